@@ -1,0 +1,53 @@
+# Everything here sets up .venv by itself. PYTHON picks the interpreter it is made from (3.11 or newer).
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+GAME ?= kitten_adventurers
+PLAYERS ?= 4
+DEMO := runs/demo
+DEMO_MINUTES ?= 2
+
+.PHONY: help install demo test test-deep bench lint docs compile clean
+
+help: ## what there is
+	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 14
+
+install: $(STAMP) ## set up .venv
+
+# torch is named first and exactly: another release would bring gigabytes of GPU libraries along.
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip setuptools
+	$(BIN)/python -m pip install --quiet -c constraints.txt torch==2.13.0
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev]"
+	touch $(STAMP)
+
+demo: $(STAMP) ## train an agent for two minutes, then a tournament of uniform, greedy and the trained agent
+	$(BIN)/kepler-envs compile $(GAME)
+	$(BIN)/python -m agents.train $(GAME) --players $(PLAYERS) --minutes $(DEMO_MINUTES) --out $(DEMO)/train --fresh
+	$(BIN)/python -m agents.tournament $(GAME) --players $(PLAYERS) --agents uniform greedy ppo:$(DEMO)/train --games 1200 --out $(DEMO)/tournament --fresh
+
+test: $(STAMP) ## all tests
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
+
+test-deep: $(STAMP) ## the same tests with many more games
+	KEPLER_ENVS_DEEP=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup
+
+bench: $(STAMP) ## the performance table of this machine
+	$(BIN)/python -m benchmarks
+
+lint: $(STAMP) ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: $(STAMP) ## write the generated parts of the pages anew
+	$(BIN)/python -m docs.build
+
+compile: $(STAMP) ## fill the compile cache
+	$(BIN)/kepler-envs compile
+
+clean: ## remove .venv, caches and runs
+	rm -rf $(VENV) runs .pytest_cache .ruff_cache .mypy_cache .hypothesis build *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,371 @@
+"""The one PettingZoo AEC environment, for every game."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import gymnasium
+import numpy as np
+from pettingzoo import AECEnv
+
+from kepler_envs.engine import single
+from kepler_envs.engine.game import RUNNING, TERMINATED, TRUNCATED, Configuration, OptionError, records_from_bytes
+from kepler_envs.engine.seeds import check_seed, following_seed, fresh_seed
+from kepler_envs.engine.snapshot import IllegalAction, Snapshot, blank_state, describe_illegal
+
+RENDER_MODES = ("ansi", "svg", "rgb_array", "human")
+ILLEGAL_MODES = ("raise", "lose")
+
+
+class KeplerEnv(AECEnv):
+    """A game as a PettingZoo AEC environment.
+
+    Order, bounds and legality are checked here, so no wrapper is needed. Several decisions in a row may belong to the
+    same agent: ``agent_selection`` then stays. All agents end together.
+
+    Args:
+        config: the game with its players, options and components.
+        render_mode: None, ``ansi`` (str), ``svg`` (str), ``rgb_array`` (uint8 H x W x 3) or ``human``.
+        illegal: ``raise`` an :class:`IllegalAction` (nothing changes), or ``lose``: the offender gets -1, the others share
+            +1, and the game ends.
+        copy: False hands out views of the environment's own buffers, valid until the next step (faster).
+        render_seat: draw only what this seat may see; None draws everything.
+
+    ``observe`` gives ``{"observation": int16 (D,), "action_mask": int8 (A,)}``, the mask all 0 for agents that do not decide.
+    ``infos[agent]`` has ``seat``; at the end also ``returns``, ``rank``, ``score`` and what the game's page lists.
+    """
+
+    metadata: dict[str, Any] = {
+        "name": "kepler_envs",
+        "render_modes": list(RENDER_MODES),
+        "is_parallelizable": False,
+        "render_fps": 2,
+    }
+
+    def __init__(
+        self,
+        config: Configuration,
+        render_mode: str | None = None,
+        illegal: str = "raise",
+        copy: bool = True,
+        render_seat: int | None = None,
+    ) -> None:
+        super().__init__()
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise OptionError(f"render_mode = {render_mode!r} is not allowed; allowed: None, {', '.join(RENDER_MODES)}")
+        if illegal not in ILLEGAL_MODES:
+            raise OptionError(f"illegal = {illegal!r} is not allowed; allowed: {', '.join(ILLEGAL_MODES)}")
+        if render_seat is not None and not 0 <= render_seat < config.num_players:
+            raise OptionError(f"render_seat = {render_seat!r} is not allowed; allowed: None, 0..{config.num_players - 1}")
+        self.config = config
+        self.render_mode = render_mode
+        self.illegal = illegal
+        self.copy = copy
+        self.render_seat = render_seat
+        self.metadata = {**self.metadata, "name": config.game.id.replace("-", "_")}
+        self.possible_agents = [f"player_{seat}" for seat in range(config.num_players)]
+        self.agents: list[str] = []
+        self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self._make_spaces()
+        self._make_buffers()
+        self._seed: int | None = None
+        self._bind_kernels()
+
+    # ------------------------------------------------------------ construction
+
+    def _make_spaces(self) -> None:
+        layout, num_actions = self.config.observation, len(self.config.actions)
+        self.observation_spaces = {
+            agent: gymnasium.spaces.Dict(
+                {
+                    "observation": gymnasium.spaces.Box(layout.low, layout.high, dtype=np.int16),
+                    "action_mask": gymnasium.spaces.Box(0, 1, (num_actions,), np.int8),
+                }
+            )
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {agent: gymnasium.spaces.Discrete(num_actions) for agent in self.possible_agents}
+        players = self.config.num_players
+        self.state_space = gymnasium.spaces.Box(
+            np.tile(layout.low, players), np.tile(layout.high, players), dtype=np.int16
+        )
+
+    def _make_buffers(self) -> None:
+        game, players = self.config.game, self.config.num_players
+        self._states = game.new_states(1)
+        self._legal = np.zeros(game.mask_words, np.uint64)
+        self._observation = np.zeros(self.config.observation.size, np.int16)
+        self._mask = np.zeros(len(self.config.actions), np.int8)
+        self._no_mask = np.zeros(len(self.config.actions), np.int8)
+        self._potential = np.zeros(players, np.float32)
+        self._shaped = bool(self.config.values.get("shaping", 0))
+
+    def _bind_kernels(self) -> None:
+        self._step = single.step_kernel(self.config.game)
+
+    def __getstate__(self) -> dict[str, Any]:
+        saved = self.__dict__.copy()
+        del saved["_step"]  # compiled functions are found again by the game's name
+        saved["_states"] = self._states.tobytes()
+        return saved
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        self.__dict__.update(saved)
+        self._states = records_from_bytes(saved["_states"], self.config.game.state)
+        self._bind_kernels()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> KeplerEnv:
+        twin = KeplerEnv.__new__(KeplerEnv)
+        memo[id(self)] = twin
+        saved = self.__getstate__()
+        config = saved.pop("config")  # immutable: shared
+        twin.__dict__["config"] = config
+        twin.__setstate__({**copy.deepcopy(saved, memo), "config": config})
+        return twin
+
+    # ------------------------------------------------------------ spaces
+
+    def observation_space(self, agent: str) -> gymnasium.spaces.Space:
+        """The same Dict space object for each call."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> gymnasium.spaces.Space:
+        """The same Discrete space object for each call."""
+        return self.action_spaces[agent]
+
+    # ------------------------------------------------------------ game
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal a new game.
+
+        Args:
+            seed: 0 .. 2**64 - 1; the same seed deals the same game. None goes on from the last seed, so that a seeded
+                environment repeats its second game as well.
+            options: not used; options of the game are given to ``make``.
+        """
+        if seed is not None:
+            self._seed = check_seed(seed)
+        else:
+            self._seed = fresh_seed() if self._seed is None else following_seed(self._seed)
+        self._states[0] = Snapshot.deal(self.config, self._seed).states[0]
+        self._enter()
+
+    def _enter(self) -> None:
+        """Set everything PettingZoo reads from the state, with no reward pending."""
+        game = self.config.game
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos = {agent: {"seat": seat} for seat, agent in enumerate(self.agents)}
+        self._skip_agent_selection = None
+        seat = int(self._states[0]["seat"])
+        self.agent_selection = self.possible_agents[seat]
+        self._end = int(self._states[0]["end"])
+        single.look_kernel(game)(
+            self._states, self.config.tables, seat, self._legal, self._observation, self._mask
+        )
+        if self._shaped:
+            single.potential_kernel(game)(self._states, self.config.tables, self._potential)
+        if self._end != RUNNING:
+            self._finish(self._end)
+
+    def step(self, action: int | None) -> None:
+        """Apply the decision of ``agent_selection`` (None for an agent whose game is over).
+
+        Raises:
+            IllegalAction: the id is not legal; nothing has changed (with ``illegal="raise"``).
+            RuntimeError: before the first ``reset``.
+            ValueError: no integer.
+        """
+        if not self.agents:
+            raise RuntimeError("no game is running: call reset() first")
+        agent = self.agent_selection
+        if self._end != RUNNING:
+            self._was_dead_step(action)
+            return
+        if not isinstance(action, (int, np.integer)) or isinstance(action, bool):
+            raise ValueError(f"{agent} must decide with an integer action id, not {action!r}")
+        if not (0 <= action < self._mask.size and self._mask[action]):
+            self._refuse(int(action))
+            return
+        self._cumulative_rewards[agent] = 0.0
+        seat, end, count = self._step(
+            self._states, self.config.tables, self._legal, int(action), self._observation, self._mask
+        )
+        self.agent_selection = self.possible_agents[seat]
+        if end == RUNNING:
+            if count == 0:
+                raise AssertionError(f"{self.config.game.id}: a node without a legal action (a bug of the game)")
+            if self._shaped:
+                self._pay_shaping()
+        else:
+            self._end = end
+            if self._shaped:
+                self._pay_shaping()
+            self._finish(end)
+
+    def _pay_shaping(self) -> None:
+        before = self._potential.copy()
+        single.potential_kernel(self.config.game)(self._states, self.config.tables, self._potential)
+        for seat, agent in enumerate(self.possible_agents):
+            self.rewards[agent] = float(self._potential[seat] - before[seat])
+        self._accumulate_rewards()
+
+    def _finish(self, end: int) -> None:
+        """The game is over: pay the returns and tell every agent."""
+        snapshot = Snapshot(self.config, self._states)
+        places, scores, returns = snapshot.results()
+        self._end_for_all(end, places.tolist(), scores.tolist(), returns.tolist())
+
+    def _end_for_all(self, end: int, places: list[int], scores: list[int], returns: list[float]) -> None:
+        game, tables = self.config.game, self.config.tables[0]
+        for seat, agent in enumerate(self.possible_agents):
+            self.rewards[agent] += returns[seat]
+            self._cumulative_rewards[agent] += returns[seat]
+            self.terminations[agent] = end == TERMINATED
+            self.truncations[agent] = end == TRUNCATED
+            self.infos[agent] = {
+                "seat": seat,
+                "returns": returns[seat],
+                "rank": places[seat],
+                "score": scores[seat],
+                **game.info(self._states[0], tables, seat),
+            }
+
+    def _refuse(self, action: int) -> None:
+        legal = self.legal_actions()
+        offender = self._seat_of[self.agent_selection]
+        message = describe_illegal(self.config, self._states[0], action, legal)
+        if self.illegal == "raise":
+            raise IllegalAction(message)
+        others = self.config.num_players - 1
+        returns = [1.0 / others] * self.config.num_players
+        returns[offender] = -1.0
+        places = [1] * self.config.num_players
+        places[offender] = self.config.num_players
+        scores = Snapshot(self.config, self._states).results()[1].tolist()
+        self._cumulative_rewards[self.agent_selection] = 0.0
+        self._clear_rewards()
+        self._end = TERMINATED
+        self._legal[:] = 0
+        self._mask[:] = 0
+        self._end_for_all(TERMINATED, places, scores, returns)
+        for agent in self.agents:
+            self.infos[agent]["illegal"] = message
+
+    # ------------------------------------------------------------ what agents see
+
+    def observe(self, agent: str) -> dict[str, np.ndarray]:
+        """What ``agent`` sees now; valid at the end too."""
+        if agent == self.agent_selection:
+            if self.copy:
+                return {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
+            return {"observation": self._observation, "action_mask": self._mask}
+        seat = self._seat_of.get(agent)
+        if seat is None:
+            raise KeyError(f"no agent {agent!r}; there are: {', '.join(self.possible_agents)}")
+        observation = Snapshot(self.config, self._states).observe(seat)
+        return {"observation": observation, "action_mask": self._no_mask.copy() if self.copy else self._no_mask}
+
+    def last(self, observe: bool = True) -> tuple[dict[str, np.ndarray] | None, float, bool, bool, dict[str, Any]]:
+        """(observation, reward since its last decision, terminated, truncated, info) of ``agent_selection``."""
+        agent = self.agent_selection
+        return (
+            self.observe(agent) if observe else None,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            self.infos[agent],
+        )
+
+    def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:
+        """The agent to step, until all are done."""
+        while self.agents and max_iter > 0:
+            max_iter -= 1
+            yield self.agent_selection
+
+    def state(self) -> np.ndarray:
+        """All seats' observations one after the other, int16 (P * D,): what a centralised critic may use."""
+        snapshot = Snapshot(self.config, self._states)
+        return np.concatenate([snapshot.observe(seat) for seat in range(self.config.num_players)])
+
+    def legal_actions(self) -> list[int]:
+        """The ids ``agent_selection`` may choose from."""
+        return [int(action) for action in np.flatnonzero(self._mask)]
+
+    def action_text(self, action: int) -> str:
+        """An id in words."""
+        return self.config.actions.text(action)
+
+    def info(self, agent: str) -> dict[str, Any]:
+        """The game's figures for ``agent`` at any time (``infos`` has them at the end)."""
+        return self.config.game.info(self._states[0], self.config.tables[0], self._seat_of[agent])
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of the current game."""
+        return self._seed
+
+    # ------------------------------------------------------------ search
+
+    def snapshot(self) -> Snapshot:
+        """The current position, to come back to or to search from."""
+        if self._seed is None:
+            raise RuntimeError("no game is running: call reset() first")
+        return Snapshot.take(self.config, self._states)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Continue from ``snapshot``; rewards not yet collected are dropped. ValueError for another configuration's."""
+        if snapshot.config.digest != self.config.digest:
+            raise ValueError(
+                f"the snapshot belongs to {snapshot.config.game.id} with {snapshot.config.describe()}, "
+                f"this environment is {self.config.game.id} with {self.config.describe()}"
+            )
+        self._states[0] = snapshot.states[0]
+        if self._seed is None:
+            self._seed = fresh_seed()
+        self._enter()
+
+    def clone(self) -> KeplerEnv:
+        """An independent environment in the same position, pending rewards included."""
+        return copy.deepcopy(self)
+
+    def resample(self, agent: str, seed: int) -> KeplerEnv:
+        """A clone in which everything ``agent`` cannot know is drawn anew from ``seed``."""
+        if agent not in self._seat_of:
+            raise KeyError(f"no agent {agent!r}; there are: {', '.join(self.possible_agents)}")
+        twin = self.clone()
+        twin._states[0] = self.snapshot().resample(self._seat_of[agent], seed).states[0]
+        return twin
+
+    # ------------------------------------------------------------ pictures
+
+    def render(self) -> str | np.ndarray | None:
+        """Draw the position in the render mode; None for ``human`` (a window, or the terminal where there is no display)."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() was called, but render_mode is None: give one to make()")
+            return None
+        snapshot = self.snapshot()
+        if self.render_mode == "ansi":
+            return snapshot.text(self.render_seat)
+        drawing = snapshot.drawing(self.render_seat)
+        if self.render_mode == "svg":
+            return drawing.svg()
+        if self.render_mode == "rgb_array":
+            return drawing.rgb()
+        from kepler_envs.engine import window
+
+        if not window.show(drawing.rgb(), self.config.game.title):
+            print(snapshot.text(self.render_seat))
+        return None
+
+    def close(self) -> None:
+        """Close the window, if ``human`` opened one."""
+        if self.render_mode == "human":
+            from kepler_envs.engine import window
+
+            window.close()

@@ -1,0 +1,451 @@
+"""Pictures: a display list in user units that becomes SVG or pixels; it knows no game.
+
+A game's picture.py adds shapes to a :class:`Drawing`, later ones over earlier ones. ``svg()`` and ``rgb()`` then show
+the same list: the first needs nothing, the second needs pillow, and neither needs a display or a font file.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from types import ModuleType
+from typing import Any, Protocol
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+
+PILLOW_IS_MISSING = "a picture as an array needs pillow: pip install 'kepler_envs[cli]'"
+
+SUPERSAMPLING = 2
+"""Pixels are drawn this many times finer and averaged, which smooths edges."""
+
+FONT_FAMILY = "Helvetica, Arial, sans-serif"
+CAPITAL_HEIGHT = 0.7  # of capitals and digits, in units of the font size
+BOLD_STROKE = 0.022  # pillow's built-in font has one weight; a stroke of this share of the size makes it bold
+LETTER_WIDTH, BOLD_LETTER_WIDTH = 0.55, 0.6  # cautious means: sans-serif fonts differ
+ELLIPSIS = "..."
+
+ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
+"""Horizontal anchors by SVG's name, and pillow's name for the same on the baseline."""
+
+_COLOUR = re.compile(r"#[0-9a-f]{6}", re.IGNORECASE)
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SPACES = re.compile(r"\s")
+
+
+class _Shape(Protocol):
+    def svg(self) -> str: ...
+
+    def paint(self, brush: _Brush) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    x: float
+    y: float
+    width: float
+    height: float
+    radius: float
+    fill: str | None
+    stroke: str | None
+    stroke_width: float
+
+    def svg(self) -> str:
+        place = _attributes(x=self.x, y=self.y, width=self.width, height=self.height)
+        corners = _attributes(rx=self.radius) if self.radius else ""
+        return f"<rect{place}{corners}{_paint(self)}/>"
+
+    def paint(self, brush: _Brush) -> None:
+        box = (self.x, self.y, self.x + self.width, self.y + self.height)
+        brush.rect(box, self.radius, self.fill, self.stroke, self.stroke_width)
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    x: float
+    y: float
+    radius: float
+    fill: str | None
+    stroke: str | None
+    stroke_width: float
+
+    def svg(self) -> str:
+        return f"<circle{_attributes(cx=self.x, cy=self.y, r=self.radius)}{_paint(self)}/>"
+
+    def paint(self, brush: _Brush) -> None:
+        box = (self.x - self.radius, self.y - self.radius, self.x + self.radius, self.y + self.radius)
+        brush.ellipse(box, self.fill, self.stroke, self.stroke_width)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    points: tuple[tuple[float, float], ...]
+    stroke: str
+    stroke_width: float
+
+    def svg(self) -> str:
+        width = _attributes(stroke_width=self.stroke_width)
+        return f'<polyline points="{_coordinates(self.points)}" fill="none" stroke="{self.stroke}"{width}/>'
+
+    def paint(self, brush: _Brush) -> None:
+        brush.line(self.points, self.stroke, self.stroke_width)
+
+
+@dataclass(frozen=True, slots=True)
+class Polygon:
+    points: tuple[tuple[float, float], ...]
+    fill: str | None
+    stroke: str | None
+    stroke_width: float
+
+    def svg(self) -> str:
+        return f'<polygon points="{_coordinates(self.points)}"{_paint(self)}/>'
+
+    def paint(self, brush: _Brush) -> None:
+        brush.polygon(self.points, self.fill, self.stroke, self.stroke_width)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    x: float
+    y: float  # of the baseline
+    text: str
+    size: float
+    fill: str
+    anchor: str
+    bold: bool
+
+    def svg(self) -> str:
+        place = _attributes(x=self.x, y=self.y, font_size=self.size)
+        anchor = "" if self.anchor == "start" else f' text-anchor="{self.anchor}"'
+        weight = ' font-weight="bold"' if self.bold else ""
+        return f'<text{place}{anchor}{weight} fill="{self.fill}">{escape(self.text)}</text>'
+
+    def paint(self, brush: _Brush) -> None:
+        brush.text(self.x, self.y, self.text, self.size, self.fill, self.anchor, self.bold)
+
+
+@dataclass(frozen=True, slots=True)
+class _GroupStart:
+    hint: str
+
+    def svg(self) -> str:
+        return f"<g><title>{escape(self.hint)}</title>"
+
+    def paint(self, brush: _Brush) -> None:
+        """Pixels have no hints."""
+
+
+@dataclass(frozen=True, slots=True)
+class _GroupEnd:
+    def svg(self) -> str:
+        return "</g>"
+
+    def paint(self, brush: _Brush) -> None:
+        """Pixels have no hints."""
+
+
+class Drawing:
+    """A picture in the making.
+
+    Lengths are user units (pixels at scale 1) from the upper left corner, y downwards; colours are ``#rrggbb``;
+    a stroke lies half inside and half outside of its outline. A shape without fill and stroke is not visible.
+
+    Args:
+        width, height: size of the picture.
+        title: what it shows, in a few words: the SVG's title, a window's caption.
+        background: colour.
+
+    Raises:
+        ValueError: here and in every method, for a size that is not positive, a colour or an anchor that does not exist.
+    """
+
+    def __init__(self, width: float, height: float, title: str, background: str = "#ffffff") -> None:
+        self.width = _positive("width", width)
+        self.height = _positive("height", height)
+        self.title = _clean(title)
+        self.background = _colour("background", background)
+        self._shapes: list[_Shape] = []
+        self._origin = (0.0, 0.0)
+
+    def __repr__(self) -> str:
+        return f"<Drawing {self.title!r}, {self.width:g} x {self.height:g}, {len(self._shapes)} items>"
+
+    # ------------------------------------------------------------ adding shapes
+
+    def rect(
+        self, x: float, y: float, width: float, height: float, *, radius: float = 0,
+        fill: str | None = None, stroke: str | None = None, stroke_width: float = 1,
+    ) -> None:  # fmt: skip
+        """A rectangle from its upper left corner; ``radius`` rounds the corners."""
+        _positive("width", width)
+        _positive("height", height)
+        x, y = self._place(x, y)
+        self._shapes.append(Rect(x, y, width, height, radius, *_style(fill, stroke, stroke_width)))
+
+    def circle(
+        self, x: float, y: float, radius: float, *,
+        fill: str | None = None, stroke: str | None = None, stroke_width: float = 1,
+    ) -> None:  # fmt: skip
+        """A circle around (x, y)."""
+        _positive("radius", radius)
+        x, y = self._place(x, y)
+        self._shapes.append(Circle(x, y, radius, *_style(fill, stroke, stroke_width)))
+
+    def line(self, points: Sequence[tuple[float, float]], *, stroke: str, stroke_width: float = 1) -> None:
+        """A line through two or more points."""
+        places = self._places(points, at_least=2)
+        self._shapes.append(Line(places, _colour("stroke", stroke), _positive("stroke_width", stroke_width)))
+
+    def polygon(
+        self, points: Sequence[tuple[float, float]], *,
+        fill: str | None = None, stroke: str | None = None, stroke_width: float = 1,
+    ) -> None:  # fmt: skip
+        """A closed shape through three or more points."""
+        self._shapes.append(Polygon(self._places(points, at_least=3), *_style(fill, stroke, stroke_width)))
+
+    def text(
+        self, x: float, y: float, text: str, *, size: float, fill: str,
+        anchor: str = "start", bold: bool = False, width: float = math.inf,
+    ) -> None:  # fmt: skip
+        """One line of text.
+
+        Args:
+            x: where the text has its ``anchor``: ``start``, ``middle`` or ``end``.
+            y: the middle of its capital letters.
+            size: font size.
+            width: room there is; text that probably does not fit is shortened.
+        """
+        if anchor not in ANCHORS:
+            raise ValueError(f"anchor {anchor!r} is not one of {', '.join(ANCHORS)}")
+        x, y = self._place(x, y + _positive("size", size) * CAPITAL_HEIGHT / 2)
+        shown = _shorten(_clean(text), width / text_width("n", size, bold))
+        self._shapes.append(Text(x, y, shown, size, _colour("fill", fill), anchor, bold))
+
+    @contextmanager
+    def group(self, x: float = 0, y: float = 0, hint: str = "") -> Iterator[None]:
+        """Shapes added inside are moved by (x, y); ``hint`` is shown where the mouse rests on them (SVG only)."""
+        before = self._origin
+        self._origin = self._place(x, y)
+        if hint:
+            self._shapes.append(_GroupStart(_clean(hint)))
+        try:
+            yield
+        finally:
+            if hint:
+                self._shapes.append(_GroupEnd())
+            self._origin = before
+
+    def _place(self, x: float, y: float) -> tuple[float, float]:
+        return x + self._origin[0], y + self._origin[1]
+
+    def _places(self, points: Sequence[tuple[float, float]], at_least: int) -> tuple[tuple[float, float], ...]:
+        if len(points) < at_least:
+            raise ValueError(f"{len(points)} points; at least {at_least} are needed")
+        return tuple(self._place(x, y) for x, y in points)
+
+    # ------------------------------------------------------------ output
+
+    def svg(self) -> str:
+        """The picture as a self-contained SVG document."""
+        size = _attributes(width=self.width, height=self.height)
+        head = [
+            f'<svg xmlns="http://www.w3.org/2000/svg"{size} viewBox="0 0 {_number(self.width)} {_number(self.height)}"'
+            f' role="img" font-family={quoteattr(FONT_FAMILY)} stroke-linejoin="round">',
+            f"<title>{escape(self.title)}</title>",
+            f'<rect{size} fill="{self.background}"/>',
+        ]
+        return "\n".join([*head, *(shape.svg() for shape in self._shapes), "</svg>"]) + "\n"
+
+    def rgb(self, scale: float = 1.0) -> np.ndarray:
+        """The picture as pixels.
+
+        Args:
+            scale: pixels per user unit.
+
+        Returns:
+            A new uint8 array (height, width, 3), the size rounded to whole pixels.
+
+        Raises:
+            ImportError: pillow is not installed.
+        """
+        _positive("scale", scale)
+        width, height = (max(1, round(length * scale)) for length in (self.width, self.height))
+        brush = _Brush(width, height, scale, self.background)
+        for shape in self._shapes:
+            shape.paint(brush)
+        return brush.pixels()
+
+
+def text_width(text: str, size: float, bold: bool = False) -> float:
+    """A cautious estimate of the width of ``text``: the reader of an SVG chooses the font."""
+    return len(text) * size * (BOLD_LETTER_WIDTH if bold else LETTER_WIDTH)
+
+
+def blend(colour: str, other: str, share: float) -> str:
+    """The colour that is ``share`` (0..1) of the way from ``colour`` to ``other``."""
+    pairs = zip(_channels(colour), _channels(other), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
+
+
+def readable_on(colour: str, dark: str = "#000000", light: str = "#ffffff") -> str:
+    """Whichever of ``dark`` and ``light`` reads better on ``colour``."""
+    red, green, blue = _channels(colour)
+    return dark if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else light
+
+
+def hexagon(x: float, y: float, radius: float, flat_top: bool = True) -> list[tuple[float, float]]:
+    """The corners of a regular hexagon around (x, y), for :meth:`Drawing.polygon`."""
+    start = 0.0 if flat_top else math.pi / 6
+    angles = [start + corner * math.pi / 3 for corner in range(6)]
+    return [(x + radius * math.cos(angle), y + radius * math.sin(angle)) for angle in angles]
+
+
+def star(x: float, y: float, radius: float, tips: int = 5, inner: float = 0.45) -> list[tuple[float, float]]:
+    """The corners of a star around (x, y) with one tip upwards; ``inner`` is the share of the radius between tips."""
+    corners = []
+    for corner in range(2 * tips):
+        angle = corner * math.pi / tips - math.pi / 2
+        length = radius if corner % 2 == 0 else radius * inner
+        corners.append((x + length * math.cos(angle), y + length * math.sin(angle)))
+    return corners
+
+
+# ---------------------------------------------------------------- pixels
+
+
+class _Brush:
+    """Paints shapes in user units on a pillow image that is SUPERSAMPLING times finer than the result."""
+
+    def __init__(self, width: int, height: int, scale: float, background: str) -> None:
+        pillow = _pillow()
+        self._zoom = scale * SUPERSAMPLING
+        self._image = pillow.Image.new("RGB", (width * SUPERSAMPLING, height * SUPERSAMPLING), background)
+        self._draw = pillow.ImageDraw.Draw(self._image)
+
+    def pixels(self) -> np.ndarray:
+        return np.array(self._image.reduce(SUPERSAMPLING), dtype=np.uint8)
+
+    def rect(
+        self, box: Sequence[float], radius: float, fill: str | None, stroke: str | None, stroke_width: float
+    ) -> None:
+        outer, line = self._stroked_box(box, stroke, stroke_width)
+        if radius:
+            half = stroke_width / 2 if stroke else 0
+            self._draw.rounded_rectangle(outer, (radius + half) * self._zoom, fill, stroke, line)
+        else:
+            self._draw.rectangle(outer, fill, stroke, line)
+
+    def ellipse(self, box: Sequence[float], fill: str | None, stroke: str | None, stroke_width: float) -> None:
+        outer, line = self._stroked_box(box, stroke, stroke_width)
+        self._draw.ellipse(outer, fill, stroke, line)
+
+    def line(self, points: Sequence[tuple[float, float]], stroke: str, stroke_width: float) -> None:
+        self._draw.line(self._scaled(points), stroke, self._line_width(stroke_width), "curve")
+
+    def polygon(
+        self, points: Sequence[tuple[float, float]], fill: str | None, stroke: str | None, stroke_width: float
+    ) -> None:
+        if fill:
+            self._draw.polygon(self._scaled(points), fill)
+        if stroke:  # pillow's own wide outlines take a mask of the whole image for each polygon
+            self.line([*points, points[0], points[1]], stroke, stroke_width)
+
+    def text(self, x: float, y: float, text: str, size: float, fill: str, anchor: str, bold: bool) -> None:
+        size *= self._zoom
+        stroke = size * BOLD_STROKE if bold else 0
+        place = (x * self._zoom, y * self._zoom)
+        self._draw.text(place, text, fill, _font(size), ANCHORS[anchor], stroke_width=stroke, stroke_fill=fill)
+
+    def _stroked_box(
+        self, box: Sequence[float], stroke: str | None, stroke_width: float
+    ) -> tuple[tuple[int, int, int, int], int]:
+        """The box with its stroke in fine pixels, last ones included, and the stroke's width in them."""
+        half = stroke_width / 2 if stroke else 0
+        left, top = round((box[0] - half) * self._zoom), round((box[1] - half) * self._zoom)
+        right, bottom = round((box[2] + half) * self._zoom) - 1, round((box[3] + half) * self._zoom) - 1
+        return (left, top, max(left, right), max(top, bottom)), self._line_width(stroke_width)
+
+    def _scaled(self, points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+        return [(x * self._zoom, y * self._zoom) for x, y in points]
+
+    def _line_width(self, width: float) -> int:
+        return max(1, round(width * self._zoom))
+
+
+def _pillow() -> ModuleType:
+    try:
+        import PIL
+        import PIL.Image
+        import PIL.ImageDraw
+        import PIL.ImageFont
+    except ImportError as problem:
+        raise ImportError(PILLOW_IS_MISSING) from problem
+    return PIL
+
+
+@cache
+def _font(size: float) -> Any:
+    return _pillow().ImageFont.load_default(size)
+
+
+# ---------------------------------------------------------------- checks and SVG attributes
+
+
+def _positive(name: str, value: float) -> float:
+    if not value > 0 or math.isinf(value):
+        raise ValueError(f"{name} is {value}; it must be a positive number")
+    return value
+
+
+def _colour(name: str, colour: str) -> str:
+    if not _COLOUR.fullmatch(colour):
+        raise ValueError(f"{name} is {colour!r}; a colour must read '#rrggbb'")
+    return colour
+
+
+def _style(fill: str | None, stroke: str | None, stroke_width: float) -> tuple[str | None, str | None, float]:
+    return (
+        None if fill is None else _colour("fill", fill),
+        None if stroke is None else _colour("stroke", stroke),
+        _positive("stroke_width", stroke_width),
+    )
+
+
+def _channels(colour: str) -> tuple[int, int, int]:
+    _colour("colour", colour)
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def _clean(text: str) -> str:
+    """One line, without what XML cannot hold: names may come from anybody's component file."""
+    return _NOT_IN_XML.sub("\ufffd", _SPACES.sub(" ", text))
+
+
+def _shorten(text: str, letters: float) -> str:
+    if len(text) <= letters:
+        return text
+    return text[: max(1, int(letters) - len(ELLIPSIS))].rstrip() + ELLIPSIS
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _attributes(**values: float) -> str:
+    return "".join(f' {name.replace("_", "-")}="{_number(value)}"' for name, value in values.items())
+
+
+def _coordinates(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
+
+
+def _paint(shape: Rect | Circle | Polygon) -> str:
+    fill = f' fill="{shape.fill or "none"}"'
+    if shape.stroke is None:
+        return fill
+    return f'{fill} stroke="{shape.stroke}"{_attributes(stroke_width=shape.stroke_width)}'

@@ -1,0 +1,281 @@
+"""The contract a game fulfils.
+
+A game is data and a few compiled verbs; the engine supplies everything else (environment, batch, playouts, replays).
+:class:`Game` is what a game folder exports as ``GAME``; :class:`Configuration` is a game with its number of
+players, its options and its component tables fixed: what an environment stands on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kepler_envs.engine.actions import ActionSet
+from kepler_envs.engine.kernel import JIT_ENABLED, Scope
+from kepler_envs.engine.observation import Layout
+
+RUNNING, TERMINATED, TRUNCATED = 0, 1, 2
+"""Values of a state's field ``end``."""
+
+STATE_FIELDS = ("rng", "decisions", "node", "seat", "num_players", "end")
+"""Fields every state has: the generator (uint64), decisions made so far, the node waiting for a decision,
+the seat that decides, the number of players, and one of the three values above."""
+
+
+class ComponentError(ValueError):
+    """A component file (cards, map, ...) breaks a rule; the message names file, row and rule."""
+
+
+class OptionError(ValueError):
+    """An option has a value that is not allowed; the message names the allowed ones."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a game.
+
+    ``choices`` are allowed literally; besides, a number in ``low..high`` of type ``number`` (int or float) if that is given.
+    """
+
+    name: str
+    default: Any
+    meaning: str
+    choices: tuple[Any, ...] = ()
+    number: type | None = None
+    low: float = 0
+    high: float = 0
+
+    @property
+    def allowed(self) -> str:
+        """The allowed values in words."""
+        parts = [repr(choice) for choice in self.choices]
+        if self.number is not None:
+            noun = "an integer" if self.number is int else "a number"
+            parts.append(f"{noun} {self.low:g}..{self.high:g}")
+        return " or ".join(parts)
+
+    def check(self, value: Any, game: str) -> Any:
+        """``value`` in its own type, or an :class:`OptionError`."""
+        for choice in self.choices:
+            if type(value) is type(choice) and value == choice:
+                return value
+        if self.number is not None and isinstance(value, (int, float, np.integer, np.floating)):
+            if not isinstance(value, bool) and self.low <= value <= self.high and self.number(value) == value:
+                return self.number(value)
+        raise OptionError(f"{game}: option {self.name} = {value!r} is not allowed; allowed: {self.allowed}")
+
+
+@dataclass(frozen=True)
+class Verbs:
+    """The compiled verbs. ``s`` is a state record, ``t`` the tables record, ``o`` the options record.
+
+    setup(s, t, o)              deal a game; ``s`` is all zero but for ``s.rng``
+    legal(s, t, mask)           set the bit of each legal id in ``mask`` (uint64 words, cleared before)
+    apply(s, t, action)         apply a legal id, with everything automatic behind it
+    observe(s, t, seat, out)    write every entry of the observation of ``seat``
+    resample(s, t, seat, g)     redraw from generator ``g`` all that ``seat`` cannot know, ``s.rng`` included
+    returns(s, t, out)          final rewards (float32 per seat) of a finished game; sum 0, each in [-1, 1]
+    places(s, t, out)           final places (int32 per seat), 1 is best, equal results share the better place
+    scores(s, t, out)           current score (int32 per seat), more is better
+    potential(s, t, out)        shaping potential (float32 per seat); rewards get its differences
+    """
+
+    setup: Any
+    legal: Any
+    apply: Any
+    observe: Any
+    resample: Any
+    returns: Any
+    places: Any
+    scores: Any
+    potential: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """Everything the engine knows of a game.
+
+    Attributes:
+        name: folder name and registry name (``kitten_adventurers``).
+        version: raised when rules, numbers, ids or observation change; ``-v0`` stands for the same games for ever.
+        state, tables, options: aligned structured dtypes; ``state`` has STATE_FIELDS.
+        nodes: enum of the values of ``state.node``.
+        always_offered: nodes a seat is asked at even when only one id is legal; others are applied unasked.
+        max_decisions: bound on the decisions of a game with default limits (SPEC section on bounds).
+        option_list: the options besides ``num_players``, ``components``.
+        load_components: path or None -> tables, a read-only array of one record; raises ComponentError.
+        resolve_options: (tables, num_players, checked values) -> options record array of length one; OptionError.
+        actions, observation: (tables record) -> ActionSet, Layout.
+        info: (state record, tables record, seat) -> extra ``infos`` of that seat.
+        draw: (state record, configuration, seat or None) -> Drawing; ``seat`` sees its own hidden cards only, None sees all.
+        text: the same as text for a terminal.
+    """
+
+    name: str
+    title: str
+    version: int
+    min_players: int
+    max_players: int
+    default_players: int
+    state: np.dtype
+    tables: np.dtype
+    options: np.dtype
+    nodes: type[IntEnum]
+    always_offered: tuple[int, ...]
+    max_decisions: int
+    option_list: tuple[Option, ...]
+    verbs: Verbs
+    load_components: Callable[[Path | None], np.ndarray]
+    resolve_options: Callable[[np.void, int, Mapping[str, Any]], np.ndarray]
+    make_actions: Callable[[np.void], ActionSet]
+    make_observation: Callable[[np.void], Layout]
+    info: Callable[[np.void, np.void, int], dict[str, Any]]
+    draw: Callable[..., Any]
+    text: Callable[..., str]
+    scope: Scope
+
+    def __post_init__(self) -> None:
+        missing = [field for field in STATE_FIELDS if field not in (self.state.names or ())]
+        if missing:
+            raise TypeError(f"{self.name}: the state lacks the fields {missing}")
+
+    def __repr__(self) -> str:
+        return f"<Game {self.id}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from kepler_envs.registry import game  # games are found by name in every process
+
+        return game, (self.name,)
+
+    @property
+    def id(self) -> str:
+        """``kitten_adventurers-v0``."""
+        return f"{self.name}-v{self.version}"
+
+    @cached_property
+    def default_tables(self) -> np.ndarray:
+        """The tables of the game's own components.toml, a read-only array of one record."""
+        return self.load_components(None)
+
+    @cached_property
+    def actions(self) -> ActionSet:
+        """The action ids with the default components' names."""
+        return self.make_actions(self.default_tables[0])
+
+    @cached_property
+    def observation(self) -> Layout:
+        """The observation's pieces with the default components' bounds."""
+        return self.make_observation(self.default_tables[0])
+
+    @property
+    def mask_words(self) -> int:
+        """64-bit words of a legal set."""
+        return (len(self.actions) + 63) // 64
+
+    def new_states(self, count: int) -> np.ndarray:
+        """``count`` zeroed states, an aligned record array."""
+        states = np.zeros(count, self.state)
+        return states if JIT_ENABLED else states.view(np.recarray)
+
+    def configure(
+        self, num_players: int | None = None, components: str | Path | None = None, **options: Any
+    ) -> Configuration:
+        """Fix players, component file and options; unknown or disallowed ones raise :class:`OptionError`."""
+        players = self.default_players if num_players is None else num_players
+        if not isinstance(players, (int, np.integer)) or not self.min_players <= players <= self.max_players:
+            raise OptionError(
+                f"{self.name}: num_players = {players!r} is not allowed; "
+                f"allowed: an integer {self.min_players}..{self.max_players}"
+            )
+        by_name = {option.name: option for option in self.option_list}
+        unknown = sorted(set(options) - set(by_name))
+        if unknown:
+            raise OptionError(
+                f"{self.name}: unknown option {', '.join(unknown)}; there are num_players, components, {', '.join(by_name)}"
+            )
+        values = {
+            name: option.check(options.get(name, option.default), self.name) for name, option in by_name.items()
+        }
+        return Configuration(self, int(players), None if components is None else Path(components), values)
+
+
+class Configuration:
+    """A game with players, components and options fixed. Two environments with different files live side by side.
+
+    Attributes: ``game``, ``num_players``, ``values`` (options by name), ``components`` (path or None),
+    ``tables`` and ``options`` (record arrays of length one, read-only), ``actions``, ``observation``.
+    """
+
+    def __init__(self, game: Game, num_players: int, components: Path | None, values: Mapping[str, Any]) -> None:
+        self.game = game
+        self.num_players = num_players
+        self.components = components
+        self.values = dict(values)
+        self.tables = game.default_tables if components is None else game.load_components(components)
+        self.options = game.resolve_options(self.tables[0], num_players, self.values)
+        self.tables.flags.writeable = False
+        self.options.flags.writeable = False
+        self.actions = game.actions if components is None else game.make_actions(self.tables[0])
+        self.observation = game.observation if components is None else game.make_observation(self.tables[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild_configuration, (self.game, self.num_players, self.components, self.values, self.tables.tobytes())
+
+    @cached_property
+    def components_digest(self) -> str:
+        """SHA-256 (16 hex digits) of the component tables: what a replay checks its cards by."""
+        digest = hashlib.sha256()
+        for name in self.game.tables.names or ():  # field by field: padding between fields is not data
+            digest.update(name.encode() + np.ascontiguousarray(self.tables[name]).tobytes())
+        return digest.hexdigest()[:16]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (16 hex digits) of game, version, players, options and components."""
+        parts = [self.game.id, self.num_players, self.values, self.components_digest]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+    def describe(self) -> dict[str, Any]:
+        """What :meth:`Game.configure` needs to make this configuration again, JSON-ready."""
+        options: dict[str, Any] = {"num_players": self.num_players, **self.values}
+        if self.components is not None:
+            options["components"] = str(self.components)
+        return options
+
+    def legal_ids(self, mask: np.ndarray | Sequence[int]) -> list[int]:
+        """The ids set in a byte mask."""
+        return [int(action) for action in np.flatnonzero(mask)]
+
+
+def _rebuild_configuration(
+    game: Game, num_players: int, components: Path | None, values: Mapping[str, Any], tables: bytes
+) -> Configuration:
+    """Unpickle: the tables travel along, so that a card file that changed or moved meanwhile does not matter."""
+    configuration = Configuration.__new__(Configuration)
+    configuration.game, configuration.num_players = game, num_players
+    configuration.components, configuration.values = components, dict(values)
+    configuration.tables = records_from_bytes(tables, game.tables)
+    configuration.options = game.resolve_options(configuration.tables[0], num_players, values)
+    configuration.tables.flags.writeable = False
+    configuration.options.flags.writeable = False
+    configuration.actions = game.make_actions(configuration.tables[0])
+    configuration.observation = game.make_observation(configuration.tables[0])
+    return configuration
+
+
+def record_array(records: np.ndarray) -> np.ndarray:
+    """``records`` as kernels want them: plain when compiled, with attribute access when not."""
+    return records if JIT_ENABLED else records.view(np.recarray)
+
+
+def records_from_bytes(data: bytes, dtype: np.dtype) -> np.ndarray:
+    """The records of ``tobytes()``, byte for byte (``ndarray.copy`` would leave the padding undefined)."""
+    return record_array(np.frombuffer(bytearray(data), dtype))

@@ -1,0 +1,142 @@
+"""Policies inside compiled code: choosing for a batch, and playing games to the end.
+
+A *policy* is a ``@helper`` function ``policy(s, t, mask, count, generator) -> id``: state record, tables record, the
+legal set (uint64 words) and its size, and a generator record for its own randomness. It may read of the state
+only what the seat ``s.seat`` knows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from kepler_envs.engine.game import RUNNING, Game, record_array
+from kepler_envs.engine.kernel import INT, Scope, array_of, helper, kernel
+from kepler_envs.engine.rng import GENERATOR, fork, start
+from kepler_envs.engine.seeds import check_seed
+from kepler_envs.engine.single import core, record_types
+from kepler_envs.engine.snapshot import Snapshot
+
+
+@dataclass(frozen=True)
+class CompiledPolicy:
+    """A policy for one game with what its compiled code is kept under.
+
+    Attributes:
+        game: the game it plays.
+        name: unique among the policies of the scope.
+        function: the compiled function.
+        scope: names and sources the code is made from: the game's own scope, or one that adds the policy's folder.
+    """
+
+    game: Game
+    name: str
+    function: Any
+    scope: Scope
+
+
+@cache
+def uniform_policy(game: Game) -> CompiledPolicy:
+    """Every legal id with the same probability."""
+    pick = core(game).pick
+
+    @helper
+    def uniform(s, t, mask, count, generator):
+        return pick(mask, count, generator)
+
+    return CompiledPolicy(game, "uniform", uniform, game.scope)
+
+
+@cache
+def choose_kernel(policy: CompiledPolicy) -> Any:
+    """(states, tables, legal_bits uint64 (N, W), legal_count int32 (N,), generators (N,), rows int64 (M,), actions int64 (M,)).
+
+    Writes the policy's choice for each of the listed rows.
+    """
+    game, choose_one = policy.game, policy.function
+    kinds = record_types(game)
+    signature = (
+        kinds.states, kinds.tables, array_of(np.uint64, 2), array_of(np.int32), array_of(GENERATOR), array_of(np.int64),
+        array_of(np.int64),
+    )  # fmt: skip
+
+    @kernel(policy.scope, f"choose_{policy.name}", signature)
+    def choose(states, tables, legal_bits, legal_count, generators, rows, actions):
+        for i in range(rows.size):
+            g = rows[i]
+            actions[i] = choose_one(states[g], tables[0], legal_bits[g], int(legal_count[g]), generators[g])
+
+    return choose
+
+
+@cache
+def playout_kernel(policy: CompiledPolicy) -> Any:
+    """(origin states[1], tables, scratch states[1], legal uint64[W], generators[1], limit, places int32[P], returns (K, P), lengths int32 (K,))."""
+    game, choose_one = policy.game, policy.function
+    kinds, helpers, verbs = record_types(game), core(game), game.verbs
+    decide, find_legal = helpers.decide, helpers.find_legal
+    find_places, find_returns = verbs.places, verbs.returns
+    signature = (
+        kinds.states, kinds.tables, kinds.states, array_of(np.uint64), array_of(GENERATOR), INT, array_of(np.int32),
+        array_of(np.float32, 2), array_of(np.int32),
+    )  # fmt: skip
+
+    @kernel(policy.scope, f"playouts_{policy.name}", signature)
+    def playouts(origin, tables, scratch, legal, generators, limit, places, returns, lengths):
+        t, generator = tables[0], generators[0]
+        for k in range(lengths.size):
+            scratch[0] = origin[0]
+            s = scratch[0]
+            start(s, fork(generator))  # chance differs from playout to playout and from the real game's
+            count = find_legal(s, t, legal)
+            decisions = 0
+            while s.end == RUNNING and decisions < limit:
+                count = decide(s, t, choose_one(s, t, legal, count, generator), legal)
+                decisions += 1
+            lengths[k] = decisions
+            if s.end != RUNNING:
+                find_places(s, t, places)
+                find_returns(s, t, places, returns[k])
+
+    return playouts
+
+
+@dataclass(frozen=True)
+class Playouts:
+    """What playouts ended with: ``returns`` float32 (K, P), 0 where the limit cut one off, and ``lengths`` int32 (K,) in decisions."""
+
+    returns: np.ndarray
+    lengths: np.ndarray
+
+
+def playouts(
+    snapshot: Snapshot, count: int, seed: int, policy: CompiledPolicy | None = None, limit: int = 2**31 - 1
+) -> Playouts:
+    """Play ``count`` games to their end from one position, in compiled code.
+
+    The hidden cards are those of the snapshot: resample it first for what a seat may assume.
+
+    Args:
+        snapshot: where each game starts.
+        count: number of games.
+        seed: of the policy's choices and of the chance from here on; the same seed gives the same games.
+        policy: plays all seats; uniform if None.
+        limit: decisions after which a game is cut off.
+    """
+    if count < 1:
+        raise ValueError(f"count = {count!r} is not allowed; allowed: an integer from 1 on")
+    game, config = snapshot.game, snapshot.config
+    policy = policy or uniform_policy(game)
+    if policy.game is not game:
+        raise ValueError(f"policy {policy.name} plays {policy.game.id}, the snapshot is of {game.id}")
+    generators = record_array(np.zeros(1, GENERATOR))
+    generators["rng"] = check_seed(seed)
+    result = Playouts(np.zeros((count, config.num_players), np.float32), np.zeros(count, np.int32))
+    playout_kernel(policy)(
+        snapshot.states, config.tables, game.new_states(1), np.zeros(game.mask_words, np.uint64), generators, limit,
+        np.zeros(config.num_players, np.int32), result.returns, result.lengths,
+    )  # fmt: skip
+    return result

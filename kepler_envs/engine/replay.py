@@ -1,0 +1,168 @@
+"""Replays: a game as JSON Lines that can be read, shown, and played again to the same bytes.
+
+Line 1 is the header: format, game id, options, seed, digest of the component data, agents by seat. Then a line a decision:
+seat, action id, its text. The last line has the final state's hash, the returns, the ranks and the length.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kepler_envs.engine.game import Configuration, Game
+from kepler_envs.engine.snapshot import IllegalAction, Snapshot
+
+FORMAT = "kepler-replay-1"
+
+
+class ReplayError(ValueError):
+    """A replay file that cannot be read or does not play again to the same game; names file and line."""
+
+
+@dataclass
+class Replay:
+    """One recorded game.
+
+    Attributes:
+        game: id with version. options: what ``Game.configure`` takes. seed: of the deal. components: digest of the tables.
+        agents: a name per seat. actions: ids in order. seats, texts: beside each action.
+        final: the closing line (``hash``, ``returns``, ``rank``, ``length``), or None for a game that was cut short.
+    """
+
+    game: str
+    options: dict[str, Any]
+    seed: int
+    components: str
+    agents: list[str]
+    actions: list[int] = field(default_factory=list)
+    seats: list[int] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    final: dict[str, Any] | None = None
+
+    def positions(self, config: Configuration) -> Iterator[Snapshot]:
+        """The positions before each decision, then the last one."""
+        position = Snapshot.deal(config, self.seed)
+        yield position
+        for action in self.actions:
+            position = position.apply(action)
+            yield position
+
+
+def record(
+    config: Configuration, seed: int, actions: Sequence[int], agents: Sequence[str] | None = None
+) -> Replay:
+    """The replay of a game from its seed and ids. IllegalAction if they do not fit the game."""
+    names = list(agents) if agents is not None else ["unknown"] * config.num_players
+    if len(names) != config.num_players:
+        raise ValueError(f"{len(names)} agent names for {config.num_players} seats")
+    replay = Replay(config.game.id, config.describe(), int(seed), config.components_digest, names)
+    position = Snapshot.deal(config, seed)
+    for action in actions:
+        replay.seats.append(position.seat)
+        replay.actions.append(int(action))
+        replay.texts.append(config.actions.text(int(action)))
+        position = position.apply(int(action))
+    replay.final = closing(position, len(replay.actions)) if position.over else None
+    return replay
+
+
+def closing(position: Snapshot, length: int) -> dict[str, Any]:
+    """The last line of a finished game."""
+    places, _, returns = position.results()
+    return {"hash": position.digest(), "returns": returns.tolist(), "rank": places.tolist(), "length": length}
+
+
+def write_replay(path: str | Path, replay: Replay) -> None:
+    """Write a replay as JSON Lines, whole or not at all."""
+    header = {
+        "format": FORMAT, "game": replay.game, "options": replay.options, "seed": replay.seed,
+        "components": replay.components, "agents": replay.agents,
+    }  # fmt: skip
+    lines: list[dict[str, Any]] = [header]
+    for seat, action, text in zip(replay.seats, replay.actions, replay.texts, strict=True):
+        lines.append({"seat": seat, "action": action, "text": text})
+    if replay.final is not None:
+        lines.append({"end": True, **replay.final})
+    target = Path(path)
+    partial = target.with_name(target.name + ".partial")
+    partial.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    partial.replace(target)
+
+
+def read_replay(path: str | Path) -> Replay:
+    """Read a replay; ReplayError naming the line that is wrong."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as problem:
+        raise ReplayError(f"{path}: cannot be read: {problem}") from problem
+    lines = []
+    for number, line in enumerate(text.splitlines(), 1):
+        try:
+            lines.append(json.loads(line))
+        except json.JSONDecodeError as problem:
+            raise ReplayError(f"{path}: line {number} is not JSON: {problem}") from problem
+    if not lines or not isinstance(lines[0], dict) or lines[0].get("format") != FORMAT:
+        raise ReplayError(f"{path}: line 1 must be a header with format {FORMAT!r}")
+    header = lines[0]
+    try:
+        replay = Replay(*(header[name] for name in ("game", "options", "seed", "components", "agents")))
+    except KeyError as missing:
+        raise ReplayError(f"{path}: line 1 lacks {missing}") from None
+    for number, line in enumerate(lines[1:], 2):
+        if replay.final is not None:
+            raise ReplayError(f"{path}: line {number} comes after the end of the game")
+        if line.get("end"):
+            replay.final = {name: value for name, value in line.items() if name != "end"}
+            continue
+        if not isinstance(line.get("action"), int) or not isinstance(line.get("seat"), int):
+            raise ReplayError(f"{path}: line {number} must have an integer seat and action")
+        replay.actions.append(line["action"])
+        replay.seats.append(line["seat"])
+        replay.texts.append(str(line.get("text", "")))
+    return replay
+
+
+def configuration_of(replay: Replay, find_game: Callable[[str], Game]) -> Configuration:
+    """The configuration a replay was played in. ReplayError if its game or its component data are not the present ones."""
+    try:
+        config = find_game(replay.game).configure(**replay.options)
+    except (KeyError, ValueError, TypeError) as problem:
+        raise ReplayError(f"the replay's game cannot be set up: {problem}") from problem
+    if config.components_digest != replay.components:
+        raise ReplayError(
+            f"the replay was played with component data {replay.components}, the present ones are {config.components_digest}"
+        )
+    return config
+
+
+def verify(replay: Replay, config: Configuration) -> Snapshot:
+    """Play a replay again; the last position.
+
+    Raises:
+        ReplayError: at the first decision whose seat, text or legality differs, or if the closing line differs.
+    """
+    position = Snapshot.deal(config, replay.seed)
+    for number, (action, seat, text) in enumerate(zip(replay.actions, replay.seats, replay.texts, strict=True), 1):
+        if position.over:
+            raise ReplayError(f"decision {number}: the game is already over")
+        if seat != position.seat:
+            raise ReplayError(f"decision {number}: seat {seat} is recorded, but seat {position.seat} decides")
+        try:
+            position = position.apply(action)
+        except IllegalAction as problem:
+            raise ReplayError(f"decision {number}: {problem}") from problem
+        if text and text != config.actions.text(action):
+            raise ReplayError(f"decision {number}: {text!r} is recorded, but id {action} reads {config.actions.text(action)!r}")
+    if replay.final is None:
+        if position.over:
+            raise ReplayError("the game is over, but the replay has no closing line")
+        return position
+    if not position.over:
+        raise ReplayError(f"the closing line comes after {len(replay.actions)} decisions, but the game is not over")
+    for name, value in closing(position, len(replay.actions)).items():
+        if replay.final.get(name) != value:
+            raise ReplayError(f"the closing line has {name} = {replay.final.get(name)!r}, the game played again has {value!r}")
+    return position

@@ -1,0 +1,164 @@
+"""Copying rows of a state into an observation, and bit sets into byte masks, a vector register at a time.
+
+LLVM unrolls loops of constant length into scalar moves before it would vectorise them, and an observation is little
+else than such loops (measured on 352 entries: 45 ns against 10). So the copies are spelled out as vector operations here. Each has a portable
+form with the same meaning, which runs where vectors are not for us: uncompiled, and on other targets.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+from kepler_envs.engine.kernel import JIT_ENABLED
+
+LANES = (32, 16, 8, 4, 2, 1)
+
+
+def write_row_portable(out: Any, place: Any, row: Any) -> None:
+    """``out[place + i] = row[i]`` for the whole row; ``row`` may be narrower than ``out``."""
+    for i in range(row.size):
+        out[place + i] = row[i]
+
+
+def write_difference_portable(out: Any, place: Any, row: Any, minus: Any) -> None:
+    """``out[place + i] = row[i] - minus[i]`` for the whole row; the differences must fit the rows' type."""
+    for i in range(row.size):
+        out[place + i] = row[i] - minus[i]
+
+
+def expand_bits_portable(out: Any, place: Any, bits: Any, count: int) -> None:
+    """``out[place + i] = bit i of bits`` for ``count`` (a constant, at most 64) bits."""
+    for i in range(count):
+        out[place + i] = (bits >> np.uint64(i)) & np.uint64(1)
+
+
+def pack_bits_portable(mask: Any, place: Any, count: int) -> Any:
+    """The inverse: a word with bit i set where ``mask[place + i]`` is not 0, for ``count`` (at most 64) bytes."""
+    bits = np.uint64(0)
+    for i in range(count):
+        if mask[place + i] != 0:
+            bits |= np.uint64(1) << np.uint64(i)
+    return bits
+
+
+def _chunks(count: int) -> list[tuple[int, int]]:
+    """(start, lanes) pieces of a row of ``count`` items."""
+    pieces, start = [], 0
+    for lanes in LANES:
+        while count - start >= lanes:
+            pieces.append((start, lanes))
+            start += lanes
+    return pieces
+
+
+def _pointer(builder: Any, data: Any, start: Any, item: Any, lanes: int) -> Any:
+    at = builder.gep(data, [start])
+    return builder.bitcast(at, ir.VectorType(item, lanes).as_pointer())
+
+
+def _load(context: Any, builder: Any, kind: Any, value: Any, start: int, lanes: int) -> Any:
+    item = context.get_data_type(kind.dtype)
+    data = context.make_array(kind)(context, builder, value).data
+    at = _pointer(builder, data, ir.Constant(ir.IntType(64), start), item, lanes)
+    return builder.load(at, align=1)
+
+
+def _store(context: Any, builder: Any, kind: Any, value: Any, place: Any, start: int, vector: Any) -> None:
+    item = context.get_data_type(kind.dtype)
+    lanes = vector.type.count
+    data = context.make_array(kind)(context, builder, value).data
+    where = builder.add(place, ir.Constant(place.type, start))
+    if vector.type.element.width < item.width:
+        vector = builder.sext(vector, ir.VectorType(item, lanes))
+    builder.store(vector, _pointer(builder, data, where, item, lanes), align=1)
+
+
+def _check_rows(out: Any, *rows: Any) -> None:
+    for row in rows:
+        if not isinstance(row, types.NestedArray) or row.ndim != 1 or not row.dtype.signed:
+            raise TypeError(f"a row must be a one-dimensional signed field of a record, not {row}")
+        if row.dtype.bitwidth > out.dtype.bitwidth:
+            raise TypeError(f"a row of {row.dtype} does not fit an array of {out.dtype}")
+
+
+if not JIT_ENABLED:
+    write_row, write_difference = write_row_portable, write_difference_portable
+    expand_bits, pack_bits = expand_bits_portable, pack_bits_portable
+else:
+
+    @intrinsic
+    def write_row(typingctx, out, place, row):  # type: ignore[no-untyped-def]
+        _check_rows(out, row)
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            out_value, place_value, row_value = args
+            for start, lanes in _chunks(row.shape[0]):
+                vector = _load(context, builder, row, row_value, start, lanes)
+                _store(context, builder, out, out_value, place_value, start, vector)
+            return context.get_dummy_value()
+
+        return types.void(out, types.intp, row), codegen
+
+    @intrinsic
+    def write_difference(typingctx, out, place, row, minus):  # type: ignore[no-untyped-def]
+        _check_rows(out, row, minus)
+        if row.shape != minus.shape or row.dtype != minus.dtype:
+            raise TypeError(f"rows differ: {row} and {minus}")
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            out_value, place_value, row_value, minus_value = args
+            for start, lanes in _chunks(row.shape[0]):
+                vector = builder.sub(
+                    _load(context, builder, row, row_value, start, lanes),
+                    _load(context, builder, minus, minus_value, start, lanes),
+                )
+                _store(context, builder, out, out_value, place_value, start, vector)
+            return context.get_dummy_value()
+
+        return types.void(out, types.intp, row, minus), codegen
+
+    @intrinsic(prefer_literal=True)
+    def expand_bits(typingctx, out, place, bits, count):  # type: ignore[no-untyped-def]
+        if not isinstance(count, types.IntegerLiteral):
+            raise TypeError("count must be a constant")
+        size = count.literal_value
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            out_value, place_value, bits_value, _ = args
+            flags = builder.bitcast(bits_value, ir.VectorType(ir.IntType(1), 64))
+            item = context.get_data_type(out.dtype)
+            every = builder.zext(flags, ir.VectorType(item, 64))
+            for start, lanes in _chunks(size):
+                pick = ir.Constant(ir.VectorType(ir.IntType(32), lanes), list(range(start, start + lanes)))
+                part = builder.shuffle_vector(every, ir.Constant(every.type, ir.Undefined), pick)
+                _store(context, builder, out, out_value, place_value, start, part)
+            return context.get_dummy_value()
+
+        return types.void(out, types.intp, types.uint64, count), codegen
+
+    @intrinsic(prefer_literal=True)
+    def pack_bits(typingctx, mask, place, count):  # type: ignore[no-untyped-def]
+        if not isinstance(count, types.IntegerLiteral):
+            raise TypeError("count must be a constant")
+        size = count.literal_value
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            mask_value, place_value, _ = args
+            item = context.get_data_type(mask.dtype)
+            data = context.make_array(mask)(context, builder, mask_value).data
+            word = ir.IntType(64)
+            bits = ir.Constant(word, 0)
+            for start, lanes in _chunks(size):
+                where = builder.add(place_value, ir.Constant(place_value.type, start))
+                part = builder.load(_pointer(builder, data, where, item, lanes), align=1)
+                is_set = builder.icmp_unsigned("!=", part, ir.Constant(part.type, [0] * lanes))
+                packed = builder.zext(builder.bitcast(is_set, ir.IntType(lanes)), word)
+                bits = builder.or_(bits, builder.shl(packed, ir.Constant(word, start)))
+            return bits
+
+        return types.uint64(mask, types.intp, count), codegen

@@ -1,0 +1,28 @@
+"""Checking and chaining the seeds of games on the Python side."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import numpy as np
+
+SEED_LIMIT = 2**64
+_GOLDEN = 0x9E3779B97F4A7C15
+
+
+def check_seed(seed: Any) -> int:
+    """A seed as a Python integer; ValueError unless it is an integer 0 .. 2**64 - 1."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < SEED_LIMIT:
+        raise ValueError(f"seed = {seed!r} is not allowed; allowed: an integer 0..2**64 - 1, or None")
+    return int(seed)
+
+
+def fresh_seed() -> int:
+    """A seed from the operating system, for games nobody asked to reproduce."""
+    return secrets.randbits(63)
+
+
+def following_seed(seed: int) -> int:
+    """The seed of the next game after one with ``seed``; the same as rng.next_seed."""
+    return (seed + _GOLDEN) % SEED_LIMIT

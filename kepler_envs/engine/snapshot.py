@@ -1,0 +1,178 @@
+"""One position: an immutable state that can be observed, resampled, continued and drawn."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+
+from kepler_envs.engine import single
+from kepler_envs.engine.game import RUNNING, Configuration, record_array, records_from_bytes
+from kepler_envs.engine.rng import GENERATOR
+from kepler_envs.engine.seeds import check_seed
+
+
+class IllegalAction(ValueError):
+    """An id that is not legal at the current node. The message names it in words, the seat, the node and the legal ids."""
+
+
+def describe_illegal(config: Configuration, state: Any, action: Any, legal: list[int]) -> str:
+    """The message of an :class:`IllegalAction`."""
+    is_id = isinstance(action, (int, np.integer)) and 0 <= action < len(config.actions)
+    words = f"{action} ({config.actions.text(int(action))!r})" if is_id else f"{action!r} (no action id)"
+    node = config.game.nodes(int(state["node"])).name
+    offered = ", ".join(f"{choice} ({config.actions.text(choice)!r})" for choice in legal)
+    return f"illegal action {words} by player_{state['seat']} at node {node}; legal: {offered or 'none, the game is over'}"
+
+
+class Snapshot:
+    """A position of a game.
+
+    Attributes:
+        config: the :class:`Configuration` it belongs to.
+        state: the state record; treat it as read-only.
+    """
+
+    __slots__ = ("config", "_states")
+
+    def __init__(self, config: Configuration, states: np.ndarray) -> None:
+        self.config = config
+        self._states = states
+
+    @classmethod
+    def take(cls, config: Configuration, states: np.ndarray, row: int = 0) -> Snapshot:
+        """Copy row ``row`` of an array of states."""
+        copied = config.game.new_states(1)
+        copied[0] = states[row]
+        return cls(config, copied)
+
+    @classmethod
+    def deal(cls, config: Configuration, seed: int) -> Snapshot:
+        """A new game from ``seed``: the same that ``reset(seed=seed)`` deals."""
+        game = config.game
+        states = game.new_states(1)
+        legal = np.zeros(game.mask_words, np.uint64)
+        seeds = np.array([check_seed(seed)], np.uint64)
+        single.begin_kernel(game)(states, blank_state(config), config.tables, config.options, seeds, legal)
+        return cls(config, states)
+
+    def __getstate__(self) -> tuple[Configuration, bytes]:
+        return self.config, self._states.tobytes()
+
+    def __setstate__(self, saved: tuple[Configuration, bytes]) -> None:
+        self.config = saved[0]
+        self._states = records_from_bytes(saved[1], saved[0].game.state)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Snapshot):
+            return NotImplemented
+        return self.config.digest == other.config.digest and self._states.tobytes() == other._states.tobytes()
+
+    def __hash__(self) -> int:
+        return hash(self._states.tobytes())
+
+    @property
+    def game(self) -> Any:
+        return self.config.game
+
+    @property
+    def state(self) -> Any:
+        return self._states[0]
+
+    @property
+    def states(self) -> np.ndarray:
+        """The record as an array of length one, what kernels take; treat it as read-only."""
+        return self._states
+
+    @property
+    def seat(self) -> int:
+        """The seat that decides."""
+        return int(self.state["seat"])
+
+    @property
+    def node(self) -> Any:
+        """The node waiting for a decision."""
+        return self.config.game.nodes(int(self.state["node"]))
+
+    @property
+    def over(self) -> bool:
+        return int(self.state["end"]) != RUNNING
+
+    def digest(self) -> str:
+        """SHA-256 of the state's bytes: what replays compare."""
+        return hashlib.sha256(self._states.tobytes()).hexdigest()
+
+    def _look(self, seat: int) -> tuple[np.ndarray, np.ndarray]:
+        game = self.config.game
+        if not 0 <= seat < self.config.num_players:
+            raise ValueError(f"seat {seat!r} is outside 0..{self.config.num_players - 1}")
+        observation = np.zeros(self.config.observation.size, np.int16)
+        mask = np.zeros(len(self.config.actions), np.int8)
+        legal = np.zeros(game.mask_words, np.uint64)
+        single.look_kernel(game)(self._states, self.config.tables, seat, legal, observation, mask)
+        return observation, mask
+
+    def observe(self, seat: int) -> np.ndarray:
+        """The observation of ``seat``, int16 (D,)."""
+        return self._look(seat)[0]
+
+    def action_mask(self) -> np.ndarray:
+        """The legal ids as int8 (A,), all 0 once the game is over."""
+        return self._look(self.seat)[1]
+
+    def legal_ids(self) -> list[int]:
+        """The legal ids in ascending order."""
+        return [int(action) for action in np.flatnonzero(self.action_mask())]
+
+    def clone(self) -> Snapshot:
+        """An independent copy."""
+        return Snapshot.take(self.config, self._states)
+
+    def apply(self, action: int) -> Snapshot:
+        """The position after a decision; :class:`IllegalAction` if the id is not legal here."""
+        legal = self.legal_ids()
+        if action not in legal:
+            raise IllegalAction(describe_illegal(self.config, self.state, action, legal))
+        game, after = self.config.game, self.clone()
+        observation = np.zeros(self.config.observation.size, np.int16)
+        mask = np.zeros(len(self.config.actions), np.int8)
+        words = np.zeros(game.mask_words, np.uint64)
+        single.step_kernel(game)(after._states, self.config.tables, words, int(action), observation, mask)
+        return after
+
+    def resample(self, seat: int, seed: int) -> Snapshot:
+        """The same position as ``seat`` knows it, with everything it cannot know drawn anew from ``seed``.
+
+        Future chance included. The game's own generator is neither used nor kept.
+        """
+        if not 0 <= seat < self.config.num_players:
+            raise ValueError(f"seat {seat!r} is outside 0..{self.config.num_players - 1}")
+        drawn = self.clone()
+        generators = record_array(np.zeros(1, GENERATOR))
+        generators["rng"] = check_seed(seed)
+        single.resample_kernel(self.config.game)(drawn._states, self.config.tables, seat, generators)
+        return drawn
+
+    def results(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(places int32, scores int32, returns float32), one entry a seat; returns are 0 until the game is over."""
+        players = self.config.num_players
+        places, scores = np.zeros(players, np.int32), np.zeros(players, np.int32)
+        returns = np.zeros(players, np.float32)
+        single.result_kernel(self.config.game)(self._states, self.config.tables, places, scores, returns)
+        return places, scores, returns
+
+    def text(self, seat: int | None = None) -> str:
+        """The position for a terminal; ``seat`` sees only its own hidden cards, None sees all."""
+        return self.config.game.text(self.state, self.config, seat)
+
+    def drawing(self, seat: int | None = None) -> Any:
+        """The position as a Drawing (``.svg()``, ``.rgb()``)."""
+        return self.config.game.draw(self.state, self.config, seat)
+
+
+def blank_state(config: Configuration) -> np.ndarray:
+    """A zeroed state array of length one, read-only: what every deal starts from."""
+    blank = config.game.new_states(1)
+    blank.flags.writeable = False
+    return blank

@@ -1,0 +1,99 @@
+"""The window behind ``render_mode="human"``: pictures in place, one window per title, without waiting for anybody."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+_windows: dict[str, _Window] = {}
+_unavailable = False  # no window can be opened here; said once, not tried again until close()
+
+
+class _Window:
+    """One tkinter window. Raises ImportError without tkinter, tkinter.TclError without a display."""
+
+    def __init__(self, title: str) -> None:
+        import tkinter
+
+        self._closed_by_person = False
+        self._root = tkinter.Tk()
+        self._root.title(title)
+        self._root.resizable(False, False)
+        self._root.protocol("WM_DELETE_WINDOW", self._closed)
+        self._image = tkinter.PhotoImage(master=self._root, format="PPM")
+        tkinter.Label(self._root, image=self._image, borderwidth=0).pack()
+
+    def update(self, rgb: np.ndarray) -> None:
+        if self._closed_by_person:
+            return
+        height, width, _ = rgb.shape
+        self._image.configure(data=b"P6 %d %d 255\n" % (width, height) + rgb.tobytes())
+        self._root.update()
+
+    def close(self) -> None:
+        if not self._closed_by_person:
+            self._root.destroy()
+
+    def _closed(self) -> None:
+        """The person closed the window: it stays closed, and the program goes on."""
+        self._closed_by_person = True
+        self._root.destroy()
+
+
+def show(rgb: np.ndarray, title: str) -> bool:
+    """Show a picture in the window of that title, opened on the first call; returns at once.
+
+    A window that its person closed stays closed until :func:`close`.
+
+    Args:
+        rgb: uint8 (height, width, 3).
+        title: caption of the window, and its name.
+
+    Returns:
+        False where no window can be opened (no display, or Python without tkinter; said once on stderr), so that
+        the caller can print the text of the position instead.
+
+    Raises:
+        ValueError: ``rgb`` has another type or shape.
+    """
+    if rgb.dtype != np.uint8 or rgb.ndim != 3 or rgb.shape[2] != 3:
+        raise ValueError(f"a picture must be uint8 (height, width, 3), not {rgb.dtype} {rgb.shape}")
+    if title not in _windows and not _open(title):
+        return False
+    _windows[title].update(rgb)
+    return True
+
+
+def close(title: str | None = None) -> None:
+    """Close the window of that title if there is one; without a title, all of them."""
+    global _unavailable
+    for name in [title] if title is not None else list(_windows):
+        window = _windows.pop(name, None)
+        if window is not None:
+            window.close()
+    _unavailable = False
+
+
+def _open(title: str) -> bool:
+    global _unavailable
+    if _unavailable:
+        return False
+    try:
+        _windows[title] = _Window(title)
+    except Exception as problem:
+        if not _means_no_window(problem):
+            raise
+        _unavailable = True
+        print(f"kepler_envs: no window can be opened ({problem}); showing text instead", file=sys.stderr)
+        return False
+    return True
+
+
+def _means_no_window(problem: Any) -> bool:
+    if isinstance(problem, ImportError):
+        return True
+    import tkinter
+
+    return isinstance(problem, tkinter.TclError)

@@ -1,0 +1,124 @@
+"""Kitten Adventurers Space Agency: two to eight players empty their quest piles onto shared ladders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kepler_envs.engine.game import RUNNING, TRUNCATED, Game, Option, OptionError, Verbs, record_array
+from kepler_envs.engine.kernel import Scope
+from kepler_envs.games.kitten_adventurers import observation, rules
+from kepler_envs.games.kitten_adventurers.actions import make_actions
+from kepler_envs.games.kitten_adventurers.components import TABLES, load_components
+from kepler_envs.games.kitten_adventurers.picture import draw, text
+from kepler_envs.games.kitten_adventurers.state import (
+    MAX_PLAYERS,
+    MIN_PLAYERS,
+    OPTIONS,
+    RANDOM_FIRST_PLAYER,
+    STATE,
+    Node,
+    RewardMode,
+)
+
+OPTION_LIST = (
+    Option("hand_size", "rulebook", "cards a hand is refilled to; 5 is the rulebook's slower game", ("rulebook", 5, 6, 7)),
+    Option("quest_size", "rulebook", "cards in a quest pile", ("rulebook", "later_edition"), int, 1, 35),
+    Option("first_player", "random", "who starts", ("random", "seat0")),
+    Option("reward_mode", "win", "final rewards by winning or by rank", tuple(mode.name.lower() for mode in RewardMode)),
+    Option("max_turns", 600, "turns until the game is cut off", (), int, 1, observation.MAX_LIMIT),
+    Option("max_plays", 1000, "cards on ladders until the game is cut off", (), int, 1, observation.MAX_LIMIT),
+    Option("shaping", 0.0, "shaping reward per own quest card above the mean, paid at turn end", (), float, 0, 1),
+)
+
+
+def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]) -> np.ndarray:
+    """Checked option values -> the options record the rules read; OptionError where the cards do not suffice."""
+    if not tables["quest_size"][num_players]:
+        playable = [str(n) for n in range(MIN_PLAYERS, MAX_PLAYERS + 1) if tables["quest_size"][n]]
+        raise OptionError(
+            f"kitten_adventurers: the component file has no setup row for {num_players} players; "
+            f"it has {', '.join(playable)}"
+        )
+    hand, quest = values["hand_size"], values["quest_size"]
+    options = np.zeros(1, OPTIONS)
+    record = options[0]
+    record["num_players"] = num_players
+    record["hand_size"] = tables["hand_size"][num_players] if hand == "rulebook" else hand
+    if quest in ("rulebook", "later_edition"):
+        column = "quest_size" if quest == "rulebook" else "quest_size_later"
+        record["quest_size"] = tables[column][num_players]
+    else:
+        record["quest_size"] = quest
+    dealt = num_players * (int(record["quest_size"]) + int(record["hand_size"]))
+    if dealt >= tables["cards_total"]:
+        raise OptionError(
+            f"kitten_adventurers: {num_players} players with quest piles of {record['quest_size']} and hands of "
+            f"{record['hand_size']} need {dealt} cards; allowed: at most {tables['cards_total'] - 1}"
+        )
+    record["first_player"] = RANDOM_FIRST_PLAYER if values["first_player"] == "random" else 0
+    record["reward_mode"] = RewardMode[values["reward_mode"].upper()]
+    for name in ("max_turns", "max_plays", "shaping"):
+        record[name] = values[name]
+    return record_array(options)
+
+
+def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
+    """``quest_left``, ``hand_count``, ``lane_count``, ``plays_own``, ``turns`` and ``end_reason`` of a seat."""
+    player = state["player"][seat]
+    return {
+        "quest_left": int(player["quest_count"]),
+        "hand_count": int(player["hand_count"]),
+        "lane_count": int(player["lane"]["depth"].sum()),
+        "plays_own": int(player["plays"]),
+        "turns": int(state["turns"]),
+        "end_reason": end_reason(state),
+    }
+
+
+def end_reason(state: np.void) -> str:
+    """``win``, ``stalemate`` or ``limit``; empty while the game runs."""
+    if state["end"] == RUNNING:
+        return ""
+    if state["end"] == TRUNCATED:
+        return "limit"
+    return "win" if 0 in state["player"]["quest_count"][: state["num_players"]] else "stalemate"
+
+
+GAME = Game(
+    name="kitten_adventurers",
+    title="Kitten Adventurers",
+    version=0,
+    min_players=MIN_PLAYERS,
+    max_players=MAX_PLAYERS,
+    default_players=4,
+    state=STATE,
+    tables=TABLES,
+    options=OPTIONS,
+    nodes=Node,
+    always_offered=(Node.PLAY,),
+    max_decisions=3200,
+    option_list=OPTION_LIST,
+    verbs=Verbs(
+        setup=rules.setup,
+        legal=rules.legal,
+        apply=rules.apply,
+        observe=observation.observe,
+        resample=observation.resample,
+        returns=rules.returns,
+        places=rules.places,
+        scores=rules.scores,
+        potential=rules.potential,
+    ),
+    load_components=load_components,
+    resolve_options=resolve_options,
+    make_actions=make_actions,
+    make_observation=observation.make_observation,
+    info=info,
+    draw=draw,
+    text=text,
+    scope=Scope("kitten_adventurers", Path(__file__).parent),
+)

@@ -1,0 +1,125 @@
+"""components.toml -> validated tables. A user's own card file goes the same way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kepler_envs.engine.components import ComponentFile
+from kepler_envs.engine.game import record_array
+from kepler_envs.games.kitten_adventurers.state import (
+    HYPERSPEED,
+    MAX_CARDS,
+    MAX_LADDERS,
+    MAX_PLAYERS,
+    MIN_PLAYERS,
+    NUM_TYPES,
+    WORMHOLE,
+)
+
+DEFAULT_FILE = Path(__file__).with_name("components.toml")
+NAME_BYTES = 32
+
+TABLES = np.dtype(
+    [
+        ("cards_total", "<i2"),  # cards in the game
+        ("card_count", "i1", (NUM_TYPES,)),  # cards of each type
+        ("deck", "i1", (MAX_CARDS,)),  # the types of all cards in ascending order; unused places 0
+        ("quest_size", "i1", (MAX_PLAYERS + 1,)),  # by number of players; 0: cannot be played
+        ("hand_size", "i1", (MAX_PLAYERS + 1,)),
+        ("quest_size_later", "i1", (MAX_PLAYERS + 1,)),  # the later edition's quest piles
+        ("type_name", "u1", (NUM_TYPES, NAME_BYTES)),  # UTF-8, padded with zeros; only for texts and pictures
+    ],
+    align=True,
+)
+
+
+def load_components(path: Path | None) -> np.ndarray:
+    """Read and check a component file.
+
+    Args:
+        path: a TOML file like this folder's components.toml; None for that one.
+
+    Returns:
+        A record array of length one, dtype TABLES.
+
+    Raises:
+        ComponentError: naming the file, the row and the rule that is broken.
+    """
+    file = ComponentFile(path or DEFAULT_FILE, game="kitten_adventurers")
+    tables = np.zeros(1, TABLES)
+    _read_card_types(file, tables[0])
+    _read_setup(file, tables[0])
+    return record_array(tables)
+
+
+def _read_card_types(file: ComponentFile, tables: Any) -> None:
+    rows = file.rows("card_types", {"id": int, "name": str, "count": int, "prov": str})
+    for position, row in enumerate(rows):
+        where = f"card_types row {position + 1} ({row['name']!r})"
+        if row["id"] != position:
+            raise file.error(where, f"id is {row['id']}; rows must have the ids 0..{NUM_TYPES - 1} in this order")
+        if not 0 <= row["count"] <= MAX_CARDS:
+            raise file.error(where, f"count is {row['count']}; allowed: 0..{MAX_CARDS}")
+        name = row["name"].encode()
+        if not 1 <= len(name) <= NAME_BYTES:
+            raise file.error(where, f"name has {len(name)} bytes; allowed: 1..{NAME_BYTES}")
+        if row["name"] in [earlier["name"] for earlier in rows[:position]]:
+            raise file.error(where, f"name {row['name']!r} is used twice; names must differ")
+        if position >= NUM_TYPES:
+            raise file.error(where, f"there are exactly {NUM_TYPES} card types")
+        tables["card_count"][position] = row["count"]
+        tables["type_name"][position, : len(name)] = np.frombuffer(name, np.uint8)
+    if len(rows) != NUM_TYPES:
+        raise file.error("card_types", f"{len(rows)} rows; there are exactly {NUM_TYPES} card types")
+    _check_deck(file, tables)
+
+
+def _check_deck(file: ComponentFile, tables: Any) -> None:
+    counts = tables["card_count"].astype(int)
+    total = int(counts.sum())
+    if total > MAX_CARDS:
+        raise file.error("card_types", f"the counts sum to {total}; at most {MAX_CARDS} cards are possible")
+    bottoms = int(counts[WORMHOLE] + counts[HYPERSPEED])
+    if not 1 <= bottoms <= MAX_LADDERS:
+        raise file.error(
+            "card_types",
+            f"types {WORMHOLE} and {HYPERSPEED} together have {bottoms} cards; each can start a ladder, "
+            f"so they must be 1..{MAX_LADDERS}",
+        )
+    tables["cards_total"] = total
+    tables["deck"][:total] = np.repeat(np.arange(NUM_TYPES), counts)
+
+
+def _read_setup(file: ComponentFile, tables: Any) -> None:
+    columns = {"players": int, "quest": int, "hand": int, "quest_later_edition": int, "prov": str}
+    rows = file.rows("setup", columns)
+    for position, row in enumerate(rows):
+        players, quest, hand = row["players"], row["quest"], row["hand"]
+        where = f"setup row {position + 1} (players = {players})"
+        if not MIN_PLAYERS <= players <= MAX_PLAYERS:
+            raise file.error(where, f"players must be {MIN_PLAYERS}..{MAX_PLAYERS}")
+        if tables["quest_size"][players]:
+            raise file.error(where, "a second row for this number of players")
+        for name in ("quest", "hand", "quest_later_edition"):
+            if not 1 <= row[name] <= MAX_CARDS:
+                raise file.error(where, f"{name} is {row[name]}; allowed: 1..{MAX_CARDS}")
+        needed = players * (quest + hand)
+        if needed >= tables["cards_total"]:
+            raise file.error(
+                where,
+                f"players * (quest + hand) = {needed} cards are dealt, but the deck has {tables['cards_total']}; "
+                "at least one must be left",
+            )
+        tables["quest_size"][players] = quest
+        tables["hand_size"][players] = hand
+        tables["quest_size_later"][players] = row["quest_later_edition"]
+    if not rows:
+        raise file.error("setup", "no row; at least one number of players is needed")
+
+
+def type_names(tables: Any) -> tuple[str, ...]:
+    """The names of the card types."""
+    return tuple(bytes(row).rstrip(b"\0").decode() for row in tables["type_name"])
