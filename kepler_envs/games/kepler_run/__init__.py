@@ -1,0 +1,108 @@
+"""Kepler Run: two to five players draft cards, fly along a growing run of sectors and race for Kepler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kepler_envs.engine.game import Game, Option, OptionError, Verbs, record_array
+from kepler_envs.engine.kernel import Scope
+from kepler_envs.games.kepler_run import observation, rules
+from kepler_envs.games.kepler_run.actions import make_actions
+from kepler_envs.games.kepler_run.components import TABLES, load_components
+from kepler_envs.games.kepler_run.picture import draw, text
+from kepler_envs.games.kepler_run.state import (
+    MAX_PLAYERS,
+    MIN_PLAYERS,
+    OPTIONS,
+    RANDOM_FIRST_PLAYER,
+    RUN_SLOTS,
+    SOURCES,
+    STATE,
+    Node,
+    RewardMode,
+)
+
+OPTION_LIST = (
+    Option("seat_fuel", False, "fuel on the ship at the start by position in the starting order", (False, True)),
+    Option("first_player", "random", "who starts", ("random", "seat0")),
+    Option("reward_mode", "rank", "final rewards by rank or by winning", tuple(mode.name.lower() for mode in RewardMode)),
+    Option("shaping", 0.0, "shaping reward per point gained above the mean, paid when a round ends", (), float, 0, 1),
+)
+
+
+def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]) -> np.ndarray:
+    """Checked option values -> the options record the rules read; OptionError where the cards do not suffice."""
+    needed = int(tables["initial_run"]) + int(tables["rounds"]) * (2 * num_players + 1)
+    most = min(int(tables["cards_total"]), RUN_SLOTS)
+    if needed > most:
+        raise OptionError(
+            f"kepler_run: {num_players} players need {needed} cards (initial_run + rounds * (2 * players + 1)); "
+            f"allowed with this component file: at most {most}"
+        )
+    options = np.zeros(1, OPTIONS)
+    record = options[0]
+    record["num_players"] = num_players
+    record["first_player"] = RANDOM_FIRST_PLAYER if values["first_player"] == "random" else 0
+    record["seat_fuel"] = values["seat_fuel"]
+    record["reward_mode"] = RewardMode[values["reward_mode"].upper()]
+    record["shaping"] = values["shaping"]
+    return record_array(options)
+
+
+def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
+    """``vp``, ``ship_fuel``, ``place`` (by points, then fuel), ``vp_<source>`` for each source, ``decisions`` and ``round``."""
+    player = state["player"][seat]
+    return {
+        "vp": int(player["vp"]),
+        "ship_fuel": int(player["fuel"]),
+        "place": final_place(state, seat),
+        **{f"vp_{source}": int(points) for source, points in zip(SOURCES, player["vp_from"], strict=True)},
+        "decisions": int(state["decisions"]),
+        "round": int(state["round_index"]),
+    }
+
+
+def final_place(state: np.void, seat: int) -> int:
+    """The place of a seat by points and then by fuel on the ship, 1 is best."""
+    results = [(int(player["vp"]), int(player["fuel"])) for player in state["player"][: state["num_players"]]]
+    return 1 + sum(result > results[seat] for result in results)
+
+
+GAME = Game(
+    name="kepler_run",
+    title="Kepler Run",
+    version=0,
+    min_players=MIN_PLAYERS,
+    max_players=MAX_PLAYERS,
+    default_players=4,
+    state=STATE,
+    tables=TABLES,
+    options=OPTIONS,
+    nodes=Node,
+    always_offered=(),
+    max_decisions=435,
+    option_list=OPTION_LIST,
+    verbs=Verbs(
+        setup=rules.setup,
+        legal=rules.legal,
+        apply=rules.apply,
+        observe=observation.observe,
+        resample=observation.resample,
+        returns=rules.returns,
+        places=rules.places,
+        scores=rules.scores,
+        potential=rules.potential,
+    ),
+    load_components=load_components,
+    resolve_options=resolve_options,
+    make_actions=make_actions,
+    make_observation=observation.make_observation,
+    info=info,
+    draw=draw,
+    text=text,
+    scope=Scope("kepler_run", Path(__file__).parent),
+)

@@ -1,0 +1,46 @@
+"""The 102 action ids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kepler_envs.engine.actions import ActionSet, Block
+from kepler_envs.games.kepler_run.components import contract_names
+from kepler_envs.games.kepler_run.state import MAX_FUEL, NUM_TRAITS, PART_SLOTS, ROW_SLOTS, RUN_SLOTS
+
+DISCOVER = 0  # + row slot
+PART = DISCOVER + ROW_SLOTS
+MODULE = PART + ROW_SLOTS
+SPECIAL = MODULE + ROW_SLOTS
+TARGET = SPECIAL + ROW_SLOTS  # + run index
+CONTRACT = TARGET + RUN_SLOTS  # + contract
+LOAD = CONTRACT + NUM_TRAITS  # + fuel
+MOVE = LOAD + MAX_FUEL + 1
+BOOSTER = MOVE + 1
+USE_PART = BOOSTER + 1  # + part slot
+STOP = USE_PART + PART_SLOTS
+NUM_ACTIONS = STOP + 1
+
+
+def make_actions(tables: Any) -> ActionSet:
+    """The ids with the contract names of a component file; slots and sectors count from 1 in words."""
+    slots, parts = _numbers(1, ROW_SLOTS), _numbers(1, PART_SLOTS)
+    return ActionSet(
+        [
+            Block("DISCOVER", DISCOVER, ROW_SLOTS, "discover a sector with card {} of the row", "row slot", slots),
+            Block("PART", PART, ROW_SLOTS, "install card {} of the row as a ship part", "row slot", slots),
+            Block("MODULE", MODULE, ROW_SLOTS, "discard card {} of the row for a fuel module", "row slot", slots),
+            Block("SPECIAL", SPECIAL, ROW_SLOTS, "play the special action of card {} of the row", "row slot", slots),
+            Block("TARGET", TARGET, RUN_SLOTS, "apply it to sector {} of the run", "run index", _numbers(1, RUN_SLOTS)),
+            Block("CONTRACT", CONTRACT, NUM_TRAITS, "choose the contract {}", "contract", contract_names(tables)),
+            Block("LOAD", LOAD, MAX_FUEL + 1, "take off with {} fuel from the ship", "fuel", _numbers(0, MAX_FUEL + 1)),
+            Block("MOVE", MOVE, 1, "move on, paying the cost of leaving"),
+            Block("BOOSTER", BOOSTER, 1, "move on with the booster"),
+            Block("USE_PART", USE_PART, PART_SLOTS, "move on with ship part {}", "part slot", parts),
+            Block("STOP", STOP, 1, "end the flight here"),
+        ]
+    )
+
+
+def _numbers(first: int, count: int) -> tuple[str, ...]:
+    return tuple(str(first + i) for i in range(count))

@@ -1,0 +1,259 @@
+"""components.toml -> validated tables. A user's own card file goes the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kepler_envs.engine.components import ComponentFile
+from kepler_envs.engine.game import record_array
+from kepler_envs.games.kepler_run.state import (
+    MAX_CARDS,
+    MAX_FUEL,
+    MAX_PLAYERS,
+    MAX_ROUNDS,
+    NUM_SHIPS,
+    NUM_SPECIALS,
+    NUM_TRAITS,
+    NUM_TYPES,
+    ROW_CARD,
+    RUN_SLOTS,
+    SECTOR,
+    SLING_PART,
+)
+
+DEFAULT_FILE = Path(__file__).with_name("components.toml")
+NAME_BYTES = 32
+MAX_VP = 127  # a seat's points are kept in one byte
+
+NUMBERS = {
+    "rounds": (1, MAX_ROUNDS),
+    "initial_run": (2, RUN_SLOTS),  # the action REROUTE needs two sectors
+    "start_modules": (0, 10),
+    "boxes": (0, 10),
+    "fuel_cap": (0, MAX_FUEL),
+    "disks": (0, 10),
+    "port_cost": (0, 9),
+    "booster_dots": (0, 9),
+    "first_arrival_vp": (0, 20),
+    "later_arrival_vp": (0, 20),
+    "discover_vp": (0, 9),
+    "delivery_vp": (0, 9),
+    "refuel": (0, 10),
+    "station_fuel": (0, 10),
+    "station_vp": (0, 9),
+    "closest_station_vp": (0, 20),
+}
+"""The single numbers of a component file and what each may be."""
+
+CARD_COLUMNS = {
+    "type": (0, NUM_TYPES - 1),
+    "cost": (0, 9),
+    "wrenches": (0, 10),
+    "part_kind": (0, SLING_PART - 1),
+    "dots": (0, 9),
+    "asteroids": (0, 3),
+    "comets": (0, 3),
+    "station": (0, 3),
+    "action": (0, NUM_SPECIALS),
+    "vp": (0, 9),
+}
+"""The columns of a card and what each may be."""
+
+TABLES = np.dtype(
+    [
+        ("cards_total", "i1"),
+        ("sector", SECTOR, (MAX_CARDS,)),  # [id]: the card as a sector of the run
+        ("row_card", ROW_CARD, (MAX_CARDS,)),  # [id]: the card in the row
+        *[(name, "i1") for name in NUMBERS],
+        ("seat_fuel", "i1", (MAX_PLAYERS,)),  # by position in the starting order
+        ("ship_type", "i1", (NUM_SHIPS,)),  # built-in type of each colour
+        ("complete_vp", "i1", (NUM_TRAITS,)),  # for completing each contract
+        ("secondary_vp", "i1", (NUM_TRAITS,)),  # for each icon to others who reveal it
+        ("secondary_fuel", "i1", (NUM_TRAITS,)),
+        # UTF-8, padded with zeros; only for texts and pictures
+        ("type_name", "u1", (NUM_TYPES, NAME_BYTES)),
+        ("ship_name", "u1", (NUM_SHIPS, NAME_BYTES)),
+        ("contract_name", "u1", (NUM_TRAITS, NAME_BYTES)),
+        ("action_name", "u1", (NUM_SPECIALS, NAME_BYTES)),
+        ("special_part_name", "u1", (SLING_PART - NUM_TYPES, NAME_BYTES)),
+    ],
+    align=True,
+)
+
+
+def load_components(path: Path | None) -> np.ndarray:
+    """Read and check a component file.
+
+    Args:
+        path: a TOML file like this folder's components.toml; None for that one.
+
+    Returns:
+        A record array of length one, dtype TABLES.
+
+    Raises:
+        ComponentError: naming the file, the row and the rule that is broken.
+    """
+    file = ComponentFile(path or DEFAULT_FILE, game="kepler_run")
+    tables = np.zeros(1, TABLES)
+    record = tables[0]
+    _read_numbers(file, record)
+    _read_seat_fuel(file, record)
+    _read_names(file, record, "sector_types", range(NUM_TYPES), "name", "type_name")
+    _read_ships(file, record)
+    _read_contracts(file, record)
+    _read_names(file, record, "special_actions", range(1, NUM_SPECIALS + 1), "name", "action_name")
+    _read_names(file, record, "special_parts", range(NUM_TYPES, SLING_PART), "name", "special_part_name")
+    _read_cards(file, record)
+    _check_points(file, record)
+    return record_array(tables)
+
+
+def _read_numbers(file: ComponentFile, tables: Any) -> None:
+    rows = file.rows("numbers", {"name": str, "value": int, "prov": str, "meaning": str})
+    for position, row in enumerate(rows):
+        name, where = row["name"], f"numbers row {position + 1} ({row['name']!r})"
+        if name not in NUMBERS:
+            raise file.error(where, f"no such number; there are {', '.join(NUMBERS)}")
+        if name in [earlier["name"] for earlier in rows[:position]]:
+            raise file.error(where, "a second row for this number")
+        _check_range(file, where, "value", row["value"], *NUMBERS[name])
+        tables[name] = row["value"]
+    missing = sorted(set(NUMBERS) - {row["name"] for row in rows})
+    if missing:
+        raise file.error("numbers", f"lacks {', '.join(missing)}")
+    if tables["start_modules"] > tables["boxes"]:
+        raise file.error("numbers", f"start_modules is {tables['start_modules']}; there are {tables['boxes']} boxes")
+
+
+def _read_seat_fuel(file: ComponentFile, tables: Any) -> None:
+    rows = file.rows("seat_fuel", {"position": int, "fuel": int, "prov": str})
+    _check_ids(file, "seat_fuel", "position", rows, range(1, MAX_PLAYERS + 1))
+    for index, row in enumerate(rows):
+        _check_range(file, f"seat_fuel row {index + 1}", "fuel", row["fuel"], 0, int(tables["fuel_cap"]))
+        tables["seat_fuel"][index] = row["fuel"]
+
+
+def _read_ships(file: ComponentFile, tables: Any) -> None:
+    rows = _read_names(file, tables, "ships", range(NUM_SHIPS), "colour", "ship_name", {"builtin_type": int})
+    for index, row in enumerate(rows):
+        _check_range(file, f"ships row {index + 1}", "builtin_type", row["builtin_type"], 0, NUM_TYPES - 1)
+        tables["ship_type"][index] = row["builtin_type"]
+
+
+def _read_contracts(file: ComponentFile, tables: Any) -> None:
+    columns = {"complete_vp": int, "secondary": str, "secondary_per_icon": int}
+    rows = _read_names(file, tables, "contracts", range(NUM_TRAITS), "name", "contract_name", columns)
+    for index, row in enumerate(rows):
+        where = f"contracts row {index + 1} ({row['name']!r})"
+        if row["secondary"] not in ("vp", "fuel"):
+            raise file.error(where, f"secondary is {row['secondary']!r}; allowed: 'vp' or 'fuel'")
+        _check_range(file, where, "complete_vp", row["complete_vp"], 0, 20)
+        _check_range(file, where, "secondary_per_icon", row["secondary_per_icon"], 0, 5)
+        tables["complete_vp"][index] = row["complete_vp"]
+        tables[f"secondary_{row['secondary']}"][index] = row["secondary_per_icon"]
+
+
+def _read_cards(file: ComponentFile, tables: Any) -> None:
+    rows = file.rows("game_cards", {"id": int, **dict.fromkeys(CARD_COLUMNS, int), "prov": str})
+    if not 1 <= len(rows) <= MAX_CARDS:
+        raise file.error("game_cards", f"{len(rows)} rows; allowed: 1..{MAX_CARDS}")
+    _check_ids(file, "game_cards", "id", rows, range(len(rows)))
+    tables["cards_total"] = len(rows)
+    for card, row in enumerate(rows):
+        where = f"game_cards row {card + 1}"
+        for name, (low, high) in CARD_COLUMNS.items():
+            _check_range(file, where, name, row[name], low, high)
+        if row["wrenches"] > tables["boxes"]:
+            raise file.error(where, f"wrenches is {row['wrenches']}; a ship has only {tables['boxes']} boxes for modules")
+        sector, row_card = tables["sector"][card], tables["row_card"][card]
+        for target in (sector, row_card):
+            target["type"], target["cost"] = row["type"] + 1, row["cost"]
+            target["asteroids"], target["comets"], target["stations"] = row["asteroids"], row["comets"], row["station"]
+        row_card["wrenches"], row_card["part"], row_card["dots"] = row["wrenches"], row["part_kind"] + 1, row["dots"]
+        row_card["action"], row_card["vp"] = row["action"], row["vp"]
+
+
+def _check_points(file: ComponentFile, tables: Any) -> None:
+    """The most points a seat could get, with the best of everything at once, must fit."""
+    number = {name: int(tables[name]) for name in NUMBERS}
+    rounds = range(number["rounds"])
+    best_part = int(tables["row_card"]["vp"].max())
+    # a delivery drafted in one round pays in all later ones as well
+    picks = sum(
+        2 * max(number["discover_vp"], best_part, number["delivery_vp"] * (number["rounds"] - r)) for r in rounds
+    )
+    icons = tables["sector"]["icons"].astype(int).sum(axis=0)
+    contract = max(tables["complete_vp"].max(), (tables["secondary_vp"] * icons).max())
+    kepler = max(number["first_arrival_vp"], number["later_arrival_vp"])
+    stations = number["disks"] * number["station_vp"] + number["closest_station_vp"]
+    most = picks + number["rounds"] * int(contract + kepler) + stations
+    if most > MAX_VP:
+        raise file.error("numbers", f"up to {most} points would be possible for one player; at most {MAX_VP} are allowed")
+
+
+def _read_names(
+    file: ComponentFile, tables: Any, section: str, ids: Sequence[int], column: str, field: str,
+    columns: dict[str, type] | None = None,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Rows with exactly these ids and a name each, which goes into a field of the tables; all columns of the rows."""
+    rows = file.rows(section, {"id": int, column: str, **(columns or {}), "prov": str})
+    _check_ids(file, section, "id", rows, ids)
+    for index, row in enumerate(rows):
+        where = f"{section} row {index + 1} ({row[column]!r})"
+        name = row[column].encode()
+        if not 1 <= len(name) <= NAME_BYTES:
+            raise file.error(where, f"{column} has {len(name)} bytes; allowed: 1..{NAME_BYTES}")
+        if row[column] in [earlier[column] for earlier in rows[:index]]:
+            raise file.error(where, f"{column} {row[column]!r} is used twice; they must differ")
+        tables[field][index, : len(name)] = np.frombuffer(name, np.uint8)
+    return rows
+
+
+def _check_ids(file: ComponentFile, section: str, column: str, rows: list[dict[str, Any]], ids: Sequence[int]) -> None:
+    for index, row in enumerate(rows[: len(ids)]):
+        if row[column] != ids[index]:
+            wanted = f"rows must have {column} {ids[0]}..{ids[-1]} in this order"
+            raise file.error(f"{section} row {index + 1}", f"{column} is {row[column]}; {wanted}")
+    if len(rows) != len(ids):
+        raise file.error(section, f"{len(rows)} rows; there must be {len(ids)}")
+
+
+def _check_range(file: ComponentFile, where: str, name: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        raise file.error(where, f"{name} is {value}; allowed: {low}..{high}")
+
+
+# ---------------------------------------------------------------- names
+
+
+def _names(field: np.ndarray) -> tuple[str, ...]:
+    return tuple(bytes(row).rstrip(b"\0").decode() for row in field)
+
+
+def type_names(tables: Any) -> tuple[str, ...]:
+    """The names of the sector types."""
+    return _names(tables["type_name"])
+
+
+def ship_names(tables: Any) -> tuple[str, ...]:
+    """The colours of the ships."""
+    return _names(tables["ship_name"])
+
+
+def contract_names(tables: Any) -> tuple[str, ...]:
+    """The names of the contracts, which are those of the icons."""
+    return _names(tables["contract_name"])
+
+
+def action_names(tables: Any) -> tuple[str, ...]:
+    """The names of the special actions 1, 2, 3."""
+    return _names(tables["action_name"])
+
+
+def part_names(tables: Any) -> tuple[str, ...]:
+    """The names of the part kinds: bypasses are named after their sector type."""
+    return tuple(f"bypass {name}" for name in type_names(tables)) + _names(tables["special_part_name"])
