@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kepler_envs.engine.bits import allow, allow_word, bit, has
+from kepler_envs.engine.bits import allow, allow_word, bit, has, lowest, without_lowest
 from kepler_envs.engine.game import TERMINATED
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.results import rank_returns, win_returns
@@ -75,17 +75,16 @@ def setup(s, t, o):
     first = int(o.first_player)
     if first == RANDOM_FIRST_PLAYER:
         first = below(s, n)
-    for position in range(MAX_PLAYERS):
-        if position < n:  # clockwise (P)
-            seat = (first + position) % n
-            s.order[position] = seat
-            _give_pieces(s.player[seat], t, position, o.seat_fuel)
-        else:
-            s.order[position] = -1
+    for position in range(n):  # clockwise (P)
+        seat = (first + position) % n
+        s.order[position] = seat
+        _give_pieces(s.player[seat], t, position, o.seat_fuel)
+    for position in range(n, MAX_PLAYERS):
+        s.order[position] = -1
     _begin_round(s, t)
 
 
-@leaf
+@helper
 def _shuffle_deck(s, t):
     count = int(t.cards_total)
     for card in range(count):
@@ -99,19 +98,18 @@ def _shuffle_deck(s, t):
     s.deck_count = count
 
 
-@leaf
+@helper
 def _give_ships(s, t, n):
     """Different colours at random."""
-    for seat in range(NUM_SHIPS):
-        s.player[seat].ship = seat
+    free = (1 << NUM_SHIPS) - 1
     for seat in range(n):
-        other = seat + below(s, NUM_SHIPS - seat)
-        ship = int(s.player[other].ship)
-        s.player[other].ship = s.player[seat].ship
+        skipped = free
+        for _ in range(below(s, NUM_SHIPS - seat)):
+            skipped = int(without_lowest(skipped))
+        ship = lowest(skipped)
+        free &= ~(1 << ship)
         s.player[seat].ship = ship
         s.player[seat].built_in = t.ship_type[ship] + 1
-    for seat in range(n, NUM_SHIPS):
-        s.player[seat].ship = 0
 
 
 @leaf
@@ -140,7 +138,7 @@ def _deal(s):
     return card
 
 
-@leaf
+@helper
 def _append_sector(s, t, card):
     """A card becomes the last sector before Kepler."""
     index = int(s.run_length)
@@ -175,7 +173,7 @@ def _add_fuel(player, t, amount):
     player.fuel = fuel if fuel < cap else cap
 
 
-@leaf
+@helper
 def _place_disk(s, player, seat, index):
     player.disks -= 1
     s.run[index].disk = seat + 1
@@ -330,7 +328,7 @@ def _add_delivery(player, t, card):
     player.delivery_count = slot + 1
 
 
-@leaf
+@helper
 def _aim(s, t, player, seat, index):
     """The special action that asked for a sector."""
     if s.pending_action == REROUTE:
@@ -344,7 +342,7 @@ def _aim(s, t, player, seat, index):
     _next_pick(s, t)
 
 
-@leaf
+@helper
 def _swap_sectors(s, index):
     """Sector ``index`` and the one after it change places, with their disks (ruling 36)."""
     here, beyond = s.run[index].entries, s.run[index + 1].entries
@@ -424,24 +422,27 @@ def _load(s, t, player, amount):
 def _fly(s, t, player, seat, action):
     if action == STOP:
         _establish_station(s, player, seat)
+    else:
+        for _ in range(_pay_for_steps(s, t, player, action)):
+            _enter_next(s, t, player, seat)
+    if action == STOP or player.place > s.run_length:
         _end_flight(s, t, player)
-        return
-    steps = 1
+
+
+@leaf
+def _pay_for_steps(s, t, player, action):
+    """Spend the fuel for leaving in one of the ways there are; how many places on it leads."""
     if action == MOVE:
         player.tank -= s.leaving_cost
-    elif action == BOOSTER:
+        return 1
+    if action == BOOSTER:
         player.tank -= t.booster_dots
         player.booster_used = 1
-    else:
-        part = player.parts[action - USE_PART]
-        player.tank -= part.dots
-        part.used = 1
-        if part.part == SLING_PART:
-            steps = 2
-    for _ in range(steps):
-        _enter_next(s, t, player, seat)
-    if player.place > s.run_length:
-        _end_flight(s, t, player)
+        return 1
+    part = player.parts[action - USE_PART]
+    player.tank -= part.dots
+    part.used = 1
+    return 2 if part.part == SLING_PART else 1
 
 
 @leaf
@@ -500,8 +501,11 @@ def _end_flight(s, t, player):
 @helper
 def _end_round(s, t):
     n = int(s.num_players)
-    for contract in range(NUM_TRAITS):
-        _score_contract(s, t, contract)
+    for seat in range(n):
+        player = s.player[seat]
+        player.crossed = icons_crossed(s, int(player.place), int(player.contract) - 1)
+    for position in range(n):
+        _score_contract(s, t, int(s.order[position]))
     _find_new_order(s, n)
     for seat in range(n):
         _clean_up(s.player[seat])
@@ -518,31 +522,30 @@ def _end_round(s, t):
         s.player[seat].vp_paid = s.player[seat].vp
 
 
-@leaf
-def _score_contract(s, t, contract):
-    """Most icons crossed completes a contract still open, ties go to the earlier player; others get the secondary prize (R)."""
-    n = int(s.num_players)
-    best, winner = 0, -1
-    if s.completed_by[contract] == 0:
-        for position in range(n):
-            seat = int(s.order[position])
-            if s.player[seat].contract == contract + 1:
-                crossings = icons_crossed(s, int(s.player[seat].place), contract)
-                if crossings > best:
-                    best, winner = crossings, seat
-    if winner >= 0:
-        s.completed_by[contract] = winner + 1
-        s.player[winner].hand[contract] = 0
-        _score(s.player[winner], BY_COMPLETE, t.complete_vp[contract])
-    for seat in range(n):
-        player = s.player[seat]
-        if player.contract == contract + 1 and seat != winner:
-            crossings = icons_crossed(s, int(player.place), contract)
-            _score(player, BY_SECONDARY, crossings * int(t.secondary_vp[contract]))
-            _add_fuel(player, t, crossings * int(t.secondary_fuel[contract]))
+@helper
+def _score_contract(s, t, seat):
+    """The contract of one seat, in turn order, so that the earlier of equal players completes it (R)."""
+    player = s.player[seat]
+    contract, crossed = int(player.contract) - 1, int(player.crossed)
+    if s.completed_by[contract] == 0 and crossed > 0 and _crossed_most(s, player):
+        s.completed_by[contract] = seat + 1
+        player.hand[contract] = 0
+        _score(player, BY_COMPLETE, t.complete_vp[contract])
+    else:
+        _score(player, BY_SECONDARY, crossed * int(t.secondary_vp[contract]))
+        _add_fuel(player, t, crossed * int(t.secondary_fuel[contract]))
 
 
 @leaf
+def _crossed_most(s, player):
+    """Whether nobody who revealed the same contract crossed more of its icons (ruling 19)."""
+    for other in range(int(s.num_players)):
+        if s.player[other].contract == player.contract and s.player[other].crossed > player.crossed:
+            return False
+    return True
+
+
+@helper
 def icons_crossed(s, place, contract):
     """Icons of a contract on the sectors entered by a flight to ``place``."""
     count = 0
@@ -552,7 +555,7 @@ def icons_crossed(s, place, contract):
     return count
 
 
-@leaf
+@helper
 def _find_new_order(s, n):
     """Closest to Kepler first, then more fuel left in the tank (R), then as before (ruling 30)."""
     for position in range(1, n):
@@ -571,10 +574,11 @@ def _is_ahead(player, other):
     return player.place > other.place or (player.place == other.place and player.tank > other.tank)
 
 
-@leaf
+@helper
 def _clean_up(player):
     player.revealed = player.contract
     player.contract = 0
+    player.crossed = 0
     player.committed = 0
     player.flown = 0
     player.place = 0
@@ -586,7 +590,7 @@ def _clean_up(player):
         player.deliveries[slot].used = 0
 
 
-@leaf
+@helper
 def _score_stations(s, t):
     """Each own station, and one prize for the station closest to Kepler (R)."""
     closest = -1

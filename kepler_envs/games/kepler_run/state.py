@@ -123,6 +123,7 @@ PLAYER = overlay(
         ("deliveries", DELIVERY, (DELIVERY_SLOTS,)),
         # hidden, or not in the observation, from here on
         ("contract", "i1"),  # 1 + contract chosen this round, 0 none; hidden until scoring
+        ("crossed", "i1"),  # only while a round is scored: icons of the own contract on the sectors entered
         ("ship", "i1"),  # colour of the ship
         ("part_count", "i1"),
         ("delivery_count", "i1"),
