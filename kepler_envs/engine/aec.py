@@ -13,7 +13,7 @@ from pettingzoo import AECEnv
 from kepler_envs.engine import single
 from kepler_envs.engine.game import RUNNING, TERMINATED, TRUNCATED, Configuration, OptionError, records_from_bytes
 from kepler_envs.engine.seeds import check_seed, following_seed, fresh_seed
-from kepler_envs.engine.snapshot import IllegalAction, Snapshot, blank_state, describe_illegal
+from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
 
 RENDER_MODES = ("ansi", "svg", "rgb_array", "human")
 ILLEGAL_MODES = ("raise", "lose")
@@ -58,7 +58,9 @@ class KeplerEnv(AECEnv):
         if illegal not in ILLEGAL_MODES:
             raise OptionError(f"illegal = {illegal!r} is not allowed; allowed: {', '.join(ILLEGAL_MODES)}")
         if render_seat is not None and not 0 <= render_seat < config.num_players:
-            raise OptionError(f"render_seat = {render_seat!r} is not allowed; allowed: None, 0..{config.num_players - 1}")
+            raise OptionError(
+                f"render_seat = {render_seat!r} is not allowed; allowed: None, 0..{config.num_players - 1}"
+            )
         self.config = config
         self.render_mode = render_mode
         self.illegal = illegal
@@ -165,9 +167,7 @@ class KeplerEnv(AECEnv):
         seat = int(self._states[0]["seat"])
         self.agent_selection = self.possible_agents[seat]
         self._end = int(self._states[0]["end"])
-        single.look_kernel(game)(
-            self._states, self.config.tables, seat, self._legal, self._observation, self._mask
-        )
+        single.look_kernel(game)(self._states, self.config.tables, seat, self._legal, self._observation, self._mask)
         if self._shaped:
             single.potential_kernel(game)(self._states, self.config.tables, self._potential)
         if self._end != RUNNING:
@@ -359,13 +359,17 @@ class KeplerEnv(AECEnv):
             return drawing.rgb()
         from kepler_envs.engine import window
 
-        if not window.show(drawing.rgb(), self.config.game.title):
+        if not window.show(drawing.rgb(), self._window_title()):
             print(snapshot.text(self.render_seat))
         return None
+
+    def _window_title(self) -> str:
+        """Every environment has a window of its own."""
+        return f"{self.config.game.title} [{id(self) & 0xFFFF:04x}]"
 
     def close(self) -> None:
         """Close the window, if ``human`` opened one."""
         if self.render_mode == "human":
             from kepler_envs.engine import window
 
-            window.close()
+            window.close(self._window_title())

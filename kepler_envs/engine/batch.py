@@ -9,8 +9,8 @@ import numba
 import numpy as np
 
 from kepler_envs.engine.game import RUNNING, Configuration, Game, OptionError, record_array
-from kepler_envs.engine.kernel import INT, array_of, helper, kernel, tuple_of
-from kepler_envs.engine.rng import GENERATOR, mix, next_seed, stream_seed
+from kepler_envs.engine.kernel import INT, array_of, helper, kernel
+from kepler_envs.engine.rng import GENERATOR, next_seed, start, stream_seed
 from kepler_envs.engine.rows import pack_bits
 from kepler_envs.engine.seeds import check_seed, fresh_seed
 from kepler_envs.engine.single import core, record_types
@@ -18,6 +18,9 @@ from kepler_envs.engine.snapshot import IllegalAction, Snapshot, blank_state, de
 
 SKIP = -1
 """An action that leaves its game as it is."""
+
+GIVEN_SEEDS, NEXT_SEEDS, STREAM_SEEDS = 0, 1, 2
+"""Where the seeds of a reset come from: the array as it is, the games that follow, the streams of one seed."""
 
 
 class Batch:
@@ -62,34 +65,33 @@ class Batch:
         self.reset(fresh_seed() if seed is None else seed)
 
     def _allocate(self) -> None:
-        game, rows, players = self.config.game, self.num_envs, self.num_players
+        game, rows = self.config.game, self.num_envs
         self.states = game.new_states(rows)
         self.final_state = game.new_states(rows)
         self.observation = np.zeros((rows, self.config.observation.size), np.int16)
         self.action_mask = np.zeros((rows, len(self.config.actions)), np.int8)
         self.seat = np.zeros(rows, np.int8)
-        self.reward = np.zeros((rows, players), np.float32)
         self.done = np.zeros(rows, np.int8)
-        self.final_return = np.zeros((rows, players), np.float32)
-        self.final_place = np.zeros((rows, players), np.int32)
-        self.final_score = np.zeros((rows, players), np.int32)
-        self.final_length = np.zeros(rows, np.int32)
-        self.episodes = np.zeros(rows, np.int64)
         self.seed = np.zeros(rows, np.uint64)
         self.legal_bits = np.zeros((rows, game.mask_words), np.uint64)
         self.legal_count = np.zeros(rows, np.int32)
         self.policy_rng = record_array(np.zeros(rows, GENERATOR))
+        self._results = record_array(np.zeros(rows, results_dtype(game.max_players)))
         self._pick_words = np.zeros(game.mask_words, np.uint64)
-        self._potential = np.zeros((rows, players), np.float32)
         self._status = np.zeros(self.threads, np.int64)
         self._shaped = int(bool(self.config.values.get("shaping", 0)))
 
     def _bind_kernels(self) -> None:
-        game = self.config.game
+        game, players = self.config.game, self.num_players
+        self.reward = self._results["reward"][:, :players]
+        self.final_return = self._results["final_return"][:, :players]
+        self.final_place = self._results["final_place"][:, :players]
+        self.final_score = self._results["final_score"][:, :players]
+        self.final_length = self._results["final_length"]
+        self.episodes = self._results["episodes"]
         self._arrays = (
             self.states, blank_state(self.config), self.config.tables, self.config.options, self.seed, self.legal_bits,
-            self.legal_count, self.observation, self.action_mask, self.seat, self.reward, self.done, self._potential,
-            self.final_state, self.final_return, self.final_place, self.final_score, self.final_length, self.episodes,
+            self.legal_count, self.observation, self.action_mask, self.seat, self.done, self._results, self.final_state,
         )  # fmt: skip
         self._begin = begin_rows_kernel(game)
         self._step = step_rows_kernel(game) if self.threads == 1 else step_rows_parallel_kernel(game)
@@ -111,23 +113,27 @@ class Batch:
             seed: an integer: row g gets stream g of it; an integer array (N,): the seed of each row's game; None: each row goes on
                 with its next game.
         """
+        first = np.zeros(1, np.uint64)
         if seed is None:
-            self.seed += np.uint64(next_seed(np.uint64(0)))
+            mode = NEXT_SEEDS
         elif isinstance(seed, np.ndarray):
-            if seed.shape != (self.num_envs,) or seed.dtype.kind not in "ui" or (seed.dtype.kind == "i" and seed.min() < 0):
+            if (
+                seed.shape != (self.num_envs,)
+                or seed.dtype.kind not in "ui"
+                or (seed.dtype.kind == "i" and seed.min() < 0)
+            ):
                 raise ValueError(
                     f"seeds must be {self.num_envs} integers from 0 on, not an array of {seed.dtype} {seed.shape}"
                 )
             self.seed[:] = seed
+            mode = GIVEN_SEEDS
         else:
-            first = np.uint64(check_seed(seed))
-            for row in range(self.num_envs):
-                self.seed[row] = stream_seed(first, np.uint64(row))
-        self.policy_rng["rng"] = [mix(word) for word in self.seed]
+            first[0] = check_seed(seed)
+            mode = STREAM_SEEDS
         self.reward[:] = 0
         self.done[:] = 0
         self.episodes[:] = 0
-        self._begin(self._arrays)
+        self._begin(*self._arrays, self.policy_rng, first, mode)
 
     def step(self, actions: np.ndarray) -> None:
         """One decision in every game.
@@ -145,13 +151,15 @@ class Batch:
             message = describe_illegal(self.config, self.states[wrong], int(actions[wrong]), legal)
             raise IllegalAction(f"game {wrong} of the batch: {message}")
         if self.threads == 1:
-            stuck = self._step(self._arrays, actions, self._shaped, 0, self.num_envs)
+            stuck = self._step(*self._arrays, actions, self._shaped)
         else:
             numba.set_num_threads(self.threads)
-            self._step(self._arrays, actions, self._shaped, self._status)
+            self._step(*self._arrays, actions, self._shaped, self._status)
             stuck = int(self._status.max())
         if stuck >= 0:
-            raise AssertionError(f"{self.config.game.id}: game {stuck} has a node without a legal action (a bug of the game)")
+            raise AssertionError(
+                f"{self.config.game.id}: game {stuck} has a node without a legal action (a bug of the game)"
+            )
 
     def _is_id_array(self, actions: Any) -> bool:
         return (
@@ -206,10 +214,14 @@ class Batch:
         if snapshot.over:
             raise ValueError("the snapshot is of a finished game; a batch holds running games")
         self.states[row] = snapshot.states[0]
-        refresh_row_kernel(self.config.game)(self._arrays, row)
+        refresh_row_kernel(self.config.game)(*self._arrays, row)
 
 
-_BOUND = ("_arrays", "_begin", "_step", "_find_illegal")
+_BOUND = (
+    "_arrays", "_begin", "_step", "_find_illegal", "reward", "final_return", "final_place", "final_score",
+    "final_length", "episodes",
+)  # fmt: skip
+"""Attributes that are views or compiled functions: left out of a pickle and made again."""
 
 
 # ---------------------------------------------------------------- kernels
@@ -232,145 +244,191 @@ def sample_rows_kernel(game: Game) -> Any:
     return sample_rows
 
 
-def _arrays_type(game: Game) -> Any:
+@cache
+def results_dtype(max_players: int) -> np.dtype:
+    """What a batch keeps of each row's rewards and last finished game."""
+    return np.dtype(
+        [
+            ("episodes", "<i8"),
+            ("final_length", "<i4"),
+            ("final_place", "<i4", (max_players,)),
+            ("final_score", "<i4", (max_players,)),
+            ("final_return", "<f4", (max_players,)),
+            ("reward", "<f4", (max_players,)),
+            ("potential", "<f4", (max_players,)),  # of the present position
+        ],
+        align=True,
+    )
+
+
+def _array_types(game: Game) -> tuple[Any, ...]:
+    """Signature types of Batch._arrays."""
     kinds = record_types(game)
-    return tuple_of(
+    return (
         kinds.states, kinds.blank, kinds.tables, kinds.options, array_of(np.uint64), array_of(np.uint64, 2),
-        array_of(np.int32), array_of(np.int16, 2), array_of(np.int8, 2), array_of(np.int8), array_of(np.float32, 2),
-        array_of(np.int8), array_of(np.float32, 2), kinds.states, array_of(np.float32, 2), array_of(np.int32, 2),
-        array_of(np.int32, 2), array_of(np.int32), array_of(np.int64),
+        array_of(np.int32), array_of(np.int16, 2), array_of(np.int8, 2), array_of(np.int8), array_of(np.int8),
+        array_of(results_dtype(game.max_players)), kinds.states,
     )  # fmt: skip
 
 
 @cache
-def _row_helpers(game: Game) -> tuple[Any, Any, Any]:
-    """Compiled helpers on one row: (deal, show, advance_rows)."""
-    helpers, verbs = core(game), game.verbs
-    begin, decide, expand, observe = helpers.begin, helpers.decide, helpers.expand, helpers.observe
+def _result_helpers(game: Game) -> tuple[Any, Any]:
+    """Compiled helpers on one game's record of results: (pay_shaping, close_game)."""
+    verbs, max_players = game.verbs, game.max_players
     find_places, find_scores, find_returns, potential = verbs.places, verbs.scores, verbs.returns, verbs.potential
 
     @helper
-    def show(arrays, g):
-        """Write what the seat to move sees."""
-        states, _, tables, _, _, legal_bits, _, observation, action_mask, seat = arrays[:10]
-        s = states[g]
-        expand(legal_bits[g], action_mask[g])
-        observe(s, tables[0], int(s.seat), observation[g])
-        seat[g] = s.seat
+    def pay_shaping(s, t, result):
+        """Reward every seat with the change of its potential."""
+        for seat in range(max_players):
+            result.reward[seat] = -result.potential[seat]
+        potential(s, t, result.potential)
+        for seat in range(max_players):
+            result.reward[seat] += result.potential[seat]
 
     @helper
-    def deal(arrays, g):
-        """Start the game of the row's seed."""
-        states, blank, tables, options, seed, legal_bits, legal_count = arrays[:7]
-        legal_count[g] = begin(states, g, blank, tables[0], options[0], seed[g], legal_bits[g])
-        potential(states[g], tables[0], arrays[12][g])
+    def close_game(s, t, result):
+        """Keep what the game ended with and pay the returns."""
+        find_places(s, t, result.final_place)
+        find_scores(s, t, result.final_score)
+        find_returns(s, t, result.final_place, result.final_return)
+        for seat in range(max_players):
+            result.reward[seat] += result.final_return[seat]
+        result.final_length = s.decisions
+        result.episodes += 1
 
-    @helper
-    def end_game(arrays, g):
-        """Keep what the game ended with, pay the returns, deal the next one."""
-        states, _, tables, _, seed = arrays[:5]
-        reward, done = arrays[10], arrays[11]
-        final_state, final_return, final_place, final_score, final_length, episodes = arrays[13:]
-        s, t = states[g], tables[0]
-        find_places(s, t, final_place[g])
-        find_scores(s, t, final_score[g])
-        find_returns(s, t, final_place[g], final_return[g])
-        for seat in range(reward.shape[1]):
-            reward[g, seat] += final_return[g, seat]
-        done[g] = s.end
-        final_length[g] = s.decisions
-        final_state[g] = states[g]
-        episodes[g] += 1
-        seed[g] = next_seed(seed[g])
-        deal(arrays, g)
-
-    @helper
-    def pay_shaping(arrays, g):
-        states, tables, reward, before = arrays[0], arrays[2], arrays[10], arrays[12]
-        for seat in range(reward.shape[1]):
-            reward[g, seat] = -before[g, seat]
-        potential(states[g], tables[0], before[g])
-        for seat in range(reward.shape[1]):
-            reward[g, seat] += before[g, seat]
-
-    @helper
-    def advance_rows(arrays, actions, shaped, low, high):
-        """One decision in the rows ``low .. high - 1``; a row that got stuck, or -1."""
-        states, _, tables, _, _, legal_bits, legal_count, observation, action_mask, seats, reward, done = arrays[:12]
-        t = tables[0]
-        stuck = -1
-        for g in range(low, high):
-            for seat in range(reward.shape[1]):
-                reward[g, seat] = 0
-            done[g] = 0
-            action = actions[g]
-            if action == SKIP:
-                continue
-            s = states[g]
-            count = decide(s, t, action, legal_bits[g])
-            legal_count[g] = count
-            if shaped:
-                pay_shaping(arrays, g)
-            if s.end != RUNNING:
-                end_game(arrays, g)
-            elif count == 0:
-                stuck = g
-            expand(legal_bits[g], action_mask[g])
-            observe(s, t, int(s.seat), observation[g])
-            seats[g] = s.seat
-        return stuck
-
-    return deal, show, advance_rows
+    return pay_shaping, close_game
 
 
 @cache
 def begin_rows_kernel(game: Game) -> Any:
-    deal, show, _ = _row_helpers(game)
+    """(*arrays, policy_rng, first uint64[1], mode): deal every row and write what its first seat sees."""
+    begin, expand, observe, potential = core(game).begin, core(game).expand, core(game).observe, game.verbs.potential
+    signature = (*_array_types(game), array_of(GENERATOR), array_of(np.uint64), INT)
 
-    @kernel(game.scope, "begin_rows", (_arrays_type(game),))
-    def begin_rows(arrays):
-        for g in range(arrays[0].size):
-            deal(arrays, g)
-            show(arrays, g)
+    @kernel(game.scope, "begin_rows", signature)
+    def begin_rows(
+        states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
+        final_state, policy_rng, first, mode,
+    ):  # fmt: skip
+        t = tables[0]
+        for g in range(states.size):
+            if mode == NEXT_SEEDS:
+                seed[g] = next_seed(seed[g])
+            elif mode == STREAM_SEEDS:
+                seed[g] = stream_seed(first[0], g)
+            start(policy_rng[g], ~seed[g])  # a stream apart from the deal's
+            legal_count[g] = begin(states, g, blank, t, options[0], seed[g], legal_bits[g])
+            s = states[g]
+            potential(s, t, results[g].potential)
+            expand(legal_bits[g], action_mask[g])
+            observe(s, t, int(s.seat), observation[g])
+            seats[g] = s.seat
 
     return begin_rows
 
 
 @cache
 def refresh_row_kernel(game: Game) -> Any:
-    _, show, _ = _row_helpers(game)
-    find_legal, potential = core(game).find_legal, game.verbs.potential
+    """(*arrays, g): write what belongs to a row whose state was replaced."""
+    find_legal, expand, observe = core(game).find_legal, core(game).expand, core(game).observe
+    potential = game.verbs.potential
 
-    @kernel(game.scope, "refresh_row", (_arrays_type(game), INT))
-    def refresh_row(arrays, g):
-        states, tables, legal_bits, legal_count = arrays[0], arrays[2], arrays[5], arrays[6]
-        legal_count[g] = find_legal(states[g], tables[0], legal_bits[g])
-        potential(states[g], tables[0], arrays[12][g])
-        show(arrays, g)
+    @kernel(game.scope, "refresh_row", (*_array_types(game), INT))
+    def refresh_row(
+        states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
+        final_state, g,
+    ):  # fmt: skip
+        s, t = states[g], tables[0]
+        legal_count[g] = find_legal(s, t, legal_bits[g])
+        potential(s, t, results[g].potential)
+        expand(legal_bits[g], action_mask[g])
+        observe(s, t, int(s.seat), observation[g])
+        seats[g] = s.seat
 
     return refresh_row
 
 
 @cache
-def step_rows_kernel(game: Game) -> Any:
-    advance_rows = _row_helpers(game)[2]
+def _advance_rows(game: Game) -> Any:
+    """The compiled loop that both step kernels share."""
+    helpers = core(game)
+    begin, decide, expand, observe = helpers.begin, helpers.decide, helpers.expand, helpers.observe
+    potential, max_players = game.verbs.potential, game.max_players
+    pay_shaping, close_game = _result_helpers(game)
 
-    @kernel(game.scope, "step_rows", (_arrays_type(game), array_of(np.int64), INT, INT, INT))
-    def step_rows(arrays, actions, shaped, low, high):
-        return advance_rows(arrays, actions, shaped, low, high)
+    @helper
+    def advance_rows(
+        states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
+        final_state, actions, shaped, low, high,
+    ):  # fmt: skip
+        """One decision in the rows ``low .. high - 1``; a row that got stuck, or -1."""
+        t = tables[0]
+        stuck = -1
+        for g in range(low, high):
+            result = results[g]
+            for seat in range(max_players):
+                result.reward[seat] = 0
+            done[g] = 0
+            if actions[g] == SKIP:
+                continue
+            s = states[g]
+            count = decide(s, t, actions[g], legal_bits[g])
+            if shaped:
+                pay_shaping(s, t, result)
+            if s.end != RUNNING:
+                close_game(s, t, result)
+                done[g] = s.end
+                final_state[g] = states[g]
+                seed[g] = next_seed(seed[g])
+                count = begin(states, g, blank, t, options[0], seed[g], legal_bits[g])
+                potential(s, t, result.potential)
+            if count == 0:
+                stuck = g
+            legal_count[g] = count
+            expand(legal_bits[g], action_mask[g])
+            observe(s, t, int(s.seat), observation[g])
+            seats[g] = s.seat
+        return stuck
+
+    return advance_rows
+
+
+@cache
+def step_rows_kernel(game: Game) -> Any:
+    """(*arrays, actions int64 (N,), shaped) -> a row without a legal action (a bug of the game), or -1."""
+    advance_rows = _advance_rows(game)
+
+    @kernel(game.scope, "step_rows", (*_array_types(game), array_of(np.int64), INT))
+    def step_rows(
+        states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
+        final_state, actions, shaped,
+    ):  # fmt: skip
+        return advance_rows(
+            states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
+            final_state, actions, shaped, 0, actions.size,
+        )  # fmt: skip
 
     return step_rows
 
 
 @cache
 def step_rows_parallel_kernel(game: Game) -> Any:
-    advance_rows = _row_helpers(game)[2]
+    """The same with the rows shared between threads: one entry of ``status`` int64 (threads,) for each."""
+    advance_rows = _advance_rows(game)
+    signature = (*_array_types(game), array_of(np.int64), INT, array_of(np.int64))
 
-    @kernel(game.scope, "step_rows_parallel", (_arrays_type(game), array_of(np.int64), INT, array_of(np.int64)), parallel=True)  # fmt: skip
-    def step_rows_parallel(arrays, actions, shaped, status):
+    @kernel(game.scope, "step_rows_parallel", signature, parallel=True)
+    def step_rows_parallel(
+        states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
+        final_state, actions, shaped, status,
+    ):  # fmt: skip
         rows, parts = actions.size, status.size
         for part in numba.prange(parts):
-            status[part] = advance_rows(arrays, actions, shaped, rows * part // parts, rows * (part + 1) // parts)
+            status[part] = advance_rows(
+                states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done,
+                results, final_state, actions, shaped, rows * part // parts, rows * (part + 1) // parts,
+            )  # fmt: skip
 
     return step_rows_parallel
 

@@ -161,7 +161,7 @@ class Drawing:
         background: colour.
 
     Raises:
-        ValueError: here and in every method, for a size that is not positive, a colour or an anchor that does not exist.
+        ValueError: here and in every method: a size that is not positive, a colour or an anchor that does not exist.
     """
 
     def __init__(self, width: float, height: float, title: str, background: str = "#ffffff") -> None:
@@ -296,13 +296,6 @@ def readable_on(colour: str, dark: str = "#000000", light: str = "#ffffff") -> s
     """Whichever of ``dark`` and ``light`` reads better on ``colour``."""
     red, green, blue = _channels(colour)
     return dark if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else light
-
-
-def hexagon(x: float, y: float, radius: float, flat_top: bool = True) -> list[tuple[float, float]]:
-    """The corners of a regular hexagon around (x, y), for :meth:`Drawing.polygon`."""
-    start = 0.0 if flat_top else math.pi / 6
-    angles = [start + corner * math.pi / 3 for corner in range(6)]
-    return [(x + radius * math.cos(angle), y + radius * math.sin(angle)) for angle in angles]
 
 
 def star(x: float, y: float, radius: float, tips: int = 5, inner: float = 0.45) -> list[tuple[float, float]]:

@@ -67,9 +67,9 @@ class Option:
         for choice in self.choices:
             if type(value) is type(choice) and value == choice:
                 return value
-        if self.number is not None and isinstance(value, (int, float, np.integer, np.floating)):
-            if not isinstance(value, bool) and self.low <= value <= self.high and self.number(value) == value:
-                return self.number(value)
+        is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+        if self.number is not None and is_number and self.low <= value <= self.high and self.number(value) == value:
+            return self.number(value)
         raise OptionError(f"{game}: option {self.name} = {value!r} is not allowed; allowed: {self.allowed}")
 
 
@@ -201,9 +201,7 @@ class Game:
             raise OptionError(
                 f"{self.name}: unknown option {', '.join(unknown)}; there are num_players, components, {', '.join(by_name)}"
             )
-        values = {
-            name: option.check(options.get(name, option.default), self.name) for name, option in by_name.items()
-        }
+        values = {name: option.check(options.get(name, option.default), self.name) for name, option in by_name.items()}
         return Configuration(self, int(players), None if components is None else Path(components), values)
 
 
@@ -227,7 +225,13 @@ class Configuration:
         self.observation = game.observation if components is None else game.make_observation(self.tables[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild_configuration, (self.game, self.num_players, self.components, self.values, self.tables.tobytes())
+        return _rebuild_configuration, (
+            self.game,
+            self.num_players,
+            self.components,
+            self.values,
+            self.tables.tobytes(),
+        )
 
     @cached_property
     def components_digest(self) -> str:

@@ -35,7 +35,12 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
 JIT_ENABLED = not numba_config.DISABLE_JIT
 BOUNDSCHECK = bool(numba_config.BOUNDSCHECK)
-COMPILE_OPTIONS: dict[str, Any] = {"boundscheck": BOUNDSCHECK, "error_model": "numpy", "nogil": True}
+COMPILE_OPTIONS: dict[str, Any] = {
+    "boundscheck": BOUNDSCHECK,
+    "error_model": "numpy",
+    "nogil": True,
+    "no_cfunc_wrapper": True,  # nobody calls these from C; a tenth of the compile time
+}
 
 ENGINE_FOLDER = Path(__file__).parent
 SOURCE_SUFFIXES = (".py", ".toml")
@@ -191,11 +196,6 @@ def array_of(dtype: np.dtype | type, dimensions: int = 1, readonly: bool = False
     if not JIT_ENABLED:
         return None
     return numba_types.Array(numba.from_dtype(np.dtype(dtype)), dimensions, "C", readonly=readonly)
-
-
-def tuple_of(*kinds: Any) -> Any:
-    """The signature type of a tuple of arrays: many arrays passed on as one argument."""
-    return numba_types.Tuple(kinds) if JIT_ENABLED else None
 
 
 INT = numba_types.int64

@@ -51,9 +51,7 @@ class Replay:
             yield position
 
 
-def record(
-    config: Configuration, seed: int, actions: Sequence[int], agents: Sequence[str] | None = None
-) -> Replay:
+def record(config: Configuration, seed: int, actions: Sequence[int], agents: Sequence[str] | None = None) -> Replay:
     """The replay of a game from its seed and ids. IllegalAction if they do not fit the game."""
     names = list(agents) if agents is not None else ["unknown"] * config.num_players
     if len(names) != config.num_players:
@@ -155,7 +153,9 @@ def verify(replay: Replay, config: Configuration) -> Snapshot:
         except IllegalAction as problem:
             raise ReplayError(f"decision {number}: {problem}") from problem
         if text and text != config.actions.text(action):
-            raise ReplayError(f"decision {number}: {text!r} is recorded, but id {action} reads {config.actions.text(action)!r}")
+            raise ReplayError(
+                f"decision {number}: {text!r} is recorded, but id {action} reads {config.actions.text(action)!r}"
+            )
     if replay.final is None:
         if position.over:
             raise ReplayError("the game is over, but the replay has no closing line")
@@ -164,5 +164,7 @@ def verify(replay: Replay, config: Configuration) -> Snapshot:
         raise ReplayError(f"the closing line comes after {len(replay.actions)} decisions, but the game is not over")
     for name, value in closing(position, len(replay.actions)).items():
         if replay.final.get(name) != value:
-            raise ReplayError(f"the closing line has {name} = {replay.final.get(name)!r}, the game played again has {value!r}")
+            raise ReplayError(
+                f"the closing line has {name} = {replay.final.get(name)!r}, the game played again has {value!r}"
+            )
     return position

@@ -23,7 +23,9 @@ def describe_illegal(config: Configuration, state: Any, action: Any, legal: list
     words = f"{action} ({config.actions.text(int(action))!r})" if is_id else f"{action!r} (no action id)"
     node = config.game.nodes(int(state["node"])).name
     offered = ", ".join(f"{choice} ({config.actions.text(choice)!r})" for choice in legal)
-    return f"illegal action {words} by player_{state['seat']} at node {node}; legal: {offered or 'none, the game is over'}"
+    return (
+        f"illegal action {words} by player_{state['seat']} at node {node}; legal: {offered or 'none, the game is over'}"
+    )
 
 
 class Snapshot:

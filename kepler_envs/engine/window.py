@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 import numpy as np
 
 _windows: dict[str, _Window] = {}
-_unavailable = False  # no window can be opened here; said once, not tried again until close()
+_unavailable = False  # no window can be opened here: said once, not tried again
 
 
 class _Window:
@@ -68,32 +67,28 @@ def show(rgb: np.ndarray, title: str) -> bool:
 
 def close(title: str | None = None) -> None:
     """Close the window of that title if there is one; without a title, all of them."""
-    global _unavailable
     for name in [title] if title is not None else list(_windows):
         window = _windows.pop(name, None)
         if window is not None:
             window.close()
-    _unavailable = False
 
 
 def _open(title: str) -> bool:
-    global _unavailable
     if _unavailable:
         return False
     try:
+        import tkinter
+    except ImportError as problem:
+        return _give_up(problem)
+    try:
         _windows[title] = _Window(title)
-    except Exception as problem:
-        if not _means_no_window(problem):
-            raise
-        _unavailable = True
-        print(f"kepler_envs: no window can be opened ({problem}); showing text instead", file=sys.stderr)
-        return False
+    except tkinter.TclError as problem:
+        return _give_up(problem)
     return True
 
 
-def _means_no_window(problem: Any) -> bool:
-    if isinstance(problem, ImportError):
-        return True
-    import tkinter
-
-    return isinstance(problem, tkinter.TclError)
+def _give_up(problem: Exception) -> bool:
+    global _unavailable
+    _unavailable = True
+    print(f"kepler_envs: no window can be opened ({problem}); showing text instead", file=sys.stderr)
+    return False

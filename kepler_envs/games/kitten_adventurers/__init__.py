@@ -25,10 +25,14 @@ from kepler_envs.games.kitten_adventurers.state import (
 )
 
 OPTION_LIST = (
-    Option("hand_size", "rulebook", "cards a hand is refilled to; 5 is the rulebook's slower game", ("rulebook", 5, 6, 7)),
+    Option(
+        "hand_size", "rulebook", "cards a hand is refilled to; 5 is the rulebook's slower game", ("rulebook", 5, 6, 7)
+    ),
     Option("quest_size", "rulebook", "cards in a quest pile", ("rulebook", "later_edition"), int, 1, 35),
     Option("first_player", "random", "who starts", ("random", "seat0")),
-    Option("reward_mode", "win", "final rewards by winning or by rank", tuple(mode.name.lower() for mode in RewardMode)),
+    Option(
+        "reward_mode", "win", "final rewards by winning or by rank", tuple(mode.name.lower() for mode in RewardMode)
+    ),
     Option("max_turns", 600, "turns until the game is cut off", (), int, 1, observation.MAX_LIMIT),
     Option("max_plays", 1000, "cards on ladders until the game is cut off", (), int, 1, observation.MAX_LIMIT),
     Option("shaping", 0.0, "shaping reward per own quest card above the mean, paid at turn end", (), float, 0, 1),
