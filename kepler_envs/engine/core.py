@@ -13,8 +13,8 @@ import numpy as np
 from kepler_envs.engine.bits import allowed, bit_count, lowest, without_lowest
 from kepler_envs.engine.game import RUNNING, Game
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.engine.rng import below, start
 from kepler_envs.engine.rows import expand_bits
+from kepler_envs.engine.rng import below, start
 
 LEGAL, ILLEGAL, STUCK = 0, 1, 2
 """What a step reports: it was applied; the id was not legal (nothing happened); the game offers no legal id (a bug)."""
@@ -56,14 +56,21 @@ def build_core(game: Game) -> SimpleNamespace:
         return action
 
     @leaf
-    def settle(s, t, mask):
-        """Go on to the next decision that is offered, and write its legal set; its size, 0 once the game is over."""
-        count = 0
-        while s.end == RUNNING:
+    def is_offered(s, count):
+        """Whether the node with ``count`` legal ids is put to a seat."""
+        return count != 1 or (always_offered >> int(s.node)) & 1
+
+    @leaf
+    def carry_out(s, t, action, mask):
+        """Apply an id and what it forces, up to the next decision that is offered, and write its legal set; its size, 0 once the game is over."""
+        while True:
+            apply(s, t, action)
+            if s.end != RUNNING:
+                break
             count = find_legal(s, t, mask)
-            if count != 1 or (always_offered >> int(s.node)) & 1:
+            if is_offered(s, count):
                 return count
-            apply(s, t, only_legal(mask))
+            action = only_legal(mask)
         for word in range(words):
             mask[word] = ZERO
         return 0
@@ -75,14 +82,14 @@ def build_core(game: Game) -> SimpleNamespace:
         s = states[index]
         start(s, seed)
         setup(s, t, o)
-        return settle(s, t, mask)
+        count = find_legal(s, t, mask)
+        return count if is_offered(s, count) else carry_out(s, t, only_legal(mask), mask)
 
     @leaf
     def decide(s, t, action, mask):
         """One decision with a legal id; the number of legal ids of the next one."""
         s.decisions += 1
-        apply(s, t, action)
-        return settle(s, t, mask)
+        return carry_out(s, t, action, mask)
 
     @leaf
     def is_legal(mask, action):
@@ -113,6 +120,6 @@ def build_core(game: Game) -> SimpleNamespace:
         expand_bits(out, 64 * (words - 1), mask[words - 1], rest)
 
     return SimpleNamespace(
-        find_legal=find_legal, settle=settle, begin=begin, decide=decide, is_legal=is_legal, pick=pick,
+        find_legal=find_legal, begin=begin, decide=decide, is_legal=is_legal, pick=pick,
         count_legal=count_legal, expand=expand, observe=observe,
     )  # fmt: skip
