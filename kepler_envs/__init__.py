@@ -10,7 +10,7 @@ Importing this package registers every game with PettingZoo: ``pettingzoo.make("
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pettingzoo
 
@@ -19,7 +19,12 @@ from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import ComponentError, Configuration, Game, OptionError
 from kepler_envs.engine.playout import CompiledPolicy, Playouts, playouts
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
-from kepler_envs.registry import IDS, game, games
+from kepler_envs.registry import IDS, game
+
+if TYPE_CHECKING:
+    from kepler_envs.registry import games
+else:
+    from kepler_envs import games  # the package, which is callable
 
 __version__ = "0.1.0"
 

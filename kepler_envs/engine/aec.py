@@ -162,7 +162,7 @@ class KeplerEnv(AECEnv):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: {"seat": seat} for seat, agent in enumerate(self.agents)}
+        self.infos: dict[str, dict[str, Any]] = {agent: {"seat": seat} for seat, agent in enumerate(self.agents)}
         self._skip_agent_selection = None
         seat = int(self._states[0]["seat"])
         self.agent_selection = self.possible_agents[seat]

@@ -53,7 +53,7 @@ class Batch:
     def __init__(self, config: Configuration, num_envs: int, seed: int | None = None, threads: int = 1) -> None:
         if not isinstance(num_envs, (int, np.integer)) or num_envs < 1:
             raise OptionError(f"num_envs = {num_envs!r} is not allowed; allowed: an integer from 1 on")
-        most = int(numba.config.NUMBA_NUM_THREADS)
+        most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
         if not isinstance(threads, (int, np.integer)) or not 1 <= threads <= most:
             raise OptionError(f"threads = {threads!r} is not allowed; allowed here: an integer 1..{most}")
         self.config = config

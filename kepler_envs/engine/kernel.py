@@ -33,8 +33,8 @@ from numba.core import config as numba_config
 from numba.core import types as numba_types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
-JIT_ENABLED = not numba_config.DISABLE_JIT
-BOUNDSCHECK = bool(numba_config.BOUNDSCHECK)
+JIT_ENABLED = not numba_config.DISABLE_JIT  # type: ignore[attr-defined]
+BOUNDSCHECK = bool(numba_config.BOUNDSCHECK)  # type: ignore[attr-defined]
 COMPILE_OPTIONS: dict[str, Any] = {
     "boundscheck": BOUNDSCHECK,
     "error_model": "numpy",
@@ -176,7 +176,7 @@ class _ScopeCache(FunctionCache):
             return _ScopeCacheImpl(locator, py_func.__code__.co_firstlineno, scope.name)
 
         self._scope, self._kernel_name = scope, name
-        self._impl_class = impl
+        self._impl_class = impl  # type: ignore[assignment]
         super().__init__(function)
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kepler_envs.engine.game import Configuration, Game
+from kepler_envs.engine.seeds import check_seed
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
 
 FORMAT = "kepler-replay-1"
@@ -95,27 +96,19 @@ def read_replay(path: str | Path) -> Replay:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
-        raise ReplayError(f"{path}: cannot be read: {problem}") from problem
-    lines = []
-    for number, line in enumerate(text.splitlines(), 1):
-        try:
-            lines.append(json.loads(line))
-        except json.JSONDecodeError as problem:
-            raise ReplayError(f"{path}: line {number} is not JSON: {problem}") from problem
-    if not lines or not isinstance(lines[0], dict) or lines[0].get("format") != FORMAT:
+        reason = problem.strerror if isinstance(problem, OSError) else problem
+        raise ReplayError(f"{path}: cannot be read: {reason}") from problem
+    lines = [_parse(path, number, line) for number, line in enumerate(text.splitlines(), 1)]
+    if not lines or lines[0].get("format") != FORMAT:
         raise ReplayError(f"{path}: line 1 must be a header with format {FORMAT!r}")
-    header = lines[0]
-    try:
-        replay = Replay(*(header[name] for name in ("game", "options", "seed", "components", "agents")))
-    except KeyError as missing:
-        raise ReplayError(f"{path}: line 1 lacks {missing}") from None
+    replay = _read_header(path, lines[0])
     for number, line in enumerate(lines[1:], 2):
         if replay.final is not None:
             raise ReplayError(f"{path}: line {number} comes after the end of the game")
         if line.get("end"):
             replay.final = {name: value for name, value in line.items() if name != "end"}
             continue
-        if not isinstance(line.get("action"), int) or not isinstance(line.get("seat"), int):
+        if type(line.get("action")) is not int or type(line.get("seat")) is not int:
             raise ReplayError(f"{path}: line {number} must have an integer seat and action")
         replay.actions.append(line["action"])
         replay.seats.append(line["seat"])
@@ -123,12 +116,35 @@ def read_replay(path: str | Path) -> Replay:
     return replay
 
 
+def _parse(path: str | Path, number: int, line: str) -> dict[str, Any]:
+    try:
+        parsed = json.loads(line)
+    except json.JSONDecodeError as problem:
+        raise ReplayError(f"{path}: line {number} is not JSON: {problem}") from problem
+    if not isinstance(parsed, dict):
+        raise ReplayError(f"{path}: line {number} is not an object")
+    return parsed
+
+
+HEADER_TYPES = {"game": str, "options": dict, "seed": int, "components": str, "agents": list}
+
+
+def _read_header(path: str | Path, header: dict[str, Any]) -> Replay:
+    for name, kind in HEADER_TYPES.items():
+        if type(header.get(name)) is not kind:
+            raise ReplayError(f"{path}: line 1 must have {name} of type {kind.__name__}, not {header.get(name)!r}")
+    return Replay(*(header[name] for name in HEADER_TYPES))
+
+
 def configuration_of(replay: Replay, find_game: Callable[[str], Game]) -> Configuration:
     """The configuration a replay was played in. ReplayError if its game or its component data are not the present ones."""
     try:
+        check_seed(replay.seed)
         config = find_game(replay.game).configure(**replay.options)
     except (KeyError, ValueError, TypeError) as problem:
         raise ReplayError(f"the replay's game cannot be set up: {problem}") from problem
+    if len(replay.agents) != config.num_players:
+        raise ReplayError(f"the replay names {len(replay.agents)} agents for {config.num_players} seats")
     if config.components_digest != replay.components:
         raise ReplayError(
             f"the replay was played with component data {replay.components}, the present ones are {config.components_digest}"

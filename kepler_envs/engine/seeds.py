@@ -26,3 +26,12 @@ def fresh_seed() -> int:
 def following_seed(seed: int) -> int:
     """The seed of the next game after one with ``seed``; the same as rng.next_seed."""
     return (seed + _GOLDEN) % SEED_LIMIT
+
+
+def mixed(seeds: np.ndarray) -> np.ndarray:
+    """rng.mix of an array of seeds, uint64: separate generators for neighbouring seeds."""
+    with np.errstate(over="ignore"):
+        words = seeds.astype(np.uint64) + np.uint64(_GOLDEN)
+        words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return words ^ (words >> np.uint64(31))

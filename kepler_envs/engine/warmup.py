@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from kepler_envs.engine import batch, playout, single
@@ -32,8 +33,10 @@ POLICY_KERNEL_BUILDERS: tuple[Callable[[playout.CompiledPolicy], Any], ...] = (
 def kernels(game: Game) -> list[tuple[str, Callable[[], Any]]]:
     """(name, what compiles it or loads it from the cache) of every kernel of a game; policies: uniform."""
     uniform = playout.uniform_policy(game)
-    listed = [(_name(build), lambda build=build: build(game)) for build in KERNEL_BUILDERS]
-    return listed + [(_name(build), lambda build=build: build(uniform)) for build in POLICY_KERNEL_BUILDERS]
+    return [
+        *((_name(build), partial(build, game)) for build in KERNEL_BUILDERS),
+        *((_name(build), partial(build, uniform)) for build in POLICY_KERNEL_BUILDERS),
+    ]
 
 
 def _name(build: Callable[..., Any]) -> str:

@@ -28,7 +28,7 @@ TABLE_START = GLOBALS_SIZE
 HAND_START = TABLE_START + TABLE_SIZE
 PLAYERS_START = HAND_START + NUM_TYPES
 UNSEEN_START = PLAYERS_START + MAX_PLAYERS * ROW_SIZE
-ACTIVE_DISTANCE = STATE.names.index("active_distance")
+ACTIVE_DISTANCE = (STATE.names or ()).index("active_distance")
 """The one entry of the globals that differs between observers."""
 
 MAX_LIMIT = 30_000  # of turns and plays, by option

@@ -1,0 +1,93 @@
+"""Agents by name: ``agents.load("greedy", config)``.
+
+A spec is a kind, with an argument behind a colon where the kind takes one: ``uniform``, ``greedy``, ``ppo:runs/kittens/best.zip``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.protocol import Agent, AgentError, Decisions
+from kepler_envs.engine.game import Configuration
+
+__all__ = ["KINDS", "Agent", "AgentError", "Decisions", "Kind", "fingerprint", "load"]
+
+CHECKPOINT_SUFFIXES = (".pt", ".safetensors", ".zip")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of agent: how its spec is written, what it does, how it is made from (argument, configuration)."""
+
+    usage: str
+    meaning: str
+    make: Callable[[str, Configuration], Agent]
+
+    @property
+    def takes_argument(self) -> bool:
+        return ":" in self.usage
+
+
+def load(spec: str, config: Configuration) -> Agent:
+    """The agent that ``spec`` stands for, ready to play games of ``config``.
+
+    Raises:
+        AgentError: an unknown kind, a missing or needless argument, or a kind that cannot play this game.
+    """
+    name, colon, argument = spec.partition(":")
+    kind = KINDS.get(name)
+    if kind is None:
+        raise AgentError(f"no agent {spec!r}; there are:\n{_usage()}")
+    if kind.takes_argument and not argument:
+        raise AgentError(f"agent {spec!r} lacks its argument; write {kind.usage}")
+    if colon and not kind.takes_argument:
+        raise AgentError(f"agent {name!r} takes no argument, but {spec!r} has one")
+    agent = kind.make(argument, config)
+    agent.name = spec
+    return agent
+
+
+def fingerprint(spec: str) -> str:
+    """SHA-256 (16 hex digits) of the files behind a spec with a path; empty for agents without files."""
+    path = Path(spec.partition(":")[2])
+    if path.is_dir():
+        files = sorted(file for file in path.iterdir() if file.suffix in CHECKPOINT_SUFFIXES)
+    else:
+        files = [path] if path.is_file() else []
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16] if files else ""
+
+
+def _usage() -> str:
+    return "\n".join(f"  {kind.usage:<12}{kind.meaning}" for kind in KINDS.values())
+
+
+def _uniform(argument: str, config: Configuration) -> Agent:
+    from agents.uniform import UniformAgent
+
+    return UniformAgent(config)
+
+
+def _greedy(argument: str, config: Configuration) -> Agent:
+    from agents.greedy import GreedyAgent
+
+    return GreedyAgent(config)
+
+
+def _ppo(argument: str, config: Configuration) -> Agent:
+    from agents.ppo import PPOAgent  # torch is loaded only where it is used
+
+    return PPOAgent(Path(argument), config)
+
+
+KINDS = {
+    "uniform": Kind("uniform", "any legal action, each equally likely", _uniform),
+    "greedy": Kind("greedy", "hand-written rules of thumb, one policy per game", _greedy),
+    "ppo": Kind("ppo:PATH", "a checkpoint written by `python -m agents.train`", _ppo),
+}
+"""All kinds by the name a spec begins with."""

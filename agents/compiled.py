@@ -1,0 +1,44 @@
+"""An agent around a compiled policy."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from agents.protocol import AgentError, Decisions
+from kepler_envs.engine.game import Configuration, record_array
+from kepler_envs.engine.playout import CompiledPolicy, choose_kernel
+from kepler_envs.engine.rng import GENERATOR, mix
+
+
+class CompiledAgent:
+    """Asks a compiled policy for every decision; each row of the batch has a generator of its own."""
+
+    def __init__(self, policy: CompiledPolicy, config: Configuration) -> None:
+        if policy.game is not config.game:
+            raise AgentError(f"policy {policy.name} plays {policy.game.id}, not {config.game.id}")
+        self.name = policy.name
+        self.policy = policy
+        self._choose = choose_kernel(policy)
+        self._generators = record_array(np.zeros(0, GENERATOR))
+
+    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        """See :meth:`Agent.start`."""
+        self._make_room(int(rows.max(initial=-1)) + 1)
+        self._generators["rng"][rows] = [mix(seed) for seed in seeds]
+
+    def act(self, decisions: Decisions) -> np.ndarray:
+        """See :meth:`Agent.act`."""
+        batch, rows = decisions.batch, np.ascontiguousarray(decisions.rows, np.int64)
+        if rows.max(initial=-1) >= self._generators.size:
+            raise AgentError(f"agent {self.name} is asked for row {rows.max()}, in which it has not been started")
+        actions = np.empty(len(rows), np.int64)
+        self._choose(
+            batch.states, batch.config.tables, batch.legal_bits, batch.legal_count, self._generators, rows, actions
+        )
+        return actions
+
+    def _make_room(self, rows: int) -> None:
+        if rows > self._generators.size:
+            grown = record_array(np.zeros(rows, GENERATOR))
+            grown[: self._generators.size] = self._generators
+            self._generators = grown

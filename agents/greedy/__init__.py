@@ -1,0 +1,37 @@
+"""Hand-written rules of thumb: one module per game, named like it, with a compiled ``policy``."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from pathlib import Path
+
+from agents.compiled import CompiledAgent
+from agents.protocol import AgentError
+from kepler_envs.engine.game import Configuration, Game
+from kepler_envs.engine.kernel import Scope
+from kepler_envs.engine.playout import CompiledPolicy
+
+FOLDER = Path(__file__).parent
+
+
+def greedy_games() -> tuple[str, ...]:
+    """The names of the games that have a greedy policy."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__"))
+
+
+@cache
+def greedy_policy(game: Game) -> CompiledPolicy:
+    """The greedy policy of a game; AgentError if it has none."""
+    if game.name not in greedy_games():
+        raise AgentError(f"there is no greedy agent for {game.name}; there are for: {', '.join(greedy_games())}")
+    module = importlib.import_module(f"agents.greedy.{game.name}")
+    scope = Scope(f"{game.name}-greedy", *game.scope.folders[1:], FOLDER)
+    return CompiledPolicy(game, "greedy", module.policy, scope)
+
+
+class GreedyAgent(CompiledAgent):
+    """The greedy policy of the configuration's game."""
+
+    def __init__(self, config: Configuration) -> None:
+        super().__init__(greedy_policy(config.game), config)

@@ -1,0 +1,68 @@
+"""What an agent is: something that picks legal ids for the rows of a batch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from kepler_envs.engine.batch import Batch
+
+
+class AgentError(ValueError):
+    """An agent cannot be made as asked; the message says what is wrong and what there is."""
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """Decisions that wait for one agent: the seats to move in some rows of a batch.
+
+    An agent may use what its seat can see and nothing else: ``observation``, ``action_mask`` and ``seat``; compiled
+    policies read the same facts from ``batch.states``. The arrays are copies.
+    """
+
+    batch: Batch
+    rows: np.ndarray
+    """(M,) int64: row numbers of the batch, ascending."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def observation(self) -> np.ndarray:
+        """(M, D) int16: what each seat to move sees."""
+        return self.batch.observation[self.rows]
+
+    @property
+    def action_mask(self) -> np.ndarray:
+        """(M, A) int8: 1 for each legal id; at least one per row."""
+        return self.batch.action_mask[self.rows]
+
+    @property
+    def seat(self) -> np.ndarray:
+        """(M,) int8: the seats to move."""
+        return self.batch.seat[self.rows]
+
+
+class Agent(Protocol):
+    """Plays any number of seats in any number of games at once.
+
+    A game's course must be a function of the game's seed and of the agents and their seeds alone. So what an agent
+    draws or remembers for a row must not depend on other rows: each row has its own generator, started by ``start``.
+    """
+
+    name: str
+    """What tables call it; the spec it was loaded from, unless told otherwise."""
+
+    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        """Games begin in these rows of the batch.
+
+        Args:
+            rows: (M,) int64.
+            seeds: (M,) uint64, one per row, for the agent's own randomness.
+        """
+
+    def act(self, decisions: Decisions) -> np.ndarray:
+        """A legal id for each decision, (M,) int64."""

@@ -1,0 +1,136 @@
+"""What the games of a ledger add up to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from agents.tournament.play import GameResult
+from agents.tournament.ratings import rate
+
+BASELINE = "uniform"
+"""The agent whose rating is 0 where it takes part."""
+
+QUANTILE = 1.96  # of the normal distribution, for 95 %
+
+
+@dataclass(frozen=True)
+class Line:
+    """One agent in the leaderboard. Rates are per seat it sat on; a win shared by w seats counts 1 / w."""
+
+    agent: str
+    spec: str
+    rating: float
+    rating_low: float
+    rating_high: float
+    games: int
+    seats: int
+    win_rate: float
+    mean_return: float
+    mean_rank: float
+    mean_score: float
+    win_rate_by_seat: list[float]
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of ``games`` games with its 95 % interval (Wilson's, so that 0 and 1 have one too)."""
+
+    mean: float
+    low: float
+    high: float
+    games: int
+
+
+@dataclass(frozen=True)
+class Standings:
+    """Everything the report shows.
+
+    ``lines`` are sorted, best first, and the matrices in the same order. ``ahead[i][j]``: how often i finishes before j at a common
+    table, ties half. ``alone[i][j]``: share of wins of one i against j on all other seats, None on the diagonal.
+    """
+
+    lines: list[Line]
+    anchor: str
+    ahead: list[list[float | None]]
+    alone: list[list[Share | None]]
+    games: int
+    mean_length: float
+    ends: dict[str, int]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def standings(
+    results: Sequence[GameResult], specs: Sequence[str], names: Sequence[str], samples: int, seed: int
+) -> Standings:
+    """Add up games of the agents ``specs``, called ``names`` in the tables; ``samples`` and ``seed`` of the bootstrap."""
+    index = {spec: place for place, spec in enumerate(specs)}
+    agents = np.array([[index[spec] for spec in game.agents] for game in results])
+    ranks = np.array([game.ranks for game in results])
+    returns = np.array([game.returns for game in results])
+    scores = np.array([game.scores for game in results])
+    anchor = index.get(BASELINE)
+    ratings = rate(agents, ranks, len(specs), anchor, samples, seed)
+    wins = (ranks == 1) / (ranks == 1).sum(axis=1, keepdims=True)
+    order = np.argsort(-ratings.points, kind="stable")
+    lines = []
+    for agent in order:
+        own = agents == agent
+        lines.append(
+            Line(
+                agent=names[agent],
+                spec=specs[agent],
+                rating=float(ratings.points[agent]),
+                rating_low=float(ratings.low[agent]),
+                rating_high=float(ratings.high[agent]),
+                games=int(own.any(axis=1).sum()),
+                seats=int(own.sum()),
+                win_rate=float(wins[own].mean()),
+                mean_return=float(returns[own].mean()),
+                mean_rank=float(ranks[own].mean()),
+                mean_score=float(scores[own].mean()),
+                win_rate_by_seat=[float(wins[own[:, seat], seat].mean()) for seat in range(agents.shape[1])],
+            )
+        )
+    return Standings(
+        lines=lines,
+        anchor="the mean of all agents" if anchor is None else BASELINE,
+        ahead=[[_ahead(agents, ranks, one, other) for other in order] for one in order],
+        alone=[[_alone(agents, wins, one, other) for other in order] for one in order],
+        games=len(results),
+        mean_length=float(np.mean([game.length for game in results])),
+        ends=dict(sorted(Counter(game.end for game in results).items())),
+    )
+
+
+def _ahead(agents: np.ndarray, ranks: np.ndarray, one: int, other: int) -> float | None:
+    """How often ``one`` finishes before ``other``, over all pairs of their seats at common tables."""
+    if one == other:
+        return None
+    pairs = (agents == one)[:, :, None] & (agents == other)[:, None, :]
+    ahead = (ranks[:, :, None] < ranks[:, None, :]) + 0.5 * (ranks[:, :, None] == ranks[:, None, :])
+    return float(ahead[pairs].mean()) if pairs.any() else None
+
+
+def _alone(agents: np.ndarray, wins: np.ndarray, one: int, other: int) -> Share | None:
+    """The wins of a single ``one`` against ``other`` on all other seats."""
+    seats = agents.shape[1]
+    own = agents == one
+    tables = (own.sum(axis=1) == 1) & ((agents == other).sum(axis=1) == seats - 1)
+    if one == other or not tables.any():
+        return None
+    return share(wins[tables][own[tables]])
+
+
+def share(won: np.ndarray) -> Share:
+    """The mean of numbers in [0, 1], one a game, with Wilson's interval."""
+    games, mean = len(won), float(won.mean())
+    middle = (mean + QUANTILE**2 / (2 * games)) / (1 + QUANTILE**2 / games)
+    half = QUANTILE * np.sqrt(mean * (1 - mean) / games + (QUANTILE / (2 * games)) ** 2) / (1 + QUANTILE**2 / games)
+    return Share(mean, max(0.0, float(middle - half)), min(1.0, float(middle + half)), games)

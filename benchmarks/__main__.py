@@ -1,0 +1,346 @@
+"""The performance table: ``python -m benchmarks`` (all of it) or ``--quick`` (shorter samples).
+
+Everything is measured in one run, the sides of a ratio in turn, and reported as medians; see README.md.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import tyro
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+import kepler_envs
+from benchmarks import c_anchor, loops, machine
+from kepler_envs.engine.game import record_array
+from kepler_envs.engine.rng import GENERATOR
+
+GAME = "kitten_adventurers"
+PLAYERS = 4
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long to measure."""
+
+    seconds: float = 0.4
+    """CPU seconds of one sample."""
+    repetitions: int = 7
+    """Samples per quantity; the table has their median."""
+    ppo_steps: int = 40_000
+    """Decisions of the training run in which the environment's share is measured; 0 leaves the row out."""
+    quick: bool = False
+    """Short samples, few repetitions: a look, not a measurement to quote."""
+
+
+@dataclass(frozen=True)
+class Row:
+    what: str
+    value: str
+    target: str
+    met: bool | None
+
+
+def main() -> None:
+    settings = tyro.cli(Settings, description=__doc__)
+    if settings.quick:
+        settings = Settings(0.1, 3, min(settings.ppo_steps, 10_000))
+    console = Console()
+    console.print(machine.describe(), highlight=False)
+    rows: list[Row] = []
+    parts = [engine_and_batch, threads, aec_loop, clone_cost, games_table, start_up, training_share]
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task("measuring", total=len(parts))
+        for part in parts:
+            progress.update(task, description=(part.__doc__ or "").partition("\n")[0])
+            rows += part(settings)
+            progress.advance(task)
+    console.print(as_table(rows))
+
+
+def as_table(rows: list[Row]) -> Table:
+    table = Table(title=f"kepler_envs {kepler_envs.__version__}, {GAME}, {PLAYERS} players unless said")
+    for column in ("what", "measured", "target", ""):
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(row.what, row.value, row.target, {True: "met", False: "MISSED", None: ""}[row.met])
+    return table
+
+
+# ---------------------------------------------------------------- sampling
+
+
+def rates(
+    sides: dict[str, Callable[[int], int]], settings: Settings, clock: Callable[[], float]
+) -> dict[str, list[float]]:
+    """Steps per second of each side, sampled in turn.
+
+    ``sides`` maps a name to a function that makes about n rounds and returns the number of steps they were.
+    """
+    rounds = {name: _calibrate(side, settings.seconds, clock) for name, side in sides.items()}
+    samples: dict[str, list[float]] = {name: [] for name in sides}
+    for _ in range(settings.repetitions):
+        for name, side in sides.items():
+            start = clock()
+            steps = side(rounds[name])
+            samples[name].append(steps / (clock() - start))
+    return samples
+
+
+def _calibrate(side: Callable[[int], int], seconds: float, clock: Callable[[], float]) -> int:
+    """Rounds that take about ``seconds``; warms the side up on the way."""
+    rounds = 1
+    while True:
+        start = clock()
+        side(rounds)
+        took = clock() - start
+        if took > seconds / 8:
+            return max(1, round(rounds * seconds / took))
+        rounds *= 4
+
+
+def ratio(samples: dict[str, list[float]], one: str, other: str) -> float:
+    """Median of the ratios of samples taken one after the other."""
+    return statistics.median(a / b for a, b in zip(samples[one], samples[other], strict=True))
+
+
+def millions(values: list[float]) -> str:
+    return f"{statistics.median(values) / 1e6:.1f} M/s"
+
+
+# ---------------------------------------------------------------- parts
+
+
+def engine_side(game_name: str, games: int, players: int) -> Callable[[int], int]:
+    """The compiled loop of loops.random_play over ``games`` games."""
+    batch = kepler_envs.make_batch(game_name, games, num_players=players, seed=1)
+    run = loops.random_play(batch.config.game)
+    policy = record_array(np.zeros(games, GENERATOR))
+    policy["rng"] = np.arange(games)
+    blank = batch.config.game.new_states(1)
+    blank.flags.writeable = False
+
+    def side(rounds: int) -> int:
+        run(
+            batch.states, blank, batch.config.tables, batch.config.options, batch.seed, batch.legal_bits, batch.legal_count,
+            policy, batch.observation, batch.action_mask, batch.done, rounds,
+        )  # fmt: skip
+        return rounds * games
+
+    return side
+
+
+def batch_side(game_name: str, games: int, players: int, threads: int = 1) -> Callable[[int], int]:
+    """Batch.step from Python, actions by the compiled uniform pick over ``action_mask``."""
+    batch = kepler_envs.make_batch(game_name, games, num_players=players, seed=1, threads=threads)
+
+    def side(rounds: int) -> int:
+        for _ in range(rounds):
+            batch.step(batch.uniform())
+        return rounds * games
+
+    return side
+
+
+def engine_and_batch(settings: Settings) -> list[Row]:
+    """engine and batch against the C anchor"""
+    sides = {"engine": engine_side(GAME, 256, PLAYERS), "batch": batch_side(GAME, 256, PLAYERS)}
+    anchor = None
+    if c_anchor.compiler() is not None:
+        anchor = c_anchor.CAnchor(256, PLAYERS)
+
+        def c_side(rounds: int) -> int:
+            anchor.steps(rounds)
+            return rounds * 256
+
+        sides["C"] = c_side
+    samples = rates(sides, settings, time.thread_time)
+    if anchor is None:
+        absent = "no C compiler here"
+        return [
+            Row("engine alone, 256 games, 1 thread", millions(samples["engine"]), absent, None),
+            Row("batch from Python, 256 games, 1 thread", millions(samples["batch"]), absent, None),
+        ]
+    anchor.close()
+    engine, batch = ratio(samples, "engine", "C"), ratio(samples, "batch", "C")
+    return [
+        Row("C anchor, 256 games, 1 thread", millions(samples["C"]), "", None),
+        Row(
+            "engine alone, 256 games, 1 thread",
+            f"{millions(samples['engine'])} = {engine:.2f} of C",
+            ">= 0.5 of C",
+            engine >= 0.5,
+        ),
+        Row(
+            "batch from Python, 256 games, 1 thread",
+            f"{millions(samples['batch'])} = {batch:.2f} of C",
+            ">= 0.35 of C",
+            batch >= 0.35,
+        ),
+    ]
+
+
+def threads(settings: Settings) -> list[Row]:
+    """two threads against one"""
+    if (os.cpu_count() or 1) < 2:
+        return [Row("batch, 4096 games, 2 threads against 1", "one core only", ">= 1.7", None)]
+    sides = {"one": batch_step_side(4096, 1), "two": batch_step_side(4096, 2)}
+    samples = rates(sides, settings, time.perf_counter)
+    gain = ratio(samples, "two", "one")
+    value = f"{millions(samples['two'])} / {millions(samples['one'])} = {gain:.2f}"
+    return [Row("batch step, 4096 games, 2 threads against 1", value, ">= 1.7", gain >= 1.7)]
+
+
+def batch_step_side(games: int, threads_used: int) -> Callable[[int], int]:
+    """Batch.step alone: actions of recorded play, so that only the step is shared between threads."""
+    batch = kepler_envs.make_batch(GAME, games, num_players=PLAYERS, seed=1, threads=threads_used)
+    twin = kepler_envs.make_batch(GAME, games, num_players=PLAYERS, seed=1)
+    script = []
+    for _ in range(64):
+        script.append(twin.uniform())
+        twin.step(script[-1])
+
+    def side(rounds: int) -> int:
+        for _ in range(max(1, rounds // len(script))):
+            batch.reset(1)
+            for actions in script:
+                batch.step(actions)
+        return max(1, rounds // len(script)) * len(script) * games
+
+    return side
+
+
+def aec_loop(settings: Settings) -> list[Row]:
+    """the AEC loop against connect four"""
+    import pettingzoo
+
+    envs = {
+        "kepler": pettingzoo.make("aec", f"kepler/{GAME}-v0", num_players=PLAYERS),
+        "connect four": pettingzoo.make("aec", "classic/connect_four-v3"),
+    }
+    samples = rates({name: aec_side(env) for name, env in envs.items()}, settings, time.thread_time)
+    times = ratio(samples, "kepler", "connect four")
+    ours, theirs = (statistics.median(samples[name]) / 1e3 for name in envs)
+    value = f"{ours:.0f} k/s against {theirs:.0f} k/s = {times:.1f} times"
+    return [Row("AEC last()/step() loop against PettingZoo connect_four", value, ">= 10 times", times >= 10)]
+
+
+def aec_side(env: object) -> Callable[[int], int]:
+    """Games of uniformly random legal play, chosen in the same way for every environment."""
+    rng = np.random.default_rng(0)
+
+    def side(rounds: int) -> int:
+        steps = 0
+        while steps < 50 * rounds:
+            env.reset(seed=int(rng.integers(2**31)))
+            for _ in env.agent_iter():
+                observation, _, terminated, truncated, _ = env.last()
+                if terminated or truncated:
+                    env.step(None)
+                    continue
+                legal = observation["action_mask"].nonzero()[0]
+                env.step(legal[rng.integers(legal.size)])
+                steps += 1
+        return steps
+
+    return side
+
+
+def clone_cost(settings: Settings) -> list[Row]:
+    """copies of a state"""
+    rows = []
+    for label, count in (("in cache", 16), ("from 65,536 states", 65_536)):
+        game = kepler_envs.game(GAME)
+        source, ring, run = game.new_states(count), game.new_states(256), loops.clone(game)
+
+        def side(rounds: int, source=source, ring=ring, run=run) -> int:
+            run(source, ring, rounds * 1000)
+            return rounds * 1000
+
+        samples = rates({"clone": side}, settings, time.thread_time)
+        nanoseconds = 1e9 / statistics.median(samples["clone"])
+        what = f"clone of a state of {game.state.itemsize} bytes, {label}"
+        rows.append(Row(what, f"{nanoseconds:.0f} ns", "< 1000 ns", nanoseconds < 1000))
+    return rows
+
+
+def games_table(settings: Settings) -> list[Row]:
+    """every game's batch"""
+    rows = []
+    for name in kepler_envs.games():
+        game = kepler_envs.game(name)
+        for players in sorted({game.min_players, game.default_players, game.max_players}):
+            samples = rates({"batch": batch_side(name, 256, players)}, settings, time.thread_time)
+            rows.append(Row(f"{name}, batch from Python, {players} players", millions(samples["batch"]), "", None))
+    return rows
+
+
+def start_up(settings: Settings) -> list[Row]:
+    """start-up of new processes, with an empty and with a full compile cache"""
+    with tempfile.TemporaryDirectory(prefix="kepler_envs_cache_") as folder:
+        cold = _first_step(folder)
+        warm = [_first_step(folder) for _ in range(max(3, settings.repetitions))]
+    median = statistics.median(run["first_step_s"] for run in warm)
+    imported = statistics.median(run["import_s"] for run in warm)
+    cold_value = f"{cold['first_step_s']:.1f} s"
+    return [
+        Row(
+            "first AEC step after import, warm cache", f"{median:.2f} s (import {imported:.2f} s)", "< 1 s", median < 1
+        ),
+        Row("first AEC step, empty cache", cold_value, "< 15 s", cold["first_step_s"] < 15),
+        *_cold_compile(),
+    ]
+
+
+def _first_step(cache_folder: str) -> dict[str, float]:
+    environment = {**os.environ, "KEPLER_ENVS_CACHE_DIR": cache_folder}
+    command = [sys.executable, "-m", "benchmarks.first_step", GAME]
+    root = Path(__file__).parents[1]
+    run = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
+
+
+def _cold_compile() -> list[Row]:
+    """All kernels of a game into an empty cache, in a new process."""
+    code = (
+        "import time, sys; import kepler_envs; from kepler_envs.engine.warmup import compile_game; start = time.perf_counter(); "
+        "compile_game(kepler_envs.game(sys.argv[1])); print(time.perf_counter() - start)"
+    )
+    rows = []
+    for name in kepler_envs.games():
+        with tempfile.TemporaryDirectory(prefix="kepler_envs_cache_") as folder:
+            environment = {**os.environ, "KEPLER_ENVS_CACHE_DIR": folder}
+            command = [sys.executable, "-c", code, name]
+            root = Path(__file__).parents[1]
+            run = subprocess.run(command, env=environment, cwd=root, capture_output=True, text=True, check=True)
+        seconds = float(run.stdout)
+        target = ("< 15 s", seconds < 15) if name == GAME else ("", None)
+        rows.append(Row(f"{name}, cold compile of every kernel", f"{seconds:.1f} s", *target))
+    return rows
+
+
+def training_share(settings: Settings) -> list[Row]:
+    """the environment's share of MaskablePPO training"""
+    if settings.ppo_steps == 0:
+        return []
+    from benchmarks.training import environment_share
+
+    share, rate = environment_share(GAME, PLAYERS, num_envs=64, steps=settings.ppo_steps)
+    value = f"{100 * share:.1f} % at {rate:.0f} decisions/s"
+    return [Row("environment's share of MaskablePPO wall time, 64 games", value, "< 10 %", share < 0.1)]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""Compiled loops that only benchmarks need."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kepler_envs.engine.game import RUNNING, Game
+from kepler_envs.engine.kernel import INT, Scope, array_of, kernel
+from kepler_envs.engine.rng import GENERATOR, next_seed
+from kepler_envs.engine.single import core, record_types
+
+
+@cache
+def scope(game: Game) -> Scope:
+    return Scope(f"bench_{game.name}", *game.scope.folders[1:], Path(__file__).parent)
+
+
+@cache
+def random_play(game: Game) -> Any:
+    """The engine alone: uniform pick, apply, settle, next deal, legal set, mask and observation, ``steps`` times for every game."""
+    kinds, helpers = record_types(game), core(game)
+    begin, decide, pick, expand, observe = (
+        helpers.begin, helpers.decide, helpers.pick, helpers.expand, helpers.observe,
+    )  # fmt: skip
+    signature = (
+        kinds.states, kinds.blank, kinds.tables, kinds.options, array_of(np.uint64), array_of(np.uint64, 2),
+        array_of(np.int32), array_of(GENERATOR), array_of(np.int16, 2), array_of(np.int8, 2), array_of(np.int8), INT,
+    )  # fmt: skip
+
+    @kernel(scope(game), "random_play", signature)
+    def run(states, blank, tables, options, seed, legal, count, policy, observation, mask, done, steps):
+        t, o = tables[0], options[0]
+        for _ in range(steps):
+            for g in range(states.size):
+                s = states[g]
+                action = pick(legal[g], int(count[g]), policy[g])
+                left = decide(s, t, action, legal[g])
+                done[g] = s.end
+                if s.end != RUNNING:
+                    seed[g] = next_seed(seed[g])
+                    left = begin(states, g, blank, t, o, seed[g], legal[g])
+                count[g] = left
+                expand(legal[g], mask[g])
+                observe(s, t, int(s.seat), observation[g])
+
+    return run
+
+
+@cache
+def clone(game: Game) -> Any:
+    """Copy states picked in a scattered order from ``source`` into a ring."""
+    kinds = record_types(game)
+
+    @kernel(scope(game), "clone", (kinds.states, kinds.states, INT))
+    def run(source, ring, copies):
+        for i in range(copies):
+            ring[i % ring.size] = source[i * 7919 % source.size]
+
+    return run

@@ -1,0 +1,28 @@
+"""How much of a training run is spent in the environment."""
+
+from __future__ import annotations
+
+import time
+
+import torch
+
+import kepler_envs
+from kepler_envs.adapters.sb3 import PiecePolicy, SharedMaskablePPO, SharedSeatVecEnv, piece_policy
+
+
+def environment_share(game: str, players: int, num_envs: int, steps: int) -> tuple[float, float]:
+    """Train MaskablePPO on all seats of ``num_envs`` games for about ``steps`` decisions.
+
+    Returns:
+        (share of the wall time spent in calls of the VecEnv, decisions a second).
+    """
+    torch.manual_seed(0)
+    batch = kepler_envs.make_batch(game, num_envs, num_players=players, seed=0)
+    env = SharedSeatVecEnv(batch)
+    network = piece_policy(batch.config.observation, num_players=players)
+    model = SharedMaskablePPO(PiecePolicy, env, policy_kwargs=network, n_steps=128, batch_size=1024, seed=0)
+    model.learn(128 * num_envs)  # warms up
+    before, start = env.env_seconds, time.perf_counter()
+    model.learn(steps, reset_num_timesteps=False)
+    wall = time.perf_counter() - start
+    return (env.env_seconds - before) / wall, model.num_timesteps / wall

@@ -1,0 +1,189 @@
+"""Write the generated parts of the pages anew: ``python -m docs.build``, or only look with ``--check``.
+
+A generated part of ``docs/games/<game>.md`` stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``, where NAME
+is one of SECTIONS; it comes from the code, so that the page cannot say anything else. Every game also has a picture,
+``docs/images/<game>.svg``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import agents
+import kepler_envs
+from kepler_envs import tables
+from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.game import Configuration, Game
+
+DOCS = Path(__file__).parent
+PART = re.compile(r"(<!-- generated: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+MEASURED_GAMES = 2000
+MEASURED_AGENTS = ("uniform", "greedy")
+MEASURED_SEED = 20_000
+PICTURE_AGENT, PICTURE_SEED, PICTURE_DECISIONS = "greedy", 6, 90
+
+
+# ---------------------------------------------------------------- sections
+
+
+def sizes(game: Game) -> str:
+    return markdown_table(("what", "value"), tables.game_sizes(game))
+
+
+def options(game: Game) -> str:
+    rows = ((code(row.name), code(row.default), row.allowed, row.meaning) for row in tables.option_rows(game))
+    return markdown_table(("option", "default", "allowed", "meaning"), rows)
+
+
+def nodes(game: Game) -> str:
+    rows = ((row.value, code(row.name), row.asked) for row in tables.node_rows(game))
+    return markdown_table(("value", "node", "a seat is asked"), rows)
+
+
+def actions(game: Game) -> str:
+    rows = ((row.ids, code(row.name), row.argument, row.text) for row in tables.action_rows(game.actions))
+    return markdown_table(("ids", "block", "argument", "text"), rows)
+
+
+def observation(game: Game) -> str:
+    rows = (
+        (code(row.name), row.where, row.shape, row.values, row.kind, row.meaning)
+        for row in tables.piece_rows(game.observation)
+    )
+    return markdown_table(("piece", "entry", "shape", "values", "kind", "meaning"), rows)
+
+
+def components(game: Game) -> str:
+    parts = [markdown_table(("tag", "meaning"), tables.provenance_rows(game))]
+    for table in tables.component_tables(game):
+        parts.append(f"`{table.section}`:\n\n{markdown_table(table.columns, table.rows)}")
+    return "\n\n".join(parts)
+
+
+def lengths(game: Game) -> str:
+    """How long games of uniformly random and of greedy players are, and how they end."""
+    rows = []
+    for players in range(game.min_players, game.max_players + 1):
+        for name in MEASURED_AGENTS:
+            decisions, turns, ends = play_games(game.configure(players), name)
+            rows.append((players, name, *middle_and_most(decisions), *middle_and_most(turns), ends))
+    titles = ("players", "all seats", *three("decisions"), *three("turns"), "how games end")
+    return markdown_table(titles, rows)
+
+
+SECTIONS: dict[str, Callable[[Game], str]] = {
+    section.__name__: section for section in (sizes, options, nodes, actions, observation, components, lengths)
+}
+
+
+# ---------------------------------------------------------------- measured
+
+
+def play_games(config: Configuration, name: str) -> tuple[np.ndarray, np.ndarray, str]:
+    """Decisions and turns of MEASURED_GAMES games, and how they ended in words; one agent plays all seats.
+
+    Every row of the batch plays exactly one game: counting the games that are over first would count short ones.
+    """
+    batch = Batch(config, MEASURED_GAMES, MEASURED_SEED)
+    agent = agents.load(name, config)
+    rows = np.arange(MEASURED_GAMES)
+    agent.start(rows, np.arange(MEASURED_GAMES, dtype=np.uint64))
+    while rows.size:
+        chosen = np.full(MEASURED_GAMES, Batch.SKIP, np.int64)
+        chosen[rows] = agent.act(agents.Decisions(batch, rows))
+        batch.step(chosen)
+        rows = np.flatnonzero(batch.episodes == 0)
+    final = [config.game.info(state, config.tables[0], 0) for state in batch.final_state]
+    ends = [info["end_reason"] for info in final]
+    shares = {reason: ends.count(reason) for reason in sorted(set(ends), key=ends.count, reverse=True)}
+    words = ", ".join(f"{reason} {100 * count / MEASURED_GAMES:g} %" for reason, count in shares.items())
+    return batch.final_length, np.array([info["turns"] for info in final]), words
+
+
+def three(what: str) -> tuple[str, str, str]:
+    return f"{what}: mean", "median", "most"
+
+
+def middle_and_most(values: np.ndarray) -> tuple[str, str, str]:
+    return f"{values.mean():.0f}", f"{np.median(values):.0f}", str(values.max())
+
+
+def picture(game: Game) -> str:
+    """A position from the middle of a game of greedy players, as the seat to move sees it."""
+    batch = Batch(game.configure(), 1)
+    batch.reset(np.array([PICTURE_SEED], np.uint64))
+    agent, rows = agents.load(PICTURE_AGENT, batch.config), np.zeros(1, np.int64)
+    agent.start(rows, np.zeros(1, np.uint64))
+    for _ in range(PICTURE_DECISIONS):
+        batch.step(agent.act(agents.Decisions(batch, rows)))
+    position = batch.snapshot(0)
+    return position.drawing(position.seat).svg()
+
+
+# ---------------------------------------------------------------- Markdown
+
+
+def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A pipe table; columns of numbers only are set right."""
+    cells = [[str(cell).replace("|", r"\|") for cell in row] for row in rows]
+    right = [all(re.fullmatch(r"[-\d.,]+", row[place]) for row in cells) for place in range(len(columns))]
+    lines = [columns, ["--:" if is_right else "---" for is_right in right], *cells]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def code(text: str) -> str:
+    return f"`{text}`"
+
+
+# ---------------------------------------------------------------- pages
+
+
+def build_page(game: Game, text: str) -> str:
+    """A page with its generated parts written anew. KeyError for a name that is not in SECTIONS."""
+
+    def part(match: re.Match[str]) -> str:
+        return f"{match[1]}\n{SECTIONS[match['name']](game)}\n\n{match[3]}"
+
+    return PART.sub(part, text)
+
+
+def build() -> dict[Path, str]:
+    """Every file with generated content, and what it should hold."""
+    contents = {}
+    for name in kepler_envs.games():
+        game = kepler_envs.game(name)
+        page = DOCS / "games" / f"{name}.md"
+        contents[page] = build_page(game, page.read_text(encoding="utf-8"))
+        contents[DOCS / "images" / f"{name}.svg"] = picture(game)
+    return contents
+
+
+def stale(contents: dict[Path, str]) -> list[Path]:
+    """The files that hold something else."""
+    return [path for path, text in contents.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m docs.build", description="Write the generated parts of the pages.")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 if something is stale")
+    check = parser.parse_args(argv).check
+    contents = build()
+    for path in stale(contents):
+        print(f"{'stale' if check else 'written'}: {path.relative_to(DOCS.parent)}")
+        if check:
+            continue
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(contents[path], encoding="utf-8")
+    return int(check and bool(stale(contents)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,728 @@
+"""Stable-Baselines3: a batch of games as a ``VecEnv``, a network built from an observation's pieces, self-play for all seats.
+
+Two ways to learn:
+
+    batch = kepler_envs.make_batch("kitten_adventurers-v0", num_envs=64, num_players=4, seed=0)
+    layout = batch.config.observation
+
+    env = SeatVecEnv(batch)                                     # one learner a game, others play uniformly
+    model = MaskablePPO(PiecePolicy, env, policy_kwargs=piece_policy(layout, num_players=4))
+
+    env = SharedSeatVecEnv(batch)                               # the network plays every seat
+    model = SharedMaskablePPO(PiecePolicy, env, policy_kwargs=piece_policy(layout, num_players=4))
+
+Both hand a seat everything it was paid since its last decision, so a loss that another seat's move brings about arrives
+as -1 (-1 / (n - 1) with more players).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Sequence
+from typing import Any, Protocol, cast
+
+import gymnasium as gym
+import numpy as np
+import torch as th
+from gymnasium import spaces
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from stable_baselines3.common.vec_env import VecEnv
+from torch import nn
+from torch.nn import functional as F
+
+from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.game import TRUNCATED, record_array
+from kepler_envs.engine.observation import CATEGORY, COUNT, PLANE, Layout, Piece
+from kepler_envs.engine.playout import CompiledPolicy, choose_kernel, uniform_policy
+from kepler_envs.engine.rng import GENERATOR
+
+__all__ = [
+    "Opponent", "PieceExtractor", "PieceInput", "PiecePolicy", "SeatVecEnv", "SharedMaskablePPO", "SharedRolloutBuffer",
+    "SharedSeatVecEnv", "CompiledOpponent", "observation_space", "piece_policy", "seat_advantages",
+]  # fmt: skip
+
+
+def observation_space(layout: Layout) -> spaces.Box:
+    """The space of a layout's vectors, with the bounds of its pieces."""
+    return spaces.Box(layout.low, layout.high, dtype=layout.dtype.type)
+
+
+# ---------------------------------------------------------------- network
+
+
+class PieceInput(nn.Module):
+    """A first layer that knows what each entry of an observation means.
+
+    It is a linear layer over these inputs, in the order of the layout:
+
+    * count: ``x / scale`` and the sign of ``x`` (is there any at all?);
+    * flag, one-hot, plane: ``x / scale``, which is ``x`` itself for flags;
+    * category: one input per label, 1 for the label it has.
+
+    The one-hot inputs are never written out: their part of the product is a sum of weight rows that are looked up.
+
+    Args:
+        layout: what the entries mean.
+        width: outputs H.
+        leave_out: entries (of the vector) that are no inputs, for example those of absent players.
+    """
+
+    def __init__(self, layout: Layout, width: int, leave_out: Sequence[int] = ()) -> None:
+        super().__init__()
+        skipped = frozenset(int(index) for index in leave_out)
+        plain, scale, signed, labelled, first_row, low = [], [], [], [], [], []
+        rows = 0
+        for placed in layout:
+            for index in placed.indices().ravel():
+                if int(index) in skipped:
+                    continue
+                if placed.kind == CATEGORY:
+                    labelled.append(index)
+                    low.append(placed.low)
+                    first_row.append(rows)
+                    rows += placed.high - placed.low + 1
+                    continue
+                if placed.kind == COUNT:
+                    signed.append(len(plain))
+                plain.append(index)
+                scale.append(placed.scale)
+        self.inputs = len(plain) + len(signed) + rows
+        self._buffer("plain", plain)
+        self._buffer("signed", signed)
+        self._buffer("labelled", labelled)
+        self._buffer("row_of_zero", np.array(first_row, np.int64) - np.array(low, np.int64))
+        self.register_buffer("inverse_scale", 1 / th.tensor(scale, dtype=th.float32), persistent=False)
+        active = max(1, len(plain) + len(labelled))  # inputs that are usually not zero
+        self.linear = nn.Linear(len(plain) + len(signed), width)
+        self.rows = nn.Parameter(th.empty(rows, width))
+        with th.no_grad():
+            self.linear.weight.normal_(0, (2 / active) ** 0.5)
+            self.linear.bias.zero_()
+            self.rows.normal_(0, (2 / active) ** 0.5)
+
+    def _buffer(self, name: str, values: Sequence[Any] | np.ndarray) -> None:
+        """Constants that follow the module's device but are made from the layout, not saved."""
+        self.register_buffer(name, th.tensor(np.array(values, np.int64)), persistent=False)
+
+    def forward(self, x: th.Tensor) -> th.Tensor:
+        """(N, D) observations of any number type -> (N, H)."""
+        plain = x.index_select(1, self.plain).to(self.inverse_scale.dtype) * self.inverse_scale
+        out = self.linear(th.cat((plain, plain.index_select(1, self.signed).sign()), 1))
+        if self.labelled.numel():
+            rows = x.index_select(1, self.labelled).long() + self.row_of_zero
+            out = out + F.embedding_bag(rows, self.rows, mode="sum")
+        return out
+
+
+def absent_entries(layout: Layout, num_players: int) -> np.ndarray:
+    """Entries of the table ``players`` that belong to seats beyond ``num_players``: always 0, so no use as inputs."""
+    rows = [placed.indices()[num_players:].ravel() for placed in layout if placed.name.startswith("players.")]
+    return np.concatenate(rows) if rows else np.zeros(0, np.int64)
+
+
+class PieceExtractor(BaseFeaturesExtractor):
+    """Features of an observation by its pieces: :class:`PieceInput`, planes through a small CNN if asked, then a ReLU.
+
+    Args:
+        observation_space: as Stable-Baselines3 passes it; its shape must be the layout's.
+        layout: ``game.observation`` or ``batch.config.observation``.
+        num_players: leave out the entries of absent seats; None keeps all.
+        width: features, and outputs of the first layer.
+        channels: channels of 3x3 convolutions over the planes (all of the same rows and columns); empty: planes are
+            plain inputs like all others.
+    """
+
+    def __init__(
+        self,
+        observation_space: gym.Space,
+        layout: Layout,
+        num_players: int | None = None,
+        width: int = 128,
+        channels: Sequence[int] = (),
+    ) -> None:
+        if observation_space.shape != (layout.size,):
+            raise ValueError(f"the layout has {layout.size} entries, the observation space {observation_space.shape}")
+        super().__init__(observation_space, width)
+        left_out = [absent_entries(layout, num_players)] if num_players is not None else []
+        self.planes: PlaneInput | None = None
+        planes = [placed for placed in layout if placed.kind == PLANE]
+        if channels and planes:
+            self.planes = PlaneInput(planes, width, channels)
+            left_out += [placed.indices().ravel() for placed in planes]
+        self.pieces = PieceInput(layout, width, np.concatenate(left_out) if left_out else ())
+
+    def forward(self, observations: th.Tensor) -> th.Tensor:
+        out = self.pieces(observations)
+        if self.planes is not None:
+            out = out + self.planes(observations)
+        return F.relu(out)
+
+
+class PlaneInput(nn.Module):
+    """Planes of equal size, stacked, through 3x3 convolutions and a linear layer: (N, D) -> (N, H)."""
+
+    def __init__(self, planes: Sequence[Piece], width: int, channels: Sequence[int]) -> None:
+        super().__init__()
+        boards = {placed.shape[-2:] for placed in planes}
+        if len(boards) != 1 or any(len(placed.shape) < 2 for placed in planes):
+            raise ValueError(f"planes of different sizes cannot be stacked: {sorted(boards)}")
+        self.board = boards.pop()
+        stacked = [placed.indices().reshape(-1, *self.board) for placed in planes]
+        scale = [np.full(indices.shape, placed.scale) for indices, placed in zip(stacked, planes, strict=True)]
+        self.register_buffer("index", th.tensor(np.concatenate(stacked).ravel()), persistent=False)
+        self.register_buffer(
+            "inverse_scale", 1 / th.tensor(np.concatenate(scale).ravel(), dtype=th.float32), persistent=False
+        )
+        layers: list[nn.Module] = []
+        before = sum(len(indices) for indices in stacked)
+        for count in channels:
+            layers += [nn.Conv2d(before, count, 3, padding=1), nn.ReLU()]
+            before = count
+        self.convolutions = nn.Sequential(*layers, nn.Flatten())
+        self.linear = nn.Linear(before * self.board[0] * self.board[1], width, bias=False)
+
+    def forward(self, x: th.Tensor) -> th.Tensor:
+        planes = x.index_select(1, self.index).to(self.inverse_scale.dtype) * self.inverse_scale
+        return self.linear(self.convolutions(planes.reshape(len(x), -1, *self.board)))
+
+
+class PiecePolicy(MaskableActorCriticPolicy):
+    """sb3-contrib's policy, with the arithmetic of masked choices written out.
+
+    It computes what its base class computes. The base class builds two checked distribution objects for each call, which
+    costs as much as the network itself at the sizes that are used here.
+    """
+
+    def _logits_and_values(self, obs: th.Tensor, action_masks: Any) -> tuple[th.Tensor, th.Tensor]:
+        """Log-probabilities (N, A), masked, and values (N, 1)."""
+        features = self.extract_features(obs)
+        if self.share_features_extractor:
+            latent_pi, latent_vf = self.mlp_extractor(features)
+        else:
+            latent_pi = self.mlp_extractor.forward_actor(features[0])
+            latent_vf = self.mlp_extractor.forward_critic(features[1])
+        logits = self.action_net(latent_pi)
+        if action_masks is not None:
+            masks = th.as_tensor(action_masks, dtype=th.bool, device=logits.device)
+            logits = logits.masked_fill(~masks.reshape(logits.shape), -1e8)
+        return F.log_softmax(logits, 1), self.value_net(latent_vf)
+
+    def forward(
+        self, obs: th.Tensor, deterministic: bool = False, action_masks: np.ndarray | None = None
+    ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
+        """(actions (N,), values (N, 1), log-probabilities (N,))."""
+        log_probs, values = self._logits_and_values(obs, action_masks)
+        actions = log_probs.argmax(1) if deterministic else th.multinomial(log_probs.exp(), 1).squeeze(1)
+        return actions, values, log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
+
+    def evaluate_actions(
+        self, obs: th.Tensor, actions: th.Tensor, action_masks: th.Tensor | None = None
+    ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
+        """(values (N, 1), log-probabilities (N,), entropies (N,)) of given actions."""
+        log_probs, values = self._logits_and_values(obs, action_masks)
+        chosen = log_probs.gather(1, actions.long().reshape(-1, 1)).squeeze(1)
+        return values, chosen, -(log_probs.exp() * log_probs).sum(1)
+
+
+def piece_policy(
+    layout: Layout,
+    num_players: int | None = None,
+    width: int = 128,
+    hidden: Sequence[int] = (128,),
+    channels: Sequence[int] = (),
+) -> dict[str, Any]:
+    """``policy_kwargs`` for a network of this library's observations.
+
+    Args:
+        layout, num_players, width, channels: of :class:`PieceExtractor`, which policy and value share.
+        hidden: widths of further layers, which each of the two has for itself.
+    """
+    return {
+        "features_extractor_class": PieceExtractor,
+        "features_extractor_kwargs": {
+            "layout": layout, "num_players": num_players, "width": width, "channels": tuple(channels),
+        },
+        "net_arch": {"pi": list(hidden), "vf": list(hidden)},
+        "activation_fn": nn.ReLU,
+    }  # fmt: skip
+
+
+# ---------------------------------------------------------------- environments
+
+
+class Opponent(Protocol):
+    """Plays the seats of a :class:`SeatVecEnv` that do not learn."""
+
+    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        """Games begin in these rows (M,) of the batch; ``seeds`` (M,) uint64 are for the opponent's own randomness."""
+
+    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
+        """Legal ids (M,) for the seats to move in these rows (M,)."""
+
+
+class CompiledOpponent:
+    """A compiled policy as an opponent, with a generator for each row."""
+
+    def __init__(self, policy: CompiledPolicy, num_envs: int) -> None:
+        self._choose = choose_kernel(policy)
+        self._generators = record_array(np.zeros(num_envs, GENERATOR))
+
+    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        self._generators["rng"][rows] = seeds
+
+    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
+        actions = np.empty(len(rows), np.int64)
+        self._choose(
+            batch.states, batch.config.tables, batch.legal_bits, batch.legal_count, self._generators, rows, actions
+        )
+        return actions
+
+
+class _BatchVecEnv(VecEnv):
+    """What both environments share: spaces, masks, seeding, and infos without a dict per game and step.
+
+    Attributes:
+        batch: the games; read its arrays as you like.
+        env_seconds: time spent in ``step``, ``reset`` and ``action_masks`` so far, without that of opponents.
+    """
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self.env_seconds = 0.0
+        self.render_mode: str | None = None
+        super().__init__(
+            batch.num_envs, observation_space(batch.config.observation), spaces.Discrete(len(batch.config.actions))
+        )
+        self._rows = np.arange(batch.num_envs)
+        self._no_infos: list[dict[str, Any]] = [{} for _ in range(batch.num_envs)]
+        self._actions = np.empty(0, np.int64)
+        self._untouched = True  # the batch was dealt when it was made, and nobody has played yet
+
+    def action_masks(self) -> np.ndarray:
+        """bool (N, A): what the seats to move may do."""
+        begin = time.perf_counter()
+        masks = self.batch.action_mask.astype(np.bool_)
+        self.env_seconds += time.perf_counter() - begin
+        return masks
+
+    def _deal(self) -> None:
+        """New games: from the seed that ``seed()`` was given, else the next of each row."""
+        seed = self._seeds[0]
+        if seed is not None:
+            self.batch.reset(int(seed))
+        elif not self._untouched:
+            self.batch.reset()
+        self._untouched = False
+        self._reset_seeds()
+        self._reset_options()
+
+    def step_async(self, actions: np.ndarray) -> None:
+        self._actions = np.asarray(actions)
+
+    def close(self) -> None:
+        """Nothing to close: the games live in this process."""
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        value = getattr(self, attr_name)
+        return [value for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        setattr(self, attr_name, value)
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        """A method's result once per game; for ``action_masks`` the rows of one call."""
+        result = getattr(self, method_name)(*method_args, **method_kwargs)
+        if method_name == "action_masks":
+            return list(result if indices is None else result[list(self._get_indices(indices))])
+        return [result for _ in self._get_indices(indices)]
+
+    def env_is_wrapped(self, wrapper_class: type[gym.Wrapper], indices: Any = None) -> list[bool]:
+        return [False for _ in self._get_indices(indices)]
+
+
+class SeatVecEnv(_BatchVecEnv):
+    """One learning seat in each game; the other seats play by themselves.
+
+    ``step`` returns when it is the learner's turn again or its game is over. The reward is everything its seat was paid
+    since its last move, so the rewards of an episode sum to what the game paid that seat. Games that end before the learner's
+    first decision are passed over.
+
+    Infos of a finished game: ``terminal_observation`` (the final state as the learner's seat sees it), ``episode`` (``r``; ``l``, the
+    learner's decisions; ``t``), ``seat``, ``place``, ``truncated``. A game that reaches a limit pays its final
+    result like any other, so nothing is left to bootstrap: ``TimeLimit.truncated`` stays False unless
+    ``bootstrap_truncated`` is set.
+
+    Args:
+        batch: the games.
+        opponent: plays all other seats; uniform if None.
+        learner_seat: a fixed seat, or None: game number k of row g is played from seat (g + k) mod P.
+        bootstrap_truncated: report ``TimeLimit.truncated``, whereupon Stable-Baselines3 adds the value of the final state.
+
+    Attributes:
+        learner: int8 (N,), the learner's seat in each running game.
+        opponent_seconds: time spent in opponents' code so far.
+    """
+
+    def __init__(
+        self,
+        batch: Batch,
+        opponent: Opponent | None = None,
+        learner_seat: int | None = None,
+        bootstrap_truncated: bool = False,
+    ) -> None:
+        super().__init__(batch)
+        if learner_seat is not None and not 0 <= learner_seat < batch.num_players:
+            raise ValueError(f"learner_seat = {learner_seat!r} is not allowed; allowed: None, 0..{batch.num_players - 1}")
+        if opponent is None:
+            opponent = CompiledOpponent(uniform_policy(batch.config.game), batch.num_envs)
+        self.opponent: Opponent = opponent
+        self.opponent_seconds = 0.0
+        self.learner_seat = learner_seat
+        self.bootstrap_truncated = bootstrap_truncated
+        rows = self.num_envs
+        self.learner = np.zeros(rows, np.int8)
+        self._owed = np.zeros(rows, np.float32)  # paid to the learner since its last move
+        self._undecided = np.ones(rows, np.bool_)  # games in which the learner has not moved yet
+        self._decisions = np.zeros(rows, np.int64)
+        self._return = np.zeros(rows, np.float64)
+        self._rewards = np.zeros(rows, np.float32)
+        self._dones = np.zeros(rows, np.bool_)
+        self._infos = self._no_infos
+        self._made = time.time()
+
+    def reset(self) -> np.ndarray:
+        """Deal new games and play them up to the learner's first decision."""
+        begin = time.perf_counter()
+        played_before = self.opponent_seconds
+        self._deal()
+        self._begin_games(self._rows)
+        self._play_others()
+        self.env_seconds += time.perf_counter() - begin - (self.opponent_seconds - played_before)
+        return self.batch.observation.copy()
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        begin = time.perf_counter()
+        played_before = self.opponent_seconds
+        self._dones = np.zeros(self.num_envs, np.bool_)
+        self._infos = self._no_infos
+        self.batch.step(self._actions)
+        self._undecided[:] = False
+        self._decisions += 1
+        self._settle()
+        self._play_others()
+        rewards = np.where(self._dones, self._rewards, self._owed)
+        running = ~self._dones
+        self._return[running] += self._owed[running]
+        self._owed[running] = 0  # what a new game pays before the first decision stays owed
+        self.env_seconds += time.perf_counter() - begin - (self.opponent_seconds - played_before)
+        return self.batch.observation.copy(), rewards, self._dones, self._infos
+
+    def _play_others(self) -> None:
+        """Let the opponents move until the learner is to move in every row."""
+        batch = self.batch
+        rows = np.flatnonzero(batch.seat != self.learner)
+        while len(rows):
+            actions = np.full(self.num_envs, batch.SKIP)
+            begin = time.perf_counter()
+            actions[rows] = self.opponent(batch, rows)
+            self.opponent_seconds += time.perf_counter() - begin
+            batch.step(actions)
+            self._settle()
+            rows = np.flatnonzero(batch.seat != self.learner)
+
+    def _settle(self) -> None:
+        """Book what the last step of the batch paid and ended."""
+        self._owed += self.batch.reward[self._rows, self.learner]
+        ended = np.flatnonzero(self.batch.done)
+        if len(ended):
+            self._report(ended[~self._undecided[ended]])
+            self._begin_games(ended)
+
+    def _report(self, rows: np.ndarray) -> None:
+        """Keep reward and infos of games that ended and in which the learner had moved."""
+        if not len(rows):
+            return
+        batch = self.batch
+        self._rewards[rows] = self._owed[rows]
+        self._dones[rows] = True
+        self._return[rows] += self._owed[rows]
+        self._infos = list(self._infos)
+        terminal = batch.observe_final(self.learner)
+        elapsed = round(time.time() - self._made, 6)
+        for row in rows:
+            truncated = bool(batch.done[row] == TRUNCATED)
+            seat = int(self.learner[row])
+            self._infos[row] = {
+                "terminal_observation": terminal[row],
+                "TimeLimit.truncated": truncated and self.bootstrap_truncated,
+                "truncated": truncated,
+                "seat": seat,
+                "place": int(batch.final_place[row, seat]),
+                "episode": {"r": float(self._return[row]), "l": int(self._decisions[row]), "t": elapsed},
+            }
+
+    def _begin_games(self, rows: np.ndarray) -> None:
+        batch = self.batch
+        if self.learner_seat is None:
+            self.learner[rows] = (rows + batch.episodes[rows]) % batch.num_players
+        else:
+            self.learner[rows] = self.learner_seat
+        self._owed[rows] = 0
+        self._return[rows] = 0
+        self._decisions[rows] = 0
+        self._undecided[rows] = True
+        self.opponent.start(rows, opponent_seeds(batch.seed[rows]))
+
+
+def opponent_seeds(game_seeds: np.ndarray) -> np.ndarray:
+    """Seeds for opponents' own generators, uint64: other than those of the games, so that cards and choices are independent."""
+    words = game_seeds ^ np.uint64(0x5851F42D4C957F2D)
+    words = (words ^ (words >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+    return words ^ (words >> np.uint64(32))
+
+
+class SharedSeatVecEnv(_BatchVecEnv):
+    """Every seat learns: one decision per game and step, of whoever is to move.
+
+    For :class:`SharedMaskablePPO`, which sorts the decisions by seat. Rewards returned here are only the mover's own of this step;
+    what all seats were paid is in ``batch.reward``. Infos of a finished game: ``terminal_observation`` (as the
+    seat that ended it sees it), ``episode`` (``r`` is seat 0's return, ``l`` the decisions of all seats, ``t``), ``truncated``, ``returns`` (P,).
+    """
+
+    def __init__(self, batch: Batch) -> None:
+        super().__init__(batch)
+        self._made = time.time()
+
+    @property
+    def seats(self) -> np.ndarray:
+        """int8 (N,): who is to move, a copy."""
+        return self.batch.seat.copy()
+
+    def reset(self) -> np.ndarray:
+        """Deal new games."""
+        begin = time.perf_counter()
+        self._deal()
+        self.env_seconds += time.perf_counter() - begin
+        return self.batch.observation.copy()
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        begin = time.perf_counter()
+        batch = self.batch
+        movers = self.seats
+        batch.step(self._actions)
+        dones = batch.done != 0
+        infos = self._no_infos
+        if dones.any():
+            infos = list(infos)
+            terminal = batch.observe_final(movers)
+            elapsed = round(time.time() - self._made, 6)
+            for row in np.flatnonzero(dones):
+                infos[row] = {
+                    "terminal_observation": terminal[row],
+                    "TimeLimit.truncated": False,
+                    "truncated": bool(batch.done[row] == TRUNCATED),
+                    "returns": batch.final_return[row].copy(),
+                    "episode": {"r": float(batch.final_return[row, 0]), "l": int(batch.final_length[row]), "t": elapsed},
+                }
+        result = batch.observation.copy(), batch.reward[self._rows, movers], dones, infos
+        self.env_seconds += time.perf_counter() - begin
+        return result
+
+
+# ---------------------------------------------------------------- self-play of all seats
+
+
+def seat_advantages(
+    rewards: np.ndarray,
+    seats: np.ndarray,
+    dones: np.ndarray,
+    values: np.ndarray,
+    last_seats: np.ndarray,
+    last_values: np.ndarray,
+    gamma: float,
+    gae_lambda: float,
+) -> np.ndarray:
+    """Generalised advantages where each step of a game is a decision of one of its seats.
+
+    For every (game, seat) its own decisions form the trajectory: its reward is all the seat was paid from one decision up to
+    the next (or to the end of the game), the next value is that of its own next decision, and the discount applies once per own decision.
+
+    Where a seat's next decision lies beyond the rollout: the seat that is to move then has its value as the next one. The others' next
+    values are not known, so the TD error of their last decision counts as 0. Rewards before a seat's first
+    decision of a game are no consequence of its decisions and are left out.
+
+    Args:
+        rewards: (T, N, P), what step t paid each seat of game n.
+        seats: (T, N) integers, who decided. dones: (T, N) bool, whether that ended the game.
+        values: (T, N), predicted for the deciding seat.
+        last_seats, last_values: (N,), who is to move after the last step, and the value predicted for it.
+        gamma, gae_lambda: the discount per own decision, and lambda.
+
+    Returns:
+        float32 (T, N).
+    """
+    steps, games, players = rewards.shape
+    rows = np.arange(games)
+    paid = np.zeros((games, players), np.float32)  # since the decision that comes next in the backward pass
+    next_value = np.zeros((games, players), np.float32)
+    next_advantage = np.zeros((games, players), np.float32)
+    known = np.zeros((games, players), np.bool_)
+    next_value[rows, last_seats] = last_values
+    known[rows, last_seats] = True
+    advantages = np.zeros((steps, games), np.float32)
+    for step in range(steps - 1, -1, -1):
+        ended = dones[step]
+        if ended.any():
+            paid[ended] = 0
+            next_value[ended] = 0
+            next_advantage[ended] = 0
+            known[ended] = True
+        paid += rewards[step]
+        own = rows, seats[step]
+        delta = paid[own] + gamma * next_value[own] - values[step]
+        advantage = np.where(known[own], delta + gamma * gae_lambda * next_advantage[own], 0)
+        advantages[step] = advantage
+        next_value[own] = values[step]
+        next_advantage[own] = advantage
+        paid[own] = 0
+        known[own] = True
+    return advantages
+
+
+class SharedRolloutBuffer(MaskableRolloutBuffer):
+    """A rollout of games in which all seats decide: observations and masks keep their small types, rewards have a seat axis.
+
+    ``rewards`` float32 (T, N, P), ``seats`` int8 (T, N), ``dones`` bool (T, N); all else as in its base class.
+    """
+
+    def __init__(self, *args: Any, num_players: int, **kwargs: Any) -> None:
+        self.num_players = num_players
+        self._allocated = False
+        super().__init__(*args, **kwargs)
+
+    def reset(self) -> None:
+        """Start over; the arrays are allocated once."""
+        self.pos, self.full = 0, False
+        if self._allocated:
+            return
+        self._allocated = True
+        steps = (self.buffer_size, self.n_envs)
+        self.mask_dims = int(cast(spaces.Discrete, self.action_space).n)
+        self.observations = np.zeros((*steps, *self.obs_shape), self.observation_space.dtype)
+        self.action_masks = np.zeros((*steps, self.mask_dims), np.bool_)
+        self.actions = np.zeros(steps, np.int64)
+        self.seats = np.zeros(steps, np.int8)
+        self.dones = np.zeros(steps, np.bool_)
+        self.rewards = np.zeros((*steps, self.num_players), np.float32)
+        self.values = np.zeros(steps, np.float32)
+        self.log_probs = np.zeros(steps, np.float32)
+        self.advantages = np.zeros(steps, np.float32)
+        self.returns = np.zeros(steps, np.float32)
+
+    def add_decisions(
+        self, obs: np.ndarray, masks: np.ndarray, seats: np.ndarray, actions: np.ndarray, values: th.Tensor, log_probs: th.Tensor
+    ) -> None:
+        """What the seats to move (N,) saw, might do, did, and what the network thought of it."""
+        step = self.pos
+        self.observations[step] = obs
+        self.action_masks[step] = masks
+        self.seats[step] = seats
+        self.actions[step] = actions
+        self.values[step] = values.cpu().numpy().ravel()
+        self.log_probs[step] = log_probs.cpu().numpy()
+
+    def add_outcome(self, rewards: np.ndarray, dones: np.ndarray) -> None:
+        """What these decisions paid every seat (N, P) and which games they ended (N,)."""
+        self.rewards[self.pos] = rewards
+        self.dones[self.pos] = dones
+        self.pos += 1
+        self.full = self.pos == self.buffer_size
+
+    def compute_seat_advantages(self, last_seats: np.ndarray, last_values: np.ndarray) -> None:
+        """Fill ``advantages`` and ``returns``; see :func:`seat_advantages`."""
+        self.advantages = seat_advantages(
+            self.rewards, self.seats, self.dones, self.values, last_seats, last_values, self.gamma, self.gae_lambda
+        )
+        self.returns = self.advantages + self.values
+
+    def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:
+        """Minibatches in random order (numpy's global generator, as in the base class)."""
+        if not self.full:
+            raise RuntimeError(f"the rollout has {self.pos} of {self.buffer_size} steps")
+        total = self.buffer_size * self.n_envs
+        order = np.random.permutation(total)
+        for first in range(0, total, batch_size or total):
+            yield self._get_samples(order[first : first + (batch_size or total)])
+
+    def _get_samples(self, batch_inds: np.ndarray, env: Any = None) -> MaskableRolloutBufferSamples:
+        flat = (
+            self.observations.reshape(-1, *self.obs_shape),
+            self.actions.ravel(),
+            self.values.ravel(),
+            self.log_probs.ravel(),
+            self.advantages.ravel(),
+            self.returns.ravel(),
+            self.action_masks.reshape(-1, self.mask_dims),
+        )
+        return MaskableRolloutBufferSamples(*(self.to_torch(values[batch_inds]) for values in flat))
+
+
+class SharedMaskablePPO(MaskablePPO):
+    """MaskablePPO on a :class:`SharedSeatVecEnv`: one network decides for every seat and learns from all of them.
+
+    Arguments are MaskablePPO's; ``n_steps`` counts decisions per game.
+    """
+
+    def __init__(self, policy: Any, env: Any, *args: Any, _init_setup_model: bool = True, **kwargs: Any) -> None:
+        super().__init__(policy, env, *args, _init_setup_model=False, **kwargs)
+        if env is not None:
+            self.rollout_buffer_class = SharedRolloutBuffer
+            self.rollout_buffer_kwargs = {"num_players": self._games().batch.num_players}
+        if _init_setup_model:
+            self._setup_model()
+
+    def _games(self) -> SharedSeatVecEnv:
+        games = self.env.unwrapped if self.env is not None else None
+        if not isinstance(games, SharedSeatVecEnv):
+            raise TypeError(f"SharedMaskablePPO learns on a SharedSeatVecEnv, not on {type(games).__name__}")
+        return games
+
+    def collect_rollouts(
+        self,
+        env: VecEnv,
+        callback: BaseCallback,
+        rollout_buffer: Any,
+        n_rollout_steps: int,
+        use_masking: bool = True,
+    ) -> bool:
+        """Play ``n_rollout_steps`` decisions in every game; False if the callback stopped it."""
+        games = self._games()
+        self.policy.set_training_mode(False)
+        rollout_buffer.reset()
+        callback.on_rollout_start()
+        for _ in range(n_rollout_steps):
+            seen, masks = cast(np.ndarray, self._last_obs), games.action_masks()
+            with th.no_grad():
+                chosen, values, log_probs = self.policy(
+                    th.as_tensor(seen, device=self.device), action_masks=masks if use_masking else None
+                )
+            actions = chosen.cpu().numpy()
+            rollout_buffer.add_decisions(seen, masks, games.seats, actions, values, log_probs)
+            new_obs, rewards, dones, infos = env.step(actions)
+            rollout_buffer.add_outcome(games.batch.reward, dones)
+            self._last_obs = new_obs
+            self._last_episode_starts = dones
+            self.num_timesteps += env.num_envs
+            self._update_info_buffer(infos, dones)
+            callback.update_locals(locals())
+            if not callback.on_step():
+                return False
+        with th.no_grad():
+            last_values = self.policy.predict_values(th.as_tensor(self._last_obs, device=self.device))
+        rollout_buffer.compute_seat_advantages(games.seats, last_values.cpu().numpy().ravel())
+        callback.on_rollout_end()
+        return True

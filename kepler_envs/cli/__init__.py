@@ -1,0 +1,27 @@
+"""``kepler-envs``: look at games, play them, watch them, replay them, measure them.
+
+This module only starts the command line, so that its libraries may be missing: they come with the extra ``cli``.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Sequence
+
+LIBRARIES = ("tyro", "rich")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``kepler-envs`` with these arguments (``sys.argv`` if None); the exit code.
+
+    0: done. 1: a replay does not verify. 2: something asked for is not possible; one line on stderr says what.
+    130: interrupted. 141: nobody reads the output any more.
+    """
+    missing = [name for name in LIBRARIES if importlib.util.find_spec(name) is None]
+    if missing:
+        print(f"kepler-envs needs {' and '.join(missing)}: pip install 'kepler_envs[cli]'", file=sys.stderr)
+        return 2
+    from kepler_envs.cli.app import run
+
+    return run(argv)

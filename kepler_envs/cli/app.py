@@ -1,0 +1,60 @@
+"""The subcommands together, and what becomes of errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import tyro
+from tyro.conf import FlagCreatePairsOff, OmitSubcommandPrefixes, subcommand
+
+from kepler_envs.cli.bench import Bench
+from kepler_envs.cli.common import UsageError, make_console
+from kepler_envs.cli.compile import Compile
+from kepler_envs.cli.play import Play
+from kepler_envs.cli.replay import ShowReplay
+from kepler_envs.cli.show import ListGames, Show
+from kepler_envs.cli.watch import Watch
+from kepler_envs.engine.game import ComponentError, OptionError
+from kepler_envs.engine.replay import ReplayError
+
+Command = (
+    Annotated[ListGames, subcommand("list")]
+    | Annotated[Show, subcommand("show")]
+    | Annotated[Play, subcommand("play")]
+    | Annotated[Watch, subcommand("watch")]
+    | Annotated[ShowReplay, subcommand("replay")]
+    | Annotated[Bench, subcommand("bench")]
+    | Annotated[Compile, subcommand("compile")]
+)
+
+EXPECTED = (UsageError, OptionError, ComponentError, ReplayError, OSError)
+"""What may go wrong without a bug: each becomes one line and exit code 2."""
+
+INTERRUPTED, KILLED_BY_PIPE = 130, 141  # as a shell reports a program that SIGINT or SIGPIPE ended
+
+
+def run(argv: Sequence[str] | None) -> int:
+    """Parse and run; the exit code."""
+    try:
+        command = tyro.cli(
+            Command,  # type: ignore[arg-type]
+            prog="kepler-envs",
+            description="Modern space board games as multi-agent reinforcement-learning environments.",
+            args=argv,
+            config=(OmitSubcommandPrefixes, FlagCreatePairsOff),
+        )
+        return command.run(make_console())
+    except SystemExit as stop:  # tyro has printed its help, or what is wrong with the arguments
+        return stop.code if isinstance(stop.code, int) else 2
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it closes stdout
+        return KILLED_BY_PIPE
+    except EXPECTED as problem:
+        print(f"kepler-envs: {problem}", file=sys.stderr)
+        return 2

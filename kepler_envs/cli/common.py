@@ -1,0 +1,129 @@
+"""What several subcommands share: the arguments that name a game, tables on the terminal."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from rich.console import Console, JustifyMethod
+from rich.table import Table
+from rich.text import Text
+from tyro.conf import Positional, UseAppendAction, arg
+
+from kepler_envs import registry
+from kepler_envs.engine.game import Configuration, Game
+from kepler_envs.engine.seeds import check_seed, fresh_seed
+
+WIDTH_OF_FILES = 160
+"""Columns of what is printed into a file or a pipe, where tables need not wrap."""
+
+GameName = Annotated[Positional[str], arg(metavar="GAME")]
+
+
+class UsageError(Exception):
+    """Something asked for on the command line is not possible; the message says what is."""
+
+
+@dataclass(frozen=True)
+class GameArguments:
+    game: GameName
+    """Name of the game; `kepler-envs list` prints them all."""
+    players: Annotated[int | None, arg(metavar="N")] = None
+    """Number of players; the game's default if left out."""
+    option: Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="KEY=VALUE")] = ()
+    """An option of the game; `kepler-envs show GAME` lists them."""
+    components: Annotated[Path | None, arg(metavar="FILE")] = None
+    """A card file of your own instead of the game's components.toml."""
+
+    def configure(self) -> Configuration:
+        """The configuration that is asked for."""
+        return find_game(self.game).configure(self.players, self.components, **parse_options(self.option))
+
+
+def find_game(name: str) -> Game:
+    """The game of that name, or an error naming all there are."""
+    try:
+        return registry.game(name)
+    except KeyError as problem:
+        raise UsageError(problem.args[0]) from None
+
+
+def parse_options(pairs: Iterable[str]) -> dict[str, Any]:
+    """``key=value`` pairs as keyword arguments: integers and numbers where a value reads as one, else text."""
+    options: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not (name.isidentifier() and equals):
+            raise UsageError(f"--option {pair!r} must read key=value, for example --option hand_size=5")
+        if name in ("num_players", "components"):
+            raise UsageError(f"--option {pair!r}: write --{name.removeprefix('num_')} {value or '...'} instead")
+        if name in options:
+            raise UsageError(f"--option {name} is given twice")
+        options[name] = _number_or_text(value)
+    return options
+
+
+def _number_or_text(value: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value
+
+
+def choose_seed(seed: int | None) -> int:
+    """The seed that is asked for, or one from the system."""
+    if seed is None:
+        return fresh_seed()
+    try:
+        return check_seed(seed)
+    except ValueError as problem:
+        raise UsageError(str(problem)) from None
+
+
+def check_target(path: Path | None) -> None:
+    """A file can be written there: better known before a game is played than after it."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; name a file")
+    if not path.parent.is_dir():
+        raise UsageError(f"{path}: there is no folder {path.parent}")
+
+
+# ---------------------------------------------------------------- on the terminal
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """The reader of a pipe is gone (``| head``): end like any program, though a replay may be saved on the way."""
+        self.quiet = True
+        raise BrokenPipeError
+
+
+def make_console() -> Console:
+    """Where everything is printed: words as they are, no colours of rich's own invention."""
+    console = _Console(highlight=False, emoji=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = WIDTH_OF_FILES
+    return console
+
+
+def say(console: Console, words: str) -> None:
+    """Print words as they are, however long and whatever brackets they hold."""
+    console.print(words, markup=False, soft_wrap=True)
+
+
+def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[str] = ()) -> Table:
+    """A table with a title; columns named in ``right`` are numbers. What the first column names is never broken."""
+    table = Table(title=Text(title, style="bold"), title_justify="left")
+    for column in columns:
+        justify: JustifyMethod = "right" if column in right else "left"
+        table.add_column(Text(column), justify=justify, overflow="fold", no_wrap=column == columns[0])
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))
+    return table

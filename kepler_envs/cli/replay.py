@@ -1,0 +1,117 @@
+"""``kepler-envs replay``: show, verify and draw recorded games."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+from rich.console import Console
+from tyro.conf import Positional, arg
+
+from kepler_envs import registry
+from kepler_envs.cli.common import UsageError, check_target, say
+from kepler_envs.cli.stage import Stage, picture_folder, print_position, print_result, write_picture
+from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.replay import Replay, ReplayError, configuration_of, read_replay, verify
+from kepler_envs.engine.snapshot import IllegalAction, Snapshot
+
+
+@dataclass(frozen=True)
+class ShowReplay:
+    """Show a recorded game move by move, verify it, or draw it."""
+
+    file: Annotated[Positional[Path], arg(metavar="FILE")]
+    """A replay, as `play --save` and `watch --save` write it."""
+    verify: bool = False
+    """Play the game again and compare; exit code 1 if it differs."""
+    at: Annotated[int | None, arg(metavar="N")] = None
+    """Only the position after N decisions."""
+    seat: Annotated[int | None, arg(metavar="SEAT")] = None
+    """Show what this seat saw; everything if left out."""
+    delay: Annotated[float, arg(metavar="SECONDS")] = 0.5
+    """Time for each move on a terminal; 0 prints the moves as lines."""
+    svg: Annotated[Path | None, arg(metavar="PATH")] = None
+    """Draw: a name ending in .svg gets one position (the last, or that of --at), a folder gets all."""
+    png: Annotated[Path | None, arg(metavar="PATH")] = None
+    """The same as PNG."""
+
+    def run(self, console: Console) -> int:
+        replay = read_replay(self.file)
+        if self.verify and not self._verify(console, replay):
+            return 1
+        config = configuration_of(replay, registry.game)
+        self._check(replay, config)
+        for path, suffix in ((self.svg, ".svg"), (self.png, ".png")):
+            if path is not None:
+                count = self._draw(replay, config, path, suffix)
+                say(console, f"{count} picture{'s' * (count != 1)} written: {path}")
+        if self.svg is None and self.png is None and not self.verify:
+            self._show(console, replay, config)
+        return 0
+
+    def _verify(self, console: Console, replay: Replay) -> bool:
+        try:
+            position = verify(replay, configuration_of(replay, registry.game))
+        except ReplayError as problem:
+            say(console, f"DIFFERS  {self.file}: {problem}")
+            return False
+        finished = "finished" if position.over else "unfinished"
+        counted = f"{len(replay.actions)} decisions, {finished}"
+        say(console, f"OK  {self.file}: {replay.game}, {counted}, state {position.digest()[:16]}")
+        return True
+
+    def _check(self, replay: Replay, config: Configuration) -> None:
+        if self.at is not None and not 0 <= self.at <= len(replay.actions):
+            raise UsageError(f"--at {self.at} is not allowed; allowed: 0..{len(replay.actions)}")
+        if self.seat is not None and not 0 <= self.seat < config.num_players:
+            raise UsageError(f"--seat {self.seat} is not allowed; allowed: 0..{config.num_players - 1}")
+
+    def _show(self, console: Console, replay: Replay, config: Configuration) -> None:
+        if self.at is not None:
+            print_position(console, self._position(replay, config, self.at), self.seat)
+            return
+        stage = Stage(console, self.delay, self.seat)
+        positions = self._positions(replay, config)
+        position = next(positions)
+        stage.open(f"{config.game.title}, {config.num_players} players, seed {replay.seed}", position)
+        for number, position in enumerate(positions, 1):
+            words = config.actions.text(replay.actions[number - 1])
+            stage.show(f"{number:5}  player_{replay.seats[number - 1]}: {words}", position)
+        stage.close(position)
+        if position.over:
+            print_result(console, position, replay.agents)
+        else:
+            console.print(f"The game was left after {len(replay.actions)} decisions.")
+
+    def _draw(self, replay: Replay, config: Configuration, path: Path, suffix: str) -> int:
+        """Write the pictures; their number."""
+        if path.suffix.lower() == suffix:
+            check_target(path)
+            at = len(replay.actions) if self.at is None else self.at
+            write_picture(path, self._position(replay, config, at), self.seat)
+            return 1
+        if path.suffix:
+            raise UsageError(f"{path}: name a file that ends in {suffix}, or a folder")
+        count = 0
+        for number, position in enumerate(self._positions(replay, config)):
+            if self.at in (None, number):
+                write_picture(picture_folder(path) / f"{number:04}{suffix}", position, self.seat)
+                count += 1
+        return count
+
+    def _positions(self, replay: Replay, config: Configuration) -> Iterator[Snapshot]:
+        """The positions of the game; ReplayError at a decision that is not possible."""
+        number = 0
+        try:
+            for position in replay.positions(config):
+                number += 1
+                yield position
+        except IllegalAction as problem:
+            raise ReplayError(f"{self.file}: decision {number}: {problem}") from problem
+
+    def _position(self, replay: Replay, config: Configuration, at: int) -> Snapshot:
+        """The position after ``at`` decisions."""
+        return next(islice(self._positions(replay, config), at, None))

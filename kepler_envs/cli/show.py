@@ -1,0 +1,56 @@
+"""``kepler-envs list`` and ``kepler-envs show``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from rich.console import Console
+from tyro.conf import arg
+
+from kepler_envs import registry, tables
+from kepler_envs.cli.common import GameName, find_game, grid
+
+
+@dataclass(frozen=True)
+class ListGames:
+    """The games there are."""
+
+    def run(self, console: Console) -> int:
+        rows = []
+        for name in registry.games():
+            game = registry.game(name)
+            players = tables.span(game.min_players, game.max_players)
+            rows.append((game.id, players, len(game.actions), game.observation.size, game.title))
+        columns = ("id", "players", "actions", "observation", "title")
+        console.print(grid("Games", columns, rows, right=("players", "actions", "observation")))
+        return 0
+
+
+@dataclass(frozen=True)
+class Show:
+    """A game as tables: sizes, options, nodes, actions, observation, components."""
+
+    game: GameName
+    """Name of the game; `kepler-envs list` prints them all."""
+    players: Annotated[int | None, arg(metavar="N")] = None
+    """Show only what concerns this number of players."""
+    components: Annotated[Path | None, arg(metavar="FILE")] = None
+    """Show the game with a card file of your own."""
+
+    def run(self, console: Console) -> int:
+        game = find_game(self.game)
+        config = game.configure(self.players, self.components)
+        console.print(grid(game.title, ("what", "value"), tables.game_sizes(game)))
+        console.print(grid("Options", ("name", "default", "allowed", "meaning"), tables.option_rows(game)))
+        console.print(grid("Nodes", ("value", "name", "a seat is asked"), tables.node_rows(game), right=("value",)))
+        action_columns = ("ids", "name", "argument", "text")
+        console.print(grid("Actions", action_columns, tables.action_rows(config.actions), right=("ids",)))
+        piece_columns = ("piece", "entry", "shape", "values", "kind", "meaning")
+        console.print(grid("Observation", piece_columns, tables.piece_rows(config.observation)))
+        for table in tables.component_tables(game, self.components):
+            shown = table if self.players is None else table.for_players(self.players)
+            console.print(grid(f"Components: {shown.section}", shown.columns, shown.rows))
+        console.print(grid("Provenance", ("tag", "meaning"), tables.provenance_rows(game, self.components)))
+        return 0

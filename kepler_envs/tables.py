@@ -1,0 +1,153 @@
+"""What a game is, as rows of data: the command line prints them, the pages in docs/ are generated from them.
+
+Nothing here is laid out: every function gives a list of rows with named fields.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kepler_envs.engine.actions import ActionSet
+from kepler_envs.engine.game import Game
+from kepler_envs.engine.observation import Layout
+
+OVER = "OVER"
+"""The name every game gives the node of a finished game."""
+
+
+class FactRow(NamedTuple):
+    what: str
+    value: str
+
+
+class OptionRow(NamedTuple):
+    name: str
+    default: str
+    allowed: str
+    meaning: str
+
+
+class NodeRow(NamedTuple):
+    value: int
+    name: str
+    asked: str
+
+
+class ActionRow(NamedTuple):
+    """A block of ids; ``text`` has ``{}`` where the argument's label stands."""
+
+    ids: str
+    name: str
+    argument: str
+    text: str
+
+
+class PieceRow(NamedTuple):
+    """A piece of the observation; ``where`` is its first entry, with ``+stride i`` for a column of a table."""
+
+    name: str
+    where: str
+    shape: str
+    values: str
+    kind: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class ComponentTable:
+    """One list of a component file: cards of one kind, rows of the setup, ..."""
+
+    section: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    def for_players(self, players: int) -> ComponentTable:
+        """Only the rows of this number of players, where the table has a row for each."""
+        if "players" not in self.columns:
+            return self
+        column = self.columns.index("players")
+        return replace(self, rows=tuple(row for row in self.rows if row[column] == players))
+
+
+def game_sizes(game: Game) -> list[FactRow]:
+    """What a game is, in numbers."""
+    return [
+        FactRow("id", game.id),
+        FactRow("players", f"{span(game.min_players, game.max_players)}, {game.default_players} unless told"),
+        FactRow("actions", str(len(game.actions))),
+        FactRow("observation", f"{game.observation.size} x {game.observation.dtype}"),
+        FactRow("longest game", f"{game.max_decisions:,} decisions"),
+        FactRow("state", f"{game.state.itemsize:,} bytes"),
+    ]
+
+
+def option_rows(game: Game) -> list[OptionRow]:
+    """What ``make`` takes beside the game's name, in its order."""
+    players = OptionRow(
+        "num_players", str(game.default_players), f"an integer {span(game.min_players, game.max_players)}", "seats"
+    )
+    components = OptionRow("components", "None", "a path", "a card file of your own instead of the game's")
+    listed = [
+        OptionRow(option.name, repr(option.default), option.allowed, option.meaning) for option in game.option_list
+    ]
+    return [players, *listed, components]
+
+
+def node_rows(game: Game) -> list[NodeRow]:
+    """The nodes a seat decides at, and when it is asked."""
+    rows = []
+    for node in game.nodes:
+        asked = "always" if node in game.always_offered else "with two or more legal ids"
+        rows.append(NodeRow(int(node), node.name, "never: the game is over" if node.name == OVER else asked))
+    return rows
+
+
+def action_rows(actions: ActionSet) -> list[ActionRow]:
+    """The blocks of the action space."""
+    return [
+        ActionRow(span(block.ids[0], block.ids[-1]), block.name, block.argument, block.text) for block in actions.blocks
+    ]
+
+
+def piece_rows(layout: Layout) -> list[PieceRow]:
+    """The pieces of an observation in the order of the vector."""
+    rows = []
+    for piece in layout:
+        in_table = "." in piece.name  # then the first axis is the row of the table, a stride apart
+        where = f"{piece.offset}+{piece.strides[0]}i" if in_table else str(piece.offset)
+        shape = " x ".join(str(length) for length in piece.shape) or "1"
+        rows.append(PieceRow(piece.name, where, shape, span(piece.low, piece.high), piece.kind, piece.meaning))
+    return rows
+
+
+def component_file(game: Game) -> Path:
+    """The game's own component file."""
+    return Path(str(files(f"kepler_envs.games.{game.name}") / "components.toml"))
+
+
+def component_tables(game: Game, path: Path | None = None) -> list[ComponentTable]:
+    """Every list of equal rows in a component file (the game's own if None), with the provenance of each row."""
+    data = tomllib.loads((path or component_file(game)).read_text(encoding="utf-8"))
+    tables = []
+    for section, rows in data.items():
+        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+            columns = tuple(dict.fromkeys(name for row in rows for name in row))
+            tables.append(
+                ComponentTable(section, columns, tuple(tuple(row.get(name, "") for name in columns) for row in rows))
+            )
+    return tables
+
+
+def provenance_rows(game: Game, path: Path | None = None) -> list[FactRow]:
+    """The provenance tags of a component file (the game's own if None) and what each stands for."""
+    data = tomllib.loads((path or component_file(game)).read_text(encoding="utf-8"))
+    return [FactRow(tag, meaning) for tag, meaning in data.get("provenance", {}).items()]
+
+
+def span(low: int, high: int) -> str:
+    """``low..high``, or the number where there is only one."""
+    return f"{low}..{high}" if high > low else str(low)

@@ -1,0 +1,89 @@
+"""Agents by name, and compiled agents in a batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import agents
+import kepler_envs
+from agents.compiled import CompiledAgent
+from agents.greedy import greedy_policy
+from agents.protocol import AgentError, Decisions
+
+CONFIG = kepler_envs.game("kitten_adventurers").configure(4)
+
+
+def test_specs_become_agents():
+    for spec in ("uniform", "greedy"):
+        assert agents.load(spec, CONFIG).name == spec
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("gredy", "no agent 'gredy'; there are:\n  uniform"),
+        ("", "no agent ''"),
+        ("greedy:3", "takes no argument"),
+        ("uniform:", "takes no argument"),
+        ("ppo", "lacks its argument; write ppo:PATH"),
+        ("ppo:", "lacks its argument; write ppo:PATH"),
+    ],
+)
+def test_wrong_specs_say_what_there_is(spec, message):
+    with pytest.raises(AgentError, match=message):
+        agents.load(spec, CONFIG)
+
+
+def test_games_without_greedy_policy_say_so():
+    unknown = replace(CONFIG.game, name="patience")
+    with pytest.raises(AgentError, match="no greedy agent for patience; there are for: .*kitten_adventurers"):
+        greedy_policy(unknown)
+
+
+def test_policies_of_other_games_are_refused():
+    other = replace(CONFIG.game, name="patience").configure(4)
+    with pytest.raises(AgentError, match="plays kitten_adventurers-v0, not patience-v0"):
+        CompiledAgent(greedy_policy(CONFIG.game), other)
+
+
+def test_fingerprints_follow_the_files(tmp_path):
+    assert agents.fingerprint("greedy") == agents.fingerprint(f"ppo:{tmp_path}") == ""
+    (tmp_path / "model.zip").write_bytes(b"weights")
+    (tmp_path / "progress.csv").write_text("steps\n")
+    first = agents.fingerprint(f"ppo:{tmp_path}")
+    assert first == agents.fingerprint(f"ppo:{tmp_path / 'model.zip'}") != ""
+    (tmp_path / "model.zip").write_bytes(b"better weights")
+    assert agents.fingerprint(f"ppo:{tmp_path}") != first
+
+
+def test_rows_must_be_started():
+    agent = agents.load("uniform", CONFIG)
+    agent.start(np.arange(2), np.arange(2, dtype=np.uint64))
+    with pytest.raises(AgentError, match="row 3, in which it has not been started"):
+        agent.act(Decisions(kepler_envs.Batch(CONFIG, 4, 1), np.arange(4)))
+
+
+def first_actions(order: list[int], seeds: list[int]) -> dict[int, list[int]]:
+    """The first five uniform decisions of games with some seeds, keyed by seed, asked for in a given order of rows."""
+    batch = kepler_envs.Batch(CONFIG, len(seeds), 1)
+    batch.reset(np.array(seeds, np.uint64))
+    agent = agents.load("uniform", CONFIG)
+    agent.start(np.arange(len(seeds)), np.array(seeds, np.uint64))
+    chosen: dict[int, list[int]] = {seed: [] for seed in seeds}
+    for _ in range(5):
+        actions = np.empty(len(seeds), np.int64)
+        for row in order:
+            actions[row] = agent.act(Decisions(batch, np.array([row])))[0]
+            chosen[seeds[row]].append(int(actions[row]))
+        batch.step(actions)
+    return chosen
+
+
+def test_what_a_row_draws_does_not_depend_on_other_rows():
+    several = first_actions([0, 1, 2], [7, 8, 9])
+    assert first_actions([2, 0, 1], [7, 8, 9]) == several
+    assert first_actions([0, 1], [9, 7]) == {seed: several[seed] for seed in (9, 7)}
+    assert len({tuple(actions) for actions in several.values()}) == 3

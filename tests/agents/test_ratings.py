@@ -1,0 +1,97 @@
+"""Ratings recover strengths they are told, with and without ties."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agents.tournament.ratings import IMAGINARY_DRAWS, POINTS_PER_UNIT, finishing_orders, fit, rate
+
+
+def simulate(
+    points: list[float], games: int, seats: int, seed: int, tied_from: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(agents, ranks) of Plackett-Luce games between agents drawn for each seat; places from ``tied_from`` on are shared."""
+    rng = np.random.default_rng(seed)
+    agents = rng.integers(0, len(points), (games, seats))
+    strength = np.array(points)[agents] / POINTS_PER_UNIT
+    order = np.argsort(-(strength + rng.gumbel(size=agents.shape)), axis=1)  # Gumbel noise makes it Plackett-Luce
+    ranks = np.argsort(order, axis=1) + 1
+    return agents, ranks if tied_from is None else np.minimum(ranks, tied_from)
+
+
+@pytest.mark.parametrize("seats", [2, 4, 8])
+def test_known_strengths_are_recovered(seats):
+    truth = [0.0, 120.0, 300.0, 310.0, 700.0]
+    agents, ranks = simulate(truth, 4000, seats, seed=seats)
+    found = rate(agents, ranks, 5, anchor=0, samples=60)
+    assert found.points == pytest.approx(truth, abs=45)
+    assert found.points[0] == found.low[0] == found.high[0] == 0
+    width = (found.high - found.low)[1:]
+    assert np.all(width > 5) and np.all(width < 120)
+    assert np.all(np.abs(found.points - truth)[1:] < width)
+
+
+def test_intervals_cover_the_truth():
+    truth = np.array([0.0, 100.0, 250.0])
+    inside = []
+    for seed in range(30):
+        found = rate(*simulate(list(truth), 400, 3, seed), 3, anchor=0, samples=100, seed=seed)
+        inside += list((found.low <= truth)[1:] & (truth <= found.high)[1:])
+    assert np.mean(inside) > 0.85
+
+
+def test_identical_agents_are_equal_within_their_intervals_despite_ties():
+    agents, ranks = simulate(
+        [0.0, 200.0, 200.0], 3000, 4, seed=1, tied_from=2
+    )  # only the winner is told from the others
+    found = rate(agents, ranks, 3, samples=100)
+    assert found.low[1] < found.points[2] < found.high[1] and found.low[2] < found.points[1] < found.high[2]
+    assert found.points[0] < found.low[1]
+    assert found.points.sum() == pytest.approx(0, abs=1e-6)
+
+
+def test_ties_in_everything_rate_everybody_the_same():
+    agents = np.tile([0, 1, 2, 1], (500, 1))
+    found = rate(agents, np.ones((500, 4), int), 3, samples=50)
+    assert np.all(found.low <= 0) and np.all(found.high >= 0)
+    assert np.abs(found.points).max() < 15
+
+
+def test_ties_are_broken_evenly():
+    agents = np.tile([0, 1, 2], (6000, 1))
+    orders = finishing_orders(agents, np.tile([2, 1, 1], (6000, 1)), np.random.default_rng(0))
+    assert np.all(orders[:, 2] == 0)
+    assert abs(np.mean(orders[:, 0] == 1) - 0.5) < 0.03
+
+
+def test_a_perfect_record_stays_finite():
+    agents = np.tile([0, 1], (1000, 1))
+    ranks = np.tile([1, 2], (1000, 1))
+    found = rate(agents, ranks, 2, anchor=1, samples=20)
+    assert 800 < found.points[0] < 3000 and np.isfinite(found.high).all()
+
+
+def test_the_order_of_games_and_the_names_of_agents_do_not_matter():
+    agents, ranks = simulate([0.0, 150.0, 400.0], 500, 4, seed=2)
+    orders = finishing_orders(agents, ranks, np.random.default_rng(0))
+    strength = fit(orders, 3)
+    assert fit(orders[::-1], 3) == pytest.approx(strength, abs=1e-6)
+    renamed = np.array([2, 0, 1])
+    assert fit(renamed[orders], 3)[renamed] == pytest.approx(strength, abs=1e-6)
+
+
+@pytest.mark.parametrize("seats", [2, 4])
+def test_the_estimate_is_that_of_choix(seats):
+    choix = pytest.importorskip("choix")
+    agents, ranks = simulate([0.0, 150.0, 400.0, 90.0], 300, seats, seed=3)
+    orders = finishing_orders(agents, ranks, np.random.default_rng(0))
+    copies = int(2 / IMAGINARY_DRAWS)  # games are counted as often as makes an imaginary win a whole one
+    draws = [(one, other) for one in range(4) for other in range(4) if one != other]
+    oracle = choix.ilsr_rankings(4, [tuple(order) for order in orders] * copies + draws)
+    assert fit(orders, 4) == pytest.approx(oracle - oracle.mean(), abs=1e-4)
+
+
+def test_too_many_agents_are_refused():
+    with pytest.raises(ValueError, match="more than can be rated together"):
+        fit(np.zeros((1, 8), int), 25)

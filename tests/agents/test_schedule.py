@@ -1,0 +1,74 @@
+"""The schedule's balance, counted exactly."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations, permutations
+
+import pytest
+
+from agents.tournament.schedule import Schedule
+
+SIZES = [(agents, seats) for agents in (2, 3, 4, 5, 7) for seats in (2, 3, 4, 5, 8)]
+
+
+@pytest.mark.parametrize(("agents", "seats"), SIZES)
+def test_a_block_is_balanced(agents, seats):
+    schedule = Schedule(agents, seats, 3)
+    for block in (0, 4):
+        games = [schedule[block * schedule.block + place] for place in range(schedule.block)]
+        on_seat = Counter((agent, seat) for game in games for seat, agent in enumerate(game.agents))
+        assert len(set(on_seat.values())) == 1 and len(on_seat) == agents * seats
+        meetings: Counter[tuple[int, int]] = Counter()
+        for game in games:
+            meetings.update(tuple(sorted(pair)) for pair in combinations(game.agents, 2) if pair[0] != pair[1])
+        assert len(set(meetings.values())) == 1 and len(meetings) == agents * (agents - 1) // 2
+
+
+@pytest.mark.parametrize(("agents", "seats"), SIZES)
+def test_every_pairing_is_played_from_every_seat(agents, seats):
+    schedule = Schedule(agents, seats, 3)
+    tables = Counter(schedule[number].agents for number in range(schedule.block))
+    for one, other in permutations(range(agents), 2):
+        for seat in range(seats):
+            assert tables[tuple(one if place == seat else other for place in range(seats))] >= 1
+
+
+def test_blocks_by_hand():
+    assert Schedule(2, 2, 0).compositions == ((0, 1),)
+    assert Schedule(2, 4, 0).compositions == ((0, 1, 1, 1), (0, 0, 0, 1), (0, 0, 1, 1))
+    assert Schedule(3, 4, 0).compositions[6:] == ((0, 0, 1, 2), (0, 1, 1, 2), (0, 1, 2, 2))
+    assert Schedule(5, 4, 0).block == (20 + 5) * 4
+    assert [Schedule(2, 4, 0).whole_blocks(games) for games in (1, 12, 13)] == [12, 12, 24]
+
+
+def test_seatings_differ_between_blocks_and_seeds():
+    schedule = Schedule(3, 5, 0)
+
+    def seatings(schedule: Schedule, block: int) -> list[tuple[int, ...]]:
+        return [schedule[block * schedule.block + place].agents for place in range(schedule.block)]
+
+    assert seatings(schedule, 0) == seatings(Schedule(3, 5, 0), 0)
+    assert seatings(schedule, 0) != seatings(schedule, 1)
+    assert seatings(schedule, 0) != seatings(Schedule(3, 5, 1), 0)
+
+
+def test_seeds_are_distinct_and_repeat():
+    schedule = Schedule(3, 4, 0)
+    games = [schedule[number] for number in range(2000)]
+    seeds = [game.seed for game in games] + [seed for game in games for seed in set(game.agent_seeds)]
+    assert len(set(seeds)) == len(seeds)
+    assert all(0 <= seed < 2**63 for seed in seeds)
+    assert [Schedule(3, 4, 0)[number] for number in range(2000)] == games
+    assert Schedule(3, 4, 1)[0].seed != games[0].seed
+
+
+def test_an_agent_has_one_seed_at_a_table():
+    for number in range(200):
+        game = Schedule(2, 5, 0)[number]
+        assert len(set(zip(game.agents, game.agent_seeds, strict=True))) == len(set(game.agents)) == 2
+
+
+def test_one_agent_is_no_tournament():
+    with pytest.raises(ValueError, match="at least 2 agents, not 1"):
+        Schedule(1, 4, 0)

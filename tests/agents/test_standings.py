@@ -1,0 +1,68 @@
+"""Adding up games, by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from agents.tournament.play import GameResult
+from agents.tournament.standings import share, standings
+
+
+def game(
+    number: int, agents: Sequence[str], ranks: tuple[int, ...], length: int = 10, end: str = "terminated"
+) -> GameResult:
+    returns = tuple(1.0 if rank == 1 else -1.0 for rank in ranks)
+    return GameResult(number, number, tuple(agents), ranks, tuple(10 - rank for rank in ranks), returns, length, end)
+
+
+RESULTS = [
+    game(0, "ubb", (3, 1, 2)),
+    game(1, "bub", (1, 2, 2), length=20),
+    game(2, "uub", (1, 1, 3), end="truncated"),
+    game(3, "bbu", (2, 2, 1)),
+]
+
+
+def test_lines():
+    found = standings(RESULTS, ["u", "b"], ["ugly", "bad"], samples=5, seed=0)
+    lines = {line.agent: line for line in found.lines}
+    bad = lines["bad"]
+    assert (bad.spec, bad.games, bad.seats) == ("b", 4, 7)
+    assert bad.win_rate == pytest.approx((1 + 0 + 1 + 0 + 0 + 0 + 0) / 7)
+    assert lines["ugly"].win_rate == pytest.approx((0 + 0 + 0.5 + 0.5 + 1) / 5)
+    assert bad.mean_rank == pytest.approx((1 + 2 + 1 + 2 + 3 + 2 + 2) / 7)
+    assert bad.mean_score == pytest.approx(10 - bad.mean_rank)
+    assert bad.mean_return == pytest.approx((2 - 5) / 7)
+    assert bad.win_rate_by_seat == pytest.approx([0.5, 0.5, 0])
+    assert (found.games, found.mean_length, found.ends) == (4, 12.5, {"terminated": 3, "truncated": 1})
+    assert found.anchor == "the mean of all agents"
+
+
+def test_matrices():
+    found = standings(RESULTS, ["u", "b"], ["u", "b"], samples=5, seed=0)
+    first = [line.agent for line in found.lines].index("u")
+    other = 1 - first
+    # pairs of seats: 0 + 0 of 2, 0 + half of 2, 1 + 1 of 2, 1 + 1 of 2
+    assert found.ahead[first][other] == pytest.approx((0 + 0 + 0 + 0.5 + 2 + 2) / 8)
+    assert found.ahead[other][first] == pytest.approx(1 - found.ahead[first][other])
+    assert found.ahead[first][first] is None and found.alone[other][other] is None
+    assert (found.alone[first][other].mean, found.alone[first][other].games) == (pytest.approx(1 / 3), 3)
+    assert (found.alone[other][first].mean, found.alone[other][first].games) == (0, 1)
+
+
+def test_uniform_is_the_zero_of_the_ratings():
+    seatings = (["uniform", "b"], ["b", "uniform"])
+    results = [game(number, seatings[number % 2], (1 + number % 3 % 2, 2 - number % 3 % 2)) for number in range(12)]
+    found = standings(results, ["uniform", "b"], ["uniform", "b"], samples=5, seed=0)
+    assert found.anchor == "uniform"
+    assert next(line for line in found.lines if line.agent == "uniform").rating == 0
+
+
+def test_intervals_of_shares():
+    assert share(np.zeros(100)).low == 0 and 0.02 < share(np.zeros(100)).high < 0.05
+    half = share(np.tile([0.0, 1.0], 200))
+    assert (half.mean, half.games) == (0.5, 400)
+    assert (half.low, half.high) == (pytest.approx(0.451, abs=0.001), pytest.approx(0.549, abs=0.001))

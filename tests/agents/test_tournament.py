@@ -1,0 +1,330 @@
+"""Tournaments: games that do not depend on how they are played, ledgers that survive, reports that can be checked."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import agents
+import kepler_envs
+from agents.protocol import AgentError, Decisions
+from agents.tournament.__main__ import main
+from agents.tournament.ledger import Ledger, LedgerError
+from agents.tournament.play import GameResult, Players, play_all
+from agents.tournament.report import read_learning_curve
+from agents.tournament.run import Tournament, display_names
+from agents.tournament.schedule import Schedule
+from kepler_envs.engine.replay import read_replay, verify
+
+GAME = "kitten_adventurers"
+SPECS = ("uniform", "greedy")
+CONFIG = kepler_envs.game(GAME).configure(4)
+
+
+def tournament(out: Path, **settings) -> Tournament:
+    return Tournament(game=GAME, players=4, out=out, **{"processes": 1, "games": 120, "bootstrap": 20, **settings})
+
+
+def run(out: Path, **settings) -> int:
+    return tournament(out, **settings).run(Console(quiet=True))
+
+
+def rows(out: Path) -> list[tuple]:
+    """The games of a ledger without the time they were written."""
+    database = sqlite3.connect(out / "games.sqlite")
+    try:
+        return database.execute(
+            'SELECT number, seed, options, agents, ranks, scores, returns, length, "end" FROM games ORDER BY number'
+        ).fetchall()
+    finally:
+        database.close()
+
+
+def report(out: Path) -> dict:
+    data = json.loads((out / "leaderboard.json").read_text())
+    del data["commits"]  # files may change while the tests run
+    return data
+
+
+# ---------------------------------------------------------------- games
+
+
+def test_games_do_not_depend_on_batches_or_processes(tmp_path):
+    settings = {"a": {"batch": 8}, "b": {"batch": 64, "processes": 2}, "c": {"batch": 1}}
+    for name, chosen in settings.items():
+        assert run(tmp_path / name, **chosen) == 0
+    assert rows(tmp_path / "a") == rows(tmp_path / "b") == rows(tmp_path / "c")
+    assert report(tmp_path / "a") == report(tmp_path / "b") == report(tmp_path / "c")
+
+
+def test_games_do_not_depend_on_their_place_in_the_batch():
+    players, schedule = Players(SPECS, CONFIG), Schedule(2, 4, 0)
+    games = [schedule[number] for number in range(24)]
+    forwards = players.play(games)
+    assert players.play(games[::-1])[::-1] == forwards
+    assert players.play(games[5:6]) == forwards[5:6]
+
+
+def test_a_game_is_the_one_its_seed_deals():
+    players, game = Players(SPECS, CONFIG), Schedule(2, 4, 0)[3]
+    actions: list[int] = []
+    result = players.play([game], lambda step: actions.append(int(step[0])))[0]
+    env = kepler_envs.make(GAME, num_players=4)
+    env.reset(seed=result.seed)
+    for action in actions:
+        env.step(action)
+    assert [env.infos[f"player_{seat}"]["rank"] for seat in range(4)] == list(result.ranks)
+    assert len(actions) == result.length
+
+
+def test_truncated_games_say_so():
+    players = Players(SPECS, kepler_envs.game(GAME).configure(4, max_turns=3))
+    result = players.play([Schedule(2, 4, 0)[0]])[0]
+    assert result.end == "truncated"
+
+
+def test_chunks_come_from_several_processes():
+    players, schedule = Players(SPECS, CONFIG), Schedule(2, 4, 0)
+    chunks = [[schedule[number] for number in range(first, first + 4)] for first in range(0, 24, 4)]
+    found = sorted((game for results in play_all(players, chunks, 2) for game in results), key=lambda game: game.number)
+    assert found == players.play([game for chunk in chunks for game in chunk])
+
+
+# ---------------------------------------------------------------- the ledger
+
+
+def result(number: int) -> GameResult:
+    return GameResult(number, 2**63 - 1 - number, ("a", "b"), (1, 2), (5, 3), (1.0, -1.0), 17, "terminated")
+
+
+def test_a_ledger_keeps_games(tmp_path):
+    with Ledger(tmp_path / "games.sqlite", {"game": "x"}) as ledger:
+        ledger.add([result(3), result(1)], "digest", "commit-1")
+        ledger.add([result(0)], "digest", "commit-2")
+    with Ledger(tmp_path / "games.sqlite", {"game": "x"}) as ledger:
+        assert ledger.results(3) == [result(0), result(1)]
+        assert ledger.missing(6) == [2, 4, 5]
+        assert ledger.commits(4) == ["commit-2", "commit-1"]
+
+
+def test_a_game_is_written_once_and_all_or_none(tmp_path):
+    with Ledger(tmp_path / "games.sqlite", {}) as ledger:
+        ledger.add([result(0)], "", "")
+        with pytest.raises(LedgerError, match="a game is there already"):
+            ledger.add([result(1), result(0)], "", "")
+        assert ledger.missing(3) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"agents": ("greedy", "uniform")}, 'its agents is \\["uniform", "greedy"\\], not \\["greedy", "uniform"\\]'),
+        ({"seed": 1}, "its seed is 0, not 1"),
+        ({"option": ("hand_size=5",)}, "its options is"),
+        ({"players": 3}, '"num_players": 4.*not.*"num_players": 3'),
+    ],
+)
+def test_a_foreign_ledger_is_refused(tmp_path, changed, message):
+    run(tmp_path, games=12)
+    before = rows(tmp_path)
+    with pytest.raises(LedgerError, match=message):
+        Tournament(**{"game": GAME, "players": 4, "out": tmp_path, "processes": 1, **changed}).run(Console(quiet=True))
+    assert rows(tmp_path) == before
+
+
+def test_what_is_no_ledger_is_refused(tmp_path):
+    path = tmp_path / "games.sqlite"
+    path.write_text("this is no database, but it is long enough to be read as one" * 20)
+    with pytest.raises(LedgerError, match="cannot be used as a ledger"):
+        Ledger(path, {})
+    path.unlink()
+    sqlite3.connect(path).execute("CREATE TABLE other (x)").connection.close()
+    with pytest.raises(LedgerError, match="a database, but not a ledger"):
+        Ledger(path, {})
+
+
+def test_more_games_extend_a_tournament(tmp_path):
+    run(tmp_path / "steps", games=24)
+    run(tmp_path / "steps", games=60)
+    run(tmp_path / "once", games=60)
+    assert rows(tmp_path / "steps") == rows(tmp_path / "once")
+    assert report(tmp_path / "steps") == report(tmp_path / "once")
+    run(tmp_path / "steps", games=24)
+    assert report(tmp_path / "steps")["games"] == 24  # fewer games: a report on the first of them
+    run(tmp_path / "steps", games=12, fresh=True)
+    assert len(rows(tmp_path / "steps")) == 12
+
+
+def command(out: Path, games: int) -> list[str]:
+    return [
+        sys.executable, "-m", "agents.tournament", GAME, "--players", "4", "--agents", *SPECS, "--games", str(games),
+        "--batch", "16", "--processes", "2", "--bootstrap", "5", "--out", str(out),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
+def test_an_interrupted_tournament_goes_on(tmp_path, blow):
+    games = 9600
+    process = subprocess.Popen(
+        command(tmp_path / "hit", games),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 300
+    while count_games(tmp_path / "hit") < 48:
+        assert process.poll() is None and time.monotonic() < deadline, process.communicate()[0]
+        time.sleep(0.002)
+    if blow == signal.SIGKILL:
+        process.kill()
+    else:
+        os.killpg(process.pid, blow)  # as a terminal does
+    printed = process.communicate(timeout=60)[
+        0
+    ]  # ends when no worker holds the pipe any more: they go with their parent
+    before = rows(tmp_path / "hit")
+    assert 48 <= len(before) < games
+    if blow == signal.SIGINT:
+        assert process.returncode == 130 and "the same command goes on from there" in printed
+    assert run(tmp_path / "hit", games=games, bootstrap=5) == 0
+    assert run(tmp_path / "whole", games=games, bootstrap=5) == 0
+    after = rows(tmp_path / "hit")
+    assert set(before) <= set(after)
+    assert after == rows(tmp_path / "whole")
+    assert report(tmp_path / "hit") == report(tmp_path / "whole")
+
+
+def count_games(out: Path) -> int:
+    try:
+        database = sqlite3.connect(f"file:{out / 'games.sqlite'}?mode=ro", uri=True, timeout=10)
+        try:
+            return database.execute("SELECT count(*) FROM games").fetchone()[0]
+        finally:
+            database.close()
+    except sqlite3.OperationalError:
+        return 0  # not there yet, or without tables
+
+
+# ---------------------------------------------------------------- the report
+
+
+def test_the_report(tmp_path):
+    (tmp_path / "learning_curve.png").write_bytes(b"of an earlier tournament")
+    run(tmp_path)
+    data = report(tmp_path)
+    assert [line["agent"] for line in data["lines"]] == ["greedy", "uniform"]
+    assert data["games"] == len(rows(tmp_path)) == 120
+    assert data["alone"][0][1]["games"] == 40 and data["alone"][0][1]["mean"] > 0.8
+    text = (tmp_path / "results.md").read_text()
+    assert "| greedy | +" in text and "uniform_greedy.jsonl" in text.replace("-", "_")
+    assert (tmp_path / "ratings.png").read_bytes().startswith(b"\x89PNG")
+    assert not (tmp_path / "learning_curve.png").exists()
+
+
+class Lowest:
+    """Plays the lowest legal id; it sees only what ``Decisions`` shows."""
+
+    name = "lowest"
+
+    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        assert rows.dtype == np.int64 and seeds.dtype == np.uint64 and len(rows) == len(seeds)
+
+    def act(self, decisions: Decisions) -> np.ndarray:
+        assert decisions.observation.shape == (len(decisions), CONFIG.observation.size)
+        assert np.all(decisions.seat == decisions.batch.seat[decisions.rows])
+        return decisions.action_mask.argmax(axis=1)
+
+
+def test_three_agents_one_of_them_learned(tmp_path, monkeypatch):
+    monkeypatch.setitem(agents.KINDS, "ppo", agents.Kind("ppo:PATH", "a stand-in", lambda argument, config: Lowest()))
+    (tmp_path / "learning_curve.csv").write_text(
+        "steps,win_rate_uniform,win_rate_greedy,seconds\n0,0.25,,1\n512,0.5,0.1,9\n"
+    )
+    run(tmp_path, agents=(*SPECS, f"ppo:{tmp_path}"), games=72)
+    data = report(tmp_path)
+    assert [line["agent"] for line in data["lines"]] == ["greedy", "ppo", "uniform"]
+    assert {line["seats"] for line in data["lines"]} == {96}
+    assert sorted(replay["file"] for replay in data["replays"]) == [
+        "greedy-ppo.jsonl",
+        "uniform-greedy.jsonl",
+        "uniform-ppo.jsonl",
+    ]
+    assert (tmp_path / "learning_curve.png").read_bytes().startswith(b"\x89PNG")
+    assert "learning_curve.png" in (tmp_path / "results.md").read_text()
+
+
+def test_a_checkpoint_that_changed_is_another_agent(tmp_path, monkeypatch):
+    monkeypatch.setitem(agents.KINDS, "ppo", agents.Kind("ppo:PATH", "a stand-in", lambda argument, config: Lowest()))
+    (tmp_path / "model.zip").write_bytes(b"weights")
+    run(tmp_path, agents=(*SPECS, f"ppo:{tmp_path}"), games=36)
+    (tmp_path / "model.zip").write_bytes(b"better weights")
+    with pytest.raises(LedgerError, match="its checkpoints is"):
+        run(tmp_path, agents=(*SPECS, f"ppo:{tmp_path}"), games=36)
+
+
+def test_every_replay_verifies_and_is_a_game_of_the_ledger(tmp_path):
+    run(tmp_path)
+    ledger = {row[0]: row for row in rows(tmp_path)}
+    replays = report(tmp_path)["replays"]
+    assert len(replays) == 1
+    for saved in replays:
+        replay = read_replay(tmp_path / "replays" / saved["file"])
+        assert verify(replay, CONFIG).over
+        assert saved["same"] and sorted(set(replay.agents)) == sorted(SPECS)
+        number, seed, _, by_seat, ranks, _, _, length, _ = ledger[saved["game"]]
+        assert (replay.seed, replay.agents) == (seed, json.loads(by_seat))
+        assert (replay.final["rank"], replay.final["length"]) == (json.loads(ranks), length)
+
+
+def test_learning_curves_are_read_beside_checkpoints(tmp_path):
+    (tmp_path / "learning_curve.csv").write_text(
+        "steps,win_rate_uniform,win_rate_greedy,seconds\n0,0.25,,1\n512,0.5,0.1,9\n"
+    )
+    found = read_learning_curve(f"ppo:{tmp_path / 'best.zip'}")
+    assert found == read_learning_curve(f"ppo:{tmp_path}")
+    assert found[0] == {"steps": 0, "win_rate_uniform": 0.25, "seconds": 1}
+    assert found[1]["win_rate_greedy"] == 0.1
+    assert read_learning_curve("greedy") == read_learning_curve(f"ppo:{tmp_path / 'other' / 'best.zip'}") == []
+
+
+def test_names_are_short_where_they_can_be():
+    assert display_names(["uniform", "ppo:runs/a.zip"]) == ["uniform", "ppo"]
+    assert display_names(["greedy", "ppo:a", "ppo:b"]) == ["greedy", "ppo:a", "ppo:b"]
+
+
+# ---------------------------------------------------------------- the command line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["chess"], "no game 'chess'"),
+        ([GAME, "--agents", "uniform"], "at least two are needed"),
+        ([GAME, "--agents", "uniform", "uniform"], "each named once"),
+        ([GAME, "--agents", "uniform", "gredy"], "no agent 'gredy'; there are:"),
+        ([GAME, "--players", "9"], "num_players = 9 is not allowed"),
+        ([GAME, "--games", "0"], "--games 0 is not allowed"),
+        ([GAME, "--seed", "-1"], "--seed -1 is not allowed"),
+    ],
+)
+def test_wrong_arguments_are_one_line(tmp_path, capsys, arguments, message):
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_agent_that_cannot_be_loaded_stops_a_tournament_before_it_begins(tmp_path):
+    with pytest.raises(AgentError):
+        run(tmp_path / "out", agents=("uniform", "ppo:"))
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,13 @@
+"""How much is tested: a quick, repeatable run by default, many times as much with ``KEPLER_ENVS_DEEP=1``."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, settings
+
+from tests.effort import DEEP
+
+SHARED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
+
+settings.register_profile("quick", max_examples=50, derandomize=True, database=None, **SHARED)
+settings.register_profile("deep", max_examples=600, print_blob=True, **SHARED)
+settings.load_profile("deep" if DEEP else "quick")

@@ -1,0 +1,110 @@
+"""What the contract tests run on: every game at every player count, and each game's own hooks.
+
+A game's tests provide ``tests/games/<game>/invariants.py`` with
+
+    check_invariants(state, config)                     AssertionError if the state breaks a rule
+    check_decision(before, action, after, config)       the same for a decision (optional)
+    EAGER                                               ids that move the game on; random games prefer them
+    HIDES                                               whether the game has hidden cards (optional, True)
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+import kepler_envs
+from kepler_envs import Configuration, Game, OptionError, Snapshot
+from kepler_envs.registry import games
+from tests.choosing import Chooser, eager, uniform
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """What a game's tests tell about the game."""
+
+    check_invariants: Callable[[Any, Configuration], None]
+    check_decision: Callable[[Any, int, Any, Configuration], None]
+    eager_ids: frozenset[int]
+    hides: bool
+
+
+def hooks_of(game: Game) -> Hooks:
+    """The hooks in tests/games/<game>/invariants.py."""
+    module = importlib.import_module(f"tests.games.{game.name}.invariants")
+    return Hooks(
+        module.check_invariants,
+        getattr(module, "check_decision", lambda *_: None),
+        frozenset(module.EAGER),
+        getattr(module, "HIDES", True),
+    )
+
+
+def _configurations() -> Iterator[Any]:
+    for name in games():
+        game = kepler_envs.game(name)
+        for players in range(game.min_players, game.max_players + 1):
+            yield pytest.param(game.configure(players), id=f"{name}-{players}")
+
+
+def _few_configurations() -> Iterator[Any]:
+    """Fewest, default and most players: for what takes long."""
+    for name in games():
+        game = kepler_envs.game(name)
+        for players in sorted({game.min_players, game.default_players, game.max_players}):
+            yield pytest.param(game.configure(players), id=f"{name}-{players}")
+
+
+def variations(game: Game) -> Iterator[Configuration]:
+    """The game with each allowed word of each option once, and with shaping if it has that."""
+    for option in game.option_list:
+        values = [choice for choice in option.choices if choice != option.default]
+        if option.name == "shaping":
+            values.append(0.25)
+        for value in values:
+            try:
+                yield game.configure(game.default_players, **{option.name: value})
+            except OptionError:
+                continue  # allowed for other player counts only
+
+
+def _variations() -> Iterator[Any]:
+    for name in games():
+        for config in variations(kepler_envs.game(name)):
+            changed = {key: value for key, value in config.values.items() if value != _default(config.game, key)}
+            yield pytest.param(config, id=f"{name}-" + "-".join(f"{key}={value}" for key, value in changed.items()))
+
+
+def _default(game: Game, name: str) -> Any:
+    return next(option.default for option in game.option_list if option.name == name)
+
+
+every_game = pytest.mark.parametrize("game", [pytest.param(kepler_envs.game(name), id=name) for name in games()])
+every_player_count = pytest.mark.parametrize("config", list(_configurations()))
+few_player_counts = pytest.mark.parametrize("config", list(_few_configurations()))
+every_option = pytest.mark.parametrize("config", list(_variations()))
+
+
+def chooser(config: Configuration, seed: int) -> Chooser:
+    """Even seeds play eagerly, odd ones uniformly."""
+    return uniform(seed) if seed % 2 else eager(seed, hooks_of(config.game).eager_ids)
+
+
+def make(config: Configuration, **arguments: Any) -> kepler_envs.KeplerEnv:
+    """An environment of a configuration, through the public door."""
+    return kepler_envs.make(config.game.id, **config.describe(), **arguments)
+
+
+def play(config: Configuration, seed: int) -> Iterator[tuple[Snapshot, int]]:
+    """A random game: each position with the id chosen there, at last the final position with -1."""
+    choose = chooser(config, seed)
+    position = Snapshot.deal(config, seed)
+    while not position.over:
+        action = choose(position.legal_ids())
+        yield position, action
+        position = position.apply(action)
+    yield position, -1

@@ -1,0 +1,306 @@
+"""The batch plays the games of the environment, whatever its size and its threads."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kepler_envs
+from kepler_envs import Batch, Configuration, Game, IllegalAction, OptionError
+from tests.contract.subjects import every_game, every_option, every_player_count, few_player_counts, hooks_of, make
+from tests.effort import games_to_play
+
+OUTPUTS = (
+    "observation", "action_mask", "seat", "reward", "done", "final_return", "final_place", "final_score", "final_length",
+    "episodes", "seed", "legal_bits", "legal_count",
+)  # fmt: skip
+
+
+def batch_of(config: Configuration, num_envs: int, **arguments: Any) -> Batch:
+    """A batch of a configuration, through the public door."""
+    return kepler_envs.make_batch(config.game.id, num_envs, **config.describe(), **arguments)
+
+
+def choose(batch: Batch, random: np.random.Generator, eager_ids: list[int]) -> np.ndarray:
+    """A legal id per game; half of the games like some ids better."""
+    weights = random.random(batch.action_mask.shape)
+    weights[::2, eager_ids] += 0.5
+    return np.where(batch.action_mask, weights, -1).argmax(axis=1)
+
+
+def compare_with_environments(config: Configuration, rows: int, steps: int) -> int:
+    """Play rows of a batch beside environments with the same seeds; the number of games that ended."""
+    batch = batch_of(config, rows, seed=11)
+    envs = [make(config, copy=False) for _ in range(rows)]
+    for row, env in enumerate(envs):
+        env.reset(seed=int(batch.seed[row]))
+    random, eager_ids = np.random.default_rng(3), sorted(hooks_of(config.game).eager_ids)
+    finished = 0
+    for _ in range(steps):
+        for row, env in enumerate(envs):
+            seen = env.last()[0]
+            assert env.possible_agents[batch.seat[row]] == env.agent_selection
+            assert np.array_equal(batch.observation[row], seen["observation"])
+            assert np.array_equal(batch.action_mask[row], seen["action_mask"])
+        actions = choose(batch, random, eager_ids)
+        batch.step(actions)
+        for row, env in enumerate(envs):
+            env.step(int(actions[row]))
+            assert [env.rewards[agent] for agent in env.possible_agents] == batch.reward[row].tolist()
+            ended = any(env.terminations.values()) + 2 * any(env.truncations.values())
+            assert batch.done[row] == ended
+            if ended:
+                finished += 1
+                check_final(batch, row, env)
+                env.reset(seed=int(batch.seed[row]))
+    assert batch.episodes.sum() == finished
+    return finished
+
+
+def check_final(batch: Batch, row: int, env: kepler_envs.KeplerEnv) -> None:
+    last = env.snapshot()
+    assert batch.final_snapshot(row) == last
+    assert batch.final_length[row] == last.state["decisions"]
+    for seat, agent in enumerate(env.possible_agents):
+        info = env.infos[agent]
+        assert batch.final_return[row, seat] == np.float32(info["returns"])
+        assert (batch.final_place[row, seat], batch.final_score[row, seat]) == (info["rank"], info["score"])
+        assert np.array_equal(batch.observe_final(seat)[row], env.observe(agent)["observation"])
+    env.reset()
+    assert env.seed == batch.seed[row], "an unseeded reset deals the game that the batch deals next"
+
+
+@every_player_count
+def test_batch_equals_environment(config: Configuration) -> None:
+    assert compare_with_environments(config, rows=8, steps=games_to_play(400)) >= 4
+
+
+@every_option
+def test_batch_equals_environment_with_every_option(config: Configuration) -> None:
+    compare_with_environments(config, rows=6, steps=games_to_play(150))
+
+
+@every_game
+def test_shaping_is_zero_sum(game: Game) -> None:
+    if "shaping" not in {option.name for option in game.option_list}:
+        pytest.skip("a game without shaping")
+    batch = batch_of(game.configure(shaping=0.5), 32, seed=5)
+    random, eager_ids = np.random.default_rng(1), sorted(hooks_of(game).eager_ids)
+    shaped_steps = 0
+    for _ in range(games_to_play(200)):
+        batch.step(choose(batch, random, eager_ids))
+        assert np.abs(batch.reward.sum(axis=1)).max() < 1e-5
+        shaped_steps += int((batch.reward[batch.done == 0] != 0).any(axis=1).sum())
+    assert shaped_steps > 10
+
+
+# ---------------------------------------------------------------- sizes and threads
+
+
+def run(batch: Batch, steps: int) -> Batch:
+    for _ in range(steps):
+        batch.step(batch.uniform())
+    return batch
+
+
+def assert_same_rows(one: Batch, other: Batch, rows: int) -> None:
+    assert one.states[:rows].tobytes() == other.states[:rows].tobytes()
+    assert one.final_state[:rows].tobytes() == other.final_state[:rows].tobytes()
+    for name in OUTPUTS:
+        assert np.array_equal(getattr(one, name)[:rows], getattr(other, name)[:rows]), name
+
+
+@few_player_counts
+def test_rows_do_not_depend_on_the_size(config: Configuration) -> None:
+    """Row g plays the same games in a batch of 1, 5 and 64."""
+    large = run(batch_of(config, 64, seed=9), 300)
+    assert large.episodes.min() >= 0 and large.episodes.sum() > 0
+    for size in (1, 5):
+        assert_same_rows(run(batch_of(config, size, seed=9), 300), large, size)
+    other = run(batch_of(config, 5, seed=10), 300)
+    assert other.states.tobytes() != large.states[:5].tobytes()
+
+
+@few_player_counts
+@pytest.mark.parametrize("rows", [1, 37])
+def test_rows_do_not_depend_on_the_threads(config: Configuration, rows: int) -> None:
+    one, two = batch_of(config, rows, seed=9), batch_of(config, rows, seed=9, threads=2)
+    assert_same_rows(run(one, 300), run(two, 300), rows)
+
+
+@every_game
+def test_rows_differ(game: Game) -> None:
+    batch = kepler_envs.make_batch(game.id, 100, seed=0)
+    assert len(set(batch.seed.tolist())) == 100
+    assert len({state.tobytes() for state in batch.states}) == 100
+
+
+@every_game
+def test_reset(game: Game) -> None:
+    """With a seed the same games again; without one each row goes on with its next; with an array any games."""
+    batch = kepler_envs.make_batch(game.id, 6, seed=4)
+    first = batch.states.tobytes()
+    run(batch, 50)
+    batch.reset(4)
+    assert batch.states.tobytes() == first and not batch.episodes.any() and not batch.reward.any()
+    env = kepler_envs.make(game.id)
+    env.reset(seed=int(batch.seed[2]))
+    batch.reset()
+    env.reset()
+    assert batch.snapshot(2) == env.snapshot() and env.seed == batch.seed[2]
+    seeds = np.array([7, 0, 2**64 - 1, 2**63, 1, 7], np.uint64)
+    batch.reset(seeds)
+    assert batch.seed.tolist() == seeds.tolist()
+    assert [batch.snapshot(row).digest() for row in range(6)] == [
+        kepler_envs.Snapshot.deal(batch.config, int(seed)).digest() for seed in seeds
+    ]
+    for wrong in (np.array([1, 2]), np.zeros(6), np.array([-1] * 6)):
+        with pytest.raises(ValueError, match="seeds must be 6 integers"):
+            batch.reset(wrong)
+    with pytest.raises(ValueError, match="seed"):
+        batch.reset(-3)
+
+
+# ---------------------------------------------------------------- steps
+
+
+@every_game
+def test_skipped_games_stay(game: Game) -> None:
+    batch = kepler_envs.make_batch(game.id, 4, seed=4)
+    run(batch, 5)
+    before = batch.states.copy()
+    actions = batch.uniform()
+    actions[[0, 3]] = Batch.SKIP
+    batch.step(actions)
+    moved = [batch.states[row].tobytes() != before[row].tobytes() for row in range(4)]
+    assert moved == [False, True, True, False]
+    assert not batch.reward[[0, 3]].any() and not batch.done[[0, 3]].any()
+
+
+@every_game
+def test_an_illegal_action_changes_nothing(game: Game) -> None:
+    batch = kepler_envs.make_batch(game.id, 5, seed=4)
+    run(batch, 12)
+    kept = {name: getattr(batch, name).copy() for name in OUTPUTS}
+    states = batch.states.tobytes()
+    for wrong in (int(np.flatnonzero(batch.action_mask[3] == 0)[0]), -2, len(game.actions), 10**9, -(2**62)):
+        actions = batch.uniform()
+        actions[3] = wrong
+        with pytest.raises(IllegalAction) as caught:
+            batch.step(actions)
+        assert "game 3 of the batch" in str(caught.value) and str(wrong) in str(caught.value)
+        assert f"player_{batch.seat[3]}" in str(caught.value) and batch.snapshot(3).node.name in str(caught.value)
+    assert batch.states.tobytes() == states
+    assert all(np.array_equal(getattr(batch, name), value) for name, value in kept.items())
+
+
+@every_game
+@pytest.mark.parametrize("kind", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint32])
+def test_integers_of_any_kind(game: Game, kind: type) -> None:
+    if np.iinfo(kind).max < len(game.actions):
+        pytest.skip("the ids do not fit this type")
+    one, two = kepler_envs.make_batch(game.id, 3, seed=4), kepler_envs.make_batch(game.id, 3, seed=4)
+    actions = one.uniform()
+    one.step(actions)
+    two.step(actions.astype(kind))
+    assert_same_rows(one, two, 3)
+    one.step(np.repeat(one.uniform(), 2)[::2])  # not contiguous
+
+
+@every_game
+@pytest.mark.parametrize(
+    "actions", [[0, 0, 0], np.zeros(2, int), np.zeros((3, 1), int), np.zeros(3), np.zeros(3, bool), None, 0]
+)
+def test_arrays_that_are_no_actions(game: Game, actions: Any) -> None:
+    batch = kepler_envs.make_batch(game.id, 3, seed=4)
+    states = batch.states.tobytes()
+    with pytest.raises(ValueError, match=r"actions must be an integer array of shape \(3,\)"):
+        batch.step(actions)
+    assert batch.states.tobytes() == states
+
+
+@every_game
+@pytest.mark.parametrize("arguments", [{"num_envs": 0}, {"num_envs": 2.0}, {"num_envs": 2, "threads": 0}, {"num_envs": 2, "threads": 10**6}])
+def test_arguments_that_are_not_allowed(game: Game, arguments: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match="is not allowed; allowed"):
+        kepler_envs.make_batch(game.id, **arguments)
+
+
+@every_player_count
+def test_uniform_is_uniform(config: Configuration) -> None:
+    """Chi-square of the choices at the first node over many generators."""
+    batch = batch_of(config, 1, seed=2)
+    legal = np.flatnonzero(batch.action_mask[0])
+    draws = games_to_play(2000)
+    counts = np.zeros(len(config.actions))
+    for _ in range(draws):
+        counts[batch.uniform()[0]] += 1
+    assert counts.sum() == counts[legal].sum() == draws
+    expected = draws / len(legal)
+    chi_square = ((counts[legal] - expected) ** 2 / expected).sum()
+    assert chi_square < len(legal) + 6 * np.sqrt(2 * len(legal)) + 10
+
+
+# ---------------------------------------------------------------- positions
+
+
+@every_player_count
+def test_observe_of_any_seat(config: Configuration) -> None:
+    batch = run(batch_of(config, 6, seed=3), 40)
+    for seat in range(config.num_players):
+        assert np.array_equal(batch.observe(seat), [batch.snapshot(row).observe(seat) for row in range(6)])
+    seats = np.arange(6) % config.num_players
+    mixed = batch.observe(seats)
+    assert np.array_equal(mixed, [batch.snapshot(row).observe(int(seats[row])) for row in range(6)])
+    assert np.array_equal(batch.observe(batch.seat), batch.observation)
+    for wrong in (-1, config.num_players):
+        with pytest.raises(ValueError, match=f"outside 0..{config.num_players - 1}"):
+            batch.observe(wrong)
+        with pytest.raises(ValueError):
+            batch.observe_final(wrong)
+
+
+@every_game
+def test_restore(game: Game) -> None:
+    batch, other = kepler_envs.make_batch(game.id, 3, seed=3), kepler_envs.make_batch(game.id, 4, seed=8)
+    run(batch, 30)
+    snapshot = batch.snapshot(1)
+    untouched = [other.snapshot(row) for row in (0, 1, 3)]
+    other.restore(2, snapshot)
+    assert other.snapshot(2) == snapshot and [other.snapshot(row) for row in (0, 1, 3)] == untouched
+    for name in ("observation", "action_mask", "seat", "legal_bits", "legal_count"):
+        assert np.array_equal(getattr(other, name)[2], getattr(batch, name)[1]), name
+    action = snapshot.legal_ids()[-1]
+    actions = np.full(4, Batch.SKIP)
+    actions[2] = action
+    other.step(actions)
+    assert other.done[2] or other.snapshot(2) == snapshot.apply(action)
+    more = game.max_players if game.default_players < game.max_players else game.min_players
+    with pytest.raises(ValueError, match="another game, number of players"):
+        other.restore(0, kepler_envs.Snapshot.deal(game.configure(more), 1))
+    with pytest.raises(ValueError, match="has not finished a game"):
+        kepler_envs.make_batch(game.id, 1, seed=3).final_snapshot(0)
+
+
+@every_game
+def test_a_finished_position_is_not_restored(game: Game) -> None:
+    batch = kepler_envs.make_batch(game.id, 1, seed=3)
+    while not batch.episodes[0]:
+        batch.step(batch.uniform())
+    with pytest.raises(ValueError, match="finished"):
+        batch.restore(0, batch.final_snapshot(0))
+
+
+@every_game
+@pytest.mark.parametrize("threads", [1, 2])
+def test_pickle(game: Game, threads: int) -> None:
+    batch = run(kepler_envs.make_batch(game.id, 5, seed=3, threads=threads), 40)
+    twin = pickle.loads(pickle.dumps(batch))
+    states = batch.states.tobytes()
+    run(twin, 100)
+    assert batch.states.tobytes() == states
+    run(batch, 100)
+    assert_same_rows(batch, twin, 5)

@@ -1,0 +1,228 @@
+"""PettingZoo's own tests, and what they leave out about order, seeds and spaces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pettingzoo
+import pytest
+from pettingzoo.test import api_test, render_test, seed_test
+
+import kepler_envs
+from kepler_envs import Configuration, Game, KeplerEnv, OptionError
+from tests.contract.subjects import chooser, every_game, every_player_count, few_player_counts, make
+
+
+def by_registry(config: Configuration, **arguments: Any) -> KeplerEnv:
+    return pettingzoo.make("aec", f"kepler/{config.game.id}", num_players=config.num_players, **arguments)
+
+
+@every_player_count
+@pytest.mark.parametrize("maker", [make, by_registry])
+def test_api(config: Configuration, maker: Callable[..., KeplerEnv]) -> None:
+    api_test(maker(config), num_cycles=60)
+
+
+@few_player_counts
+def test_api_without_copies(config: Configuration) -> None:
+    api_test(make(config, copy=False), num_cycles=60)
+
+
+@few_player_counts
+def test_seeds(config: Configuration) -> None:
+    seed_test(lambda: make(config), num_cycles=200)
+
+
+@every_game
+def test_render(game: Game) -> None:
+    def build(render_mode: str) -> KeplerEnv:
+        return kepler_envs.make(game.id, render_mode=render_mode)
+
+    render_test(build, custom_tests={"svg": lambda picture: picture.startswith("<svg") and "</svg>" in picture})
+
+
+@every_game
+def test_render_modes(game: Game) -> None:
+    assert KeplerEnv.metadata["render_modes"] == ["ansi", "svg", "rgb_array", "human"]
+    with pytest.raises(OptionError, match="'png' is not allowed; allowed: None, ansi, svg, rgb_array, human"):
+        kepler_envs.make(game.id, render_mode="png")
+    with pytest.raises(OptionError, match="render_seat"):
+        kepler_envs.make(game.id, render_mode="ansi", render_seat=99)
+
+
+@every_game
+def test_games_lists_names(game: Game) -> None:
+    """Also after a game was loaded: the folder of the games has the same name as the function."""
+    kepler_envs.make(game.id)
+    assert game.name in kepler_envs.games()
+
+
+@every_game
+def test_registry(game: Game) -> None:
+    env = pettingzoo.make("aec", f"kepler/{game.id}")
+    assert env.unwrapped.config.game is game
+    assert env.unwrapped.config.num_players == game.default_players
+    assert env.metadata["name"] == f"{game.name}_v{game.version}"
+    assert kepler_envs.game(game.name) is kepler_envs.game(game.id) is game
+    with pytest.raises(KeyError, match=f"no game 'chess'; there are: .*{game.name}"):
+        kepler_envs.make("chess")
+    with pytest.raises(KeyError, match=f"no version '999' of {game.name}; there is: {game.id}"):
+        kepler_envs.make(f"{game.name}-v999")
+
+
+# ---------------------------------------------------------------- seeds
+
+
+def trace(env: KeplerEnv, seed: int | None, chooser_seed: int = 0) -> list[Any]:
+    """Everything an agent can see of a whole game."""
+    env.reset(seed=seed)
+    choose = chooser(env.config, chooser_seed)
+    seen: list[Any] = []
+    for agent in env.agent_iter():
+        observation, reward, terminated, truncated, info = env.last()
+        seen.append((agent, observation["observation"].tobytes(), observation["action_mask"].tobytes(), reward, str(info)))
+        env.step(None if terminated or truncated else choose(env.legal_actions()))
+    return seen
+
+
+@few_player_counts
+@pytest.mark.parametrize("seed", [0, 1, 2**63, 2**64 - 1])
+def test_same_seed_same_game(config: Configuration, seed: int) -> None:
+    one, two = make(config), make(config)
+    first, second = trace(one, seed), trace(one, None)
+    assert first != second
+    assert trace(two, seed) == first
+    assert trace(two, None) == second, "the second episode of a seeded environment"
+    assert trace(two, seed) == first, "after other games"
+    assert trace(two, seed ^ 1) != first
+
+
+@every_game
+def test_numpy_seeds_are_integers(game: Game) -> None:
+    env = kepler_envs.make(game.id)
+    assert trace(env, np.int64(7)) == trace(env, np.uint64(7)) == trace(env, 7)  # type: ignore[arg-type]
+
+
+@every_game
+def test_unseeded_games_differ(game: Game) -> None:
+    assert trace(kepler_envs.make(game.id), None) != trace(kepler_envs.make(game.id), None)
+
+
+@every_game
+@pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "1", True])
+def test_bad_seeds(game: Game, seed: Any) -> None:
+    with pytest.raises(ValueError, match=r"allowed: an integer 0\.\.2\*\*64 - 1"):
+        kepler_envs.make(game.id).reset(seed=seed)
+
+
+@few_player_counts
+def test_interleaved_games_do_not_disturb_each_other(config: Configuration) -> None:
+    expected = [trace(make(config), seed, seed) for seed in range(3)]
+    envs = [make(config) for _ in range(3)]
+    choosers = [chooser(config, seed) for seed in range(3)]
+    seen: list[list[Any]] = [[], [], []]
+    for seed, env in enumerate(envs):
+        env.reset(seed=seed)
+    while any(env.agents for env in envs):
+        for env, choose, record in zip(envs, choosers, seen, strict=True):
+            if env.agents:
+                observation, reward, terminated, truncated, info = env.last()
+                looks = observation["observation"].tobytes(), observation["action_mask"].tobytes()
+                record.append((env.agent_selection, *looks, reward, str(info)))
+                env.step(None if terminated or truncated else choose(env.legal_actions()))
+    assert seen == expected
+
+
+# ---------------------------------------------------------------- the life of a game
+
+
+@every_player_count
+def test_spaces(config: Configuration) -> None:
+    env = make(config)
+    env.reset(seed=1)
+    assert env.possible_agents == [f"player_{seat}" for seat in range(config.num_players)]
+    for agent in env.possible_agents:
+        space = env.observation_space(agent)
+        assert space is env.observation_space(agent) and env.action_space(agent) is env.action_space(agent)
+        assert env.action_space(agent) == gymnasium.spaces.Discrete(len(config.actions))
+        assert space["observation"].shape == (config.observation.size,) and space["observation"].dtype == np.int16
+        observation = env.observe(agent)
+        assert space.contains(observation)
+        assert observation["action_mask"].any() == (agent == env.agent_selection)
+    assert env.state_space.contains(env.state())
+    parts = [env.observe(agent)["observation"] for agent in env.possible_agents]
+    assert np.array_equal(env.state(), np.concatenate(parts))
+
+
+@every_player_count
+def test_the_end_of_a_game(config: Configuration) -> None:
+    """Nobody is paid or ended before the end; then all are, and leave one after the other."""
+    env = make(config)
+    env.reset(seed=5)
+    choose = chooser(config, 5)
+    seats = set()
+    while not any(env.terminations.values()) and not any(env.truncations.values()):
+        assert env.agents == env.possible_agents
+        assert set(env.rewards.values()) == {0.0} == set(env._cumulative_rewards.values())
+        assert env.infos == {agent: {"seat": seat} for seat, agent in enumerate(env.possible_agents)}
+        seats.add(env.agent_selection)
+        env.step(choose(env.legal_actions()))
+    places, scores, returns = env.snapshot().results()
+    assert seats == set(env.possible_agents)
+    for seat, agent in enumerate(env.possible_agents):
+        info = env.infos[agent]
+        assert env.terminations[agent] != env.truncations[agent]
+        assert type(env.terminations[agent]) is bool and type(env.rewards[agent]) is float
+        assert env.rewards[agent] == env._cumulative_rewards[agent] == pytest.approx(float(returns[seat]))
+        assert (info["seat"], info["rank"], info["score"]) == (seat, places[seat], scores[seat])
+        assert info["returns"] == env.rewards[agent]
+        assert set(config.game.info(env.snapshot().state, config.tables[0], seat)) <= set(info)
+        assert not env.observe(agent)["action_mask"].any()
+    last_states = env.state()
+    for left in range(config.num_players, 0, -1):
+        assert env.num_agents == left and np.array_equal(env.state(), last_states)
+        with pytest.raises(ValueError):
+            env.step(0)
+        env.step(None)
+    assert env.agents == []
+    with pytest.raises(RuntimeError, match="reset"):
+        env.step(None)
+
+
+@every_game
+def test_nothing_before_reset(game: Game) -> None:
+    env = kepler_envs.make(game.id)
+    with pytest.raises(RuntimeError, match="reset"):
+        env.step(0)
+    with pytest.raises(RuntimeError, match="reset"):
+        env.snapshot()
+
+
+@every_game
+def test_copies_and_views(game: Game) -> None:
+    """With copies an old observation stays; without, it is the environment's own buffer."""
+    env = kepler_envs.make(game.id)
+    env.reset(seed=1)
+    old = env.last()[0]
+    kept = {name: value.copy() for name, value in old.items()}
+    for _ in range(10):
+        env.step(env.legal_actions()[0])
+    assert all(np.array_equal(old[name], kept[name]) for name in kept)
+    env = kepler_envs.make(game.id, copy=False)
+    env.reset(seed=1)
+    first = env.last()[0]["observation"]
+    env.step(env.legal_actions()[0])
+    assert env.last()[0]["observation"] is first
+
+
+@every_game
+def test_unknown_agent(game: Game) -> None:
+    env = kepler_envs.make(game.id)
+    env.reset(seed=1)
+    with pytest.raises(KeyError, match="there are: player_0"):
+        env.observe("player_99")
+    with pytest.raises(KeyError, match="there are: player_0"):
+        env.resample("player_99", 1)

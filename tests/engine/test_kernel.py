@@ -1,0 +1,359 @@
+"""The compile cache: never a stale function, whatever was edited, and never in the way.
+
+The tests work on a copy of the engine with a toy package beside it, each run in a process of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kepler_envs
+from kepler_envs.engine import kernel as kernels
+from kepler_envs.engine.kernel import INT, JIT_ENABLED, Scope, array_of, kernel
+
+PACKAGE = Path(kepler_envs.__file__).parent
+
+pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
+
+TOY = {
+    "constants.py": "STEP = 10\n",
+    "helpers.py": (
+        "from kepler_envs.engine.kernel import helper, leaf\n"
+        "from toy.constants import STEP\n"
+        "@leaf\n"
+        "def twice(x):\n"
+        "    return 2 * x\n"
+        "@helper\n"
+        "def advance(x):\n"
+        "    return twice(x) + STEP\n"
+    ),
+    "numbers.toml": "value = 1000\n",
+    "__init__.py": (
+        "import sys, tomllib\n"
+        "from pathlib import Path\n"
+        "import numpy as np\n"
+        "from kepler_envs.engine.bits import bit_count\n"
+        "from kepler_envs.engine.kernel import Scope, array_of, kernel, INT\n"
+        "from toy.helpers import advance\n"
+        "FOLDER = Path(__file__).parent\n"
+        "SCOPE = Scope('toy', FOLDER)\n"
+        "TABLE = np.array([tomllib.loads((FOLDER / 'numbers.toml').read_text())['value']])\n"
+        "def build():\n"
+        "    @kernel(SCOPE, 'run', (array_of(np.int64), INT))\n"
+        "    def run(numbers, at):\n"
+        "        return advance(numbers[at]) + TABLE[0] + 100000 * bit_count(np.uint64(7))\n"
+        "    return run\n"
+    ),
+}
+"""advance(1) = 12; + 1000 from the table; + 300000 from the engine's bit_count."""
+
+VALUE = 301_012
+MAIN = "import numpy as np, toy; run = toy.build(); print(run(np.array([1]), {at}), sum(run.stats.cache_hits.values()))"
+
+
+class Copy:
+    """A copy of the engine and the toy, with a cache of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.cache = folder / "cache"
+        shutil.copytree(PACKAGE / "engine", folder / "kepler_envs" / "engine", ignore=shutil.ignore_patterns("__pycache__"))
+        (folder / "kepler_envs" / "__init__.py").touch()
+        self.toy = folder / "toy"
+        self.toy.mkdir()
+        for name, text in TOY.items():
+            (self.toy / name).write_text(text)
+
+    def environment(self, **changes: str | None) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "KEPLER_", "XDG_"))}
+        wanted = {**kept, "PYTHONPATH": str(self.folder), "KEPLER_ENVS_CACHE_DIR": str(self.cache), **changes}
+        return {name: value for name, value in wanted.items() if value is not None}
+
+    def run(self, code: str = MAIN.format(at=0), **changes: str | None) -> list[int]:
+        """What a new process prints: the value, and how many kernels came from the cache."""
+        result = self.start(code, **changes)
+        out, problems = result.communicate(timeout=300)
+        assert result.returncode == 0, problems
+        return [int(word) for word in out.split()]
+
+    def start(self, code: str = MAIN.format(at=0), **changes: str | None) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", code], env=self.environment(**changes), cwd=self.folder, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        file = self.folder / path
+        text = file.read_text()
+        assert old in text
+        file.write_text(text.replace(old, new, 1))
+
+    def cached_files(self) -> list[Path]:
+        return sorted(path for path in self.cache.rglob("*.nb?"))
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Copy:
+    return Copy(tmp_path)
+
+
+# ---------------------------------------------------------------- never stale
+
+
+def test_second_process_compiles_nothing(copied: Copy) -> None:
+    assert copied.run() == [VALUE, 0]
+    files = {path: path.stat().st_mtime_ns for path in copied.cached_files()}
+    assert len(files) == 2  # numba's index and the code
+    assert copied.run() == [VALUE, 1]
+    assert {path: path.stat().st_mtime_ns for path in copied.cached_files()} == files
+
+
+@pytest.mark.parametrize(
+    "path, old, new, value",
+    [
+        ("toy/helpers.py", "return 2 * x", "return 5 * x", VALUE + 3),
+        ("toy/constants.py", "STEP = 10", "STEP = 20", VALUE + 10),
+        ("toy/numbers.toml", "value = 1000", "value = 2000", VALUE + 1000),
+        ("toy/__init__.py", "+ TABLE[0]", "+ 2 * TABLE[0]", VALUE + 1000),
+        ("kepler_envs/engine/bits.py", "return np.int64((word * _EACH_BYTE) >> _U56)", "return np.int64(5)", VALUE + 200_000),
+    ],
+    ids=["helper", "constant", "table", "kernel", "engine"],
+)
+def test_every_edit_is_seen(copied: Copy, path: str, old: str, new: str, value: int) -> None:
+    """A changed callee, constant, data file or engine file: the next process computes anew, and the old text finds the old code."""
+    assert copied.run() == [VALUE, 0]
+    copied.edit(path, old, new)
+    assert copied.run() == [value, 0]
+    assert copied.run() == [value, 1]
+    copied.edit(path, new, old)
+    assert copied.run() == [VALUE, 1]
+
+
+def test_an_edit_between_loading_and_compiling_is_not_stored(copied: Copy) -> None:
+    """A process that loaded the old text must not leave its code under the new text's name, nor under the old one's."""
+    code = (
+        "import numpy as np, toy\n"
+        f"path = toy.FOLDER / 'constants.py'; path.write_text('STEP = 20\\n')\n"
+        "run = toy.build(); print(run(np.array([1]), 0), sum(run.stats.cache_hits.values()))\n"
+    )
+    assert copied.run(code) == [VALUE, 0]
+    assert copied.cached_files() == []
+    assert copied.run() == [VALUE + 10, 0]
+
+
+def test_games_see_edited_rules_and_components(tmp_path: Path) -> None:
+    """The same with a real game: a number in components.toml, a line of the rules."""
+    folder = tmp_path / "kepler_envs"
+    shutil.copytree(PACKAGE, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    code = (
+        "import kepler_envs\n"
+        "from kepler_envs import Snapshot\n"
+        "config = kepler_envs.game('kitten_adventurers').configure(4)\n"
+        "states = [Snapshot.deal(config, seed).state for seed in range(9)]\n"
+        "print(*(int(state['player']['hand_count'][0]) for state in states), *(int(state['seat']) for state in states))\n"
+    )
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "KEPLER_"))}
+    environment = {**kept, "PYTHONPATH": str(tmp_path), "KEPLER_ENVS_CACHE_DIR": str(tmp_path / "cache")}
+
+    def deal() -> tuple[list[int], list[int]]:
+        result = subprocess.run(
+            [sys.executable, "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        numbers = [int(word) for word in result.stdout.split()]
+        return numbers[:9], numbers[9:]
+
+    game = folder / "games" / "kitten_adventurers"
+    hands, seats = deal()
+    assert hands == [7] * 9 and len(set(seats)) > 1
+    components = game / "components.toml"
+    text = components.read_text(encoding="utf-8")
+    components.chmod(0o644)
+    components.write_text(text.replace("players = 4\nquest = 10\nhand = 7", "players = 4\nquest = 10\nhand = 5"), encoding="utf-8")
+    assert deal()[0] == [5] * 9
+    rules = game / "rules.py"
+    text = rules.read_text(encoding="utf-8")
+    assert "s.seat = below(s, int(o.num_players))" in text
+    rules.write_text(text.replace("s.seat = below(s, int(o.num_players))", "s.seat = 3"), encoding="utf-8")
+    assert deal() == ([5] * 9, [3] * 9)
+
+
+# ---------------------------------------------------------------- several processes
+
+
+def test_processes_that_compile_at_once(copied: Copy) -> None:
+    """With an empty cache all of them get the right value, and leave a cache that works."""
+    running = [copied.start() for _ in range(4)]
+    for process in running:
+        out, problems = process.communicate(timeout=300)
+        assert process.returncode == 0, problems
+        assert out.split()[0] == str(VALUE)
+    assert copied.run() == [VALUE, 1]
+
+
+def test_damaged_cache_files(copied: Copy) -> None:
+    """Code that was cut short (a full disk, a killed process) is compiled again."""
+    copied.run()
+    data = [path for path in copied.cached_files() if path.suffix == ".nbc"]
+    assert data
+    for path in data:
+        path.unlink()
+    assert copied.run() == [VALUE, 0]
+    assert copied.run() == [VALUE, 1]
+
+
+# ---------------------------------------------------------------- where it is kept
+
+
+def test_cache_beside_an_ordinary_install(copied: Copy) -> None:
+    assert copied.run(KEPLER_ENVS_CACHE_DIR=None)[0] == VALUE
+    kept = copied.folder / "kepler_envs" / "__pycache__" / "compiled"
+    assert list(kept.rglob("toy-*/*.nbc"))
+
+
+def test_cache_of_a_read_only_install(copied: Copy) -> None:
+    """Where the package's folder takes no files (here: a file stands in the way), the user's cache folder does."""
+    blocked = copied.folder / "kepler_envs" / "__pycache__" / "compiled"
+    blocked.parent.mkdir()
+    blocked.touch()
+    home = copied.folder / "home"
+    home.mkdir()
+    away = {"KEPLER_ENVS_CACHE_DIR": None, "HOME": str(home), "XDG_CACHE_HOME": None}
+    assert copied.run(**away) == [VALUE, 0]
+    assert list((home / ".cache" / "kepler_envs").glob("toy-*/*.nbc"))
+    assert copied.run(**away) == [VALUE, 1]
+    assert copied.run(**{**away, "XDG_CACHE_HOME": str(copied.folder / "xdg")}) == [VALUE, 0]
+    assert list((copied.folder / "xdg" / "kepler_envs").glob("toy-*/*.nbc"))
+
+
+@pytest.mark.parametrize("place", ["below a file", "in /proc"])
+def test_no_place_for_a_cache(copied: Copy, place: str) -> None:
+    """Nothing is kept, and nothing fails."""
+    file = copied.folder / "file"
+    file.touch()
+    nowhere = str(file / "cache") if place == "below a file" else "/proc/kepler_envs_cache"
+    assert copied.run(KEPLER_ENVS_CACHE_DIR=nowhere) == [VALUE, 0]
+    assert copied.run(KEPLER_ENVS_CACHE_DIR=nowhere) == [VALUE, 0]
+    blocked = copied.folder / "kepler_envs" / "__pycache__" / "compiled"
+    blocked.parent.mkdir(exist_ok=True)
+    blocked.touch()
+    assert copied.run(KEPLER_ENVS_CACHE_DIR=None, HOME=nowhere, XDG_CACHE_HOME=nowhere) == [VALUE, 0]
+
+
+def test_cache_folder_from_numba(copied: Copy) -> None:
+    """NUMBA_CACHE_DIR is honoured where our own variable is not set."""
+    own = copied.folder / "numba"
+    assert copied.run(KEPLER_ENVS_CACHE_DIR=None, NUMBA_CACHE_DIR=str(own)) == [VALUE, 0]
+    assert list((own / "kepler_envs").glob("toy-*/*.nbc"))
+
+
+def test_code_of_old_sources_is_removed_after_a_month(copied: Copy) -> None:
+    copied.run()
+    (first,) = (copied.cache / "kepler_envs").glob("toy-*")
+    copied.edit("toy/constants.py", "10", "11")
+    copied.run()
+    recent = set((copied.cache / "kepler_envs").glob("toy-*"))
+    assert len(recent) == 2 and first in recent
+    month_ago = time.time() - 31 * 86400
+    os.utime(first, (month_ago, month_ago))
+    other = copied.cache / "kepler_envs" / "other-0123"
+    other.mkdir()
+    os.utime(other, (month_ago, month_ago))
+    copied.run()
+    assert set((copied.cache / "kepler_envs").glob("toy-*")) == recent - {first}
+    assert other.exists(), "another scope's folders are not ours to remove"
+
+
+# ---------------------------------------------------------------- builds
+
+
+def test_bounds_checked_code_is_kept_apart(copied: Copy) -> None:
+    """Neither build ever runs the other's code."""
+    outside = (
+        "import numpy as np, toy\n"
+        "run = toy.build()\n"
+        "try:\n"
+        "    run(np.array([1, 2, 3])[:1], 5)\n"
+        "    print(0, sum(run.stats.cache_hits.values()))\n"
+        "except IndexError:\n"
+        "    print(1, sum(run.stats.cache_hits.values()))\n"
+    )
+    assert copied.run() == [VALUE, 0]
+    assert copied.run(outside, NUMBA_BOUNDSCHECK="1") == [1, 0]
+    assert copied.run(outside, NUMBA_BOUNDSCHECK="1") == [1, 1]
+    assert copied.run(NUMBA_BOUNDSCHECK="1") == [VALUE, 1]
+    assert copied.run() == [VALUE, 1]
+    assert len(list((copied.cache / "kepler_envs").glob("toy-*"))) == 2
+
+
+def test_uncompiled(copied: Copy) -> None:
+    code = "import numpy as np, toy; run = toy.build(); print(run(np.array([1]), 0), int(hasattr(run, 'stats')))"
+    assert copied.run(code, NUMBA_DISABLE_JIT="1") == [VALUE, 0]
+    assert not copied.cache.exists()
+
+
+# ---------------------------------------------------------------- signatures
+
+
+@pytest.fixture(scope="module")
+def fill() -> object:
+    @kernel(Scope("tests_kernel", Path(__file__).parent), "fill", (array_of(np.int16, 2), array_of(np.int64, readonly=True), INT))
+    def fill(out, values, factor):
+        for i in range(values.size):
+            out[i, 0] = values[i] * factor
+        return values.size
+
+    return fill
+
+
+def test_one_signature(fill: object) -> None:
+    out = np.zeros((3, 2), np.int16)
+    values = np.array([1, 2, 3])
+    assert fill(out, values, 5) == 3 and out[:, 0].tolist() == [5, 10, 15]
+    values.flags.writeable = False
+    assert fill(out, values, True) == 3, "an argument that is only read may be read-only"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (np.zeros((3, 2), np.int32), np.arange(3), 5),
+        (np.zeros((3, 2), np.int16), np.arange(3.0), 5),
+        (np.zeros((3, 2), np.int16), np.arange(3, dtype=np.int32), 5),
+        (np.zeros(6, np.int16), np.arange(3), 5),
+        (np.zeros((2, 3), np.int16).T, np.arange(3), 5),
+        (np.zeros((3, 4), np.int16)[:, ::2], np.arange(3), 5),
+        (np.zeros((3, 2), np.int16), np.arange(6)[::2], 5),
+        (np.zeros((3, 2), np.int16), [1, 2, 3], 5),
+        (np.zeros((3, 2), np.int16), np.arange(3), "5"),
+        (np.zeros((3, 2), np.int16), np.arange(3)),
+    ],
+)
+def test_another_type_or_layout_is_an_error(fill: object, arguments: tuple[object, ...]) -> None:
+    """A second compilation would cost seconds and miss the cache: it is refused."""
+    with pytest.raises(TypeError):
+        fill(*arguments)  # type: ignore[operator]
+    assert len(fill.signatures) == 1  # type: ignore[attr-defined]
+
+
+def test_a_read_only_array_is_not_written(fill: object) -> None:
+    out = np.zeros((3, 2), np.int16)
+    out.flags.writeable = False
+    with pytest.raises(TypeError):
+        fill(out, np.arange(3), 5)  # type: ignore[operator]
+    assert not out.any()
+
+
+def test_scopes() -> None:
+    here = Path(__file__).parent
+    assert Scope("a", here).digest == Scope("b", here).digest != Scope("a").digest
+    assert Scope("a", here).is_current()
+    names = {scope.cache_folder().name.rpartition("-")[0] for scope in (Scope("a"), Scope("b"))}
+    assert names == {"a", "b"} or kernels.BOUNDSCHECK

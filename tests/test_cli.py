@@ -1,0 +1,490 @@
+"""The command line, mostly in this process: what is printed, what is written, exit codes."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import kepler_envs
+from kepler_envs import registry, tables
+from kepler_envs.cli import main
+from kepler_envs.cli.common import parse_options
+from kepler_envs.cli.match import Match
+from kepler_envs.cli.stage import Stage
+from kepler_envs.engine import batch, playout, single, warmup
+from kepler_envs.engine.kernel import JIT_ENABLED
+from kepler_envs.engine.replay import read_replay, verify
+from kepler_envs.engine.snapshot import Snapshot
+
+GAME = "kitten_adventurers"
+SHORT = ["--option", "quest_size=1"]
+"""Games of some dozen decisions."""
+
+
+@pytest.fixture(autouse=True)
+def wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables do not wrap, whatever the terminal the tests run in."""
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """What a person types, line by line, then the end of the input."""
+    return lambda text: monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+
+
+@pytest.fixture
+def recorded(tmp_path: Path) -> Path:
+    """A replay of a short game between random players."""
+    path = tmp_path / "game.jsonl"
+    assert main(["watch", GAME, "--players", "3", *SHORT, "--seed", "11", "--quiet", "--save", str(path)]) == 0
+    return path
+
+
+def lines_of(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def rewrite(path: Path, lines: list[dict]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+# ---------------------------------------------------------------- list and show
+
+
+def test_list_names_every_game(capsys):
+    assert main(["list"]) == 0
+    printed = capsys.readouterr().out
+    for name in kepler_envs.games():
+        game = kepler_envs.game(name)
+        assert game.id in printed and game.title in printed
+
+
+@pytest.mark.parametrize("name", registry.games())
+def test_show_prints_every_row(name, capsys):
+    assert main(["show", name]) == 0
+    printed = capsys.readouterr().out
+    game = kepler_envs.game(name)
+    shown = [*tables.option_rows(game), *tables.node_rows(game), *tables.piece_rows(game.observation)]
+    for row in [*shown, *tables.action_rows(game.actions)]:
+        assert row.name in printed
+    for table in tables.component_tables(game):
+        assert f"Components: {table.section}" in printed
+
+
+def test_show_for_some_players_keeps_their_rows_only(capsys):
+    assert main(["show", GAME, "--players", "8"]) == 0
+    setup = capsys.readouterr().out.partition("Components: setup")[2].partition("Provenance")[0]
+    rows = [line.split("│")[1].strip() for line in setup.splitlines() if line.startswith("│")]
+    assert rows == ["8"]
+
+
+def test_show_own_components(tmp_path, capsys):
+    own = tmp_path / "mine.toml"
+    default = tables.component_file(kepler_envs.game(GAME))
+    own.write_text(default.read_text().replace("Final Frontier", "Edge of Space"))
+    assert main(["show", GAME, "--components", str(own)]) == 0
+    assert "Edge of Space" in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------- play
+
+
+def test_a_person_plays_a_whole_game_by_number(tmp_path, typed, capsys):
+    path = tmp_path / "game.jsonl"
+    typed("1\n" * 4000)
+    command = ["play", GAME, "--players", "2", *SHORT, "--seat", "1", "--seed", "5", "--save", str(path)]
+    assert main(command) == 0
+    printed = capsys.readouterr().out
+    assert "player_1: you" in printed and "player_0: uniform" in printed
+    assert "Result" in printed and f"Replay written: {path}" in printed
+    replay = read_replay(path)
+    assert replay.agents == ["uniform", "person"]
+    position = Snapshot.deal(kepler_envs.game(GAME).configure(2, quest_size=1), 5)
+    for seat, action in zip(replay.seats, replay.actions, strict=True):
+        if seat == 1:
+            assert action == position.legal_ids()[0]  # move number 1
+        position = position.apply(action)
+    assert position.over
+
+
+def test_the_board_is_the_seat_s_own_view_until_the_end(typed, capsys):
+    typed("1\n1\n")
+    assert main(["play", GAME, "--players", "3", "--seed", "5"]) == 0
+    printed = capsys.readouterr().out
+    assert "seen by player_0" in printed and "? ?" in printed
+    assert "all cards open" not in printed
+
+
+def test_a_person_is_told_what_the_others_did(tmp_path, typed, capsys):
+    path = tmp_path / "game.jsonl"
+    typed("7\n" * 3)  # 7 is the last of seven moves of the first decision: the turn ends
+    assert main(["play", GAME, "--players", "3", "--seed", "5", "--save", str(path)]) == 0
+    printed = capsys.readouterr().out
+    told = printed[printed.index("Since your last move:") :]
+    replay = read_replay(path)
+    mine = [number for number, seat in enumerate(replay.seats) if seat == 0]
+    between = range(mine[0] + 1, mine[1]) if len(mine) > 1 else range(mine[0] + 1, len(replay.seats))
+    assert len(between) >= 2
+    for number in between:
+        assert f"player_{replay.seats[number]}: {replay.texts[number]}" in told
+
+
+def test_bad_input_is_answered_and_asked_again(typed, capsys):
+    typed("99\nhello\n0\n\n-1\n1.5\nh\nb\nq\n")
+    assert main(["play", GAME, "--players", "3", "--seed", "5"]) == 0
+    printed = capsys.readouterr().out
+    for wrong in ("99", "hello", "0", "", "-1", "1.5"):
+        assert f"{wrong!r} is no move. Type 1..7, or b (board), h (help), q (leave)." in printed
+    assert "this help" in printed
+    assert printed.count("seen by player_0") == 2  # asked once, and once more by b
+    assert "You leave after 1 decisions." in printed  # player_2 began
+
+
+@pytest.mark.parametrize("ending", ["q\n", "Q \n", ""])
+def test_leaving_keeps_the_game_so_far(ending, tmp_path, typed, capsys):
+    path = tmp_path / "part.jsonl"
+    typed("1\n" + ending)
+    assert main(["play", GAME, "--players", "3", "--seed", "5", "--save", str(path)]) == 0
+    assert "unfinished game written" in capsys.readouterr().out
+    replay = read_replay(path)
+    assert replay.final is None and len(replay.actions) == 2
+    assert main(["replay", str(path), "--verify"]) == 0
+    assert "unfinished" in capsys.readouterr().out
+
+
+def test_ctrl_c_leaves_the_game(monkeypatch, capsys):
+    def interrupted(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.input", interrupted)
+    assert main(["play", GAME, "--players", "2", "--seed", "5"]) == 0
+    assert "You leave" in capsys.readouterr().out
+
+
+def test_people_share_the_keyboard(typed, capsys):
+    typed("\n1\n" * 4000)  # wrong answers are no harm: an empty line hands over, or is answered
+    assert main(["play", GAME, "--players", "2", *SHORT, "--seat", "all", "--seed", "5"]) == 0
+    printed = capsys.readouterr().out
+    assert "player_0: person" in printed and "player_1: person" in printed
+    assert "player_1, it is your turn: press Enter" in printed and "Result" in printed
+
+
+# ---------------------------------------------------------------- watch
+
+
+def test_watch_is_repeatable_and_prints_every_move(tmp_path, capsys):
+    path = tmp_path / "game.jsonl"
+    command = ["watch", GAME, "--players", "2", *SHORT, "--seed", "3"]
+    assert main([*command, "--save", str(path)]) == 0
+    printed = capsys.readouterr().out
+    replay = read_replay(path)
+    assert replay.agents == ["uniform", "uniform"]
+    for number, (seat, text) in enumerate(zip(replay.seats, replay.texts, strict=True), 1):
+        assert f"{number:5}  player_{seat}: {text}\n" in printed
+    assert main(command) == 0
+    assert capsys.readouterr().out == printed.replace(f"Replay written: {path}\n", "")
+
+
+def test_quiet_watch_prints_the_result_only(capsys):
+    assert main(["watch", GAME, *SHORT, "--seed", "3", "--quiet"]) == 0
+    assert capsys.readouterr().out.lstrip().startswith("Result")
+
+
+def test_watch_draws_every_position(tmp_path):
+    folder = tmp_path / "new" / "pictures"
+    path = tmp_path / "game.jsonl"
+    command = ["watch", GAME, "--players", "2", *SHORT, "--seed", "3", "--quiet", "--svg", str(folder)]
+    assert main([*command, "--save", str(path)]) == 0
+    pictures = sorted(folder.iterdir())
+    assert [picture.name for picture in pictures] == [f"{n:04}.svg" for n in range(len(read_replay(path).actions) + 1)]
+    assert pictures[0].read_text().startswith("<svg")
+
+
+def test_agents_of_the_checkout_can_be_watched(capsys):
+    assert (
+        main(["watch", GAME, "--players", "2", *SHORT, "--agents", "greedy", "uniform", "--seed", "3", "--quiet"]) == 0
+    )
+    printed = capsys.readouterr().out
+    assert "greedy" in printed and "uniform" in printed
+
+
+def test_interrupted_watch_keeps_the_game_so_far(monkeypatch, tmp_path, capsys):
+    path = tmp_path / "part.jsonl"
+    decide = Match.let_agent_decide
+
+    def until_ctrl_c(match: Match) -> None:
+        if len(match.actions) == 5:
+            raise KeyboardInterrupt
+        decide(match)
+
+    monkeypatch.setattr(Match, "let_agent_decide", until_ctrl_c)
+    assert main(["watch", GAME, "--seed", "3", "--quiet", "--save", str(path)]) == 130
+    assert len(read_replay(path).actions) == 5
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_on_a_terminal_the_position_is_redrawn():
+    paper = io.StringIO()
+    stage = Stage(Console(file=paper, force_terminal=True, width=120, highlight=False), delay=0.001)
+    position = Snapshot.deal(kepler_envs.game(GAME).configure(), 1)
+    stage.open("the deal", position)
+    for number in range(3):
+        stage.show(f"move {number}", position)
+    stage.close(position)
+    assert paper.getvalue().count("no ladder in play") == 4
+    assert paper.getvalue().rstrip().endswith("move 2")
+
+
+# ---------------------------------------------------------------- replay
+
+
+def test_a_replay_verifies(recorded, capsys):
+    assert main(["replay", str(recorded), "--verify"]) == 0
+    printed = capsys.readouterr().out.splitlines()[-1]
+    assert printed.startswith("OK  ") and lines_of(recorded)[-1]["hash"][:16] in printed
+
+
+def test_a_replay_is_shown_move_by_move(recorded, capsys):
+    capsys.readouterr()
+    assert main(["replay", str(recorded)]) == 0
+    printed = capsys.readouterr().out
+    replay = read_replay(recorded)
+    for number, text in enumerate(replay.texts, 1):
+        assert f"{number:5}  player_{replay.seats[number - 1]}: {text}\n" in printed
+    assert "Result" in printed
+
+
+def test_one_position_of_a_replay(recorded, capsys):
+    replay = read_replay(recorded)
+    config = kepler_envs.game(GAME).configure(**replay.options)
+    position = list(replay.positions(config))[4]
+    capsys.readouterr()
+    assert main(["replay", str(recorded), "--at", "4", "--seat", "1"]) == 0
+    assert capsys.readouterr().out.strip() == position.text(1).strip()
+
+
+def other_action(lines: list[dict]) -> None:
+    lines[3]["action"] = 50 if lines[3]["action"] != 50 else 0
+
+
+def other_seat(lines: list[dict]) -> None:
+    lines[3]["seat"] = (lines[3]["seat"] + 1) % 3
+
+
+def other_text(lines: list[dict]) -> None:
+    lines[3]["text"] = "do something else"
+
+
+def other_hash(lines: list[dict]) -> None:
+    lines[-1]["hash"] = "0" * 64
+
+
+def other_seed(lines: list[dict]) -> None:
+    lines[0]["seed"] += 1
+
+
+def other_cards(lines: list[dict]) -> None:
+    lines[0]["components"] = "0" * 16
+
+
+def a_decision_less(lines: list[dict]) -> None:
+    del lines[-2]
+
+
+@pytest.mark.parametrize(
+    "tamper", [other_action, other_seat, other_text, other_hash, other_seed, other_cards, a_decision_less]
+)
+def test_a_tampered_replay_does_not_verify(tamper, recorded, capsys):
+    lines = lines_of(recorded)
+    tamper(lines)
+    rewrite(recorded, lines)
+    assert main(["replay", str(recorded), "--verify"]) == 1
+    assert f"DIFFERS  {recorded}: " in capsys.readouterr().out
+
+
+def test_showing_an_impossible_game_names_the_decision(recorded, capsys):
+    lines = lines_of(recorded)
+    lines[3]["action"] = 50
+    rewrite(recorded, lines)
+    assert main(["replay", str(recorded)]) == 2
+    assert "decision 3: illegal action 50 ('place it in lane 4')" in capsys.readouterr().err
+
+
+def test_pictures_of_a_replay(recorded, tmp_path, capsys):
+    assert main(["replay", str(recorded), "--svg", str(tmp_path / "last.svg"), "--at", "3"]) == 0
+    assert "1 picture written" in capsys.readouterr().out
+    assert (tmp_path / "last.svg").read_text().startswith("<svg")
+    assert main(["replay", str(recorded), "--svg", str(tmp_path / "all")]) == 0
+    assert len(list((tmp_path / "all").iterdir())) == len(read_replay(recorded).actions) + 1
+
+
+def test_png_of_a_replay(recorded, tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    assert main(["replay", str(recorded), "--png", str(tmp_path / "last.png"), "--at", "3", "--seat", "0"]) == 0
+    with image.open(tmp_path / "last.png") as picture:
+        assert picture.size[0] > 100
+
+
+# ---------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["show", "chess"], "no game 'chess'; there are: kitten_adventurers"),
+        (["watch", f"{GAME}-v7"], "there is: kitten_adventurers-v0"),
+        (["watch", GAME, "--players", "9"], "num_players = 9 is not allowed; allowed: an integer 2..8"),
+        (
+            ["watch", GAME, "--option", "hand_size=9"],
+            "hand_size = 9 is not allowed; allowed: 'rulebook' or 5 or 6 or 7",
+        ),
+        (["watch", GAME, "--option", "hands=9"], "unknown option hands; there are"),
+        (["watch", GAME, "--option", "hand_size"], "must read key=value"),
+        (["watch", GAME, "--option", "num_players=3"], "write --players 3 instead"),
+        (["watch", GAME, "--option", "components=x"], "write --components x instead"),
+        (["watch", GAME, "--option", "hand_size=5", "--option", "hand_size=6"], "hand_size is given twice"),
+        (["watch", GAME, "--components", "missing.toml"], "missing.toml: cannot be read"),
+        (["watch", GAME, "--seed", "-1"], "seed = -1 is not allowed"),
+        (["watch", GAME, "--delay", "-1"], "--delay -1 is not allowed"),
+        (["watch", GAME, "--agents", "uniform", "uniform"], "name one for all or 4, for the seats 0, 1, 2, 3"),
+        (["watch", GAME, "--agents", "nobody"], "no agent 'nobody'"),
+        (["watch", GAME, "--save", "missing/game.jsonl"], "there is no folder missing"),
+        (["play", GAME, "--save", "."], ". is a folder"),
+        (["play", GAME, "--seat", "4"], "--seat 4 is not allowed; allowed: 0..3 or all"),
+        (["replay", "missing.jsonl"], "missing.jsonl: cannot be read"),
+        (["bench", "--seconds", "0"], "--seconds 0 is not allowed"),
+        (["bench", "--num-envs", "0"], "num_envs = 0 is not allowed"),
+        (["compile", "chess"], "no game 'chess'"),
+    ],
+)
+def test_what_is_not_possible_is_one_line_and_exit_code_2(arguments, words, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    written = capsys.readouterr().err
+    assert written.startswith("kepler-envs: ") and words in written
+    assert "Traceback" not in written
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--at", "10000"], "--at 10000 is not allowed"),
+        (["--seat", "3"], "--seat 3 is not allowed; allowed: 0..2"),
+        (["--svg", "picture.gif"], "name a file that ends in .svg, or a folder"),
+        (["--svg", "missing/picture.svg"], "there is no folder missing"),
+    ],
+)
+def test_errors_about_a_replay(arguments, words, recorded, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["replay", str(recorded), *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["", "no json\n", '{"format": "other"}\n', '{"format": "kepler-replay-1"}\n'])
+def test_a_file_that_is_no_replay(text, tmp_path, capsys):
+    path = tmp_path / "game.jsonl"
+    path.write_text(text)
+    assert main(["replay", str(path)]) == 2
+    assert f"kepler-envs: {path}: line 1 " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [[], ["dance"], ["show"], ["watch", GAME, "--speed", "3"]])
+def test_wrong_arguments_end_with_2(arguments, capsys):
+    assert main(arguments) == 2
+    assert capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["play", "--help"]])
+def test_help(arguments, capsys):
+    assert main(arguments) == 0
+    assert "usage: kepler-envs" in capsys.readouterr().out
+
+
+def test_options_are_numbers_where_they_read_as_one():
+    assert parse_options(["a=5", "b=0.5", "c=rulebook", "d=x=y"]) == {"a": 5, "b": 0.5, "c": "rulebook", "d": "x=y"}
+
+
+@pytest.mark.parametrize("library", ["tyro", "rich"])
+def test_without_the_extra(library, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, library, None)
+    assert main(["list"]) == 2
+    assert capsys.readouterr().err == f"kepler-envs needs {library}: pip install 'kepler_envs[cli]'\n"
+
+
+def test_without_pillow(recorded, monkeypatch, tmp_path, capsys):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    assert main(["replay", str(recorded), "--png", str(tmp_path / "a.png")]) == 2
+    assert "pip install 'kepler_envs[cli]'" in capsys.readouterr().err
+
+
+def test_without_the_checkout(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(kepler_envs, "__file__", str(tmp_path / "kepler_envs" / "__init__.py"))
+    monkeypatch.setitem(sys.modules, "agents", None)
+    for name in [name for name in sys.modules if name.startswith("agents.")]:
+        monkeypatch.delitem(sys.modules, name)
+    assert main(["watch", GAME, *SHORT, "--quiet"]) == 0  # uniform is in the package
+    assert main(["watch", GAME, "--agents", "greedy"]) == 2
+    assert "only the agent 'uniform' is part of the package" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- bench and compile
+
+
+def test_bench_prints_a_row_for_each_measurement(capsys):
+    assert main(["bench", GAME, "--seconds", "0.01", "--num-envs", "4"]) == 0
+    printed = capsys.readouterr().out
+    for words in ("logical cores", "numba", "Batch of 4", "AEC", "playouts", "clone", "decisions/s", "games/s", "us"):
+        assert words in printed
+
+
+def test_compile_lists_every_kernel_of_the_engine(capsys):
+    names = [name for name, _ in warmup.kernels(kepler_envs.game(GAME))]
+    in_modules = {
+        name.removesuffix("_kernel")
+        for module in (single, batch, playout)
+        for name, value in vars(module).items()
+        if name.endswith("_kernel") and value.__module__ == module.__name__
+    }
+    assert len(names) == len(set(names)) and set(names) == in_modules
+
+
+def test_compile_reports_its_progress():
+    steps: list[tuple[str, int, int]] = []
+    count = warmup.compile_game(kepler_envs.game(GAME), lambda *step: steps.append(step))
+    assert [done for _, done, _ in steps] == list(range(count))
+    assert {total for _, _, total in steps} == {count}
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
+def test_compile_command(capsys):
+    assert main(["compile", GAME]) == 0
+    assert f"{kepler_envs.game(GAME).id}: " in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------- as a program
+
+
+def test_as_a_module_and_into_a_closed_pipe():
+    program = [sys.executable, "-m", "kepler_envs"]
+    listed = subprocess.run([*program, "list"], capture_output=True, text=True, timeout=300)
+    assert listed.returncode == 0 and GAME in listed.stdout
+    with subprocess.Popen([*program, "show", GAME], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as shown:
+        shown.stdout.close()
+        assert shown.wait(timeout=300) == 141
+        assert shown.stderr.read() == b""
+
+
+def test_a_recorded_game_is_the_game_that_was_played(recorded):
+    replay = read_replay(recorded)
+    config = kepler_envs.game(GAME).configure(**replay.options)
+    position = verify(replay, config)
+    assert position.results()[0].tolist() == replay.final["rank"]

@@ -1,0 +1,89 @@
+"""The pages: generated parts say what the code says, links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import kepler_envs
+from docs import build
+from kepler_envs import tables
+from kepler_envs.engine.kernel import JIT_ENABLED
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md")])
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="plays thousands of games")
+def test_generated_parts_are_fresh():
+    stale = build.stale(build.build())
+    assert not stale, f"run python -m docs.build: {[str(path.relative_to(ROOT)) for path in stale]}"
+
+
+@pytest.mark.parametrize("name", kepler_envs.games())
+def test_a_game_s_page_has_every_generated_part_once(name):
+    text = (ROOT / "docs" / "games" / f"{name}.md").read_text()
+    assert sorted(match["name"] for match in build.PART.finditer(text)) == sorted(build.SECTIONS)
+    assert text.count("<!-- generated:") == text.count("<!-- end -->") == len(build.SECTIONS)
+
+
+def test_a_stale_part_is_found_and_written_anew(tmp_path):
+    game = kepler_envs.game(kepler_envs.games()[0])
+    page = "before\n\n<!-- generated: actions -->\nold\n<!-- end -->\n\nafter\n"
+    fresh = build.build_page(game, page)
+    assert fresh.startswith("before\n") and fresh.endswith("after\n") and "old" not in fresh
+    assert build.build_page(game, fresh) == fresh
+    path = tmp_path / "page.md"
+    assert build.stale({path: fresh}) == [path]  # not there
+    path.write_text(page)
+    assert build.stale({path: fresh}) == [path]
+    path.write_text(fresh)
+    assert build.stale({path: fresh}) == []
+
+
+def test_an_unknown_part_is_an_error():
+    with pytest.raises(KeyError, match="nonsense"):
+        build.build_page(kepler_envs.game(kepler_envs.games()[0]), "<!-- generated: nonsense -->\n<!-- end -->\n")
+
+
+def test_tables_are_pipe_tables():
+    assert (
+        build.markdown_table(("a", "b"), [(1, "x|y"), (2, "")]) == "| a | b |\n| --: | --- |\n| 1 | x\\|y |\n| 2 |  |"
+    )
+
+
+@pytest.mark.parametrize("name", kepler_envs.games())
+def test_tables_cover_the_game(name):
+    game = kepler_envs.game(name)
+    assert [row.name for row in tables.piece_rows(game.observation)] == list(game.observation.pieces)
+    assert [row.name for row in tables.action_rows(game.actions)] == [block.name for block in game.actions.blocks]
+    assert [row.name for row in tables.option_rows(game)] == [
+        "num_players", *(option.name for option in game.option_list), "components",
+    ]  # fmt: skip
+    assert [row.value for row in tables.node_rows(game)] == [int(node) for node in game.nodes]
+    tags = {row.what for row in tables.provenance_rows(game)}
+    for table in tables.component_tables(game):
+        for provenance in (row[table.columns.index("prov")] for row in table.rows):
+            assert set(re.findall(r"\b[A-Z]\b", provenance)) <= tags and provenance
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    for target in LINK.findall(CODE.sub("", page.read_text())):
+        if re.match(r"[a-z]+:", target):
+            continue  # somewhere else in the world
+        file, _, heading = target.partition("#")
+        path = (page.parent / file).resolve() if file else page
+        assert path.exists(), f"{target} in {page.name}"
+        if heading:
+            assert heading in headings(path), f"{target} in {page.name}"
+
+
+def headings(page: Path) -> set[str]:
+    """The anchors of a page's headings, as GitHub makes them."""
+    lines = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}
