@@ -9,6 +9,7 @@ from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.observation import CATEGORY, COUNT, FLAG, Layout, piece, table
 from kepler_envs.engine.rng import below, fork
 from kepler_envs.engine.rows import write_row
+from kepler_envs.games.kepler_run.rules import shuffle_deck
 from kepler_envs.games.kepler_run.state import (
     DELIVERY_SLOTS,
     GLOBALS_SIZE,
@@ -188,11 +189,12 @@ def resample(s, t, seat, generator):
 
     Everything else lies open. Nothing after setup is random, but the generator is replaced all the same.
     """
-    for last in range(int(s.deck_count) - 1, 0, -1):
-        other = below(generator, last + 1)
-        card = int(s.deck[last])
-        s.deck[last] = s.deck[other]
-        s.deck[other] = card
+    count = 0
+    for card in range(MAX_CARDS):
+        if s.unseen[card]:
+            s.deck[count] = card
+            count += 1
+    shuffle_deck(s, count, generator)
     for other in range(int(s.num_players)):
         if other != seat and s.player[other].committed:
             s.player[other].contract = _draw_contract(s.player[other], generator) + 1

@@ -68,7 +68,7 @@ def setup(s, t, o):
     s.num_players = n
     s.reward_mode = o.reward_mode
     s.shaping = o.shaping
-    _shuffle_deck(s, t)
+    _fill_deck(s, t)
     for _ in range(int(t.initial_run)):
         _append_sector(s, t, _deal(s))
     _give_ships(s, t, n)
@@ -84,18 +84,24 @@ def setup(s, t, o):
     _begin_round(s, t)
 
 
-@helper
-def _shuffle_deck(s, t):
+@leaf
+def _fill_deck(s, t):
     count = int(t.cards_total)
     for card in range(count):
         s.deck[card] = card
         s.unseen[card] = 1
+    s.deck_count = count
+    shuffle_deck(s, count, s)
+
+
+@helper
+def shuffle_deck(s, count, generator):
+    """Bring the ``count`` cards of the deck into a random order."""
     for last in range(count - 1, 0, -1):
-        other = below(s, last + 1)
+        other = below(generator, last + 1)
         card = int(s.deck[last])
         s.deck[last] = s.deck[other]
         s.deck[other] = card
-    s.deck_count = count
 
 
 @helper
