@@ -7,7 +7,8 @@ import numpy as np
 from agents.protocol import AgentError, Decisions
 from kepler_envs.engine.game import Configuration, record_array
 from kepler_envs.engine.playout import CompiledPolicy, choose_kernel
-from kepler_envs.engine.rng import GENERATOR, mix
+from kepler_envs.engine.rng import GENERATOR
+from kepler_envs.engine.seeds import mix
 
 
 class CompiledAgent:
@@ -24,7 +25,7 @@ class CompiledAgent:
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
         """See :meth:`Agent.start`."""
         self._make_room(int(rows.max(initial=-1)) + 1)
-        self._generators["rng"][rows] = [mix(seed) for seed in seeds]
+        self._generators["rng"][rows] = [mix(int(seed)) for seed in seeds]
 
     def act(self, decisions: Decisions) -> np.ndarray:
         """See :meth:`Agent.act`."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
+os.environ.setdefault("NUMBA_NUM_THREADS", "2")  # batches with two threads are tested on machines with one core, too
+
 from hypothesis import HealthCheck, settings
 
 from tests.effort import DEEP

@@ -138,7 +138,9 @@ def first_difference(old: str, new: str) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.playthroughs", description=__doc__.splitlines()[0])
     parser.add_argument("--write", action="store_true", help="write the files anew")
-    parser.add_argument("--print", nargs="+", type=Path, default=[], metavar="PATH", help="play and print these files' games")
+    parser.add_argument(
+        "--print", nargs="+", type=Path, default=[], metavar="PATH", help="play and print these files' games"
+    )
     arguments = parser.parse_args()
     if arguments.print:
         for path in arguments.print:

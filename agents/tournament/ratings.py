@@ -1,11 +1,8 @@
-"""Ratings from finishing orders: the Plackett-Luce model, by maximum likelihood.
+"""Ratings from finishing orders: the Plackett-Luce model, by maximum likelihood (``choix.ilsr_rankings``).
 
 Each agent has a strength; the finishing order of a table is as if the places were drawn one after the other, each with
 chances proportional to the strengths of those that are left. An agent on several seats of a table counts for each of them.
 All games are fitted at once, so their order does not matter.
-
-The estimate is that of ``choix.ilsr_rankings`` (the tests hold the two together). It is computed here over the distinct remainders
-of tables with their frequencies, because the bootstrap fits hundreds of samples of thousands of games.
 
 Ties are broken uniformly at random, anew in each bootstrap sample. ``openskill.models.PlackettLuce`` is of no use
 here: it misjudges ties.
@@ -13,21 +10,22 @@ here: it misjudges ties.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
+import choix
 import numpy as np
 
 POINTS_PER_UNIT = 400 / np.log(10)
 """Elo's scale: 400 points are odds of 10 to 1."""
 
-IMAGINARY_DRAWS = 1.0
-"""Draws each two agents are taken to have played besides: they keep a perfect record finite and hardly touch others."""
+IMAGINARY_WINS = 1
+"""Games each two agents are taken to have won against one another besides: they keep a perfect record finite and hardly
+touch others."""
 
-TIE_COPIES = 16
-"""Independent random breakings of ties that the estimate itself averages over."""
-
-CONVERGED = 1e-8  # step of Newton's method, in units of log strength
-MOST_STEPS = 100
+TIE_COPIES = 4
+"""Independent random breakings of ties that the estimate itself averages over, if there are ties."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,13 @@ class Ratings:
 
 
 def rate(
-    agents: np.ndarray, ranks: np.ndarray, count: int, anchor: int | None = None, samples: int = 200, seed: int = 0
+    agents: np.ndarray,
+    ranks: np.ndarray,
+    count: int,
+    anchor: int | None = None,
+    samples: int = 200,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Ratings:
     """Rate ``count`` agents.
 
@@ -51,14 +55,17 @@ def rate(
         anchor: the agent with 0 points; None: the agents' mean is 0.
         samples: bootstrap samples.
         seed: of the samples and of the breaking of ties.
+        progress: called as (samples done, samples).
     """
     rng = np.random.default_rng(seed)
-    copies = [finishing_orders(agents, ranks, rng) for _ in range(TIE_COPIES)]
-    strength = fit(np.concatenate(copies), count, 1 / TIE_COPIES)
+    tied = any(len(set(places)) < len(places) for places in ranks.tolist())
+    strength = fit([finishing_orders(agents, ranks, rng) for _ in range(TIE_COPIES if tied else 1)], count)
     drawn = np.empty((samples, count))
     for sample in range(samples):
         games = rng.integers(0, len(agents), len(agents))
-        drawn[sample] = fit(finishing_orders(agents[games], ranks[games], rng), count, start=strength)
+        drawn[sample] = fit([finishing_orders(agents[games], ranks[games], rng)], count, start=strength)
+        if progress is not None:
+            progress(sample + 1, samples)
     points, drawn = _points(strength, anchor), _points(drawn, anchor)
     low, high = np.percentile(drawn, (2.5, 97.5), axis=0) if samples else (points, points)
     return Ratings(points, low, high)
@@ -70,44 +77,18 @@ def finishing_orders(agents: np.ndarray, ranks: np.ndarray, rng: np.random.Gener
     return np.take_along_axis(agents, order, axis=1)
 
 
-def fit(orders: np.ndarray, count: int, weight: float = 1.0, start: np.ndarray | None = None) -> np.ndarray:
-    """Log strengths (k,) with mean 0 that make finishing orders (N, n), each counted ``weight`` times, most likely."""
-    left, times = _remainders(orders, count)
-    pairs = np.array([(one, other) for one in range(count) for other in range(count) if one != other])
-    left = np.concatenate([left, np.eye(count)[pairs].sum(axis=1)])
-    times = np.concatenate([times * weight, np.full(len(pairs), IMAGINARY_DRAWS / 2)])
-    # everybody is drawn once per seat, the last one of a table from himself alone
-    chosen = np.bincount(orders.ravel(), minlength=count) * weight
-    chosen = chosen + np.bincount(pairs[:, 0], minlength=count) * IMAGINARY_DRAWS / 2
+def fit(copies: Sequence[np.ndarray], count: int, start: np.ndarray | None = None) -> np.ndarray:
+    """Log strengths (k,) with mean 0 that make finishing orders most likely.
 
-    def likelihood(strength: np.ndarray) -> float:
-        return float(chosen @ strength - times @ np.log(left @ np.exp(strength)))
-
-    strength = np.zeros(count) if start is None else start
-    reached = likelihood(strength)
-    for _ in range(MOST_STEPS):
-        chances = left * np.exp(strength)
-        chances /= chances.sum(axis=1, keepdims=True)
-        expected = times @ chances
-        curvature = np.diag(expected) - (chances * times[:, None]).T @ chances
-        step = np.linalg.lstsq(curvature, chosen - expected, rcond=None)[0]  # the shortest: without a shift of all
-        while (found := likelihood(strength + step)) < reached and np.abs(step).max() > CONVERGED:
-            step /= 2
-        strength, reached = strength + step, found
-        if np.abs(step).max() <= CONVERGED:
-            break
+    Args:
+        copies: finishing orders (N, n) of the same games, differing in how ties were broken; each counts for its part.
+        count: number of agents k.
+        start: an estimate to begin from.
+    """
+    orders = [order for copy in copies for order in copy.tolist()]
+    wins = [pair for pair in permutations(range(count), 2)] * IMAGINARY_WINS
+    strength = choix.ilsr_rankings(count, orders + wins * len(copies), initial_params=start)
     return strength - strength.mean()
-
-
-def _remainders(orders: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Who was left when each place was drawn: distinct seats per agent (R, k) and how often each occurs (R,)."""
-    seats = orders.shape[1]
-    if (seats + 1) ** count >= 2**63:
-        raise ValueError(f"{count} agents at tables of {seats} are more than can be rated together")
-    digits = (seats + 1) ** np.arange(count, dtype=np.int64)  # a remainder as a number: one digit an agent
-    numbers = np.cumsum(digits[orders][:, ::-1], axis=1)
-    distinct, times = np.unique(numbers, return_counts=True)
-    return (distinct[:, None] // digits % (seats + 1)).astype(float), times.astype(float)
 
 
 def _points(strength: np.ndarray, anchor: int | None) -> np.ndarray:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from agents.tournament.ratings import IMAGINARY_DRAWS
+from agents.tournament.ratings import IMAGINARY_WINS
 from agents.tournament.standings import Share, Standings
 from kepler_envs.cli.common import grid
 from kepler_envs.engine.game import Configuration
@@ -154,7 +154,7 @@ def _markdown(
         leaderboard.markdown(),
         f"![ratings]({RATINGS})",
         f"{_scale(found)} They are the Plackett-Luce maximum likelihood estimate over all finishing orders, seat by seat, "
-        f"with {IMAGINARY_DRAWS:g} imaginary draw between each two agents; ties are broken at random. Intervals are "
+        f"with {IMAGINARY_WINS} imaginary win of each agent over each other; ties are broken at random. Intervals are "
         "percentiles of a bootstrap by game. Wins: a win shared by w seats counts 1 / w; an agent that sits on "
         "several seats of a table competes with itself, so the tables below say more.",
     ]

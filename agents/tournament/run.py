@@ -30,6 +30,7 @@ from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import read_replay, record, verify, write_replay
 
 LEDGER = "games.sqlite"
+_COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
 REPLAYS = "replays"
 
 
@@ -52,7 +53,7 @@ class Tournament(GameArguments):
     """Processes that play; as many as there are cores if left out."""
     batch: Annotated[int, arg(metavar="N")] = 256
     """Most games a process plays side by side. It changes the speed, never a game."""
-    bootstrap: Annotated[int, arg(metavar="N")] = 200
+    bootstrap: Annotated[int, arg(metavar="N")] = 100
     """Samples for the intervals of the ratings."""
     fresh: bool = False
     """Throw away what an earlier tournament left in the folder."""
@@ -78,8 +79,16 @@ class Tournament(GameArguments):
                 return 130
             results, commits = ledger.results(games), ledger.commits(games)
         names = display_names(self.agents)
-        with console.status("rating ..."):
-            found = standings(results, self.agents, names, self.bootstrap, self.seed)
+        with Progress(*_COLUMNS, console=console, transient=True) as progress:
+            task = progress.add_task("rating", total=self.bootstrap)
+            found = standings(
+                results,
+                self.agents,
+                names,
+                self.bootstrap,
+                self.seed,
+                lambda done, _: progress.update(task, completed=done),
+            )
         saved = save_replays(self.out / REPLAYS, players, schedule, results, names)
         print_report(found, console)
         write_report(self.out, found, saved, config, self.agents, self.seed, commits)
@@ -150,10 +159,7 @@ class _GamesPerSecond(ProgressColumn):
 
 
 def _progress(console: Console) -> Progress:
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), _GamesPerSecond(), TimeRemainingColumn(),
-    )  # fmt: skip
-    return Progress(*columns, console=console)
+    return Progress(*_COLUMNS[:-1], _GamesPerSecond(), _COLUMNS[-1], console=console)
 
 
 def display_names(specs: Sequence[str]) -> list[str]:

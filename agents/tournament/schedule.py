@@ -20,10 +20,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, permutations
 
-import numpy as np
-
-from kepler_envs.engine.rng import stream_seed
-from kepler_envs.engine.seeds import check_seed
+from kepler_envs.engine.seeds import check_seed, stream_seed
 
 SEED_BITS = 63
 """Seeds of games stay below 2**63, SQLite's largest integer."""
@@ -86,4 +83,4 @@ class Schedule:
 
 
 def _seed(seed: int, stream: int) -> int:
-    return int(stream_seed(np.uint64(seed), np.uint64(stream)) >> np.uint64(64 - SEED_BITS))
+    return stream_seed(seed, stream) >> (64 - SEED_BITS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -67,16 +67,21 @@ class Standings:
 
 
 def standings(
-    results: Sequence[GameResult], specs: Sequence[str], names: Sequence[str], samples: int, seed: int
+    results: Sequence[GameResult],
+    specs: Sequence[str],
+    names: Sequence[str],
+    samples: int,
+    seed: int,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Standings:
-    """Add up games of the agents ``specs``, called ``names`` in the tables; ``samples`` and ``seed`` of the bootstrap."""
+    """Add up games of the agents ``specs``, called ``names`` in the tables; the rest is for the bootstrap (ratings.rate)."""
     index = {spec: place for place, spec in enumerate(specs)}
     agents = np.array([[index[spec] for spec in game.agents] for game in results])
     ranks = np.array([game.ranks for game in results])
     returns = np.array([game.returns for game in results])
     scores = np.array([game.scores for game in results])
     anchor = index.get(BASELINE)
-    ratings = rate(agents, ranks, len(specs), anchor, samples, seed)
+    ratings = rate(agents, ranks, len(specs), anchor, samples, seed, progress)
     wins = (ranks == 1) / (ranks == 1).sum(axis=1, keepdims=True)
     order = np.argsort(-ratings.points, kind="stable")
     lines = []

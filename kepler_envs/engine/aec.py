@@ -19,6 +19,10 @@ RENDER_MODES = ("ansi", "svg", "rgb_array", "human")
 ILLEGAL_MODES = ("raise", "lose")
 
 
+_SHARED_BY_COPIES = ("config", "metadata", "possible_agents", "_seat_of", "observation_spaces", "state_space")
+"""Attributes that never change, so that copies of an environment need none of their own."""
+
+
 class KeplerEnv(AECEnv):
     """A game as a PettingZoo AEC environment.
 
@@ -122,9 +126,8 @@ class KeplerEnv(AECEnv):
         twin = KeplerEnv.__new__(KeplerEnv)
         memo[id(self)] = twin
         saved = self.__getstate__()
-        config = saved.pop("config")  # immutable: shared
-        twin.__dict__["config"] = config
-        twin.__setstate__({**copy.deepcopy(saved, memo), "config": config})
+        shared = {name: saved.pop(name) for name in _SHARED_BY_COPIES}
+        twin.__setstate__({**copy.deepcopy(saved, memo), **shared})
         return twin
 
     # ------------------------------------------------------------ spaces

@@ -28,10 +28,14 @@ def following_seed(seed: int) -> int:
     return (seed + _GOLDEN) % SEED_LIMIT
 
 
-def mixed(seeds: np.ndarray) -> np.ndarray:
-    """rng.mix of an array of seeds, uint64: separate generators for neighbouring seeds."""
-    with np.errstate(over="ignore"):
-        words = seeds.astype(np.uint64) + np.uint64(_GOLDEN)
-        words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return words ^ (words >> np.uint64(31))
+def mix(word: int) -> int:
+    """rng.mix outside compiled code: separate generators for neighbouring seeds."""
+    word = (word + _GOLDEN) % SEED_LIMIT
+    word = (word ^ (word >> 30)) * 0xBF58476D1CE4E5B9 % SEED_LIMIT
+    word = (word ^ (word >> 27)) * 0x94D049BB133111EB % SEED_LIMIT
+    return word ^ (word >> 31)
+
+
+def stream_seed(seed: int, stream: int) -> int:
+    """rng.stream_seed outside compiled code: the seed of the first game of a batch's row number ``stream``."""
+    return mix(mix(seed) ^ stream)

@@ -223,7 +223,9 @@ def test_arrays_that_are_no_actions(game: Game, actions: Any) -> None:
 
 
 @every_game
-@pytest.mark.parametrize("arguments", [{"num_envs": 0}, {"num_envs": 2.0}, {"num_envs": 2, "threads": 0}, {"num_envs": 2, "threads": 10**6}])
+@pytest.mark.parametrize(
+    "arguments", [{"num_envs": 0}, {"num_envs": 2.0}, {"num_envs": 2, "threads": 0}, {"num_envs": 2, "threads": 10**6}]
+)
 def test_arguments_that_are_not_allowed(game: Game, arguments: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match="is not allowed; allowed"):
         kepler_envs.make_batch(game.id, **arguments)

@@ -47,7 +47,9 @@ def rest_of_game(env: KeplerEnv, seed: int) -> list[Any]:
     for _ in range(2):
         for agent in env.agent_iter():
             observation, reward, terminated, truncated, info = env.last()
-            seen.append((agent, observation["observation"].tobytes(), observation["action_mask"].tobytes(), reward, str(info)))
+            seen.append(
+                (agent, observation["observation"].tobytes(), observation["action_mask"].tobytes(), reward, str(info))
+            )
             env.step(None if terminated or truncated else choose(env.legal_actions()))
         env.reset()
     return seen
@@ -305,7 +307,7 @@ def damage_lines(lines: list[str], damage: str) -> list[str]:
     [
         ("empty", "line 1 must be a header"),
         ("no header", "line 1 must be a header"),
-        ("header without seed", "line 1 lacks 'seed'"),
+        ("header without seed", "line 1 .*seed"),
         ("not JSON", "line 4 is not JSON"),
         ("a line that is no object", "line 4"),
         ("action is text", "line 4 must have an integer seat and action"),

@@ -83,7 +83,9 @@ def trace(env: KeplerEnv, seed: int | None, chooser_seed: int = 0) -> list[Any]:
     seen: list[Any] = []
     for agent in env.agent_iter():
         observation, reward, terminated, truncated, info = env.last()
-        seen.append((agent, observation["observation"].tobytes(), observation["action_mask"].tobytes(), reward, str(info)))
+        seen.append(
+            (agent, observation["observation"].tobytes(), observation["action_mask"].tobytes(), reward, str(info))
+        )
         env.step(None if terminated or truncated else choose(env.legal_actions()))
     return seen
 

@@ -33,12 +33,16 @@ def test_playouts_play_as_the_batch_does(game: Game) -> None:
     """Mean length and mean returns agree with uniformly random games of the batch (within five standard errors)."""
     config = game.configure()
     count = games_to_play(600)
-    from_playouts = np.concatenate([playouts(Snapshot.deal(config, seed), 3, seed).lengths for seed in range(count // 3)])
+    from_playouts = np.concatenate(
+        [playouts(Snapshot.deal(config, seed), 3, seed).lengths for seed in range(count // 3)]
+    )
     batch = kepler_envs.make_batch(game.id, 200, seed=77)
     lengths: list[int] = []
     while len(lengths) < count:
         batch.step(batch.uniform())
-        first = (batch.done > 0) & (batch.episodes <= count // 200)  # the first games of every row: no bias to short ones
+        first = (batch.done > 0) & (
+            batch.episodes <= count // 200
+        )  # the first games of every row: no bias to short ones
         lengths += batch.final_length[first].tolist()
     both = np.array(lengths, float)
     error = np.sqrt(both.var() / len(both) + from_playouts.var() / len(from_playouts))

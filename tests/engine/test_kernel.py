@@ -65,7 +65,9 @@ class Copy:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.cache = folder / "cache"
-        shutil.copytree(PACKAGE / "engine", folder / "kepler_envs" / "engine", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            PACKAGE / "engine", folder / "kepler_envs" / "engine", ignore=shutil.ignore_patterns("__pycache__")
+        )
         (folder / "kepler_envs" / "__init__.py").touch()
         self.toy = folder / "toy"
         self.toy.mkdir()
@@ -102,18 +104,34 @@ class Copy:
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Copy:
+    """A copy with an empty cache."""
     return Copy(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def filled_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The cache after one run. It knows no absolute path, so every copy can have it."""
+    copied = Copy(tmp_path_factory.mktemp("filled"))
+    assert copied.run() == [VALUE, 0]
+    return copied.cache
+
+
+@pytest.fixture
+def warm(tmp_path: Path, filled_cache: Path) -> Copy:
+    """A copy with a filled cache."""
+    copied = Copy(tmp_path)
+    shutil.copytree(filled_cache, copied.cache)
+    return copied
 
 
 # ---------------------------------------------------------------- never stale
 
 
-def test_second_process_compiles_nothing(copied: Copy) -> None:
-    assert copied.run() == [VALUE, 0]
-    files = {path: path.stat().st_mtime_ns for path in copied.cached_files()}
+def test_second_process_compiles_nothing(warm: Copy) -> None:
+    files = {path: path.stat().st_mtime_ns for path in warm.cached_files()}
     assert len(files) == 2  # numba's index and the code
-    assert copied.run() == [VALUE, 1]
-    assert {path: path.stat().st_mtime_ns for path in copied.cached_files()} == files
+    assert warm.run() == [VALUE, 1]
+    assert {path: path.stat().st_mtime_ns for path in warm.cached_files()} == files
 
 
 @pytest.mark.parametrize(
@@ -123,25 +141,28 @@ def test_second_process_compiles_nothing(copied: Copy) -> None:
         ("toy/constants.py", "STEP = 10", "STEP = 20", VALUE + 10),
         ("toy/numbers.toml", "value = 1000", "value = 2000", VALUE + 1000),
         ("toy/__init__.py", "+ TABLE[0]", "+ 2 * TABLE[0]", VALUE + 1000),
-        ("kepler_envs/engine/bits.py", "return np.int64((word * _EACH_BYTE) >> _U56)", "return np.int64(5)", VALUE + 200_000),
+        (
+            "kepler_envs/engine/bits.py",
+            "return np.int64((word * _EACH_BYTE) >> _U56)",
+            "return np.int64(5)",
+            VALUE + 200_000,
+        ),
     ],
     ids=["helper", "constant", "table", "kernel", "engine"],
 )
-def test_every_edit_is_seen(copied: Copy, path: str, old: str, new: str, value: int) -> None:
+def test_every_edit_is_seen(warm: Copy, path: str, old: str, new: str, value: int) -> None:
     """A changed callee, constant, data file or engine file: the next process computes anew, and the old text finds the old code."""
-    assert copied.run() == [VALUE, 0]
-    copied.edit(path, old, new)
-    assert copied.run() == [value, 0]
-    assert copied.run() == [value, 1]
-    copied.edit(path, new, old)
-    assert copied.run() == [VALUE, 1]
+    warm.edit(path, old, new)
+    assert warm.run() == [value, 0]
+    warm.edit(path, new, old)
+    assert warm.run() == [VALUE, 1]
 
 
 def test_an_edit_between_loading_and_compiling_is_not_stored(copied: Copy) -> None:
     """A process that loaded the old text must not leave its code under the new text's name, nor under the old one's."""
     code = (
         "import numpy as np, toy\n"
-        f"path = toy.FOLDER / 'constants.py'; path.write_text('STEP = 20\\n')\n"
+        "path = toy.FOLDER / 'constants.py'; path.write_text('STEP = 20\\n')\n"
         "run = toy.build(); print(run(np.array([1]), 0), sum(run.stats.cache_hits.values()))\n"
     )
     assert copied.run(code) == [VALUE, 0]
@@ -176,7 +197,9 @@ def test_games_see_edited_rules_and_components(tmp_path: Path) -> None:
     components = game / "components.toml"
     text = components.read_text(encoding="utf-8")
     components.chmod(0o644)
-    components.write_text(text.replace("players = 4\nquest = 10\nhand = 7", "players = 4\nquest = 10\nhand = 5"), encoding="utf-8")
+    components.write_text(
+        text.replace("players = 4\nquest = 10\nhand = 7", "players = 4\nquest = 10\nhand = 5"), encoding="utf-8"
+    )
     assert deal()[0] == [5] * 9
     rules = game / "rules.py"
     text = rules.read_text(encoding="utf-8")
@@ -198,15 +221,12 @@ def test_processes_that_compile_at_once(copied: Copy) -> None:
     assert copied.run() == [VALUE, 1]
 
 
-def test_damaged_cache_files(copied: Copy) -> None:
-    """Code that was cut short (a full disk, a killed process) is compiled again."""
-    copied.run()
-    data = [path for path in copied.cached_files() if path.suffix == ".nbc"]
-    assert data
-    for path in data:
-        path.unlink()
-    assert copied.run() == [VALUE, 0]
-    assert copied.run() == [VALUE, 1]
+def test_missing_cache_files(warm: Copy) -> None:
+    """Code whose file is gone is compiled again."""
+    (code,) = [path for path in warm.cached_files() if path.suffix == ".nbc"]
+    code.unlink()
+    assert warm.run() == [VALUE, 0]
+    assert warm.run() == [VALUE, 1]
 
 
 # ---------------------------------------------------------------- where it is kept
@@ -254,27 +274,26 @@ def test_cache_folder_from_numba(copied: Copy) -> None:
     assert list((own / "kepler_envs").glob("toy-*/*.nbc"))
 
 
-def test_code_of_old_sources_is_removed_after_a_month(copied: Copy) -> None:
-    copied.run()
-    (first,) = (copied.cache / "kepler_envs").glob("toy-*")
-    copied.edit("toy/constants.py", "10", "11")
-    copied.run()
-    recent = set((copied.cache / "kepler_envs").glob("toy-*"))
+def test_code_of_old_sources_is_removed_after_a_month(warm: Copy) -> None:
+    (first,) = (warm.cache / "kepler_envs").glob("toy-*")
+    warm.edit("toy/constants.py", "10", "11")
+    warm.run()
+    recent = set((warm.cache / "kepler_envs").glob("toy-*"))
     assert len(recent) == 2 and first in recent
     month_ago = time.time() - 31 * 86400
     os.utime(first, (month_ago, month_ago))
-    other = copied.cache / "kepler_envs" / "other-0123"
+    other = warm.cache / "kepler_envs" / "other-0123"
     other.mkdir()
     os.utime(other, (month_ago, month_ago))
-    copied.run()
-    assert set((copied.cache / "kepler_envs").glob("toy-*")) == recent - {first}
+    warm.run()
+    assert set((warm.cache / "kepler_envs").glob("toy-*")) == recent - {first}
     assert other.exists(), "another scope's folders are not ours to remove"
 
 
 # ---------------------------------------------------------------- builds
 
 
-def test_bounds_checked_code_is_kept_apart(copied: Copy) -> None:
+def test_bounds_checked_code_is_kept_apart(warm: Copy) -> None:
     """Neither build ever runs the other's code."""
     outside = (
         "import numpy as np, toy\n"
@@ -285,12 +304,10 @@ def test_bounds_checked_code_is_kept_apart(copied: Copy) -> None:
         "except IndexError:\n"
         "    print(1, sum(run.stats.cache_hits.values()))\n"
     )
-    assert copied.run() == [VALUE, 0]
-    assert copied.run(outside, NUMBA_BOUNDSCHECK="1") == [1, 0]
-    assert copied.run(outside, NUMBA_BOUNDSCHECK="1") == [1, 1]
-    assert copied.run(NUMBA_BOUNDSCHECK="1") == [VALUE, 1]
-    assert copied.run() == [VALUE, 1]
-    assert len(list((copied.cache / "kepler_envs").glob("toy-*"))) == 2
+    assert warm.run(outside, NUMBA_BOUNDSCHECK="1") == [1, 0]
+    assert warm.run(outside, NUMBA_BOUNDSCHECK="1") == [1, 1]
+    assert warm.run() == [VALUE, 1]
+    assert len(list((warm.cache / "kepler_envs").glob("toy-*"))) == 2
 
 
 def test_uncompiled(copied: Copy) -> None:
@@ -304,7 +321,11 @@ def test_uncompiled(copied: Copy) -> None:
 
 @pytest.fixture(scope="module")
 def fill() -> object:
-    @kernel(Scope("tests_kernel", Path(__file__).parent), "fill", (array_of(np.int16, 2), array_of(np.int64, readonly=True), INT))
+    @kernel(
+        Scope("tests_kernel", Path(__file__).parent),
+        "fill",
+        (array_of(np.int16, 2), array_of(np.int64, readonly=True), INT),
+    )
     def fill(out, values, factor):
         for i in range(values.size):
             out[i, 0] = values[i] * factor

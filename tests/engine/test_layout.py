@@ -22,7 +22,9 @@ def test_a_row_is_a_second_name() -> None:
 
 
 def test_a_row_may_start_anywhere() -> None:
-    kind = overlay([("a", "<i2"), ("b", "i1"), ("c", "i1", (3,)), ("d", "<i2", (2,))], tail=("i1", 4, "b"), head=("<i2", 1))
+    kind = overlay(
+        [("a", "<i2"), ("b", "i1"), ("c", "i1", (3,)), ("d", "<i2", (2,))], tail=("i1", 4, "b"), head=("<i2", 1)
+    )
     record = np.zeros(1, kind)
     record["b"], record["c"], record["a"] = 1, [2, 3, 4], 7
     assert record["tail"].tolist() == [[1, 2, 3, 4]] and record["head"].tolist() == [[7]]
@@ -30,7 +32,9 @@ def test_a_row_may_start_anywhere() -> None:
 
 
 @pytest.mark.parametrize(
-    "row", [("i1", 2), ("i1", 12), ("<i2", 1, "a"), ("i1", 4, "c")], ids=["inside a field", "gap", "two fields in part", "past the end"]
+    "row",
+    [("i1", 2), ("i1", 12), ("<i2", 1, "a"), ("i1", 4, "c")],
+    ids=["inside a field", "gap", "two fields in part", "past the end"],
 )
 def test_rows_that_do_not_cover_whole_fields(row: tuple[object, ...]) -> None:
     with pytest.raises(TypeError, match="row 'row' does not cover whole fields without gaps"):

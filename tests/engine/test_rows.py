@@ -51,7 +51,9 @@ def test_rows(size: int, item: str, out_item: str) -> None:
         else:
             rows.write_row_portable(expected, GUARD, records[1]["row"])
         assert np.array_equal(out, expected)
-        assert np.array_equal(out[:GUARD], np.arange(GUARD)) and np.array_equal(out[-GUARD:], np.arange(size + GUARD, size + 2 * GUARD))
+        assert np.array_equal(out[:GUARD], np.arange(GUARD)) and np.array_equal(
+            out[-GUARD:], np.arange(size + GUARD, size + 2 * GUARD)
+        )
 
 
 @pytest.mark.parametrize("count", [size for size in SIZES if size <= 64] + [51, 63])

@@ -147,7 +147,9 @@ def test_a_hyperspeed_card_from_quest_pile_or_lane_says_nothing_of_the_hand() ->
     lane = scenario(players=3, hands=[[3, 9], 5, 5], lanes={0: {2: [H]}}, ladders={0: 4}, deck=20).play(17)
     for game in (quest, lane):
         assert game.node == Node.VALUE
-        share = np.mean([H in Position.read(game.snapshot.resample(1, seed).state).seats[0].hand for seed in range(200)])
+        share = np.mean(
+            [H in Position.read(game.snapshot.resample(1, seed).state).seats[0].hand for seed in range(200)]
+        )
         assert share < 0.5
 
 

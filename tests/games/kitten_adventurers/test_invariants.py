@@ -96,7 +96,9 @@ def configurations(draw: st.DrawFn) -> Configuration:
     try:
         return GAME.configure(players, **options)
     except OptionError:
-        hand = GAME.default_tables[0]["hand_size"][players] if options["hand_size"] == "rulebook" else options["hand_size"]
+        hand = (
+            GAME.default_tables[0]["hand_size"][players] if options["hand_size"] == "rulebook" else options["hand_size"]
+        )
         quest = options["quest_size"]
         assert not isinstance(quest, str) or quest == "later_edition"
         if not isinstance(quest, str):

@@ -1,0 +1,99 @@
+"""Advantages of shared-network self-play against a slow, obvious calculation per episode and seat."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from kepler_envs.adapters.sb3 import seat_advantages
+
+GAMMA, LAMBDA = 0.97, 0.9
+
+
+def random_rollout(steps: int, games: int, players: int, seed: int) -> dict[str, np.ndarray]:
+    """A rollout in which seats move in any order, often twice in a row, and games end at any time."""
+    rng = np.random.default_rng(seed)
+    return {
+        "rewards": rng.normal(size=(steps, games, players)).astype(np.float32),
+        "seats": rng.integers(players, size=(steps, games)),
+        "dones": rng.random((steps, games)) < 0.1,
+        "values": rng.normal(size=(steps, games)).astype(np.float32),
+        "last_seats": rng.integers(players, size=games),
+        "last_values": rng.normal(size=games).astype(np.float32),
+    }
+
+
+def slow_advantages(rollout: dict[str, np.ndarray], gamma: float, gae_lambda: float) -> np.ndarray:
+    """Cut every game's column into episodes, every episode into seats, and sum each seat's TD errors forwards."""
+    rewards, seats, values = rollout["rewards"], rollout["seats"], rollout["values"]
+    steps, games, players = rewards.shape
+    result = np.zeros((steps, games))
+    for game in range(games):
+        ends = [step + 1 for step in range(steps) if rollout["dones"][step, game]]
+        starts = [0, *ends]
+        for start, stop in zip(starts, [*ends, steps], strict=True):
+            over = stop in ends
+            for seat in range(players):
+                own = [step for step in range(start, stop) if seats[step, game] == seat]
+                errors = []
+                for number, step in enumerate(own):
+                    following = own[number + 1] if number + 1 < len(own) else stop
+                    paid = rewards[step:following, game, seat].sum()
+                    if number + 1 < len(own):
+                        bootstrap = values[following, game]
+                    elif over:
+                        bootstrap = 0.0
+                    elif seat == rollout["last_seats"][game]:
+                        bootstrap = rollout["last_values"][game]
+                    else:
+                        errors.append(0.0)
+                        continue
+                    errors.append(paid + gamma * bootstrap - values[step, game])
+                for number, step in enumerate(own):
+                    result[step, game] = sum(
+                        (gamma * gae_lambda) ** (later - number) * errors[later] for later in range(number, len(own))
+                    )
+    return result
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+@pytest.mark.parametrize("seed", range(4))
+def test_equals_the_slow_calculation(players: int, seed: int) -> None:
+    rollout = random_rollout(60, 7, players, seed)
+    assert rollout["dones"].sum(0).max() > 2, "several games in a row are wanted"
+    got = seat_advantages(**rollout, gamma=GAMMA, gae_lambda=LAMBDA)
+    np.testing.assert_allclose(got, slow_advantages(rollout, GAMMA, LAMBDA), rtol=1e-4, atol=1e-5)
+    assert got.dtype == np.float32
+
+
+def test_without_a_critic_it_is_the_return_of_the_rest_of_the_game() -> None:
+    """With V = 0, gamma = lambda = 1: what the seat was still paid until its game ended."""
+    rollout = random_rollout(40, 3, 3, 0)
+    rollout["values"][:] = 0
+    rollout["dones"][-1] = True
+    got = seat_advantages(**rollout, gamma=1.0, gae_lambda=1.0)
+    for game in range(3):
+        end = 39
+        for step in range(39, -1, -1):
+            end = step if rollout["dones"][step, game] else end
+            seat = rollout["seats"][step, game]
+            assert got[step, game] == pytest.approx(rollout["rewards"][step : end + 1, game, seat].sum(), abs=1e-4)
+
+
+def test_a_loss_that_another_seat_brings_about_reaches_the_last_decision() -> None:
+    """Seat 0 decides, seat 1 wins at once: seat 0's only decision is worth -1."""
+    rewards = np.zeros((2, 1, 2), np.float32)
+    rewards[1, 0] = [-1, 1]
+    got = seat_advantages(
+        rewards, np.array([[0], [1]]), np.array([[False], [True]]), np.zeros((2, 1), np.float32), np.array([0]),
+        np.array([9.0], np.float32), 1.0, 0.95,
+    )  # fmt: skip
+    assert got.ravel().tolist() == [-1, 1]
+
+
+def test_decisions_whose_follow_up_is_unknown_count_nothing() -> None:
+    rewards = np.ones((2, 1, 3), np.float32)
+    got = seat_advantages(
+        rewards, np.array([[0], [1]]), np.zeros((2, 1), bool), np.full((2, 1), 0.5, np.float32), np.array([1]),
+        np.array([2.0], np.float32), 1.0, 0.95,
+    )  # fmt: skip
+    assert got.ravel().tolist() == [0, 1 + 2 - 0.5], "seat 0 never moves again; seat 1 is to move and has a value"
