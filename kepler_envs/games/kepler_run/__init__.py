@@ -29,7 +29,9 @@ from kepler_envs.games.kepler_run.state import (
 OPTION_LIST = (
     Option("seat_fuel", False, "fuel on the ship at the start by position in the starting order", (False, True)),
     Option("first_player", "random", "who starts", ("random", "seat0")),
-    Option("reward_mode", "rank", "final rewards by rank or by winning", tuple(mode.name.lower() for mode in RewardMode)),
+    Option(
+        "reward_mode", "rank", "final rewards by rank or by winning", tuple(mode.name.lower() for mode in RewardMode)
+    ),
     Option("shaping", 0.0, "shaping reward per point gained above the mean, paid when a round ends", (), float, 0, 1),
 )
 

@@ -168,7 +168,9 @@ def _read_cards(file: ComponentFile, tables: Any) -> None:
         for name, (low, high) in CARD_COLUMNS.items():
             _check_range(file, where, name, row[name], low, high)
         if row["wrenches"] > tables["boxes"]:
-            raise file.error(where, f"wrenches is {row['wrenches']}; a ship has only {tables['boxes']} boxes for modules")
+            raise file.error(
+                where, f"wrenches is {row['wrenches']}; a ship has only {tables['boxes']} boxes for modules"
+            )
         sector, row_card = tables["sector"][card], tables["row_card"][card]
         for target in (sector, row_card):
             target["type"], target["cost"] = row["type"] + 1, row["cost"]
@@ -192,7 +194,9 @@ def _check_points(file: ComponentFile, tables: Any) -> None:
     stations = number["disks"] * number["station_vp"] + number["closest_station_vp"]
     most = picks + number["rounds"] * int(contract + kepler) + stations
     if most > MAX_VP:
-        raise file.error("numbers", f"up to {most} points would be possible for one player; at most {MAX_VP} are allowed")
+        raise file.error(
+            "numbers", f"up to {most} points would be possible for one player; at most {MAX_VP} are allowed"
+        )
 
 
 def _read_names(

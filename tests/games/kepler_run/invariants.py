@@ -200,7 +200,16 @@ def observation(position: Position, config: Configuration, observer: int) -> lis
     for slot in range(11):
         if slot in position.row:
             card = card_of(config, position.row[slot])
-            out += [card.type + 1, card.cost, card.wrenches, card.kind + 1, card.dots, *card.icons, card.action, card.vp]
+            out += [
+                card.type + 1,
+                card.cost,
+                card.wrenches,
+                card.kind + 1,
+                card.dots,
+                *card.icons,
+                card.action,
+                card.vp,
+            ]
         else:
             out += [0] * 10
     assert len(out) == 340
@@ -211,13 +220,20 @@ def observation(position: Position, config: Configuration, observer: int) -> lis
         number = (observer + distance) % n
         seat = position.seats[number]
         out += [1, position.order.index(number), seat.vp, seat.modules, seat.fuel, seat.disks]
-        out += [int(config.tables[0]["ship_type"][seat.ship]) + 1, *[int(contract in seat.hand) for contract in CONTRACTS]]
+        out += [
+            int(config.tables[0]["ship_type"][seat.ship]) + 1,
+            *[int(contract in seat.hand) for contract in CONTRACTS],
+        ]
         out += [seat.place, seat.tank, int(seat.flown), int(seat.contract is not None)]
         out += [field(seat.revealed), int(seat.booster_used)]
         parts = [(card_of(config, card), card in seat.used_parts) for card in seat.parts]
-        out += [entry for card, used in parts for entry in (card.kind + 1, card.dots, int(used))] + [0] * 3 * (6 - len(parts))
+        out += [entry for card, used in parts for entry in (card.kind + 1, card.dots, int(used))] + [0] * 3 * (
+            6 - len(parts)
+        )
         deliveries = [(card_of(config, card), card in seat.used_deliveries) for card in seat.deliveries]
-        out += [entry for card, used in deliveries for entry in (card.type + 1, int(used))] + [0] * 2 * (6 - len(deliveries))
+        out += [entry for card, used in deliveries for entry in (card.type + 1, int(used))] + [0] * 2 * (
+            6 - len(deliveries)
+        )
     assert len(out) == 570
     return out + [int(card in position.deck) for card in range(40)]
 
