@@ -1,0 +1,174 @@
+"""Pictures and texts of positions built by hand: what they say, and what they must not give away."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kepler_envs import Snapshot
+from kepler_envs.engine.game import TERMINATED
+from kepler_envs.games.kepler_run.components import DEFAULT_FILE
+from kepler_envs.games.kepler_run.picture import COLUMNS
+from kepler_envs.games.kepler_run.state import Node
+from tests.contract.subjects import play
+from tests.games.kepler_run.scenario import GAME, Seat, flight, scenario
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def labels(position: Snapshot, seat: int | None = None) -> list[str]:
+    root = ElementTree.fromstring(position.drawing(seat).svg())
+    return [element.text or "" for element in root.iter(SVG + "text")]
+
+
+def hints(position: Snapshot, seat: int | None = None) -> list[str]:
+    groups = ElementTree.fromstring(position.drawing(seat).svg()).iter(SVG + "g")
+    return [group.findtext(SVG + "title") or "" for group in groups]
+
+
+def lines(position: Snapshot, seat: int | None = None) -> list[str]:
+    return position.text(seat).splitlines()
+
+
+def drafting(**fields: Any) -> Snapshot:
+    return scenario([0, 13], Seat(ship=0), Seat(ship=3), row=[8, 6, 7, 1, 4], **fields)
+
+
+# ---------------------------------------------------------------- facts
+
+
+def test_header_says_round_player_and_question() -> None:
+    position = drafting(turn=1, round=1)
+    for fact in ("round 2 of 3", "player_1: a card of the row and its use", "Deck 33", "all contracts open"):
+        assert fact in labels(position)
+    assert lines(position)[:3] == [
+        "Kepler Run   round 2 of 3   all contracts open",
+        "player_1: a card of the row and its use",
+        "turn order player_0 player_1   deck 33",
+    ]
+
+
+def test_row_shows_every_use_of_a_card() -> None:
+    rows = [line.split() for line in lines(drafting()) if "wrench" in line]
+    assert " ".join(rows[0]) == "row 1 Warped space cost 1 bypass Black hole (1) for 0 wrenches; REFUEL"
+    assert " ".join(rows[1]) == "2 Debris field cost 3 comets, stations SLING (1) for 2 wrenches, 1 VP"
+    assert " ".join(rows[2]) == "3 Debris field cost 3 asteroids, stations JUMP (0) for 2 wrenches, 1 VP; OUTPOST"
+    assert "Debris field, cost 3, comets, stations; SLING (1) for 2 wrenches, 1 VP" in hints(drafting())
+    shown = labels(drafting())
+    assert shown.count("REFUEL") == shown.count("OUTPOST") == shown.count("SLING") == 1 and shown.count("1 VP") == 3
+
+
+def test_taken_cards_leave_empty_slots() -> None:
+    after = drafting().apply(1)  # slot 2 becomes a sector
+    assert [line[5:7].strip() for line in lines(after) if "wrench" in line] == ["1", "3", "4", "5"]
+    assert "Kepler Run: 3 sectors" in labels(after)
+
+
+def test_run_shows_sectors_disks_and_pawns() -> None:
+    position = flight([0, 13, 22, 24], Seat(ship=0, place=3, tank=4, disks=3), disks={1: 0})
+    run = [" ".join(line.split()) for line in lines(position)[5:11]]
+    assert run == [
+        "run 0 Port <- player_1",
+        "1 Debris field cost 1",
+        "2 Warped space cost 2 stations disk of player_0",
+        "3 Black hole cost 3 comets, stations <- player_0",
+        "4 Nebula cost 1",
+        "5 Kepler",
+    ]
+    assert "Warped space, cost 2, stations, disk of player_0" in hints(position)
+    assert "flying, tank 4" in labels(position) and "at Port" in labels(position)
+
+
+def test_ships_show_modules_fuel_parts_and_deliveries() -> None:
+    flyer = Seat(
+        ship=2, modules=5, fuel=3, tank=2, place=1, parts=[6, 1], used_parts={6}, deliveries=[3], used_deliveries={3}
+    )
+    flyer.booster_used = True
+    words = "\n".join(lines(flight([0, 13, 22, 24], flyer)))
+    assert "modules 5/6   fuel 3   disks 4   black ship, free in Black hole" in words
+    assert "parts SLING (1) used, bypass Black hole (0)" in words and "deliveries Debris field made" in words
+    assert "tank 2, booster used" in words
+    shown = labels(flight([0, 13, 22, 24], flyer))
+    assert "fuel 3" in shown and "free in Black hole" in shown and shown.count("booster") == 1  # the other's
+
+
+def test_contracts_of_others_are_closed() -> None:
+    seats = Seat(ship=0, contract=1), Seat(ship=1, contract=2), Seat(ship=2, contract=0, hand=[0, 1])
+    position = scenario([0, 1], *seats, node=Node.FLY, draft_pos=6, completed_by=[None, None, 2], turn=0)
+    own = "\n".join(lines(position, 1))
+    assert "asteroids comets stations; chosen: stations" in own
+    assert own.count("; one is chosen") == 2 and own.count("; chosen") == 1
+    assert "seen by player_1" in own and "player_1   (viewer)" in own
+    assert position.text().count("; chosen") == 3
+    assert labels(position, 1).count("contract chosen") == 2 and labels(position).count("contract chosen") == 0
+    assert "stations done by player_2" in own and "stations done" in labels(position)
+
+
+def test_nothing_hidden_shows() -> None:
+    """Positions that a seat cannot tell apart look the same to it."""
+    for players in (2, 5):
+        for number, (position, _) in enumerate(play(GAME.configure(players), 4)):
+            seat, other = number % players, position.resample(number % players, 99)
+            assert position.text(seat) == other.text(seat)
+            if number % 10 == 0:
+                assert position.drawing(seat).svg() == other.drawing(seat).svg()
+
+
+def test_target_and_contract_questions() -> None:
+    reroute = scenario([0, 1, 13], Seat(ship=0), Seat(ship=3), row=[3, 6, 7, 1, 4]).apply(33)
+    assert "player_0: a sector for REROUTE" in labels(reroute)
+    choosing = scenario([0, 1], Seat(ship=0), Seat(ship=1), node=Node.CONTRACT, draft_pos=4)
+    assert "player_0: a contract for this round" in labels(choosing)
+    loading = scenario(
+        [0, 1], Seat(ship=0, fuel=2, contract=0, tank=4), Seat(ship=1, contract=0), node=Node.LOAD, draft_pos=4
+    )
+    assert "player_0: fuel to take along from the ship" in labels(loading)
+
+
+@pytest.mark.parametrize(
+    ("points", "fuel", "result", "places"),
+    [((20, 24), (0, 0), "player_1 wins", (2, 1)), ((24, 24), (1, 1), "player_0 and player_1 win", (1, 1))],
+)
+def test_the_end_shows_result_places_and_sources(
+    points: tuple[int, int], fuel: tuple[int, int], result: str, places: tuple[int, int]
+) -> None:
+    seats = [Seat(ship=ship, fuel=amount) for ship, amount in enumerate(fuel)]
+    for seat, number in zip(seats, points, strict=True):
+        seat.points["kepler"], seat.points["closest"] = number - 3, 3
+    end = scenario([0, 1], *seats, node=Node.OVER, end=TERMINATED, round=2, draft_pos=4)
+    assert result in labels(end) and "after 3 rounds" in labels(end)
+    assert [label for label in labels(end) if label.startswith("place ")] == [f"place {place}" for place in places]
+    assert f"VP from kepler {points[1] - 3}, closest 3" in end.text()
+
+
+# ---------------------------------------------------------------- form
+
+
+@pytest.mark.parametrize("players", range(2, 6))
+def test_pictures_and_texts_of_whole_games(players: int) -> None:
+    """One size for all positions of a game; texts fit a terminal."""
+    sizes = set()
+    for number, (position, _) in enumerate(play(GAME.configure(players), 2)):
+        assert all(len(line) <= COLUMNS and line == line.rstrip() for line in lines(position))
+        if number % 8 == 0 or position.over:
+            drawing = position.drawing(number % players)
+            sizes.add((drawing.width, drawing.height))
+            ElementTree.fromstring(drawing.svg())
+    assert len(sizes) == 1
+
+
+def test_pixels() -> None:
+    pixels = drafting().drawing().rgb(0.5)
+    assert pixels.dtype == np.uint8 and pixels.shape[1] == 640 and len(np.unique(pixels)) > 50
+
+
+def test_names_of_other_files_are_shown_and_escaped(tmp_path: Any) -> None:
+    path = tmp_path / "mine.toml"
+    text = DEFAULT_FILE.read_text(encoding="utf-8").replace('"Debris field"', '"<Dust> & ice"')
+    path.write_text(text.replace('"REFUEL"', '"TOP UP"'), encoding="utf-8")
+    position = drafting(config=GAME.configure(2, components=path))
+    assert "<Dust> & ice" in position.text() and "TOP UP" in labels(position)
+    assert any("<Dust> & ice" in label for label in labels(position))
