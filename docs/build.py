@@ -69,13 +69,23 @@ def components(game: Game) -> str:
 
 
 def lengths(game: Game) -> str:
-    """How long games of uniformly random and of greedy players are, and how they end."""
-    rows = []
+    """How long games of uniformly random and of greedy players are, and how they end: by reason, or with which scores."""
+    rows: list[list[Any]] = []
     for players in range(game.min_players, game.max_players + 1):
         for name in MEASURED_AGENTS:
-            decisions, turns, ends = play_games(game.configure(players), name)
-            rows.append((players, name, *middle_and_most(decisions), *middle_and_most(turns), ends))
-    titles = ("players", "all seats", *three("decisions"), *three("turns"), "how games end")
+            batch = play_games(game.configure(players), name)
+            infos = [game.info(state, batch.config.tables[0], 0) for state in batch.final_state]
+            row = [players, name, *middle_and_most(batch.final_length)]
+            if "turns" in infos[0]:
+                row += middle_and_most(np.array([info["turns"] for info in infos]))
+            if "end_reason" in infos[0]:
+                row.append(shares([info["end_reason"] for info in infos]))
+            else:
+                row += [f"{batch.final_score.mean():.1f}", f"{batch.final_score.max(axis=1).mean():.1f}"]
+            rows.append(row)
+    titles = ["players", "all seats", *three("decisions")]
+    titles += three("turns") if "turns" in infos[0] else ()
+    titles += ["how games end"] if "end_reason" in infos[0] else ["score: mean", "best"]
     return markdown_table(titles, rows)
 
 
@@ -87,10 +97,10 @@ SECTIONS: dict[str, Callable[[Game], str]] = {
 # ---------------------------------------------------------------- measured
 
 
-def play_games(config: Configuration, name: str) -> tuple[np.ndarray, np.ndarray, str]:
-    """Decisions and turns of MEASURED_GAMES games, and how they ended in words; one agent plays all seats.
+def play_games(config: Configuration, name: str) -> Batch:
+    """A batch in which every row has played exactly one game; one agent plays all seats.
 
-    Every row of the batch plays exactly one game: counting the games that are over first would count short ones.
+    Counting the games that are over first would count short ones.
     """
     batch = Batch(config, MEASURED_GAMES, MEASURED_SEED)
     agent = agents.load(name, config)
@@ -101,11 +111,13 @@ def play_games(config: Configuration, name: str) -> tuple[np.ndarray, np.ndarray
         chosen[rows] = agent.act(agents.Decisions(batch, rows))
         batch.step(chosen)
         rows = np.flatnonzero(batch.episodes == 0)
-    final = [config.game.info(state, config.tables[0], 0) for state in batch.final_state]
-    ends = [info["end_reason"] for info in final]
-    shares = {reason: ends.count(reason) for reason in sorted(set(ends), key=ends.count, reverse=True)}
-    words = ", ".join(f"{reason} {100 * count / MEASURED_GAMES:g} %" for reason, count in shares.items())
-    return batch.final_length, np.array([info["turns"] for info in final]), words
+    return batch
+
+
+def shares(reasons: list[str]) -> str:
+    """How often each reason comes, in words, the most frequent first."""
+    counts = {reason: reasons.count(reason) for reason in sorted(set(reasons), key=reasons.count, reverse=True)}
+    return ", ".join(f"{reason} {100 * count / len(reasons):g} %" for reason, count in counts.items())
 
 
 def three(what: str) -> tuple[str, str, str]:
