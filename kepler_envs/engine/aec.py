@@ -227,8 +227,9 @@ class KeplerEnv(AECEnv):
     def _end_for_all(self, end: int, places: list[int], scores: list[int], returns: list[float]) -> None:
         game, tables = self.config.game, self.config.tables[0]
         for seat, agent in enumerate(self.possible_agents):
-            self.rewards[agent] += returns[seat]
-            self._cumulative_rewards[agent] += returns[seat]
+            paid = float(np.float32(self.rewards[agent] + returns[seat]))  # as exact as the arrays of a batch
+            self._cumulative_rewards[agent] += paid - self.rewards[agent]
+            self.rewards[agent] = paid
             self.terminations[agent] = end == TERMINATED
             self.truncations[agent] = end == TRUNCATED
             self.infos[agent] = {
