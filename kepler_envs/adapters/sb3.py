@@ -197,7 +197,7 @@ class PiecePolicy(MaskableActorCriticPolicy):
     costs as much as the network itself at the sizes that are used here.
     """
 
-    def _logits_and_values(self, obs: th.Tensor, action_masks: Any) -> tuple[th.Tensor, th.Tensor]:
+    def log_probs_and_values(self, obs: th.Tensor, action_masks: Any) -> tuple[th.Tensor, th.Tensor]:
         """Log-probabilities (N, A), masked, and values (N, 1)."""
         features = self.extract_features(obs)
         if self.share_features_extractor:
@@ -215,7 +215,7 @@ class PiecePolicy(MaskableActorCriticPolicy):
         self, obs: th.Tensor, deterministic: bool = False, action_masks: np.ndarray | None = None
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
         """(actions (N,), values (N, 1), log-probabilities (N,))."""
-        log_probs, values = self._logits_and_values(obs, action_masks)
+        log_probs, values = self.log_probs_and_values(obs, action_masks)
         actions = log_probs.argmax(1) if deterministic else th.multinomial(log_probs.exp(), 1).squeeze(1)
         return actions, values, log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
 
@@ -223,7 +223,7 @@ class PiecePolicy(MaskableActorCriticPolicy):
         self, obs: th.Tensor, actions: th.Tensor, action_masks: th.Tensor | None = None
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
         """(values (N, 1), log-probabilities (N,), entropies (N,)) of given actions."""
-        log_probs, values = self._logits_and_values(obs, action_masks)
+        log_probs, values = self.log_probs_and_values(obs, action_masks)
         chosen = log_probs.gather(1, actions.long().reshape(-1, 1)).squeeze(1)
         return values, chosen, -(log_probs.exp() * log_probs).sum(1)
 
@@ -393,6 +393,14 @@ class SeatVecEnv(_BatchVecEnv):
         self._dones = np.zeros(rows, np.bool_)
         self._infos = self._no_infos
         self._made = time.time()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "opponent"}
+
+    def seat_opponent(self, opponent: Opponent) -> None:
+        """Let ``opponent`` take over the other seats of the running games: needed after unpickling, which leaves it out."""
+        self.opponent = opponent
+        opponent.start(self._rows, opponent_seeds(self.batch.seed))
 
     def reset(self) -> np.ndarray:
         """Deal new games and play them up to the learner's first decision."""

@@ -57,7 +57,8 @@ def helper(function: Callable[..., Any]) -> Any:
     """Compile a function that only other compiled functions call."""
     if not JIT_ENABLED:
         return _uncompiled(function)
-    return numba.njit(**COMPILE_OPTIONS)(function)
+    # said aloud: a helper first compiled on behalf of a leaf would inherit its option, and be copied everywhere
+    return numba.njit(forceinline=False, **COMPILE_OPTIONS)(function)
 
 
 def leaf(function: Callable[..., Any]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from kepler_envs.adapters.sb3 import seat_advantages
 
 GAMMA, LAMBDA = 0.97, 0.9

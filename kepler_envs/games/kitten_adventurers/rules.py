@@ -291,7 +291,7 @@ def _source_card(player, action):
     return int(player.lane[action - PLAY_LANE].top) - 1
 
 
-@helper
+@leaf
 def _play(s, seat, source, card, value):
     """A card leaves its source for a ladder, as ``value`` (3.4: the order of the steps matters)."""
     player = s.player[seat]

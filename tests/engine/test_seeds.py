@@ -1,0 +1,38 @@
+"""Seeds outside compiled code are those of compiled code."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kepler_envs
+from kepler_envs.engine import seeds
+
+EDGES = [0, 1, 2, 12345, 2**32, 2**63 - 1, 2**63, 2**64 - 1]
+
+
+@pytest.mark.parametrize("seed", EDGES)
+def test_rows_of_a_batch_have_the_seeds_of_their_streams(seed):
+    batch = kepler_envs.make_batch("kitten_adventurers", 3, seed=seed)
+    assert [int(row) for row in batch.seed] == [seeds.stream_seed(seed, row) for row in range(3)]
+    batch.reset()
+    following = [seeds.following_seed(seeds.stream_seed(seed, row)) for row in range(3)]
+    assert [int(row) for row in batch.seed] == following
+
+
+def test_mix_is_splitmix64():
+    # the first outputs of SplitMix64 started from 0 and from 1234567, as published with the algorithm
+    assert seeds.mix(0) == 0xE220A8397B1DCDAF
+    state, outputs = 1234567, []
+    for _ in range(5):
+        outputs.append(seeds.mix(state))
+        state = seeds.following_seed(state)
+    assert outputs == [
+        6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", [-1, 2**64, 1.0, True, "7", np.float64(3)])
+def test_other_seeds_are_refused(wrong):
+    with pytest.raises(ValueError, match=r"allowed: an integer 0\.\.2\*\*64 - 1"):
+        seeds.check_seed(wrong)
