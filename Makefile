@@ -24,9 +24,10 @@ $(STAMP): pyproject.toml constraints.txt
 	touch $(STAMP)
 
 demo: $(STAMP) ## train an agent for two minutes, then a tournament of uniform, greedy and the trained agent
+	rm -rf $(DEMO)
 	$(BIN)/kepler-envs compile $(GAME)
-	$(BIN)/python -m agents.train $(GAME) --players $(PLAYERS) --minutes $(DEMO_MINUTES) --out $(DEMO)/train --fresh
-	$(BIN)/python -m agents.tournament $(GAME) --players $(PLAYERS) --agents uniform greedy ppo:$(DEMO)/train --games 1200 --out $(DEMO)/tournament --fresh
+	$(BIN)/python -m agents.train $(GAME) --players $(PLAYERS) --minutes $(DEMO_MINUTES) --out $(DEMO)/train
+	$(BIN)/python -m agents.tournament $(GAME) --players $(PLAYERS) --agents uniform greedy ppo:$(DEMO)/train --games 1200 --out $(DEMO)/tournament
 
 test: $(STAMP) ## all tests
 	$(BIN)/python -m pytest -q -n 2 --dist loadgroup

@@ -1,34 +1,19 @@
-"""What a training run is asked for, and what a checkpoint says about itself."""
+"""What a training run is asked for."""
 
 from __future__ import annotations
 
-import dataclasses
-import importlib.metadata
-import json
-import os
-import platform
-import subprocess
-import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import tyro
 
 from agents.protocol import AgentError
-from kepler_envs.engine.game import Configuration
 
-FORMAT = "kepler-ppo-1"
-"""The format of a checkpoint's description; raised when its meaning changes."""
-
-DESCRIPTION = "description.json"
-"""The description's name inside a checkpoint; a copy lies beside it for people."""
-
-REWARD_OPTIONS = ("shaping", "reward_mode")
-"""Options that change what play is paid, not the game: an agent may play where they differ from its training."""
-
-BUDGET = ("steps", "minutes", "out", "eval_every", "eval_games", "threads")
+MAY_CHANGE = ("out", "steps", "minutes", "eval_every", "eval_games", "eval_opponents", "threads")
 """Fields that may differ when a run is taken up again."""
+
+DEFAULT_STEPS = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -39,10 +24,10 @@ class TrainConfig:
     """Name or id of the game."""
     out: Path | None = None
     """Folder of the run, runs/GAME-PLAYERSp-SEAT unless told. A run that is already there goes on where it was."""
-    steps: int = 2_000_000
-    """Decisions of the network to learn from, all games together."""
+    steps: int | None = None
+    """Stop after this many decisions of the network, all games together; 2,000,000 if no budget is given."""
     minutes: float | None = None
-    """Stop after this long, evaluations included, even if steps are left."""
+    """Stop after this long, evaluations included."""
     players: int | None = None
     """Seats; the game's default unless told."""
     option: tuple[str, ...] = ()
@@ -93,6 +78,20 @@ class TrainConfig:
     """Threads of the network's arithmetic. Two help only on an otherwise idle machine."""
 
     def __post_init__(self) -> None:
-        for name in ("steps", "num_envs", "n_steps", "batch_size", "epochs", "width", "eval_every", "eval_games", "threads"):
-            if getattr(self, name) < 1:
-                raise AgentError(f"--{name.replace('_', '-')} {getattr(self, name)} is not allowed; allowed: an integer from 1 on")
+        counts = ("num_envs", "n_steps", "batch_size", "epochs", "width", "eval_every", "eval_games", "threads")
+        for name in (*counts, *(name for name in ("steps", "minutes") if getattr(self, name) is not None)):
+            value = getattr(self, name)
+            if value < 1 and not (name == "minutes" and value > 0):
+                raise AgentError(f"--{name.replace('_', '-')} {value} is not allowed; allowed: 1 and more")
+
+    @property
+    def budget_steps(self) -> int | None:
+        """Decisions after which training ends; None where only the time counts."""
+        return DEFAULT_STEPS if self.steps is None and self.minutes is None else self.steps
+
+    def progress(self, steps: int, seconds: float) -> float:
+        """How much of the budget is spent, 0..1: what the learning rate follows."""
+        spent = [steps / self.budget_steps] if self.budget_steps is not None else []
+        if self.minutes is not None:
+            spent.append(seconds / (60 * self.minutes))
+        return min(1.0, max(spent))

@@ -214,9 +214,13 @@ def draw_learning_curves(curves: dict[str, list[dict[str, float]]], players: int
     for spec, curve in curves.items():
         for opponent in ("uniform", "greedy"):
             points = [(row["steps"], row[f"win_rate_{opponent}"]) for row in curve if f"win_rate_{opponent}" in row]
+            low, high = f"low_{opponent}", f"high_{opponent}"
             if points:
                 label = f"against {opponent}" + (f", {spec}" if len(curves) > 1 else "")
-                axes.plot(*zip(*points, strict=True), marker="o", markersize=3, label=label)
+                drawn = axes.plot(*zip(*points, strict=True), marker="o", markersize=3, label=label)
+                band = [(row["steps"], row[low], row[high]) for row in curve if low in row and high in row]
+                if band:
+                    axes.fill_between(*zip(*band, strict=True), color=drawn[0].get_color(), alpha=0.2, linewidth=0)
     minutes = max(row.get("seconds", 0.0) for curve in curves.values() for row in curve) / 60
     axes.axhline(1 / players, color="grey", linestyle="--", linewidth=1, label="an equal share")
     axes.set_ylim(0, 1)

@@ -376,7 +376,9 @@ class SeatVecEnv(_BatchVecEnv):
     ) -> None:
         super().__init__(batch)
         if learner_seat is not None and not 0 <= learner_seat < batch.num_players:
-            raise ValueError(f"learner_seat = {learner_seat!r} is not allowed; allowed: None, 0..{batch.num_players - 1}")
+            raise ValueError(
+                f"learner_seat = {learner_seat!r} is not allowed; allowed: None, 0..{batch.num_players - 1}"
+            )
         if opponent is None:
             opponent = CompiledOpponent(uniform_policy(batch.config.game), batch.num_envs)
         self.opponent: Opponent = opponent
@@ -534,7 +536,11 @@ class SharedSeatVecEnv(_BatchVecEnv):
                     "TimeLimit.truncated": False,
                     "truncated": bool(batch.done[row] == TRUNCATED),
                     "returns": batch.final_return[row].copy(),
-                    "episode": {"r": float(batch.final_return[row, 0]), "l": int(batch.final_length[row]), "t": elapsed},
+                    "episode": {
+                        "r": float(batch.final_return[row, 0]),
+                        "l": int(batch.final_length[row]),
+                        "t": elapsed,
+                    },
                 }
         result = batch.observation.copy(), batch.reward[self._rows, movers], dones, infos
         self.env_seconds += time.perf_counter() - begin
@@ -632,7 +638,13 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
         self.returns = np.zeros(steps, np.float32)
 
     def add_decisions(
-        self, obs: np.ndarray, masks: np.ndarray, seats: np.ndarray, actions: np.ndarray, values: th.Tensor, log_probs: th.Tensor
+        self,
+        obs: np.ndarray,
+        masks: np.ndarray,
+        seats: np.ndarray,
+        actions: np.ndarray,
+        values: th.Tensor,
+        log_probs: th.Tensor,
     ) -> None:
         """What the seats to move (N,) saw, might do, did, and what the network thought of it."""
         step = self.pos

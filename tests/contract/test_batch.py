@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -107,8 +109,9 @@ def run(batch: Batch, steps: int) -> Batch:
 
 
 def assert_same_rows(one: Batch, other: Batch, rows: int) -> None:
-    assert one.states[:rows].tobytes() == other.states[:rows].tobytes()
-    assert one.final_state[:rows].tobytes() == other.final_state[:rows].tobytes()
+    for row in range(rows):
+        assert one.snapshot(row) == other.snapshot(row)
+        assert one.episodes[row] == 0 or one.final_snapshot(row) == other.final_snapshot(row)
     for name in OUTPUTS:
         assert np.array_equal(getattr(one, name)[:rows], getattr(other, name)[:rows]), name
 
@@ -171,11 +174,11 @@ def test_reset(game: Game) -> None:
 def test_skipped_games_stay(game: Game) -> None:
     batch = kepler_envs.make_batch(game.id, 4, seed=4)
     run(batch, 5)
-    before = batch.states.copy()
+    before = [batch.snapshot(row) for row in range(4)]
     actions = batch.uniform()
     actions[[0, 3]] = Batch.SKIP
     batch.step(actions)
-    moved = [batch.states[row].tobytes() != before[row].tobytes() for row in range(4)]
+    moved = [batch.snapshot(row) != before[row] for row in range(4)]
     assert moved == [False, True, True, False]
     assert not batch.reward[[0, 3]].any() and not batch.done[[0, 3]].any()
 
@@ -298,11 +301,18 @@ def test_a_finished_position_is_not_restored(game: Game) -> None:
 
 @every_game
 @pytest.mark.parametrize("threads", [1, 2])
-def test_pickle(game: Game, threads: int) -> None:
+@pytest.mark.parametrize(
+    "duplicate", [lambda batch: pickle.loads(pickle.dumps(batch)), copy.deepcopy], ids=["pickle", "deepcopy"]
+)
+def test_copies(game: Game, threads: int, duplicate: Callable[[Batch], Batch]) -> None:
     batch = run(kepler_envs.make_batch(game.id, 5, seed=3, threads=threads), 40)
-    twin = pickle.loads(pickle.dumps(batch))
-    states = batch.states.tobytes()
+    used = [np.full(batch.states.nbytes, 255, np.uint8) for _ in range(20)]
+    del used  # new arrays now lie in memory full of ones: bytes that a copy leaves out would show
+    twin = duplicate(batch)
+    kept = [batch.snapshot(row) for row in range(5)]
+    assert [twin.snapshot(row) for row in range(5)] == kept
     run(twin, 100)
-    assert batch.states.tobytes() == states
+    assert [batch.snapshot(row) for row in range(5)] == kept
     run(batch, 100)
+    assert [batch.snapshot(row) for row in range(5)] == [twin.snapshot(row) for row in range(5)]
     assert_same_rows(batch, twin, 5)

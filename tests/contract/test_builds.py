@@ -23,7 +23,7 @@ IN_BOTH_BUILDS = (
 def run(arguments: list[str], **variables: str) -> str:
     """A Python process in the repository; its output."""
     result = subprocess.run(
-        [sys.executable, *arguments], env={**os.environ, "PYTEST_ADDOPTS": "", **variables}, cwd=REPOSITORY, text=True,
+        [sys.executable, *arguments], env={**os.environ, "PYTEST_ADDOPTS": "", "KEPLER_ENVS_DEEP": "", **variables}, cwd=REPOSITORY, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stdout[-5000:]

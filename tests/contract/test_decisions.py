@@ -174,7 +174,7 @@ def test_illegal_actions_lose_on_request(config: Configuration) -> None:
     illegal = next(action for action in range(len(config.actions)) if action not in env.legal_actions())
     env.step(illegal)
     share = 1 / (config.num_players - 1)
-    assert env.rewards == {agent: -1.0 if agent == loser else share for agent in env.possible_agents}
+    assert env.rewards == pytest.approx({agent: -1.0 if agent == loser else share for agent in env.possible_agents})
     assert env._cumulative_rewards == env.rewards
     assert all(env.terminations.values()) and not any(env.truncations.values())
     assert not env.last()[0]["action_mask"].any()

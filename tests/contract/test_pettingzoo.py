@@ -12,8 +12,8 @@ import pytest
 from pettingzoo.test import api_test, render_test, seed_test
 
 import kepler_envs
-from kepler_envs import Configuration, Game, KeplerEnv, OptionError
-from tests.contract.subjects import chooser, every_game, every_player_count, few_player_counts, make
+from kepler_envs import Configuration, Game, KeplerEnv, OptionError, Snapshot
+from tests.contract.subjects import chooser, every_game, every_player_count, few_player_counts, hooks_of, make
 
 
 def by_registry(config: Configuration, **arguments: Any) -> KeplerEnv:
@@ -51,6 +51,20 @@ def test_render_modes(game: Game) -> None:
         kepler_envs.make(game.id, render_mode="png")
     with pytest.raises(OptionError, match="render_seat"):
         kepler_envs.make(game.id, render_mode="ansi", render_seat=99)
+    env = kepler_envs.make(game.id)
+    env.reset(seed=1)
+    with pytest.warns(UserWarning, match="render_mode is None"):
+        assert env.render() is None
+
+
+@every_game
+def test_pictures_of_a_seat_show_what_it_knows(game: Game) -> None:
+    """Text and picture for a seat stay the same when everything it cannot know is redrawn; the full ones do not."""
+    position = Snapshot.deal(game.configure(), 1)
+    others = [position.resample(0, seed) for seed in range(3)]
+    for draw in (lambda at, seat: at.text(seat), lambda at, seat: at.drawing(seat).svg()):
+        assert {draw(other, 0) for other in others} == {draw(position, 0)}
+        assert len({draw(other, None) for other in others}) > 1 or not hooks_of(game).hides
 
 
 @every_game

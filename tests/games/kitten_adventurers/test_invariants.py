@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -12,8 +13,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import kepler_envs
 from kepler_envs import OptionError
 from kepler_envs.engine.game import TERMINATED, TRUNCATED, Configuration
+from kepler_envs.engine.replay import ReplayError, configuration_of, record
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kitten_adventurers.components import DEFAULT_FILE
 from tests.choosing import Chooser, eager, scripted, uniform
@@ -220,6 +223,32 @@ def test_two_card_files_in_one_process(other_cards: Path) -> None:
     assert own.components_digest != other.components_digest and own.digest != other.digest
     copy = shutil.copy(DEFAULT_FILE, other_cards.with_name("copy.toml"))
     assert GAME.configure(3, components=copy).components_digest == own.components_digest
+
+
+def test_other_cards_through_every_door(other_cards: Path) -> None:
+    """Environment, batch, pickles and replays take the cards along; a pickle needs the file no more."""
+    env = kepler_envs.make("kitten_adventurers-v0", num_players=3, components=str(other_cards))
+    batch = kepler_envs.make_batch("kitten_adventurers-v0", 4, num_players=3, components=other_cards, seed=1)
+    env.reset(seed=int(batch.seed[2]))
+    assert env.snapshot() == batch.snapshot(2)
+    saved, digest = pickle.dumps(env), env.config.digest
+    assert env.config.describe()["components"] == str(other_cards)
+    actions = [env.legal_actions()[0]]
+    replay = record(env.config, env.seed, actions)
+    assert configuration_of(replay, kepler_envs.game).digest == digest
+    other_cards.write_text(
+        other_cards.read_text(encoding="utf-8").replace("count = 20", "count = 19"), encoding="utf-8"
+    )
+    with pytest.raises(ReplayError, match="component data"):
+        configuration_of(replay, kepler_envs.game)
+    other_cards.unlink()
+    twin = pickle.loads(saved)
+    assert twin.config.digest == digest
+    env.step(actions[0])
+    twin.step(actions[0])
+    assert twin.snapshot() == env.snapshot()
+    with pytest.raises(ReplayError, match="cannot be"):
+        configuration_of(replay, kepler_envs.game)
 
 
 def test_longest_quest_piles_fit() -> None:

@@ -1,0 +1,229 @@
+"""Checkpoints of trained networks: what is in the file, what it says about itself, and whether it fits a game.
+
+A checkpoint is a Stable-Baselines3 zip with two more entries: ``description.json`` and, in that of a run, ``run.pickle`` with all it
+takes to go on exactly. An agent reads only the weights and the description, never anything pickled. A copy of the description lies
+beside the file for people. Files are replaced as a whole or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import io
+import json
+import os
+import platform
+import subprocess
+import tempfile
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch as th
+from gymnasium import spaces
+
+import kepler_envs
+from agents.protocol import AgentError
+from kepler_envs.adapters.sb3 import PiecePolicy, observation_space, piece_policy
+from kepler_envs.engine.game import Configuration
+
+FORMAT = "kepler-ppo-1"
+DESCRIPTION, WEIGHTS, RUN = "description.json", "policy.pth", "run.pickle"
+REWARD_OPTIONS = ("shaping", "reward_mode")
+"""Options that change what play is paid but not the game: an agent may play where they differ from its training."""
+LIBRARIES = ("numpy", "numba", "torch", "stable_baselines3", "sb3_contrib", "gymnasium")
+
+
+@dataclass(frozen=True)
+class Network:
+    """Sizes of a network: outputs of the first layer, and of each further layer of policy and value."""
+
+    width: int
+    hidden: tuple[int, ...]
+
+    def policy_kwargs(self, config: Configuration) -> dict[str, Any]:
+        return piece_policy(config.observation, config.num_players, self.width, self.hidden)
+
+    def build(self, config: Configuration) -> PiecePolicy:
+        """An untrained network for a game."""
+        return PiecePolicy(
+            observation_space(config.observation),
+            spaces.Discrete(len(config.actions)),
+            _no_schedule,
+            **self.policy_kwargs(config),
+        )
+
+
+def _no_schedule(_: float) -> float:
+    return 0.0
+
+
+# ---------------------------------------------------------------- description
+
+
+def game_facts(config: Configuration) -> dict[str, Any]:
+    """What must agree between training and play, by name."""
+    options = {name: value for name, value in config.values.items() if name not in REWARD_OPTIONS}
+    facts = {
+        "game": config.game.id,
+        "num_players": config.num_players,
+        "options": options,
+        "components_digest": config.components_digest,
+        "observation_size": config.observation.size,
+        "num_actions": len(config.actions),
+    }
+    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+    return {**facts, "digest": digest}
+
+
+def describe(
+    config: Configuration, network: Network, training: Mapping[str, Any], results: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A checkpoint's description, JSON-ready.
+
+    Args:
+        config: the game it was trained on.
+        training: what the run was asked for.
+        results: how far it got: steps, seconds, evaluations.
+    """
+    return {
+        "format": FORMAT,
+        **game_facts(config),
+        "network": {"width": network.width, "hidden": list(network.hidden)},
+        "training": dict(training),
+        "results": dict(results),
+        "commit": commit(),
+        "versions": {
+            "kepler_envs": kepler_envs.__version__,
+            "python": platform.python_version(),
+            **{name: importlib.metadata.version(name) for name in LIBRARIES},
+        },
+    }
+
+
+def commit() -> str | None:
+    """The git commit of this checkout, with ``+`` behind it if files differ from it; None outside a repository."""
+    folder = Path(__file__).parent
+    try:
+        head = subprocess.run(
+            ["git", "rev-parse", "HEAD"], cwd=folder, capture_output=True, text=True, timeout=10, check=True
+        ).stdout.strip()
+        changed = subprocess.run(
+            ["git", "status", "--porcelain"], cwd=folder, capture_output=True, text=True, timeout=10, check=True
+        ).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return head + ("+" if changed else "")
+
+
+def check_fits(description: Mapping[str, Any], config: Configuration, where: str) -> None:
+    """AgentError naming everything in which the checkpoint's game is not the one to be played."""
+    trained, wanted = description, game_facts(config)
+    if trained.get("digest") == wanted["digest"]:
+        return
+    names = [name for name in wanted if name not in ("digest", "options")]
+    differences = [
+        f"{name} is {trained.get(name)!r}, here {wanted[name]!r}" for name in names if trained.get(name) != wanted[name]
+    ]
+    if trained.get("game") == wanted["game"]:
+        options = trained.get("options", {})
+        differences += [
+            f"option {name} is {options.get(name)!r}, here {value!r}"
+            for name, value in wanted["options"].items()
+            if options.get(name) != value
+        ]
+    raise AgentError(f"{where} was trained for another game: {'; '.join(differences) or 'its digest differs'}")
+
+
+# ---------------------------------------------------------------- files
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Replace a file by one with this content, or leave it as it is; the folder is made if it is missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def weights_of(policy: PiecePolicy) -> bytes:
+    """The network's weights without the optimiser's state, as Stable-Baselines3 stores them."""
+    buffer = io.BytesIO()
+    th.save(policy.state_dict(), buffer)
+    return buffer.getvalue()
+
+
+def write_checkpoint(
+    path: Path, description: Mapping[str, Any], entries: Mapping[str, bytes], base: bytes = b""
+) -> None:
+    """Write a checkpoint and, beside it, its description.
+
+    Args:
+        path: ``*.zip``.
+        entries: further entries by name.
+        base: a zip (Stable-Baselines3's) that the entries are added to.
+    """
+    text = json.dumps(description, indent=2) + "\n"
+    buffer = io.BytesIO(base)
+    buffer.seek(0, io.SEEK_END)
+    with zipfile.ZipFile(buffer, "a" if base else "w") as archive:
+        for name, content in {**entries, DESCRIPTION: text.encode()}.items():
+            archive.writestr(name, content)
+    write_atomically(path, buffer.getvalue())
+    write_atomically(path.with_suffix(".json"), text.encode())
+
+
+def read_entries(path: Path, names: Sequence[str]) -> list[bytes]:
+    """Entries of a checkpoint; AgentError if it is none, or lacks one."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return [archive.read(name) for name in names]
+    except FileNotFoundError:
+        raise AgentError(f"there is no checkpoint {path}") from None
+    except (zipfile.BadZipFile, IsADirectoryError):
+        raise AgentError(f"{path} is not a checkpoint of `python -m agents.train` (not a zip file)") from None
+    except KeyError as error:
+        raise AgentError(f"{path} is not a checkpoint of `python -m agents.train`: {error.args[0]}") from None
+
+
+def read_description(path: Path) -> dict[str, Any]:
+    """What a checkpoint says about itself."""
+    description = json.loads(read_entries(path, [DESCRIPTION])[0])
+    if description.get("format") != FORMAT:
+        raise AgentError(f"{path} has format {description.get('format')!r}; this version reads {FORMAT!r}")
+    return description
+
+
+def load_policy(path: Path, config: Configuration) -> PiecePolicy:
+    """The trained network in a checkpoint, if it fits the game; AgentError if not."""
+    description = read_description(path)
+    check_fits(description, config, str(path))
+    network = Network(description["network"]["width"], tuple(description["network"]["hidden"]))
+    policy = network.build(config)
+    weights = th.load(io.BytesIO(read_entries(path, [WEIGHTS])[0]), map_location="cpu", weights_only=True)
+    try:
+        policy.load_state_dict(weights)
+    except RuntimeError as error:
+        raise AgentError(f"{path}: its weights do not fit the network it describes: {error}") from None
+    return policy
+
+
+def parameter_count(policy: th.nn.Module) -> int:
+    return int(np.sum([parameter.numel() for parameter in policy.parameters()]))

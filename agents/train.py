@@ -1,0 +1,479 @@
+"""Train an agent: ``python -m agents.train kitten_adventurers --steps 2_000_000 --out runs/kittens``.
+
+The folder of a run holds
+
+* ``last.zip``: everything it takes to go on, written with every evaluation and at the end, Ctrl-C included;
+* ``best.zip``: the network alone, as it was when it won most against the last of the evaluation's opponents;
+* ``learning_curve.csv``: a line for each evaluation; ``tensorboard/``: the same and the losses.
+
+The same command with the same ``--out`` goes on where the run was: with the budget in steps and one thread, a run that was
+interrupted ends with the same network as one that was not.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+import pickle
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch as th
+import tyro
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.logger import configure
+from stable_baselines3.common.utils import ConstantSchedule
+
+import agents
+import kepler_envs
+from agents import checkpoint
+from agents.checkpoint import Network
+from agents.config import MAY_CHANGE, TrainConfig
+from agents.greedy import greedy_games
+from agents.ppo import NetworkAgent
+from agents.protocol import Agent, AgentError, Decisions
+from agents.tournament.standings import Share, share
+from kepler_envs.adapters.sb3 import PiecePolicy, SeatVecEnv, SharedMaskablePPO, SharedSeatVecEnv, opponent_seeds
+from kepler_envs.engine.batch import SKIP, Batch
+from kepler_envs.engine.game import Configuration, Game
+
+EVALUATION_SEED = 2**62
+"""Evaluation games are the same every time, and none that is trained on."""
+
+
+# ---------------------------------------------------------------- evaluation
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The learner against one opponent on all other seats: its share of wins (a win shared by w counts 1 / w)."""
+
+    opponent: str
+    wins: Share
+    mean_length: float
+
+
+def evaluate(
+    learner: Agent, opponent: Agent, config: Configuration, games: int, seed: int = EVALUATION_SEED
+) -> Evaluation:
+    """Play ``games`` games, rounded up to use every seat equally often, all side by side."""
+    players = config.num_players
+    games = -(-games // players) * players
+    batch = Batch(config, games, seed)
+    rows = np.arange(games)
+    own_seat = rows % players
+    seeds = opponent_seeds(batch.seed)
+    learner.start(rows, seeds)
+    opponent.start(rows, ~seeds)
+    running = np.ones(games, np.bool_)
+    while running.any():
+        actions = np.full(games, SKIP, np.int64)
+        own = batch.seat == own_seat
+        for agent, asked in ((learner, np.flatnonzero(running & own)), (opponent, np.flatnonzero(running & ~own))):
+            if len(asked):
+                actions[asked] = agent.act(Decisions(batch, asked))
+        batch.step(actions)
+        running &= batch.done == 0
+    won = batch.final_place == 1
+    return Evaluation(
+        opponent.name, share((won / won.sum(1, keepdims=True))[rows, own_seat]), float(batch.final_length.mean())
+    )
+
+
+class AgentOpponent:
+    """An agent on the seats of a :class:`SeatVecEnv` that do not learn."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+
+    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        self.agent.start(rows, seeds)
+
+    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
+        return self.agent.act(Decisions(batch, rows))
+
+
+# ---------------------------------------------------------------- a run
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a run is: what progress displays show."""
+
+    steps: int
+    seconds: float
+    fraction: float
+    steps_per_second: float
+    mean_length: float
+    evaluations: tuple[Evaluation, ...]
+    evaluated: bool
+    """Whether the evaluations are new with this status."""
+
+
+class Run:
+    """A training run: begun or taken up again, then advanced update by update."""
+
+    def __init__(self, config: TrainConfig) -> None:
+        self.config = config
+        self.games = game_configuration(config)
+        self.out = config.out if config.out is not None else default_folder(config, self.games)
+        self.network = Network(config.width, tuple(config.hidden))
+        self.seconds = 0.0
+        self.curve: list[dict[str, Any]] = []
+        self.evaluations: tuple[Evaluation, ...] = ()
+        self.best = -1.0
+        self._opponents: list[Agent] | None = None
+        self._speed = 0.0
+        if self.last.exists():
+            self._resume()
+        else:
+            self._begin()
+        self.model.set_logger(configure(str(self.out / "tensorboard"), ["tensorboard"]))
+
+    @property
+    def last(self) -> Path:
+        return self.out / "last.zip"
+
+    @property
+    def steps(self) -> int:
+        return int(self.model.num_timesteps)
+
+    @property
+    def fraction(self) -> float:
+        """How much of the budget is spent, 0..1."""
+        return self.config.progress(self.steps, self.seconds)
+
+    # ------------------------------------------------------------ beginning
+
+    def _begin(self) -> None:
+        config = self.config
+        batch = Batch(self.games, config.num_envs, config.seed)
+        self.env = SharedSeatVecEnv(batch) if config.seat == "shared" else SeatVecEnv(batch, self._training_opponent())
+        self.model = self._model_class()(
+            PiecePolicy,
+            self.env,
+            learning_rate=config.learning_rate,
+            n_steps=config.n_steps,
+            batch_size=config.batch_size,
+            n_epochs=config.epochs,
+            gamma=config.gamma,
+            gae_lambda=config.gae_lambda,
+            clip_range=config.clip_range,
+            ent_coef=config.entropy,
+            vf_coef=config.value_weight,
+            max_grad_norm=config.max_grad_norm,
+            policy_kwargs=self.network.policy_kwargs(self.games),
+            seed=config.seed,
+            device="cpu",
+        )
+
+    def _resume(self) -> None:
+        description = checkpoint.read_description(self.last)
+        _check_same_run(description["training"], self.config, self.last)
+        archive, saved = self.last.read_bytes(), pickle.loads(checkpoint.read_entries(self.last, [checkpoint.RUN])[0])
+        self.env = saved["env"]
+        if isinstance(self.env, SeatVecEnv):
+            self.env.seat_opponent(self._training_opponent())
+        self.model = self._model_class().load(io.BytesIO(archive), self.env, device="cpu", force_reset=False)
+        self.seconds, self.curve, self.best = saved["seconds"], saved["curve"], saved["best"]
+        self.evaluations = saved["evaluations"]
+        th.set_rng_state(saved["torch_random"])
+        np.random.set_state(saved["numpy_random"])
+
+    def _model_class(self) -> type[MaskablePPO]:
+        return SharedMaskablePPO if self.config.seat == "shared" else MaskablePPO
+
+    def _training_opponent(self) -> AgentOpponent:
+        return AgentOpponent(agents.load(self.config.opponent, self.games))
+
+    # ------------------------------------------------------------ going on
+
+    def advance(self) -> None:
+        """Play a rollout and learn from it."""
+        began = time.perf_counter()
+        config, before = self.config, self.steps
+        rate = config.learning_rate + (config.final_learning_rate - config.learning_rate) * self.fraction
+        self.model.lr_schedule = ConstantSchedule(rate)
+        self.model.learn(config.num_envs * config.n_steps, reset_num_timesteps=False)
+        elapsed = time.perf_counter() - began
+        self.seconds += elapsed
+        self._speed = (self.steps - before) / elapsed
+
+    def evaluate(self) -> None:
+        """Play against the evaluation's opponents and add a line to the learning curve; keep the network if it is the best."""
+        began = time.perf_counter()
+        playing = _without_rewards(self.games)
+        if self._opponents is None:
+            self._opponents = [agents.load(spec, playing) for spec in self._evaluation_specs()]
+        learner = NetworkAgent(self.model.policy)
+        self.evaluations = tuple(
+            evaluate(learner, opponent, playing, self.config.eval_games) for opponent in self._opponents
+        )
+        for one in self.evaluations:
+            self.model.logger.record(f"eval/{one.opponent}_win_rate", one.wins.mean)
+        self.model.logger.dump(self.steps)
+        self.seconds += time.perf_counter() - began
+        self.curve.append(self._curve_line())
+        if not self.evaluations or self.evaluations[-1].wins.mean >= self.best:
+            self.best = self.evaluations[-1].wins.mean if self.evaluations else self.best
+            checkpoint.write_checkpoint(
+                self.out / "best.zip", self._describe(), {checkpoint.WEIGHTS: checkpoint.weights_of(self.model.policy)}
+            )
+
+    def _evaluation_specs(self) -> list[str]:
+        with_greedy = self.games.game.name in greedy_games()
+        return [spec for spec in self.config.eval_opponents if spec != "greedy" or with_greedy]
+
+    def save(self) -> None:
+        """Write ``last.zip`` and the learning curve."""
+        buffer = io.BytesIO()
+        self.model.save(buffer)
+        saved = {
+            "env": self.env,
+            "seconds": self.seconds,
+            "curve": self.curve,
+            "best": self.best,
+            "evaluations": self.evaluations,
+            "torch_random": th.get_rng_state(),
+            "numpy_random": np.random.get_state(),
+        }
+        checkpoint.write_checkpoint(
+            self.last, self._describe(), {checkpoint.RUN: pickle.dumps(saved)}, base=buffer.getvalue()
+        )
+        checkpoint.write_atomically(self.out / "learning_curve.csv", _as_csv(self.curve))
+
+    def _describe(self) -> dict[str, Any]:
+        results = {
+            "steps": self.steps,
+            "seconds": round(self.seconds, 1),
+            "games": int(self.env.batch.episodes.sum()),
+            "parameters": checkpoint.parameter_count(self.model.policy),
+            "evaluations": {one.opponent: dataclasses.asdict(one.wins) for one in self.evaluations},
+        }
+        return checkpoint.describe(self.games, self.network, _as_json(self.config), results)
+
+    def _curve_line(self) -> dict[str, Any]:
+        line: dict[str, Any] = {
+            "steps": self.steps,
+            "seconds": round(self.seconds, 1),
+            "games": int(self.env.batch.episodes.sum()),
+            "mean_length": round(self.mean_length, 1),
+        }
+        for one in self.evaluations:
+            line[f"win_rate_{one.opponent}"] = round(one.wins.mean, 4)
+            line[f"low_{one.opponent}"], line[f"high_{one.opponent}"] = round(one.wins.low, 4), round(one.wins.high, 4)
+            line[f"games_{one.opponent}"] = one.wins.games
+        return line
+
+    @property
+    def mean_length(self) -> float:
+        """Decisions of the last hundred training games: of all seats with a shared network, else of the learner."""
+        finished = self.model.ep_info_buffer or ()
+        return float(np.mean([info["l"] for info in finished])) if finished else 0.0
+
+    def status(self, evaluated: bool = False) -> Status:
+        return Status(
+            self.steps, self.seconds, self.fraction, self._speed, self.mean_length, self.evaluations, evaluated
+        )
+
+
+def train(
+    config: TrainConfig, stop: threading.Event | None = None, watch: Callable[[Status], None] | None = None
+) -> Run:
+    """Begin a run, or go on with the one in ``config.out``, until its budget is spent.
+
+    Args:
+        stop: once it is set, the update under way is finished, a checkpoint written, and the run returns.
+        watch: is shown the status after every update and every evaluation.
+
+    Raises:
+        AgentError: the run in the folder was begun with other settings, or a setting is not allowed.
+    """
+    stop, watch = stop or threading.Event(), watch or (lambda status: None)
+    with torch_threads(config.threads):
+        run = Run(config)
+        if not run.curve:
+            run.evaluate()
+            run.save()
+        watch(run.status(evaluated=True))
+        due = _next_evaluation(run)
+        while run.fraction < 1 and not stop.is_set():
+            run.advance()
+            finished = run.fraction >= 1
+            if run.steps >= due or finished:
+                run.evaluate()
+                due = _next_evaluation(run)
+                if not finished:
+                    run.save()
+                watch(run.status(evaluated=True))
+            else:
+                watch(run.status())
+        run.save()
+    return run
+
+
+def _next_evaluation(run: Run) -> int:
+    return (run.steps // run.config.eval_every + 1) * run.config.eval_every
+
+
+@contextmanager
+def torch_threads(count: int) -> Iterator[None]:
+    """Threads of PyTorch's arithmetic."""
+    before = th.get_num_threads()
+    th.set_num_threads(count)
+    try:
+        yield
+    finally:
+        th.set_num_threads(before)
+
+
+# ---------------------------------------------------------------- settings
+
+
+def game_configuration(config: TrainConfig) -> Configuration:
+    """The games to train on; OptionError or KeyError say what there is."""
+    game: Game = kepler_envs.game(config.game)
+    options = dict(_option(text) for text in config.option)
+    if any(option.name == "shaping" for option in game.option_list):
+        options.setdefault("shaping", config.shaping)
+    return game.configure(config.players, **options)
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise AgentError(f"--option {text!r} is not allowed; write name=value")
+    for kind in (int, float):
+        try:
+            return name, kind(value)
+        except ValueError:
+            continue
+    return name, value
+
+
+def _without_rewards(config: Configuration) -> Configuration:
+    """The same games, paid as their default says."""
+    values = {name: value for name, value in config.values.items() if name not in checkpoint.REWARD_OPTIONS}
+    return config.game.configure(config.num_players, config.components, **values)
+
+
+def default_folder(config: TrainConfig, games: Configuration) -> Path:
+    return Path("runs") / f"{games.game.name}-{games.num_players}p-{config.seat}"
+
+
+def _as_json(config: TrainConfig) -> dict[str, Any]:
+    values = dataclasses.asdict(config)
+    return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
+
+
+def _check_same_run(saved: dict[str, Any], config: TrainConfig, where: Path) -> None:
+    """AgentError if a run was begun with other settings than it is to go on with."""
+    asked = json.loads(json.dumps(_as_json(config)))
+    names = [field.name for field in dataclasses.fields(config) if field.name not in MAY_CHANGE]
+    differences = [
+        f"{name} is {saved.get(name)!r}, now {asked[name]!r}" for name in names if saved.get(name) != asked[name]
+    ]
+    if differences:
+        raise AgentError(f"{where} was begun with other settings: {'; '.join(differences)}. Use another --out")
+
+
+def _as_csv(lines: list[dict[str, Any]]) -> bytes:
+    names = list(dict.fromkeys(name for line in lines for name in line))
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return text.getvalue().encode()
+
+
+# ---------------------------------------------------------------- terminal
+
+
+class Display:
+    """A progress bar, and a line for every evaluation."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.progress = Progress(
+            TextColumn("{task.fields[steps]}"), BarColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn(),
+            TextColumn("{task.fields[results]}"), console=console, transient=True,
+        )  # fmt: skip
+        self.task = self.progress.add_task("", total=1.0, steps="", rate="", results="")
+
+    def __call__(self, status: Status) -> None:
+        rate = f"{status.steps_per_second:,.0f}/s"
+        if status.evaluated:
+            minutes, seconds = divmod(int(status.seconds), 60)
+            self.console.print(
+                f"{status.steps:>11,} steps {minutes:>3}:{seconds:02} {rate:>10}   length {status.mean_length:5.0f}   "
+                + "   ".join(_result(one) for one in status.evaluations),
+                highlight=False,
+            )
+        self.progress.update(
+            self.task,
+            completed=status.fraction,
+            steps=f"{status.steps:,} steps",
+            rate=rate,
+            results=f"length {status.mean_length:.0f}, wins: "
+            + ", ".join(f"{one.wins.mean:.0%} against {one.opponent}" for one in status.evaluations),
+        )
+
+
+def _result(one: Evaluation) -> str:
+    return f"{one.opponent} {one.wins.mean:6.1%} ({100 * one.wins.low:.0f}-{100 * one.wins.high:.0f})"
+
+
+@contextmanager
+def stop_on_signals(console: Console) -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C (or a termination signal) sets; the second one interrupts as usual."""
+    stop = threading.Event()
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def handle(number: int, frame: Any) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+        console.print("stopping after this update; once more to give it up")
+
+    for number in before:
+        signal.signal(number, handle)
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def main() -> None:
+    """The command line."""
+    config = tyro.cli(TrainConfig, description=__doc__)
+    console = Console()
+    try:
+        with stop_on_signals(console) as stop:
+            display = Display(console)
+            with display.progress:
+                run = train(config, stop, display)
+    except (AgentError, kepler_envs.OptionError, KeyError) as error:
+        sys.exit(str(error.args[0]))
+    share_of_games = run.env.env_seconds / run.seconds if run.seconds else 0.0
+    console.print(
+        f"{run.out}: {run.steps:,} steps in {run.seconds / 60:.1f} minutes, {share_of_games:.1%} of it in the games"
+    )
+    if run.fraction < 1:
+        console.print("the same command goes on from here")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""Training: budgets, interruption and resumption, what is written, and agents made from it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch as th
+
+import agents
+import kepler_envs
+from agents import checkpoint
+from agents.config import TrainConfig
+from agents.ppo import PPOAgent
+from agents.protocol import AgentError, Decisions
+from agents.train import Run, evaluate, train
+
+STEPS = 1024
+TINY = TrainConfig(
+    players=2, option=("quest_size=2",), steps=STEPS, num_envs=8, n_steps=32, batch_size=64, epochs=1, width=16, hidden=(16,),
+    eval_every=512, eval_games=8,
+)  # fmt: skip
+
+
+def weights(run: Run) -> list[th.Tensor]:
+    return [parameter.detach().clone() for parameter in run.model.policy.parameters()]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Run:
+    return train(replace(TINY, out=tmp_path_factory.mktemp("whole")))
+
+
+def test_a_run_writes_what_it_says(finished):
+    assert finished.steps == STEPS
+    names = {path.name for path in finished.out.iterdir()}
+    assert names == {"last.zip", "last.json", "best.zip", "best.json", "learning_curve.csv", "tensorboard"}
+    assert (finished.out / "best.zip").stat().st_size < 2**20
+    with (finished.out / "learning_curve.csv").open(newline="") as lines:
+        curve = list(csv.DictReader(lines))
+    assert [int(row["steps"]) for row in curve] == [0, 512, 1024]
+    for row in curve:
+        for opponent in ("uniform", "greedy"):
+            low, mean, high = (float(row[f"{name}_{opponent}"]) for name in ("low", "win_rate", "high"))
+            assert 0 <= low <= mean <= high <= 1 and int(row[f"games_{opponent}"]) == 8
+    description = json.loads((finished.out / "last.json").read_text())
+    assert description["game"] == "kitten_adventurers-v0"
+    assert description["options"]["quest_size"] == 2 and "shaping" not in description["options"]
+    assert description["training"]["learning_rate"] == TINY.learning_rate
+    assert description["results"]["steps"] == STEPS
+    assert description["versions"]["torch"] == th.__version__
+
+
+def test_the_same_seed_gives_the_same_network(finished, tmp_path):
+    again = train(replace(TINY, out=tmp_path))
+    assert all(th.equal(one, other) for one, other in zip(weights(finished), weights(again), strict=True))
+    other = train(replace(TINY, out=tmp_path / "other", seed=1))
+    assert not all(th.equal(one, other) for one, other in zip(weights(finished), weights(other), strict=True))
+
+
+def test_an_interrupted_run_ends_like_an_uninterrupted_one(finished, tmp_path):
+    stop = threading.Event()
+    config = replace(TINY, out=tmp_path)
+
+    def interrupt(status) -> None:
+        if status.steps >= 256 and not status.evaluated:
+            stop.set()
+
+    part = train(config, stop, interrupt)
+    assert part.steps == 256 and part.last.exists()
+    rest = train(config)
+    assert rest.steps == STEPS
+    assert all(th.equal(one, other) for one, other in zip(weights(finished), weights(rest), strict=True))
+    assert [line["steps"] for line in rest.curve] == [0, 512, 1024]
+    assert [line["win_rate_uniform"] for line in rest.curve] == [line["win_rate_uniform"] for line in finished.curve]
+
+
+def test_a_run_with_other_settings_is_not_taken_up(finished):
+    with pytest.raises(AgentError, match="begun with other settings: learning_rate is 0.001, now 0.5"):
+        train(replace(TINY, out=finished.out, learning_rate=0.5))
+
+
+def test_a_finished_run_goes_on_with_a_larger_budget(finished, tmp_path):
+    first = train(replace(TINY, out=tmp_path, steps=256))
+    assert first.steps == 256
+    assert train(replace(TINY, out=tmp_path, steps=512)).steps == 512
+
+
+def test_one_learning_seat_against_given_opponents(tmp_path):
+    run = train(replace(TINY, out=tmp_path, steps=512, seat="single", opponent="greedy"))
+    assert run.steps == 512 and run.env.opponent_seconds > 0
+    assert (run.env.batch.episodes > 0).all()
+
+
+@pytest.mark.parametrize("wrong", [{"steps": 0}, {"num_envs": 0}, {"minutes": -1.0}])
+def test_budgets_and_sizes_are_checked(wrong):
+    with pytest.raises(AgentError, match="is not allowed; allowed: 1 and more"):
+        replace(TINY, **wrong)
+
+
+# ---------------------------------------------------------------- agents
+
+
+def playing() -> kepler_envs.Configuration:
+    return kepler_envs.game("kitten_adventurers").configure(2, quest_size=2)
+
+
+def choices(agent, batch: kepler_envs.Batch, rows: np.ndarray) -> np.ndarray:
+    return agent.act(Decisions(batch, rows))
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+def test_what_is_played_in_a_row_depends_on_no_other_row(finished, deterministic):
+    batch = kepler_envs.Batch(playing(), 32, 5)
+    rows = np.arange(32)
+    together = PPOAgent(finished.out, batch.config, deterministic)
+    alone = PPOAgent(finished.out, batch.config, deterministic)
+    for agent in (together, alone):
+        agent.start(rows, batch.seed)
+    for _ in range(30):
+        actions = choices(together, batch, rows)
+        assert batch.action_mask[rows, actions].all()
+        one_by_one = [int(choices(alone, batch, rows[row : row + 1])[0]) for row in rows]
+        assert actions.tolist() == one_by_one
+        batch.step(actions)
+
+
+def test_an_agent_is_loaded_from_a_file_or_a_folder(finished):
+    batch = kepler_envs.Batch(playing(), 16, 1)
+    rows = np.arange(16)
+    folder, file = (agents.load(f"ppo:{path}", batch.config) for path in (finished.out, finished.out / "best.zip"))
+    for agent in (folder, file):
+        agent.start(rows, batch.seed)
+    assert (choices(folder, batch, rows) == choices(file, batch, rows)).all()
+
+
+def test_a_checkpoint_of_another_game_is_refused(finished):
+    other = kepler_envs.game("kitten_adventurers").configure(3, quest_size=2)
+    with pytest.raises(AgentError, match="num_players is 2, here 3"):
+        agents.load(f"ppo:{finished.out}", other)
+    longer = kepler_envs.game("kitten_adventurers").configure(2, quest_size=4)
+    with pytest.raises(AgentError, match="option quest_size is 2, here 4"):
+        agents.load(f"ppo:{finished.out}", longer)
+
+
+def test_what_is_no_checkpoint_is_refused(tmp_path):
+    with pytest.raises(AgentError, match="no checkpoint"):
+        agents.load(f"ppo:{tmp_path}", playing())
+    broken = tmp_path / "broken.zip"
+    broken.write_bytes(b"not a zip")
+    with pytest.raises(AgentError, match="not a zip file"):
+        agents.load(f"ppo:{broken}", playing())
+
+
+def test_an_evaluation_uses_every_seat_and_counts_shared_wins_in_part():
+    config = playing()
+    greedy, uniform = agents.load("greedy", config), agents.load("uniform", config)
+    strong = evaluate(greedy, uniform, config, 401)
+    assert strong.wins.games == 402, "rounded up to whole rounds of seats"
+    assert strong.wins.mean > 0.9
+    even = evaluate(greedy, agents.load("greedy", config), config, 800)
+    assert even.wins.low < 0.5 < even.wins.high
+
+
+def test_files_are_replaced_whole(tmp_path):
+    target: Path = tmp_path / "file"
+    checkpoint.write_atomically(target, b"first")
+    checkpoint.write_atomically(target, b"second")
+    assert target.read_bytes() == b"second" and [path.name for path in tmp_path.iterdir()] == ["file"]
