@@ -167,14 +167,20 @@ class KeplerEnv(AECEnv):
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {"seat": seat} for seat, agent in enumerate(self.agents)}
         self._skip_agent_selection = None
-        seat = int(self._states[0]["seat"])
-        self.agent_selection = self.possible_agents[seat]
+        self.agent_selection = self.possible_agents[int(self._states[0]["seat"])]
         self._end = int(self._states[0]["end"])
-        single.look_kernel(game)(self._states, self.config.tables, seat, self._legal, self._observation, self._mask)
+        self._look()
         if self._shaped:
             single.potential_kernel(game)(self._states, self.config.tables, self._potential)
         if self._end != RUNNING:
             self._finish(self._end)
+
+    def _look(self) -> None:
+        """Write what the seat to move sees and may do."""
+        seat = int(self._states[0]["seat"])
+        single.look_kernel(self.config.game)(
+            self._states, self.config.tables, seat, self._legal, self._observation, self._mask
+        )
 
     def step(self, action: int | None) -> None:
         """Apply the decision of ``agent_selection`` (None for an agent whose game is over).
@@ -227,8 +233,9 @@ class KeplerEnv(AECEnv):
     def _end_for_all(self, end: int, places: list[int], scores: list[int], returns: list[float]) -> None:
         game, tables = self.config.game, self.config.tables[0]
         for seat, agent in enumerate(self.possible_agents):
-            paid = float(np.float32(self.rewards[agent] + returns[seat]))  # as exact as the arrays of a batch
-            self._cumulative_rewards[agent] += paid - self.rewards[agent]
+            shaped = self.rewards[agent]
+            paid = float(np.float32(shaped + returns[seat])) if shaped else returns[seat]  # as exact as a batch's arrays
+            self._cumulative_rewards[agent] += paid - shaped
             self.rewards[agent] = paid
             self.terminations[agent] = end == TERMINATED
             self.truncations[agent] = end == TRUNCATED
@@ -344,6 +351,8 @@ class KeplerEnv(AECEnv):
             raise KeyError(f"no agent {agent!r}; there are: {', '.join(self.possible_agents)}")
         twin = self.clone()
         twin._states[0] = self.snapshot().resample(self._seat_of[agent], seed).states[0]
+        if twin._end == RUNNING:
+            twin._look()  # the seat to move may hold other cards now
         return twin
 
     # ------------------------------------------------------------ pictures

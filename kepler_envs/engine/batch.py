@@ -175,18 +175,18 @@ class Batch:
 
     def observe(self, seat: int | np.ndarray) -> np.ndarray:
         """What a seat (one for all rows, or an integer array (N,)) sees now: a new int16 array (N, D)."""
-        seats = np.ascontiguousarray(np.broadcast_to(np.asarray(seat), (self.num_envs,)), np.int64)
-        if seats.min() < 0 or seats.max() >= self.num_players:
-            raise ValueError(f"seat {seat!r} is outside 0..{self.num_players - 1}")
-        out = np.zeros_like(self.observation)
-        observe_rows_kernel(self.config.game)(self.states, self.config.tables, seats, out)
-        return out
+        return self._observe(self.states, seat)
 
     def observe_final(self, seat: int | np.ndarray) -> np.ndarray:
         """What a seat sees in the last state of each row's last finished game: int16 (N, D)."""
-        seats = np.ascontiguousarray(np.broadcast_to(np.asarray(seat), (self.num_envs,)), np.int64)
+        return self._observe(self.final_state, seat)
+
+    def _observe(self, states: np.ndarray, seat: int | np.ndarray) -> np.ndarray:
+        seats = np.array(np.broadcast_to(np.asarray(seat), (self.num_envs,)), np.int64)  # a copy: broadcasts are read-only
+        if seats.min() < 0 or seats.max() >= self.num_players:
+            raise ValueError(f"seat {seat!r} is outside 0..{self.num_players - 1}")
         out = np.zeros_like(self.observation)
-        observe_rows_kernel(self.config.game)(self.final_state, self.config.tables, seats, out)
+        observe_rows_kernel(self.config.game)(states, self.config.tables, seats, out)
         return out
 
     def uniform(self) -> np.ndarray:
