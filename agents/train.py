@@ -420,6 +420,7 @@ class Display:
                 f"{status.steps:>11,} steps {minutes:>3}:{seconds:02} {rate:>10}   length {status.mean_length:5.0f}   "
                 + "   ".join(_result(one) for one in status.evaluations),
                 highlight=False,
+                soft_wrap=True,
             )
         self.progress.update(
             self.task,

@@ -131,19 +131,3 @@ def test_first_draws_of_neighbouring_seeds_are_uniform() -> None:
     """Games with seeds 0, 1, 2, ... start as if their seeds had nothing to do with each other."""
     first = [next(pcg32(seeds.mix(seed)))[1] * 10 >> 32 for seed in range(20_000)]
     assert_uniform(np.bincount(first, minlength=10))
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2**63, 2**64 - 1, np.int64(5), np.uint64(2**64 - 1), np.int8(3)])
-def test_allowed_seeds(seed: int) -> None:
-    assert seeds.check_seed(seed) == int(seed) and type(seeds.check_seed(seed)) is int
-
-
-@pytest.mark.parametrize("seed", [-1, 2**64, 1.0, "7", None, True, np.float64(3), np.bool_(True)])
-def test_seeds_that_are_not_allowed(seed: object) -> None:
-    with pytest.raises(ValueError, match=r"is not allowed; allowed: an integer 0\.\.2\*\*64 - 1"):
-        seeds.check_seed(seed)
-
-
-def test_fresh_seeds_differ() -> None:
-    found = {seeds.fresh_seed() for _ in range(100)}
-    assert len(found) == 100 and all(0 <= seed < 2**63 for seed in found)

@@ -32,7 +32,17 @@ def test_mix_is_splitmix64():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("wrong", [-1, 2**64, 1.0, True, "7", np.float64(3)])
+@pytest.mark.parametrize("seed", [*EDGES, np.int64(5), np.uint64(2**64 - 1), np.int8(3)])
+def test_integers_of_any_kind_are_seeds(seed):
+    assert seeds.check_seed(seed) == int(seed) and type(seeds.check_seed(seed)) is int
+
+
+def test_fresh_seeds_differ():
+    found = {seeds.fresh_seed() for _ in range(100)}
+    assert len(found) == 100 and all(0 <= seed < 2**63 for seed in found)
+
+
+@pytest.mark.parametrize("wrong", [-1, 2**64, 1.0, True, None, "7", np.float64(3), np.bool_(True)])
 def test_other_seeds_are_refused(wrong):
     with pytest.raises(ValueError, match=r"allowed: an integer 0\.\.2\*\*64 - 1"):
         seeds.check_seed(wrong)
