@@ -234,7 +234,9 @@ class KeplerEnv(AECEnv):
         game, tables = self.config.game, self.config.tables[0]
         for seat, agent in enumerate(self.possible_agents):
             shaped = self.rewards[agent]
-            paid = float(np.float32(shaped + returns[seat])) if shaped else returns[seat]  # as exact as a batch's arrays
+            paid = (
+                float(np.float32(shaped + returns[seat])) if shaped else returns[seat]
+            )  # as exact as a batch's arrays
             self._cumulative_rewards[agent] += paid - shaped
             self.rewards[agent] = paid
             self.terminations[agent] = end == TERMINATED

@@ -182,7 +182,9 @@ class Batch:
         return self._observe(self.final_state, seat)
 
     def _observe(self, states: np.ndarray, seat: int | np.ndarray) -> np.ndarray:
-        seats = np.array(np.broadcast_to(np.asarray(seat), (self.num_envs,)), np.int64)  # a copy: broadcasts are read-only
+        seats = np.array(
+            np.broadcast_to(np.asarray(seat), (self.num_envs,)), np.int64
+        )  # a copy: broadcasts are read-only
         if seats.min() < 0 or seats.max() >= self.num_players:
             raise ValueError(f"seat {seat!r} is outside 0..{self.num_players - 1}")
         out = np.zeros_like(self.observation)

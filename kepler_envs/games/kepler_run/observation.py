@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from kepler_envs.engine.bits import lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.observation import CATEGORY, COUNT, FLAG, Layout, piece, table
@@ -37,12 +39,19 @@ ROW_START = RUN_START + SECTOR_SIZE * RUN_SLOTS
 PLAYERS_START = ROW_START + ROW_CARD_SIZE * ROW_SLOTS
 UNSEEN_START = PLAYERS_START + PLAYER_SIZE * MAX_PLAYERS
 
+
+def _offset(record: np.dtype, name: str) -> int:
+    """Where a field of single bytes lies: its entry in a row that starts with the record."""
+    assert record.fields is not None
+    return int(record.fields[name][1])
+
+
 # entries that differ between observers
-ORDER = STATE.fields["order"][1]
-DECIDER = STATE.fields["decider_distance"][1]
-COMPLETED_BY = STATE.fields["completed_by"][1]
-OWN_CONTRACT = STATE.fields["own_contract"][1]
-FIRST_DISK = RUN_START + SECTOR.fields["disk"][1]
+ORDER = _offset(STATE, "order")
+DECIDER = _offset(STATE, "decider_distance")
+COMPLETED_BY = _offset(STATE, "completed_by")
+OWN_CONTRACT = _offset(STATE, "own_contract")
+FIRST_DISK = RUN_START + _offset(SECTOR, "disk")
 
 
 def make_observation(tables: Any) -> Layout:
