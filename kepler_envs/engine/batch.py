@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from functools import cache
 from typing import Any
 
 import numba
 import numpy as np
 
-from kepler_envs.engine.game import RUNNING, Configuration, Game, OptionError, record_array
+from kepler_envs.engine.game import RUNNING, Configuration, Game, OptionError, record_array, records_from_bytes
 from kepler_envs.engine.kernel import INT, array_of, helper, kernel
 from kepler_envs.engine.rng import GENERATOR, next_seed, start, stream_seed
 from kepler_envs.engine.rows import pack_bits
@@ -98,11 +99,25 @@ class Batch:
         self._find_illegal = find_illegal_kernel(game)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in _BOUND}
+        saved = {name: value for name, value in self.__dict__.items() if name not in _BOUND}
+        for name in _RECORDS:  # as bytes: NumPy's own copies of records leave the padding undefined
+            saved[name] = (getattr(self, name).dtype, getattr(self, name).tobytes())
+        return saved
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
         self.__dict__.update(saved)
+        for name in _RECORDS:
+            dtype, data = saved[name]
+            setattr(self, name, records_from_bytes(data, dtype))
         self._bind_kernels()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Batch:
+        twin = Batch.__new__(Batch)
+        memo[id(self)] = twin
+        saved = self.__getstate__()
+        config = saved.pop("config")  # immutable: shared
+        twin.__setstate__({**copy.deepcopy(saved, memo), "config": config})
+        return twin
 
     # ------------------------------------------------------------ games
 
@@ -224,6 +239,8 @@ _BOUND = (
     "final_length", "episodes",
 )  # fmt: skip
 """Attributes that are views or compiled functions: left out of a pickle and made again."""
+
+_RECORDS = ("states", "final_state", "policy_rng", "_results")
 
 
 # ---------------------------------------------------------------- kernels

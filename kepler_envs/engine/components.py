@@ -29,7 +29,8 @@ class ComponentFile:
             raise ComponentError(f"{self.path}: cannot be read: {problem.strerror}") from problem
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
             raise ComponentError(f"{self.path}: not a TOML file: {problem}") from problem
-        named = self.data.get("meta", {}).get("game")
+        meta = self.data.get("meta")
+        named = meta.get("game") if isinstance(meta, dict) else None
         if named != game:
             raise self.error("meta", f"game is {named!r}; this file must be for {game!r}")
 

@@ -16,7 +16,7 @@ import numpy as np
 from kepler_envs.engine.game import RUNNING, Game, record_array
 from kepler_envs.engine.kernel import INT, Scope, array_of, helper, kernel
 from kepler_envs.engine.rng import GENERATOR, fork, start
-from kepler_envs.engine.seeds import check_seed
+from kepler_envs.engine.seeds import check_seed, mix
 from kepler_envs.engine.single import core, record_types
 from kepler_envs.engine.snapshot import Snapshot
 
@@ -133,7 +133,7 @@ def playouts(
     if policy.game is not game:
         raise ValueError(f"policy {policy.name} plays {policy.game.id}, the snapshot is of {game.id}")
     generators = record_array(np.zeros(1, GENERATOR))
-    generators["rng"] = check_seed(seed)
+    generators["rng"] = mix(check_seed(seed))
     result = Playouts(np.zeros((count, config.num_players), np.float32), np.zeros(count, np.int32))
     playout_kernel(policy)(
         snapshot.states, config.tables, game.new_states(1), np.zeros(game.mask_words, np.uint64), generators, limit,

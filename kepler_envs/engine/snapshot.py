@@ -10,7 +10,7 @@ import numpy as np
 from kepler_envs.engine import single
 from kepler_envs.engine.game import RUNNING, Configuration, record_array, records_from_bytes
 from kepler_envs.engine.rng import GENERATOR
-from kepler_envs.engine.seeds import check_seed
+from kepler_envs.engine.seeds import check_seed, mix
 
 
 class IllegalAction(ValueError):
@@ -151,7 +151,7 @@ class Snapshot:
             raise ValueError(f"seat {seat!r} is outside 0..{self.config.num_players - 1}")
         drawn = self.clone()
         generators = record_array(np.zeros(1, GENERATOR))
-        generators["rng"] = check_seed(seed)
+        generators["rng"] = mix(check_seed(seed))
         single.resample_kernel(self.config.game)(drawn._states, self.config.tables, seat, generators)
         return drawn
 
