@@ -197,30 +197,36 @@ def threads(settings: Settings) -> list[Row]:
     """two threads against one"""
     if (os.cpu_count() or 1) < 2:
         return [Row("batch, 4096 games, 2 threads against 1", "one core only", ">= 1.7", None)]
-    sides = {"one": batch_step_side(4096, 1), "two": batch_step_side(4096, 2)}
-    samples = rates(sides, settings, time.perf_counter)
+    one, two = ScriptedBatch(4096, 1), ScriptedBatch(4096, 2)
+    rounds = max(1, round(settings.seconds / one.seconds()))
+    samples: dict[str, list[float]] = {"one": [], "two": []}
+    for _ in range(settings.repetitions):
+        for name, batch in (("one", one), ("two", two)):
+            samples[name].append(rounds * batch.steps / sum(batch.seconds() for _ in range(rounds)))
     gain = ratio(samples, "two", "one")
     value = f"{millions(samples['two'])} / {millions(samples['one'])} = {gain:.2f}"
     return [Row("batch step, 4096 games, 2 threads against 1", value, ">= 1.7", gain >= 1.7)]
 
 
-def batch_step_side(games: int, threads_used: int) -> Callable[[int], int]:
-    """Batch.step alone: actions of recorded play, so that only the step is shared between threads."""
-    batch = kepler_envs.make_batch(GAME, games, num_players=PLAYERS, seed=1, threads=threads_used)
-    twin = kepler_envs.make_batch(GAME, games, num_players=PLAYERS, seed=1)
-    script = []
-    for _ in range(64):
-        script.append(twin.uniform())
-        twin.step(script[-1])
+class ScriptedBatch:
+    """Batch.step alone, with the actions of recorded play, so that only the step is timed and shared between threads."""
 
-    def side(rounds: int) -> int:
-        for _ in range(max(1, rounds // len(script))):
-            batch.reset(1)
-            for actions in script:
-                batch.step(actions)
-        return max(1, rounds // len(script)) * len(script) * games
+    def __init__(self, games: int, threads_used: int) -> None:
+        self.batch = kepler_envs.make_batch(GAME, games, num_players=PLAYERS, seed=1, threads=threads_used)
+        recorder = kepler_envs.make_batch(GAME, games, num_players=PLAYERS, seed=1)
+        self.script = []
+        for _ in range(128):
+            self.script.append(recorder.uniform())
+            recorder.step(self.script[-1])
+        self.steps = games * len(self.script)
 
-    return side
+    def seconds(self) -> float:
+        """Wall time of the script, played from the start."""
+        self.batch.reset(1)
+        start = time.perf_counter()
+        for actions in self.script:
+            self.batch.step(actions)
+        return time.perf_counter() - start
 
 
 def aec_loop(settings: Settings) -> list[Row]:

@@ -166,7 +166,7 @@ class Batch:
             message = describe_illegal(self.config, self.states[wrong], int(actions[wrong]), legal)
             raise IllegalAction(f"game {wrong} of the batch: {message}")
         if self.threads == 1:
-            stuck = self._step(*self._arrays, actions, self._shaped)
+            stuck = self._step(*self._arrays, actions, self._shaped, 0, self.num_envs)
         else:
             numba.set_num_threads(self.threads)
             self._step(*self._arrays, actions, self._shaped, self._status)
@@ -369,19 +369,21 @@ def refresh_row_kernel(game: Game) -> Any:
 
 
 @cache
-def _advance_rows(game: Game) -> Any:
-    """The compiled loop that both step kernels share."""
+def step_rows_kernel(game: Game) -> Any:
+    """(*arrays, actions int64 (N,), shaped, low, high): one decision in the rows ``low .. high - 1``.
+
+    Returns a row without a legal action (a bug of the game), or -1.
+    """
     helpers = core(game)
     begin, decide, expand, observe = helpers.begin, helpers.decide, helpers.expand, helpers.observe
     potential, max_players = game.verbs.potential, game.max_players
     pay_shaping, close_game = _result_helpers(game)
 
-    @helper
-    def advance_rows(
+    @kernel(game.scope, "step_rows", (*_array_types(game), array_of(np.int64), INT, INT, INT))
+    def step_rows(
         states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
         final_state, actions, shaped, low, high,
     ):  # fmt: skip
-        """One decision in the rows ``low .. high - 1``; a row that got stuck, or -1."""
         t = tables[0]
         stuck = -1
         for g in range(low, high):
@@ -410,31 +412,13 @@ def _advance_rows(game: Game) -> Any:
             seats[g] = s.seat
         return stuck
 
-    return advance_rows
-
-
-@cache
-def step_rows_kernel(game: Game) -> Any:
-    """(*arrays, actions int64 (N,), shaped) -> a row without a legal action (a bug of the game), or -1."""
-    advance_rows = _advance_rows(game)
-
-    @kernel(game.scope, "step_rows", (*_array_types(game), array_of(np.int64), INT))
-    def step_rows(
-        states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
-        final_state, actions, shaped,
-    ):  # fmt: skip
-        return advance_rows(
-            states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
-            final_state, actions, shaped, 0, actions.size,
-        )  # fmt: skip
-
     return step_rows
 
 
 @cache
 def step_rows_parallel_kernel(game: Game) -> Any:
-    """The same with the rows shared between threads: one entry of ``status`` int64 (threads,) for each."""
-    advance_rows = _advance_rows(game)
+    """The same for all rows, shared between threads: one entry of ``status`` int64 (threads,) for each."""
+    step_rows = step_rows_kernel(game)
     signature = (*_array_types(game), array_of(np.int64), INT, array_of(np.int64))
 
     @kernel(game.scope, "step_rows_parallel", signature, parallel=True)
@@ -444,7 +428,7 @@ def step_rows_parallel_kernel(game: Game) -> Any:
     ):  # fmt: skip
         rows, parts = actions.size, status.size
         for part in numba.prange(parts):
-            status[part] = advance_rows(
+            status[part] = step_rows(
                 states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done,
                 results, final_state, actions, shaped, rows * part // parts, rows * (part + 1) // parts,
             )  # fmt: skip
