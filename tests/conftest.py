@@ -13,5 +13,5 @@ from tests.effort import DEEP
 SHARED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large]}
 
 settings.register_profile("quick", max_examples=50, derandomize=True, database=None, **SHARED)
-settings.register_profile("deep", max_examples=600, print_blob=True, **SHARED)
+settings.register_profile("deep", max_examples=300, print_blob=True, **SHARED)
 settings.load_profile("deep" if DEEP else "quick")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 DEEP = os.environ.get("KEPLER_ENVS_DEEP", "") not in ("", "0")
-DEEP_FACTOR = 30
+DEEP_FACTOR = 10
 
 
 def games_to_play(count: int) -> int:

@@ -25,7 +25,7 @@ from tests.effort import DEEP, games_to_play
 
 
 @every_player_count
-@settings(max_examples=200 if DEEP else 4)
+@settings(max_examples=60 if DEEP else 4)
 @given(
     seed=st.integers(0, 2**64 - 1),
     choices=st.lists(st.integers(0, 2000), max_size=40),
