@@ -26,7 +26,7 @@ $(STAMP): pyproject.toml constraints.txt
 demo: $(STAMP) ## train an agent for two minutes, then a tournament of uniform, greedy and the trained agent
 	rm -rf $(DEMO)
 	$(BIN)/kepler-envs compile $(GAME)
-	$(BIN)/python -m agents.train $(GAME) --players $(PLAYERS) --minutes $(DEMO_MINUTES) --out $(DEMO)/train
+	$(BIN)/python -m agents.train $(GAME) --players $(PLAYERS) --minutes $(DEMO_MINUTES) --teacher greedy --out $(DEMO)/train
 	$(BIN)/python -m agents.tournament $(GAME) --players $(PLAYERS) --agents uniform greedy ppo:$(DEMO)/train --games 1200 --out $(DEMO)/tournament
 
 test: $(STAMP) ## all tests

@@ -7,6 +7,7 @@ beside the file for people. Files are replaced as a whole or not at all.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import importlib.metadata
 import io
@@ -27,7 +28,7 @@ from gymnasium import spaces
 
 import kepler_envs
 from agents.protocol import AgentError
-from kepler_envs.adapters.sb3 import PiecePolicy, observation_space, piece_policy
+from kepler_envs.adapters.sb3 import Anchor, PiecePolicy, observation_space, piece_policy
 from kepler_envs.engine.game import Configuration
 
 FORMAT = "kepler-ppo-1"
@@ -39,13 +40,25 @@ LIBRARIES = ("numpy", "numba", "torch", "stable_baselines3", "sb3_contrib", "gym
 
 @dataclass(frozen=True)
 class Network:
-    """Sizes of a network: outputs of the first layer, and of each further layer of policy and value."""
+    """A network: outputs of the first layer and of each further layer of policy and value, pieces that are no inputs, an anchor."""
 
     width: int
     hidden: tuple[int, ...]
+    leave_out: tuple[str, ...] = ()
+    anchor: Anchor | None = None
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> Network:
+        """What ``dataclasses.asdict`` made of one."""
+        values = {name: _tuples(value) for name, value in saved.items()}
+        if values.get("anchor") is not None:
+            values["anchor"] = Anchor(**{name: _tuples(value) for name, value in values["anchor"].items()})
+        return cls(**values)
 
     def policy_kwargs(self, config: Configuration) -> dict[str, Any]:
-        return piece_policy(config.observation, config.num_players, self.width, self.hidden)
+        return piece_policy(
+            config.observation, config.num_players, self.width, self.hidden, self.leave_out, self.anchor, config.actions
+        )
 
     def build(self, config: Configuration) -> PiecePolicy:
         """An untrained network for a game."""
@@ -92,7 +105,7 @@ def describe(
     return {
         "format": FORMAT,
         **game_facts(config),
-        "network": {"width": network.width, "hidden": list(network.hidden)},
+        "network": dataclasses.asdict(network),
         "training": dict(training),
         "results": dict(results),
         "commit": commit(),
@@ -215,7 +228,7 @@ def load_policy(path: Path, config: Configuration) -> PiecePolicy:
     """The trained network in a checkpoint, if it fits the game; AgentError if not."""
     description = read_description(path)
     check_fits(description, config, str(path))
-    network = Network(description["network"]["width"], tuple(description["network"]["hidden"]))
+    network = Network.from_json(description["network"])
     policy = network.build(config)
     weights = th.load(io.BytesIO(read_entries(path, [WEIGHTS])[0]), map_location="cpu", weights_only=True)
     try:
@@ -223,6 +236,10 @@ def load_policy(path: Path, config: Configuration) -> PiecePolicy:
     except RuntimeError as error:
         raise AgentError(f"{path}: its weights do not fit the network it describes: {error}") from None
     return policy
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(item) for item in value) if isinstance(value, (list, tuple)) else value
 
 
 def parameter_count(policy: th.nn.Module) -> int:

@@ -38,6 +38,12 @@ class TrainConfig:
     """shared: the network plays every seat and learns from all of them. single: one seat, the others are played by `opponent`."""
     opponent: str = "uniform"
     """For --seat single: the agent on all other seats (uniform, greedy, ppo:PATH)."""
+    teacher: str | None = None
+    """Agent that a shared network imitates first, for example greedy; None: it learns from its own play alone."""
+    teacher_share: float = 0.2
+    """Part of the budget for that."""
+    teacher_learning_rate: float = 2e-3
+    """Of Adam while it imitates, at the start; a tenth of it at the end."""
     num_envs: int = 64
     """Games side by side."""
     n_steps: int = 128
@@ -68,6 +74,8 @@ class TrainConfig:
     """Outputs of the first layer."""
     hidden: tuple[int, ...] = (128,)
     """Widths of further layers, separate for policy and value."""
+    view: Literal["game", "plain"] = "game"
+    """game: what agents/views.py says a network of this game looks at, and how. plain: every piece as it is."""
     eval_every: int = 250_000
     """Decisions between two evaluations; each writes a checkpoint and a line of the learning curve."""
     eval_games: int = 200
@@ -83,6 +91,9 @@ class TrainConfig:
             value = getattr(self, name)
             if value < 1 and not (name == "minutes" and value > 0):
                 raise AgentError(f"--{name.replace('_', '-')} {value} is not allowed; allowed: 1 and more")
+
+        if not 0 <= self.teacher_share <= 1:
+            raise AgentError(f"--teacher-share {self.teacher_share} is not allowed; allowed: 0 to 1")
 
     @property
     def budget_steps(self) -> int | None:

@@ -45,9 +45,13 @@ from agents.greedy import greedy_games
 from agents.ppo import NetworkAgent
 from agents.protocol import Agent, AgentError, Decisions
 from agents.tournament.standings import Share, share
+from agents.views import PLAIN, view_of
 from kepler_envs.adapters.sb3 import PiecePolicy, SeatVecEnv, SharedMaskablePPO, SharedSeatVecEnv, opponent_seeds
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import Configuration, Game
+
+TEACHER_BATCH = 1024
+"""Decisions in a minibatch of imitation."""
 
 EVALUATION_SEED = 2**62
 """Evaluation games are the same every time, and none that is trained on."""
@@ -129,7 +133,9 @@ class Run:
         self.config = config
         self.games = game_configuration(config)
         self.out = config.out if config.out is not None else default_folder(config, self.games)
-        self.network = Network(config.width, tuple(config.hidden))
+        view = view_of(self.games.game.name) if config.view == "game" else PLAIN
+        self.network = Network(config.width, tuple(config.hidden), view.leave_out, view.anchor)
+        self.teacher = self._teacher()
         self.seconds = 0.0
         self.curve: list[dict[str, Any]] = []
         self.evaluations: tuple[Evaluation, ...] = ()
@@ -195,18 +201,29 @@ class Run:
     def _model_class(self) -> type[MaskablePPO]:
         return SharedMaskablePPO if self.config.seat == "shared" else MaskablePPO
 
+    def _teacher(self) -> AgentOpponent | None:
+        spec = self.config.teacher
+        if spec is None or self.config.seat != "shared" or not _exists(spec, self.games):
+            return None
+        return AgentOpponent(agents.load(spec, self.games))
+
     def _training_opponent(self) -> AgentOpponent:
         return AgentOpponent(agents.load(self.config.opponent, self.games))
 
     # ------------------------------------------------------------ going on
 
     def advance(self) -> None:
-        """Play a rollout and learn from it."""
+        """Play a rollout and learn from it: from the teacher's choices first, then from the network's own."""
         began = time.perf_counter()
         config, before = self.config, self.steps
-        rate = config.learning_rate + (config.final_learning_rate - config.learning_rate) * self.fraction
-        self.model.lr_schedule = ConstantSchedule(rate)
-        self.model.learn(config.num_envs * config.n_steps, reset_num_timesteps=False)
+        own_play = self.model._n_updates > 0  # a run that is prolonged does not go back to the teacher
+        if self.teacher is not None and not own_play and self.fraction < config.teacher_share:
+            rate = config.teacher_learning_rate * (1 - 0.9 * self.fraction / config.teacher_share)
+            self.model.imitate(self.teacher, rate, TEACHER_BATCH)
+        else:
+            rate = config.learning_rate + (config.final_learning_rate - config.learning_rate) * self.fraction
+            self.model.lr_schedule = ConstantSchedule(rate)
+            self.model.learn(config.num_envs * config.n_steps, reset_num_timesteps=False)
         elapsed = time.perf_counter() - began
         self.seconds += elapsed
         self._speed = (self.steps - before) / elapsed
@@ -233,8 +250,7 @@ class Run:
             )
 
     def _evaluation_specs(self) -> list[str]:
-        with_greedy = self.games.game.name in greedy_games()
-        return [spec for spec in self.config.eval_opponents if spec != "greedy" or with_greedy]
+        return [spec for spec in self.config.eval_opponents if _exists(spec, self.games)]
 
     def save(self) -> None:
         """Write ``last.zip`` and the learning curve."""
@@ -361,6 +377,11 @@ def _option(text: str) -> tuple[str, Any]:
         except ValueError:
             continue
     return name, value
+
+
+def _exists(spec: str, games: Configuration) -> bool:
+    """Not every game has a greedy agent; what names it by default does without."""
+    return spec != "greedy" or games.game.name in greedy_games()
 
 
 def _without_rewards(config: Configuration) -> Configuration:

@@ -30,19 +30,30 @@ from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableR
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from stable_baselines3.common.utils import update_learning_rate
 from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 from torch.nn import functional as F
 
+from kepler_envs.adapters.pytorch import (
+    Anchor,
+    AnchorInput,
+    AnchorOutput,
+    PieceInput,
+    PlaneInput,
+    absent_seats,
+    entries_of,
+)
+from kepler_envs.engine.actions import ActionSet
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import TRUNCATED, record_array
-from kepler_envs.engine.observation import CATEGORY, COUNT, PLANE, Layout, Piece
+from kepler_envs.engine.observation import PLANE, Layout
 from kepler_envs.engine.playout import CompiledPolicy, choose_kernel, uniform_policy
 from kepler_envs.engine.rng import GENERATOR
 
 __all__ = [
-    "Opponent", "PieceExtractor", "PieceInput", "PiecePolicy", "SeatVecEnv", "SharedMaskablePPO", "SharedRolloutBuffer",
-    "SharedSeatVecEnv", "CompiledOpponent", "observation_space", "piece_policy", "seat_advantages",
+    "Anchor", "CompiledOpponent", "Opponent", "PieceExtractor", "PiecePolicy", "SeatVecEnv", "SharedMaskablePPO",
+    "SharedRolloutBuffer", "SharedSeatVecEnv", "observation_space", "piece_policy", "seat_advantages",
 ]  # fmt: skip
 
 
@@ -54,76 +65,6 @@ def observation_space(layout: Layout) -> spaces.Box:
 # ---------------------------------------------------------------- network
 
 
-class PieceInput(nn.Module):
-    """A first layer that knows what each entry of an observation means.
-
-    It is a linear layer over these inputs, in the order of the layout:
-
-    * count: ``x / scale`` and the sign of ``x`` (is there any at all?);
-    * flag, one-hot, plane: ``x / scale``, which is ``x`` itself for flags;
-    * category: one input per label, 1 for the label it has.
-
-    The one-hot inputs are never written out: their part of the product is a sum of weight rows that are looked up.
-
-    Args:
-        layout: what the entries mean.
-        width: outputs H.
-        leave_out: entries (of the vector) that are no inputs, for example those of absent players.
-    """
-
-    def __init__(self, layout: Layout, width: int, leave_out: Sequence[int] = ()) -> None:
-        super().__init__()
-        skipped = frozenset(int(index) for index in leave_out)
-        plain, scale, signed, labelled, first_row, low = [], [], [], [], [], []
-        rows = 0
-        for placed in layout:
-            for index in placed.indices().ravel():
-                if int(index) in skipped:
-                    continue
-                if placed.kind == CATEGORY:
-                    labelled.append(index)
-                    low.append(placed.low)
-                    first_row.append(rows)
-                    rows += placed.high - placed.low + 1
-                    continue
-                if placed.kind == COUNT:
-                    signed.append(len(plain))
-                plain.append(index)
-                scale.append(placed.scale)
-        self.inputs = len(plain) + len(signed) + rows
-        self._buffer("plain", plain)
-        self._buffer("signed", signed)
-        self._buffer("labelled", labelled)
-        self._buffer("row_of_zero", np.array(first_row, np.int64) - np.array(low, np.int64))
-        self.register_buffer("inverse_scale", 1 / th.tensor(scale, dtype=th.float32), persistent=False)
-        active = max(1, len(plain) + len(labelled))  # inputs that are usually not zero
-        self.linear = nn.Linear(len(plain) + len(signed), width)
-        self.rows = nn.Parameter(th.empty(rows, width))
-        with th.no_grad():
-            self.linear.weight.normal_(0, (2 / active) ** 0.5)
-            self.linear.bias.zero_()
-            self.rows.normal_(0, (2 / active) ** 0.5)
-
-    def _buffer(self, name: str, values: Sequence[Any] | np.ndarray) -> None:
-        """Constants that follow the module's device but are made from the layout, not saved."""
-        self.register_buffer(name, th.tensor(np.array(values, np.int64)), persistent=False)
-
-    def forward(self, x: th.Tensor) -> th.Tensor:
-        """(N, D) observations of any number type -> (N, H)."""
-        plain = x.index_select(1, self.plain).to(self.inverse_scale.dtype) * self.inverse_scale
-        out = self.linear(th.cat((plain, plain.index_select(1, self.signed).sign()), 1))
-        if self.labelled.numel():
-            rows = x.index_select(1, self.labelled).long() + self.row_of_zero
-            out = out + F.embedding_bag(rows, self.rows, mode="sum")
-        return out
-
-
-def absent_entries(layout: Layout, num_players: int) -> np.ndarray:
-    """Entries of the table ``players`` that belong to seats beyond ``num_players``: always 0, so no use as inputs."""
-    rows = [placed.indices()[num_players:].ravel() for placed in layout if placed.name.startswith("players.")]
-    return np.concatenate(rows) if rows else np.zeros(0, np.int64)
-
-
 class PieceExtractor(BaseFeaturesExtractor):
     """Features of an observation by its pieces: :class:`PieceInput`, planes through a small CNN if asked, then a ReLU.
 
@@ -132,6 +73,8 @@ class PieceExtractor(BaseFeaturesExtractor):
         layout: ``game.observation`` or ``batch.config.observation``.
         num_players: leave out the entries of absent seats; None keeps all.
         width: features, and outputs of the first layer.
+        leave_out: patterns of pieces (:func:`entries_of`) that are no inputs.
+        anchor: an axis to look at from one of its places, if any.
         channels: channels of 3x3 convolutions over the planes (all of the same rows and columns); empty: planes are
             plain inputs like all others.
     """
@@ -142,52 +85,29 @@ class PieceExtractor(BaseFeaturesExtractor):
         layout: Layout,
         num_players: int | None = None,
         width: int = 128,
+        leave_out: Sequence[str] = (),
+        anchor: Anchor | None = None,
         channels: Sequence[int] = (),
     ) -> None:
         if observation_space.shape != (layout.size,):
             raise ValueError(f"the layout has {layout.size} entries, the observation space {observation_space.shape}")
         super().__init__(observation_space, width)
-        left_out = [absent_entries(layout, num_players)] if num_players is not None else []
+        left_out = [entries_of(layout, [*absent_seats(layout, num_players), *leave_out])]
         self.planes: PlaneInput | None = None
         planes = [placed for placed in layout if placed.kind == PLANE]
         if channels and planes:
             self.planes = PlaneInput(planes, width, channels)
             left_out += [placed.indices().ravel() for placed in planes]
-        self.pieces = PieceInput(layout, width, np.concatenate(left_out) if left_out else ())
+        self.pieces = PieceInput(layout, width, np.concatenate(left_out))
+        self.anchored = AnchorInput(layout, anchor, width) if anchor is not None else None
 
     def forward(self, observations: th.Tensor) -> th.Tensor:
         out = self.pieces(observations)
         if self.planes is not None:
             out = out + self.planes(observations)
+        if self.anchored is not None:
+            out = out + self.anchored(observations)
         return F.relu(out)
-
-
-class PlaneInput(nn.Module):
-    """Planes of equal size, stacked, through 3x3 convolutions and a linear layer: (N, D) -> (N, H)."""
-
-    def __init__(self, planes: Sequence[Piece], width: int, channels: Sequence[int]) -> None:
-        super().__init__()
-        boards = {placed.shape[-2:] for placed in planes}
-        if len(boards) != 1 or any(len(placed.shape) < 2 for placed in planes):
-            raise ValueError(f"planes of different sizes cannot be stacked: {sorted(boards)}")
-        self.board = boards.pop()
-        stacked = [placed.indices().reshape(-1, *self.board) for placed in planes]
-        scale = [np.full(indices.shape, placed.scale) for indices, placed in zip(stacked, planes, strict=True)]
-        self.register_buffer("index", th.tensor(np.concatenate(stacked).ravel()), persistent=False)
-        self.register_buffer(
-            "inverse_scale", 1 / th.tensor(np.concatenate(scale).ravel(), dtype=th.float32), persistent=False
-        )
-        layers: list[nn.Module] = []
-        before = sum(len(indices) for indices in stacked)
-        for count in channels:
-            layers += [nn.Conv2d(before, count, 3, padding=1), nn.ReLU()]
-            before = count
-        self.convolutions = nn.Sequential(*layers, nn.Flatten())
-        self.linear = nn.Linear(before * self.board[0] * self.board[1], width, bias=False)
-
-    def forward(self, x: th.Tensor) -> th.Tensor:
-        planes = x.index_select(1, self.index).to(self.inverse_scale.dtype) * self.inverse_scale
-        return self.linear(self.convolutions(planes.reshape(len(x), -1, *self.board)))
 
 
 class PiecePolicy(MaskableActorCriticPolicy):
@@ -195,7 +115,27 @@ class PiecePolicy(MaskableActorCriticPolicy):
 
     It computes what its base class computes. The base class builds two checked distribution objects for each call, which
     costs as much as the network itself at the sizes that are used here.
+
+    Args:
+        anchored_actions: the game's actions, if those of the extractor's anchor get logits by their distance from it.
     """
+
+    def __init__(self, *args: Any, anchored_actions: ActionSet | None = None, **kwargs: Any) -> None:
+        self.anchored_actions = anchored_actions
+        super().__init__(*args, **kwargs)
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        return {**super()._get_constructor_parameters(), "anchored_actions": self.anchored_actions}
+
+    def _build(self, lr_schedule: Any) -> None:
+        super()._build(lr_schedule)
+        self.anchor_net: AnchorOutput | None = None
+        if self.anchored_actions is not None:
+            known = self.features_extractor_kwargs
+            self.anchor_net = AnchorOutput(
+                known["layout"], known["anchor"], self.anchored_actions, self.mlp_extractor.latent_dim_pi
+            )
+            self.optimizer.add_param_group({"params": list(self.anchor_net.parameters())})
 
     def log_probs_and_values(self, obs: th.Tensor, action_masks: Any) -> tuple[th.Tensor, th.Tensor]:
         """Log-probabilities (N, A), masked, and values (N, 1)."""
@@ -206,6 +146,8 @@ class PiecePolicy(MaskableActorCriticPolicy):
             latent_pi = self.mlp_extractor.forward_actor(features[0])
             latent_vf = self.mlp_extractor.forward_critic(features[1])
         logits = self.action_net(latent_pi)
+        if self.anchor_net is not None:
+            logits = self.anchor_net(latent_pi, obs, logits)
         if action_masks is not None:
             masks = th.as_tensor(action_masks, dtype=th.bool, device=logits.device)
             logits = logits.masked_fill(~masks.reshape(logits.shape), -1e8)
@@ -227,25 +169,39 @@ class PiecePolicy(MaskableActorCriticPolicy):
         chosen = log_probs.gather(1, actions.long().reshape(-1, 1)).squeeze(1)
         return values, chosen, -(log_probs.exp() * log_probs).sum(1)
 
+    def get_distribution(self, obs: Any, action_masks: np.ndarray | None = None) -> Any:
+        """The distribution that ``predict`` chooses from."""
+        log_probs, _ = self.log_probs_and_values(obs, None)
+        distribution = self.action_dist.proba_distribution(action_logits=log_probs)
+        if action_masks is not None:
+            distribution.apply_masking(action_masks)
+        return distribution
+
 
 def piece_policy(
     layout: Layout,
     num_players: int | None = None,
     width: int = 128,
     hidden: Sequence[int] = (128,),
+    leave_out: Sequence[str] = (),
+    anchor: Anchor | None = None,
+    actions: ActionSet | None = None,
     channels: Sequence[int] = (),
 ) -> dict[str, Any]:
     """``policy_kwargs`` for a network of this library's observations.
 
     Args:
-        layout, num_players, width, channels: of :class:`PieceExtractor`, which policy and value share.
+        layout, num_players, width, leave_out, anchor, channels: of :class:`PieceExtractor`, which policy and value share.
         hidden: widths of further layers, which each of the two has for itself.
+        actions: ``config.actions``, needed where the anchor names some.
     """
     return {
         "features_extractor_class": PieceExtractor,
         "features_extractor_kwargs": {
-            "layout": layout, "num_players": num_players, "width": width, "channels": tuple(channels),
+            "layout": layout, "num_players": num_players, "width": width, "leave_out": tuple(leave_out),
+            "anchor": anchor, "channels": tuple(channels),
         },
+        "anchored_actions": actions if anchor is not None and anchor.actions else None,
         "net_arch": {"pi": list(hidden), "vf": list(hidden)},
         "activation_fn": nn.ReLU,
     }  # fmt: skip
@@ -643,8 +599,8 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
         masks: np.ndarray,
         seats: np.ndarray,
         actions: np.ndarray,
-        values: th.Tensor,
-        log_probs: th.Tensor,
+        values: np.ndarray,
+        log_probs: np.ndarray,
     ) -> None:
         """What the seats to move (N,) saw, might do, did, and what the network thought of it."""
         step = self.pos
@@ -652,8 +608,8 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
         self.action_masks[step] = masks
         self.seats[step] = seats
         self.actions[step] = actions
-        self.values[step] = values.cpu().numpy().ravel()
-        self.log_probs[step] = log_probs.cpu().numpy()
+        self.values[step] = values
+        self.log_probs[step] = log_probs
 
     def add_outcome(self, rewards: np.ndarray, dones: np.ndarray) -> None:
         """What these decisions paid every seat (N, P) and which games they ended (N,)."""
@@ -725,24 +681,75 @@ class SharedMaskablePPO(MaskablePPO):
         rollout_buffer.reset()
         callback.on_rollout_start()
         for _ in range(n_rollout_steps):
-            seen, masks = cast(np.ndarray, self._last_obs), games.action_masks()
+            masks = games.action_masks()
             with th.no_grad():
-                chosen, values, log_probs = self.policy(
-                    th.as_tensor(seen, device=self.device), action_masks=masks if use_masking else None
-                )
+                chosen, values, log_probs = self.policy(self._last_seen(), action_masks=masks if use_masking else None)
             actions = chosen.cpu().numpy()
-            rollout_buffer.add_decisions(seen, masks, games.seats, actions, values, log_probs)
-            new_obs, rewards, dones, infos = env.step(actions)
-            rollout_buffer.add_outcome(games.batch.reward, dones)
-            self._last_obs = new_obs
-            self._last_episode_starts = dones
-            self.num_timesteps += env.num_envs
-            self._update_info_buffer(infos, dones)
+            rollout_buffer.add_decisions(
+                self._last_obs, masks, games.seats, actions, values.cpu().numpy().ravel(), log_probs.cpu().numpy()
+            )
+            self._play(env, games, actions, rollout_buffer)
             callback.update_locals(locals())
             if not callback.on_step():
                 return False
-        with th.no_grad():
-            last_values = self.policy.predict_values(th.as_tensor(self._last_obs, device=self.device))
-        rollout_buffer.compute_seat_advantages(games.seats, last_values.cpu().numpy().ravel())
+        rollout_buffer.compute_seat_advantages(games.seats, self._values(cast(np.ndarray, self._last_obs)))
         callback.on_rollout_end()
         return True
+
+    def imitate(self, teacher: Opponent, learning_rate: float, batch_size: int) -> None:
+        """Let ``teacher`` play a rollout on every seat, and learn to predict its choices and what they lead to.
+
+        A start for self-play: the policy is trained by the likelihood of the teacher's actions, the value by the same
+        returns as in self-play. Call it as often as wanted before ``learn``; its decisions count as timesteps.
+        """
+        self._setup_learn(0, None, reset_num_timesteps=False)
+        games, rollout = self._games(), cast(SharedRolloutBuffer, self.rollout_buffer)
+        rows = np.arange(games.num_envs)
+        teacher.start(rows, opponent_seeds(games.batch.seed))
+        rollout.reset()
+        unknown = np.zeros(games.num_envs, np.float32)
+        for _ in range(self.n_steps):
+            actions = teacher(games.batch, rows)
+            rollout.add_decisions(self._last_obs, games.action_masks(), games.seats, actions, unknown, unknown)
+            ended = self._play(self.env, games, actions, rollout)
+            if ended.size:
+                teacher.start(ended, opponent_seeds(games.batch.seed[ended]))
+        for step in range(self.n_steps):
+            rollout.values[step] = self._values(rollout.observations[step])
+        rollout.compute_seat_advantages(games.seats, self._values(cast(np.ndarray, self._last_obs)))
+        self._learn_to_predict(rollout, learning_rate, batch_size)
+
+    def _learn_to_predict(self, rollout: SharedRolloutBuffer, learning_rate: float, batch_size: int) -> None:
+        self.policy.set_training_mode(True)
+        update_learning_rate(self.policy.optimizer, learning_rate)
+        losses = []
+        for samples in rollout.get(batch_size):
+            values, log_probs, _ = self.policy.evaluate_actions(
+                samples.observations, samples.actions, samples.action_masks
+            )
+            surprise = -log_probs.mean()
+            loss = surprise + self.vf_coef * F.mse_loss(values.flatten(), samples.returns)
+            self.policy.optimizer.zero_grad()
+            loss.backward()
+            th.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
+            self.policy.optimizer.step()
+            losses.append(surprise.item())
+        self.logger.record("imitation/loss", float(np.mean(losses)))
+        self.logger.dump(self.num_timesteps)
+
+    def _last_seen(self) -> th.Tensor:
+        return th.as_tensor(cast(np.ndarray, self._last_obs), device=self.device)
+
+    def _values(self, observations: np.ndarray) -> np.ndarray:
+        """float32 (N,), what the network expects."""
+        with th.no_grad():
+            return self.policy.predict_values(th.as_tensor(observations, device=self.device)).cpu().numpy().ravel()
+
+    def _play(self, env: Any, games: SharedSeatVecEnv, actions: np.ndarray, rollout: SharedRolloutBuffer) -> np.ndarray:
+        """One decision in every game, and what it paid into the rollout; the rows (M,) whose games it ended."""
+        self._last_obs, _, dones, infos = env.step(actions)
+        rollout.add_outcome(games.batch.reward, dones)
+        self._last_episode_starts = dones
+        self.num_timesteps += env.num_envs
+        self._update_info_buffer(infos, dones)
+        return np.flatnonzero(dones)

@@ -9,8 +9,8 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks
 
 import kepler_envs
+from kepler_envs.adapters.pytorch import PieceInput
 from kepler_envs.adapters.sb3 import (
-    PieceInput,
     PiecePolicy,
     SeatVecEnv,
     SharedMaskablePPO,

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import signal
+import subprocess
+import sys
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,10 +25,11 @@ from agents.ppo import PPOAgent
 from agents.protocol import AgentError, Decisions
 from agents.train import Run, evaluate, train
 
+ROOT = Path(__file__).parents[2]
 STEPS = 1024
 TINY = TrainConfig(
     players=2, option=("quest_size=2",), steps=STEPS, num_envs=8, n_steps=32, batch_size=64, epochs=1, width=16, hidden=(16,),
-    eval_every=512, eval_games=8,
+    eval_every=512, eval_games=8, teacher="greedy",
 )  # fmt: skip
 
 
@@ -89,6 +95,50 @@ def test_a_finished_run_goes_on_with_a_larger_budget(finished, tmp_path):
     first = train(replace(TINY, out=tmp_path, steps=256))
     assert first.steps == 256
     assert train(replace(TINY, out=tmp_path, steps=512)).steps == 512
+
+
+def test_a_run_begins_with_its_teachers_games(finished):
+    """A fifth of the 1024 decisions: the first of four updates."""
+    assert finished.model._n_updates == 3 * TINY.epochs
+    alone = replace(TINY, teacher=None)
+    assert Run(replace(alone, out=finished.out.parent / "alone")).teacher is None
+
+
+def test_a_prolonged_run_does_not_go_back_to_its_teacher(tmp_path):
+    first = train(replace(TINY, out=tmp_path, steps=512))
+    updates = first.model._n_updates
+    second = train(replace(TINY, out=tmp_path, steps=512 * 100, minutes=0.001))
+    assert second.fraction == 1.0 and second.steps == first.steps, "the time was up already"
+    third = train(replace(TINY, out=tmp_path, steps=768))
+    assert third.steps == 768 and third.model._n_updates == updates + TINY.epochs
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
+    command = [
+        sys.executable, "-m", "agents.train", "kitten_adventurers", "--out", str(tmp_path), "--players", "2", "--option",
+        "quest_size=2", "--num-envs", "8", "--n-steps", "32", "--width", "16", "--hidden", "16", "--eval-games", "4",
+    ]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        [*command, "--steps", "100_000_000"], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
+    ) as running:
+        deadline = time.monotonic() + 240
+        while not (tmp_path / "last.zip").exists():
+            assert running.poll() is None and time.monotonic() < deadline
+            time.sleep(0.1)
+        running.send_signal(signal.SIGINT)
+        said, _ = running.communicate(timeout=120)
+    assert running.returncode == 0
+    assert "the same command goes on from here" in said
+    steps = json.loads((tmp_path / "last.json").read_text())["results"]["steps"]
+    rest = subprocess.run(
+        [*command, "--steps", str(steps + 256)], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240
+    )
+    assert rest.returncode == 0, rest.stderr
+    assert json.loads((tmp_path / "last.json").read_text())["results"]["steps"] == steps + 256
+    other = subprocess.run([*command, "--seed", "1"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240)
+    assert other.returncode == 1 and "begun with other settings: seed is 0, now 1" in other.stderr
 
 
 def test_one_learning_seat_against_given_opponents(tmp_path):
