@@ -237,7 +237,7 @@ class AnchorOutput(nn.Module):
 def anchor_entry(layout: Layout, anchor: Anchor) -> tuple[int, int]:
     """(entry of the vector, number of places) of an anchor; ValueError unless it is one category with labels from 0 on."""
     entries = entries_of(layout, [anchor.entry])
-    places = [placed for placed in layout if entries[0] in placed.indices()] if len(entries) == 1 else []
+    places = [placed for placed in layout if entries[0] in np.ravel(placed.indices())] if len(entries) == 1 else []
     if len(entries) != 1 or places[0].kind != CATEGORY or places[0].low != 0:
         raise ValueError(f"the anchor {anchor.entry!r} is not one category with labels from 0 on")
     return int(entries[0]), places[0].high
