@@ -180,7 +180,9 @@ def _read_resources(file: ComponentFile, tables: Any) -> None:
         _check_range(file, f"resources row {row['id'] + 1}", row, "start", 0, most)
         tables["start_hand"][row["id"]] = row["start"]
         if "," in row["name"] or " and " in row["name"]:
-            raise file.error(f"resources row {row['id'] + 1}", "name must not contain a comma or 'and': texts list resources")
+            raise file.error(
+                f"resources row {row['id'] + 1}", "name must not contain a comma or 'and': texts list resources"
+            )
     _write_names(file, "resources", rows, "name", tables["resource_name"])
 
 
@@ -283,7 +285,9 @@ def _read_factions(file: ComponentFile, tables: Any) -> None:
     _check_ids(file, "factions", rows, NUM_FACTIONS)
     for row in rows:
         if "," in row["name"]:
-            raise file.error(f"factions row {row['id'] + 1}", "a name must not contain a comma: option factions lists names")
+            raise file.error(
+                f"factions row {row['id'] + 1}", "a name must not contain a comma: option factions lists names"
+            )
     _write_names(file, "factions", rows, "name", tables["faction"]["name"])
 
 
@@ -325,7 +329,9 @@ def _read_scoring(file: ComponentFile, tables: Any) -> None:
     for position, row in enumerate(cards):
         where = f"scoring_cards row {position + 1}"
         if row["card"] != position + 1:
-            raise file.error(where, f"card is {row['card']}; rows must have the cards 1..{CARDS_OF_A_KIND} in this order")
+            raise file.error(
+                where, f"card is {row['card']}; rows must have the cards 1..{CARDS_OF_A_KIND} in this order"
+            )
         _check_list(file, where, row, "couple", 2, 0, NUM_ELEMENTS - 1)
         if row["couple"][0] == row["couple"][1]:
             raise file.error(where, f"couple is {row['couple']}; its two entries must differ")
@@ -353,7 +359,8 @@ def _check_ids(file: ComponentFile, section: str, rows: list[dict[str, Any]], co
     for position, row in enumerate(rows[:count]):
         if row["id"] != position:
             raise file.error(
-                f"{section} row {position + 1}", f"id is {row['id']}; rows must have the ids 0..{count - 1} in this order"
+                f"{section} row {position + 1}",
+                f"id is {row['id']}; rows must have the ids 0..{count - 1} in this order",
             )
     if len(rows) != count:
         raise file.error(section, f"{len(rows)} rows; there are exactly {count}")
@@ -395,7 +402,9 @@ def _write_names(file: ComponentFile, section: str, rows: list[dict[str, Any]], 
         if not 1 <= len(name) <= room:
             raise file.error(where, f"{column} has {len(name)} bytes; allowed: 1..{room}")
         if row[column] != " ".join(row[column].split()):
-            raise file.error(where, f"{column} is {row[column]!r}; it must not have spaces at its ends, two in a row, or breaks")
+            raise file.error(
+                where, f"{column} is {row[column]!r}; it must not have spaces at its ends, two in a row, or breaks"
+            )
         if row[column] in [earlier[column] for earlier in rows[:position]]:
             raise file.error(where, f"{column} {row[column]!r} is used twice; they must differ")
         out[position, : len(name)] = np.frombuffer(name, np.uint8)

@@ -39,7 +39,6 @@ from kepler_envs.games.ad_astra.state import (
     PLAYER,
     RESERVE,
     SLOTS,
-    STARSHIP,
     Node,
 )
 
@@ -164,7 +163,9 @@ CARD_RESOURCES, CARD_SYSTEMS, CARD_ELEMENTS = (_first(f"card_{p}") for p in ("re
 STEP, MOVED, GATE, THESAURUS = (_first(p) for p in ("step", "moved", "gate", "thesaurus"))
 FREE_BUILDING_FLAG, FREE_TERRAFORMER_FLAG = _first("free_building"), _first("free_terraformer")
 CHOSEN_STARSHIP, CHOSEN_SYSTEM, CHOSEN_ITEM = (_first(f"chosen_{p}") for p in ("starship", "system", "item"))
-PARTNER, GIVE, GIVE_COUNT, WANT, WANT_COUNT = (_first(p) for p in ("partner", "give", "give_count", "want", "want_count"))
+PARTNER, GIVE, GIVE_COUNT, WANT, WANT_COUNT = (
+    _first(p) for p in ("partner", "give", "give_count", "want", "want_count")
+)
 OFFERS, BANK_TRADES, DISCARDED, BANK = (_first(p) for p in ("offers", "bank_trades", "discarded", "bank"))
 UNSEEN, FACE_DOWN, DECK = (_first(p) for p in ("unseen_planets", "face_down", "artifact_deck"))
 OWN_ARTIFACTS, USED_ARTIFACTS, OWN_CARDS = (_first(p) for p in ("own_artifacts", "used_artifacts", "own_cards"))

@@ -76,7 +76,8 @@ def _playable_while_planning(s, held):
 @leaf
 def _playable_while_moving(s, t, held):
     playable = 0
-    if held >> GATE & 1 and s.gate == 0 and legal_moves(s, t, True) != NOTHING:
+    closed = s.gate == 0
+    if held >> GATE & 1 and closed and legal_moves(s, t, closed) != NOTHING:  # what could be reached once it is open
         playable |= 1 << GATE
     if in_stock(s) != 0:
         playable |= 1 << HORN

@@ -80,12 +80,17 @@ class Node(IntEnum):
 
 
 class EndReason(IntEnum):
-    """Why a game ended; if several reasons hold, the first."""
+    """Why a game ended; if several reasons hold, the first. An integer that prints as a word."""
 
     RUNNING = 0
     POINTS = 1  # a player reached the points that end the game
     PLANETS = 2  # no planet is face down
     ROUNDS = 3  # the round cap
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+    __format__ = object.__format__
 
 
 PLAYER = overlay(
@@ -190,7 +195,11 @@ OPTIONS = np.dtype(
         # parts of the setup that are fixed; RANDOM where they are drawn
         ("first", "i1"),  # seat
         ("faction", "i1", (MAX_PLAYERS,)),
-        ("planet", "i1", (NUM_POSITIONS,)),  # type of the planet at each position; RANDOM: none, and no planet at all if all are
+        (
+            "planet",
+            "i1",
+            (NUM_POSITIONS,),
+        ),  # type of the planet at each position; RANDOM: none, and no planet at all if all are
         ("deck", "i1", (NUM_ARTIFACTS,)),  # artifacts from the top of the deck down
     ],
     align=True,
