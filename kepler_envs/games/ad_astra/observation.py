@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.bits import bit, bit_count, has, lowest, without_lowest
+from kepler_envs.engine.bits import bit, bit_count, lowest, without_lowest
 from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.observation import COUNT, FLAG, ONE_HOT, Layout, piece, table
@@ -447,7 +447,7 @@ def _redraw_artifacts(s, seat, generator):
 def _has_a_choice(s, t):
     """Whether the seat to move has two legal ids where artifacts can be among them."""
     node = int(s.node)
-    if s.end != RUNNING or not (node == MOVE or node == BUILD or node == IDENT or node == DIFF):
+    if s.end != RUNNING or node not in (MOVE, BUILD, IDENT, DIFF):
         return True
     if node == MOVE:
         ids = bit_count(legal_moves(s, t, s.gate != 0)) + (s.gate == 0)

@@ -230,7 +230,7 @@ def legal(s, t, mask):
         trading.legal_replies(mask)
     elif node == ELEMENT:
         scoring.legal_elements(mask)
-    elif node == IDENT or node == DIFF:
+    elif node in (IDENT, DIFF):
         scoring.legal_to_discard(s, mask)
         legal_artifacts(s, t, mask)
     elif node == IDENT_COUNT:

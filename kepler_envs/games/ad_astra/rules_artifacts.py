@@ -25,7 +25,6 @@ from kepler_envs.games.ad_astra.state import (
     FIRST_SCORING,
     FREE_BUILDING,
     FREE_TERRAFORMER,
-    SCORING_CARDS,
     Node,
 )
 
@@ -52,7 +51,7 @@ def playable_artifacts(s, t):
         return held & _playable_while_moving(s, t, held)
     if node == BUILD:
         return held & _playable_while_building(s, t)
-    if (node == IDENT or node == DIFF) and s.thesaurus == 0 and discard_choices(s) != NOTHING:
+    if node in (IDENT, DIFF) and s.thesaurus == 0 and discard_choices(s) != NOTHING:
         return held & 1 << THESAURUS
     return 0
 

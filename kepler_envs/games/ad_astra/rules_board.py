@@ -44,7 +44,7 @@ def seat_after(s, seat, distance):
 @leaf
 def system_of(place):
     """The system of a starship's place; -1 for deep space and the reserve."""
-    if place == DEEP_SPACE or place == RESERVE:
+    if place in (DEEP_SPACE, RESERVE):
         return -1
     return (place - 1) // SLOTS
 

@@ -102,10 +102,10 @@ def legal_items(s, t):
 
 @leaf
 def _can_pay(t, player, item):
+    lacking = 0
     for resource in range(NUM_RESOURCES):
-        if player.hand[resource] < t.item_cost[item, resource]:
-            return False
-    return True
+        lacking += player.hand[resource] < t.item_cost[item, resource]
+    return lacking == 0
 
 
 @leaf

@@ -127,10 +127,10 @@ def _may_move(s, player, ship):
     moved = int(s.moved)
     if place == RESERVE or moved >> ship & 1:
         return False
+    twins = 0
     for other in range(ship):
-        if player.ship[other] == place and not moved >> other & 1:
-            return False
-    return True
+        twins += player.ship[other] == place and not moved >> other & 1
+    return twins == 0
 
 
 @leaf

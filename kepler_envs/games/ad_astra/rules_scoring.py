@@ -7,7 +7,7 @@ import numpy as np
 from kepler_envs.engine.bits import allow, allow_word, bit_count
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.games.ad_astra.actions import CHOOSE, COUNT, PASS, SMALLEST_DISCARD, SUBSET, SUBSETS, TAKE
-from kepler_envs.games.ad_astra.rules_board import NOTHING, held_at_least, pay, seat_after
+from kepler_envs.games.ad_astra.rules_board import held_at_least, pay, seat_after
 from kepler_envs.games.ad_astra.rules_round import next_space
 from kepler_envs.games.ad_astra.state import (
     COLONIES_FACTORIES,
@@ -85,7 +85,7 @@ def choose_element(s, t, action):
     """The owner's choice applies to all (R)."""
     element = int(t.element[int(s.slot) - 1 - FIRST_SCORING, action - CHOOSE])
     s.element = element + 1
-    if element == IDENTICAL or element == DIFFERENT:  # clockwise from the owner's left, the owner last (R)
+    if element in (IDENTICAL, DIFFERENT):  # clockwise from the owner's left, the owner last (R)
         s.node = IDENT if element == IDENTICAL else DIFF
         s.seat = seat_after(s, int(s.owner), 1)
     else:
