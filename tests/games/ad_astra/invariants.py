@@ -117,9 +117,11 @@ def _check_cards(position: Position, config: Configuration) -> None:
         placed = [slot for owner, slot in position.board.values() if owner == number]
         assert sorted([*seat.cards, *(set(placed) | seat.aside)]) == list(range(11)), "each card is at one place"
         assert len(set(placed)) == len(placed) <= share
-        shown = {slot for space, (owner, slot) in position.board.items() if owner == number and space < position.revealed}
+        shown = {
+            slot for space, (owner, slot) in position.board.items() if owner == number and space < position.revealed
+        }
         assert set(placed) & seat.aside == shown & {8, 9, 10}, "scoring cards are set aside when they are revealed"
-        assert 0 <= seat.points
+        assert seat.points >= 0
     if position.node == Node.PLAN:
         assert len(position.board) < position.spaces and position.revealed == 0
         assert all(seat.aside != {8, 9, 10} for seat in position.seats)
@@ -201,7 +203,9 @@ def _check_derived_fields(state: Any, position: Position, config: Configuration)
     """Everything a state keeps besides equals what lies on the table; unused places are 0."""
     expected = position.write(config).state
     for name in state.dtype.names:
-        assert state[name].tobytes() == expected[name].tobytes(), f"{name} is {state[name]}, the table says {expected[name]}"
+        assert state[name].tobytes() == expected[name].tobytes(), (
+            f"{name} is {state[name]}, the table says {expected[name]}"
+        )
 
 
 def _check_views(state: Any, position: Position, config: Configuration) -> None:
@@ -253,7 +257,9 @@ def observation(position: Position, config: Configuration, observer: int) -> lis
     out += flags(6, elements if position.element is None else [position.element])
     out += [position.step, *flags(4, position.moved)]
     out += [position.gate, int(position.free == 1), int(position.free == 2), position.thesaurus]
-    out += one_hot(4, position.ship) + one_hot(8, position.system) + one_hot(5, position.item) + relative(position.partner)
+    out += (
+        one_hot(4, position.ship) + one_hot(8, position.system) + one_hot(5, position.item) + relative(position.partner)
+    )
     out += [*one_hot(6, position.give), position.give_count, *one_hot(6, position.want), position.want_count]
     out += [position.offers, position.bank_trades]
     out += [position.discarded[(observer + distance) % players] if distance < players else 0 for distance in range(5)]
@@ -293,7 +299,13 @@ def _space_row(position: Position, observer: int, space: int, relative: Any) -> 
     owner, slot = position.board.get(space, (None, None))
     revealed = space < position.revealed
     visible = slot if revealed or owner == observer else None
-    return [int(space < position.spaces), int(owner is not None), int(revealed), *relative(owner), *one_hot(11, visible)]
+    return [
+        int(space < position.spaces),
+        int(owner is not None),
+        int(revealed),
+        *relative(owner),
+        *one_hot(11, visible),
+    ]
 
 
 def _planet_row(position: Position, observer: int, place: int, relative: Any) -> list[int]:
@@ -305,7 +317,9 @@ def _planet_row(position: Position, observer: int, place: int, relative: Any) ->
     out += [sum(seat.ships.count(place) for seat in position.seats)]
     for name in ("colonies", "factories", "terraformers"):
         out.append(int(any(place in getattr(seat, name) for seat in position.seats)))
-    lookers = [distance for distance in range(1, players) if place in position.seats[(observer + distance) % players].known]
+    lookers = [
+        distance for distance in range(1, players) if place in position.seats[(observer + distance) % players].known
+    ]
     return out + [int(distance in lookers) for distance in range(1, 5)]
 
 
@@ -439,7 +453,11 @@ def _give_ids(position: Position, config: Configuration) -> set[int]:
 
 def _get_ids(position: Position, config: Configuration) -> set[int]:
     offers = exchanges(position, position.seats[position.partner])
-    return {cards(want, number) for give, given, want, number in offers if (give, given) == (position.give, position.give_count)}
+    return {
+        cards(want, number)
+        for give, given, want, number in offers
+        if (give, given) == (position.give, position.give_count)
+    }
 
 
 def discards(position: Position) -> set[int]:
@@ -504,8 +522,12 @@ def artifact_ids(position: Position, config: Configuration) -> set[int]:
         Node.IDENT: {8: not position.thesaurus and bool(discards(position))},
         Node.DIFF: {8: not position.thesaurus and bool(discards(position))},
     }
-    possible = conditions[node] if node in conditions else {}
-    return {artifact(number) for number, playable in possible.items() if playable and number in position.holdings(position.turn)}
+    possible = conditions.get(node, {})
+    return {
+        artifact(number)
+        for number, playable in possible.items()
+        if playable and number in position.holdings(position.turn)
+    }
 
 
 # ---------------------------------------------------------------- a decision

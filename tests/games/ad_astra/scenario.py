@@ -211,7 +211,9 @@ class Position:
         position.artifacts = dict.fromkeys(position.deck, DECK) | dict.fromkeys(_members(state["artifacts_used"]), USED)
         for number in range(players):
             position.artifacts |= dict.fromkeys(_members(state["player"][number]["artifacts"]), number)
-        for space, (owner, slot) in enumerate(zip(state["space_owner"].tolist(), state["space_card"].tolist(), strict=True)):
+        for space, (owner, slot) in enumerate(
+            zip(state["space_owner"].tolist(), state["space_card"].tolist(), strict=True)
+        ):
             if owner:
                 position.board[space] = (owner - 1, slot - 1)
         position.turn, position.node = int(state["seat"]), Node(int(state["node"]))

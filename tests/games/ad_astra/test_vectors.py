@@ -332,7 +332,9 @@ def test_artifact_04_brings_three_cards(card: int, node: Node) -> None:
 
 
 def test_artifact_05_builds_for_free() -> None:
-    game = scenario(resolve=(BLUE, 6), held={5: BLUE}, ships={BLUE: [21, 22]}, colonies={BLUE: {21}}, hands={BLUE: [0] * 6})
+    game = scenario(
+        resolve=(BLUE, 6), held={5: BLUE}, ships={BLUE: [21, 22]}, colonies={BLUE: {21}}, hands={BLUE: [0] * 6}
+    )
     assert game.legal() == {PASS, artifact(5)}
     assert game.play(artifact(5)).legal() == {COLONY_X, FACTORY}
     game.play(FACTORY)
