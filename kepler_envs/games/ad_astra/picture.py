@@ -310,7 +310,7 @@ def _grouped(labels: tuple[str, ...]) -> str:
 
 COLUMNS = 100
 BOARD_COLUMNS = 4
-LEGEND = "E face up, (E) looked at, ? unknown; 0:2sct pawns of player_0: starships, colony/factory, terraformer"
+LEGEND = "E face up, (E) looked at, ? unknown; 0:2sct of player_0: starships, colony/factory, terraformer"
 
 
 def text(state: Any, config: Configuration, seat: int | None = None) -> str:
