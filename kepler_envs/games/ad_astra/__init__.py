@@ -64,7 +64,7 @@ def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
     """``vp`` (points by seat), ``round``, ``end_reason`` (:class:`EndReason`) and ``decisions`` of the game."""
     return {
         "vp": [int(points) for points in state["player"]["points"][: state["num_players"]]],
-        "round": int(state["round"]),
+        "round": int(state["round_number"]),
         "end_reason": EndReason(int(state["end_reason"])),
         "decisions": int(state["decisions"]),
     }

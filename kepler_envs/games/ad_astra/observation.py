@@ -222,7 +222,7 @@ def _observe_turn(s, seat, out):
         out[NODE + int(s.node)] = 1
         out[OWN_TURN] = seat == s.seat
         out[TURN + _distance(s, seat, int(s.seat))] = 1
-    out[ROUND] = s.round
+    out[ROUND] = s.round_number
     out[NUM_PLAYERS + int(s.num_players) - MIN_PLAYERS] = 1
     out[FIRST_PLAYER + _distance(s, seat, int(s.first))] = 1
 

@@ -159,7 +159,7 @@ def _members(word: Any) -> list[int]:
 
 
 def _turn(state: Any, config: Configuration) -> str:
-    words = f"round {state['round']}"
+    words = f"round {state['round_number']}"
     if state["end"] != RUNNING:
         return f"after {words}"
     if state["slot"]:

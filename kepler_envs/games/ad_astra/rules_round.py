@@ -51,7 +51,7 @@ def start_round(s, t):
         s.space_card[space] = 0
     s.empty_spaces = (1 << spaces) - 1
     s.revealed = 0
-    s.round += 1
+    s.round_number += 1
     s.node = PLAN
     s.seat = s.first
 
@@ -154,7 +154,7 @@ def _end_reason(s, t):
             return POINTS
     if face_down(s) == NOTHING:
         return PLANETS
-    if s.round == s.max_rounds:
+    if s.round_number == s.max_rounds:
         return ROUNDS
     return 0
 

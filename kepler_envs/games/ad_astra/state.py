@@ -144,7 +144,7 @@ STATE = np.dtype(
         ("max_bank_trades", "i1"),  # trades with the bank on one trade card
         ("shaping", "<f4"),  # coefficient of the shaping reward
         # the round
-        ("round", "i1"),  # 1..20
+        ("round_number", "i1"),  # 1..20
         ("end_reason", "i1"),  # EndReason
         ("first", "i1"),  # seat of the first player
         ("empty_spaces", "<u2"),  # spaces waiting for a card while players plan

@@ -162,7 +162,7 @@ class Position:
     rng: int = 1
 
     PLAIN: ClassVar = (
-        "revealed", "round", "first", "step", "gate", "free", "thesaurus", "return_node", "give_count", "offers",
+        "revealed", "first", "step", "gate", "free", "thesaurus", "return_node", "give_count", "offers",
         "bank_trades", "end_reason", "end", "decisions", "rng",
     )  # fmt: skip
     OR_NONE: ClassVar = {
@@ -219,7 +219,7 @@ class Position:
         position.turn, position.node = int(state["seat"]), Node(int(state["node"]))
         position.current = int(state["revealed"]) - 1 if state["slot"] else None
         position.moved, position.owner_moved = _members(state["moved"]), _members(state["owner_moved"])
-        position.want_count = int(state["get_count"])
+        position.round, position.want_count = int(state["round_number"]), int(state["get_count"])
         position.discarded = state["discarded"].tolist()[:players]
         for name in cls.PLAIN:
             setattr(position, name, int(state[name]))
@@ -247,7 +247,8 @@ class Position:
             state[its_field] = 0 if value is None else value + 1
         for name in ("num_players", "max_rounds", "max_offers", "max_bank_trades", "shaping"):
             state[name] = options[name]
-        state["seat"], state["node"], state["get_count"] = self.turn, self.node, self.want_count
+        state["seat"], state["node"], state["round_number"] = self.turn, self.node, self.round
+        state["get_count"] = self.want_count
         state["moved"], state["owner_moved"] = _bits(self.moved), _bits(self.owner_moved)
         state["discarded"][: len(self.discarded)] = self.discarded
         if self.current is not None:

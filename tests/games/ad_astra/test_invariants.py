@@ -53,7 +53,7 @@ def check_result(position: Snapshot) -> None:
         assert returns[seat] == pytest.approx(sum(signs) / (config.num_players - 1), abs=1e-6)
     info = config.game.info(state, config.tables[0], 0)
     assert info == {
-        "vp": points, "round": int(state["round"]), "end_reason": int(state["end_reason"]),
+        "vp": points, "round": int(state["round_number"]), "end_reason": int(state["end_reason"]),
         "decisions": int(state["decisions"]),
     }  # fmt: skip
     assert state["end"] == TERMINATED and str(EndReason(info["end_reason"])) in ("points", "planets", "rounds")
@@ -110,7 +110,7 @@ def test_the_random_games_reach_what_they_are_for() -> None:
     assert len({f"artifact {number}" for number in range(1, 11)} & set(happened)) >= 8
     assert happened["points"] > 0
     last, _ = play_checked(GAME.configure(3, max_rounds=2), 1, uniform(1))
-    assert last.state["end_reason"] == EndReason.ROUNDS and last.state["round"] == 2
+    assert last.state["end_reason"] == EndReason.ROUNDS and last.state["round_number"] == 2
 
 
 def test_the_last_planet_ends_the_game() -> None:
