@@ -90,7 +90,8 @@ class EndReason(IntEnum):
     def __str__(self) -> str:
         return self.name.lower()
 
-    __format__ = object.__format__
+    def __format__(self, format_spec: str) -> str:
+        return format(str(self), format_spec)
 
 
 PLAYER = overlay(
