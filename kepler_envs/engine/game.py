@@ -148,7 +148,9 @@ class Game:
             raise TypeError(f"{self.name}: the state lacks the fields {missing}")
         hidden = [name for name in _field_names(self.state, self.tables, self.options) if hasattr(np.record, name)]
         if hidden:
-            raise TypeError(f"{self.name}: fields {hidden} have names of record methods, which uncompiled code would find")
+            raise TypeError(
+                f"{self.name}: fields {hidden} have names of record methods, which uncompiled code would find"
+            )
 
     def __repr__(self) -> str:
         return f"<Game {self.id}>"
