@@ -28,6 +28,8 @@ PART = re.compile(r"(<!-- generated: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->)",
 MEASURED_GAMES = 2000
 MEASURED_AGENTS = ("uniform", "greedy")
 MEASURED_SEED = 20_000
+SPANS = {"turns": "turns", "round": "rounds"}
+"""What a game's infos may count besides decisions (one of these), and its name in a table."""
 PICTURE_AGENT, PICTURE_SEED, PICTURE_DECISIONS = "greedy", 6, 90
 
 
@@ -76,16 +78,20 @@ def lengths(game: Game) -> str:
             batch = play_games(game.configure(players), name)
             infos = [game.info(state, batch.config.tables[0], 0) for state in batch.final_state]
             row = [players, name, *middle_and_most(batch.final_length)]
-            if "turns" in infos[0]:
-                row += middle_and_most(np.array([info["turns"] for info in infos]))
-            if "end_reason" in infos[0]:
+            if "end_reason" in infos[0]:  # games end when something happens: how long they are is worth telling
+                for key in SPANS.keys() & infos[0]:
+                    row += middle_and_most(np.array([info[key] for info in infos]))
                 row.append(shares([info["end_reason"] for info in infos]))
             else:
                 row += [f"{batch.final_score.mean():.1f}", f"{batch.final_score.max(axis=1).mean():.1f}"]
             rows.append(row)
     titles = ["players", "all seats", *three("decisions")]
-    titles += three("turns") if "turns" in infos[0] else ()
-    titles += ["how games end"] if "end_reason" in infos[0] else ["score: mean", "best"]
+    if "end_reason" in infos[0]:
+        for key in SPANS.keys() & infos[0]:
+            titles += three(SPANS[key])
+        titles.append("how games end")
+    else:
+        titles += ["score: mean", "best"]
     return markdown_table(titles, rows)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -146,6 +146,11 @@ class Game:
         missing = [field for field in STATE_FIELDS if field not in (self.state.names or ())]
         if missing:
             raise TypeError(f"{self.name}: the state lacks the fields {missing}")
+        hidden = [name for name in _field_names(self.state, self.tables, self.options) if hasattr(np.record, name)]
+        if hidden:
+            raise TypeError(
+                f"{self.name}: fields {hidden} have names of record methods, which uncompiled code would find"
+            )
 
     def __repr__(self) -> str:
         return f"<Game {self.id}>"
@@ -203,6 +208,14 @@ class Game:
             )
         values = {name: option.check(options.get(name, option.default), self.name) for name, option in by_name.items()}
         return Configuration(self, int(players), None if components is None else Path(components), values)
+
+
+def _field_names(*dtypes: np.dtype) -> Iterator[str]:
+    """The names of all fields, those of nested records included."""
+    for dtype in dtypes:
+        for name in dtype.names or ():
+            yield name
+            yield from _field_names(dtype[name].base)
 
 
 class Configuration:

@@ -1,0 +1,463 @@
+"""Greedy play of Ad Astra.
+
+A round is planned around one scoring card, as late as possible, the one on whose better element the seat is furthest ahead;
+production comes as early as possible, building between them, and movement when a starship has somewhere to go.
+
+Starships go where the seat has no pawn yet and leave planets that a colony holds. Building takes what scores at once first:
+terraformers, then alien planets, then starships, colonies and factories. Cards are discarded for points when there are enough
+of them, and trades are accepted that bring more cards than they cost, or scarcer ones. Artifacts are played as soon as they help.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kepler_envs.engine.bits import allowed, bit_count, has, lowest, without_lowest
+from kepler_envs.engine.kernel import helper, leaf
+from kepler_envs.games.ad_astra.actions import (
+    ACCEPT,
+    ARTIFACT,
+    AT,
+    BANK,
+    CHOOSE,
+    COUNT,
+    DESTINATIONS,
+    GO,
+    ITEM,
+    PASS,
+    PLACE,
+    SMALLEST_DISCARD,
+    SUBSET,
+    SUBSETS,
+    TAKE,
+)
+from kepler_envs.games.ad_astra.components import BETWEEN_SYSTEMS
+from kepler_envs.games.ad_astra.rules_board import SYSTEM_SET, face_down, system_of
+from kepler_envs.games.ad_astra.rules_scoring import element_measure
+from kepler_envs.games.ad_astra.state import (
+    ALIEN,
+    BUILD_CARD,
+    COLONIES_FACTORIES,
+    COLONY,
+    DEEP_SPACE,
+    DIFFERENT,
+    FACTORY,
+    FIRST_MOVEMENT,
+    FIRST_ORE,
+    FIRST_SCORING,
+    IDENTICAL,
+    ITEM_FACTORY,
+    ITEM_STARSHIP,
+    ITEM_TERRAFORMER,
+    MAX_PAWNS,
+    NUM_ARTIFACTS,
+    NUM_CARDS,
+    NUM_ITEMS,
+    NUM_POSITIONS,
+    NUM_RESOURCES,
+    NUM_SPACES,
+    NUM_STARS,
+    NUM_TYPES,
+    RESERVE,
+    STARSHIP,
+    TRADE_CARD,
+    Node,
+)
+
+PLAN, PRODUCE, MOVE, LAND = int(Node.PLAN), int(Node.PRODUCE), int(Node.MOVE), int(Node.LAND)
+BUILD, BUILD_POS, TRADE, REPLY = int(Node.BUILD), int(Node.BUILD_POS), int(Node.TRADE), int(Node.REPLY)
+ELEMENT, IDENT, IDENT_COUNT, DIFF = int(Node.ELEMENT), int(Node.IDENT), int(Node.IDENT_COUNT), int(Node.DIFF)
+DISCARD = int(Node.DISCARD)
+NEVER = -1_000_000
+GATE = ARTIFACT + 1
+
+DIFFERENT_WORTH = 3  # cards to discard for different resources, at least
+IDENTICAL_WORTH = 3  # ... for identical ones
+
+
+@helper
+def policy(s, t, mask, count, generator):
+    """The choice of the seat to move, from what it sees."""
+    node = int(s.node)
+    artifact = _artifact_to_play(mask)
+    if artifact >= 0:
+        return artifact
+    if node == PLAN:
+        return _plan(s, t, mask)
+    if node == PRODUCE:
+        return _best_production(s, t, mask)
+    if node == MOVE:
+        return _best_move(s, t, mask)
+    if node in (LAND, BUILD_POS):
+        return _best_planet(s, t, mask)
+    if node == BUILD:
+        return _best_item(s, t, mask)
+    if node == TRADE:
+        return _best_bank_trade(s, t, mask)
+    if node == REPLY:
+        return _reply(s)
+    if node == ELEMENT:
+        return _best_element(s, t)
+    if node == IDENT:
+        return _identical(s, mask)
+    if node == IDENT_COUNT:
+        return COUNT + int(s.player[s.seat].hand[int(s.give_type) - 1]) - SMALLEST_DISCARD
+    if node == DIFF:
+        return _different(s, mask)
+    if node == DISCARD:
+        return TAKE + _most_held(s, mask)
+    return _scarcest(s, mask)
+
+
+@leaf
+def _artifact_to_play(mask):
+    """Any that can be played; the gate waits for a better reason than that."""
+    for action in range(ARTIFACT, ARTIFACT + NUM_ARTIFACTS):
+        if action != GATE and allowed(mask, action):
+            return action
+    return -1
+
+
+# ---------------------------------------------------------------- planning
+
+
+@helper
+def _plan(s, t, mask):
+    """The card that is worth most now, on the space that suits it."""
+    best, best_worth = 0, NEVER
+    cards = int(s.player[s.seat].cards)
+    for card in range(NUM_CARDS):
+        if cards >> card & 1:
+            worth = _card_worth(s, t, card)
+            if worth > best_worth:
+                best, best_worth = card, worth
+    return PLACE + NUM_SPACES * best + _space_for(s, best)
+
+
+@leaf
+def _placed(s, first, last):
+    """Own cards of the slots first..last on the board; the seat knows its own cards."""
+    placed = 0
+    for space in range(NUM_SPACES):
+        if s.space_owner[space] == s.seat + 1 and first <= int(s.space_card[space]) - 1 <= last:
+            placed += 1
+    return placed
+
+
+@leaf
+def _card_worth(s, t, card):
+    """How much a card promises this round, in points."""
+    seat = int(s.seat)
+    player = s.player[seat]
+    if card < FIRST_MOVEMENT:
+        best = 0
+        offered = int(t.faction[player.faction].production[card])
+        for resource in range(NUM_RESOURCES):
+            if offered >> resource & 1:
+                best = max(best, _production_worth(s, t, resource))
+        return best - 8 * _placed(s, 0, FIRST_MOVEMENT - 1)
+    if card < BUILD_CARD:
+        systems = int(t.faction[player.faction].movement[card - FIRST_MOVEMENT])
+        return _movement_worth(s, t, systems) - 8 * _placed(s, FIRST_MOVEMENT, BUILD_CARD - 1)
+    if card == BUILD_CARD:
+        return 2 * int(player.hand_total)
+    if card == TRADE_CARD:
+        return int(player.hand_total) - 5
+    worth = NEVER
+    for choice in range(2):
+        worth = max(worth, _element_worth(s, t, int(t.element[card - FIRST_SCORING, choice])))
+    return 12 + 2 * worth - 14 * _placed(s, FIRST_SCORING, NUM_CARDS - 1)
+
+
+@leaf
+def _space_for(s, card):
+    """Production first, scoring last, building and moving as late as possible before it."""
+    spaces = np.uint64(s.empty_spaces)
+    if card < FIRST_MOVEMENT:
+        return lowest(spaces)
+    last = 0
+    while spaces != np.uint64(0):
+        last = lowest(spaces)
+        spaces = without_lowest(spaces)
+        if card < FIRST_SCORING and bit_count(spaces) <= int(s.num_players):
+            break
+    return last
+
+
+@leaf
+def _movement_worth(s, t, systems):
+    """Starships that could be sent to work, more for new systems."""
+    player = s.player[s.seat]
+    worth = 0
+    for ship in range(MAX_PAWNS):
+        if player.ship[ship] == DEEP_SPACE:
+            worth += 7
+        elif player.ship[ship] != RESERVE and player.hand[t.fuel] >= t.move_cost[BETWEEN_SYSTEMS]:
+            worth += 4
+    for system in range(NUM_STARS):
+        if systems >> system & 1 and player.pawns & SYSTEM_SET[system] == np.uint64(0):
+            worth += 1
+    return worth
+
+
+# ---------------------------------------------------------------- production
+
+
+@leaf
+def _units(s, t, seat, resource):
+    """Cards a seat's pawns on face-up planets produce; all of them are open."""
+    player = s.player[seat]
+    places = s.of_type[resource] & s.face_up
+    units = int(t.pawn[COLONY].production) * bit_count(player.colonies & places)
+    units += int(t.pawn[FACTORY].production) * bit_count(player.factories & places)
+    for ship in range(MAX_PAWNS):
+        place = int(player.ship[ship])
+        if place != RESERVE and place != DEEP_SPACE:
+            units += int(t.pawn[STARSHIP].production) * int(has(places, place - 1))
+    return units
+
+
+@helper
+def _production_worth(s, t, resource):
+    """Own cards against those of the others."""
+    worth = 0
+    n = int(s.num_players)
+    for seat in range(n):
+        units = min(_units(s, t, seat, resource), int(s.bank[resource]))
+        worth += 5 * units if seat == s.seat else -units
+    return worth
+
+
+@leaf
+def _best_production(s, t, mask):
+    best, best_worth = 0, NEVER
+    for resource in range(NUM_RESOURCES):
+        if allowed(mask, TAKE + resource):
+            worth = _production_worth(s, t, resource) - int(s.player[s.seat].hand[resource])
+            if worth > best_worth:
+                best, best_worth = resource, worth
+    return TAKE + best
+
+
+# ---------------------------------------------------------------- movement and places
+
+
+@leaf
+def _best_move(s, t, mask):
+    """The most promising move, if it is worth its energy."""
+    best, best_worth = PASS, 0 if allowed(mask, PASS) else NEVER
+    for ship in range(MAX_PAWNS):
+        for system in range(NUM_STARS):
+            action = GO + DESTINATIONS * ship + system
+            if allowed(mask, action):
+                worth = _move_worth(s, ship, system)
+                if worth > best_worth:
+                    best, best_worth = action, worth
+    return best
+
+
+@leaf
+def _lowest_allowed(mask, first, end):
+    """The lowest legal id from ``first`` up to ``end``; ``first`` if there is none."""
+    for action in range(first, end):
+        if allowed(mask, action):
+            return action
+    return first
+
+
+@leaf
+def _move_worth(s, ship, system):
+    """Leaving deep space is free and good; a planet is left when a colony or terraformer holds it."""
+    player = s.player[s.seat]
+    place = int(player.ship[ship])
+    worth = 0
+    if player.pawns & SYSTEM_SET[system] == np.uint64(0):
+        worth += 3
+    if place == DEEP_SPACE:
+        return worth + 10 + bit_count(face_down(s) & SYSTEM_SET[system])
+    if system_of(place) == system:
+        return -1
+    held = player.colonies | player.factories | player.terraformers
+    if not has(held, place - 1):
+        return -1
+    return worth
+
+
+@leaf
+def _best_planet(s, t, mask):
+    """Of the positions offered, an alien planet, else the type produced least so far; unknown ones in between."""
+    best, best_worth = 0, NEVER
+    for position in range(NUM_POSITIONS):
+        if allowed(mask, AT + position):
+            worth = _planet_worth(s, t, position)
+            if worth > best_worth:
+                best, best_worth = position, worth
+    return AT + best
+
+
+@leaf
+def _planet_worth(s, t, position):
+    seat = int(s.seat)
+    player = s.player[seat]
+    visible = s.face_up | player.known
+    worth = 0
+    if has(visible, position):
+        for kind in range(NUM_TYPES):
+            if has(s.of_type[kind], position):
+                if kind == ALIEN:
+                    worth += 9 if has(s.face_up, position) else 14
+                else:
+                    worth += 10 - 3 * _units(s, t, seat, kind)
+                    worth += 2 * int(t.terraformable[kind])
+                    if kind == t.fuel:
+                        worth -= 3
+    if has(player.pawns, position):
+        worth -= 8
+    return worth
+
+
+# ---------------------------------------------------------------- building and trade
+
+
+@leaf
+def _best_item(s, t, mask):
+    best, best_worth = PASS, 0
+    for item in range(NUM_ITEMS):
+        if allowed(mask, ITEM + item):
+            worth = _item_worth(s, t, item)
+            if worth > best_worth:
+                best, best_worth = ITEM + item, worth
+    return best
+
+
+@leaf
+def _item_worth(s, t, item):
+    """Points at once and in later scoring; the ore of choice is the one held most."""
+    player = s.player[s.seat]
+    if item == ITEM_TERRAFORMER:
+        return 100
+    alien = s.of_type[ALIEN] & s.face_up
+    if item == ITEM_FACTORY:
+        return 90 if player.colonies & alien else 30
+    if item < ITEM_FACTORY:
+        spots = (player.starships | player.terraformers) & ~(player.colonies | player.factories)
+        return (80 if spots & alien else 50) + int(player.hand[FIRST_ORE + item])
+    return 60 + int(player.hand[FIRST_ORE + item - ITEM_STARSHIP])
+
+
+@leaf
+def _best_bank_trade(s, t, mask):
+    """Cards held four times and more for a type that is missing."""
+    player = s.player[s.seat]
+    missing = 0
+    for resource in range(NUM_RESOURCES):
+        if player.hand[resource] == 0 and s.bank[resource] > 0:
+            missing += 1
+    if missing > 0:
+        for resource in range(NUM_RESOURCES):
+            if player.hand[resource] >= 4 and allowed(mask, BANK + resource):
+                return BANK + resource
+    return PASS
+
+
+@leaf
+def _scarcest(s, mask):
+    """At nodes that ask for a resource to get: the one held least. At any other the lowest id."""
+    player = s.player[s.seat]
+    best, fewest = -1, 1000
+    for resource in range(NUM_RESOURCES):
+        if allowed(mask, TAKE + resource) and player.hand[resource] < fewest:
+            best, fewest = TAKE + resource, int(player.hand[resource])
+    if best >= 0:
+        return best
+    return _lowest_allowed(mask, 0, ARTIFACT)
+
+
+@leaf
+def _reply(s):
+    """Accept more cards than are given away, or a scarcer type for as many."""
+    hand = s.player[s.seat].hand
+    got, lost = int(s.give_count), int(s.get_count)
+    if got > lost or (got == lost and hand[int(s.give_type) - 1] + 1 < hand[int(s.get_type) - 1]):
+        return ACCEPT
+    return PASS
+
+
+# ---------------------------------------------------------------- scoring
+
+
+@helper
+def _element_points(s, t, element, seat):
+    """Points a seat would get for an element, without the bonus."""
+    if element == IDENTICAL:
+        most = 0
+        for resource in range(NUM_RESOURCES):
+            most = max(most, int(s.player[seat].hand[resource]))
+        return most if most >= SMALLEST_DISCARD else 0
+    if element == DIFFERENT:
+        kinds = 0
+        for resource in range(NUM_RESOURCES):
+            kinds += s.player[seat].hand[resource] > 0
+        return kinds if kinds >= SMALLEST_DISCARD else 0
+    measure = element_measure(s, t, element, seat)
+    return measure if element == COLONIES_FACTORIES else measure * int(t.element_points[element])
+
+
+@helper
+def _element_worth(s, t, element):
+    """Points ahead of the best other seat, the bonus included."""
+    own = _element_points(s, t, element, int(s.seat))
+    most, total = 0, 0
+    for seat in range(int(s.num_players)):
+        if seat != s.seat:
+            points = _element_points(s, t, element, seat)
+            total += points
+            most = max(most, points)
+    worth = 2 * own - most - total // (int(s.num_players) - 1)
+    if own > most:
+        worth += 2 * int(t.bonus)
+    elif own < most:
+        worth -= int(t.bonus)
+    return worth // 2
+
+
+@leaf
+def _best_element(s, t):
+    card = int(s.slot) - 1 - FIRST_SCORING
+    first = _element_worth(s, t, int(t.element[card, 0]))
+    return CHOOSE if first >= _element_worth(s, t, int(t.element[card, 1])) else CHOOSE + 1
+
+
+@leaf
+def _most_held(s, mask):
+    """Of the resources offered, the one held most."""
+    player = s.player[s.seat]
+    best, most = 0, -1
+    for resource in range(NUM_RESOURCES):
+        if allowed(mask, TAKE + resource) and player.hand[resource] > most:
+            best, most = resource, int(player.hand[resource])
+    return best
+
+
+@leaf
+def _identical(s, mask):
+    resource = _most_held(s, mask)
+    if s.player[s.seat].hand[resource] >= IDENTICAL_WORTH or not allowed(mask, PASS):
+        return TAKE + resource
+    return PASS
+
+
+@leaf
+def _different(s, mask):
+    """All types held."""
+    player = s.player[s.seat]
+    held = 0
+    for resource in range(NUM_RESOURCES):
+        if player.hand[resource] > 0:
+            held |= 1 << resource
+    if bit_count(np.uint64(held)) < DIFFERENT_WORTH and allowed(mask, PASS):
+        return PASS
+    index = 0
+    while SUBSETS[index] != held:
+        index += 1
+    return SUBSET + index

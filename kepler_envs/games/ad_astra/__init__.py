@@ -1,0 +1,106 @@
+"""Ad Astra: three to five players plan their actions face down, explore nine systems, build and trade."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kepler_envs.engine.game import Game, Option, OptionError, Verbs, record_array
+from kepler_envs.engine.kernel import Scope
+from kepler_envs.games.ad_astra import observation, rules
+from kepler_envs.games.ad_astra.actions import make_actions
+from kepler_envs.games.ad_astra.components import MOST_ROUNDS, TABLES, load_components, names
+from kepler_envs.games.ad_astra.picture import draw, text
+from kepler_envs.games.ad_astra.setup import FactionsOption, SetupOption, fix_factions, fix_setup
+from kepler_envs.games.ad_astra.state import (
+    MAX_PLAYERS,
+    MIN_PLAYERS,
+    NUM_ARTIFACTS,
+    OPTIONS,
+    REGULAR_ARTIFACTS,
+    STATE,
+    EndReason,
+    Node,
+)
+
+ARTIFACT_CARDS = {"none": 0, "regular": REGULAR_ARTIFACTS, "all": NUM_ARTIFACTS}
+
+OPTION_LIST = (
+    Option("artifacts", "regular", "alien artifacts: none, without the two optional ones, all", tuple(ARTIFACT_CARDS)),
+    Option("layout", "random", "how planets are spread over the systems", ("random", "even")),
+    FactionsOption("factions", "random", "factions of seats 0, 1, ..., by name"),
+    Option("max_rounds", MOST_ROUNDS, "rounds until the game ends", (), int, 1, MOST_ROUNDS),
+    Option("max_offers", 4, "offers to other players on one trade card", (), int, 0, 20),
+    Option("max_bank_trades", 12, "trades with the bank on one trade card", (), int, 0, 40),
+    SetupOption("setup", "random", "parts of the setup that are given instead of drawn"),
+    Option("shaping", 0.0, "shaping reward for points above the mean of the others, in units of those that end the game",
+           (), float, 0, 1),
+)  # fmt: skip
+
+
+def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]) -> np.ndarray:
+    """Checked option values -> the options record the rules read; OptionError where they do not fit together."""
+    if not tables["spaces"][num_players]:
+        playable = [str(n) for n in range(MIN_PLAYERS, MAX_PLAYERS + 1) if tables["spaces"][n]]
+        raise OptionError(
+            f"ad_astra: the component file has no setup row for {num_players} players; it has {', '.join(playable)}"
+        )
+    options = np.zeros(1, OPTIONS)
+    record = options[0]
+    record["num_players"] = num_players
+    record["artifacts"] = ARTIFACT_CARDS[values["artifacts"]]
+    record["even_layout"] = values["layout"] == "even"
+    for name in ("max_rounds", "max_offers", "max_bank_trades", "shaping"):
+        record[name] = values[name]
+    fix_factions(record, values["factions"], names(tables["faction"]["name"]))
+    fix_setup(record, values["setup"], tables)
+    return record_array(options)
+
+
+def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
+    """``vp`` (points by seat), ``round``, ``end_reason`` (:class:`EndReason`) and ``decisions`` of the game."""
+    return {
+        "vp": [int(points) for points in state["player"]["points"][: state["num_players"]]],
+        "round": int(state["round_number"]),
+        "end_reason": EndReason(int(state["end_reason"])),
+        "decisions": int(state["decisions"]),
+    }
+
+
+GAME = Game(
+    name="ad_astra",
+    title="Ad Astra",
+    version=0,
+    min_players=MIN_PLAYERS,
+    max_players=MAX_PLAYERS,
+    default_players=4,
+    state=STATE,
+    tables=TABLES,
+    options=OPTIONS,
+    nodes=Node,
+    always_offered=(),
+    max_decisions=13_000,
+    option_list=OPTION_LIST,
+    verbs=Verbs(
+        setup=rules.setup,
+        legal=rules.legal,
+        apply=rules.apply,
+        observe=observation.observe,
+        resample=observation.resample,
+        returns=rules.returns,
+        places=rules.places,
+        scores=rules.scores,
+        potential=rules.potential,
+    ),
+    load_components=load_components,
+    resolve_options=resolve_options,
+    make_actions=make_actions,
+    make_observation=observation.make_observation,
+    info=info,
+    draw=draw,
+    text=text,
+    scope=Scope("ad_astra", Path(__file__).parent),
+)

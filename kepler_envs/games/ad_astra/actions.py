@@ -1,0 +1,103 @@
+"""The 394 action ids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kepler_envs.engine.actions import ActionSet, Block
+from kepler_envs.games.ad_astra.components import MAX_PER_RESOURCE, names
+from kepler_envs.games.ad_astra.state import (
+    FIRST_ORE,
+    FIRST_START,
+    MAX_PAWNS,
+    MAX_PLAYERS,
+    NUM_ARTIFACTS,
+    NUM_CARDS,
+    NUM_ITEMS,
+    NUM_POSITIONS,
+    NUM_RESOURCES,
+    NUM_SPACES,
+    NUM_STARS,
+    SLOTS,
+)
+
+DESTINATIONS = NUM_STARS + 1  # of a starship: the systems, deep space
+TO_DEEP = NUM_STARS
+QUANTITIES = 2  # cards of one side of an offer, at most
+SMALLEST_DISCARD = 2
+
+SUBSETS = np.array([mask for mask in range(1 << NUM_RESOURCES) if mask.bit_count() >= SMALLEST_DISCARD], np.int64)
+"""The sets of resources that can be discarded as different ones, in the order of their ids."""
+
+PASS = 0
+ACCEPT = 1
+PLACE = 2  # + NUM_SPACES * card + space
+TAKE = PLACE + NUM_CARDS * NUM_SPACES  # + resource
+GO = TAKE + NUM_RESOURCES  # + DESTINATIONS * starship + destination
+AT = GO + MAX_PAWNS * DESTINATIONS  # + position
+ITEM = AT + NUM_POSITIONS  # + item
+BANK = ITEM + NUM_ITEMS  # + resource given
+PARTNER = BANK + NUM_RESOURCES  # + clockwise distance from the owner - 1
+CARDS = PARTNER + MAX_PLAYERS - 1  # + QUANTITIES * resource + quantity - 1
+CHOOSE = CARDS + NUM_RESOURCES * QUANTITIES  # + first or second element
+COUNT = CHOOSE + 2  # + number of cards - SMALLEST_DISCARD
+SUBSET = COUNT + MAX_PER_RESOURCE - SMALLEST_DISCARD + 1  # + index in SUBSETS
+ARTIFACT = SUBSET + len(SUBSETS)  # + artifact
+NUM_ACTIONS = ARTIFACT + NUM_ARTIFACTS
+
+CARD_NAMES = (
+    *(f"production card {number}" for number in (1, 2, 3)),
+    *(f"movement card {number}" for number in (1, 2, 3)),
+    "build card",
+    "trade card",
+    *(f"scoring card {number}" for number in (1, 2, 3)),
+)
+
+
+def make_actions(tables: Any) -> ActionSet:
+    """The ids with the names of a component file."""
+    resources = names(tables["resource_name"])
+    systems = names(tables["system_name"])
+    spaces = range(1, NUM_SPACES + 1)
+    ships = range(1, MAX_PAWNS + 1)
+    ores = resources[FIRST_ORE:]
+    return ActionSet(
+        [
+            Block("PASS", PASS, 1, "pass"),
+            Block("ACCEPT", ACCEPT, 1, "accept the offer"),
+            Block("PLAN", PLACE, NUM_CARDS * NUM_SPACES, "place {}", "card and space",
+                  tuple(f"{card} on space {space}" for card in CARD_NAMES for space in spaces)),
+            Block("RES", TAKE, NUM_RESOURCES, "choose {}", "resource", resources),
+            Block("MOVE", GO, MAX_PAWNS * DESTINATIONS, "move {}", "starship and destination",
+                  tuple(f"starship {ship} to {place}" for ship in ships for place in (*systems[:NUM_STARS], "deep space"))),
+            Block("POS", AT, NUM_POSITIONS, "on {}", "position",
+                  tuple(position_name(systems, position) for position in range(NUM_POSITIONS))),
+            Block("BUILD", ITEM, NUM_ITEMS, "build a {}", "item",
+                  (*(f"colony paying {ore}" for ore in ores), "factory", "terraformer",
+                   *(f"starship paying one more {ore}" for ore in ores))),
+            Block("BANK", BANK, NUM_RESOURCES, "give {} to the bank", "resource", resources),
+            Block("PARTNER", PARTNER, MAX_PLAYERS - 1, "make an offer to {}", "player",
+                  ("the next player", *(f"the player {distance} seats on" for distance in range(2, MAX_PLAYERS)))),
+            Block("RESQ", CARDS, NUM_RESOURCES * QUANTITIES, "offer: {}", "resource and quantity",
+                  tuple(f"{count} {name}" for name in resources for count in range(1, QUANTITIES + 1))),
+            Block("ELEMENT", CHOOSE, 2, "score the {} element", "element", ("first", "second")),
+            Block("COUNT", COUNT, MAX_PER_RESOURCE - SMALLEST_DISCARD + 1, "discard {} cards", "number",
+                  tuple(str(count) for count in range(SMALLEST_DISCARD, MAX_PER_RESOURCE + 1))),
+            Block("SUBSET", SUBSET, len(SUBSETS), "discard {}", "resources",
+                  tuple(_listed([resources[r] for r in range(NUM_RESOURCES) if mask >> r & 1]) for mask in SUBSETS)),
+            Block("ART", ARTIFACT, NUM_ARTIFACTS, "play {}", "artifact", names(tables["artifact_name"])),
+        ]
+    )  # fmt: skip
+
+
+def position_name(systems: tuple[str, ...], position: int) -> str:
+    """A position in words: its system and the number of the planet there, or whose start planet it is."""
+    if position >= FIRST_START:
+        return f"the start planet of player_{position - FIRST_START}"
+    return f"planet {position % SLOTS + 1} of {systems[position // SLOTS]}"
+
+
+def _listed(words: list[str]) -> str:
+    return ", ".join(words[:-1]) + " and " + words[-1]

@@ -1,0 +1,415 @@
+"""components.toml -> validated tables. A user's own file goes the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kepler_envs.engine.components import ComponentFile
+from kepler_envs.engine.game import record_array
+from kepler_envs.games.ad_astra.state import (
+    ALIEN,
+    CARDS_OF_A_KIND,
+    COLONIES_FACTORIES,
+    COLONY,
+    FACTORY,
+    FIRST_ORE,
+    ITEM_FACTORY,
+    ITEM_STARSHIP,
+    ITEM_TERRAFORMER,
+    MAX_PAWNS,
+    MAX_PLAYERS,
+    MIN_PLAYERS,
+    NUM_ARTIFACTS,
+    NUM_ELEMENTS,
+    NUM_FACTIONS,
+    NUM_ITEMS,
+    NUM_PAWNS,
+    NUM_RESOURCES,
+    NUM_SPACES,
+    NUM_STARS,
+    NUM_SYSTEMS,
+    NUM_TYPES,
+    SLOTS,
+    STARSHIP,
+    TERRAFORMER,
+)
+
+DEFAULT_FILE = Path(__file__).with_name("components.toml")
+NAME_BYTES, KEY_BYTES = 32, 4
+MAX_PER_RESOURCE = 25  # cards; the action ids of a discard reach so far
+MAX_POINTS = 100  # of anything the file gives points for
+FEWEST_CARDS_IN_HAND = 9  # action cards a player surely has when a round begins: two scoring cards may be set aside
+MOST_ROUNDS = 20
+
+FROM_DEEP_SPACE, TO_DEEP_SPACE, WITHIN_SYSTEM, BETWEEN_SYSTEMS = range(4)
+MOVES = ("from deep space to a planet", "from a planet to deep space", "within a system", "between systems")
+PAWNS = ("starship", "colony", "factory", "terraformer")
+COUPLES = CARDS_OF_A_KIND * NUM_RESOURCES + CARDS_OF_A_KIND * NUM_STARS
+
+FACTION = np.dtype(
+    [
+        ("production", "u1", (CARDS_OF_A_KIND,)),  # bit r: the card offers resource r
+        ("movement", "u1", (CARDS_OF_A_KIND,)),  # bit d: the card shows system d
+        ("couples", "i1", (COUPLES,)),  # both as flags, as in the observation
+        ("name", "u1", (NAME_BYTES,)),
+    ],
+    align=True,
+)
+
+PAWN = np.dtype(
+    [
+        ("count", "i1"),  # pawns of each player
+        ("start", "i1"),  # of them in play at the start
+        ("points", "i1"),  # scored when built on any planet
+        ("points_alien", "i1"),  # ... on an alien planet
+        ("production", "i1"),
+    ],
+    align=True,
+)
+
+TABLES = np.dtype(
+    [
+        ("cards_per_resource", "i1"),
+        ("hand_limit", "<i2"),
+        ("end_points", "<i2"),
+        ("bonus", "i1"),
+        ("bank_rate", "i1"),
+        ("smallest_system", "i1"),
+        ("largest_system", "i1"),
+        ("fuel", "i1"),  # the resource that pays for moves
+        ("move_cost", "i1", (len(MOVES),)),
+        ("start_hand", "i1", (NUM_RESOURCES,)),
+        ("planet_count", "i1", (NUM_TYPES,)),
+        ("terraformable", "i1", (NUM_TYPES,)),
+        ("pawn", PAWN, (NUM_PAWNS,)),
+        ("item_cost", "i1", (NUM_ITEMS, NUM_RESOURCES)),  # what each item costs, the ore of choice included
+        ("spaces", "i1", (MAX_PLAYERS + 1,)),  # by number of players; 0: cannot be played
+        ("even_layout", "i1", (MAX_PLAYERS + 1, NUM_STARS)),
+        ("faction", FACTION, (NUM_FACTIONS,)),
+        ("element", "i1", (CARDS_OF_A_KIND, 2)),  # the two elements of each scoring card
+        ("element_points", "i1", (NUM_ELEMENTS,)),  # per unit; colonies and factories: per colony
+        ("factory_points", "i1"),  # colonies and factories: per factory
+        ("artifact_amount", "i1", (NUM_ARTIFACTS,)),
+        # names, UTF-8 padded with zeros; only for texts and pictures
+        ("resource_name", "u1", (NUM_RESOURCES, NAME_BYTES)),
+        ("type_key", "u1", (NUM_TYPES, KEY_BYTES)),
+        ("type_name", "u1", (NUM_TYPES, NAME_BYTES)),
+        ("system_key", "u1", (NUM_SYSTEMS, KEY_BYTES)),
+        ("system_name", "u1", (NUM_SYSTEMS, NAME_BYTES)),
+        ("element_name", "u1", (NUM_ELEMENTS, NAME_BYTES)),
+        ("artifact_name", "u1", (NUM_ARTIFACTS, NAME_BYTES)),
+    ],
+    align=True,
+)
+
+
+def load_components(path: Path | None) -> np.ndarray:
+    """Read and check a component file.
+
+    Args:
+        path: a TOML file like this folder's components.toml; None for that one.
+
+    Returns:
+        A record array of length one, dtype TABLES.
+
+    Raises:
+        ComponentError: naming the file, the row and the rule that is broken.
+    """
+    file = ComponentFile(path or DEFAULT_FILE, game="ad_astra")
+    tables = np.zeros(1, TABLES)
+    record = tables[0]
+    _read_numbers(file, record)
+    _read_moves(file, record)
+    _read_resources(file, record)
+    _read_planet_types(file, record)
+    _read_systems(file, record)
+    _read_pawns(file, record)
+    _read_setup(file, record)
+    _read_factions(file, record)
+    _read_couples(file, record, "production", NUM_RESOURCES)
+    _read_couples(file, record, "movement", NUM_STARS)
+    _read_scoring(file, record)
+    _read_artifacts(file, record)
+    return record_array(tables)
+
+
+# ---------------------------------------------------------------- sections
+
+
+def _read_numbers(file: ComponentFile, tables: Any) -> None:
+    allowed = {
+        "cards_per_resource": (MAX_PLAYERS, MAX_PER_RESOURCE),
+        "hand_limit": (0, NUM_RESOURCES * MAX_PER_RESOURCE),
+        "end_points": (1, 1000),
+        "bonus": (0, MAX_POINTS),
+        "bank_rate": (1, 2),
+        "smallest_system": (1, SLOTS),
+        "largest_system": (1, SLOTS),
+    }
+    rows = file.rows("numbers", {"name": str, "value": int, "meaning": str, "prov": str})
+    _check_names(file, "numbers", rows, tuple(allowed))
+    for row in rows:
+        low, high = allowed[row["name"]]
+        _check_range(file, f"numbers row {row['name']!r}", row, "value", low, high)
+        tables[row["name"]] = row["value"]
+    if tables["smallest_system"] > tables["largest_system"]:
+        raise file.error("numbers", "smallest_system is above largest_system")
+
+
+def _read_moves(file: ComponentFile, tables: Any) -> None:
+    rows = file.rows("moves", {"name": str, "cost": int, "prov": str})
+    _check_names(file, "moves", rows, MOVES)
+    for row in rows:
+        _check_range(file, f"moves row {row['name']!r}", row, "cost", 0, MAX_PER_RESOURCE)
+        tables["move_cost"][MOVES.index(row["name"])] = row["cost"]
+
+
+def _read_resources(file: ComponentFile, tables: Any) -> None:
+    rows = file.rows("resources", {"id": int, "key": str, "name": str, "fuel": bool, "start": int, "prov": str})
+    _check_ids(file, "resources", rows, NUM_RESOURCES)
+    fuels = [row["id"] for row in rows if row["fuel"]]
+    if len(fuels) != 1:
+        raise file.error("resources", f"{len(fuels)} rows have fuel = true; exactly one resource pays for moves")
+    tables["fuel"] = fuels[0]
+    most = int(tables["cards_per_resource"]) // MAX_PLAYERS
+    for row in rows:
+        _check_range(file, f"resources row {row['id'] + 1}", row, "start", 0, most)
+        tables["start_hand"][row["id"]] = row["start"]
+        if "," in row["name"] or " and " in row["name"]:
+            raise file.error(
+                f"resources row {row['id'] + 1}", "name must not contain a comma or 'and': texts list resources"
+            )
+    _write_names(file, "resources", rows, "name", tables["resource_name"])
+
+
+def _read_planet_types(file: ComponentFile, tables: Any) -> None:
+    columns = {"id": int, "key": str, "name": str, "count": int, "terraformable": bool, "prov": str}
+    rows = file.rows("planet_types", columns)
+    _check_ids(file, "planet_types", rows, NUM_TYPES)
+    for row in rows:
+        _check_range(file, f"planet_types row {row['id'] + 1}", row, "count", 0, NUM_STARS * SLOTS)
+        tables["planet_count"][row["id"]] = row["count"]
+        tables["terraformable"][row["id"]] = row["terraformable"]
+    if rows[ALIEN]["terraformable"]:
+        raise file.error(f"planet_types row {ALIEN + 1}", "an alien planet cannot be terraformable")
+    habitable = sum(row["count"] for row in rows[:ALIEN])
+    if habitable < MAX_PLAYERS:
+        raise file.error("planet_types", f"{habitable} planets are not alien; {MAX_PLAYERS} start planets are needed")
+    _write_names(file, "planet_types", rows, "key", tables["type_key"])
+    _write_names(file, "planet_types", rows, "name", tables["type_name"])
+
+
+def _read_systems(file: ComponentFile, tables: Any) -> None:
+    rows = file.rows("systems", {"id": int, "key": str, "name": str, "prov": str})
+    _check_ids(file, "systems", rows, NUM_SYSTEMS)
+    for row in rows:
+        if row["name"] == "deep space":
+            raise file.error(f"systems row {row['id'] + 1}", "deep space is no system's name: it lies between them")
+    _write_names(file, "systems", rows, "key", tables["system_key"])
+    _write_names(file, "systems", rows, "name", tables["system_name"])
+
+
+def _read_pawns(file: ComponentFile, tables: Any) -> None:
+    columns = {
+        "id": int, "name": str, "count": int, "start": int, "cost": list, "any_ore": int, "points": int,
+        "points_alien": int, "production": int, "prov": str,
+    }  # fmt: skip
+    rows = file.rows("pawns", columns)
+    _check_ids(file, "pawns", rows, NUM_PAWNS)
+    for row, name in zip(rows, PAWNS, strict=True):
+        where = f"pawns row {row['id'] + 1} ({row['name']!r})"
+        if row["name"] != name:
+            raise file.error(where, f"the pawn with id {row['id']} is the {name}")
+        _check_range(file, where, row, "count", 1, MAX_PAWNS)
+        starts = {STARSHIP: (0, row["count"]), FACTORY: (1, 1)}
+        _check_range(file, where, row, "start", *starts.get(row["id"], (0, 0)))
+        _check_list(file, where, row, "cost", NUM_RESOURCES, 0, MAX_PER_RESOURCE)
+        chooses_ore = int(row["id"] in (STARSHIP, COLONY))
+        _check_range(file, where, row, "any_ore", chooses_ore, chooses_ore)
+        for column in ("points", "points_alien"):
+            on_planets = 0 if row["id"] == STARSHIP else MAX_POINTS
+            _check_range(file, where, row, column, 0, on_planets)
+        _check_range(file, where, row, "production", 0, MAX_PAWNS)
+        pawn = tables["pawn"][row["id"]]
+        for column in ("count", "start", "points", "points_alien", "production"):
+            pawn[column] = row[column]
+    _price_items(tables, [row["cost"] for row in rows])
+
+
+def _price_items(tables: Any, costs: Sequence[Sequence[int]]) -> None:
+    cost = tables["item_cost"]
+    for ore in range(NUM_RESOURCES - FIRST_ORE):
+        cost[ore] = costs[COLONY]
+        cost[ITEM_STARSHIP + ore] = costs[STARSHIP]
+        cost[ore][FIRST_ORE + ore] += 1
+        cost[ITEM_STARSHIP + ore][FIRST_ORE + ore] += 1
+    cost[ITEM_FACTORY] = costs[FACTORY]
+    cost[ITEM_TERRAFORMER] = costs[TERRAFORMER]
+
+
+def _read_setup(file: ComponentFile, tables: Any) -> None:
+    rows = file.rows("setup", {"players": int, "spaces": int, "layout": list, "prov": str})
+    low, high = int(tables["smallest_system"]), int(tables["largest_system"])
+    total = int(tables["planet_count"].sum())
+    for position, row in enumerate(rows):
+        players, spaces = row["players"], row["spaces"]
+        where = f"setup row {position + 1} (players = {players})"
+        _check_range(file, where, row, "players", MIN_PLAYERS, MAX_PLAYERS)
+        if tables["spaces"][players]:
+            raise file.error(where, "a second row for this number of players")
+        _check_range(file, where, row, "spaces", players, min(NUM_SPACES, players * FEWEST_CARDS_IN_HAND))
+        if spaces % players:
+            raise file.error(where, f"{spaces} spaces cannot be shared equally by {players} players")
+        _check_list(file, where, row, "layout", NUM_STARS, low, high)
+        elsewhere = total - players
+        if not NUM_STARS * low <= elsewhere <= NUM_STARS * high:
+            raise file.error(
+                where,
+                f"{total} planets leave {elsewhere} for the {NUM_STARS} systems; with {low}..{high} each they hold "
+                f"{NUM_STARS * low}..{NUM_STARS * high}",
+            )
+        if sum(row["layout"]) != elsewhere:
+            raise file.error(where, f"layout has {sum(row['layout'])} planets; {elsewhere} are left for the systems")
+        tables["spaces"][players] = spaces
+        tables["even_layout"][players] = row["layout"]
+    if not rows:
+        raise file.error("setup", "no row; at least one number of players is needed")
+
+
+def _read_factions(file: ComponentFile, tables: Any) -> None:
+    rows = file.rows("factions", {"id": int, "name": str, "prov": str})
+    _check_ids(file, "factions", rows, NUM_FACTIONS)
+    for row in rows:
+        if "," in row["name"]:
+            raise file.error(
+                f"factions row {row['id'] + 1}", "a name must not contain a comma: option factions lists names"
+            )
+    _write_names(file, "factions", rows, "name", tables["faction"]["name"])
+
+
+def _read_couples(file: ComponentFile, tables: Any, kind: str, choices: int) -> None:
+    """``[[production_cards]]`` or ``[[movement_cards]]``: three cards a faction, two of ``choices`` things on each."""
+    section = f"{kind}_cards"
+    rows = file.rows(section, {"faction": int, "card": int, "couple": list, "prov": str})
+    first_flag = 0 if kind == "production" else CARDS_OF_A_KIND * NUM_RESOURCES
+    for position, row in enumerate(rows):
+        where = f"{section} row {position + 1}"
+        _check_range(file, where, row, "faction", 0, NUM_FACTIONS - 1)
+        _check_range(file, where, row, "card", 1, CARDS_OF_A_KIND)
+        _check_list(file, where, row, "couple", 2, 0, choices - 1)
+        one, other = row["couple"]
+        if one == other:
+            raise file.error(where, f"couple is {row['couple']}; its two entries must differ")
+        faction, card = tables["faction"][row["faction"]], row["card"] - 1
+        if faction[kind][card]:
+            raise file.error(where, f"a second row for card {row['card']} of faction {row['faction']}")
+        faction[kind][card] = 1 << one | 1 << other
+        for choice in row["couple"]:
+            faction["couples"][first_flag + card * choices + choice] = 1
+    missing = NUM_FACTIONS * CARDS_OF_A_KIND - len(rows)
+    if missing:
+        raise file.error(section, f"{missing} cards are missing; every faction has {CARDS_OF_A_KIND}")
+
+
+def _read_scoring(file: ComponentFile, tables: Any) -> None:
+    elements = file.rows("scoring_elements", {"id": int, "name": str, "points": list, "prov": str})
+    _check_ids(file, "scoring_elements", elements, NUM_ELEMENTS)
+    for row in elements:
+        size = 2 if row["id"] == COLONIES_FACTORIES else 1
+        most = 10 if size == 2 else MAX_POINTS
+        _check_list(file, f"scoring_elements row {row['id'] + 1}", row, "points", size, 0, most)
+        tables["element_points"][row["id"]] = row["points"][0]
+    tables["factory_points"] = elements[COLONIES_FACTORIES]["points"][1]
+    _write_names(file, "scoring_elements", elements, "name", tables["element_name"])
+    cards = file.rows("scoring_cards", {"card": int, "couple": list, "prov": str})
+    for position, row in enumerate(cards):
+        where = f"scoring_cards row {position + 1}"
+        if row["card"] != position + 1:
+            raise file.error(
+                where, f"card is {row['card']}; rows must have the cards 1..{CARDS_OF_A_KIND} in this order"
+            )
+        _check_list(file, where, row, "couple", 2, 0, NUM_ELEMENTS - 1)
+        if row["couple"][0] == row["couple"][1]:
+            raise file.error(where, f"couple is {row['couple']}; its two entries must differ")
+        if position < CARDS_OF_A_KIND:
+            tables["element"][position] = row["couple"]
+    if len(cards) != CARDS_OF_A_KIND:
+        raise file.error("scoring_cards", f"{len(cards)} rows; there are exactly {CARDS_OF_A_KIND} scoring cards")
+
+
+def _read_artifacts(file: ComponentFile, tables: Any) -> None:
+    rows = file.rows("artifacts", {"id": int, "name": str, "amount": int, "effect": str, "prov": str})
+    _check_ids(file, "artifacts", rows, NUM_ARTIFACTS)
+    for row in rows:
+        where = f"artifacts row {row['id'] + 1} ({row['name']!r})"
+        low = 1 if row["id"] in (4, 9) else 0
+        _check_range(file, where, row, "amount", low, MAX_PER_RESOURCE)
+        tables["artifact_amount"][row["id"]] = row["amount"]
+    _write_names(file, "artifacts", rows, "name", tables["artifact_name"])
+
+
+# ---------------------------------------------------------------- checks
+
+
+def _check_ids(file: ComponentFile, section: str, rows: list[dict[str, Any]], count: int) -> None:
+    for position, row in enumerate(rows[:count]):
+        if row["id"] != position:
+            raise file.error(
+                f"{section} row {position + 1}",
+                f"id is {row['id']}; rows must have the ids 0..{count - 1} in this order",
+            )
+    if len(rows) != count:
+        raise file.error(section, f"{len(rows)} rows; there are exactly {count}")
+
+
+def _check_names(file: ComponentFile, section: str, rows: list[dict[str, Any]], names: tuple[str, ...]) -> None:
+    """Every one of ``names`` has exactly one row."""
+    for position, row in enumerate(rows):
+        where = f"{section} row {position + 1}"
+        if row["name"] not in names:
+            raise file.error(where, f"name is {row['name']!r}; there are {', '.join(names)}")
+        if row["name"] in [earlier["name"] for earlier in rows[:position]]:
+            raise file.error(where, f"a second row for {row['name']!r}")
+    missing = [name for name in names if name not in [row["name"] for row in rows]]
+    if missing:
+        raise file.error(section, f"lacks the rows {', '.join(missing)}")
+
+
+def _check_range(file: ComponentFile, where: str, row: dict[str, Any], column: str, low: int, high: int) -> None:
+    if not low <= row[column] <= high:
+        allowed = str(low) if low == high else f"{low}..{high}"
+        raise file.error(where, f"{column} is {row[column]}; allowed: {allowed}")
+
+
+def _check_list(
+    file: ComponentFile, where: str, row: dict[str, Any], column: str, size: int, low: int, high: int
+) -> None:
+    values = row[column]
+    if len(values) != size or not all(type(value) is int and low <= value <= high for value in values):
+        raise file.error(where, f"{column} is {values}; it must be {size} integers {low}..{high}")
+
+
+def _write_names(file: ComponentFile, section: str, rows: list[dict[str, Any]], column: str, out: Any) -> None:
+    """Names into their bytes: not empty, not too long, each only once."""
+    room = out.shape[1]
+    for position, row in enumerate(rows):
+        where = f"{section} row {position + 1}"
+        name = row[column].encode()
+        if not 1 <= len(name) <= room:
+            raise file.error(where, f"{column} has {len(name)} bytes; allowed: 1..{room}")
+        if row[column] != " ".join(row[column].split()):
+            raise file.error(
+                where, f"{column} is {row[column]!r}; it must not have spaces at its ends, two in a row, or breaks"
+            )
+        if row[column] in [earlier[column] for earlier in rows[:position]]:
+            raise file.error(where, f"{column} {row[column]!r} is used twice; they must differ")
+        out[position, : len(name)] = np.frombuffer(name, np.uint8)
+
+
+def names(rows: Any) -> tuple[str, ...]:
+    """The names in a names field of the tables."""
+    return tuple(bytes(row).rstrip(b"\0").decode() for row in rows)

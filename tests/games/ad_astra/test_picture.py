@@ -1,0 +1,201 @@
+"""Pictures and texts show what lies on the table, and to a seat only what it may see."""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.games.ad_astra.picture import COLUMNS, LEGEND, SEAT_COLOURS, TYPE_COLOURS, look
+from kepler_envs.games.ad_astra.state import Node
+from tests.choosing import eager
+from tests.games.ad_astra.invariants import EAGER
+from tests.games.ad_astra.scenario import (
+    BLUE,
+    COLONY_X,
+    DEEP,
+    GAME,
+    GREEN,
+    PASS,
+    RED,
+    YELLOW,
+    Play,
+    W,
+    X,
+    cards,
+    move,
+    partner,
+    plan,
+    scenario,
+    worked_config,
+)
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def svg(game: Play, seat: int | None = None) -> ElementTree.Element:
+    return ElementTree.fromstring(game.snapshot.drawing(seat).svg())
+
+
+def labels(game: Play, seat: int | None = None) -> list[str]:
+    return [element.text or "" for element in svg(game, seat).iter(SVG + "text")]
+
+
+def hints(game: Play, seat: int | None = None) -> list[str]:
+    return [group.findtext(SVG + "title") or "" for group in svg(game, seat).iter(SVG + "g")]
+
+
+# ---------------------------------------------------------------- facts
+
+
+def test_header() -> None:
+    game = scenario(resolve=(RED, 3))
+    for fact in ("round 1, space 1: move LY/TY", "player_1: move a starship or pass", "everything open"):
+        assert fact in labels(game)
+    assert "seen by player_2" in labels(game, YELLOW)
+    assert game.snapshot.text().splitlines()[:2] == [
+        "Ad Astra   round 1, space 1: move LY/TY   everything open",
+        "player_1: move a starship or pass",
+    ]
+
+
+@pytest.mark.parametrize("seat", [None, RED, GREEN])
+def test_planets_show_type_owner_and_pawns(seat: int | None) -> None:
+    game = scenario(ships={RED: [35, 35, DEEP]}, colonies={RED: {35}}, terraformers={RED: {35}}, up={22})
+    shown = hints(game, seat)
+    assert "planet 1 of twin yellow: water, player_1 with 2 starships, colony, terraformer" in shown
+    assert "planet 2 of large yellow: xanthium" in shown
+    assert "the start planet of player_3: energy, player_3 with factory" in shown
+    text = game.snapshot.text(seat)
+    assert "W 1:2sct" in text and LEGEND in text
+    assert "planet 1 of large yellow: " + ("energy, face down" if seat is None else "face down") in shown
+
+
+def test_planets_looked_at_are_shown_to_those_who_looked() -> None:
+    game = scenario(resolve=(RED, 3)).play(move(0, "TY"))
+    assert "planet 1 of twin yellow: water, face down" in hints(game, RED)
+    assert "planet 1 of twin yellow: face down" in hints(game, BLUE)
+    assert "(W)        (Z)" in game.snapshot.text(RED) and "(W)" not in game.snapshot.text(BLUE)
+    assert "starship 1 enters twin yellow" in game.snapshot.text(BLUE)
+
+
+def test_planning_board() -> None:
+    game = scenario().play(plan(8, 12))
+    assert "space 12: scoring card 1 of player_0" in hints(game, BLUE)
+    assert "space 12: a card face down of player_0" in hints(game, RED)
+    assert "space 1: empty" in hints(game)
+    assert "12: 0 [score 1]" in game.snapshot.text(BLUE) and "12: 0 [?]" in game.snapshot.text(RED)
+    shown = look(game.snapshot.state, game.snapshot.config, RED)
+    assert shown.board[11].slot is None and len(shown.board) == 12
+    assert len(look(Snapshot.deal(GAME.configure(5), 1).state, GAME.configure(5)).board) == 15
+
+
+def test_offers_are_public() -> None:
+    game = scenario(resolve=(GREEN, 7)).play(partner(2), cards(X, 1), cards(W, 1))
+    assert game.node == Node.REPLY
+    for seat in (None, BLUE, GREEN):
+        assert "offer of player_3 to player_1, 1 xanthium, for 1 water" in game.snapshot.text(seat)
+
+
+def test_choices_on_the_way_are_told() -> None:
+    game = scenario(resolve=(RED, 6), ships={RED: [35, 37]}, colonies={RED: {36}}, held={5: RED})
+    game.play(388)
+    assert "(the item is free)" in game.snapshot.text()
+    game.play(COLONY_X)
+    assert "(the item is free, colony)" in game.snapshot.text()
+    assert "colonies and factories or starships" in scenario(resolve=(BLUE, 8)).snapshot.text()
+
+
+def test_players() -> None:
+    game = scenario(points={RED: 12}, aside={RED: {8, 9}}, held={4: RED, 7: RED}, hands={RED: [3, 0, 0, 0, 0, 2]})
+    text = game.snapshot.text(RED)
+    assert "  player_1  red  12 points   (viewer)" in text
+    assert "hand 5: W3 F0 E0 X0 Y0 Z2   starships in deep space 1   reserve s3 c4 f3 t4" in text
+    assert "set aside: score 1 2" in text and "artifacts: Cornu Copiae, Navis Antiqua" in text
+    assert "cards: produce F/X W/Z E/Y, move LY/TY SY/LR SR/NR, build, trade, score 3" in text
+    other = game.snapshot.text(BLUE)
+    assert "artifacts: 2, face down" in other and "Cornu" not in other and "move SY/LR" not in other
+    assert "hand: hidden" in labels(game, BLUE) and "artifacts: 2 face down" in labels(game, BLUE)
+    assert "player_1: 12 points" in hints(game, BLUE)
+
+
+def test_the_end() -> None:
+    game = scenario(resolve=(BLUE, 7), last=True, points={0: 60, 1: 50, 2: 50, 3: 40}).play(PASS)
+    assert game.over
+    assert "enough points: player_0 wins" in labels(game) and "after round 1" in labels(game)
+    assert [label for label in labels(game) if label.startswith("place")] == [
+        "place 1",
+        "place 2",
+        "place 2",
+        "place 4",
+    ]
+    tie = scenario(resolve=(BLUE, 7), last=True, points=dict.fromkeys(range(4), 50)).play(PASS)
+    assert "enough points: player_0 and player_1 and player_2 and player_3 win" in tie.snapshot.text()
+    rounds = scenario(config=worked_config(max_rounds=1), resolve=(BLUE, 7), last=True).play(PASS)
+    assert "the last round is over" in rounds.snapshot.text()
+
+
+@pytest.mark.parametrize("seat", [-1, 4])
+def test_a_seat_outside_the_game_is_refused(seat: int) -> None:
+    with pytest.raises(ValueError, match=r"None, 0\.\.3"):
+        scenario().snapshot.drawing(seat)
+
+
+# ---------------------------------------------------------------- form
+
+
+def positions(players: int) -> list[Snapshot]:
+    """Positions of a game, and its end."""
+    position, choose, found = Snapshot.deal(GAME.configure(players, artifacts="all"), 3), eager(3, EAGER, 0.6), []
+    while not position.over:
+        if position.state["decisions"] % 25 == 0:
+            found.append(position)
+        position = position.apply(choose(position.legal_ids()))
+    return [*found, position]
+
+
+@pytest.mark.parametrize("players", [3, 4, 5])
+@pytest.mark.parametrize("seat", [None, 1])
+def test_everything_fits(players: int, seat: int | None) -> None:
+    heights = set()
+    for position in positions(players):
+        drawing = position.drawing(seat)
+        heights.add(drawing.height)
+        assert drawing.width == 1280
+        for element in ElementTree.fromstring(drawing.svg()).iter(SVG + "rect"):
+            x, y = float(element.get("x", 0)), float(element.get("y", 0))
+            assert x >= 0 and x + float(element.get("width")) <= drawing.width
+            assert y >= 0 and y + float(element.get("height")) <= drawing.height
+        lines = position.text(seat).split("\n")
+        assert max(len(line) for line in lines) <= COLUMNS
+        assert all(line == line.rstrip() for line in lines)
+        assert all(f"player_{player}" in "\n".join(lines) for player in range(players))
+    assert len(heights) == 1
+
+
+def test_every_node_has_a_question() -> None:
+    seen: dict[Any, str] = {}
+    for players in (3, 4, 5):
+        for position in positions(players):
+            if not position.over:
+                seen[position.node] = position.text().splitlines()[1]
+    assert len(seen) > 8 and len(set(seen.values())) >= len(seen)
+
+
+def test_pixels() -> None:
+    drawing = scenario().snapshot.drawing()
+    rgb = drawing.rgb()
+    assert rgb.shape == (int(drawing.height), 1280, 3) and rgb.dtype == np.uint8
+    assert len(set(TYPE_COLOURS)) == 7 and len(set(SEAT_COLOURS)) == 5
+
+
+def test_uncompiled_records_give_the_same_picture() -> None:
+    position = positions(4)[4]
+    array = np.zeros(1, GAME.state)
+    array[0] = position.state
+    record = array.view(np.recarray)[0]
+    assert GAME.draw(record, position.config, 2).svg() == position.drawing(2).svg()
+    assert GAME.text(record, position.config, 2) == position.text(2)
