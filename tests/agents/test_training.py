@@ -133,11 +133,18 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
     assert "the same command goes on from here" in said
     steps = json.loads((tmp_path / "last.json").read_text())["results"]["steps"]
     rest = subprocess.run(
-        [*command, "--steps", str(steps + 256)], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240
+        [*command, "--steps", str(steps + 256)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
     )
     assert rest.returncode == 0, rest.stderr
     assert json.loads((tmp_path / "last.json").read_text())["results"]["steps"] == steps + 256
-    other = subprocess.run([*command, "--seed", "1"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240)
+    other = subprocess.run(
+        [*command, "--seed", "1"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=240
+    )
     assert other.returncode == 1 and "begun with other settings: seed is 0, now 1" in other.stderr
 
 
