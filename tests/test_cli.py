@@ -138,6 +138,22 @@ def test_a_person_is_told_what_the_others_did(tmp_path, typed, capsys):
         assert f"player_{replay.seats[number]}: {replay.texts[number]}" in told
 
 
+def test_secret_decisions_of_others_stay_secret(tmp_path, typed, capsys):
+    path = tmp_path / "game.jsonl"
+    typed("1\n" * 400)
+    assert main(["play", "kepler_run", "--players", "3", "--seed", "5", "--save", str(path)]) == 0
+    played = capsys.readouterr().out
+    assert main(["replay", str(path), "--seat", "0"]) == 0
+    shown = capsys.readouterr().out
+    replay = read_replay(path)
+    contracts = [n for n, text in enumerate(replay.texts) if text.startswith("choose the contract")]
+    theirs = [n for n in contracts if replay.seats[n] != 0]
+    assert theirs and len(theirs) < len(contracts)
+    for printed in (played, shown):
+        assert printed.count("choose a contract, face down") == len(theirs)
+        assert not any(f"player_{replay.seats[n]}: {replay.texts[n]}" in printed for n in theirs)
+
+
 def test_bad_input_is_answered_and_asked_again(typed, capsys):
     typed("99\nhello\n0\n\n-1\n1.5\nh\nb\nq\n")
     assert main(["play", GAME, "--players", "3", "--seed", "5"]) == 0

@@ -112,6 +112,7 @@ class Match:
         self.names = [specs.get(seat, PERSON) for seat in range(config.num_players)]
         self.actions: list[int] = []
         self.seats: list[int] = []
+        self._public_texts: list[str] = []  # of the same decisions
         self._batch = Batch(config, 1, seed)
         self._batch.reset(np.array([seed], np.uint64))
         players = {}
@@ -138,6 +139,7 @@ class Match:
 
     def decide(self, action: int) -> None:
         """The seat to move decides."""
+        self._public_texts.append(self.position.public_text(action))
         self.seats.append(self.seat)
         self.actions.append(action)
         self._batch.step(np.array([action]))
@@ -146,9 +148,11 @@ class Match:
         """The agent at the seat to move decides."""
         self.decide(self._players[self.seat].choose(self._batch))
 
-    def sentence(self, number: int) -> str:
-        """Decision ``number`` (from 0) in words."""
-        return f"player_{self.seats[number]}: {self.config.actions.text(self.actions[number])}"
+    def sentence(self, number: int, listener: int | None = None) -> str:
+        """Decision ``number`` (from 0) in words: as the seat ``listener`` hears it, None hears everything."""
+        told = listener in (None, self.seats[number])
+        words = self.config.actions.text(self.actions[number]) if told else self._public_texts[number]
+        return f"player_{self.seats[number]}: {words}"
 
     def replay(self) -> Replay:
         """The game up to here."""

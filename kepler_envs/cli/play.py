@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
+from rich.columns import Columns
 from rich.console import Console
+from rich.text import Text
 from tyro.conf import arg
 
 from kepler_envs.cli.common import GameArguments, UsageError, check_target, choose_seed, say
@@ -21,6 +23,10 @@ Type the number of a move and press Enter. Besides:
   h  this help
   q  leave the game (with --save, the game so far is kept)
 What others hide from you is not shown; a question mark stands for a card you cannot see."""
+
+
+MOVES_IN_A_COLUMN = 24
+"""More are shown side by side, so that the board stays on the screen."""
 
 
 class _Left(Exception):
@@ -133,13 +139,17 @@ class _Table:
         if news:
             self._say("\nSince your last move:" if self._told[seat] else "\nBefore your first move:")
             for number in news:
-                self._say(f"  {self._match.sentence(number)}")
+                self._say(f"  {self._match.sentence(number, seat)}")
 
     def _show_moves(self, seat: int, legal: list[int]) -> None:
         print_position(self._console, self._match.position, seat)
         self._say("")
-        for number, action in enumerate(legal, 1):
-            self._say(f"{number:4}  {self._match.config.actions.text(action)}")
+        moves = [f"{number:4}  {self._match.config.actions.text(action)}" for number, action in enumerate(legal, 1)]
+        if len(moves) <= MOVES_IN_A_COLUMN:
+            for move in moves:
+                self._say(move)
+        else:
+            self._console.print(Columns(map(Text, moves), column_first=True, padding=(0, 3)))
 
     def _say(self, words: str) -> None:
         say(self._console, words)

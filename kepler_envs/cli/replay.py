@@ -77,9 +77,12 @@ class ShowReplay:
         positions = self._positions(replay, config)
         position = next(positions)
         stage.open(f"{config.game.title}, {config.num_players} players, seed {replay.seed}", position)
-        for number, position in enumerate(positions, 1):
-            words = config.actions.text(replay.actions[number - 1])
-            stage.show(f"{number:5}  player_{replay.seats[number - 1]}: {words}", position)
+        for number, after in enumerate(positions, 1):
+            mover, action = replay.seats[number - 1], replay.actions[number - 1]
+            told = self.seat in (None, mover)
+            words = config.actions.text(action) if told else position.public_text(action)
+            stage.show(f"{number:5}  player_{mover}: {words}", after)
+            position = after
         stage.close(position)
         if position.over:
             print_result(console, position, replay.agents)

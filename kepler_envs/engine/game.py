@@ -99,6 +99,11 @@ class Verbs:
     potential: Any
 
 
+def open_text(state: np.void, config: Configuration, action: int) -> str:
+    """The action's own words: the ``public_text`` of a game without secret decisions."""
+    return config.actions.text(action)
+
+
 @dataclass(frozen=True, eq=False)
 class Game:
     """Everything the engine knows of a game.
@@ -117,6 +122,8 @@ class Game:
         info: (state record, tables record, seat) -> extra ``infos`` of that seat.
         draw: (state record, configuration, seat or None) -> Drawing; ``seat`` sees its own hidden cards only, None sees all.
         text: the same as text for a terminal.
+        public_text: (state record, configuration, action) -> a decision in that state as everybody at the table hears it;
+            a game with decisions that are made in secret says here only what the others get to know.
     """
 
     name: str
@@ -141,6 +148,7 @@ class Game:
     draw: Callable[..., Any]
     text: Callable[..., str]
     scope: Scope
+    public_text: Callable[[np.void, Configuration, int], str] = open_text
 
     def __post_init__(self) -> None:
         missing = [field for field in STATE_FIELDS if field not in (self.state.names or ())]

@@ -167,6 +167,10 @@ class Snapshot:
         """The position for a terminal; ``seat`` sees only its own hidden cards, None sees all."""
         return self.config.game.text(self.state, self.config, seat)
 
+    def public_text(self, action: int) -> str:
+        """A decision at this position as everybody at the table hears it: without what the seat that decides keeps to itself."""
+        return self.config.game.public_text(self.state, self.config, action)
+
     def drawing(self, seat: int | None = None) -> Any:
         """The position as a Drawing (``.svg()``, ``.rgb()``)."""
         return self.config.game.draw(self.state, self.config, seat)

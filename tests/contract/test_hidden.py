@@ -127,6 +127,24 @@ def test_neighbouring_seeds_are_independent(game: Game) -> None:
     assert (near.var(axis=0) > 0.5 * far.var(axis=0)).all()
 
 
+@every_player_count
+def test_public_texts_tell_nothing_that_is_hidden(config: Configuration) -> None:
+    """Decisions that the mover can tell apart afterwards, and a watching seat cannot, read the same to the watcher."""
+    for position, number in nodes(config, 1, every=3):
+        mover, watcher = (
+            position.seat,
+            (position.seat + 1 + number % max(1, config.num_players - 1)) % config.num_players,
+        )
+        if position.over or watcher == mover:
+            continue
+        texts: dict[bytes, dict[bytes, str]] = {}
+        for action in position.legal_ids():
+            after = position.apply(action)
+            alike = texts.setdefault(after.observe(watcher).tobytes(), {})
+            alike[after.observe(mover).tobytes()] = position.public_text(action)
+        assert all(len(set(alike.values())) == 1 for alike in texts.values()), (position.node, list(texts.values()))
+
+
 # ---------------------------------------------------------------- through the environment
 
 

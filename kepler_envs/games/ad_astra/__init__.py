@@ -11,7 +11,7 @@ import numpy as np
 from kepler_envs.engine.game import Game, Option, OptionError, Verbs, record_array
 from kepler_envs.engine.kernel import Scope
 from kepler_envs.games.ad_astra import observation, rules
-from kepler_envs.games.ad_astra.actions import make_actions
+from kepler_envs.games.ad_astra.actions import make_actions, public_text
 from kepler_envs.games.ad_astra.components import MOST_ROUNDS, TABLES, load_components, names
 from kepler_envs.games.ad_astra.picture import draw, text
 from kepler_envs.games.ad_astra.setup import FactionsOption, SetupOption, fix_factions, fix_setup
@@ -102,5 +102,6 @@ GAME = Game(
     info=info,
     draw=draw,
     text=text,
+    public_text=public_text,
     scope=Scope("ad_astra", Path(__file__).parent),
 )

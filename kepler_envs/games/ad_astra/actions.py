@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine.actions import ActionSet, Block
+from kepler_envs.engine.game import Configuration
 from kepler_envs.games.ad_astra.components import MAX_PER_RESOURCE, names
 from kepler_envs.games.ad_astra.state import (
     FIRST_ORE,
@@ -90,6 +91,13 @@ def make_actions(tables: Any) -> ActionSet:
             Block("ART", ARTIFACT, NUM_ARTIFACTS, "play {}", "artifact", names(tables["artifact_name"])),
         ]
     )  # fmt: skip
+
+
+def public_text(state: np.void, config: Configuration, action: int) -> str:
+    """A decision as the others hear it: action cards lie face down until their space is reached."""
+    if PLACE <= action < TAKE:
+        return f"place an action card face down on space {(action - PLACE) % NUM_SPACES + 1}"
+    return config.actions.text(action)
 
 
 def position_name(systems: tuple[str, ...], position: int) -> str:

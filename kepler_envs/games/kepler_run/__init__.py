@@ -11,7 +11,7 @@ import numpy as np
 from kepler_envs.engine.game import Game, Option, OptionError, Verbs, record_array
 from kepler_envs.engine.kernel import Scope
 from kepler_envs.games.kepler_run import observation, rules
-from kepler_envs.games.kepler_run.actions import make_actions
+from kepler_envs.games.kepler_run.actions import make_actions, public_text
 from kepler_envs.games.kepler_run.components import TABLES, load_components
 from kepler_envs.games.kepler_run.picture import draw, text
 from kepler_envs.games.kepler_run.state import (
@@ -106,5 +106,6 @@ GAME = Game(
     info=info,
     draw=draw,
     text=text,
+    public_text=public_text,
     scope=Scope("kepler_run", Path(__file__).parent),
 )

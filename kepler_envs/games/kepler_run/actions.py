@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from kepler_envs.engine.actions import ActionSet, Block
+from kepler_envs.engine.game import Configuration
 from kepler_envs.games.kepler_run.components import contract_names
-from kepler_envs.games.kepler_run.state import MAX_FUEL, NUM_TRAITS, PART_SLOTS, ROW_SLOTS, RUN_SLOTS
+from kepler_envs.games.kepler_run.state import MAX_FUEL, NUM_TRAITS, PART_SLOTS, ROW_SLOTS, RUN_SLOTS, Node
 
 DISCOVER = 0  # + row slot
 PART = DISCOVER + ROW_SLOTS
@@ -40,6 +43,13 @@ def make_actions(tables: Any) -> ActionSet:
             Block("STOP", STOP, 1, "end the flight here"),
         ]
     )
+
+
+def public_text(state: np.void, config: Configuration, action: int) -> str:
+    """A decision as the others hear it: contracts are chosen face down until scoring."""
+    if state["node"] == Node.CONTRACT:
+        return "choose a contract, face down"
+    return config.actions.text(action)
 
 
 def _numbers(first: int, count: int) -> tuple[str, ...]:
