@@ -30,9 +30,11 @@ demo: $(STAMP) ## train an agent for two minutes, then a tournament of uniform, 
 	$(BIN)/python -m agents.tournament $(GAME) --players $(PLAYERS) --agents uniform greedy ppo:$(DEMO)/train --games 1200 --out $(DEMO)/tournament
 
 test: $(STAMP) ## all tests
+	$(BIN)/kepler-envs compile
 	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
 test-deep: $(STAMP) ## the same tests with many more games
+	$(BIN)/kepler-envs compile
 	KEPLER_ENVS_DEEP=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
 bench: $(STAMP) ## the performance table of this machine

@@ -380,6 +380,7 @@ def test_png_of_a_replay(recorded, tmp_path):
         (["bench", "--seconds", "0"], "--seconds 0 is not allowed"),
         (["bench", "--num-envs", "0"], "num_envs = 0 is not allowed"),
         (["compile", "chess"], "no game 'chess'"),
+        (["compile", "--processes", "0"], "--processes 0 is not allowed; allowed: an integer from 1 on"),
     ],
 )
 def test_what_is_not_possible_is_one_line_and_exit_code_2(arguments, words, monkeypatch, tmp_path, capsys):
@@ -478,6 +479,16 @@ def test_compile_reports_its_progress():
     count = warmup.compile_game(kepler_envs.game(GAME), lambda *step: steps.append(step))
     assert [done for _, done, _ in steps] == list(range(count))
     assert {total for _, _, total in steps} == {count}
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
+def test_compile_games_side_by_side(capsys):
+    assert main(["compile", GAME, "kepler_run", "--processes", "2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sorted(line.partition(":")[0] for line in lines if "kernels ready" in line) == [
+        "kepler_run-v0",
+        f"{GAME}-v0",
+    ]
 
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
