@@ -1,0 +1,140 @@
+"""Kepler-3042: one to four nations explore the galaxy in sixteen rounds, colonise and terraform planets; with solo campaigns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kepler_envs.engine.game import RUNNING, Game, Option, OptionError, Verbs, record_array
+from kepler_envs.engine.kernel import Scope
+from kepler_envs.games.kepler_3042 import observation, rules
+from kepler_envs.games.kepler_3042.actions import make_actions
+from kepler_envs.games.kepler_3042.components import TABLES, load_components
+from kepler_envs.games.kepler_3042.picture import draw, text
+from kepler_envs.games.kepler_3042.rules_scoring import TERMS
+from kepler_envs.games.kepler_3042.state import (
+    MAX_CONVERSIONS,
+    MAX_PLAYERS,
+    MIN_PLAYERS,
+    NUM_CAMPAIGNS,
+    NUM_LEVELS,
+    OPTIONS,
+    STATE,
+    Node,
+)
+
+SOLO_PLANETS = {18: 1, 20: 2}
+"""Planets of the solo game -> the group of tiles that is used."""
+
+OPTION_LIST = (
+    Option("objectives", "standard", "set that objectives are dealt from (2 to 4 players)", ("standard", "advanced")),
+    Option("rewards", "rank", "final rewards by rank or by winning alone (2 to 4 players)", ("rank", "win_loss")),
+    Option("campaign", 0, "solo: number of the campaign", (), int, 0, NUM_CAMPAIGNS - 1),
+    Option("level", 1, "solo: level of the campaign", (), int, 1, NUM_LEVELS),
+    Option("bonus", 0, "solo: bonus cubes of energy or matter from the level before", (), int, 0, MAX_CONVERSIONS),
+    Option("solo_planets", 18, "solo: planets on the map", tuple(SOLO_PLANETS)),
+    Option("shaping", 0.0, "shaping reward for points above the mean of the others, per 60; solo: per minimum score",
+           (), float, 0, 1),
+)  # fmt: skip
+FOR_SOLO = ("campaign", "level", "bonus", "solo_planets")
+FOR_SEVERAL = ("objectives", "rewards")
+
+
+def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]) -> np.ndarray:
+    """Checked option values -> the options record the rules read; OptionError for options of the other kind of game."""
+    defaults = {option.name: option.default for option in OPTION_LIST}
+    for name in FOR_SEVERAL if num_players == 1 else FOR_SOLO:
+        if values[name] != defaults[name]:
+            who = "2 to 4 players" if num_players == 1 else "the solo game"
+            raise OptionError(
+                f"kepler_3042: option {name} = {values[name]!r} is for {who} only; allowed here: {defaults[name]!r}"
+            )
+    options = np.zeros(1, OPTIONS)
+    record = options[0]
+    record["num_players"] = num_players
+    record["shaping"] = values["shaping"]
+    if num_players == 1:
+        _fix_solo(record, values, tables)
+    else:
+        record["tile_group"] = num_players
+        record["advanced"] = values["objectives"] == "advanced"
+        record["win_loss"] = values["rewards"] == "win_loss"
+    return record_array(options)
+
+
+def _fix_solo(record: Any, values: Mapping[str, Any], tables: np.void) -> None:
+    most = int(tables["bonus_cube_cap"])
+    if values["bonus"] > most:
+        raise OptionError(
+            f"kepler_3042: option bonus = {values['bonus']} is not allowed; allowed: an integer 0..{most}"
+        )
+    record["campaign"] = values["campaign"] + 1
+    record["level"], record["bonus"] = values["level"], values["bonus"]
+    record["tile_group"] = SOLO_PLANETS[values["solo_planets"]]
+
+
+def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
+    """``round``; at the end ``final_vp``, ``vp_<term>`` for each term of the score, ``objective_done``; solo besides
+    ``success``, ``next_level`` and ``next_bonus`` (options of the next episode; after a failure those of this one, to be tried again)."""
+    found: dict[str, Any] = {"round": int(state["round_number"])}
+    if state["end"] == RUNNING:
+        return found
+    player = state["player"][seat]
+    sheet = {term: int(points) for term, points in zip(TERMS, player["score_sheet"], strict=True)}
+    found["final_vp"] = sum(sheet.values())
+    found |= {f"vp_{term}": points for term, points in sheet.items()}
+    found["objective_done"] = bool(player["objectives_done"])
+    if state["num_players"] == 1:
+        found |= campaign_result(state, tables, found["final_vp"], found["objective_done"])
+    return found
+
+
+def campaign_result(state: np.void, tables: np.void, points: int, objectives_done: bool) -> dict[str, Any]:
+    """Whether a solo game reached its level, and the options ``level`` and ``bonus`` that follow."""
+    level = int(state["level"])
+    minimum = int(tables["minimum_score"][level])
+    if not (objectives_done and points >= minimum):
+        return {"success": False, "next_level": level, "next_bonus": int(state["bonus_cubes"])}
+    if level == NUM_LEVELS:
+        return {"success": True, "next_level": level, "next_bonus": 0}
+    cubes = (points - minimum) // int(tables["bonus_points_per_cube"])
+    return {"success": True, "next_level": level + 1, "next_bonus": min(cubes, int(tables["bonus_cube_cap"]))}
+
+
+GAME = Game(
+    name="kepler_3042",
+    title="Kepler-3042",
+    version=0,
+    min_players=MIN_PLAYERS,
+    max_players=MAX_PLAYERS,
+    default_players=2,
+    state=STATE,
+    tables=TABLES,
+    options=OPTIONS,
+    nodes=Node,
+    always_offered=(),
+    max_decisions=4096,
+    option_list=OPTION_LIST,
+    verbs=Verbs(
+        setup=rules.setup,
+        legal=rules.legal,
+        apply=rules.apply,
+        observe=observation.observe,
+        resample=observation.resample,
+        returns=rules.returns,
+        places=rules.places,
+        scores=rules.scores,
+        potential=rules.potential,
+    ),
+    load_components=load_components,
+    resolve_options=resolve_options,
+    make_actions=make_actions,
+    make_observation=observation.make_observation,
+    info=info,
+    draw=draw,
+    text=text,
+    scope=Scope("kepler_3042", Path(__file__).parent),
+)

@@ -41,7 +41,6 @@ from kepler_envs.games.kepler_3042.state import (
     WHO,
     Requirement,
     What,
-    Who,
 )
 
 DEFAULT_FILE = Path(__file__).with_name("components.toml")
@@ -246,7 +245,9 @@ def _read_resources(file: ComponentFile, tables: Any) -> None:
 
 
 def _read_types(file: ComponentFile, tables: Any) -> None:
-    rows = file.rows("planet_types", {"id": int, "code": str, "name": str, "colonise": int, "terraform": int, "prov": str})
+    rows = file.rows(
+        "planet_types", {"id": int, "code": str, "name": str, "colonise": int, "terraform": int, "prov": str}
+    )
     _check_ids(file, "planet_types", rows, NUM_TYPES)
     for row in rows:
         where = f"planet_types row {row['id'] + 1}"
@@ -254,7 +255,9 @@ def _read_types(file: ComponentFile, tables: Any) -> None:
             _check_range(file, where, row, column, 0, MOST_LEADERSHIP)
             tables[f"{column}_leadership"][row["id"]] = row[column]
         if row["code"] != TYPE_CODES[row["id"]]:
-            raise file.error(where, f"code is {row['code']!r}; the type with id {row['id']} is {TYPE_CODES[row['id']]!r}")
+            raise file.error(
+                where, f"code is {row['code']!r}; the type with id {row['id']} is {TYPE_CODES[row['id']]!r}"
+            )
     _write_names(file, "planet_types", rows, "name", tables["type_name"])
 
 
@@ -280,7 +283,9 @@ def _read_planets(file: ComponentFile, tables: Any) -> None:
             planet[column] = row[column]
         less = [c for c, t in zip(row["colony"], row["terraformed"], strict=True) if t < c]
         if less:
-            raise file.error(where, f"terraformed is {row['terraformed']}; no cube of it may be below colony {row['colony']}")
+            raise file.error(
+                where, f"terraformed is {row['terraformed']}; no cube of it may be below colony {row['colony']}"
+            )
         if row["cost"][2] and row["type"] != TYPE_CODES[ALIEN]:
             raise file.error(where, f"cost is {row['cost']}; only alien planets cost antimatter")
         planet["kind"] = TYPE_CODES.index(row["type"])
@@ -382,7 +387,9 @@ def _read_levels(file: ComponentFile, tables: Any) -> None:
     rows = file.rows("technology_levels", columns)
     expected = [(tech, level) for tech in range(NUM_TECHS) for level in range(1, MAX_LEVEL + 1)]
     if [(row["technology"], row["level"]) for row in rows] != expected:
-        raise file.error("technology_levels", f"rows must have technology 0..{NUM_TECHS - 1}, level 1..{MAX_LEVEL} in this order")
+        raise file.error(
+            "technology_levels", f"rows must have technology 0..{NUM_TECHS - 1}, level 1..{MAX_LEVEL} in this order"
+        )
     for position, row in enumerate(rows):
         where = f"technology_levels row {position + 1} ({row['name']!r})"
         _check_list(file, where, row, "cost", NUM_RESOURCES, 0, 7)
@@ -396,7 +403,9 @@ def _read_levels(file: ComponentFile, tables: Any) -> None:
             _check_range(file, where, row["benefit"], name, 0, most)
             value = min(row["benefit"][name], MAX_CONVERSIONS) if name == "conversions" else row["benefit"][name]
             if value < tables["tech"][row["technology"], row["level"] - 1][column]:
-                raise file.error(where, f"{name} is {row['benefit'][name]}; it must not be below that of the level before")
+                raise file.error(
+                    where, f"{name} is {row['benefit'][name]}; it must not be below that of the level before"
+                )
             level[column] = value
     flat = tables["tech"].reshape(-1)["name"]
     chosen = np.array([tech * (MAX_LEVEL + 1) + level for tech, level in expected])
@@ -525,7 +534,9 @@ OBJECTIVE_ARGUMENTS: dict[str, tuple[tuple[str, int, int], ...]] = {
 
 
 def _read_objectives(file: ComponentFile, tables: Any) -> None:
-    rows = file.rows("objectives", {"id": int, "name": str, "set": str, "test": str, "args": dict, "vp": int, "prov": str})
+    rows = file.rows(
+        "objectives", {"id": int, "name": str, "set": str, "test": str, "args": dict, "vp": int, "prov": str}
+    )
     _check_ids(file, "objectives", rows, NUM_OBJECTIVES, first=1)
     for row in rows:
         where = f"objectives row {row['id']} ({row['name']!r})"
@@ -541,7 +552,11 @@ def _read_objectives(file: ComponentFile, tables: Any) -> None:
         for name, low, high in wanted:
             _check_range(file, where, args, name, low, high)
         objective = tables["objective"][row["id"] - 1]
-        objective["set"], objective["test"], objective["vp"] = SETS[row["set"]], Requirement[row["test"].upper()], row["vp"]
+        objective["set"], objective["test"], objective["vp"] = (
+            SETS[row["set"]],
+            Requirement[row["test"].upper()],
+            row["vp"],
+        )
         objective["count"] = args[wanted[-1][0]]
         objective["subject"] = args[wanted[0][0]] if len(wanted) > 1 else 0
     for name, number in SETS.items():

@@ -52,8 +52,11 @@ NUM_MAIN = 9
     PLANETARY_EXPLOITATION, ANTIMATTER_GENERATION,
 ) = range(NUM_MAIN)  # fmt: skip
 NUM_BONUS = 6
-SPACE_LOGISTICS, EVOLUTION_OF_TECHNOLOGY, SCIENTIFIC_PROGRESS, CIVIL_MODERNITY, EXPLORATORY_PLANNING, NEO = range(NUM_BONUS)
+SPACE_LOGISTICS, EVOLUTION_OF_TECHNOLOGY, SCIENTIFIC_PROGRESS, CIVIL_MODERNITY, EXPLORATORY_PLANNING, NEO = range(
+    NUM_BONUS
+)
 
+NUM_TERMS = 10  # of the final score
 NUM_CARDS = 18
 NUM_OBJECTIVES = 17
 NUM_CAMPAIGNS, NUM_LEVELS = 5, 4
@@ -185,6 +188,8 @@ PLAYER = overlay(
         ("slot", "i1", (NUM_SLOTS,)),  # planet number of each colony; 0 none, and for Earth
         ("ship", "<i2", (MAX_SHIPS,)),  # 1 + hex; 0 in supply
         ("objectives", "<u4"),  # bit k: objective 1 + k is required of this player
+        ("objectives_done", "i1"),  # 1 if all of them are satisfied; 0 until the game is over
+        ("score_sheet", "<i2", (NUM_TERMS,)),  # the terms of the final score; 0 until the game is over
     ],
     belongings_row=("i1", 8),  # present .. pit
     progress_row=("i1", 24, "tech"),  # tech .. colonies_in_zone
@@ -209,6 +214,7 @@ STATE = np.dtype(
         ("advanced", "i1"),  # 1: the advanced set of objectives
         ("campaign", "i1"),  # solo: 1 + campaign
         ("level", "i1"),  # solo: level of the campaign, 1..4
+        ("bonus_cubes", "i1"),  # solo: cubes carried over from the level before, 0..14
         ("tile_group", "i1"),  # planets whose min_players is at most this are in play, 1..4
         ("shaping", "<f4"),  # coefficient of the shaping reward
         # planets

@@ -1,0 +1,317 @@
+"""What the rules of every action stand on: cubes, tracks, technologies, starships and tiles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kepler_envs.engine.kernel import helper, leaf
+from kepler_envs.games.kepler_3042.hexes import common, includes, is_empty, members, put_in, take_out, without
+from kepler_envs.games.kepler_3042.state import (
+    MAX_SHIPS,
+    MINE,
+    NUM_PLANETS,
+    NUM_RESOURCES,
+    QUANTUM_PHYSICS,
+    REGENERATION,
+    TECHNOLOGICAL,
+    TRACK_END,
+    Node,
+    Phase,
+)
+
+TURNS = int(Phase.TURNS)
+BON_SEL = int(Node.BON_SEL)
+
+NEXT_BENEFICIARY = len(Node)
+"""A value of ``flow`` between two nodes: the next seat that the progress card is for."""
+
+
+# ---------------------------------------------------------------- seats
+
+
+@leaf
+def seat_after(s, seat, distance):
+    """The seat ``distance`` (at most the number of players) places clockwise of ``seat``."""
+    following = seat + distance
+    n = int(s.num_players)
+    return following - n if following >= n else following
+
+
+@leaf
+def rows_in_use(s):
+    """Rows of the table of players in use: the seats, or the one seat and the ghost."""
+    return max(2, int(s.num_players))
+
+
+@leaf
+def own_turn(s):
+    """Whether the seat to move is in its own turn, phase 2 of the round."""
+    return s.phase == TURNS and s.seat == s.active
+
+
+# ---------------------------------------------------------------- cubes
+
+
+@leaf
+def produce(player, slot, kind, count):
+    """As many of ``count`` cubes as are there, from storage onto a card."""
+    moved = min(count, int(player.storage[kind]))
+    player.storage[kind] -= moved
+    player.cubes[slot, kind] += moved
+
+
+@helper
+def produce_all(player, slot, amounts):
+    """Each kind as far as it is available (R)."""
+    for kind in range(NUM_RESOURCES):
+        produce(player, slot, kind, int(amounts[kind]))
+
+
+@leaf
+def can_produce(player, amounts):
+    """Whether any of the amounts is at least partly in storage."""
+    possible = False
+    for kind in range(NUM_RESOURCES):
+        possible |= amounts[kind] > 0 and player.storage[kind] > 0
+    return possible
+
+
+@leaf
+def can_pay(player, slot, cost):
+    """Whether one card holds the whole cost: a payment comes from a single card (R)."""
+    lacking = 0
+    for kind in range(NUM_RESOURCES):
+        lacking += player.cubes[slot, kind] < cost[kind]
+    return lacking == 0
+
+
+@helper
+def spend(player, slot, cost):
+    """From one card back to storage."""
+    for kind in range(NUM_RESOURCES):
+        player.cubes[slot, kind] -= cost[kind]
+        player.storage[kind] += cost[kind]
+
+
+@leaf
+def regenerate(player, kind):
+    """A cube from the pit back to storage."""
+    player.pit[kind] -= 1
+    player.storage[kind] += 1
+
+
+@leaf
+def burn(player, place, kind):
+    """A cube into the pit, from storage (place 0) or the card of slot ``place - 1`` (R)."""
+    if place == 0:
+        player.storage[kind] -= 1
+    else:
+        player.cubes[place - 1, kind] -= 1
+    player.pit[kind] += 1
+
+
+@leaf
+def cubes_outside_the_pit(player):
+    """What could be burned."""
+    count = 0
+    for kind in range(NUM_RESOURCES):
+        count += int(player.total[kind]) - int(player.pit[kind])
+    return count
+
+
+# ---------------------------------------------------------------- leadership tracks and rewards
+
+
+@helper
+def lead(s, t, seat, track, spaces):
+    """Advance on a track space by space: a medal goes to the current card, an icon's reward waits for the player (R)."""
+    player = s.player[seat]
+    for _ in range(spaces):
+        space = int(player.track[track]) + 1
+        if space > TRACK_END:
+            break
+        player.track[track] = space
+        medal = int(t.medal[track, space]) - 1
+        if medal >= 0 and s.track_medals[track, medal] != 0:
+            s.track_medals[track, medal] = 0
+            s.card_medals[track] += 1
+        if seat < s.num_players:  # the ghost takes no rewards (R)
+            add_reward(s, seat, int(t.icon[track, space]))
+
+
+@helper
+def add_reward(s, seat, kind):
+    """Behind the others in the queue; ``kind`` 0 is none."""
+    if kind > 0:
+        s.pending_seat[s.pending] = seat
+        s.pending_kind[s.pending] = kind
+        s.pending += 1
+
+
+@helper
+def drop_reward(s):
+    """The first of the queue is done with."""
+    last = int(s.pending) - 1
+    for place in range(last):
+        s.pending_seat[place] = s.pending_seat[place + 1]
+        s.pending_kind[place] = s.pending_kind[place + 1]
+    s.pending_seat[last] = 0
+    s.pending_kind[last] = 0
+    s.pending = last
+
+
+@leaf
+def reward_is_useful(s):
+    """Whether the first of the queue can bring anything: a cube in the pit, or in storage; else it is lost."""
+    player = s.player[s.pending_seat[0]]
+    kind = int(s.pending_kind[0]) - 1
+    if kind == REGENERATION:
+        return player.pit[0] + player.pit[1] + player.pit[2] > 0
+    return player.storage[kind] > 0
+
+
+# ---------------------------------------------------------------- technologies
+
+
+@leaf
+def benefit(t, player, tech):
+    """The first benefit of a technology's level: speed, conversions, energy, planets that produce, antimatter."""
+    return int(t.tech[tech, player.tech[tech]].benefit)
+
+
+@leaf
+def extra(t, player, tech):
+    """The second one: cheap starships, allocations, single burn, level that can be terraformed, alien colonies."""
+    return int(t.tech[tech, player.tech[tech]].extra)
+
+
+@helper
+def raise_level(s, t, seat, tech):
+    """One level up, with the leadership it brings."""
+    player = s.player[seat]
+    level = int(player.tech[tech]) + 1
+    player.tech[tech] = level
+    lead(s, t, seat, TECHNOLOGICAL, int(t.tech[tech, level].leadership))
+
+
+@helper
+def advance(s, t, seat, tech):
+    """A new level with its benefits at once, and the collaboration bonus: all others below the level it unlocks are raised (R)."""
+    player = s.player[seat]
+    conversions, allocations = benefit(t, player, tech), extra(t, player, tech)
+    raise_level(s, t, seat, tech)
+    if tech == QUANTUM_PHYSICS and s.phase == TURNS:
+        s.conversions += benefit(t, player, tech) - conversions
+        s.allocations += extra(t, player, tech) - allocations
+    unlocked = int(t.tech[tech, player.tech[tech]].unlock)
+    for distance in range(1, int(s.num_players)):
+        other = seat_after(s, seat, distance)
+        while s.player[other].tech[tech] < unlocked:
+            raise_level(s, t, other, tech)
+
+
+# ---------------------------------------------------------------- starships and tiles
+
+
+@helper
+def station(s, seat, ship, hex_id):
+    """Put a starship on a hex, or into the supply (-1), from wherever it is."""
+    player = s.player[seat]
+    before = int(player.ship[ship]) - 1
+    if before >= 0:
+        take_out(s.ships, before)
+    if hex_id >= 0:
+        put_in(s.ships, hex_id)
+    player.ship[ship] = hex_id + 1
+    count_ships(s, seat)
+
+
+@helper
+def count_ships(s, seat):
+    """How many starships of a seat are where."""
+    player = s.player[seat]
+    player.ships_in_supply = 0
+    player.ships_in_space = 0
+    player.ships_on_planets = 0
+    player.ships_on_mines = 0
+    for ship in range(MAX_SHIPS):
+        place = int(player.ship[ship]) - 1
+        body = int(s.body[place]) if place >= 0 else 0
+        if place < 0:
+            player.ships_in_supply += 1
+        elif body == 0:
+            player.ships_in_space += 1
+        elif body == MINE:
+            player.ships_on_mines += 1
+        else:
+            player.ships_on_planets += 1
+
+
+@leaf
+def face_down(s):
+    """Hexes of tiles that are face down."""
+    return without(members(s.bodies), members(s.face_up))
+
+
+@leaf
+def any_face_down(s):
+    return not is_empty(face_down(s))
+
+
+@leaf
+def turn_up(s, hex_id):
+    put_in(s.face_up, hex_id)
+
+
+@leaf
+def is_empty_space(s, t, hex_id):
+    """A space hex without a body; a starship may be there."""
+    return includes(t.space, hex_id) and not includes(s.bodies, hex_id)
+
+
+@leaf
+def free_space(s, t):
+    """Empty space hexes without a starship."""
+    return without(without(members(t.space), members(s.bodies)), members(s.ships))
+
+
+@leaf
+def planet_at(s, hex_id):
+    """The number of the planet on a hex, 0 if there is none."""
+    body = int(s.body[hex_id])
+    return body if body <= NUM_PLANETS else 0
+
+
+@leaf
+def uncolonised_face_up(s):
+    """Hexes of face-up tiles without an owner."""
+    return without(common(members(s.bodies), members(s.face_up)), members(s.colonised))
+
+
+# ---------------------------------------------------------------- the end of an action
+
+
+@leaf
+def finish_action(s):
+    """Main actions and bonus actions end with the choice of a bonus action."""
+    s.left = 0
+    s.exploited = 0
+    s.flow = BON_SEL
+
+
+@leaf
+def tile_kind(tile):
+    """The body that tile number 1..36 is: planets, then four mines, then four colonial targets."""
+    return min(tile, MINE + int(tile > MINE + 3))
+
+
+@leaf
+def all_tiles(s, t):
+    """The tiles in play as bits of a word: the planets of the group, and the mines and targets for the players."""
+    tiles = np.uint64(0)
+    setup = t.setup[s.num_players]
+    for number in range(1, NUM_PLANETS + 1):
+        tiles |= np.uint64(t.planet[number].min_players <= s.tile_group) << np.uint64(number)
+    tiles |= ((np.uint64(1) << np.uint64(setup.mines)) - np.uint64(1)) << np.uint64(MINE)
+    tiles |= ((np.uint64(1) << np.uint64(setup.targets)) - np.uint64(1)) << np.uint64(MINE + 4)
+    return tiles

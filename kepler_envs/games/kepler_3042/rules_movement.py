@@ -1,0 +1,332 @@
+"""Starships: where they are built, how they move, how they are withdrawn."""
+
+from __future__ import annotations
+
+from kepler_envs.engine.bits import allow
+from kepler_envs.engine.kernel import helper, leaf
+from kepler_envs.games.kepler_3042.actions import DONE, HEX, SHIP, SLOT
+from kepler_envs.games.kepler_3042.hexes import (
+    allow_hexes,
+    common,
+    is_empty,
+    members,
+    neighbours,
+    single,
+    take_out,
+    union,
+    without,
+)
+from kepler_envs.games.kepler_3042.rules_board import (
+    NEXT_BENEFICIARY,
+    add_reward,
+    extra,
+    finish_action,
+    free_space,
+    is_empty_space,
+    lead,
+    station,
+    uncolonised_face_up,
+)
+from kepler_envs.games.kepler_3042.state import (
+    BY_CARD,
+    BY_MISSION,
+    BY_TURN,
+    COLONIAL,
+    EARTH,
+    ENERGY,
+    MATTER,
+    MAX_SHIPS,
+    MINE,
+    REGENERATION,
+    SPACE_TRAVELS,
+    TARGET,
+    Node,
+)
+
+SM, PLACE, MV, MV_DEST, BON_SEL, WD, ENDT = (
+    int(node) for node in (Node.SM, Node.PLACE, Node.MV, Node.MV_DEST, Node.BON_SEL, Node.WD, Node.ENDT)
+)
+
+
+# ---------------------------------------------------------------- building
+
+
+@leaf
+def can_pay_starship(t, player, slot):
+    """One energy and one matter of a card, or one energy alone with the highest Space Travels (R)."""
+    matter = 0 if extra(t, player, SPACE_TRAVELS) else 1
+    return player.cubes[slot, ENERGY] >= 1 and player.cubes[slot, MATTER] >= matter
+
+
+@leaf
+def legal_payments(s, t, mask):
+    """Space Missions: the cards that can pay for one more starship."""
+    player = s.player[s.seat]
+    allow(mask, DONE)
+    if s.left > 0 and player.ships_in_supply > 0:
+        for slot in range(int(player.colonies) + 1):
+            if can_pay_starship(t, player, slot):
+                allow(mask, SLOT + slot)
+
+
+@leaf
+def build_ship(s, t, action):
+    """Pay; the place comes next."""
+    if action == DONE:
+        finish_action(s)
+        return
+    slot = action - SLOT
+    player = s.player[s.seat]
+    player.cubes[slot, ENERGY] -= 1
+    player.storage[ENERGY] += 1
+    if not extra(t, player, SPACE_TRAVELS):
+        player.cubes[slot, MATTER] -= 1
+        player.storage[MATTER] += 1
+    s.left -= 1
+    start_placing(s, BY_MISSION, slot + 1)
+
+
+@leaf
+def start_placing(s, source, place_slot):
+    s.source = source
+    s.place_slot = place_slot
+    s.flow = PLACE
+
+
+@leaf
+def home(s, t, player, slot):
+    """The hex of the planet of a slot, Sol for Earth."""
+    return int(t.sol) if slot == EARTH else int(s.planet_hex[player.slot[slot]]) - 1
+
+
+@helper
+def places_around(s, t, centre):
+    """The free hexes beside a planet, or if there are none all nearest ones (R)."""
+    free = free_space(s, t)
+    reached = neighbours(single(centre))
+    found = common(reached, free)
+    while is_empty(found):
+        reached = union(reached, neighbours(reached))
+        found = common(reached, free)
+    return found
+
+
+@leaf
+def legal_places(s, t, mask):
+    """Beside the planet that paid, or beside any own planet."""
+    player = s.player[s.seat]
+    if s.place_slot > 0:
+        allow_hexes(mask, HEX, places_around(s, t, home(s, t, player, int(s.place_slot) - 1)))
+    else:
+        for slot in range(int(player.colonies) + 1):
+            allow_hexes(mask, HEX, places_around(s, t, home(s, t, player, slot)))
+    if s.source == BY_CARD:
+        allow(mask, DONE)
+
+
+@leaf
+def place_ship(s, action):
+    seat = int(s.seat)
+    source = int(s.source)
+    s.source = 0
+    s.place_slot = 0
+    if action != DONE:
+        ship = 0
+        while s.player[seat].ship[ship] != 0:
+            ship += 1
+        station(s, seat, ship, action - HEX)
+    if source == BY_MISSION:
+        s.flow = SM
+    elif source == BY_CARD:
+        s.flow = NEXT_BENEFICIARY
+    else:
+        s.flow = BON_SEL
+
+
+# ---------------------------------------------------------------- the search
+
+
+@helper
+def destinations(s, t, start, points):
+    """Hexes a starship can end on with so many spaces: through empty space only, and onto a tile as the last step (R).
+
+    Starships in empty space do not stop others; tiles that are face down, colonised or occupied cannot be entered.
+    """
+    space = without(members(t.space), members(s.bodies))
+    reached = single(start)
+    border = neighbours(reached)
+    for _ in range(points - 1):
+        reached = union(reached, common(border, space))
+        border = neighbours(reached)
+    everywhere = union(union(reached, common(border, space)), common(border, uncolonised_face_up(s)))
+    return without(everywhere, members(s.ships))
+
+
+@helper
+def has_destination(s, t, start, points):
+    """Whether the search finds anything; mostly its first step does."""
+    steps = 1
+    while steps <= points:
+        if not is_empty(destinations(s, t, start, steps)):
+            return True
+        steps += 1
+    return False
+
+
+@helper
+def search_distance(s, t, start, goal):
+    """Spaces it takes to a destination."""
+    space = without(members(t.space), members(s.bodies))
+    reached = single(start)
+    aim = single(goal)
+    border = neighbours(reached)
+    steps = 1
+    while is_empty(common(border, aim)):
+        reached = union(reached, common(border, space))
+        border = neighbours(reached)
+        steps += 1
+    return steps
+
+
+# ---------------------------------------------------------------- moving
+
+
+@leaf
+def start_movement(s, source, speed):
+    s.source = source
+    s.speed = speed
+    s.moved = 0
+    s.flow = MV
+
+
+@leaf
+def can_move(s, t, player, ship, speed):
+    """In empty space (one that has landed only leaves by withdrawal or colonising, R) and with somewhere to go."""
+    place = int(player.ship[ship]) - 1
+    return place >= 0 and is_empty_space(s, t, place) and has_destination(s, t, place, speed)
+
+
+@helper
+def movable(s, t, seat, speed):
+    """Bits of the starships of a seat that could move so many spaces."""
+    player = s.player[seat]
+    ships = 0
+    if player.ships_in_space > 0:
+        for ship in range(MAX_SHIPS):
+            ships |= int(can_move(s, t, player, ship, speed)) << ship
+    return ships
+
+
+@leaf
+def still_movable(s, t):
+    """Those that have not moved yet in this movement."""
+    return movable(s, t, int(s.active), int(s.speed)) & ~int(s.moved)
+
+
+@leaf
+def legal_to_move(s, t, mask):
+    ships = still_movable(s, t)
+    for ship in range(MAX_SHIPS):
+        if ships >> ship & 1:
+            allow(mask, SHIP + ship)
+    allow(mask, DONE)
+
+
+@leaf
+def choose_ship(s, action):
+    if action == DONE:
+        end_movement(s)
+        return
+    s.moving = action - SHIP + 1
+    s.points = s.speed
+    s.flow = MV_DEST
+
+
+@leaf
+def mover_hex(s):
+    """Where the moving starship is."""
+    return int(s.player[s.active].ship[int(s.moving) - 1]) - 1
+
+
+@leaf
+def legal_destinations(s, t, mask):
+    allow_hexes(mask, HEX, destinations(s, t, mover_hex(s), int(s.points)))
+    if s.took_target:
+        allow(mask, DONE)
+
+
+@leaf
+def move_ship(s, t, action):
+    """To its destination; a colonial target is taken on the way, and the starship may go on from there (R)."""
+    if action == DONE:
+        end_leg(s)
+        return
+    seat = int(s.active)
+    goal = action - HEX
+    if s.body[goal] == TARGET:
+        s.points -= search_distance(s, t, mover_hex(s), goal)
+        s.took_target = 1
+        s.body[goal] = 0
+        take_out(s.bodies, goal)
+        take_out(s.face_up, goal)
+        station(s, seat, int(s.moving) - 1, goal)
+        lead(s, t, seat, COLONIAL, 1)
+    else:
+        station(s, seat, int(s.moving) - 1, goal)
+        end_leg(s)
+
+
+@helper
+def end_leg(s):
+    """This starship has moved."""
+    s.moved = int(s.moved) | 1 << int(s.moving) - 1
+    s.moving = 0
+    s.points = 0
+    s.took_target = 0
+    s.flow = MV
+
+
+@leaf
+def can_go_on(s, t):
+    """After a colonial target: spaces left, and somewhere to go."""
+    return has_destination(s, t, mover_hex(s), int(s.points))
+
+
+@helper
+def end_movement(s):
+    source = int(s.source)
+    s.source = 0
+    s.speed = 0
+    s.moved = 0
+    if source == BY_TURN:
+        s.flow = WD
+    elif source == BY_CARD:
+        s.flow = NEXT_BENEFICIARY
+    else:
+        s.flow = BON_SEL
+
+
+# ---------------------------------------------------------------- withdrawing
+
+
+@leaf
+def legal_to_withdraw(s, mask):
+    player = s.player[s.seat]
+    for ship in range(MAX_SHIPS):
+        if player.ship[ship] != 0:
+            allow(mask, SHIP + ship)
+    allow(mask, DONE)
+
+
+@leaf
+def withdraw(s, action):
+    """Back to the supply; from a mine, a cube may be regenerated (R)."""
+    if action == DONE:
+        s.flow = ENDT
+        return
+    seat = int(s.seat)
+    ship = action - SHIP
+    on_mine = s.body[int(s.player[seat].ship[ship]) - 1] == MINE
+    station(s, seat, ship, -1)
+    if on_mine:
+        add_reward(s, seat, REGENERATION + 1)

@@ -1,0 +1,328 @@
+"""Victory points, objectives, places and returns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kepler_envs.engine.game import RUNNING
+from kepler_envs.engine.kernel import helper, leaf
+from kepler_envs.engine.results import rank_returns
+from kepler_envs.games.kepler_3042.state import (
+    ANTIMATTER,
+    MAX_LEVEL,
+    NUM_OBJECTIVES,
+    NUM_SLOTS,
+    NUM_TECHS,
+    NUM_TERMS,
+    NUM_TRACKS,
+    NUM_TYPES,
+    NUM_ZONES,
+    Requirement,
+)
+
+(
+    ANTIMATTER_TERM, ALL_FIVE_TYPES_TERM, THREE_OF_A_TYPE_TERM, MINES_TERM, MAXIMUM_TECHNOLOGY_TERM, MEDALS_TERM, ZONES_TERM,
+    TRACKS_TERM, TERRAFORMED_PLANETS_TERM, OBJECTIVE_TERM,
+) = range(NUM_TERMS)  # fmt: skip
+TERMS = (
+    "antimatter", "all_five_types", "three_of_a_type", "mines", "maximum_technology", "medals", "zones", "tracks",
+    "terraformed_planets", "objective",
+)  # fmt: skip
+"""The terms of the final score, in the order of a player's score sheet."""
+
+(
+    TERRAFORMED_TYPE, TERRAFORMED_ZONE, COLONISED_ZONE, COLONISED_EACH_ZONE, COLONISED_TYPE, COLONISED_TYPES, COLONISED_TOTAL,
+    TERRAFORMED_TOTAL, TERRAFORMED_SAME_TYPE, TECHS_AT_LEVEL, ANTIMATTER_ON_PLANETS,
+) = (int(requirement) for requirement in list(Requirement)[:-1])  # fmt: skip
+
+FEW_POINTS = 60.0
+"""Shaping: points that are worth one."""
+
+
+# ---------------------------------------------------------------- terms
+
+
+@leaf
+def antimatter_on_planets(player):
+    count = 0
+    for slot in range(NUM_SLOTS):
+        count += int(player.cubes[slot, ANTIMATTER])
+    return count
+
+
+@leaf
+def techs_at_least(player, level):
+    count = 0
+    for tech in range(NUM_TECHS):
+        count += player.tech[tech] >= level
+    return count
+
+
+@leaf
+def types_colonised(player):
+    count = 0
+    for kind in range(NUM_TYPES):
+        count += player.colonies_of_type[kind] > 0
+    return count
+
+
+@leaf
+def most_of_a_type(player):
+    most = 0
+    for kind in range(NUM_TYPES):
+        most = max(most, int(player.colonies_of_type[kind]))
+    return most
+
+
+@leaf
+def terraformed_points(s, t, player):
+    points = 0
+    for slot in range(1, int(player.colonies) + 1):
+        if s.planet_terraformed[player.slot[slot]]:
+            points += int(t.planet[player.slot[slot]].vp)
+    return points
+
+
+@leaf
+def zone_points(t, player):
+    points = 0
+    for zone in range(NUM_ZONES):
+        points += int(t.zone_vp[zone]) * int(player.colonies_in_zone[zone])
+    return points
+
+
+@leaf
+def track_points(t, player):
+    points = 0
+    for track in range(NUM_TRACKS):
+        points += int(t.track_vp[track, player.track[track]])
+    return points
+
+
+@leaf
+def variety_points(t, player):
+    """A colony on every type of planet."""
+    return int(t.vp_five_types) if types_colonised(player) == NUM_TYPES else 0
+
+
+@leaf
+def series_points(t, player):
+    """Three colonies on planets of one type, once."""
+    return int(t.vp_three_of_a_type) if most_of_a_type(player) >= 3 else 0
+
+
+@leaf
+def mine_points(t, player):
+    return int(t.vp_mine) * int(player.ships_on_mines)
+
+
+@leaf
+def technology_points(t, player):
+    return int(t.vp_max_technology) * techs_at_least(player, MAX_LEVEL)
+
+
+@leaf
+def medal_points(t, player):
+    return int(t.vp_medal) * (int(player.medals[0]) + int(player.medals[1]))
+
+
+@leaf
+def antimatter_points(t, player):
+    return int(t.vp_antimatter) * antimatter_on_planets(player)
+
+
+@helper
+def public_points(s, t, seat):
+    """All that everybody can see: every term but the objective."""
+    player = s.player[seat]
+    points = antimatter_points(t, player) + technology_points(t, player) + medal_points(t, player)
+    points += track_points(t, player) + mine_points(t, player)
+    if player.colonies > 0:
+        points += variety_points(t, player) + series_points(t, player) + zone_points(t, player)
+        points += terraformed_points(s, t, player)
+    return points
+
+
+@helper
+def write_score_sheet(s, t, seat):
+    """The terms one by one, once the game is over."""
+    player = s.player[seat]
+    player.objectives_done = satisfied_objectives(s, t, seat) == player.objectives
+    sheet = player.score_sheet
+    sheet[ANTIMATTER_TERM] = antimatter_points(t, player)
+    sheet[ALL_FIVE_TYPES_TERM] = variety_points(t, player)
+    sheet[THREE_OF_A_TYPE_TERM] = series_points(t, player)
+    sheet[MINES_TERM] = mine_points(t, player)
+    sheet[MAXIMUM_TECHNOLOGY_TERM] = technology_points(t, player)
+    sheet[MEDALS_TERM] = medal_points(t, player)
+    sheet[ZONES_TERM] = zone_points(t, player)
+    sheet[TRACKS_TERM] = track_points(t, player)
+    sheet[TERRAFORMED_PLANETS_TERM] = terraformed_points(s, t, player)
+    sheet[OBJECTIVE_TERM] = objective_points(s, t, seat)
+
+
+# ---------------------------------------------------------------- objectives
+
+
+@leaf
+def terraformed_like(s, t, player, requirement, subject):
+    """Terraformed planets of a type or in a zone."""
+    count = 0
+    for slot in range(1, int(player.colonies) + 1):
+        number = int(player.slot[slot])
+        place = int(s.planet_hex[number]) - 1
+        is_like = t.planet[number].kind == subject
+        if requirement == TERRAFORMED_ZONE:
+            is_like = t.zone[place] == subject
+        count += s.planet_terraformed[number] != 0 and is_like
+    return count
+
+
+@leaf
+def most_terraformed_of_a_type(s, t, player):
+    most = 0
+    for kind in range(NUM_TYPES):
+        most = max(most, terraformed_like(s, t, player, TERRAFORMED_TYPE, kind))
+    return most
+
+
+@helper
+def achieved(s, t, seat, requirement, subject):
+    """How much of what an objective asks for a seat has."""
+    player = s.player[seat]
+    if requirement in (TERRAFORMED_TYPE, TERRAFORMED_ZONE):
+        return terraformed_like(s, t, player, requirement, subject)
+    if requirement == COLONISED_ZONE:
+        return int(player.colonies_in_zone[subject])
+    if requirement == COLONISED_EACH_ZONE:
+        fewest = int(player.colonies)
+        for zone in range(NUM_ZONES):
+            fewest = min(fewest, int(player.colonies_in_zone[zone]))
+        return fewest
+    if requirement == COLONISED_TYPE:
+        return int(player.colonies_of_type[subject])
+    if requirement == COLONISED_TYPES:
+        return types_colonised(player)
+    if requirement == COLONISED_TOTAL:
+        return int(player.colonies)
+    if requirement == TERRAFORMED_TOTAL:
+        return int(player.terraformed)
+    if requirement == TERRAFORMED_SAME_TYPE:
+        return most_terraformed_of_a_type(s, t, player)
+    if requirement == TECHS_AT_LEVEL:
+        return techs_at_least(player, subject)
+    if requirement == ANTIMATTER_ON_PLANETS:
+        return antimatter_on_planets(player)
+    return int(player.track[subject])
+
+
+@helper
+def satisfied_objectives(s, t, seat):
+    """Bits of the required objectives that a seat satisfies now."""
+    required = np.uint64(s.player[seat].objectives)
+    done = np.uint64(0)
+    for number in range(NUM_OBJECTIVES):
+        if required >> np.uint64(number) & np.uint64(1):
+            objective = t.objective[number]
+            if achieved(s, t, seat, int(objective.test), int(objective.subject)) >= objective.count:
+                done |= np.uint64(1) << np.uint64(number)
+    return done
+
+
+@helper
+def objective_points(s, t, seat):
+    done = satisfied_objectives(s, t, seat)
+    points = 0
+    for number in range(NUM_OBJECTIVES):
+        if done >> np.uint64(number) & np.uint64(1):
+            points += int(t.objective[number].vp)
+    return points
+
+
+# ---------------------------------------------------------------- results
+
+
+@helper
+def scores(s, t, out):
+    """Victory points, the objective included."""
+    for seat in range(int(s.num_players)):
+        out[seat] = public_points(s, t, seat) + objective_points(s, t, seat)
+
+
+@leaf
+def highest_terraformed(s, player):
+    """The number that decides between equal points (R)."""
+    highest = 0
+    for slot in range(1, int(player.colonies) + 1):
+        if s.planet_terraformed[player.slot[slot]]:
+            highest = max(highest, int(player.slot[slot]))
+    return highest
+
+
+@helper
+def standing(s, t, seat):
+    """One number to compare players by: points, then the highest number of a terraformed planet, which is below 64."""
+    points = public_points(s, t, seat) + objective_points(s, t, seat)
+    return 64 * points + highest_terraformed(s, s.player[seat])
+
+
+@helper
+def places(s, t, out):
+    """What is still equal shares the place."""
+    n = int(s.num_players)
+    for seat in range(n):
+        own = standing(s, t, seat)
+        place = 1
+        for other in range(n):
+            place += standing(s, t, other) > own
+        out[seat] = place
+
+
+@leaf
+def has_succeeded(s, t):
+    """Solo: all required objectives satisfied and the minimum score reached (R)."""
+    points = public_points(s, t, 0) + objective_points(s, t, 0)
+    return satisfied_objectives(s, t, 0) == s.player[0].objectives and points >= t.minimum_score[s.level]
+
+
+@helper
+def returns(s, t, final_places, out):
+    """Solo: +1 for success, -1 for failure. Else by place, tied seats sharing; or by winning alone."""
+    n = int(s.num_players)
+    if n == 1:
+        out[0] = 1.0 if has_succeeded(s, t) else -1.0
+    elif s.win_loss:
+        share_by_winning(final_places, n, out)
+    else:
+        rank_returns(final_places, n, out)
+
+
+@leaf
+def share_by_winning(final_places, n, out):
+    """Winners share +1 and losers share -1 equally; if all win, nobody gets anything."""
+    winners = 0
+    for seat in range(n):
+        winners += final_places[seat] == 1
+    for seat in range(n):
+        if winners == n:
+            out[seat] = 0.0
+        else:
+            out[seat] = 1 / winners if final_places[seat] == 1 else -1 / (n - winners)
+
+
+@helper
+def potential(s, t, out):
+    """Shaping: coefficient x (own public points - mean of the others') / 60; solo: points / minimum. 0 once the game is over."""
+    n = int(s.num_players)
+    total = 0
+    for seat in range(n):
+        total += public_points(s, t, seat)
+    for seat in range(n):
+        if s.end != RUNNING:
+            out[seat] = 0.0
+        elif n == 1:
+            own = total + objective_points(s, t, 0)
+            out[seat] = s.shaping * own / t.minimum_score[s.level]
+        else:
+            own = public_points(s, t, seat)
+            out[seat] = s.shaping * (own - (total - own) / (n - 1)) / FEW_POINTS
