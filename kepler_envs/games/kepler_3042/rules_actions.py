@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kepler_envs.engine.bits import allow
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.games.kepler_3042.actions import (
@@ -170,7 +172,7 @@ def colonise(s, t, action):
     player = s.player[seat]
     place = int(player.ship[action - SHIP]) - 1
     number = planet_at(s, place)
-    station(s, seat, action - SHIP, -1)
+    station(s, np.int64(seat), action - SHIP, np.int64(-1))
     player.colonies += 1
     player.slot[player.colonies] = number
     s.planet_owner[number] = seat + 1
@@ -230,7 +232,7 @@ def pay_development(s, t, action):
     spend(player, action - SLOT, t.tech[tech, player.tech[tech] + 1].cost)
     s.technology = 0
     s.flow = TD
-    advance(s, t, seat, tech)
+    advance(s, t, np.int64(seat), np.int64(tech))
 
 
 # ---------------------------------------------------------------- Terraforming
@@ -380,7 +382,7 @@ def is_useful(s, t, seat, bonus):
     if bonus == CIVIL_MODERNITY:
         return player.track[COLONIAL] < TRACK_END
     if bonus == EXPLORATORY_PLANNING:
-        return movable(s, t, seat, int(t.exploration_speed)) != 0
+        return movable(s, t, np.int64(seat), np.int64(t.exploration_speed)) != 0
     return player.storage[ENERGY] + player.storage[MATTER] > 0
 
 

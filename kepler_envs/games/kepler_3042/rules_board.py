@@ -122,9 +122,15 @@ def cubes_outside_the_pit(player):
 # ---------------------------------------------------------------- leadership tracks and rewards
 
 
-@helper
+@leaf
 def lead(s, t, seat, track, spaces):
-    """Advance on a track space by space: a medal goes to the current card, an icon's reward waits for the player (R)."""
+    """Advance on a track (one compiled version, whatever the types of the numbers)."""
+    step_on_track(s, t, np.int64(seat), np.int64(track), np.int64(spaces))
+
+
+@helper
+def step_on_track(s, t, seat, track, spaces):
+    """Space by space: a medal goes to the current card, an icon's reward waits for the player (R)."""
     player = s.player[seat]
     for _ in range(spaces):
         space = int(player.track[track]) + 1
@@ -136,7 +142,7 @@ def lead(s, t, seat, track, spaces):
             s.track_medals[track, medal] = 0
             s.card_medals[track] += 1
         if seat < s.num_players:  # the ghost takes no rewards (R)
-            add_reward(s, seat, int(t.icon[track, space]))
+            add_reward(s, seat, np.int64(t.icon[track, space]))
 
 
 @helper

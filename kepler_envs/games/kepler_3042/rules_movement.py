@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kepler_envs.engine.bits import allow
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.games.kepler_3042.actions import DONE, HEX, SHIP, SLOT
@@ -134,7 +136,7 @@ def place_ship(s, action):
         ship = 0
         while s.player[seat].ship[ship] != 0:
             ship += 1
-        station(s, seat, ship, action - HEX)
+        station(s, np.int64(seat), np.int64(ship), action - HEX)
     if source == BY_MISSION:
         s.flow = SM
     elif source == BY_CARD:
@@ -167,7 +169,7 @@ def has_destination(s, t, start, points):
     """Whether the search finds anything; mostly its first step does."""
     steps = 1
     while steps <= points:
-        if not is_empty(destinations(s, t, start, steps)):
+        if not is_empty(destinations(s, t, np.int64(start), np.int64(steps))):
             return True
         steps += 1
     return False
@@ -203,7 +205,7 @@ def start_movement(s, source, speed):
 def can_move(s, t, player, ship, speed):
     """In empty space (one that has landed only leaves by withdrawal or colonising, R) and with somewhere to go."""
     place = int(player.ship[ship]) - 1
-    return place >= 0 and is_empty_space(s, t, place) and has_destination(s, t, place, speed)
+    return place >= 0 and is_empty_space(s, t, place) and has_destination(s, t, np.int64(place), np.int64(speed))
 
 
 @helper
@@ -220,7 +222,7 @@ def movable(s, t, seat, speed):
 @leaf
 def still_movable(s, t):
     """Those that have not moved yet in this movement."""
-    return movable(s, t, int(s.active), int(s.speed)) & ~int(s.moved)
+    return movable(s, t, np.int64(s.active), np.int64(s.speed)) & ~int(s.moved)
 
 
 @leaf
@@ -250,7 +252,7 @@ def mover_hex(s):
 
 @leaf
 def legal_destinations(s, t, mask):
-    allow_hexes(mask, HEX, destinations(s, t, mover_hex(s), int(s.points)))
+    allow_hexes(mask, HEX, destinations(s, t, np.int64(mover_hex(s)), np.int64(s.points)))
     if s.took_target:
         allow(mask, DONE)
 
@@ -269,10 +271,10 @@ def move_ship(s, t, action):
         s.body[goal] = 0
         take_out(s.bodies, goal)
         take_out(s.face_up, goal)
-        station(s, seat, int(s.moving) - 1, goal)
+        station(s, np.int64(seat), np.int64(int(s.moving) - 1), goal)
         lead(s, t, seat, COLONIAL, 1)
     else:
-        station(s, seat, int(s.moving) - 1, goal)
+        station(s, np.int64(seat), np.int64(int(s.moving) - 1), goal)
         end_leg(s)
 
 
@@ -289,7 +291,7 @@ def end_leg(s):
 @leaf
 def can_go_on(s, t):
     """After a colonial target: spaces left, and somewhere to go."""
-    return has_destination(s, t, mover_hex(s), int(s.points))
+    return has_destination(s, t, np.int64(mover_hex(s)), np.int64(s.points))
 
 
 @helper
@@ -327,6 +329,6 @@ def withdraw(s, action):
     seat = int(s.seat)
     ship = action - SHIP
     on_mine = s.body[int(s.player[seat].ship[ship]) - 1] == MINE
-    station(s, seat, ship, -1)
+    station(s, np.int64(seat), np.int64(ship), np.int64(-1))
     if on_mine:
-        add_reward(s, seat, REGENERATION + 1)
+        add_reward(s, np.int64(seat), np.int64(REGENERATION + 1))

@@ -425,7 +425,7 @@ def finish_free_technology(s, t):
     tech = int(s.technology) - 1
     s.technology = 0
     s.flow = NEXT_BENEFICIARY
-    advance(s, t, int(s.active), tech)
+    advance(s, t, np.int64(s.active), np.int64(tech))
 
 
 @leaf

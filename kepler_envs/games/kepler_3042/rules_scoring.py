@@ -182,7 +182,7 @@ def terraformed_like(s, t, player, requirement, subject):
 def most_terraformed_of_a_type(s, t, player):
     most = 0
     for kind in range(NUM_TYPES):
-        most = max(most, terraformed_like(s, t, player, TERRAFORMED_TYPE, kind))
+        most = max(most, terraformed_like(s, t, player, np.int64(TERRAFORMED_TYPE), np.int64(kind)))
     return most
 
 
@@ -216,15 +216,20 @@ def achieved(s, t, seat, requirement, subject):
     return int(player.track[subject])
 
 
-@helper
+@leaf
 def satisfied_objectives(s, t, seat):
     """Bits of the required objectives that a seat satisfies now."""
+    return find_satisfied(s, t, np.int64(seat))
+
+
+@helper
+def find_satisfied(s, t, seat):
     required = np.uint64(s.player[seat].objectives)
     done = np.uint64(0)
     for number in range(NUM_OBJECTIVES):
         if required >> np.uint64(number) & np.uint64(1):
             objective = t.objective[number]
-            if achieved(s, t, seat, int(objective.test), int(objective.subject)) >= objective.count:
+            if achieved(s, t, seat, np.int64(objective.test), np.int64(objective.subject)) >= objective.count:
                 done |= np.uint64(1) << np.uint64(number)
     return done
 
