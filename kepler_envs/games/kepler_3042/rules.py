@@ -14,7 +14,6 @@ from kepler_envs.games.kepler_3042 import rules_movement as movement
 from kepler_envs.games.kepler_3042 import rules_round as rounds
 from kepler_envs.games.kepler_3042 import rules_scoring as scoring
 from kepler_envs.games.kepler_3042.rules_board import (
-    NEXT_BENEFICIARY,
     any_face_down,
     drop_reward,
     finish_action,
@@ -25,6 +24,7 @@ from kepler_envs.games.kepler_3042.state import (
     ANTIMATTER_SCIENCE,
     ENERGY,
     ENERGY_DEVELOPMENT,
+    NEXT_BENEFICIARY,
     REGENERATION,
     Node,
 )

@@ -22,9 +22,6 @@ from kepler_envs.games.kepler_3042.state import (
 TURNS = int(Phase.TURNS)
 BON_SEL = int(Node.BON_SEL)
 
-NEXT_BENEFICIARY = len(Node)
-"""A value of ``flow`` between two nodes: the next seat that the progress card is for."""
-
 
 # ---------------------------------------------------------------- seats
 

@@ -19,7 +19,6 @@ from kepler_envs.games.kepler_3042.hexes import (
     without,
 )
 from kepler_envs.games.kepler_3042.rules_board import (
-    NEXT_BENEFICIARY,
     add_reward,
     extra,
     finish_action,
@@ -39,6 +38,7 @@ from kepler_envs.games.kepler_3042.state import (
     MATTER,
     MAX_SHIPS,
     MINE,
+    NEXT_BENEFICIARY,
     REGENERATION,
     SPACE_TRAVELS,
     TARGET,

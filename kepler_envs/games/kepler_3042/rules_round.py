@@ -13,7 +13,6 @@ from kepler_envs.games.kepler_3042.components import ADVANCED, STANDARD
 from kepler_envs.games.kepler_3042.hexes import members, neighbours, nth_member, put_in, single, size, union, without
 from kepler_envs.games.kepler_3042.rules_actions import legal_slots, legal_to_turn_up, production
 from kepler_envs.games.kepler_3042.rules_board import (
-    NEXT_BENEFICIARY,
     TURNS,
     advance,
     all_tiles,
@@ -39,6 +38,7 @@ from kepler_envs.games.kepler_3042.state import (
     EARTH,
     GHOST,
     MAX_LEVEL,
+    NEXT_BENEFICIARY,
     NUM_CARDS,
     NUM_MEDALS,
     NUM_OBJECTIVES,

@@ -106,6 +106,10 @@ class Node(IntEnum):
     OVER = 29
 
 
+NEXT_BENEFICIARY = len(Node)
+"""``flow`` while rewards are handed out between two seats that the progress card is for."""
+
+
 class Phase(IntEnum):
     """Where a round stands."""
 
@@ -232,7 +236,7 @@ STATE = np.dtype(
         ("first", "i1"),  # seat of the first player
         ("turn_index", "i1"),  # turns done this round (setup: seats done)
         ("active", "i1"),  # seat whose setup, turn or card it is
-        ("flow", "i1"),  # the node of that seat; ``node`` differs while a reward is handed out
+        ("flow", "i1"),  # the node of that seat, or NEXT_BENEFICIARY; ``node`` differs while a reward is handed out
         ("beneficiaries", "i1"),  # seats (bits) that the card still waits for, the active one not included
         ("pending", "i1"),  # rewards waiting: the first ``pending`` of the next two
         ("pending_seat", "i1", (MAX_REWARDS,)),

@@ -1,0 +1,597 @@
+"""The test vectors of section 8 of the specification, by their names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.games.kepler_3042.state import Node, Phase
+from tests.games.kepler_3042.scenario import (
+    COLONIAL,
+    DONE,
+    GAME,
+    MEDAL_SPACES,
+    MINE,
+    NEIGHBOURS,
+    REGENERATE,
+    SOL,
+    TARGET,
+    TECHNOLOGICAL,
+    A,
+    E,
+    M,
+    Play,
+    Position,
+    Seat,
+    bonus,
+    burn,
+    convert,
+    main,
+    resource,
+    scenario,
+    ship,
+    slot,
+    tech,
+    to_hex,
+    track,
+)
+
+# ---------------------------------------------------------------- A to R: the rulebook's examples
+
+
+def knowledge_for_everybody() -> Play:
+    """Card 1 at the end of the last turn; seat 0 is first."""
+    own = {"tech": [1, 0, 0, 1, 0], "track": [0, 2]}
+    game = scenario(
+        card=1, seats={0: own}, earth=[2, 1, 0], phase=Phase.CLEANUP, active=0, turn_index=4, beneficiaries={1, 2, 3},
+        flow=Node.PC_TECH,
+    )  # fmt: skip
+    assert game.legal() == {DONE, *(tech(number) for number in range(1, 6))} == {0, *range(16, 21)}
+    return game
+
+
+def test_vector_a() -> None:
+    game = knowledge_for_everybody().play(16)
+    assert game.node == Node.PC_BURN and game.legal() == {35, 36, 37, 38, 39}
+    game.play(35)
+    own = game.own
+    assert own.tech[0] == 2 and own.pit == [1, 0, 0] and own.storage == [4, 6, 3]
+    assert own.track[TECHNOLOGICAL] == 3
+    assert (game.node, game.seat, game.position.rewards) == (Node.P_PROD, 0, [(0, E)])
+    assert game.legal() == {DONE, slot(0)} == {0, 23}
+
+
+def test_vector_a_other_technology() -> None:
+    game = knowledge_for_everybody().play(17)
+    own = game.own
+    assert own.tech == [1, 1, 0, 1, 0] and own.pit == [0, 0, 0] and own.track[TECHNOLOGICAL] == 2
+    assert (game.node, game.seat) == (Node.PC_TECH, 1)
+
+
+def test_vector_a_at_the_end_of_the_last_turn() -> None:
+    """The same, reached by ending the turn of the last seat."""
+    own = {"tech": [1, 0, 0, 1, 0], "track": [0, 2]}
+    others = {seat: {} for seat in (1, 2, 3)}
+    game = scenario(card=1, seats={0: own, **others}, earth=[2, 1, 0], active=3, turn=3, turn_index=3)
+    game.play(main(1)).pass_to(Node.PC_TECH)
+    assert game.seat == 0 and game.position.phase == Phase.CLEANUP and game.position.beneficiaries == {1, 2, 3}
+    assert game.legal() == {0, *range(16, 21)}
+
+
+def test_vector_b() -> None:
+    game = scenario(earth=[3, 3, 0], colonies={19: [2, 2, 0]})
+    around = NEIGHBOURS[game.position.hex_of(19)]
+    game.play(1)
+    assert game.node == Node.SM and game.legal() == {DONE, slot(0), slot(1)}
+    game.play(23)
+    assert game.legal() == {to_hex(place) for place in NEIGHBOURS[SOL]}
+    game.play(to_hex(NEIGHBOURS[SOL][0]), 24)
+    assert game.legal() <= {to_hex(place) for place in around}
+    game.play(min(game.legal()))
+    own = game.own
+    assert own.cubes[0] == [2, 2, 0] and own.cubes[1] == [1, 1, 0] and own.storage == [4, 4, 3]
+    assert own.ships.count(None) == 1
+
+
+def seeding(antimatter_science: int) -> Play:
+    game = scenario()
+    where = [game.position.hex_of(planet) for planet in (22, 26)]
+    own = {"tech": [0, 0, 0, 0, antimatter_science], "ships": [*where, None], "track": [4, 0], "pit": [1, 0, 0]}
+    medals = [{7, 10, 13, 16}, set(MEDAL_SPACES)]
+    return scenario(seats={0: own}, up=(22, 26), track_medals=medals).play(2)
+
+
+def test_vector_c() -> None:
+    game = seeding(3)
+    assert game.node == Node.CS and game.legal() == {0, 29, 30}
+    game.play(29, 30)
+    own, position = game.own, game.position
+    assert own.planets == [22, 26] and own.track[COLONIAL] == 7 and own.ships == [None] * 3
+    assert position.card_medals == [1, 0] and 7 not in position.track_medals[COLONIAL]
+    assert game.node == Node.P_REGEN and game.legal() == {0, 32}
+    assert game.play(32).own.pit == [0, 0, 0]
+
+
+def test_vector_c_without_the_technology() -> None:
+    assert seeding(2).legal() == {0, 29}
+
+
+def test_vector_d_and_d2() -> None:
+    game = scenario(earth=[3, 0, 1]).play(3)
+    assert game.node == Node.TD
+    game.play(20)  # Earth is the only card that can pay: TD_PAY is not asked
+    own = game.own
+    assert own.tech[4] == 1 and own.cubes[0] == [2, 0, 1] and own.track[TECHNOLOGICAL] == 0
+    game.play(20)
+    own = game.own
+    assert own.tech[4] == 2 and own.cubes[0] == [0, 0, 0] and own.storage == [7, 7, 3] and own.track[TECHNOLOGICAL] == 1
+
+
+def test_payment_is_asked_for_two_payers() -> None:
+    game = scenario(earth=[1, 0, 0], colonies={19: [1, 0, 0]}).play(3, tech(5))
+    assert game.node == Node.TD_PAY and game.legal() == {slot(0), slot(1)}
+    own = game.play(slot(1)).own
+    assert own.cubes[0] == [1, 0, 0] and own.cubes[1] == [0, 0, 0] and own.tech[4] == 1
+
+
+def terraforming(level: int) -> Play:
+    return scenario(
+        seats={0: {"tech": [0, 0, 0, level, 0], "action_cube": 0}}, colonies={2: [1, 0, 0], 5: [1, 1, 0]}
+    ).play(5)  # fmt: skip
+
+
+def test_vector_e() -> None:
+    game = terraforming(2)
+    assert game.node == Node.TF and game.legal() == {0, 24, 25}
+    game.play(24, 25)
+    own = game.own
+    assert game.position.terraformed == {2, 5} and own.cubes == [[0] * 3] * 6 and own.track[COLONIAL] == 3
+    assert game.node == Node.P_PROD and game.position.rewards == [(0, M)]
+
+
+def test_vector_e_with_a_lower_level() -> None:
+    assert terraforming(1).legal() == {0, 24}
+
+
+def test_vector_f() -> None:
+    game = scenario()
+    position = game.position
+    hidden = set(position.tiles) - position.face_up
+    bodies = (4, 25, MINE, TARGET)
+    chosen = [min(place for place in position.tiles if position.tiles[place] == body) for body in bodies]
+    game = scenario(face_up=position.face_up - set(chosen)).play(6, 22)
+    before = set(game.position.tiles) - game.position.face_up
+    assert game.node == Node.GM_FLIP and game.legal() == {to_hex(place) for place in before}
+    assert before == hidden | set(chosen) and game.own.track[TECHNOLOGICAL] == 1
+    game.play(*(to_hex(place) for place in chosen))
+    assert set(game.position.tiles) - game.position.face_up == before - set(chosen)
+    assert game.node == Node.BON_SEL
+
+
+def test_vector_g() -> None:
+    own = {"tech": [0, 0, 3, 0, 0], "storage": [3, 7, 3]}
+    game = scenario(seats={0: own}, earth=[3, 0, 0], colonies={5: [1, 0, 0]}).play(7)
+    assert game.node == Node.ES and game.legal() == {DONE, slot(0), slot(1)}
+    own = game.play(24).own
+    assert own.cubes[1] == [4, 0, 0] and own.storage[E] == 0
+
+
+def test_vector_h() -> None:
+    own = {"tech": [0, 0, 0, 3, 0]}
+    colonies = {21: [0, 0, 0], 22: [0, 0, 0], 3: [0, 0, 0]}
+    game = scenario(seats={0: own}, colonies=colonies).play(8)
+    assert game.node == Node.PE and game.legal() == {DONE, slot(1), slot(2), slot(3)}
+    game.play(24, 25)
+    own = game.own
+    assert own.cubes[1] == [1, 2, 0] and own.cubes[2] == [1, 3, 0] and own.storage == [5, 2, 3]
+    assert game.node == Node.BON_SEL, "the third slot is not offered"
+
+
+def test_vector_i() -> None:
+    game = scenario(seats={0: {"tech": [0, 0, 0, 0, 3]}}, earth=[3, 3, 0]).play(9, 23)
+    own = game.own
+    assert own.cubes[0] == [3, 3, 2] and own.storage[A] == 1
+
+
+def test_vector_j() -> None:
+    game = scenario(earth=[3, 3, 0], colonies={19: [1, 0, 0]}).play(1, 0)
+    assert game.node == Node.BON_SEL and game.legal() == {0, 10, 13}
+    game.play(10)
+    assert game.node == Node.BON_BURN
+    game.play(41)
+    assert game.node == Node.PLACE
+    game.play(min(game.legal()), 13, 36)
+    own = game.own
+    assert own.pit == [1, 1, 0] and own.storage == [3, 3, 3] and own.track[COLONIAL] == 1
+    assert sum(place is not None for place in own.ships) == 1
+
+
+def moving(level: int, ships: list[int | None], bodies: dict[int, int]) -> Play:
+    own = {"tech": [level, 0, 0, 0, 0], "ships": ships}
+    return scenario(seats={0: own}, bodies=bodies, flow=Node.MV, source=2, speed=level)
+
+
+def test_vector_k() -> None:
+    game = moving(3, [145, 191, 102], {148: 27, 193: MINE})
+    assert game.legal() == {0, 29, 30, 31}
+    game.play(29, 306, 30, 351, 31, 195)
+    assert game.own.ships == [148, 193, 37] and game.node == Node.WD
+    zone = game.snapshot.config.tables[0]["zone"]
+    assert (int(zone[102]), int(zone[37])) == (1, 2)
+
+
+def test_vector_k_colonial_target() -> None:
+    """The target is removed, a step on the colonial track, and the starship has a space left."""
+    game = moving(3, [None, None, 237], {239: TARGET})
+    game.play(31, 397)
+    assert not game.position.tiles and game.own.track[COLONIAL] == 1
+    assert game.node == Node.MV_DEST and game.position.points == 1
+    assert game.legal() == {0, 374, 375, 396, 418, 419}
+    game.play(0)
+    assert game.own.ships[2] == 239 and game.node == Node.WD
+
+
+def test_vector_l() -> None:
+    own = {"ships": [193, None, None], "pit": [0, 1, 0]}
+    game = scenario(seats={0: own}, bodies={193: MINE}, flow=Node.WD)
+    before = game.own.storage
+    game.play(29)
+    assert game.node == Node.P_REGEN and game.legal() == {0, 33}
+    own = game.play(33).own
+    assert own.pit == [0, 0, 0] and own.storage == [before[0], before[1] + 1, before[2]] and own.ships == [None] * 3
+
+
+def test_vector_m() -> None:
+    tracks = {0: [9, 3], 1: [4, 8], 2: [5, 2], 3: [6, 8]}
+    seats = {seat: {"track": spaces} for seat, spaces in tracks.items()}
+    game = scenario(
+        seats=seats, card=2, card_medals=[1, 2], active=3, turn=3, turn_index=3, flow=Node.ENDT,
+        track_medals=[{10, 13, 16}, {10, 13, 16}], phase=Phase.CLEANUP, beneficiaries=set(),
+    )  # fmt: skip
+    # a card for nobody is left: its last beneficiary declines
+    position = game.position
+    position.flow = position.node = Node.PLACE
+    position.source, position.active, position.turn = 3, 3, 3
+    game = Play(position.write(game.snapshot.config)).play(DONE)
+    assert [seat.medals for seat in game.position.seats] == [[1, 0], [0, 2], [0, 0], [0, 2]]
+    assert game.position.card_medals == [0, 0] and game.position.round == 2 and game.position.first == 3
+
+
+def test_vector_n() -> None:
+    """Two steps of technological leadership: Genesis Protocol brings two."""
+    own = {"tech": [0, 0, 0, 3, 0], "track": [0, 8]}
+    medals = [set(MEDAL_SPACES), {13, 16}]
+    game = scenario(
+        seats={0: own, **{seat: {"tech": [0, 0, 0, 2, 0]} for seat in (1, 2, 3)}}, earth=[2, 2, 1], track_medals=medals
+    ).play(3, tech(4))  # fmt: skip
+    assert game.own.track[TECHNOLOGICAL] == 10 and game.position.card_medals == [0, 0]
+    assert game.node == Node.P_PROD and game.position.rewards == [(0, E)] and game.legal() == {0, 23}
+    assert game.play(23).own.cubes[0] == [1, 0, 0]
+
+
+def test_vector_o() -> None:
+    levels = (2, 0, 1, 1)
+    seats = {seat: {"tech": [0, 0, 0, level, 0]} for seat, level in enumerate(levels)}
+    game = scenario(seats=seats, earth=[2, 1, 0])
+    before = game.position.seats
+    game.play(3, 19)
+    after = game.position.seats
+    assert [seat.tech[3] for seat in after] == [3, 1, 1, 1] and after[0].track[TECHNOLOGICAL] == 1
+    for number in (2, 3):
+        assert after[number] == before[number]
+    before[1].tech[3] = 1
+    assert after[1] == before[1]
+
+
+def solo(campaign: int, level: int, **changes: Any) -> Play:
+    return scenario(config=GAME.configure(1, campaign=campaign, level=level), **changes)
+
+
+def finished(position: Position, config: Any) -> Snapshot:
+    """The last card's last beneficiary declines in round 16: the game is over."""
+    position.round, position.phase, position.flow = 16, Phase.CLEANUP, Node.PC_PROD
+    position.node, position.source, position.beneficiaries = Node.PC_PROD, 0, set()
+    others = [other for other in range(1, 19) if other not in (2, 9)]
+    position.deck = [*others[:15], 9]
+    position.active = position.turn = len(position.seats) - 1
+    position.turn_index = len(position.seats)
+    return Play(position.write(config)).play(DONE).snapshot
+
+
+def test_vector_p() -> None:
+    """57 points at level 2 are 17 above the minimum: three bonus cubes, and two antimatter at level 3."""
+    game = solo(1, 2)
+    position = game.position
+    own = position.seats[0]
+    own.objectives = {6, 7}
+    own.tech, own.track, own.medals = [4, 4, 4, 4, 0], [20, 20], [4, 5]
+    own.cubes[0], own.storage = [0, 0, 3], [7, 7, 1]
+    planets = [planet for planet in position.tiles.values() if planet < MINE][:4]
+    own.planets = planets
+    position.face_up |= {position.hex_of(planet) for planet in planets}
+    end = finished(position, game.snapshot.config)
+    points = int(end.results()[1][0])
+    own.medals = [own.medals[0] + 57 - points, own.medals[1]]
+    end = finished(position, game.snapshot.config)
+    info = GAME.info(end.state, end.config.tables[0], 0)
+    assert info["final_vp"] == 57 and info["success"] and end.results()[2].tolist() == [1.0]
+    assert (info["next_level"], info["next_bonus"]) == (3, 3)
+    following = GAME.configure(1, campaign=1, level=3, bonus=3)
+    start = Play(Snapshot.deal(following, 5))
+    for kind in (E, M, E):
+        assert start.node == Node.SOLO_BONUS and start.legal() == {32, 33}
+        start.play(resource(kind))
+    own = start.own
+    assert start.node == Node.SETUP_TECH and own.cubes[0] == [2, 1, 2] and own.total() == [9, 8, 5]
+
+
+@pytest.mark.parametrize("points", [49, 50])
+def test_vector_q(points: int) -> None:
+    """Two terraformed planets satisfy three objectives; success needs fifty points, too."""
+    game = solo(0, 3, seats={0: {"tech": [0, 0, 0, 4, 0], "action_cube": 0}})
+    position = game.position
+    long_zone = sorted(set(position.tiles), key=lambda place: -steps_from_sol(place))
+    places = [place for place in long_zone if position.tiles[place] < MINE][:2]
+    by_number = {number: position.hex_of(number) for number in (2, 3)}
+    for number, place in zip((3, 2), places, strict=True):  # rocky planet 3 far out, oceanic 2 anywhere
+        other = position.tiles[place]
+        position.tiles[place], position.tiles[by_number[number]] = number, other
+        by_number = {key: position.hex_of(key) for key in (2, 3)}
+    position.face_up |= {position.hex_of(2), position.hex_of(3)}
+    own = position.seats[0]
+    own.planets, own.cubes[1], own.cubes[2] = [2, 3], [1, 0, 0], [1, 0, 0]
+    own.storage = [5, 7, 4]
+    own.objectives = {1, 2, 3}
+    game = Play(position.write(game.snapshot.config))
+    assert game.snapshot.observe(0)[5408 + 17 : 5408 + 34].tolist() == [0] * 17
+    game.play(main(4), slot(1), slot(2))
+    satisfied = game.snapshot.observe(0)[5408 + 17 : 5408 + 34]
+    assert satisfied.tolist() == [1, 1, 1] + [0] * 14
+    position = game.position
+    position.rewards = []
+    position.seats[0].medals = [0, 0]
+    position.seats[0].medals[0] += points - int(finished(position, game.snapshot.config).results()[1][0])
+    end = finished(position, game.snapshot.config)
+    assert end.results()[1].tolist() == [points]
+    assert end.results()[2].tolist() == [1.0 if points >= 50 else -1.0]
+
+
+def steps_from_sol(place: int) -> int:
+    from tests.games.kepler_3042.scenario import steps_between
+
+    return steps_between(place, SOL)
+
+
+def test_vector_r() -> None:
+    own = {"tech": [0, 1, 0, 3, 0], "storage": [3, 3, 3]}
+    game = scenario(seats={0: own}, earth=[4, 4, 0], colonies={18: [0, 0, 0], 19: [0, 0, 0]})
+    game.play(8, 24, 59, 25)
+    own = game.own
+    assert own.cubes[1] == [2, 1, 0] and own.cubes[2] == [1, 2, 0] and own.storage[:2] == [0, 0]
+    assert convert(1, 1) == 59
+
+
+# ---------------------------------------------------------------- 8.1 scoring
+
+
+def scored(seats: dict[int, Seat], terraformed: set[int], zones: dict[int, int], players: int = 2) -> Snapshot:
+    """A finished game with these players; ``zones``: planet -> zone it lies in."""
+    config = GAME.configure(players)
+    position = Position.read(Snapshot.deal(config, 1).state)
+    table = config.tables[0]
+    position.tiles, position.face_up = {}, set()
+    sites = {
+        zone: [h for h in range(418) if table["zone"][h] == zone and table["terrain"][h] == 0] for zone in range(3)
+    }
+    for planet, zone in zones.items():
+        position.tiles[sites[zone].pop()] = planet
+    for number, seat in seats.items():
+        seat.objectives = seat.objectives or position.seats[number].objectives
+        for index, place in enumerate(seat.ships):
+            if place == MINE:
+                seat.ships[index] = sites[0].pop()
+                position.tiles[seat.ships[index]] = MINE
+        seat.storage = [0, 0, 0]
+        position.seats[number] = seat
+    position.face_up = set(position.tiles)
+    position.terraformed = terraformed
+    return finished(position, config)
+
+
+def test_vector_s1() -> None:
+    own = Seat(
+        tech=[4, 1, 3, 3, 3], track=[15, 11], medals=[1, 2], planets=[2, 5, 18, 22, 26], ships=[MINE, None, None],
+        objectives={8}, cubes=[[0, 0, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 1]],
+    )  # fmt: skip
+    end = scored({0: own}, {2, 5, 18}, {2: 0, 5: 1, 18: 1, 22: 2, 26: 2})
+    assert end.results()[1][0] == 57
+    info = GAME.info(end.state, end.config.tables[0], 0)
+    terms = {name: points for name, points in info.items() if name.startswith("vp_")}
+    assert terms == {
+        "vp_antimatter": 2, "vp_all_five_types": 5, "vp_three_of_a_type": 0, "vp_mines": 2, "vp_maximum_technology": 2,
+        "vp_medals": 3, "vp_zones": 11, "vp_tracks": 12, "vp_terraformed_planets": 15, "vp_objective": 5,
+    }  # fmt: skip
+    assert info["final_vp"] == 57 and info["objective_done"] and info["round"] == 16
+
+
+def test_vector_s2() -> None:
+    own = Seat(tech=[2, 1, 2, 2, 0], track=[6, 4], planets=[3, 6, 10], objectives={14})
+    end = scored({0: own}, {3, 6}, {3: 0, 6: 1, 10: 1})
+    info = GAME.info(end.state, end.config.tables[0], 0)
+    assert info["final_vp"] == 28 and info["vp_three_of_a_type"] == 3 and info["vp_objective"] == 7
+
+
+def tied(points: list[int], highest: list[int | None]) -> Snapshot:
+    """Players with these points, of which a terraformed planet has that number."""
+    seats, zones, terraformed = {}, {}, set()
+    for number, planet in enumerate(highest):
+        seats[number] = Seat(planets=[planet] if planet else [], objectives={13})
+        if planet:
+            zones[planet] = 0
+            terraformed.add(planet)
+    first = scored({number: seat for number, seat in seats.items()}, terraformed, zones, len(points))
+    for number, seat in seats.items():
+        seat.medals = [points[number] - int(first.results()[1][number]), 0]
+    return scored(seats, terraformed, zones, len(points))
+
+
+def test_vector_s3() -> None:
+    end = tied([57, 57, 40, 30], [18, 22, None, None])
+    places, scores, returns = (values.tolist() for values in end.results())
+    assert scores == [57, 57, 40, 30] and places == [2, 1, 3, 4]
+    assert returns == pytest.approx([1 / 3, 1, -1 / 3, -1])
+    places, _, returns = (values.tolist() for values in tied([57, 57, 40, 30], [None] * 4).results())
+    assert places == [1, 1, 3, 4] and returns == pytest.approx([2 / 3, 2 / 3, -1 / 3, -1])
+    places, _, returns = (values.tolist() for values in tied([33, 33], [None, None]).results())
+    assert places == [1, 1] and returns == [0, 0]
+
+
+def test_vector_s4() -> None:
+    for players in (2, 3, 4):
+        assert Snapshot.deal(GAME.configure(players), 3).results()[1].tolist() == [0] * players
+    for level in (1, 2, 3, 4):
+        assert Snapshot.deal(GAME.configure(1, level=level), 3).results()[1].tolist() == [level - 1]
+
+
+# ---------------------------------------------------------------- rulings that no vector covers
+
+
+def test_theory_of_everything_burns_once() -> None:
+    game = scenario(seats={0: {"tech": [0, 0, 4, 0, 0]}}, earth=[3, 3, 0]).play(main(0), DONE)
+    game.play(bonus(3), burn(0, E))
+    assert game.position.second_free == 1 and game.own.pit == [1, 0, 0]
+    game.play(bonus(0))
+    assert game.node == Node.PLACE
+    game.play(min(game.legal()))
+    assert game.own.pit == [1, 0, 0] and game.position.second_free == 0
+
+
+def test_wormhole_stabilizer_makes_starships_cheap() -> None:
+    game = scenario(seats={0: {"tech": [4, 0, 0, 0, 0]}}, earth=[1, 0, 0]).play(main(0), slot(0))
+    assert game.own.cubes[0] == [0, 0, 0] and game.own.storage == [7, 7, 3]
+
+
+def test_conversions_grow_with_the_technology() -> None:
+    """What was used of the old level stays used; the difference comes at once."""
+    own = {"tech": [0, 2, 0, 0, 0]}
+    game = scenario(seats={0: own}, earth=[3, 3, 0], conversions=0, allocations=1).play(main(2), tech(2))
+    position = game.position
+    assert position.seats[0].tech[1] == 3 and (position.conversions, position.allocations) == (1, 2)
+
+
+def test_sixth_colony_is_impossible() -> None:
+    numbers = (1, 2, 3, 4, 5)
+    game = scenario()
+    place = game.position.hex_of(6)
+    full = scenario(
+        seats={0: {"ships": [place, None, None]}}, up=(6,), colonies={number: [0, 0, 0] for number in numbers}
+    ).play(main(1))
+    assert full.node != Node.CS
+
+
+def test_a_mapping_is_a_unit() -> None:
+    """Declined, there is neither a step nor a tile."""
+    game = scenario().play(main(5), DONE)
+    assert game.own.track == [0, 0] and game.node == Node.BON_SEL
+    game = scenario().play(main(5), track(COLONIAL))
+    assert game.node == Node.GM_FLIP and DONE not in game.legal()
+
+
+def test_rewards_of_others_come_after_the_own_one() -> None:
+    """A collaboration that takes three players over an icon at once."""
+    seats = {0: {"tech": [3, 0, 0, 0, 0], "track": [0, 2]}, 2: {"track": [0, 2]}, 3: {"track": [0, 2]}}
+    game = scenario(seats={**seats, 1: {"tech": [2, 0, 0, 0, 0]}}, earth=[3, 3, 1]).play(main(2), tech(1))
+    assert game.position.rewards == [(0, E), (2, E), (3, E)]
+    assert [seat.tech[0] for seat in game.position.seats] == [4, 2, 2, 2]
+    assert (game.node, game.seat) == (Node.P_PROD, 0)
+    game.play(slot(0))
+    assert (game.node, game.seat, game.legal()) == (Node.P_PROD, 2, {DONE, slot(0)})
+    game.play(DONE)
+    assert (game.node, game.seat) == (Node.P_PROD, 3)
+    game.play(slot(0))
+    assert game.seat == 0
+
+
+def test_a_reward_that_brings_nothing_is_lost() -> None:
+    own = {"track": [5, 0]}
+    game = scenario(seats={0: own}).play(main(5), track(COLONIAL))
+    assert game.node == Node.GM_FLIP and game.own.track[COLONIAL] == 6, "the pit is empty: no regeneration"
+
+
+def test_placing_with_no_free_hex_beside_the_planet() -> None:
+    """The nearest free hexes are offered."""
+    ring = NEIGHBOURS[SOL]
+    seats = {0: {}, 1: {"ships": ring[:3]}, 2: {"ships": ring[3:]}}
+    game = scenario(seats=seats, earth=[1, 1, 0]).play(main(0), slot(0))
+    places = {action - 158 for action in game.legal()}
+    assert places and {steps_from_sol(place) for place in places} == {2}
+
+
+def test_starships_do_not_block_but_tiles_do() -> None:
+    """A ring of starships can be crossed; a tile that is face down can neither be entered nor crossed."""
+    ring = NEIGHBOURS[100]
+    game = moving(2, [100, *ring[:2]], {})
+    position = game.position
+    position.seats[1].ships, position.seats[2].ships[0] = ring[2:5], ring[5]
+    game = Play(position.write(game.snapshot.config)).play(ship(0))
+    assert {steps_from(100, action) for action in game.legal()} == {2}
+    closed = scenario(
+        seats={0: {"tech": [2, 0, 0, 0, 0], "ships": [100, None, None]}}, bodies=dict.fromkeys(ring, MINE), face_up=set(),
+        flow=Node.MV, source=2, speed=2,
+    )  # fmt: skip
+    assert closed.legal() == {DONE}
+
+
+def steps_from(place: int, action: int) -> int:
+    from tests.games.kepler_3042.scenario import steps_between
+
+    return steps_between(place, action - 158)
+
+
+def test_win_loss_rewards() -> None:
+    config = GAME.configure(4, rewards="win_loss")
+    for points, expected in (
+        ([9, 5, 5, 1], [1, -1 / 3, -1 / 3, -1 / 3]), ([9, 9, 5, 1], [0.5, 0.5, -0.5, -0.5]), ([4, 4, 4, 4], [0, 0, 0, 0]),
+    ):  # fmt: skip
+        position = Position.read(tied(points, [None] * 4).state)
+        position.end, position.win_loss = 0, 1
+        for seat in position.seats:
+            seat.objectives = {13}
+        assert finished(position, config).results()[2].tolist() == pytest.approx(expected)
+
+
+def test_ghost() -> None:
+    """A space on both tracks each round, a level in rounds 5, 10 and 15; no rewards; what the human did not choose at first."""
+    game = Play(Snapshot.deal(GAME.configure(1), 7)).play(tech(1), tech(3))
+    assert game.position.ghost.tech == [0, 1, 0, 1, 1] and game.position.ghost.track == [1, 1]
+    levels = {}
+    while not game.over:
+        levels[game.position.round] = (game.position.ghost.track, sum(game.position.ghost.tech))
+        game.play(min(game.legal()))
+    assert levels[4] == ([4, 4], 3) and levels[5] == ([5, 5], 8) and levels[16] == ([16, 16], 18)
+    assert game.position.ghost.tech == [3, 4, 3, 4, 4]
+    assert sum(game.position.ghost.medals) > 0
+
+
+def test_ghost_meets_medals() -> None:
+    """In round 4 the ghost uncovers a medal on each track; whoever is furthest in 3b has both, here the ghost alone."""
+    game = Play(Snapshot.deal(GAME.configure(1), 7)).play(tech(1), tech(3))
+    while game.position.round < 4:
+        game.play(min(game.legal()))
+    assert game.position.card_medals == [1, 1]
+    while game.position.round < 5:
+        game.play(min(game.legal()))
+    assert game.position.ghost.medals == [1, 1] or game.own.medals != [0, 0]
+
+
+def test_last_round_ends_the_game() -> None:
+    game = Play(Snapshot.deal(GAME.configure(2), 3)).pass_to(Node.OVER)
+    assert game.over and game.position.round == 16 and game.position.phase == Phase.OVER
+
+
+def test_regeneration_is_a_reward_of_space_six() -> None:
+    own = {"track": [5, 0], "pit": [0, 0, 1]}
+    game = scenario(seats={0: own}).play(main(5), track(COLONIAL))
+    assert game.position.rewards == [(0, REGENERATE)] and game.legal() == {DONE, resource(A)}
