@@ -256,7 +256,7 @@ class KeplerEnv(AECEnv):
         if self.illegal == "raise":
             raise IllegalAction(message)
         others = self.config.num_players - 1
-        returns = [1.0 / others] * self.config.num_players
+        returns = [1.0 / others if others else 0.0] * self.config.num_players
         returns[offender] = -1.0
         places = [1] * self.config.num_players
         places[offender] = self.config.num_players

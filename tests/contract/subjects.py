@@ -6,6 +6,7 @@ A game's tests provide ``tests/games/<game>/invariants.py`` with
     check_decision(before, action, after, config)       the same for a decision (optional)
     EAGER                                               ids that move the game on; random games prefer them
     HIDES                                               whether the game has hidden cards (optional, True)
+    possible_nodes(config)                              nodes that random games reach (optional, all but OVER)
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pytest
 
 import kepler_envs
@@ -31,6 +33,7 @@ class Hooks:
     check_decision: Callable[[Any, int, Any, Configuration], None]
     eager_ids: frozenset[int]
     hides: bool
+    possible_nodes: Callable[[Configuration], set[Any]]
 
 
 def hooks_of(game: Game) -> Hooks:
@@ -41,7 +44,18 @@ def hooks_of(game: Game) -> Hooks:
         getattr(module, "check_decision", lambda *_: None),
         frozenset(module.EAGER),
         getattr(module, "HIDES", True),
+        getattr(module, "possible_nodes", _all_nodes),
     )
+
+
+def _all_nodes(config: Configuration) -> set[Any]:
+    return {node for node in config.game.nodes if node.name != "OVER"}
+
+
+def check_sum(config: Configuration, rewards: Any) -> None:
+    """What one wins the others lose; only who plays alone wins or loses on his own. The last axis is the seats."""
+    if config.num_players > 1:
+        assert np.abs(np.sum(rewards, axis=-1)).max() < 1e-5
 
 
 def _configurations() -> Iterator[Any]:
@@ -60,16 +74,21 @@ def _few_configurations() -> Iterator[Any]:
 
 
 def variations(game: Game) -> Iterator[Configuration]:
-    """The game with each allowed word of each option once, and with shaping if it has that."""
+    """The game with each allowed word of each option once, and with shaping if it has that.
+
+    An option that is not for the default number of players is tried with the fewest.
+    """
     for option in game.option_list:
         values = [choice for choice in option.choices if choice != option.default]
         if option.name == "shaping":
             values.append(0.25)
         for value in values:
-            try:
-                yield game.configure(game.default_players, **{option.name: value})
-            except OptionError:
-                continue  # allowed for other player counts only
+            for players in (game.default_players, game.min_players):
+                try:
+                    yield game.configure(players, **{option.name: value})
+                except OptionError:
+                    continue  # allowed for other player counts only
+                break
 
 
 def _variations() -> Iterator[Any]:

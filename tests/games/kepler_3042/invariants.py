@@ -1,0 +1,477 @@
+"""What holds in every position of Kepler-3042 (section 8.2), worked out from what lies on the table alone.
+
+The position that a state shows is written anew and compared byte by byte, so everything that a state keeps only for speed is checked
+by that; the numbered invariants follow, and observation, legal ids of the map's nodes and scores are worked out a second
+time, plainly. Numbers are read from the component file itself. The contract tests find the hooks by name.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kepler_envs.engine.game import RUNNING, TERMINATED, Configuration
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.games.kepler_3042.components import DEFAULT_FILE
+from kepler_envs.games.kepler_3042.state import NEXT_BENEFICIARY, Node, Phase
+from tests.games.kepler_3042.scenario import (
+    DONE,
+    MEDAL_SPACES,
+    MINE,
+    NEIGHBOURS,
+    SOL,
+    TARGET,
+    Position,
+    Seat,
+    steps_between,
+    to_hex,
+)
+
+EAGER = frozenset([1, 2, 3, 5, 8, 10, 14, *range(16, 35), *range(158, 576)])
+"""Ids that build, colonise, develop, terraform, exploit, produce and move, rather than decline."""
+
+
+def possible_nodes(config: Configuration) -> set[Node]:
+    """Bonus cubes are placed in the solo game only, after a level that brought some."""
+    without = set() if config.values["bonus"] else {Node.SOLO_BONUS}
+    return set(Node) - without - {Node.OVER}
+
+
+class Numbers:
+    """The component file of a configuration, as it is written."""
+
+    def __init__(self, path: Path) -> None:
+        file = tomllib.loads(path.read_text(encoding="utf-8"))
+        number = {row["name"]: row["value"] for row in file["numbers"]}
+        self.radii = (number["short_radius"], number["mid_radius"])
+        self.planet = {row["number"]: row for row in file["planets"]}
+        self.codes = [row["code"] for row in file["planet_types"]]
+        self.level = {(row["technology"], row["level"]): row for row in file["technology_levels"]}
+        self.signs = "".join(row["hexes"] for row in file["terrain"])
+        self.setup = {row["players"]: row for row in file["setup"]}
+        self.cubes = [row["cubes"] for row in file["resources"]]
+        self.card = {row["id"]: row for row in file["progress_cards"]}
+        self.objective = {row["id"]: row for row in file["objectives"]}
+        self.minimum = {row["level"]: row["minimum_score"] for row in file["campaign_levels"]}
+        self.antimatter = {row["level"]: row["antimatter"] for row in file["campaign_levels"]}
+        self.zone_vp = [row["vp"] for row in file["zones"]]
+        self.track_vp = [row["vp"] for row in file["tracks"]]
+        self.vp = {name: value for name, value in number.items() if name.startswith("vp_")}
+        self.stars = {place: int(sign) for place, sign in enumerate(self.signs) if sign in "123"}
+        self.distance = [steps_between(place, SOL) for place in range(418)]
+        self.zone = [sum(steps > radius for radius in self.radii) for steps in self.distance]
+
+    def is_space(self, place: int) -> bool:
+        return self.signs[place] == "."
+
+    def kind(self, planet: int) -> int:
+        return self.codes.index(self.planet[planet]["type"])
+
+
+@cache
+def numbers_of(path: Path | None) -> Numbers:
+    return Numbers(path or DEFAULT_FILE)
+
+
+def check_invariants(state: Any, config: Configuration) -> None:
+    """AssertionError if the state breaks a rule."""
+    position, numbers = Position.read(state), numbers_of(config.components)
+    check_bytes(position, state, config)
+    check_cubes(position, numbers)
+    check_ships(position, numbers)
+    check_tiles(position, numbers)
+    check_progress(position, numbers)
+    check_turn(position, numbers)
+    if position.end == RUNNING:
+        snapshot = Snapshot.take(config, np.frombuffer(bytearray(state.tobytes()), config.game.state))
+        check_legal(position, numbers, snapshot)
+        seat = position.decisions % len(position.seats)  # one observer a position, all in turn
+        check_observation(position, numbers, config, seat, snapshot.observe(seat))
+
+
+def check_bytes(position: Position, state: Any, config: Configuration) -> None:
+    """Everything derived is what it must be, and everything unused is 0."""
+    written = position.write(config).state
+    for name in config.game.state.names:
+        if name == "player":
+            continue
+        assert np.array_equal(written[name], state[name]), name
+    for row in range(4):
+        for name in config.game.state["player"].base.names:
+            if name not in ("score_sheet", "objectives_done") or position.end == RUNNING:
+                assert np.array_equal(written["player"][row][name], state["player"][row][name]), f"player {row} {name}"
+
+
+def check_cubes(position: Position, numbers: Numbers) -> None:
+    """Invariants 1 and 9."""
+    for seat in position.seats:
+        cards = seat.cubes
+        assert all(count >= 0 for row in [seat.storage, seat.pit, *cards] for count in row)
+        assert all(not any(card) for card in cards[1 + len(seat.planets) :]), "cubes on an empty slot"
+        assert len(seat.planets) <= 5 and len(set(seat.planets)) == len(seat.planets)
+        total = seat.total()
+        if position.level == 0:
+            assert total == numbers.cubes
+        else:
+            waiting = position.left if position.flow == Node.SOLO_BONUS else 0
+            assert sum(total[:2]) + waiting == sum(numbers.cubes[:2]) + position.bonus_cubes
+            assert total[2] == numbers.cubes[2] + numbers.antimatter[position.level]
+            assert all(a >= b for a, b in zip(total, numbers.cubes, strict=True))
+
+
+def check_ships(position: Position, numbers: Numbers) -> None:
+    """Invariants 2 and 3."""
+    places = [place for seat in position.seats for place in seat.ships if place is not None]
+    assert len(set(places)) == len(places), "two starships on a hex"
+    owners = position.owners()
+    for place in places:
+        body = position.tiles.get(place)
+        assert numbers.is_space(place)
+        assert body is None or (place in position.face_up and body != TARGET and body not in owners), (place, body)
+
+
+def check_tiles(position: Position, numbers: Numbers) -> None:
+    """Invariants 4 and 5."""
+    setup = numbers.setup[len(position.seats)]
+    in_play = {number for number, row in numbers.planet.items() if row["min_players"] <= position.tile_group}
+    counts = Counter(position.tiles.values())
+    assert {body for body in counts if body < MINE} == in_play and all(counts[planet] == 1 for planet in in_play)
+    assert counts[MINE] == setup["mines"] and counts[TARGET] <= setup["colonial_targets"]
+    assert position.face_up <= set(position.tiles)
+    owned = [planet for seat in position.seats for planet in seat.planets]
+    assert len(set(owned)) == len(owned) and position.terraformed <= set(owned)
+    assert {position.hex_of(planet) for planet in owned} <= position.face_up
+    for place in position.tiles:
+        stars = [star for star in NEIGHBOURS[place] if star in numbers.stars]
+        assert numbers.is_space(place) and len(stars) == 1 and numbers.stars[stars[0]] in setup["star_kinds"]
+        assert not set(NEIGHBOURS[place]) & set(position.tiles), "two tiles side by side"
+        assert SOL not in NEIGHBOURS[place]
+        assert numbers.zone[place] != 0 or place in position.face_up
+
+
+def check_progress(position: Position, numbers: Numbers) -> None:
+    """Invariants 6, 7 and 8."""
+    for seat in position.rows():
+        assert all(0 <= level <= 4 for level in seat.tech) and all(0 <= space <= 20 for space in seat.track)
+        assert sum(len(medals) for medals in position.track_medals) <= 10
+    for number in range(2):
+        taken = 5 - len(position.track_medals[number]) - position.card_medals[number]
+        held = [seat.medals[number] for seat in position.rows()]
+        assert 0 <= max(held) <= taken <= sum(held)
+        reached = max(seat.track[number] for seat in position.rows())
+        assert all(space > reached for space in position.track_medals[number])
+        assert all(space <= reached for space in set(MEDAL_SPACES) - position.track_medals[number])
+    assert len(set(position.deck)) == 16 and set(position.deck) <= set(numbers.card)
+    if position.level:
+        assert all(numbers.card[card]["solo"] for card in position.deck)
+    dealt = [seat.objectives for seat in position.seats]
+    if position.level:
+        assert len(dealt[0]) == position.level
+    else:
+        wanted = "advanced" if position.advanced else "standard"
+        assert all(len(own) == 1 and numbers.objective[min(own)]["set"] == wanted for own in dealt)
+        assert len(set().union(*dealt)) == len(dealt)
+
+
+PHASE_OF = {
+    **dict.fromkeys((Node.SETUP_TECH, Node.SOLO_BONUS), Phase.SETUP),
+    **dict.fromkeys((node for node in Node if node.name.startswith("PC_")), Phase.CLEANUP),
+    Node.OVER: Phase.OVER,
+}
+
+
+def check_turn(position: Position, numbers: Numbers) -> None:
+    """Registers are there when they mean something, else 0; invariant 13 is part of :func:`check_legal`."""
+    flow, players = position.flow, len(position.seats)
+    assert 0 <= position.round <= 16 and (position.round == 0) == (position.phase == Phase.SETUP)
+    assert (position.node == Node.OVER) == (position.end == TERMINATED) == (position.phase == Phase.OVER)
+    if flow != NEXT_BENEFICIARY and not (flow in (Node.PLACE, Node.MV, Node.MV_DEST) and position.source == 3):
+        assert position.phase == PHASE_OF.get(Node(flow), Phase.TURNS)
+    else:
+        assert position.phase == Phase.CLEANUP
+    if position.phase == Phase.TURNS:
+        assert position.active == (position.first + position.turn_index) % players
+        assert len(position.bonus_used) <= 2 and not position.beneficiaries
+    else:
+        assert not (position.conversions or position.allocations or position.bonus_used or position.second_free)
+    if position.rewards:
+        seat, kind = position.rewards[0]
+        assert position.turn == seat and position.node == (Node.P_REGEN if kind == 2 else Node.P_PROD)
+        assert len(position.rewards) <= players + 1
+    else:
+        assert (position.node, position.turn) == (flow, position.active)
+    assert (position.moving is not None) == (flow == Node.MV_DEST)
+    assert position.moving is not None or not (position.points or position.took_target)
+    assert flow in (Node.MV, Node.MV_DEST) or not (position.speed or position.moved)
+    assert flow in (Node.MV, Node.MV_DEST, Node.PLACE) or position.source == 0
+    assert (position.bonus is not None) == (flow == Node.BON_BURN)
+    assert (position.technology is not None) == (flow in (Node.TD_PAY, Node.PC_BURN))
+    assert flow == Node.PE or not position.exploited
+    counted = (Node.SM, Node.PLACE, Node.PE, Node.GM_FLIP, Node.SOLO_BONUS, Node.PC_FLIP, Node.PC_REGEN, Node.PC_BURN)
+    assert flow in counted or position.left == 0
+    assert flow != Node.PLACE or position.source == 0 or position.left == 0
+
+
+# ---------------------------------------------------------------- the map, searched plainly
+
+
+def reachable(position: Position, numbers: Numbers, start: int, points: int) -> set[int]:
+    """Where a starship can end: breadth first, hex by hex."""
+    owners, ships = position.owners(), position.ships_at()
+    found, frontier, seen = set(), [start], {start}
+    for _ in range(points):
+        following = []
+        for place in frontier:
+            for other in NEIGHBOURS[place]:
+                if other in seen or not numbers.is_space(other):
+                    continue
+                body = position.tiles.get(other)
+                if body is None:
+                    seen.add(other)
+                    following.append(other)
+                    if other not in ships:
+                        found.add(other)
+                elif other in position.face_up and body not in owners and other not in ships:
+                    found.add(other)
+        frontier = following
+    return found
+
+
+def places_for_a_ship(position: Position, numbers: Numbers, centre: int) -> set[int]:
+    """The free hexes nearest to a planet."""
+    taken = set(position.tiles) | set(position.ships_at())
+    free = [place for place in range(418) if numbers.is_space(place) and place not in taken]
+    nearest = min(steps_between(place, centre) for place in free)
+    return {place for place in free if steps_between(place, centre) == nearest}
+
+
+def check_legal(position: Position, numbers: Numbers, snapshot: Snapshot) -> None:
+    """Invariants 12 and 13, and the ids of the map's nodes."""
+    legal = set(snapshot.legal_ids())
+    assert legal <= set(range(576))
+    seat = position.seats[position.turn]
+    if position.phase != Phase.TURNS or position.turn != position.active:
+        assert not any(56 <= action < 158 for action in legal)
+    if position.node == Node.MAIN:
+        assert {action for action in legal if action < 56} == set(range(1, 10)) - {1 + seat.action_cube}
+    if position.node == Node.MV_DEST:
+        places = reachable(position, numbers, seat.ships[position.moving], position.points)
+        assert legal == {to_hex(place) for place in places} | ({DONE} if position.took_target else set())
+    elif position.node == Node.MV:
+        ships = {
+            index
+            for index, place in enumerate(seat.ships)
+            if index not in position.moved and place is not None and place not in position.tiles
+            and reachable(position, numbers, place, position.speed)
+        }  # fmt: skip
+        assert {action - 29 for action in legal if 29 <= action < 32} == ships and ships
+    elif position.node == Node.PLACE:
+        slots = range(1 + len(seat.planets)) if position.place_slot is None else [position.place_slot]
+        centres = [SOL if number == 0 else position.hex_of(seat.planets[number - 1]) for number in slots]
+        places = set().union(*(places_for_a_ship(position, numbers, centre) for centre in centres))
+        assert legal - {DONE} == {to_hex(place) for place in places}
+    elif position.node in (Node.GM_FLIP, Node.PC_FLIP):
+        assert legal - {DONE} == {to_hex(place) for place in set(position.tiles) - position.face_up}
+
+
+# ---------------------------------------------------------------- points and the observation, worked out plainly
+
+
+def public_points(position: Position, numbers: Numbers, seat: Seat) -> int:
+    kinds = Counter(numbers.kind(planet) for planet in seat.planets)
+    vp = numbers.vp
+    points = vp["vp_antimatter"] * sum(card[2] for card in seat.cubes)
+    points += vp["vp_five_types"] * (len(kinds) == 5)
+    points += vp["vp_three_of_a_type"] * (max(kinds.values(), default=0) >= 3)
+    points += vp["vp_mine"] * sum(position.tiles.get(place) == MINE for place in seat.ships if place is not None)
+    points += vp["vp_max_technology"] * seat.tech.count(4) + vp["vp_medal"] * sum(seat.medals)
+    points += sum(numbers.zone_vp[numbers.zone[position.hex_of(planet)]] for planet in seat.planets)
+    points += sum(numbers.track_vp[track][space] for track, space in enumerate(seat.track))
+    return points + sum(numbers.planet[planet]["vp"] for planet in seat.planets if planet in position.terraformed)
+
+
+def is_satisfied(position: Position, numbers: Numbers, seat: Seat, objective: int) -> bool:
+    row = numbers.objective[objective]
+    args, test = row["args"], row["test"]
+    colonies = [(numbers.planet[p]["type"], numbers.zone[position.hex_of(p)], p in position.terraformed) for p in seat.planets]
+    done = [colony for colony in colonies if colony[2]]
+    among = done if test.startswith("terraformed") else colonies
+    found = {
+        "type": lambda: sum(kind == args["type"] for kind, _, _ in among),
+        "zone": lambda: sum(zone == args["zone"] for _, zone, _ in among),
+        "each_zone": lambda: min(sum(zone == wanted for _, zone, _ in among) for wanted in range(3)),
+        "types": lambda: len({kind for kind, _, _ in among}),
+        "total": lambda: len(among),
+        "same_type": lambda: max(Counter(kind for kind, _, _ in among).values(), default=0),
+    }
+    if test == "track":
+        return seat.track[args["track"]] >= args["space"]
+    if test == "techs_at_level":
+        return sum(level >= args["level"] for level in seat.tech) >= args["n"]
+    if test == "antimatter_on_planets":
+        return sum(card[2] for card in seat.cubes) >= args["n"]
+    return found[test.partition("_")[2]]() >= args["n"]
+
+
+def check_observation(
+    position: Position, numbers: Numbers, config: Configuration, observer: int, vector: np.ndarray
+) -> None:
+    """Every entry, from what lies on the table."""
+    expected = plain_observation(position, numbers, config, observer)
+    for name, values in expected.items():
+        seen = config.observation[name].view(vector)
+        assert np.array_equal(seen, np.asarray(values)), f"{name}: {seen.tolist()}, not {np.asarray(values).tolist()}"
+    assert set(expected) == set(config.observation.pieces)
+
+
+def one_hot(size: int, members: Any) -> list[int]:
+    wanted = set(members)
+    return [int(number in wanted) for number in range(size)]
+
+
+def plain_observation(position: Position, numbers: Numbers, config: Configuration, observer: int) -> dict[str, Any]:
+    players = len(position.seats)
+    order = [(observer + distance) % players for distance in range(players)]
+    relative = {seat: 1 + distance for distance, seat in enumerate(order)}
+    seen: dict[str, Any] = {}
+    planes(position, numbers, observer, relative, seen)
+    planet_rows(position, numbers, relative, seen)
+    player_rows(position, numbers, config, order, seen)
+    own = position.seats[observer]
+    seen["objectives"] = one_hot(17, {objective - 1 for objective in own.objectives})
+    seen["satisfied"] = one_hot(
+        17, {one - 1 for one in own.objectives if is_satisfied(position, numbers, own, one)}
+    )  # fmt: skip
+    seen["card"] = one_hot(18, [position.deck[position.round - 1] - 1] if position.round else [])
+    seen["past_cards"] = one_hot(18, [card - 1 for card in position.deck[: max(0, position.round - 1)]])
+    seen["card_medals"] = position.card_medals
+    seen["track_medals"] = [[space in medals for space in MEDAL_SPACES] for medals in position.track_medals]
+    seen["round"], seen["num_players"], seen["node"] = position.round, players, one_hot(30, [position.node])
+    seen["reward"] = position.rewards[0][1] + 1 if position.rewards else 0
+    seen["own_turn"] = position.phase == Phase.TURNS and position.turn == position.active
+    for name in ("conversions", "allocations", "second_free", "points", "speed", "source", "left", "level", "advanced"):
+        seen[name] = getattr(position, name)
+    seen["bonus_used"], seen["moved"] = one_hot(6, position.bonus_used), one_hot(3, position.moved)
+    seen["exploited"] = one_hot(6, position.exploited)[1:]
+    for name in ("technology", "bonus", "campaign"):
+        value = getattr(position, name)
+        seen[name] = 0 if value is None else value + 1
+    hidden = [body for place, body in position.tiles.items() if place not in position.face_up]
+    seen["face_down"] = [sum(body < MINE for body in hidden), hidden.count(MINE), hidden.count(TARGET)]
+    seen["minimum_score"] = numbers.minimum[position.level] if position.level else 0
+    return seen
+
+
+def planes(position: Position, numbers: Numbers, observer: int, relative: dict[int, int], seen: dict[str, Any]) -> None:
+    board = {name: np.zeros(418, int) for name in (
+        "terrain", "star_kind", "zone", "star_in_play", "body", "planet", "planet_owner", "terraformed", "ship_owner", "own_ship",
+        "focus", "sol_distance",
+    )}  # fmt: skip
+    owners = position.owners()
+    for place, sign in enumerate(numbers.signs):
+        board["terrain"][place] = {".": 0, "S": 2, "*": 3}.get(sign, 1)
+        board["zone"][place], board["sol_distance"][place] = numbers.zone[place], numbers.distance[place]
+    for star, kind in numbers.stars.items():
+        board["star_kind"][star] = kind
+        board["star_in_play"][star] = kind in numbers.setup[len(position.seats)]["star_kinds"]
+    for place, body in position.tiles.items():
+        board["body"][place] = 1 if place not in position.face_up else {MINE: 3, TARGET: 4}.get(body, 2)
+        if board["body"][place] == 2:
+            board["planet"][place] = body
+            board["planet_owner"][place] = relative[owners[body]] if body in owners else 0
+            board["terraformed"][place] = body in position.terraformed
+    for place, (seat, index) in position.ships_at().items():
+        board["ship_owner"][place] = relative[seat]
+        board["own_ship"][place] = index + 1 if seat == observer else 0
+    active = position.seats[position.active]
+    if position.flow == Node.MV_DEST:
+        board["focus"][active.ships[position.moving]] = 1
+    elif position.flow == Node.PLACE and position.source == 0:
+        slot = position.place_slot
+        board["focus"][SOL if slot == 0 else position.hex_of(active.planets[slot - 1])] = 1
+    for name, values in board.items():
+        seen[f"hex.{name}"] = values.reshape(19, 22)
+
+
+def planet_rows(position: Position, numbers: Numbers, relative: dict[int, int], seen: dict[str, Any]) -> None:
+    owners, ships = position.owners(), position.ships_at()
+    rows = []
+    for number in range(1, 29):
+        place = next((place for place, body in position.tiles.items() if body == number), None)
+        row = {"in_play": place is not None, "status": 0, "owner": 0, "zone": 0, "cubes": [0, 0, 0], "slot": 0}
+        if place in position.face_up:
+            row["status"], row["zone"] = 2 if place in ships else 1, numbers.zone[place] + 1
+            if number in owners:
+                seat = position.seats[owners[number]]
+                slot = 1 + seat.planets.index(number)
+                row |= {"status": 3 + (number in position.terraformed), "owner": relative[owners[number]]}
+                row |= {"cubes": seat.cubes[slot], "slot": slot}
+        rows.append(row)
+    for name in rows[0]:
+        seen[f"planets.{name}"] = [row[name] for row in rows]
+
+
+def player_rows(
+    position: Position, numbers: Numbers, config: Configuration, order: list[int], seen: dict[str, Any]
+) -> None:
+    rows = []
+    for seat in order:
+        own = position.seats[seat]
+        bodies = [position.tiles.get(place, 0) for place in own.ships if place is not None]
+        kinds = [numbers.kind(planet) for planet in own.planets]
+        zones = [numbers.zone[position.hex_of(planet)] for planet in own.planets]
+        place = (seat - position.first) % len(order)
+        rows.append(
+            {
+                "present": 1, "ghost": 0, "storage": own.storage, "pit": own.pit, "earth": own.cubes[0],
+                "on_colonies": [sum(card[kind] for card in own.cubes[1:]) for kind in range(3)], "tech": own.tech,
+                "track": own.track, "medals": own.medals, "ships_in_supply": own.ships.count(None),
+                "ships_in_space": bodies.count(0), "ships_on_planets": sum(0 < body < MINE for body in bodies),
+                "ships_on_mines": bodies.count(MINE), "action_cube": own.action_cube, "colonies": len(own.planets),
+                "terraformed": len(position.terraformed & set(own.planets)),
+                "colonies_of_type": [kinds.count(kind) for kind in range(5)],
+                "colonies_in_zone": [zones.count(zone) for zone in range(3)], "first_player": seat == position.first,
+                "position": place,
+                "turn_taken": position.phase in (Phase.TURNS, Phase.CLEANUP) and place < position.turn_index,
+                "public_vp": public_points(position, numbers, own),
+            }
+        )  # fmt: skip
+    empty = {name: np.zeros_like(value) for name, value in rows[0].items()}
+    if position.ghost is not None:
+        ghost = position.ghost
+        rows.append(empty | {"present": 1, "ghost": 1, "tech": ghost.tech, "track": ghost.track, "medals": ghost.medals})
+    rows += [empty] * (4 - len(rows))
+    for name in empty:
+        seen[f"players.{name}"] = [row[name] for row in rows]
+
+
+# ---------------------------------------------------------------- decisions
+
+
+def check_decision(before: Any, action: int, after: Any, config: Configuration) -> None:
+    """What a decision may change: invariants 4 to 6, 10, 11 and 15."""
+    old, new = Position.read(before), Position.read(after)
+    seat = old.turn
+    assert old.face_up <= new.face_up | {place for place, body in old.tiles.items() if body == TARGET}
+    gone = {place: body for place, body in old.tiles.items() if place not in new.tiles}
+    assert set(gone.values()) <= {TARGET} and len(gone) <= 1 and set(new.tiles.items()) <= set(old.tiles.items())
+    for one, other in zip(old.rows(), new.rows(), strict=True):
+        assert all(a <= b for a, b in zip(one.tech + one.track + one.medals, other.tech + other.track + other.medals, strict=True))
+        assert one.planets == other.planets[: len(one.planets)]
+    assert old.terraformed <= new.terraformed
+    if old.node == Node.MAIN and 1 <= action <= 9:
+        assert old.seats[seat].action_cube != new.seats[seat].action_cube == action - 1
+    elif not (old.node == Node.MAIN):
+        assert old.seats[seat].action_cube == new.seats[seat].action_cube
+    if 10 <= action < 16:
+        assert action - 10 not in old.bonus_used
+    burned = sum(new.seats[seat].pit) - sum(old.seats[seat].pit)
+    by_bonus, by_card = old.node in (Node.BON_SEL, Node.BON_BURN), old.node in (Node.PC_TECH, Node.PC_BURN)
+    assert burned <= (1 if by_bonus else 3 if by_card else 0)  # the last cubes are burned unasked
+    assert new.round in (old.round, old.round + 1)
+    assert new.deck == old.deck and [own.objectives for own in new.seats] == [own.objectives for own in old.seats]
