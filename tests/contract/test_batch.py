@@ -12,7 +12,15 @@ import pytest
 
 import kepler_envs
 from kepler_envs import Batch, Configuration, Game, IllegalAction, OptionError
-from tests.contract.subjects import check_sum, every_game, every_option, every_player_count, few_player_counts, hooks_of, make
+from tests.contract.subjects import (
+    check_sum,
+    every_game,
+    every_option,
+    every_player_count,
+    few_player_counts,
+    hooks_of,
+    make,
+)
 from tests.effort import games_to_play
 
 OUTPUTS = (

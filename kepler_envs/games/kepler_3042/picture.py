@@ -1,6 +1,756 @@
-"""A position as a drawing and as text."""
+"""A position as a drawing and as text.
+
+``look`` is the only reader of the state: it keeps what a seat may see, in plain Python, and the drawing and the text
+are made from that alone. A tile that only its back can be seen of is None, as is an objective that is not known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from kepler_envs.engine.drawing import Drawing, blend, readable_on, star
+from kepler_envs.engine.game import RUNNING, Configuration, records_from_bytes
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.games.kepler_3042.components import SAGITTARIUS, SOL, SPACE, STAR, names
+from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH
+from kepler_envs.games.kepler_3042.state import (
+    GHOST,
+    MAX_LEVEL,
+    MINE,
+    NUM_OBJECTIVES,
+    NUM_PLANETS,
+    NUM_TRACKS,
+    ROUNDS,
+    TARGET,
+    TRACK_END,
+    Node,
+    Phase,
+    What,
+    Who,
+)
+
+ROMAN = ("I", "II", "III", "IV", "V")
+SEAT_LETTERS = "abcd"
+CUBE_KEYS = "EMA"
+
+# ---------------------------------------------------------------- what can be seen
 
 
-def draw(state, config, seat=None): ...
-def text(state, config, seat=None):
-    return ""
+@dataclass(frozen=True)
+class HexView:
+    place: int
+    terrain: int  # SPACE, STAR, SOL, SAGITTARIUS
+    star_kind: int
+    in_play: bool  # a star that is used with this number of players
+    zone: int
+    tile: bool
+    face_up: bool
+    body: int | None  # planet number, MINE, TARGET; None: no tile, or face down and not known
+    kind: int | None  # type of the planet
+    owner: int | None
+    terraformed: bool
+    ship: tuple[int, int] | None  # seat, number from 1
+    marked: bool  # the starship that moves, or the planet that is built at
+
+
+@dataclass(frozen=True)
+class ColonyView:
+    name: str  # of the planet, or Earth
+    number: int  # 0 for Earth
+    kind: int | None
+    zone: str
+    terraformed: bool
+    cubes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PlayerView:
+    name: str
+    seat: int
+    ghost: bool
+    active: bool
+    first: bool
+    viewer: bool
+    place: int  # 0 while the game runs
+    points: int
+    storage: tuple[int, ...]
+    pit: tuple[int, ...]
+    colonies: tuple[ColonyView, ...]  # Earth first
+    techs: tuple[int, ...]
+    track: tuple[int, ...]
+    medals: tuple[int, ...]
+    ships: tuple[str, ...]  # where each one is
+    action: str  # main action the cube lies on
+    objectives: tuple[tuple[str, bool], ...] | None  # with whether they are satisfied; None if they are hidden
+
+
+@dataclass(frozen=True)
+class View:
+    title: str
+    point_of_view: str
+    turn: str
+    situation: str  # who is asked for what, or how the game ended
+    detail: str
+    hexes: tuple[HexView, ...]
+    type_names: tuple[str, ...]
+    track_names: tuple[str, ...]
+    card: str  # the current progress card, "" during setup
+    card_effect: str
+    card_medals: tuple[int, ...]
+    medals_left: tuple[tuple[int, ...], ...]  # spaces of each track
+    icons: tuple[tuple[tuple[int, int], ...], ...]  # (space, kind) of each track
+    hidden: tuple[int, int, int]  # planets, mines, targets face down
+    players: tuple[PlayerView, ...]
+
+
+QUESTIONS = {
+    Node.SETUP_TECH: "choose a first technology",
+    Node.SOLO_BONUS: "choose a bonus cube",
+    Node.MAIN: "choose a main action",
+    Node.SM: "Space Missions: choose the card that pays for a starship, or stop",
+    Node.PLACE: "place the new starship",
+    Node.CS: "Colony Seeding: choose a starship that becomes a colony, or stop",
+    Node.TD: "Technological Development: choose a technology, or stop",
+    Node.TD_PAY: "choose the card that pays for the technology",
+    Node.MV: "choose a starship to move, or stop",
+    Node.MV_DEST: "choose where the starship goes",
+    Node.TF: "Terraforming: choose a planet, or stop",
+    Node.GM_TRACK: "Galactic Mapping: choose a track, or decline",
+    Node.GM_FLIP: "Galactic Mapping: choose a tile to turn up",
+    Node.ES: "Energy Storage: choose the card that gets the energy",
+    Node.PE: "Planetary Exploitation: choose a planet that produces, or stop",
+    Node.AG: "Antimatter Generation: choose the card that gets the antimatter",
+    Node.BON_SEL: "choose a bonus action, or none",
+    Node.BON_BURN: "choose the cube that is burned for the bonus action",
+    Node.BON_ANTI: "choose the card that gets an antimatter",
+    Node.WD: "choose a starship to withdraw, or none",
+    Node.ENDT: "convert, allocate, or end the turn",
+    Node.PC_TECH: "progress card: choose a technology that rises for free",
+    Node.PC_BURN: "progress card: choose the cube that is burned",
+    Node.PC_PROD: "progress card: choose the card that produces",
+    Node.PC_EXPL: "progress card: choose the planet that produces",
+    Node.PC_FLIP: "progress card: choose a tile to turn up",
+    Node.PC_REGEN: "progress card: choose a cube to regenerate",
+    Node.P_REGEN: "reward: choose a cube to regenerate",
+    Node.P_PROD: "reward: choose the card that produces",
+}
+WHO_WORDS = {
+    Who.ALL: "everybody", Who.FEWEST_COLONIES: "fewest colonies", Who.HIGHEST_COLONIAL: "first on the colonial track",
+    Who.LOWEST_COLONIAL: "last on the colonial track", Who.HIGHEST_TECHNOLOGICAL: "first on the technological track",
+    Who.LOWEST_TECHNOLOGICAL: "last on the technological track", Who.HIGHEST_TECH: "highest {tech}",
+    Who.LOWEST_TECH: "lowest {tech}",
+}  # fmt: skip
+WHAT_WORDS = {
+    What.FREE_TECH: "a technology up to level {count} for free{burning}", What.SHIP: "a starship",
+    What.TRACK: "a step on the {track} track", What.REGENERATE: "regenerate {count}", What.PRODUCE: "produce {cubes}",
+    What.MOVE: "move {count} spaces", What.FLIP: "turn up {count} tiles", What.EXPLOIT: "a planet produces",
+}  # fmt: skip
+
+
+def look(state: Any, config: Configuration, seat: int | None = None) -> View:
+    """What ``seat`` may see of a position; None sees everything but the deck. ValueError if there is no such seat."""
+    players = int(state["num_players"])
+    if seat is not None and not 0 <= seat < players:
+        raise ValueError(f"seat {seat!r} is not in the game; allowed: None, 0..{players - 1}")
+    tables = config.tables[0]
+    over = state["end"] != RUNNING
+    snapshot = _snapshot(state, config)
+    rows = [_player(state, config, number, seat, snapshot) for number in range(players)]
+    if players == 1:
+        rows.append(_player(state, config, GHOST, seat, snapshot))
+    card = tables["card"][int(state["deck"][int(state["round_number"]) - 1])] if state["round_number"] else None
+    return View(
+        title=config.game.title,
+        point_of_view="everything open" if seat is None else f"seen by {_name(seat)}",
+        turn=_turn(state, config),
+        situation=_result(state, config, snapshot) if over else f"{_name(state['seat'])}: {QUESTIONS[Node(int(state['node']))]}",
+        detail="" if over else _detail(state, config),
+        hexes=tuple(_hexes(state, config, seat)),
+        type_names=names(tables["type_name"]),
+        track_names=names(tables["track_name"]),
+        card="" if card is None else names([card["name"]])[0],
+        card_effect="" if card is None else _effect(card, tables),
+        card_medals=tuple(int(count) for count in state["card_medals"]),
+        medals_left=tuple(
+            tuple(int(space) for space, there in zip(tables["medal_space"][track], state["track_medals"][track], strict=True)
+                  if there)
+            for track in range(NUM_TRACKS)
+        ),
+        icons=tuple(
+            tuple((space, int(kind) - 1) for space, kind in enumerate(tables["icon"][track]) if kind)
+            for track in range(NUM_TRACKS)
+        ),
+        hidden=_hidden(state),
+        players=tuple(rows),
+    )  # fmt: skip
+
+
+def _name(seat: Any) -> str:
+    return f"player_{seat}"
+
+
+def _snapshot(state: Any, config: Configuration) -> Snapshot:
+    return Snapshot(config, records_from_bytes(state.tobytes(), config.game.state))
+
+
+def _turn(state: Any, config: Configuration) -> str:
+    words = "setup" if state["round_number"] == 0 else f"round {state['round_number']} of {ROUNDS}"
+    if state["level"]:
+        campaign = names(config.tables[0]["campaign_name"])[int(state["campaign"]) - 1]
+        words = f"{campaign}, level {state['level']}, {words}"
+    if state["end"] != RUNNING:
+        return f"{words}, over"
+    return f"{words}, its end" if state["phase"] == Phase.CLEANUP else words
+
+
+def _result(state: Any, config: Configuration, snapshot: Snapshot) -> str:
+    places, _, returns = snapshot.results()
+    if state["num_players"] == 1:
+        return "the level is won" if returns[0] > 0 else "the level is lost"
+    winners = [_name(seat) for seat, place in enumerate(places) if place == 1]
+    return f"{' and '.join(winners)} {'wins' if len(winners) == 1 else 'win'}"
+
+
+def _detail(state: Any, config: Configuration) -> str:
+    """What has been chosen already on the way to this question."""
+    tables = config.tables[0]
+    words = []
+    if state["phase"] == Phase.TURNS and state["flow"] != Node.MAIN:
+        cube = int(state["player"][int(state["active"])]["action_cube"])
+        words.append(names(tables["main_name"])[cube])
+    if state["technology"]:
+        words.append(names(tables["tech_name"])[int(state["technology"]) - 1])
+    if state["bonus"]:
+        words.append(names(tables["bonus_name"])[int(state["bonus"]) - 1])
+    if state["moving"]:
+        words.append(f"starship {state['moving']} with {state['points']} of {state['speed']} spaces")
+    if state["left"]:
+        words.append(f"{state['left']} left")
+    if state["node"] == Node.P_PROD:
+        words.append(names(tables["resource_name"])[int(state["pending_kind"][0]) - 1])
+    if state["conversions"] or state["allocations"]:
+        words.append(f"convert {state['conversions']}, allocate {state['allocations']}")
+    return ", ".join(words)
+
+
+def _effect(card: Any, tables: Any) -> str:
+    """Who benefits from a progress card, and how."""
+    cubes = " ".join(f"{count}{key}" for count, key in zip(card["produced"], CUBE_KEYS, strict=True) if count)
+    who = WHO_WORDS[Who(int(card["who"]))].format(tech=names(tables["tech_name"])[int(card["tech"])])
+    what = WHAT_WORDS[What(int(card["what"]))].format(
+        count=card["count"], cubes=cubes, track=names(tables["track_name"])[int(card["track"])],
+        burning=", burning its level less one" if card["burns"] else "",
+    )  # fmt: skip
+    return f"{who}: {what}"
+
+
+def _includes(words: Any, place: int) -> bool:
+    return bool(int(words[place // 64]) >> place % 64 & 1)
+
+
+def _hexes(state: Any, config: Configuration, seat: int | None) -> Iterator[HexView]:
+    tables = config.tables[0]
+    stars = tables["setup"][int(state["num_players"])]["first_planes"].reshape(4, NUM_HEXES)
+    ships = {
+        int(place) - 1: (owner, number + 1)
+        for owner in range(int(state["num_players"]))
+        for number, place in enumerate(state["player"][owner]["ship"])
+        if place
+    }
+    marked = _marked(state, config)
+    for place in range(NUM_HEXES):
+        face_up = _includes(state["face_up"], place)
+        body = int(state["body"][place]) if face_up or seat is None else 0
+        planet = body if 0 < body <= NUM_PLANETS else 0
+        owner = int(state["planet_owner"][planet]) - 1 if planet else -1
+        yield HexView(
+            place=place,
+            terrain=int(tables["terrain"][place]),
+            star_kind=int(stars[1][place]),
+            in_play=bool(stars[3][place]),
+            zone=int(tables["zone"][place]),
+            tile=_includes(state["bodies"], place),
+            face_up=face_up,
+            body=body or None,
+            kind=int(tables["planet"][planet]["kind"]) if planet else None,
+            owner=owner if owner >= 0 else None,
+            terraformed=bool(planet and state["planet_terraformed"][planet]),
+            ship=ships.get(place),
+            marked=place == marked,
+        )
+
+
+def _marked(state: Any, config: Configuration) -> int:
+    """The starship that moves, or the planet that is built at; -1 if there is neither."""
+    player = state["player"][int(state["active"])]
+    if state["moving"]:
+        return int(player["ship"][int(state["moving"]) - 1]) - 1
+    if state["place_slot"] == 1:
+        return int(config.tables[0]["sol"])
+    if state["place_slot"]:
+        return int(state["planet_hex"][int(player["slot"][int(state["place_slot"]) - 1])]) - 1
+    return -1
+
+
+def _hidden(state: Any) -> tuple[int, int, int]:
+    """Planets, mines and colonial targets face down: everybody can count them."""
+    bodies = [int(body) for place, body in enumerate(state["body"]) if body and not _includes(state["face_up"], place)]
+    return sum(body <= NUM_PLANETS for body in bodies), bodies.count(MINE), bodies.count(TARGET)
+
+
+def _player(state: Any, config: Configuration, number: int, viewer: int | None, snapshot: Snapshot) -> PlayerView:
+    tables, player = config.tables[0], state["player"][number]
+    ghost, over = bool(player["ghost"]), state["end"] != RUNNING
+    layout = config.observation
+    points = 0 if ghost else int(layout["players.public_vp"].view(snapshot.observe(number))[0])
+    objectives = None
+    if not ghost and (over or viewer in (None, number)):
+        satisfied = layout["satisfied"].view(snapshot.observe(number))
+        titles = names(tables["objective"]["name"])
+        required = [one for one in range(NUM_OBJECTIVES) if int(player["objectives"]) >> one & 1]
+        objectives = tuple((titles[one], bool(satisfied[one])) for one in required)
+    if over and not ghost:
+        points = int(player["score_sheet"].sum())
+    return PlayerView(
+        name="ghost" if ghost else _name(number),
+        seat=number,
+        ghost=ghost,
+        active=not over and not ghost and number == state["seat"],
+        first=not ghost and number == state["first"],
+        viewer=not ghost and number == viewer,
+        place=int(snapshot.results()[0][number]) if over and not ghost else 0,
+        points=points,
+        storage=tuple(int(count) for count in player["storage"]),
+        pit=tuple(int(count) for count in player["pit"]),
+        colonies=() if ghost else tuple(_colonies(state, config, player)),
+        techs=tuple(int(level) for level in player["tech"]),
+        track=tuple(int(space) for space in player["track"]),
+        medals=tuple(int(count) for count in player["medals"]),
+        ships=() if ghost else tuple(_ship_words(state, int(place) - 1) for place in player["ship"]),
+        action="" if ghost else names(tables["main_name"])[int(player["action_cube"])],
+        objectives=objectives,
+    )
+
+
+def _colonies(state: Any, config: Configuration, player: Any) -> Iterator[ColonyView]:
+    tables = config.tables[0]
+    for slot in range(int(player["colonies"]) + 1):
+        number = int(player["slot"][slot])
+        place = int(state["planet_hex"][number]) - 1
+        planet = tables["planet"][number]
+        yield ColonyView(
+            name=names([planet["name"]])[0] if number else "Earth",
+            number=number,
+            kind=int(planet["kind"]) if number else None,
+            zone=names(tables["zone_name"])[int(tables["zone"][place])] if number else "",
+            terraformed=bool(number and state["planet_terraformed"][number]),
+            cubes=tuple(int(count) for count in player["cubes"][slot]),
+        )
+
+
+def _ship_words(state: Any, place: int) -> str:
+    if place < 0:
+        return "in supply"
+    body = int(state["body"][place])
+    where = f"row {place // WIDTH}, column {place % WIDTH}"
+    return where if body == 0 else f"mine at {where}" if body == MINE else f"planet {body} at {where}"
+
+
+def _cubes(counts: tuple[int, ...]) -> str:
+    return " ".join(f"{count}{key}" for count, key in zip(counts, CUBE_KEYS, strict=True))
+
+
+# ---------------------------------------------------------------- text
+
+CELL = 3
+LEGEND = (
+    "map: . : , short, mid, long zone   * star (+ not in play)   Sol, Sgr Sagittarius A*   ?? face down",
+    "     number = planet, with its owner a-d (A-D terraformed)   Mi mine   Ta colonial target",
+    "     a1 = starship 1 of a; behind a tile ' means that a starship is on it",
+)
+
+
+def text(state: Any, config: Configuration, seat: int | None = None) -> str:
+    """The position as lines of at most 110 characters.
+
+    Args:
+        state: a state record of this game.
+        config: the configuration it is played with.
+        seat: whose view; None shows all tiles and objectives; ValueError if it is not in the game.
+    """
+    view = look(state, config, seat)
+    lines = [f"{view.title}, {view.turn} ({view.point_of_view})", view.situation]
+    if view.detail:
+        lines[-1] += f" ({view.detail})"
+    if view.card:
+        medals = ", ".join(f"{count} {name}" for count, name in zip(view.card_medals, view.track_names, strict=True))
+        lines.append(f"card: {view.card} ({view.card_effect})   medals on it: {medals}")
+    planets, mines, targets = view.hidden
+    left = ", ".join(
+        f"{name} {' '.join(map(str, spaces)) or '-'}"
+        for name, spaces in zip(view.track_names, view.medals_left, strict=True)
+    )
+    lines.append(f"face down: planets {planets}, mines {mines}, targets {targets}   medals on spaces: {left}")
+    lines.append("")
+    for row in range(HEIGHT):
+        cells = "".join(_cell(view.hexes[WIDTH * row + column]).ljust(CELL) for column in range(WIDTH))
+        lines.append((" " * (2 * (row % 2)) + cells).rstrip())
+    lines += ["", *LEGEND, ""]
+    for player in view.players:
+        lines += _player_lines(player, view)
+    return "\n".join(line.rstrip()[:COLUMNS] for line in lines)
+
+
+COLUMNS = 110
+
+
+def _cell(view: HexView) -> str:
+    """A hex in at most three letters; see LEGEND."""
+    if view.terrain == SOL:
+        return "Sol"
+    if view.terrain == SAGITTARIUS:
+        return "Sgr"
+    if view.terrain == STAR:
+        return "*" * view.star_kind if view.in_play else "+"
+    on_it = "'" if view.ship else ""
+    if view.tile:
+        if view.body is None:
+            return "??"
+        if view.body in (MINE, TARGET):
+            sign = "Mi" if view.body == MINE else "Ta"
+            return sign + on_it if view.face_up else sign + "?"
+        owner = "" if view.owner is None else SEAT_LETTERS[view.owner]
+        return f"{view.body}{owner.upper() if view.terraformed else owner}{on_it}{'' if view.face_up else '?'}"
+    if view.ship:
+        return f"{SEAT_LETTERS[view.ship[0]]}{view.ship[1]}"
+    return ".:,"[view.zone]
+
+
+def _player_lines(player: PlayerView, view: View) -> Iterator[str]:
+    marker = "> " if player.active else "  "
+    notes = [note for note, shown in (("first player", player.first), ("viewer", player.viewer)) if shown]
+    if player.place:
+        notes.append(f"place {player.place}")
+    note = f"   ({', '.join(notes)})" if notes else ""
+    techs = " ".join(f"{numeral} {level}" for numeral, level in zip(ROMAN, player.techs, strict=True))
+    tracks = "   ".join(f"{name} {space}" for name, space in zip(view.track_names, player.track, strict=True))
+    progress = f"technologies {techs}   {tracks}   medals {' + '.join(map(str, player.medals))}"
+    if player.ghost:
+        yield f"{marker}{player.name}"
+        yield f"    {progress}"
+        return
+    yield f"{marker}{SEAT_LETTERS[player.seat]} {player.name}  {player.points} points   cube on {player.action}{note}"
+    yield f"    {progress}"
+    cards = [f"{_colony_words(colony, view)}: {_cubes(colony.cubes)}" for colony in player.colonies]
+    yield f"    storage {_cubes(player.storage)}   pit {_cubes(player.pit)}   {cards[0]}"
+    for card in cards[1:]:
+        yield f"    {card}"
+    if set(player.ships) != {"in supply"}:
+        yield f"    starships: {'; '.join(f'{number} {where}' for number, where in enumerate(player.ships, 1))}"
+    if player.objectives is not None:
+        yield f"    objectives: {', '.join(title + (' (satisfied)' if done else '') for title, done in player.objectives)}"
+
+
+def _colony_words(colony: ColonyView, view: View) -> str:
+    if colony.kind is None:
+        return colony.name
+    state = ", terraformed" if colony.terraformed else ""
+    return f"{colony.number} {colony.name} ({view.type_names[colony.kind]}, {colony.zone}{state})"
+
+
+# ---------------------------------------------------------------- drawing
+
+BACKGROUND, PANEL, EDGE = "#0b1020", "#161d33", "#2b3557"
+INK, DIM, GOLD = "#e8ecf8", "#8f9bbd", "#ffd166"
+DARK = "#10152a"
+ZONE_COLOURS = ("#27365f", "#1d294b", "#141c37")
+STAR_COLOURS = ("#ffd166", "#ff9f5a", "#ff6b4a")  # single, binary, trinary
+BACK, BACK_EDGE = "#4a5270", "#7b86ab"
+TYPE_COLOURS = ("#3f8fe0", "#c9703d", "#56b84a", "#b98be0", "#48d6c5")
+MINE_COLOUR, TARGET_COLOUR = "#a9adb8", "#e0c04f"
+SEAT_COLOURS = ("#4f8cff", "#ff5a5a", "#ffd447", "#4fd07a")
+GHOST_COLOUR = "#9aa3b5"
+CUBE_COLOURS = ("#ffd447", "#6fa8ff", "#d46bff")
+TRACK_COLOURS = ("#e08a3f", "#5aa0ff")
+
+DRAWN_WIDTH, MARGIN, GAP = 1280, 16, 8
+HEADER_HEIGHT = 72
+HEX_WIDTH = 38.0
+HEX_RADIUS = HEX_WIDTH / math.sqrt(3)
+MAP_WIDTH, MAP_HEIGHT = (WIDTH + 0.5) * HEX_WIDTH + 16, (1.5 * (HEIGHT - 1) + 2) * HEX_RADIUS + 16
+SIDE_X = MARGIN + MAP_WIDTH + GAP
+SIDE_WIDTH = DRAWN_WIDTH - MARGIN - SIDE_X
+CARD_HEIGHT, TRACKS_HEIGHT = 124, 346
+LEGEND_HEIGHT = MAP_HEIGHT - CARD_HEIGHT - TRACKS_HEIGHT - 2 * GAP
+PLAYERS_Y, PLAYER_HEIGHT = HEADER_HEIGHT + MAP_HEIGHT + GAP, 116
+NUM_ROWS = 4
+
+
+def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
+    """The position as a picture of 1280 units width; the height depends on the number of players only.
+
+    Args:
+        state: a state record of this game.
+        config: the configuration it is played with.
+        seat: whose view; None shows all tiles and objectives; ValueError if it is not in the game.
+    """
+    view = look(state, config, seat)
+    height = PLAYERS_Y + len(view.players) * (PLAYER_HEIGHT + GAP) + MARGIN - GAP
+    drawing = Drawing(DRAWN_WIDTH, height, f"{view.title}, {view.turn}", BACKGROUND)
+    _draw_header(drawing, view)
+    with drawing.group(MARGIN, HEADER_HEIGHT):
+        _draw_panel(drawing, MAP_WIDTH, MAP_HEIGHT)
+        for hexagon in view.hexes:
+            _draw_hex(drawing, hexagon, view)
+    with drawing.group(SIDE_X, HEADER_HEIGHT):
+        _draw_card(drawing, view)
+    with drawing.group(SIDE_X, HEADER_HEIGHT + CARD_HEIGHT + GAP):
+        _draw_tracks(drawing, view)
+    with drawing.group(SIDE_X, HEADER_HEIGHT + CARD_HEIGHT + TRACKS_HEIGHT + 2 * GAP):
+        _draw_legend(drawing, view)
+    for number, player in enumerate(view.players):
+        with drawing.group(MARGIN, PLAYERS_Y + number * (PLAYER_HEIGHT + GAP)):
+            _draw_player(drawing, player, view)
+    return drawing
+
+
+def _colour(player: PlayerView) -> str:
+    return GHOST_COLOUR if player.ghost else SEAT_COLOURS[player.seat]
+
+
+def _draw_header(drawing: Drawing, view: View) -> None:
+    for dot in range(1, 61):  # a few faint stars, always the same ones
+        x, y = dot * 0.754877666 % 1 * DRAWN_WIDTH, dot * 0.569840291 % 1 * HEADER_HEIGHT
+        drawing.circle(x, y, 0.7 + dot % 3 * 0.35, fill=EDGE if dot % 4 else DIM)
+    drawing.text(MARGIN, 24, view.title, size=26, fill=INK, bold=True)
+    drawing.text(MARGIN, 54, view.situation, size=18, fill=GOLD, width=860)
+    drawing.text(210, 26, view.detail, size=15, fill=DIM, width=840)
+    drawing.text(DRAWN_WIDTH - MARGIN, 24, view.point_of_view, size=15, fill=DIM, anchor="end")
+    drawing.text(DRAWN_WIDTH - MARGIN, 54, view.turn, size=16, fill=INK, anchor="end", width=380)
+
+
+def _draw_panel(drawing: Drawing, width: float, height: float, edge: str = EDGE) -> None:
+    drawing.rect(0, 0, width, height, radius=10, fill=PANEL, stroke=edge, stroke_width=1 if edge == EDGE else 2)
+
+
+def _corners(radius: float) -> list[tuple[float, float]]:
+    """Of a hex with a corner at its top, around the origin."""
+    angles = [math.pi / 6 + corner * math.pi / 3 for corner in range(6)]
+    return [(radius * math.cos(angle), radius * math.sin(angle)) for angle in angles]
+
+
+def _draw_hex(drawing: Drawing, view: HexView, whole: View) -> None:
+    row, column = divmod(view.place, WIDTH)
+    x = 8 + (column + 0.5 + 0.5 * (row % 2)) * HEX_WIDTH
+    y = 8 + (1 + 1.5 * row) * HEX_RADIUS
+    edge, edge_width = (GOLD, 2.5) if view.marked else (EDGE, 1.0)
+    with drawing.group(x, y, hint=_hex_hint(view, whole)):
+        corners = _corners(HEX_RADIUS - 0.7 * edge_width)
+        drawing.polygon(corners, fill=ZONE_COLOURS[view.zone], stroke=edge, stroke_width=edge_width)
+        if view.terrain == STAR:
+            _draw_star(drawing, view)
+        elif view.terrain == SOL:
+            drawing.polygon(star(0, 0, 17, tips=10, inner=0.62), fill="#ffffff")
+            drawing.circle(0, 0, 10, fill=GOLD)
+        elif view.terrain == SAGITTARIUS:
+            drawing.circle(0, 0, 14, fill="#000000", stroke="#ff9f5a", stroke_width=3)
+        elif view.tile:
+            _draw_tile(drawing, view)
+        if view.ship:
+            _draw_ship(drawing, view)
+
+
+def _draw_star(drawing: Drawing, view: HexView) -> None:
+    """One, two or three suns; dim if it is not in play."""
+    colour = STAR_COLOURS[view.star_kind - 1] if view.in_play else blend(STAR_COLOURS[view.star_kind - 1], PANEL, 0.75)
+    spots = {1: ((0, 0),), 2: ((-6.5, 0), (6.5, 0)), 3: ((0, -6.5), (-6.5, 5.5), (6.5, 5.5))}[view.star_kind]
+    radius = {1: 14, 2: 9, 3: 8}[view.star_kind]
+    for x, y in spots:
+        drawing.polygon(star(x, y, radius, tips=8, inner=0.55), fill=colour)
+
+
+def _draw_tile(drawing: Drawing, view: HexView) -> None:
+    """A planet's disc with its number, a ring for its owner, a double one once terraformed; a back for what is face down."""
+    if view.body is None:
+        drawing.circle(0, 0, 13, fill=BACK, stroke=BACK_EDGE)
+        drawing.text(0, 0, "?", size=14, fill=INK, anchor="middle", bold=True)
+        return
+    if view.body == MINE:
+        colour, label = MINE_COLOUR, "M"
+    elif view.body == TARGET:
+        colour, label = TARGET_COLOUR, "T"
+    else:
+        colour, label = TYPE_COLOURS[view.kind or 0], str(view.body)
+    if not view.face_up:
+        colour = blend(colour, PANEL, 0.62)
+    if view.owner is not None:
+        drawing.circle(0, 0, 16, stroke=SEAT_COLOURS[view.owner], stroke_width=3.5)
+    if view.terraformed:
+        drawing.circle(0, 0, 12.5, fill=colour, stroke="#ffffff", stroke_width=2)
+    elif view.body in (MINE, TARGET):
+        shape = [(-11, -11), (11, -11), (11, 11), (-11, 11)] if view.body == MINE else star(0, 0, 15, 4, 0.6)
+        drawing.polygon(shape, fill=colour, stroke=DARK)
+    else:
+        drawing.circle(0, 0, 12.5, fill=colour, stroke=DARK)
+    drawing.text(0, 0, label, size=13, fill=readable_on(colour, DARK), anchor="middle", bold=True)
+
+
+def _draw_ship(drawing: Drawing, view: HexView) -> None:
+    """A dart in its owner's colour with its number; smaller and aside on a tile."""
+    assert view.ship is not None
+    seat, number = view.ship
+    x, y, zoom = (11, -9, 0.7) if view.tile else (0, 0, 1.0)
+    shape = ((0, -15), (10, 12), (0, 7), (-10, 12))
+    drawing.polygon([(x + zoom * a, y + zoom * b) for a, b in shape], fill=SEAT_COLOURS[seat], stroke=DARK)
+    if not view.tile:
+        drawing.text(
+            x, y + 1, str(number), size=10, fill=readable_on(SEAT_COLOURS[seat], DARK), anchor="middle", bold=True
+        )
+
+
+def _hex_hint(view: HexView, whole: View) -> str:
+    """A hex in words, shown where the mouse rests on it."""
+    words = [f"hex {view.place} (row {view.place // WIDTH}, column {view.place % WIDTH})"]
+    if view.terrain != SPACE:
+        kinds = ("single star", "binary star", "trinary star")
+        words.append({SOL: "Sol", SAGITTARIUS: "Sagittarius A*"}.get(view.terrain) or kinds[view.star_kind - 1])
+    if view.tile and not view.face_up:
+        words.append("a tile face down")
+    elif view.body in (MINE, TARGET):
+        words.append("a mine" if view.body == MINE else "a colonial target")
+    elif view.body is not None:
+        words.append(f"planet {view.body}, {whole.type_names[view.kind or 0]}")
+        if view.owner is not None:
+            words.append(f"{'terraformed' if view.terraformed else 'colonised'} by {_name(view.owner)}")
+    if view.ship:
+        words.append(f"starship {view.ship[1]} of {_name(view.ship[0])}")
+    return ", ".join(words)
+
+
+def _draw_card(drawing: Drawing, view: View) -> None:
+    _draw_panel(drawing, SIDE_WIDTH, CARD_HEIGHT)
+    drawing.text(14, 20, "Progress card", size=14, fill=DIM, bold=True)
+    drawing.text(14, 46, view.card or "none yet", size=17, fill=INK, bold=True, width=SIDE_WIDTH - 28)
+    for line, part in enumerate(view.card_effect.split(": ")):
+        drawing.text(14, 70 + 20 * line, part, size=14, fill=INK if line else DIM, width=SIDE_WIDTH - 28)
+    x = 20.0
+    for track, count in enumerate(view.card_medals):
+        for _ in range(count):
+            drawing.circle(x, 110, 7, fill=TRACK_COLOURS[track], stroke=INK)
+            x += 18
+
+
+def _draw_tracks(drawing: Drawing, view: View) -> None:
+    """Both leadership tracks side by side from space 0 at the bottom: medals left, icons right, players in the middle."""
+    _draw_panel(drawing, SIDE_WIDTH, TRACKS_HEIGHT)
+    for track, name in enumerate(view.track_names):
+        left = 14 + track * (SIDE_WIDTH - 14) / 2
+        drawing.text(left, 18, f"{name} track", size=14, fill=TRACK_COLOURS[track], bold=True)
+        icons = dict(view.icons[track])
+        for space in range(TRACK_END + 1):
+            y = TRACKS_HEIGHT - 14 - space * 15
+            drawing.rect(left + 32, y - 6.5, 108, 13, radius=3, fill=BACKGROUND)
+            drawing.text(left + 16, y, str(space), size=10, fill=DIM, anchor="end")
+            if space in view.medals_left[track]:
+                drawing.circle(left + 24, y, 6, fill=TRACK_COLOURS[track], stroke=INK)
+            if space in icons:
+                drawing.text(left + 150, y, "EMR"[icons[space]], size=10, fill=GOLD, bold=True)
+        stacked: dict[int, int] = {}
+        for player in view.players:
+            space = player.track[track]
+            number = stacked.get(space, 0)
+            stacked[space] = number + 1
+            with drawing.group(hint=f"{player.name}: {space}"):
+                place = left + 44 + 25 * number
+                drawing.circle(place, TRACKS_HEIGHT - 14 - space * 15, 6, fill=_colour(player), stroke=DARK)
+
+
+def _draw_legend(drawing: Drawing, view: View) -> None:
+    _draw_panel(drawing, SIDE_WIDTH, LEGEND_HEIGHT)
+    step = (LEGEND_HEIGHT - 24) / 5
+    for number, name in enumerate(view.type_names):
+        y = 12 + step * (number + 0.5)
+        drawing.circle(22, y, 8, fill=TYPE_COLOURS[number], stroke=DARK)
+        drawing.text(38, y, name, size=13, fill=INK)
+    planets, mines, targets = view.hidden
+    rows = (
+        ("M", MINE_COLOUR, "mine"), ("T", TARGET_COLOUR, "colonial target"), ("?", BACK, f"face down planets: {planets}"),
+    )  # fmt: skip
+    for number, (label, colour, name) in enumerate(rows):
+        y = 12 + step * (number + 0.5)
+        drawing.circle(156, y, 8, fill=colour, stroke=DARK)
+        drawing.text(156, y, label, size=10, fill=readable_on(colour, DARK), anchor="middle", bold=True)
+        drawing.text(172, y, name, size=13, fill=INK, width=SIDE_WIDTH - 180)
+    drawing.text(172, 12 + step * 3.5, f"mines: {mines}, targets: {targets}", size=13, fill=INK, width=SIDE_WIDTH - 180)
+    drawing.text(148, 12 + step * 4.5, "ring: owner, white: terraformed", size=12, fill=DIM, width=SIDE_WIDTH - 156)
+
+
+def _draw_cubes(drawing: Drawing, x: float, y: float, counts: tuple[int, ...]) -> None:
+    for kind, count in enumerate(counts):
+        left = x + 30 * kind
+        colour = CUBE_COLOURS[kind] if count else blend(CUBE_COLOURS[kind], PANEL, 0.75)
+        drawing.rect(left, y - 5, 10, 10, radius=2, fill=colour)
+        drawing.text(left + 13, y, str(count), size=13, fill=INK if count else DIM, bold=count > 0)
+
+
+def _draw_player(drawing: Drawing, player: PlayerView, view: View) -> None:
+    width = DRAWN_WIDTH - 2 * MARGIN
+    lit = player.active or player.place == 1
+    colour = _colour(player)
+    _draw_panel(drawing, width, PLAYER_HEIGHT, GOLD if lit else EDGE)
+    drawing.rect(0, 14, 6, PLAYER_HEIGHT - 28, fill=colour)
+    name = f"{player.name} (viewer)" if player.viewer else player.name
+    drawing.text(18, 20, name, size=16, fill=GOLD if lit else INK, bold=True, width=178)
+    _draw_technologies(drawing, player, colour)
+    for track, count in enumerate(player.medals):
+        drawing.circle(26 + 44 * track, 96, 7, fill=TRACK_COLOURS[track], stroke=INK)
+        drawing.text(37 + 44 * track, 96, str(count), size=13, fill=INK if count else DIM)
+    if player.ghost:
+        return
+    if player.first:
+        drawing.text(116, 96, "first player", size=12, fill=DIM)
+    drawing.text(30, 58, str(player.points), size=28, fill=INK, bold=True)
+    drawing.text(76, 62, f"VP, place {player.place}" if player.place else "VP", size=12, fill=DIM)
+    drawing.text(400, 20, player.action, size=13, fill=colour, bold=True, width=170)
+    for number, (label, counts) in enumerate((("storage", player.storage), ("pit", player.pit))):
+        drawing.text(400, 46 + 22 * number, label, size=12, fill=DIM)
+        _draw_cubes(drawing, 456, 46 + 22 * number, counts)
+    drawing.text(400, 96, f"starships in supply: {player.ships.count('in supply')}", size=12, fill=DIM)
+    for number, colony in enumerate(player.colonies):
+        with drawing.group(574 + 112 * number, 12, hint=_colony_words(colony, view)):
+            _draw_colony(drawing, colony, view)
+    if player.objectives is None:
+        drawing.text(574, 99, "objective face down", size=12, fill=DIM)
+    else:
+        words = "   ".join(f"{'satisfied: ' if done else ''}{title}" for title, done in player.objectives)
+        label = "objectives" if len(player.objectives) > 1 else "objective"
+        done = all(done for _, done in player.objectives)
+        drawing.text(574, 99, f"{label}: {words}", size=12, fill=GOLD if done else INK, width=width - 588)
+
+
+def _draw_technologies(drawing: Drawing, player: PlayerView, colour: str) -> None:
+    """Five columns of four steps."""
+    for tech, level in enumerate(player.techs):
+        x = 212 + 34 * tech
+        for step in range(MAX_LEVEL):
+            fill = colour if step < level else blend(colour, PANEL, 0.82)
+            drawing.rect(x, 66 - 17 * step, 26, 14, radius=3, fill=fill)
+        drawing.text(x + 13, 96, ROMAN[tech], size=12, fill=DIM, anchor="middle", bold=True)
+
+
+def _draw_colony(drawing: Drawing, colony: ColonyView, view: View) -> None:
+    fill = "#ffffff" if colony.kind is None else TYPE_COLOURS[colony.kind]
+    drawing.rect(
+        0, 0, 104, 72, radius=8, fill=BACKGROUND, stroke="#ffffff" if colony.terraformed else EDGE, stroke_width=1.5
+    )
+    drawing.circle(18, 18, 11, fill=blend(fill, PANEL, 0.15), stroke=DARK)
+    if colony.number:
+        label = str(colony.number)
+        drawing.text(18, 18, label, size=11, fill=readable_on(fill, DARK), anchor="middle", bold=True)
+    words = "Earth" if colony.kind is None else view.type_names[colony.kind]
+    drawing.text(34, 14, words, size=12, fill=INK, width=68)
+    drawing.text(34, 30, f"{colony.zone} zone" if colony.zone else "at Sol", size=11, fill=DIM)
+    _draw_cubes(drawing, 10, 54, colony.cubes)

@@ -298,7 +298,9 @@ def public_points(position: Position, numbers: Numbers, seat: Seat) -> int:
 def is_satisfied(position: Position, numbers: Numbers, seat: Seat, objective: int) -> bool:
     row = numbers.objective[objective]
     args, test = row["args"], row["test"]
-    colonies = [(numbers.planet[p]["type"], numbers.zone[position.hex_of(p)], p in position.terraformed) for p in seat.planets]
+    colonies = [
+        (numbers.planet[p]["type"], numbers.zone[position.hex_of(p)], p in position.terraformed) for p in seat.planets
+    ]
     done = [colony for colony in colonies if colony[2]]
     among = done if test.startswith("terraformed") else colonies
     found = {
@@ -444,7 +446,9 @@ def player_rows(
     empty = {name: np.zeros_like(value) for name, value in rows[0].items()}
     if position.ghost is not None:
         ghost = position.ghost
-        rows.append(empty | {"present": 1, "ghost": 1, "tech": ghost.tech, "track": ghost.track, "medals": ghost.medals})
+        rows.append(
+            empty | {"present": 1, "ghost": 1, "tech": ghost.tech, "track": ghost.track, "medals": ghost.medals}
+        )
     rows += [empty] * (4 - len(rows))
     for name in empty:
         seen[f"players.{name}"] = [row[name] for row in rows]
@@ -461,7 +465,10 @@ def check_decision(before: Any, action: int, after: Any, config: Configuration) 
     gone = {place: body for place, body in old.tiles.items() if place not in new.tiles}
     assert set(gone.values()) <= {TARGET} and len(gone) <= 1 and set(new.tiles.items()) <= set(old.tiles.items())
     for one, other in zip(old.rows(), new.rows(), strict=True):
-        assert all(a <= b for a, b in zip(one.tech + one.track + one.medals, other.tech + other.track + other.medals, strict=True))
+        assert all(
+            a <= b
+            for a, b in zip(one.tech + one.track + one.medals, other.tech + other.track + other.medals, strict=True)
+        )
         assert one.planets == other.planets[: len(one.planets)]
     assert old.terraformed <= new.terraformed
     if old.node == Node.MAIN and 1 <= action <= 9:
