@@ -121,7 +121,7 @@ def test_at_least_two_legal_ids(config: Configuration) -> None:
     """A node with one legal id is not offered, but for those the game always offers."""
     seen, nodes = set(), hooks_of(config.game).possible_nodes(config)
     for seed in range(games_to_play(6) + MOST_GAMES_FOR_A_NODE):
-        if seed >= games_to_play(6) and seen == nodes:
+        if seed >= games_to_play(6) and seen >= nodes:
             break
         for position, _ in play(config, seed):
             if position.over:
@@ -130,7 +130,7 @@ def test_at_least_two_legal_ids(config: Configuration) -> None:
             legal = position.legal_ids()
             assert legal == sorted(set(legal))
             assert len(legal) >= (1 if position.node in config.game.always_offered else 2), position.node.name
-    assert seen == nodes, "some nodes were never reached"
+    assert seen >= nodes, "some nodes were never reached"
 
 
 @every_game

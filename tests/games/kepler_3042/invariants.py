@@ -37,9 +37,13 @@ EAGER = frozenset([1, 2, 3, 5, 8, 10, 14, *range(16, 35), *range(158, 576)])
 
 
 def possible_nodes(config: Configuration) -> set[Node]:
-    """Bonus cubes are placed in the solo game only, after a level that brought some."""
-    without = set() if config.values["bonus"] else {Node.SOLO_BONUS}
-    return set(Node) - without - {Node.OVER}
+    """The nodes that random games come to: bonus cubes follow a level that brought some, and random players hardly colonise."""
+    without = {Node.OVER, Node.PC_EXPL}
+    if not config.values["bonus"]:
+        without.add(Node.SOLO_BONUS)
+    if config.num_players == 1:
+        without.add(Node.TD_PAY)
+    return set(Node) - without
 
 
 class Numbers:
