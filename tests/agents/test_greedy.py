@@ -35,25 +35,27 @@ LEAST_SCORES = {("kepler_3042", 2): 25, ("kepler_3042", 4): 25}
 """Mean score that is far below what was measured where a strength in points is asked for: 29.2 and 28.6 in the same games."""
 
 
-def one_against_uniform(game: str, num_players: int, games: int) -> np.ndarray:
-    """Wins (a shared one in part) of one greedy player, its seat going round."""
+def one_against_uniform(game: str, num_players: int, games: int) -> tuple[np.ndarray, np.ndarray]:
+    """Wins (a shared one in part) and scores of one greedy player, its seat going round."""
     players = Players(("greedy", "uniform"), kepler_envs.game(game).configure(num_players))
     scheduled = []
     for number in range(games):
         seated = tuple(0 if seat == number % num_players else 1 for seat in range(num_players))
         own = tuple(1000 + 2 * number + agent for agent in seated)
         scheduled.append(ScheduledGame(number, seated, number // num_players, own))
-    wins = []
+    wins, scores = [], []
     for result in players.play(scheduled):
-        place = result.ranks[result.number % num_players]
-        wins.append((place == 1) / result.ranks.count(1))
-    return np.array(wins)
+        seat = result.number % num_players
+        wins.append((result.ranks[seat] == 1) / result.ranks.count(1))
+        scores.append(result.scores[seat])
+    return np.array(wins), np.array(scores)
 
 
 @pytest.mark.parametrize(("game", "num_players"), LEAST_WINS)
 def test_greedy_beats_uniform(game, num_players):
-    wins = one_against_uniform(game, num_players, games_to_play(800))
+    wins, scores = one_against_uniform(game, num_players, games_to_play(800))
     assert share(wins).low > LEAST_WINS[game, num_players]
+    assert scores.mean() > LEAST_SCORES.get((game, num_players), 0)
 
 
 def test_every_greedy_policy_is_measured():

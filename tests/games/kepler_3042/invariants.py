@@ -477,7 +477,7 @@ def check_decision(before: Any, action: int, after: Any, config: Configuration) 
     assert old.terraformed <= new.terraformed
     if old.node == Node.MAIN and 1 <= action <= 9:
         assert old.seats[seat].action_cube != new.seats[seat].action_cube == action - 1
-    elif not (old.node == Node.MAIN):
+    elif old.node != Node.MAIN:
         assert old.seats[seat].action_cube == new.seats[seat].action_cube
     if 10 <= action < 16:
         assert action - 10 not in old.bonus_used

@@ -1,0 +1,331 @@
+"""Component files and options: what is allowed works, what is not is refused in words; the data checks of section 8.4."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kepler_envs
+from kepler_envs import ComponentError, OptionError, Snapshot
+from kepler_envs.games.kepler_3042.components import DEFAULT_FILE, names
+from kepler_envs.games.kepler_3042.hexes import AXIAL_STEPS, axial, distance, hex_at, neighbour_ids
+from tests.games.kepler_3042.scenario import GAME, NEIGHBOURS, SOL, steps_between
+
+RADIUS = 'name = "short_radius", value = 4'
+ENERGY = 'id = 0, name = "energy", cubes = 7, earth = 3'
+FOUR = "players = 4, mines = 4, colonial_targets = 4, star_kinds = [1, 2, 3]"
+SOL_ROW = 'row = 9, hexes = "..........S..........."'
+FIRST_STAR = 'row = 1, hexes = "..1..................."'
+LAST_ROW = 'row = 18, hexes = "......................"'
+OCEANIC = 'id = 0, code = "oceanic", name = "oceanic", colonise = 1'
+PLANET = 'number = 1, name = "AP-780427", type = "oceanic", level = 1, colony = [1, 0, 0], terraformed = [1, 1, 0], cost = [0, 1, 0], vp = 3, min_players = 1'
+ENGINE = 'technology = 0, level = 1, name = "Light-Speed Engine", cost = [1, 0, 0], leadership = 0, unlock = 0, benefit = { speed = 1, cheap_ships = 0 }'
+MEDALS = "medals = [4, 7, 10, 13, 16]"
+ICONS = "icons = [[3, 1], [6, 2], [9, 1]"
+LOGISTICS = 'name = "Space Logistics", line = "column", number = 0'
+KNOWLEDGE = 'who = "all", what = "free_tech", args = { max_level = 4, burn_rule = "new_level_minus_one" }'
+SUBSIDIES = "args = { track = 0 }, solo = true"
+HARVEST = "triple = [2, 0, 0]"
+FLEET = "args = { tech = 0, spaces = 2 }"
+ATLANTIS = 'test = "terraformed_type", args = { type = "oceanic", n = 1 }, vp = 4'
+EDGE = "objectives = [1, 2, 3, 4]"
+FIRST_LEVEL = "level = 1, minimum_score = 30, antimatter = 0"
+
+BROKEN = {
+    # name: (text to replace, its replacement, where the message points, what rule it names)
+    "other game": ('"kepler_3042"', '"chess"', "meta", "must be for 'kepler_3042'"),
+    "syntax": (RADIUS, RADIUS.replace("4", ""), "", "not a TOML file"),
+    "text for a number": (RADIUS, RADIUS.replace("4", '"4"'), "numbers row 1", "value is '4'; it must be of type int"),
+    "unknown number": (RADIUS, RADIUS.replace("short", "tiny"), "numbers row 1", "name is 'tiny_radius'; there are short_radius"),
+    "crossed radii": (RADIUS, RADIUS.replace("4", "9"), "numbers", "short_radius must be below mid_radius"),
+    "too many cubes": (ENERGY, ENERGY.replace("7", "8"), "resources row 1", "cubes is 8; allowed: 1..7"),
+    "more on Earth": (ENERGY, ENERGY.replace("earth = 3", "earth = 8"), "resources row 1", "earth is 8; allowed: 0..7"),
+    "five mines": (FOUR, FOUR.replace("mines = 4", "mines = 5"), "setup row 4", "mines is 5; allowed: 0..4"),
+    "no stars": (FOUR, FOUR.replace("[1, 2, 3]", "[]"), "setup row 4", "it must list some of 1..3"),
+    "too few stars": (FOUR, FOUR.replace("[1, 2, 3]", "[1, 2]"), "setup row 4", "36 tiles for 16 stars; at most two for each star"),
+    "short row": (SOL_ROW, SOL_ROW.replace("S.", "S"), "terrain row 10", "hexes has 21 signs; it must have 22"),
+    "unknown sign": (SOL_ROW, SOL_ROW.replace("S.", "S?"), "terrain row 10", "the sign '?'; allowed: . S * 1 2 3"),
+    "no Sol": (SOL_ROW, SOL_ROW.replace("S", "."), "terrain", "Sol ('S') is there 0 times"),
+    "two centres": (SOL_ROW, SOL_ROW.replace("S.", "S*"), "terrain", "Sagittarius A* ('*') is there 2 times"),
+    "star at the rim": (LAST_ROW, LAST_ROW.replace('".', '"1'), "terrain row 19, column 1", "a star at the rim"),
+    "stars side by side": (FIRST_STAR, FIRST_STAR.replace("..1..", "..1.1"), "terrain row 2, column 5", "a star 2 hexes from another one; at least 4"),
+    "star beside Sol": (SOL_ROW, SOL_ROW.replace("S..", "S1."), "terrain row 10, column 12", "a star 1 hexes from Sol; at least 3"),
+    "row order": (LAST_ROW, LAST_ROW.replace("18", "17"), "terrain row 19", "row is 17; rows must have row 0..18 in this order"),
+    "type code": (OCEANIC, OCEANIC.replace('"oceanic", name', '"wet", name'), "planet_types row 1", "the type with id 0 is 'oceanic'"),
+    "too much leadership": (OCEANIC, OCEANIC.replace("= 1", "= 4"), "planet_types row 1", "colonise is 4; allowed: 0..3"),
+    "unknown type": (PLANET, PLANET.replace('"oceanic"', '"icy"'), "planets row 1 ('AP-780427')", "type is 'icy'; allowed: oceanic"),
+    "high level": (PLANET, PLANET.replace("level = 1", "level = 5"), "planets row 1", "level is 5; allowed: 1..4"),
+    "worse side": (PLANET, PLANET.replace("[1, 1, 0]", "[0, 1, 0]"), "planets row 1", "no cube of it may be below colony [1, 0, 0]"),
+    "antimatter cost": (PLANET, PLANET.replace("[0, 1, 0]", "[0, 1, 1]"), "planets row 1", "only alien planets cost antimatter"),
+    "short cost": (PLANET, PLANET.replace("[0, 1, 0]", "[0, 1]"), "planets row 1", "cost is [0, 1]; it must be 3 integers 0..7"),
+    "same name": (PLANET, PLANET.replace("AP-780427", "RV-351016"), "planets row 2", "name 'RV-351016' is used twice"),
+    "long name": (PLANET, PLANET.replace("AP-780427", "A" * 41), "planets row 1", "name has 41 bytes; allowed: 1..40"),
+    "level order": (ENGINE, ENGINE.replace("level = 1", "level = 2"), "technology_levels", "rows must have technology 0..4, level 1..4"),
+    "wrong benefit": (ENGINE, ENGINE.replace("speed", "energy"), "technology_levels row 1", "it must have speed, cheap_ships"),
+    "fast engine": (ENGINE, ENGINE.replace("speed = 1", "speed = 7"), "technology_levels row 1", "speed is 7; allowed: 0..6"),
+    "falling benefit": (ENGINE, ENGINE.replace("speed = 1", "speed = 3"), "technology_levels row 2", "speed is 2; it must not be below"),
+    "unlocks itself": (ENGINE, ENGINE.replace("unlock = 0", "unlock = 1"), "technology_levels row 1", "unlock is 1; allowed: 0"),
+    "medal order": (MEDALS, MEDALS.replace("4, 7", "7, 4"), "tracks row 1", "the spaces must ascend"),
+    "four medals": (MEDALS, MEDALS.replace("4, ", ""), "tracks row 1", "it must be 5 integers 1..20"),
+    "icon kind": (ICONS, ICONS.replace("[3, 1]", "[3, 3]"), "tracks row 1", "icons has [3, 3]"),
+    "icon twice": (ICONS, ICONS.replace("[6, 2]", "[3, 2]"), "tracks row 1", "icons has two on space 3"),
+    "unknown line": (LOGISTICS, LOGISTICS.replace("column", "diagonal"), "bonus_actions row 1", "line is 'diagonal'; allowed: column, row"),
+    "line twice": (LOGISTICS, LOGISTICS.replace("number = 0", "number = 1"), "bonus_actions row 2", "a second bonus action on column 1"),
+    "unknown beneficiary": (KNOWLEDGE, KNOWLEDGE.replace('"all"', '"nobody"'), "progress_cards row 1", "who is 'nobody'; allowed: all"),
+    "unknown effect": (KNOWLEDGE, KNOWLEDGE.replace("free_tech", "peace"), "progress_cards row 1", "what is 'peace'; allowed: free_tech"),
+    "missing argument": (KNOWLEDGE, KNOWLEDGE.replace("max_level = 4, ", ""), "progress_cards row 1", "it must have max_level, burn_rule"),
+    "argument too many": (SUBSIDIES, SUBSIDIES.replace("track = 0", "track = 0, n = 1"), "progress_cards row 3", "it must have track"),
+    "third track": (SUBSIDIES, SUBSIDIES.replace("track = 0", "track = 2"), "progress_cards row 3", "track is 2; allowed: 0..1"),
+    "nothing produced": (HARVEST, HARVEST.replace("2", "0"), "progress_cards row 9", "it must produce something"),
+    "sixth technology": (FLEET, FLEET.replace("tech = 0", "tech = 5"), "progress_cards row 15", "tech is 5; allowed: 0..4"),
+    "short solo deck": (SUBSIDIES, SUBSIDIES.replace("true", "false"), "", ""),
+    "unknown test": (ATLANTIS, ATLANTIS.replace("terraformed_type", "swimming"), "objectives row 2", "test is 'swimming'; allowed: terraformed_type"),
+    "objective's type": (ATLANTIS, ATLANTIS.replace('"oceanic"', '"icy"'), "objectives row 2", "type is 'icy'; allowed: oceanic"),
+    "campaign twice": (EDGE, EDGE.replace("2", "1"), "campaigns row 1", "they must differ"),
+    "no such objective": (EDGE, EDGE.replace("4", "18"), "campaigns row 1", "it must be 4 integers 1..17"),
+    "minimum": (FIRST_LEVEL, FIRST_LEVEL.replace("30", "0"), "campaign_levels row 1", "minimum_score is 0; allowed: 1..100"),
+    "ghost": ("round = 15", "round = 17", "ghost row 3", "round is 17; allowed: 1..16"),
+}  # fmt: skip
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("mistake", BROKEN)
+def test_broken_component_file(mistake: str, tmp_path: Path) -> None:
+    old, new, where, rule = BROKEN[mistake]
+    text = DEFAULT_FILE.read_text(encoding="utf-8")
+    assert old in text
+    changed = text.replace(old, new, 1)
+    if mistake == "short solo deck":  # two more cards that are not for the solo game
+        changed, where, rule = (
+            text.replace("solo = true", "solo = false", 2),
+            "progress_cards",
+            "15 cards have solo = true",
+        )
+    path = write(tmp_path, changed)
+    with pytest.raises(ComponentError) as caught:
+        kepler_envs.make("kepler_3042-v0", components=path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: {where}")
+    assert rule in message
+
+
+SECTIONS = re.findall(r"^(\w+) = \[$", DEFAULT_FILE.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("section", sorted(set(SECTIONS)))
+def test_missing_rows(section: str, tmp_path: Path) -> None:
+    """Without the section, and without its last row."""
+    text = DEFAULT_FILE.read_text(encoding="utf-8")
+    found = re.search(rf"^{section} = \[\n((?:  .*\n)+)\]\n", text, re.MULTILINE)
+    assert found is not None
+    without = text[: found.start()] + text[found.end() :]
+    with pytest.raises(ComponentError, match=rf"mine.toml: {section}: must be a list of \[\[{section}\]\] rows"):
+        GAME.configure(4, components=write(tmp_path, without))
+    rows = found.group(1).splitlines(keepends=True)
+    shorter = write(tmp_path, text.replace(found.group(1), "".join(rows[:-1])))
+    if section == "ghost":  # a round fewer in which it advances
+        assert GAME.configure(1, components=shorter).tables[0]["ghost_advances"].sum() == 2
+    else:
+        with pytest.raises(ComponentError, match=f"mine.toml: {section}"):
+            GAME.configure(4, components=shorter)
+
+
+def test_a_copy_is_the_same_game(tmp_path: Path) -> None:
+    path = write(tmp_path, DEFAULT_FILE.read_text(encoding="utf-8"))
+    assert GAME.configure(4, components=str(path)).components_digest == GAME.configure(4).components_digest
+
+
+def test_own_names_show(tmp_path: Path) -> None:
+    """Two files in one process: names of technologies and cards reach the texts of the game that was made with them."""
+    text = DEFAULT_FILE.read_text(encoding="utf-8").replace("Space Travels", "Sailing")
+    config = GAME.configure(4, components=write(tmp_path, text.replace("Adv", "Adv")))
+    assert config.actions.text(16) == "advance Sailing" and GAME.actions.text(16) == "advance Space Travels"
+
+
+# ---------------------------------------------------------------- 8.4 data checks
+
+
+def toml() -> dict[str, Any]:
+    return tomllib.loads(DEFAULT_FILE.read_text(encoding="utf-8"))
+
+
+def test_planets() -> None:
+    planets = toml()["planets"]
+    assert [row["number"] for row in planets] == list(range(1, 29)) and len({row["name"] for row in planets}) == 28
+    assert [sum(row["min_players"] <= players for row in planets) for players in (1, 2, 3, 4)] == [18, 20, 24, 28]
+    assert 28 + 4 + 4 == 36
+    table = GAME.default_tables[0]["planet"]
+    for number, kind, level, colony, cost in (
+        (2, 0, 1, None, [1, 0, 0]), (5, 2, 2, None, [1, 1, 0]), (18, None, None, [1, 2, 0], None),
+        (19, None, None, [1, 2, 0], None), (21, None, None, [1, 2, 0], None), (22, 3, None, [1, 3, 0], None),
+        (26, 4, None, None, None),
+    ):  # fmt: skip
+        row = table[number]
+        found = (int(row["kind"]), int(row["level"]), row["colony"].tolist(), row["cost"].tolist())
+        assert all(
+            seen == wanted
+            for seen, wanted in zip(found, (kind, level, colony, cost), strict=True)
+            if wanted is not None
+        )
+    assert all(row["terraformed"][k] >= row["colony"][k] for row in planets for k in range(3))
+    assert {row["type"] for row in planets if row["cost"][2]} == {"alien"}
+
+
+def test_map() -> None:
+    data, table = toml(), GAME.default_tables[0]
+    signs = Counter("".join(row["hexes"] for row in data["terrain"]))
+    assert signs == {".": 396, "1": 12, "2": 4, "3": 4, "S": 1, "*": 1} and signs.total() == 418
+    assert int(table["sol"]) == SOL == 208
+    assert all(
+        int(table["zone"][place]) == int(steps > 4) + int(steps > 8) for place, steps in enumerate(table["sol_distance"])
+    )
+    zones = Counter(int(table["zone"][place]) for place in range(418) if table["terrain"][place] == 0)
+    assert zones == {0: 56, 1: 148, 2: 192}
+    stars = [place for place in range(418) if table["terrain"][place] == 1]
+    assert len(stars) == 20 and all(len(NEIGHBOURS[star]) == 6 for star in stars)
+    assert min(steps_between(a, b) for a in stars for b in stars if a < b) >= 4
+    for row in data["setup"]:
+        kinds = table["setup"][row["players"]]["first_planes"].reshape(4, 418)
+        group = max(2, row["players"])
+        tiles = (
+            sum(planet["min_players"] <= group for planet in data["planets"]) + row["mines"] + row["colonial_targets"]
+        )
+        assert 2 * int(kinds[3].sum()) >= tiles
+        assert set(kinds[1][kinds[3] == 1].tolist()) == set(row["star_kinds"])
+
+
+def test_directions_and_distances_agree() -> None:
+    for place in range(418):
+        assert sorted(neighbour_ids(place)) == NEIGHBOURS[place]
+        q, r = axial(place)
+        assert hex_at(q, r) == place
+        for dq, dr in AXIAL_STEPS:
+            other = hex_at(q + dq, r + dr)
+            assert other is None or distance(place, other) == 1
+    assert all(distance(0, other) == steps_between(0, other) for other in range(418))
+
+
+def test_technologies_and_tracks() -> None:
+    data, table = toml(), GAME.default_tables[0]["tech"]
+    assert table[4, 1]["cost"].tolist() == [1, 0, 0] and table[4, 1]["leadership"] == 0
+    assert table[4, 2]["cost"].tolist() == [2, 0, 1] and table[4, 2]["leadership"] == 1
+    assert (table[4, 3]["benefit"], table[4, 3]["extra"], table[4, 2]["extra"]) == (2, 1, 0)
+    assert table[0, 3]["benefit"] == 3 and table[2, 3]["benefit"] == 4 and table[3, 2]["extra"] == 2
+    assert (table[3, 3]["benefit"], table[3, 3]["unlock"]) == (2, 1)
+    assert [int(table[1, level]["extra"]) for level in range(1, 5)] == [1, 2, 3, 4]
+    assert int(table[1, 4]["benefit"]) == 14, "without limit: as often as it can help"
+    for row in data["tracks"]:
+        assert len(row["medals"]) == 5 and len(row["vp"]) == 21 and sorted(row["vp"]) == row["vp"]
+
+
+def test_cards_objectives_and_campaigns() -> None:
+    data = toml()
+    assert len({row["name"] for row in data["progress_cards"]}) == 18
+    assert sum(row["solo"] for row in data["progress_cards"]) == 17
+    assert Counter(row["set"] for row in data["objectives"]) == {"standard": 10, "advanced": 7}
+    campaigns = [row["objectives"] for row in data["campaigns"]]
+    assert [len(row) for row in campaigns] == [4] * 5 and set().union(*campaigns) == set(range(1, 18))
+
+
+def test_provenance() -> None:
+    """Every row says where it comes from."""
+    data = toml()
+    assert set(data["provenance"]) == set("REPD")
+    for section in SECTIONS:
+        for row in data[section]:
+            assert re.match(r"[REPD](\+[REPD])*( |$)", row["prov"]), (section, row)
+
+
+def test_action_blocks() -> None:
+    assert len(GAME.actions) == 576
+    expected = {
+        "DONE": (0, 1), "MAIN": (1, 9), "BONUS": (10, 6), "TECH": (16, 5), "TRACK": (21, 2), "SLOT": (23, 6), "SHIP": (29, 3),
+        "RES": (32, 3), "BURN": (35, 21), "CONVERT": (56, 12), "ALLOCATE": (68, 90), "HEX": (158, 418),
+    }  # fmt: skip
+    assert {block.name: (block.first, block.count) for block in GAME.actions.blocks} == expected
+
+
+# ---------------------------------------------------------------- observation
+
+
+def test_observation_layout() -> None:
+    """Offsets of section 5.3."""
+    layout = GAME.observation
+    assert layout.size == 5554
+    parts = {
+        "hex.terrain": 0, "planets.in_play": 5016, "players.present": 5240, "objectives": 5408, "satisfied": 5408 + 17,
+        "card": 5442, "track_medals": 5480, "round": 5490, "num_players": 5491, "node": 5492, "reward": 5522, "advanced": 5553,
+    }  # fmt: skip
+    assert {name: layout[name].offset for name in parts} == parts
+    planes = [piece for piece in layout if piece.kind == "plane"]
+    assert len(planes) == 12 and all(piece.shape == (19, 22) for piece in planes)
+    assert [piece.offset for piece in planes] == [418 * number for number in range(12)]
+
+
+def test_planes_as_an_image() -> None:
+    from kepler_envs.games.kepler_3042.observation import hex_planes
+
+    batch = kepler_envs.make_batch("kepler_3042-v0", 3, seed=1)
+    image = hex_planes(batch.observation)
+    assert image.shape == (3, 12, 19, 22) and image.base is not None
+    assert (image[:, 4] == GAME.observation["hex.body"].view(batch.observation)).all()
+    assert (image[:, 0, 9, 10] == 2).all()
+
+
+# ---------------------------------------------------------------- options
+
+
+@pytest.mark.parametrize(
+    "options, allowed",
+    [
+        ({"objectives": "hard"}, "'standard' or 'advanced'"),
+        ({"rewards": "points"}, "'rank' or 'win_loss'"),
+        ({"num_players": 1, "campaign": 5}, "an integer 0..4"),
+        ({"num_players": 1, "level": 0}, "an integer 1..4"),
+        ({"num_players": 1, "bonus": 15}, "an integer 0..14"),
+        ({"num_players": 1, "solo_planets": 19}, "18 or 20"),
+        ({"num_players": 2, "level": 2}, "is for the solo game only; allowed here: 1"),
+        ({"num_players": 1, "objectives": "advanced"}, "is for 2 to 4 players only; allowed here: 'standard'"),
+        ({"shaping": 2}, "a number 0..1"),
+        ({"num_players": 5}, "an integer 1..4"),
+        ({"stars": 4}, "there are num_players, components, objectives"),
+    ],
+)
+def test_options_that_are_not_allowed(options: dict[str, Any], allowed: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        GAME.configure(**options)
+    assert allowed in str(caught.value)
+
+
+def test_bonus_cap_of_the_file(tmp_path: Path) -> None:
+    text = DEFAULT_FILE.read_text(encoding="utf-8").replace(
+        '"bonus_cube_cap", value = 14', '"bonus_cube_cap", value = 2'
+    )
+    with pytest.raises(OptionError, match=r"bonus = 3 is not allowed; allowed: an integer 0\.\.2"):
+        GAME.configure(1, components=write(tmp_path, text), bonus=3)
+
+
+@pytest.mark.parametrize("campaign", range(5))
+def test_campaigns_require_their_objectives(campaign: int) -> None:
+    titles = names(GAME.default_tables[0]["objective"]["name"])
+    wanted = {
+        0: ["External Logistics Base", "Atlantis Project", "Helios Project", "Titan Project"],
+        1: ["Elite Scientific Branch", "Antimatter Mastery", "Extraterrestrial Contact", "Technological Supremacy"],
+        2: ["Logistic Support", "Internal Logistics", "Eden Project", "External Logistics"],
+        3: ["Extraterrestrial Study", "Colonial Plan", "Gemini Program", "Civil Expansion"],
+        4: ["Colonial Supremacy", "Colonial Plan", "Technological Supremacy", "Internal Logistics"],
+    }[campaign]
+    for level in (1, 2, 3, 4):
+        state = Snapshot.deal(GAME.configure(1, campaign=campaign, level=level), 1).state
+        required = [number for number in range(17) if int(state["player"][0]["objectives"]) >> number & 1]
+        assert {titles[number] for number in required} == set(wanted[:level])
