@@ -383,17 +383,16 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
     """
     view = look(state, config, seat)
     lines = [f"{view.title}, {view.turn} ({view.point_of_view})", view.situation]
-    if view.detail:
-        lines[-1] += f" ({view.detail})"
+    lines.append(f"    {view.detail}")
     if view.card:
-        medals = ", ".join(f"{count} {name}" for count, name in zip(view.card_medals, view.track_names, strict=True))
-        lines.append(f"card: {view.card} ({view.card_effect})   medals on it: {medals}")
+        lines.append(f"card: {view.card} ({view.card_effect})")
     planets, mines, targets = view.hidden
-    left = ", ".join(
-        f"{name} {' '.join(map(str, spaces)) or '-'}"
-        for name, spaces in zip(view.track_names, view.medals_left, strict=True)
-    )
-    lines.append(f"face down: planets {planets}, mines {mines}, targets {targets}   medals on spaces: {left}")
+    lines.append(f"face down: planets {planets}, mines {mines}, targets {targets}")
+    medals = [
+        f"{name} {' '.join(map(str, spaces)) or '-'} (on the card {count})"
+        for name, spaces, count in zip(view.track_names, view.medals_left, view.card_medals, strict=True)
+    ]
+    lines.append(f"medals: {', '.join(medals)}")
     lines.append("")
     for row in range(HEIGHT):
         cells = "".join(_cell(view.hexes[WIDTH * row + column]).ljust(CELL) for column in range(WIDTH))
@@ -401,7 +400,7 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
     lines += ["", *LEGEND, ""]
     for player in view.players:
         lines += _player_lines(player, view)
-    return "\n".join(line.rstrip()[:COLUMNS] for line in lines)
+    return "\n".join(line[:COLUMNS].rstrip() for line in lines)
 
 
 COLUMNS = 110

@@ -187,7 +187,8 @@ def test_map() -> None:
     assert signs == {".": 396, "1": 12, "2": 4, "3": 4, "S": 1, "*": 1} and signs.total() == 418
     assert int(table["sol"]) == SOL == 208
     assert all(
-        int(table["zone"][place]) == int(steps > 4) + int(steps > 8) for place, steps in enumerate(table["sol_distance"])
+        int(table["zone"][place]) == int(steps > 4) + int(steps > 8)
+        for place, steps in enumerate(table["sol_distance"])
     )
     zones = Counter(int(table["zone"][place]) for place in range(418) if table["terrain"][place] == 0)
     assert zones == {0: 56, 1: 148, 2: 192}

@@ -1,0 +1,159 @@
+"""Pictures and texts show what lies on the table, and to a seat only what it may see."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.games.kepler_3042.picture import COLUMNS, LEGEND, QUESTIONS, SEAT_COLOURS, TYPE_COLOURS, look
+from kepler_envs.games.kepler_3042.state import Node
+from tests.games.kepler_3042.purposeful import purposeful
+from tests.games.kepler_3042.scenario import GAME, MINE, SOL, TARGET, Play, main, scenario, ship, slot
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def svg(game: Play, seat: int | None = None) -> ElementTree.Element:
+    return ElementTree.fromstring(game.snapshot.drawing(seat).svg())
+
+
+def labels(game: Play, seat: int | None = None) -> list[str]:
+    return [element.text or "" for element in svg(game, seat).iter(SVG + "text")]
+
+
+def hints(game: Play, seat: int | None = None) -> list[str]:
+    return [group.findtext(SVG + "title") or "" for group in svg(game, seat).iter(SVG + "g")]
+
+
+def test_header() -> None:
+    game = scenario(card=9)
+    for fact in ("round 1 of 16", "player_0: choose a main action", "everything open", "Solar Harvest", "produce 2E"):
+        assert fact in labels(game)
+    assert "seen by player_2" in labels(game, 2)
+    assert game.snapshot.text().splitlines()[:2] == [
+        "Kepler-3042, round 1 of 16 (everything open)", "player_0: choose a main action",
+    ]  # fmt: skip
+
+
+def table() -> Play:
+    bodies = {148: 27, 193: MINE, 239: TARGET, 30: 5, 60: 6}
+    seats = {0: {"ships": [145, 193, None]}, 1: {"planets": [5], "ships": [148, None, None]}, 2: {"planets": [6]}}
+    return scenario(bodies=bodies, seats=seats, terraformed={6})
+
+
+def test_the_map_in_words() -> None:
+    game = table()
+    text = game.snapshot.text()
+    for cell in ("27'", "Mi'", "Ta ", "5b ", "6C ", "a1 ", "Sol", "Sgr", "***"):
+        assert cell in text, cell
+    for line in LEGEND:
+        assert line in text
+    shown = hints(game)
+    assert "hex 148 (row 6, column 16), planet 27, alien, starship 1 of player_1" in shown
+    assert "hex 193 (row 8, column 17), a mine, starship 2 of player_0" in shown
+    assert "hex 239 (row 10, column 19), a colonial target" in shown
+    assert "hex 30 (row 1, column 8), planet 5, super-Earth, colonised by player_1" in shown
+    assert "hex 60 (row 2, column 16), planet 6, rocky, terraformed by player_2" in shown
+    assert f"hex {SOL} (row 9, column 10), Sol" in shown and "hex 24 (row 1, column 2), single star" in shown
+
+
+def test_face_down_tiles_are_hidden_from_seats() -> None:
+    game = scenario()
+    position = game.position
+    place = min(set(position.tiles) - position.face_up)
+    words = f"hex {place} (row {place // 22}, column {place % 22}), a tile face down"
+    assert words in hints(game, 1) and words in hints(game)
+    assert "??" in game.snapshot.text(1) and f"{position.tiles[place]}?" in game.snapshot.text()
+    shown = look(game.snapshot.state, game.snapshot.config, 1).hexes[place]
+    assert shown.tile and shown.body is None
+    assert look(game.snapshot.state, game.snapshot.config).hexes[place].body == position.tiles[place]
+
+
+def test_players() -> None:
+    own = {"tech": [1, 2, 0, 3, 0], "track": [5, 7], "medals": [1, 0], "pit": [1, 0, 0], "objectives": {2}}
+    game = scenario(seats={0: own}, earth=[2, 1, 0], colonies={2: [0, 1, 0]}, terraformed={2})
+    text = game.snapshot.text(0)
+    assert f"> a player_0  {game.scores()[0] - 4} points   cube on Terraforming   (first player, viewer)" in text
+    assert "technologies I 1 II 2 III 0 IV 3 V 0   colonial 5   technological 7   medals 1 + 0" in text
+    assert "storage 4E 5M 3A   pit 1E 0M 0A   Earth: 2E 1M 0A" in text
+    assert "2 RV-351016 (oceanic, " in text and "terraformed): 0E 1M 0A" in text
+    assert "objectives: Atlantis Project (satisfied)" in text and text.count("objectives:") == 1
+    assert "objective: satisfied: Atlantis Project" in labels(game, 0)
+    assert labels(game, 0).count("objective face down") == 3 and labels(game).count("objective face down") == 0
+
+
+def test_choices_on_the_way_are_told() -> None:
+    own = {"tech": [3, 1, 0, 0, 0], "ships": [145, None, None]}
+    game = scenario(seats={0: own}, earth=[3, 3, 0]).play(main(3), ship(0))
+    assert "starship 1 with 3 of 3 spaces" in game.snapshot.text() and "convert 1, allocate 1" in game.snapshot.text()
+    assert look(game.snapshot.state, game.snapshot.config).hexes[145].marked
+    game = scenario(seats={0: own}, earth=[3, 3, 0]).play(main(0), slot(0))
+    assert "    Space Missions, 2 left" in game.snapshot.text()
+    assert look(game.snapshot.state, game.snapshot.config).hexes[SOL].marked
+
+
+def test_solo() -> None:
+    game = Play(Snapshot.deal(GAME.configure(1, campaign=2, level=3), 1))
+    text = game.snapshot.text(0)
+    assert "Sagittarius A*, level 3, setup" in text and "ghost" in text
+    assert "objectives: Eden Project, Logistic Support, Internal Logistics" in text
+    assert "ghost" in labels(game) and any("level 3" in label for label in labels(game))
+    game.pass_to(Node.OVER)
+    assert "the level is lost" in game.snapshot.text()
+
+
+def test_results() -> None:
+    game = Play(Snapshot.deal(GAME.configure(2), 3)).pass_to(Node.OVER)
+    places = game.snapshot.results()[0].tolist()
+    text = game.snapshot.text()
+    winners = [f"player_{seat}" for seat, place in enumerate(places) if place == 1]
+    assert all(winner in text.splitlines()[1] for winner in winners) and "win" in text.splitlines()[1]
+    assert text.count("(place ") + text.count(", place ") == 2
+
+
+def test_every_seat_sees_itself_and_no_other_seat_exists() -> None:
+    game = scenario(3)
+    with pytest.raises(ValueError, match=r"seat 3 is not in the game; allowed: None, 0\.\.2"):
+        game.snapshot.text(3)
+
+
+@pytest.mark.parametrize("players", [1, 2, 4])
+def test_pictures_of_whole_games(players: int) -> None:
+    """Any position can be drawn; the height depends on the players only, and lines are short enough."""
+    heights, choose = set(), purposeful(players)
+    position, number = Snapshot.deal(GAME.configure(players), players), 0
+    while True:
+        if number % 25 == 0 or position.over:
+            seat = None if number % 50 else number % players
+            heights.add(position.drawing(seat).height)
+            ElementTree.fromstring(position.drawing(seat).svg())
+            lines = position.text(seat).split("\n")
+            assert max(len(line) for line in lines) <= COLUMNS and all(line == line.rstrip() for line in lines)
+        if position.over:
+            break
+        position = position.apply(choose(position))
+        number += 1
+    assert len(heights) == 1
+
+
+def test_every_node_has_a_question() -> None:
+    assert set(QUESTIONS) == set(Node) - {Node.OVER} and len(set(QUESTIONS.values())) == len(QUESTIONS)
+
+
+def test_pixels() -> None:
+    drawing = scenario(2).snapshot.drawing()
+    rgb = drawing.rgb()
+    assert rgb.shape == (int(round(drawing.height)), 1280, 3) and rgb.dtype == np.uint8
+    assert len(set(TYPE_COLOURS)) == 5 and len(set(SEAT_COLOURS)) == 4
+
+
+def test_uncompiled_records_give_the_same_picture() -> None:
+    position = table().snapshot
+    array = np.zeros(1, GAME.state)
+    array[0] = position.state
+    record = array.view(np.recarray)[0]
+    assert GAME.draw(record, position.config, 2).svg() == position.drawing(2).svg()
+    assert GAME.text(record, position.config, 2) == position.text(2)
