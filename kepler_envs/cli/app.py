@@ -11,6 +11,7 @@ import tyro
 from tyro.conf import FlagCreatePairsOff, OmitSubcommandPrefixes, subcommand
 
 from kepler_envs.cli.bench import Bench
+from kepler_envs.cli.campaign import PlayCampaign
 from kepler_envs.cli.common import UsageError, make_console
 from kepler_envs.cli.compile import Compile
 from kepler_envs.cli.play import Play
@@ -25,6 +26,7 @@ Command = (
     | Annotated[Show, subcommand("show")]
     | Annotated[Play, subcommand("play")]
     | Annotated[Watch, subcommand("watch")]
+    | Annotated[PlayCampaign, subcommand("campaign")]
     | Annotated[ShowReplay, subcommand("replay")]
     | Annotated[Bench, subcommand("bench")]
     | Annotated[Compile, subcommand("compile")]

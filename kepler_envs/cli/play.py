@@ -54,11 +54,8 @@ class Play(GameArguments):
         specs = agents_by_seat(self.agents, others) if others else {}
         with console.status("setting up (compiling, the first time) ..."):
             match = Match(config, choose_seed(self.seed), specs)
-        table = _Table(console, match, people)
         try:
-            table.play()
-        except (_Left, EOFError, KeyboardInterrupt):
-            console.print(f"\nYou leave after {len(match.actions)} decisions.")
+            converse(console, match, people)
         finally:
             if self.save is not None:
                 write_replay(self.save, match.replay())
@@ -72,6 +69,16 @@ class Play(GameArguments):
         if not 0 <= self.seat < config.num_players:
             raise UsageError(f"--seat {self.seat} is not allowed; allowed: 0..{config.num_players - 1} or all")
         return [self.seat]
+
+
+def converse(console: Console, match: Match, people: list[int]) -> bool:
+    """Play a match with the people at the keyboard; False if they leave it before its end."""
+    try:
+        _Table(console, match, people).play()
+    except (_Left, EOFError, KeyboardInterrupt):
+        console.print(f"\nYou leave after {len(match.actions)} decisions.")
+        return False
+    return True
 
 
 class _Table:

@@ -1,0 +1,100 @@
+"""``kepler-envs campaign``: the solo campaigns of Kepler-3042, level by level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from rich.console import Console
+from tyro.conf import Positional, arg
+
+from kepler_envs.cli.common import UsageError, check_target, choose_seed, grid, say
+from kepler_envs.cli.match import PERSON, Match
+from kepler_envs.cli.play import converse
+from kepler_envs.engine.seeds import following_seed
+
+if TYPE_CHECKING:
+    from kepler_envs.games.kepler_3042.campaign import Campaign
+
+
+@dataclass(frozen=True)
+class PlayCampaign:
+    """Play a solo campaign of Kepler-3042: four levels, with bonus cubes carried from each to the next."""
+
+    name: Annotated[Positional[str], arg(metavar="NAME")]
+    """The campaign: its name, a part of it, or its number 0..4."""
+    file: Annotated[Path | None, arg(metavar="FILE")] = None
+    """Where the progress is kept, NAME.json in the current folder unless told. A campaign that is there already goes on."""
+    agent: Annotated[str, arg(metavar="AGENT")] = PERSON
+    """Who plays: you, or an agent (uniform, greedy, ppo:PATH)."""
+    games: Annotated[int, arg(metavar="N")] = 1
+    """Games to play at most; a level that is lost is tried again."""
+    seed: Annotated[int | None, arg(metavar="S")] = None
+    """Seed of the first deal; the following games have the following seeds."""
+    solo_planets: int = 18
+    """Planets on the map, 18 or 20; for a new campaign."""
+    components: Annotated[Path | None, arg(metavar="FILE")] = None
+    """A card file of your own, for a new campaign."""
+
+    def run(self, console: Console) -> int:
+        from kepler_envs.games.kepler_3042.campaign import Campaign, CampaignError, find_campaign
+
+        if self.games < 1:
+            raise UsageError(f"--games {self.games} is not allowed; allowed: 1 and more")
+        try:
+            campaign = Campaign.begin(self.name, self.solo_planets, self.components)
+            path = self.file or Path(f"{campaign.name.lower().replace(' ', '_').replace('*', '')}.json")
+            if path.exists():
+                campaign = Campaign.load(path)
+                if find_campaign(self.name, campaign.components) != campaign.number:
+                    raise UsageError(f"{path} holds the campaign {campaign.name}; name another --file")
+        except CampaignError as problem:
+            raise UsageError(str(problem)) from problem
+        check_target(path)
+        seed = choose_seed(self.seed)
+        for _ in range(self.games):
+            if campaign.completed or not self._play_level(console, campaign, seed):
+                break
+            campaign.save(path)
+            seed = following_seed(seed)
+        self._print(console, campaign)
+        if campaign.attempts:
+            say(console, f"Progress: {path}")
+        return 0
+
+    def _play_level(self, console: Console, campaign: Campaign, seed: int) -> bool:
+        """One game; False if the person has left it."""
+        say(console, f"{campaign.name}, level {campaign.level}, {campaign.bonus} bonus cubes")
+        with console.status("setting up (compiling, the first time) ..."):
+            match = Match(campaign.configuration(), seed, {} if self.agent == PERSON else {0: self.agent})
+        if self.agent == PERSON:
+            if not converse(console, match, [0]):
+                return False
+        else:
+            while not match.over:
+                match.let_agent_decide()
+        attempt = campaign.record(match.position, seed)
+        objectives = "all objectives" if attempt.objectives_done else "not all objectives"
+        say(console, f"  {attempt.score} points, {objectives}: {'won' if attempt.success else 'lost'}")
+        return True
+
+    def _print(self, console: Console, campaign: Campaign) -> None:
+        rows = [
+            (
+                one.level,
+                one.bonus,
+                one.seed,
+                one.score,
+                "yes" if one.objectives_done else "no",
+                "won" if one.success else "lost",
+            )
+            for one in campaign.attempts
+        ]
+        console.print()
+        columns = ("level", "bonus cubes", "seed", "points", "objectives", "result")
+        console.print(grid(campaign.name, columns, rows, right=("level", "bonus cubes", "seed", "points")))
+        if campaign.completed:
+            say(console, "The campaign is completed.")
+        else:
+            say(console, f"Next: level {campaign.level} with {campaign.bonus} bonus cubes.")

@@ -1,0 +1,174 @@
+"""Solo campaigns: four levels one after the other, with bonus cubes carried from each to the next.
+
+campaign = Campaign.begin("Sons of Progress")
+config = campaign.configuration()          # of the level to play now, an ordinary configuration for one player
+...                                        # play it, with any seed, to its end
+campaign.record(snapshot, seed)            # the final position: the next level, or the same once more
+campaign.save("progress.json")             # and Campaign.load("progress.json") goes on from there
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.games.kepler_3042.components import load_components, names
+from kepler_envs.games.kepler_3042.state import NUM_LEVELS
+
+FORMAT = "kepler-campaign-1"
+
+
+class CampaignError(ValueError):
+    """No such campaign, a position that does not belong to the level, or a file that cannot be read; the message says which."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A level that was played: ``score`` in VP, ``objectives_done`` whether all that were required were satisfied."""
+
+    level: int
+    bonus: int
+    seed: int
+    score: int
+    objectives_done: bool
+    success: bool
+    decisions: int
+
+
+@dataclass
+class Campaign:
+    """How far a campaign has come.
+
+    Attributes:
+        number: of the campaign, 0..4, as the game's option ``campaign``.
+        level: to be played next, 1..4; the last one once ``completed``.
+        bonus: bonus cubes at its start.
+        completed: all four levels are won.
+        attempts: everything played so far.
+        solo_planets: 18 or 20, as the option of that name.
+        components: component file, None for the game's own.
+    """
+
+    number: int
+    level: int = 1
+    bonus: int = 0
+    completed: bool = False
+    attempts: list[Attempt] = field(default_factory=list)
+    solo_planets: int = 18
+    components: Path | None = None
+
+    @classmethod
+    def begin(cls, name: str | int, solo_planets: int = 18, components: str | Path | None = None) -> Campaign:
+        """A campaign from its first level; ``name`` is its number, its name or a part of it. CampaignError names all there are."""
+        path = None if components is None else Path(components)
+        return cls(find_campaign(name, path), solo_planets=solo_planets, components=path)
+
+    @property
+    def name(self) -> str:
+        return campaign_names(self.components)[self.number]
+
+    def configuration(self) -> Configuration:
+        """The level to be played now."""
+        from kepler_envs.registry import game
+
+        return game("kepler_3042").configure(
+            1, self.components, campaign=self.number, level=self.level, bonus=self.bonus, solo_planets=self.solo_planets
+        )
+
+    def record(self, last: Snapshot, seed: int) -> Attempt:
+        """Take the result of a level: after success comes the next one, after failure the same again.
+
+        Args:
+            last: its final position.
+            seed: what it was dealt from.
+
+        Raises:
+            CampaignError: the campaign is completed, the game is not over, or it is another level's.
+        """
+        if self.completed:
+            raise CampaignError(f"the campaign {self.name} is completed")
+        if not last.over:
+            raise CampaignError("the game is not over yet")
+        if last.config.digest != self.configuration().digest:
+            raise CampaignError(f"the game is {last.config.describe()}, the level is {self.configuration().describe()}")
+        info = last.config.game.info(last.state, last.config.tables[0], 0)
+        attempt = Attempt(
+            self.level, self.bonus, seed, info["final_vp"], info["objective_done"], info["success"],
+            int(last.state["decisions"]),
+        )  # fmt: skip
+        self.attempts.append(attempt)
+        self.completed = attempt.success and self.level == NUM_LEVELS
+        if not self.completed:
+            self.level, self.bonus = info["next_level"], info["next_bonus"]
+        return attempt
+
+    # ------------------------------------------------------------ the file
+
+    def save(self, path: str | Path) -> None:
+        """Write the progress as JSON; an interrupted write leaves the file as it was."""
+        path = Path(path)
+        written = {"format": FORMAT, "name": self.name, **asdict(self)}
+        written["components"] = None if self.components is None else str(self.components)
+        beside = path.with_name(path.name + ".new")
+        beside.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+        os.replace(beside, path)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Campaign:
+        """The progress that :meth:`save` wrote. CampaignError if the file holds none."""
+        try:
+            found = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as problem:
+            raise CampaignError(f"{path}: cannot be read: {problem}") from problem
+        if not isinstance(found, dict) or found.get("format") != FORMAT:
+            raise CampaignError(f"{path}: no campaign's progress (format {FORMAT})")
+        try:
+            campaign = cls._from(found)
+            campaign.configuration()
+        except (KeyError, TypeError, ValueError) as problem:
+            raise CampaignError(f"{path}: {problem}") from problem
+        return campaign
+
+    @classmethod
+    def _from(cls, found: Mapping[str, Any]) -> Campaign:
+        components = found["components"]
+        campaign = cls(
+            number=found["number"], level=found["level"], bonus=found["bonus"], completed=found["completed"],
+            attempts=[Attempt(**attempt) for attempt in found["attempts"]], solo_planets=found["solo_planets"],
+            components=None if components is None else Path(components),
+        )  # fmt: skip
+        if type(campaign.completed) is not bool:
+            raise TypeError(f"completed is {campaign.completed!r}; it must be true or false")
+        return campaign
+
+
+def campaign_names(components: Path | None = None) -> tuple[str, ...]:
+    """The names of the five campaigns, by number."""
+    return names(load_components(components)[0]["campaign_name"])
+
+
+def find_campaign(name: str | int, components: Path | None = None) -> int:
+    """The number of a campaign from its number, its name, or a part of it that no other has."""
+    all_names = campaign_names(components)
+    if isinstance(name, int) or name.isdecimal():
+        if 0 <= int(name) < len(all_names):
+            return int(name)
+        found = []
+    else:
+        found = [number for number, full in enumerate(all_names) if _plain(name) and _plain(name) in _plain(full)]
+    if len(found) != 1:
+        offered = ", ".join(f"{number} {full}" for number, full in enumerate(all_names))
+        raise CampaignError(f"no campaign {name!r}; there are: {offered}")
+    return found[0]
+
+
+def _plain(name: str) -> str:
+    """Letters and digits only, words joined by underscores: as it is written in file names and on the command line."""
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")

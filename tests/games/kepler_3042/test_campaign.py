@@ -1,0 +1,178 @@
+"""The campaign driver: levels, bonus cubes carried over, progress in a file, and the command line."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kepler_envs.cli.app import run
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.games.kepler_3042.campaign import Attempt, Campaign, CampaignError, campaign_names, find_campaign
+from kepler_envs.games.kepler_3042.state import Node, Phase
+from tests.games.kepler_3042.scenario import DONE, GAME, Play, Position
+
+
+def finished(campaign: Campaign, points: int, satisfied: bool = True) -> Snapshot:
+    """The end of the campaign's level with these points; medals make up for what is lacking."""
+    config = campaign.configuration()
+    start = Play(Snapshot.deal(config, 1))
+    while start.node != Node.MAIN:
+        start.play(min(start.legal()))
+    position = start.position
+    own = position.seats[0]
+    if satisfied:  # campaign 1: two technologies at level 4, three antimatter, an alien colony, the technological track
+        own.tech, own.track = [4, 4, 0, 0, 4], [0, 14]
+        total = own.total()
+        own.cubes[0], own.storage = [0, 0, total[2]], [*total[:2], 0]
+        own.pit = [0, 0, 0]
+        own.planets = [26]
+        position.face_up.add(position.hex_of(26))
+    position.track_medals = [set(), set()]
+    position.round, position.phase, position.active, position.turn, position.turn_index = 16, Phase.CLEANUP, 0, 0, 1
+    position.flow = position.node = Node.PC_PROD
+    position.conversions = position.allocations = 0
+    position.deck = [*(card for card in range(1, 18) if card not in (2, 9)), 9]
+    before = int(Play(position.write(config)).play(DONE).snapshot.results()[1][0])
+    own.medals = [points - before, 0]
+    return Play(position.write(config)).play(DONE).snapshot
+
+
+def test_levels_follow_one_another() -> None:
+    campaign = Campaign.begin("Sons of Progress")
+    assert (campaign.number, campaign.level, campaign.bonus, campaign.completed) == (1, 1, 0, False)
+    played = [(41, True), (57, True), (70, True), (59, True), (64, True)]
+    expected = [(2, 2), (3, 3), (4, 4), (4, 4), (4, 4)]
+    for (points, _), (level, bonus) in zip(played, expected, strict=True):
+        attempt = campaign.record(finished(campaign, points), seed=7)
+        assert attempt.score == points and attempt.success == (points != 59)
+        assert (campaign.level, campaign.bonus) == (level, bonus)
+    assert campaign.completed and len(campaign.attempts) == 5
+    with pytest.raises(CampaignError, match="Sons of Progress is completed"):
+        campaign.record(finished(Campaign.begin(1), 35), seed=7)
+
+
+def test_a_lost_level_is_played_again_with_the_same_cubes() -> None:
+    campaign = Campaign.begin(1)
+    campaign.record(finished(campaign, 45), 1)
+    assert (campaign.level, campaign.bonus) == (2, 3)
+    for points, satisfied in ((39, True), (80, False)):
+        attempt = campaign.record(finished(campaign, points, satisfied), 2)
+        assert not attempt.success and attempt.objectives_done == satisfied
+        assert (campaign.level, campaign.bonus) == (2, 3)
+
+
+def test_bonus_cubes_have_a_bound() -> None:
+    campaign = Campaign.begin(1)
+    campaign.record(finished(campaign, 120), 1)
+    assert (campaign.level, campaign.bonus) == (2, 14)
+
+
+def test_only_its_own_games_count() -> None:
+    campaign = Campaign.begin(1)
+    with pytest.raises(CampaignError, match="not over yet"):
+        campaign.record(Snapshot.deal(campaign.configuration(), 1), 1)
+    with pytest.raises(CampaignError, match="the level is"):
+        campaign.record(finished(replace(campaign, level=2), 50), 1)
+    assert not campaign.attempts
+
+
+def test_names() -> None:
+    names = campaign_names()
+    assert names == (
+        "The Edge of the Galaxy",
+        "Sons of Progress",
+        "Sagittarius A*",
+        "Hybrid Civilization",
+        "Superior Progeny",
+    )
+    for number, name in enumerate(names):
+        assert find_campaign(name) == find_campaign(str(number)) == find_campaign(number) == number
+    assert find_campaign("sagittarius_a") == 2 and find_campaign("hybrid") == 3 and find_campaign("EDGE") == 0
+    for wrong in ("s", "", "*", "Chess", "5", 9):  # nothing, several, or unknown
+        with pytest.raises(CampaignError, match="there are: 0 The Edge of the Galaxy, 1 Sons of Progress"):
+            find_campaign(wrong)
+
+
+def test_progress_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "progress.json"
+    campaign = Campaign.begin(1, solo_planets=20)
+    campaign.record(finished(campaign, 45), 3)
+    campaign.save(path)
+    again = Campaign.load(path)
+    assert again == campaign and again.configuration().digest == campaign.configuration().digest
+    assert again.attempts == [Attempt(1, 0, 3, 45, True, True, campaign.attempts[0].decisions)]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": "chess"}, "no campaign's progress"), ({"level": 5}, "option level = 5 is not allowed"),
+        ({"bonus": -1}, "option bonus = -1"), ({"completed": 1}, "it must be true or false"), ({"number": None}, "option campaign = None is not allowed"),
+        ({"attempts": [{"level": 1}]}, "missing"), ({"components": "nowhere.toml"}, "nowhere.toml: cannot be read"),
+    ],
+)  # fmt: skip
+def test_files_that_hold_no_progress(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "progress.json"
+    Campaign.begin(1).save(path)
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(CampaignError, match=message) as caught:
+        Campaign.load(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_a_file_that_is_no_json(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text("{")
+    for name in ("a.json", "b.json"):
+        with pytest.raises(CampaignError, match=f"{name}: cannot be read"):
+            Campaign.load(tmp_path / name)
+
+
+# ---------------------------------------------------------------- the command line
+
+
+def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each game is kept; the next call goes on."""
+    path = tmp_path / "progress.json"
+    assert run(["campaign", "edge", "--file", str(path), "--agent", "uniform", "--games", "2", "--seed", "5"]) == 0
+    out = capsys.readouterr().out
+    assert "The Edge of the Galaxy, level 1, 0 bonus cubes" in out and out.count("lost") == 4
+    assert "Next: level 1 with 0 bonus cubes." in out and f"Progress: {path}" in out
+    assert run(["campaign", "0", "--file", str(path), "--agent", "uniform", "--seed", "9"]) == 0
+    campaign = Campaign.load(path)
+    assert [one.level for one in campaign.attempts] == [1, 1, 1] and campaign.attempts[2].seed == 9
+    last = Snapshot.deal(GAME.configure(1), campaign.attempts[2].seed)
+    assert Position.read(last.state).level == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["chess"], "no campaign 'chess'; there are: 0 The Edge of the Galaxy"),
+        (["hybrid"], "holds the campaign The Edge of the Galaxy; name another --file"),
+        (["edge", "--games", "0"], "--games 0 is not allowed"),
+        (["edge", "--agent", "nobody", "--seed", "1"], "nobody"),
+    ],
+)
+def test_command_lines_that_are_refused(
+    arguments: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "progress.json"
+    Campaign.begin(0).save(path)
+    assert run(["campaign", *arguments, "--file", str(path)]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_person_plays_and_leaves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is recorded of a game that is left."""
+    answers = iter(["1", "1", "q"])
+    monkeypatch.setattr("rich.console.Console.input", lambda *_, **__: next(answers))
+    path = tmp_path / "progress.json"
+    assert run(["campaign", "edge", "--file", str(path), "--seed", "1"]) == 0
+    assert "You leave after 2 decisions." in capsys.readouterr().out and not path.exists()
