@@ -40,12 +40,15 @@ LIBRARIES = ("numpy", "numba", "torch", "stable_baselines3", "sb3_contrib", "gym
 
 @dataclass(frozen=True)
 class Network:
-    """A network: outputs of the first layer and of each further layer of policy and value, pieces that are no inputs, an anchor."""
+    """A network: outputs of the first layer and of each further layer of policy and value, pieces that are no inputs, an anchor,
+    channels of convolutions over planes, and the planes whose values are labels."""
 
     width: int
     hidden: tuple[int, ...]
     leave_out: tuple[str, ...] = ()
     anchor: Anchor | None = None
+    channels: tuple[int, ...] = ()
+    label_planes: tuple[str, ...] = ()
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Network:
@@ -57,7 +60,15 @@ class Network:
 
     def policy_kwargs(self, config: Configuration) -> dict[str, Any]:
         return piece_policy(
-            config.observation, config.num_players, self.width, self.hidden, self.leave_out, self.anchor, config.actions
+            config.observation,
+            config.num_players,
+            self.width,
+            self.hidden,
+            self.leave_out,
+            self.anchor,
+            config.actions,
+            self.channels,
+            self.label_planes,
         )
 
     def build(self, config: Configuration) -> PiecePolicy:

@@ -74,6 +74,9 @@ class TrainConfig:
     """Outputs of the first layer."""
     hidden: tuple[int, ...] = (128,)
     """Widths of further layers, separate for policy and value."""
+    channels: tuple[int, ...] = ()
+    """Convolutions over the planes of the observation, for games that have some (kepler_3042): channels of each, for example 16 16.
+    None: planes are plain inputs."""
     view: Literal["game", "plain"] = "game"
     """game: what agents/views.py says a network of this game looks at, and how. plain: every piece as it is."""
     eval_every: int = 250_000
@@ -92,6 +95,8 @@ class TrainConfig:
             if value < 1 and not (name == "minutes" and value > 0):
                 raise AgentError(f"--{name.replace('_', '-')} {value} is not allowed; allowed: 1 and more")
 
+        if any(count < 1 for count in self.channels):
+            raise AgentError(f"--channels {self.channels} is not allowed; allowed: 1 and more each")
         if not 0 <= self.teacher_share <= 1:
             raise AgentError(f"--teacher-share {self.teacher_share} is not allowed; allowed: 0 to 1")
 

@@ -134,7 +134,10 @@ class Run:
         self.games = game_configuration(config)
         self.out = config.out if config.out is not None else default_folder(config, self.games)
         view = view_of(self.games.game.name) if config.view == "game" else PLAIN
-        self.network = Network(config.width, tuple(config.hidden), view.leave_out, view.anchor)
+        self.network = Network(
+            config.width, tuple(config.hidden), view.leave_out, view.anchor, tuple(config.channels),
+            view.label_planes if config.channels else (),
+        )  # fmt: skip
         self.teacher = self._teacher()
         self.seconds = 0.0
         self.curve: list[dict[str, Any]] = []

@@ -12,10 +12,14 @@ from kepler_envs.adapters.sb3 import Anchor
 
 @dataclass(frozen=True)
 class View:
-    """Pieces of the observation that are left out, and an axis to look at from one of its places."""
+    """Pieces of the observation that are left out, an axis to look at from one of its places, planes whose values are labels.
+
+    Convolutions (``--channels``) see all planes, also those that are left out as plain inputs.
+    """
 
     leave_out: tuple[str, ...] = ()
     anchor: Anchor | None = None
+    label_planes: tuple[str, ...] = ()
 
 
 PLAIN = View()
@@ -33,7 +37,12 @@ VIEWS = {
             actions=("PLAY_HAND", "END_WITH", "AS_VALUE"),
         ),
     ),
-}
+    "kepler_3042": View(
+        # the same in every game on one map: as plain inputs they say nothing
+        leave_out=("hex.terrain", "hex.star_kind", "hex.zone", "hex.star_in_play", "hex.sol_distance"),
+        label_planes=("hex.body", "hex.planet", "hex.planet_owner", "hex.ship_owner"),
+    ),
+}  # fmt: skip
 
 
 def view_of(game: str) -> View:

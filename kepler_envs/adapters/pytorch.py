@@ -116,31 +116,60 @@ class PieceInput(nn.Module):
 
 
 class PlaneInput(nn.Module):
-    """Planes of equal size, stacked, through 3x3 convolutions and a linear layer: (N, D) -> (N, H)."""
+    """Planes of equal size, stacked, through 3x3 convolutions and a linear layer: (N, D) -> (N, H).
 
-    def __init__(self, planes: Sequence[Piece], width: int, channels: Sequence[int]) -> None:
+    Args:
+        planes: pieces that end in the axes row and column; each plane is divided by its scale.
+        width: outputs H.
+        channels: of each convolution.
+        labelled: those of the planes whose values are labels (0 to ``high``): each label has ``EMBEDDING`` learned
+            numbers instead, which is a one-hot plane per label and a 1x1 convolution over them.
+    """
+
+    EMBEDDING = 4
+
+    def __init__(
+        self, planes: Sequence[Piece], width: int, channels: Sequence[int], labelled: Sequence[Piece] = ()
+    ) -> None:
         super().__init__()
-        boards = {placed.shape[-2:] for placed in planes}
-        if len(boards) != 1 or any(len(placed.shape) < 2 for placed in planes):
+        boards = {placed.shape[-2:] for placed in (*planes, *labelled)}
+        if len(boards) != 1 or any(len(placed.shape) < 2 for placed in (*planes, *labelled)):
             raise ValueError(f"planes of different sizes cannot be stacked: {sorted(boards)}")
         self.board = boards.pop()
-        stacked = [placed.indices().reshape(-1, *self.board) for placed in planes]
-        scale = [np.full(indices.shape, placed.scale) for indices, placed in zip(stacked, planes, strict=True)]
-        self.register_buffer("index", th.tensor(np.concatenate(stacked).ravel()), persistent=False)
-        self.register_buffer(
-            "inverse_scale", 1 / th.tensor(np.concatenate(scale).ravel(), dtype=th.float32), persistent=False
-        )
+        self._buffer("index", self._stacked(planes))
+        scale = [np.full(placed.size, placed.scale) for placed in planes] or [np.zeros(0)]
+        self.register_buffer("inverse_scale", 1 / th.tensor(np.concatenate(scale), dtype=th.float32), persistent=False)
+        self._buffer("label_index", self._stacked(labelled))
+        first_row, rows = [np.zeros(0, np.int64)], 0
+        for placed in labelled:
+            first_row += [np.full(placed.size, rows - placed.low)]
+            rows += placed.high - placed.low + 1
+        self._buffer("first_row", np.concatenate(first_row))
+        size = self.board[0] * self.board[1]
+        self.labels = nn.Embedding(rows, self.EMBEDDING) if rows else None
         layers: list[nn.Module] = []
-        before = sum(len(indices) for indices in stacked)
+        before = (len(self.index) + self.EMBEDDING * len(self.label_index)) // size
         for count in channels:
             layers += [nn.Conv2d(before, count, 3, padding=1), nn.ReLU()]
             before = count
         self.convolutions = nn.Sequential(*layers, nn.Flatten())
-        self.linear = nn.Linear(before * self.board[0] * self.board[1], width, bias=False)
+        self.linear = nn.Linear(before * size, width, bias=False)
+
+    def _stacked(self, planes: Sequence[Piece]) -> np.ndarray:
+        return np.concatenate([np.zeros(0, np.int64), *(placed.indices().ravel() for placed in planes)])
+
+    def _buffer(self, name: str, values: np.ndarray) -> None:
+        """Constants that follow the module's device but are made from the layout, not saved."""
+        self.register_buffer(name, th.tensor(values), persistent=False)
 
     def forward(self, x: th.Tensor) -> th.Tensor:
-        planes = x.index_select(1, self.index).to(self.inverse_scale.dtype) * self.inverse_scale
-        return self.linear(self.convolutions(planes.reshape(len(x), -1, *self.board)))
+        stack = x.index_select(1, self.index).to(self.inverse_scale.dtype) * self.inverse_scale
+        boards = stack.reshape(len(x), -1, *self.board)
+        if self.labels is not None:
+            known = self.labels(x.index_select(1, self.label_index).long() + self.first_row)
+            known = known.reshape(len(x), -1, *self.board, self.EMBEDDING).permute(0, 1, 4, 2, 3)
+            boards = th.cat((boards, known.flatten(1, 2)), 1)
+        return self.linear(self.convolutions(boards))
 
 
 # ---------------------------------------------------------------- places seen from an anchor

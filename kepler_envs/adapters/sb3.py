@@ -75,8 +75,9 @@ class PieceExtractor(BaseFeaturesExtractor):
         width: features, and outputs of the first layer.
         leave_out: patterns of pieces (:func:`entries_of`) that are no inputs.
         anchor: an axis to look at from one of its places, if any.
-        channels: channels of 3x3 convolutions over the planes (all of the same rows and columns); empty: planes are
-            plain inputs like all others.
+        channels: channels of 3x3 convolutions over the planes (all of the same rows and columns, whatever is left out);
+            empty: planes are plain inputs like all others.
+        label_planes: names of planes whose values are labels; the convolutions look them up.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class PieceExtractor(BaseFeaturesExtractor):
         leave_out: Sequence[str] = (),
         anchor: Anchor | None = None,
         channels: Sequence[int] = (),
+        label_planes: Sequence[str] = (),
     ) -> None:
         if observation_space.shape != (layout.size,):
             raise ValueError(f"the layout has {layout.size} entries, the observation space {observation_space.shape}")
@@ -96,7 +98,9 @@ class PieceExtractor(BaseFeaturesExtractor):
         self.planes: PlaneInput | None = None
         planes = [placed for placed in layout if placed.kind == PLANE]
         if channels and planes:
-            self.planes = PlaneInput(planes, width, channels)
+            labelled = [layout[name] for name in label_planes]
+            counted = [placed for placed in planes if placed not in labelled]
+            self.planes = PlaneInput(counted, width, channels, labelled)
             left_out += [placed.indices().ravel() for placed in planes]
         self.pieces = PieceInput(layout, width, np.concatenate(left_out))
         self.anchored = AnchorInput(layout, anchor, width) if anchor is not None else None
@@ -187,11 +191,13 @@ def piece_policy(
     anchor: Anchor | None = None,
     actions: ActionSet | None = None,
     channels: Sequence[int] = (),
+    label_planes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """``policy_kwargs`` for a network of this library's observations.
 
     Args:
-        layout, num_players, width, leave_out, anchor, channels: of :class:`PieceExtractor`, which policy and value share.
+        layout, num_players, width, leave_out, anchor, channels, label_planes: of :class:`PieceExtractor`, which policy and
+            value share.
         hidden: widths of further layers, which each of the two has for itself.
         actions: ``config.actions``, needed where the anchor names some.
     """
@@ -199,7 +205,7 @@ def piece_policy(
         "features_extractor_class": PieceExtractor,
         "features_extractor_kwargs": {
             "layout": layout, "num_players": num_players, "width": width, "leave_out": tuple(leave_out),
-            "anchor": anchor, "channels": tuple(channels),
+            "anchor": anchor, "channels": tuple(channels), "label_planes": tuple(label_planes),
         },
         "anchored_actions": actions if anchor is not None and anchor.actions else None,
         "net_arch": {"pi": list(hidden), "vf": list(hidden)},

@@ -103,6 +103,35 @@ def test_planes_go_through_convolutions_when_asked():
     assert extractor.pieces.inputs == without.inputs, "planes are not plain inputs as well"
 
 
+def test_planes_of_labels_are_looked_up():
+    """As one-hot planes would be: the same label gives the same numbers everywhere, another label others."""
+    layout = Layout(
+        [
+            piece("height", PLANE, 5, "", shape=(3, 4)),
+            piece("owner", PLANE, 2, "", shape=(3, 4)),
+            piece("tail", COUNT, 3, ""),
+        ]
+    )
+    extractor = PieceExtractor(observation_space(layout), layout, width=8, channels=(6,), label_planes=["owner"])
+    assert extractor.planes is not None and extractor.planes.labels.weight.shape == (3, 4)
+    observations = th.as_tensor(np.random.default_rng(1).integers(0, 3, (5, layout.size)).astype(np.int16))
+    heights = th.as_tensor(layout["height"].view(observations.numpy()).copy()).float() / 5
+    owners = th.as_tensor(layout["owner"].view(observations.numpy()).copy()).long()
+    known = F.one_hot(owners, 3).float() @ extractor.planes.labels.weight
+    boards = th.cat((heights[:, None], known.permute(0, 3, 1, 2)), 1)
+    maps = F.relu(extractor.planes.convolutions[0](boards)).flatten(1)
+    expected = F.relu(extractor.pieces(observations) + extractor.planes.linear(maps))
+    assert th.allclose(extractor(observations), expected, atol=1e-6)
+    assert extractor.pieces.inputs == PieceInput(layout, 8, entries_of(layout, ["height", "owner"])).inputs
+
+
+def test_planes_that_are_left_out_still_go_through_convolutions():
+    without = PieceExtractor(observation_space(LAYOUT), LAYOUT, width=8, leave_out=["board"])
+    with_planes = PieceExtractor(observation_space(LAYOUT), LAYOUT, width=8, leave_out=["board"], channels=(4,))
+    assert without.planes is None and with_planes.planes is not None
+    assert without.pieces.inputs == with_planes.pieces.inputs
+
+
 def test_planes_of_different_sizes_are_refused():
     layout = Layout([piece("one", PLANE, 1, "", shape=(3, 3)), piece("two", PLANE, 1, "", shape=(2, 3))])
     with pytest.raises(ValueError, match="different sizes"):
