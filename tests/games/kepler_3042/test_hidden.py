@@ -66,7 +66,7 @@ def test_what_is_hidden_changes_nothing_that_is_seen(scramble: Scramble, players
         pytest.skip("a solo player has no opponents")
     config = GAME.configure(players)
     random, changed = Random(players), 0
-    for snapshot in positions(config, 1, 17):
+    for snapshot in positions(config, 1, 9 * players):
         for observer in range(players):
             position = Position.read(snapshot.state)
             scramble(position, observer, random)
