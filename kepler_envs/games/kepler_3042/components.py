@@ -590,7 +590,7 @@ def _read_solo(file: ComponentFile, tables: Any) -> None:
         _check_range(file, where, row, "antimatter", 0, 3)
         tables["minimum_score"][row["level"]] = row["minimum_score"]
         tables["level_antimatter"][row["level"]] = row["antimatter"]
-    for position, row in enumerate(file.rows("ghost", {"round": int, "prov": str})):
+    for position, row in enumerate(file.rows("ghost", {"round": int, "meaning": str, "prov": str})):
         _check_range(file, f"ghost row {position + 1}", row, "round", 1, ROUNDS)
         tables["ghost_advances"][row["round"]] = 1
 
