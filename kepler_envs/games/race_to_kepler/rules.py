@@ -109,8 +109,8 @@ def _choose_city(s, t, city):
         player.city_flags[int(player.city) - 1] = 1
     s.first = below(s, n)
     for seat in range(n):
-        draw_hand(s, t, seat)
-    turn.begin_turn(s, t, int(s.first))
+        draw_hand(s, t, s.player[seat])
+    turn.begin_turn(s, t, np.int64(s.first))
 
 
 # ---------------------------------------------------------------- legal ids and their application

@@ -81,9 +81,8 @@ def draw_to_hand(s, player, cards):
 
 
 @helper
-def draw_hand(s, t, seat):
+def draw_hand(s, t, player):
     """The hand for the next turn; a city may make it larger."""
-    player = s.player[seat]
     city = t.city[int(player.city) - 1]
     extra = int(city.parameter) if city.hook == HAND_SIZE else 0
     draw_to_hand(s, player, int(t.hand_size) + extra)

@@ -67,9 +67,16 @@ TO_EJECT, TO_DISCARD, TO_AIRLOCK, TO_HAND, TO_OWN_DISCARD, TO_DECK = (int(x) for
 MAY, UP_TO, ALL = int(Mode.MAY), int(Mode.UPTO), int(Mode.ALL)
 COST_LE_VALUE = int(Filter.COST_LE_VALUE)
 REPLAY_PLAY = int(Replay.PLAY)
-ON_PLAY, ON_DISCARD, ON_EJECT, TRAIT = (int(x) for x in (Origin.ON_PLAY, Origin.ON_DISCARD, Origin.ON_EJECT, Origin.TRAIT))
-EJECT_HOOK, DISCARD_HOOK, SUPPLY_AIRLOCK_HOOK = int(Hook.EJECT), int(Hook.DISCARD), int(Hook.SUPPLY_AIRLOCK)
-ALL_OPS_HOOK = int(Hook.ALL_OPS)
+ALL_OPS = int(Hook.ALL_OPS)
+# Arguments of helpers are NumPy integers here: numba would compile a helper anew for every literal.
+ON_PLAY, ON_DISCARD, ON_EJECT, TRAIT = (
+    np.int64(origin) for origin in (Origin.ON_PLAY, Origin.ON_DISCARD, Origin.ON_EJECT, Origin.TRAIT)
+)
+ON_EJECTING, ON_DISCARDING, ON_SUPPLY_AIRLOCK = (
+    np.int64(hook) for hook in (Hook.EJECT, Hook.DISCARD, Hook.SUPPLY_AIRLOCK)
+)
+OF_CITY = np.int64(0)  # whose program: no card's
+NOT_OWN, OWN = np.int64(0), np.int64(1)
 (MOVED, VALUE, FROM_OWN, EJECTED, DISCARDED, MARKET_TAKEN, GOLD_PLAYED, GOLD_IN_HAND, RESOURCE_PLAYED, CREW_PLAYED,
  TITAN_PLAYED, DEPARTMENTS) = (int(counter) for counter in list(Counter)[:-1])  # fmt: skip
 NOTHING = np.uint64(0)
@@ -135,13 +142,13 @@ def _step(s, t):
 def _fire_all_ops(s, t):
     """Once a turn, when every operation of the city has been used: its trait."""
     city = t.city[int(s.player[s.active].city) - 1]
-    if city.hook != ALL_OPS_HOOK or s.all_ops:
+    if city.hook != ALL_OPS or s.all_ops:
         return False
     for operation in range(int(city.operations)):
         if not s.op_used[operation]:
             return False
     s.all_ops = 1
-    push(s, int(city.trait), 0, 0, TRAIT)
+    push(s, city.trait, OF_CITY, NOT_OWN, TRAIT)
     return True
 
 
@@ -150,7 +157,7 @@ def push_trait(s, t, hook, kind, own):
     """The active player's city, if its trait has this hook and works on cards of this kind."""
     city = t.city[int(s.player[s.active].city) - 1]
     if city.hook == hook and has(city.kinds, kind):
-        push(s, int(city.trait), 0, own, TRAIT)
+        push(s, city.trait, OF_CITY, own, TRAIT)
 
 
 # ---------------------------------------------------------------- gaining
@@ -169,7 +176,7 @@ def _gain(s, t, frame, instruction):
     elif resource == MARKET:
         s.market = min(int(s.market) + amount, MOST_UNITS)
     elif resource == JUMP:
-        jump(s, t, int(s.active), amount, True)
+        jump(s, t, np.int64(s.active), amount, np.bool_(True))
     else:
         draw_to_hand(s, s.player[s.active], amount)
 
@@ -367,17 +374,17 @@ def _move_card(s, t, frame, instruction, chosen):
     if destination == TO_EJECT:
         s.airlock[kind] += 1
         s.ejected += 1
-        push_trait(s, t, EJECT_HOOK, kind, own)
-        push(s, int(t.card[kind].on_eject), kind + 1, own, ON_EJECT)
+        push_trait(s, t, ON_EJECTING, kind, own)
+        push(s, t.card[kind].on_eject, kind + 1, own, ON_EJECT)
     elif destination == TO_DISCARD:
         put_on_discard(player, kind)
         s.discarded += 1
-        push_trait(s, t, DISCARD_HOOK, kind, own)
-        push(s, int(t.card[kind].on_discard), kind + 1, own, ON_DISCARD)
+        push_trait(s, t, ON_DISCARDING, kind, own)
+        push(s, t.card[kind].on_discard, kind + 1, own, ON_DISCARD)
     elif destination == TO_AIRLOCK:
         s.airlock[kind] += 1
         if source == FROM_SUPPLY:
-            push_trait(s, t, SUPPLY_AIRLOCK_HOOK, kind, 0)
+            push_trait(s, t, ON_SUPPLY_AIRLOCK, kind, NOT_OWN)
     elif destination == TO_HAND:
         put_in_hand(player, kind)
     elif destination == TO_OWN_DISCARD:
@@ -392,16 +399,16 @@ def _take(s, player, source, chosen):
     """Remove a card from its place: (kind, 1 if it was in its owner's hand or discard pile)."""
     if source == FROM_HAND:
         take_from_hand(player, chosen)
-        return chosen, 1
+        return chosen, OWN
     if source == FROM_DISCARD:
         take_from_discard(player, chosen)
-        return chosen, 1
+        return chosen, OWN
     if source == FROM_BOTH:  # the copy that can still be played stays (ruling R21)
         if player.discard[chosen] > 0:
             take_from_discard(player, chosen)
         else:
             take_from_hand(player, chosen)
-        return chosen, 1
+        return chosen, OWN
     if source == FROM_SUPPLY:
         take_from_supply(s, chosen)
     elif source == FROM_AIRLOCK:
@@ -415,15 +422,15 @@ def _take(s, player, source, chosen):
     elif source == FROM_DECK:
         kind = draw(s, player)
         player.concealed[kind] -= 1
-        return kind, 0
+        return kind, NOT_OWN
     elif source == FROM_GOLD:
         s.gold_pile -= 1
     elif source == FROM_TITANS:
-        return FIRST_TITAN + draw_titan(s), 0
+        return FIRST_TITAN + draw_titan(s), NOT_OWN
     else:
         take_from_discard(player, chosen)
-        return chosen, 1
-    return chosen, 0
+        return chosen, OWN
+    return chosen, NOT_OWN
 
 
 # ---------------------------------------------------------------- repeating
@@ -474,7 +481,7 @@ def decide_in_program(s, t, action):
     elif s.node == REPLAY:
         frame.at += 1
         kind = action - PICK
-        push(s, int(t.card[kind].on_play), kind + 1, 0, ON_PLAY)
+        push(s, t.card[kind].on_play, kind + 1, NOT_OWN, ON_PLAY)
     elif action == DONE:
         _finish_move(frame)
     else:

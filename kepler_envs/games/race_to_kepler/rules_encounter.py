@@ -162,7 +162,7 @@ def take_titan(s, t, action):
     """Into the winner's hand, or a jump instead, which crosses no token (ruling R10)."""
     player = s.player[s.seat]
     if action == DONE:
-        jump(s, t, int(s.seat), int(t.city[int(player.city) - 1].parameter), False)
+        jump(s, t, np.int64(s.seat), np.int64(t.city[int(player.city) - 1].parameter), np.bool_(False))
     else:
         kind = action - PICK
         put_in_hand(player, kind)

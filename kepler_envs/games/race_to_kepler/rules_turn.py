@@ -19,10 +19,10 @@ from kepler_envs.games.race_to_kepler.rules_cards import (
     take_from_hand,
     take_from_supply,
 )
-from kepler_envs.games.race_to_kepler.rules_effects import ON_PLAY, push_trait, run
+from kepler_envs.games.race_to_kepler.rules_effects import NOT_OWN, OF_CITY, ON_PLAY, push_trait, run
 from kepler_envs.games.race_to_kepler.state import (
     GOLD,
-    MAX_PLAYERS,
+    IRON,
     NUM_DEPARTMENTS,
     NUM_KINDS,
     NUM_OPERATIONS,
@@ -33,8 +33,8 @@ from kepler_envs.games.race_to_kepler.state import (
 )
 
 OVER, ROUNDS = int(Node.OVER), int(EndReason.ROUNDS)
-OPERATION = int(Origin.OPERATION)
-TURN_START, PLAY_HOOK, ACQUIRE_HOOK = int(Hook.TURN_START), int(Hook.PLAY), int(Hook.ACQUIRE)
+ON_OPERATION = int(Origin.OPERATION)
+ON_TURN_START, ON_PLAYING, ON_ACQUIRING = (np.int64(hook) for hook in (Hook.TURN_START, Hook.PLAY, Hook.ACQUIRE))
 DISCOUNT, REPEAT_OPS = int(Hook.DISCOUNT), int(Hook.REPEAT_OPS)
 
 
@@ -62,7 +62,7 @@ def begin_turn(s, t, seat):
         s.crossed[token] = 0
     s.all_ops = 0
     s.decisions_before = s.decisions
-    push_trait(s, t, TURN_START, 0, 0)
+    push_trait(s, t, ON_TURN_START, np.int64(IRON), NOT_OWN)  # the filter of such a trait is "any"
     run(s, t)
 
 
@@ -139,8 +139,8 @@ def _play(s, t, kind):
         s.titan_played += 1
     if card.department > 0:
         s.department[int(card.department) - 1] = 1
-    push_trait(s, t, PLAY_HOOK, kind, 0)
-    push(s, int(card.on_play), kind + 1, 0, ON_PLAY)
+    push_trait(s, t, ON_PLAYING, kind, NOT_OWN)
+    push(s, card.on_play, kind + 1, NOT_OWN, ON_PLAY)
 
 
 @leaf
@@ -158,7 +158,7 @@ def _acquire(s, t, kind):
         put_in_hand(player, kind)
     else:
         put_on_discard(player, kind)
-    push_trait(s, t, ACQUIRE_HOOK, kind, 0)
+    push_trait(s, t, ON_ACQUIRING, kind, NOT_OWN)
 
 
 @leaf
@@ -167,7 +167,7 @@ def _operate(s, t, operation):
     s.energy = int(s.energy) - int(city.operation_cost[operation])
     s.op_used[operation] = 1
     s.ops_used += 1
-    push(s, int(city.operation[operation]), 0, 0, OPERATION + operation)
+    push(s, city.operation[operation], OF_CITY, NOT_OWN, ON_OPERATION + operation)
 
 
 # ---------------------------------------------------------------- the end of the turn
@@ -191,7 +191,7 @@ def _clean_up(s, t):
     s.discount = 0
     player.turns += 1
     s.decisions_before = s.decisions
-    draw_hand(s, t, int(s.active))
+    draw_hand(s, t, s.player[s.active])
 
 
 @helper
