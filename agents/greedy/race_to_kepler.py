@@ -55,7 +55,7 @@ COST_WORTH = 4  # a unit of cost: designers knew what cards are worth
 MOVE_WORTH = np.array([3, 0, 1, 12, 4, 3], np.int64)
 """Of one card moved to each Destination."""
 THROWN_AWAY = 24  # a card worth less is gladly ejected
-MOST_BID = 7  # value of a bid
+MOST_BID = 5  # value of a bid
 NOT_BOUGHT = 20  # a card worth less is not bought
 RESOURCES, LATE = -10, -9  # order of resources; of what is played only when operations have had their cards
 assert len(GAIN_WORTH) == len(Resource) and len(COUNTED) == len(Counter) and len(MOVE_WORTH) == len(Destination)

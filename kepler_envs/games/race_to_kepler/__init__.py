@@ -11,7 +11,7 @@ import numpy as np
 from kepler_envs.engine.game import Game, Option, OptionError, Verbs, record_array
 from kepler_envs.engine.kernel import Scope
 from kepler_envs.games.race_to_kepler import observation, rules
-from kepler_envs.games.race_to_kepler.actions import make_actions
+from kepler_envs.games.race_to_kepler.actions import make_actions, public_text
 from kepler_envs.games.race_to_kepler.components import NUMBERS, TABLES, load_components
 from kepler_envs.games.race_to_kepler.picture import draw, text
 from kepler_envs.games.race_to_kepler.state import (
@@ -98,5 +98,6 @@ GAME = Game(
     info=info,
     draw=draw,
     text=text,
+    public_text=public_text,
     scope=Scope("race_to_kepler", Path(__file__).parent),
 )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from kepler_envs.engine.actions import ActionSet, Block
+from kepler_envs.engine.game import Configuration
 from kepler_envs.games.race_to_kepler.components import card_names, city_names
 from kepler_envs.games.race_to_kepler.state import (
     FIRST_CREW,
@@ -15,6 +18,7 @@ from kepler_envs.games.race_to_kepler.state import (
     NUM_KINDS,
     NUM_OPERATIONS,
     NUM_OPTIONS,
+    Node,
 )
 
 CITY = 0  # + city
@@ -45,6 +49,20 @@ def make_actions(tables: Any) -> ActionSet:
             Block("END", END_TURN, 1, "end the turn"),
         ]
     )  # fmt: skip
+
+
+def public_text(state: np.void, config: Configuration, action: int) -> str:
+    """A decision as everybody hears it: not which city is kept, which card is bid or which of one's own cards stays concealed."""
+    text, node = config.actions.text(action), Node(int(state["node"]))
+    if node == Node.CITY:
+        return "keep a city"
+    if node == Node.BID and action != DONE:
+        return "bid a card face down"
+    if node == Node.MOVE and action != DONE:
+        frame = state["frame"][int(state["depth"]) - 1]
+        instruction = config.tables[0]["program"][int(frame["at"])]
+        return text if instruction["shown"] else "pick a card"
+    return text
 
 
 def _numbers(count: int) -> tuple[str, ...]:

@@ -452,7 +452,14 @@ _TARGETS = {"hand": "to hand", "airlock": "to airlock", "owndiscard": "to discar
 
 def in_words(program: Sequence[Any]) -> str:
     """A program in a line, as short as it can be read."""
-    return "; ".join(_instruction_in_words(*instruction) for instruction in program)
+    words = ""
+    for number, (name, *parts) in enumerate(program):
+        follows_move = number > 0 and program[number - 1][0] == "move"
+        if name == "if" and parts[0] == "moved" and follows_move:
+            words += f": {in_words(parts[2])}"  # "may eject 2 from hand: 3 E"
+        else:
+            words += ("; " if words else "") + _instruction_in_words(name, *parts)
+    return words
 
 
 def _instruction_in_words(name: str, *parts: Any) -> str:
@@ -464,8 +471,10 @@ def _instruction_in_words(name: str, *parts: Any) -> str:
         return f"look at {parts[0]}"
     if name == "choice":
         return " or ".join(f"({in_words(block)})" for block in parts[0])
+    if name == "if" and parts[0] == "from_own":
+        return f"if from hand or discard pile: {in_words(parts[2])}"
     if name == "if":
-        return f"if {parts[1]} {parts[0].replace('_', ' ')}: {in_words(parts[2])}"
+        return f"if {parts[1]} {_COUNTERS[parts[0]]}: {in_words(parts[2])}"
     if name == "replay":
         return f"repeat a card in {'play' if parts[0] == 'play' else 'the supply'}"
     return f"cards cost {parts[0]} less"
@@ -493,6 +502,8 @@ def _move_in_words(source: str, which: str, parameter: int, mode: str, count: in
         kind = f" crew of cost {parameter}"
     elif which == "dept":
         kind = f" {('scientist', 'engineer', 'miner', 'smuggler')[parameter - 1]}"
+    elif which == "resource":
+        kind = " Iron/Gold"
     else:
         kind = f" {which.capitalize()}"
     if source == "goldpile" and destination == "hand":
