@@ -134,7 +134,8 @@ def _first(name: str) -> int:
 
 
 SIZE = LAYOUT.size
-OWN_TOP, OPPONENTS, SUPPLY, ASKING_CARD = (_first(p) for p in ("own_top", "opponents.concealed", "supply", "asking_card"))
+OWN_LOOK, OWN_KNOWN, OWN_TOP = (_first(p) for p in ("own_look", "own_known", "own_top"))
+OPPONENTS, SUPPLY, ASKING_CARD = (_first(p) for p in ("opponents.concealed", "supply", "asking_card"))
 PLAYERS, OFFERS, TURN, DECISIONS, TOKENS = (_first(p) for p in ("players.city", "offers", "energy", "decisions", "tokens"))
 NODE, MOVE_SOURCE, MOVE_DESTINATION, MOVE_MODE = (_first(p) for p in ("node", "move_source", "move_destination", "move_mode"))
 PICKS_LEFT, PICKS_MADE, MOVED, VALUE = (_first(p) for p in ("picks_left", "picks_made", "moved", "value"))
@@ -144,7 +145,7 @@ SEAT_ROW = PLAYER["seat_row"].shape[0]
 ACTIVE, DECIDES, FIRST, BID_SIZE, BID_CLOSED = (
     _first(f"players.{p}") - PLAYERS for p in ("active", "decides", "first", "bid_size", "bid_closed")
 )
-assert PLAYER["own_row"].shape[0] == OWN_TOP and ASKING_CARD - SUPPLY == STATE["table_row"].shape[0]
+assert PLAYER["own_row"].shape[0] == OWN_LOOK and ASKING_CARD - SUPPLY == STATE["table_row"].shape[0]
 
 
 # ---------------------------------------------------------------- observe
@@ -156,8 +157,12 @@ def observe(s, t, seat, out):
     n = int(s.num_players)
     own = s.player[seat]
     write_row(out, 0, own.own_row)
-    for i in range(OWN_TOP, OPPONENTS):
+    for i in range(OWN_LOOK, OPPONENTS):
         out[i] = 0
+    if seat == s.active:
+        write_row(out, OWN_LOOK, s.look)
+    for known in range(int(own.known_size)):
+        out[OWN_KNOWN - 1 + int(own.known_kind[known])] += 1
     if own.known_size > 0:
         out[OWN_TOP - 1 + int(own.known_kind[int(own.known_size) - 1])] = 1
     place = OPPONENTS
@@ -269,14 +274,14 @@ def _redraw_cards(s, other, generator):
         player.deck[kind] = player.concealed[kind]
         player.hand[kind] = 0
         player.bid[kind] = 0
-        player.look[kind] = 0
-        player.known[kind] = 0
     player.deck_size += player.hand_size + player.bid_size
     if other == s.active:
         player.deck_size += s.look_size
+        for kind in range(NUM_KINDS):
+            s.look[kind] = 0
         for place in range(int(s.look_size)):
             kind = _deal(player, generator)
-            player.look[kind] += 1
+            s.look[kind] += 1
             s.look_kind[place] = kind + 1
     for _ in range(int(player.hand_size)):
         player.hand[_deal(player, generator)] += 1

@@ -252,7 +252,7 @@ def _player(state: Any, tables: Any, number: int, seat: int | None) -> PlayerVie
         bid=_cards(player["bid"], tables) if is_open else None,
         bid_size=int(player["bid_size"]),
         bid_closed=bool(player["bid_closed"]),
-        looks_at=_cards(player["look"], tables) if is_open else None,
+        looks_at=_cards(state["look"], tables) if is_open and active else None,
         look_size=int(state["look_size"]) if active else 0,
         play=_cards(player["play"], tables),
         top=tuple(names[int(kind) - 1] for kind in known) if is_open else (),

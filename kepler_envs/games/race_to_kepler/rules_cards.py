@@ -51,7 +51,6 @@ def draw(s, player):
         player.known_size -= 1
         kind = int(player.known_kind[player.known_size]) - 1
         player.known_kind[player.known_size] = 0
-        player.known[kind] -= 1
     else:
         kind = random_kind(s, player.deck, int(player.deck_size))
     player.deck[kind] -= 1
@@ -93,7 +92,6 @@ def put_on_deck(player, kind):
     """On top of the deck, where its owner knows it; the card is concealed already."""
     player.deck[kind] += 1
     player.deck_size += 1
-    player.known[kind] += 1
     player.known_kind[player.known_size] = kind + 1
     player.known_size += 1
 

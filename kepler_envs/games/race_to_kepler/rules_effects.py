@@ -226,7 +226,7 @@ def _look(s, frame, cards):
         kind = draw(s, player)
         if kind == NO_CARD:
             return
-        player.look[kind] += 1
+        s.look[kind] += 1
         s.look_kind[s.look_size] = kind + 1
         s.look_size += 1
 
@@ -239,14 +239,14 @@ def _put_back(s):
         s.look_size -= 1
         kind = int(s.look_kind[s.look_size]) - 1
         s.look_kind[s.look_size] = 0
-        player.look[kind] -= 1
+        s.look[kind] -= 1
         put_on_deck(player, kind)
 
 
 @leaf
-def _take_from_look(s, player, kind):
+def _take_from_look(s, kind):
     """The first card of this kind; those behind it move up."""
-    player.look[kind] -= 1
+    s.look[kind] -= 1
     place = 0
     while s.look_kind[place] != kind + 1:
         place += 1
@@ -331,7 +331,7 @@ def _kinds_at(s, player, frame, source):
     if source == FROM_PLAY:
         return kinds_in(player.play)
     if source == FROM_LOOK:
-        return kinds_in(player.look)
+        return kinds_in(s.look)
     zone = player.play if source == FROM_SELF else player.discard
     return bit(int(frame.kind) - 1) if zone[int(frame.kind) - 1] > 0 else NOTHING
 
@@ -356,7 +356,7 @@ def _copies(s, player, source, kinds, enough):
         elif source == FROM_PLAY or source == FROM_SELF:
             copies += int(player.play[kind])
         elif source == FROM_LOOK:
-            copies += int(player.look[kind])
+            copies += int(s.look[kind])
         else:
             copies += int(player.discard[kind])
     return copies
@@ -417,7 +417,7 @@ def _take(s, player, source, chosen):
         player.play[chosen] -= 1
         player.play_size -= 1
     elif source == FROM_LOOK:
-        _take_from_look(s, player, chosen)
+        _take_from_look(s, chosen)
         player.concealed[chosen] -= 1
     elif source == FROM_DECK:
         kind = draw(s, player)

@@ -101,8 +101,6 @@ PLAYER = overlay(
         ("discard", "i1", (NUM_KINDS,)),
         ("play", "i1", (NUM_KINDS,)),  # in the play area; only of the active player
         ("bid", "i1", (NUM_KINDS,)),  # face down; only in encounters
-        ("look", "i1", (NUM_KINDS,)),  # in the look zone; only of the active player
-        ("known", "i1", (NUM_KINDS,)),  # known to be on top of the deck
         # what the others know of all that they do not see
         ("concealed", "i1", (NUM_KINDS,)),  # hand, deck, bid and look zone together: every way in and out of it is public
         # what everybody sees
@@ -123,7 +121,7 @@ PLAYER = overlay(
         ("offers", "<u2"),  # cities dealt, as bits; 0 once all have chosen
         ("bid_place", "i1"),  # 1 + place in the order of bidding; 0 before the player bids
     ],
-    own_row=("i1", 7 * NUM_KINDS),
+    own_row=("i1", 5 * NUM_KINDS),
     open_row=("i1", 2 * NUM_KINDS, "discard"),
     seat_row=("<i2", NUM_CITIES + 7, "city_flags"),
 )
@@ -161,6 +159,7 @@ STATE = overlay(
         ("crossed", "<i2", (NUM_TOKENS,)),  # 1 if the active player passed it this turn
         # not observed in this form
         ("supply_size", "i1"),
+        ("look", "i1", (NUM_KINDS,)),  # cards the active player looks at
         ("look_kind", "i1", (LOOK_ZONE,)),  # 1 + kind of each card in the look zone, the former top first
         ("look_size", "i1"),
         ("depth", "i1"),  # frames on the stack

@@ -33,7 +33,7 @@ EAGER = frozenset(range(PLAY, PICK))
 
 ASKS = {Node.MOVE: Op.MOVE, Node.CHOICE: Op.CHOICE, Node.REPLAY: Op.REPLAY}
 ENCOUNTER = (Node.BID, Node.TITAN)
-ZONES = ("hand", "deck", "discard", "play", "bid", "look")
+ZONES = ("hand", "deck", "discard", "play", "bid")
 
 
 def check_invariants(state: Any, config: Configuration) -> None:
@@ -56,7 +56,7 @@ def check_invariants(state: Any, config: Configuration) -> None:
 
 def _check_cards(state: Any, tables: Any, players: int) -> None:
     """I1, I2: every card of the game is somewhere, once."""
-    found = state["supply"].astype(int) + state["airlock"] + state["crew_deck"]
+    found = state["supply"].astype(int) + state["airlock"] + state["crew_deck"] + state["look"]
     for player in state["player"][:players]:
         for zone in ZONES:
             assert (player[zone] >= 0).all(), zone
@@ -66,7 +66,7 @@ def _check_cards(state: Any, tables: Any, players: int) -> None:
     wanted = tables["card"]["copies"].astype(int)
     wanted[IRON], wanted[MAFIA] = players * tables["start_iron"], players * tables["start_mafia"]
     assert found.tolist() == wanted.tolist()
-    for zone in ("supply", "airlock", "crew_deck", "titan_row", "titan_deck", "gold_pile"):
+    for zone in ("supply", "airlock", "crew_deck", "look", "titan_row", "titan_deck", "gold_pile"):
         assert (state[zone] >= 0).all(), zone
 
 
@@ -101,7 +101,7 @@ def _check_stack(state: Any, tables: Any, node: Node) -> None:
     size = int(state["look_size"])
     assert looking <= 1 and (looking or size == 0)
     assert (state["look_kind"][:size] > 0).all() and not state["look_kind"][size:LOOK_ZONE].any()
-    assert Counter((state["look_kind"][:size] - 1).tolist()) == _counter(state["player"][int(state["active"])]["look"])
+    assert Counter((state["look_kind"][:size] - 1).tolist()) == _counter(state["look"])
 
 
 def _counter(zone: np.ndarray) -> Counter[int]:
@@ -114,13 +114,13 @@ def _check_player(state: Any, tables: Any, seat: int, node: Node) -> None:
     assert player["present"] == 1 and player["parsecs"] >= 0
     for zone in ("hand", "deck", "discard", "play", "bid"):
         assert player[zone].sum() == player[f"{zone}_size"], zone
-    assert (player["concealed"] == player["hand"] + player["deck"] + player["bid"] + player["look"]).all()
+    looked_at = state["look"] if active else 0
+    assert (player["concealed"] == player["hand"] + player["deck"] + player["bid"] + looked_at).all()
     if not active:  # I4
-        assert player["play_size"] == 0 and not player["look"].any()
+        assert player["play_size"] == 0
     size = int(player["known_size"])
     assert 0 <= size <= KNOWN_SLOTS and not player["known_kind"][size:].any()
-    assert Counter((player["known_kind"][:size] - 1).tolist()) == _counter(player["known"])
-    assert (player["known"] <= player["deck"]).all()
+    assert Counter((player["known_kind"][:size] - 1).tolist()) <= _counter(player["deck"])
     _check_city(state, tables, player, seat, choosing)
     _check_bid(state, player, seat, node)
 

@@ -91,9 +91,9 @@ def scenario(
 
 def _write_seat(player: Any, seat: Seat, city: int, config: Configuration) -> None:
     top = listed(seat.top)
-    for name, words in (("hand", seat.hand), ("discard", seat.discard), ("play", seat.play), ("known", seat.top)):
+    for name, words in (("hand", seat.hand), ("discard", seat.discard), ("play", seat.play)):
         player[name] = counts(words, config)
-    player["deck"] = counts(seat.deck, config) + player["known"]
+    player["deck"] = counts(seat.deck, config) + counts(seat.top, config)
     player["concealed"] = player["hand"] + player["deck"]
     for name in ("hand", "deck", "discard", "play"):
         player[f"{name}_size"] = player[name].sum()
