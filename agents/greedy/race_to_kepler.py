@@ -45,6 +45,7 @@ MONEY, DRAW = int(Resource.MONEY), int(Resource.DRAW)
 FROM_OWN, EJECTED, DISCARDED, MARKET_TAKEN, GOLD_IN_HAND = (
     int(c) for c in (Counter.FROM_OWN, Counter.EJECTED, Counter.DISCARDED, Counter.MARKET_TAKEN, Counter.GOLD_IN_HAND)
 )
+GOLD_PLAYED, RESOURCE_PLAYED = int(Counter.GOLD_PLAYED), int(Counter.RESOURCE_PLAYED)
 NEVER = -1_000_000
 
 GAIN_WORTH = np.array([10, 5, 4, 40, 11], np.int64)
@@ -55,7 +56,8 @@ COST_WORTH = 4  # a unit of cost: designers knew what cards are worth
 MOVE_WORTH = np.array([3, 0, 1, 12, 4, 3], np.int64)
 """Of one card moved to each Destination."""
 THROWN_AWAY = 24  # a card worth less is gladly ejected
-MOST_BID = 5  # value of a bid
+BID_WORTH = 24  # of a card that may be bid
+MOST_BID = 6  # value of a bid
 NOT_BOUGHT = 20  # a card worth less is not bought
 RESOURCES, LATE = -10, -9  # order of resources; of what is played only when operations have had their cards
 assert len(GAIN_WORTH) == len(Resource) and len(COUNTED) == len(Counter) and len(MOVE_WORTH) == len(Destination)
@@ -183,7 +185,7 @@ def _act(s, t, mask):
 @leaf
 def _next_to_play(s, t, mask):
     """Cards that draw come first, cards that count what happened this turn last, and resources when crew has had its choice."""
-    best, first = -1, NEVER
+    best, first = -1, 2 * NEVER
     for kind in range(NUM_KINDS):
         if allowed(mask, PLAY + kind):
             order = _order(t, kind)
@@ -197,19 +199,22 @@ def _order(t, kind):
     card = t.card[kind]
     if card.group == RESOURCE:
         return RESOURCES
-    order = 0
     at = int(card.on_play)
     if at == NO_PROGRAM:
-        return -30  # better discarded or ejected
+        return NEVER  # better discarded or ejected
+    order = 0
     while t.program[at].op != OP_END:
         instruction = t.program[at]
         if instruction.op == OP_GAIN:
+            counter = int(instruction.counter) - 1
             if instruction.what == DRAW:
                 order += 4
-            if instruction.counter > FROM_OWN + 1:
+            if counter == GOLD_PLAYED or counter == RESOURCE_PLAYED:
                 order -= 20
+            elif counter > FROM_OWN:
+                order -= 4
         elif instruction.op == OP_REPLAY:
-            order -= 25
+            order -= 6
         at += 1
     return order
 
@@ -396,6 +401,6 @@ def _bid(s, t, mask, generator):
     for kind in range(FIRST_TITAN):
         if allowed(mask, PICK + kind):
             cost = int(t.card[kind].cost)
-            if cost <= least and _worth(t, kind) < 3 * THROWN_AWAY:
+            if cost <= least and _worth(t, kind) <= BID_WORTH:
                 best, least = kind, cost - 1
     return PICK + best if best >= 0 else DONE
