@@ -28,7 +28,11 @@ from kepler_envs.engine.game import record_array
 from kepler_envs.engine.rng import GENERATOR
 
 GAME = "kitten_adventurers"
-LEAST_RATE = {"kepler_run": 3e6, "ad_astra": 1.5e6, "race_to_kepler": 1e6}  # decisions a second, one thread, where GAME reaches its own target
+LEAST_RATE = {
+    "kepler_run": 3e6,
+    "ad_astra": 1.5e6,
+    "race_to_kepler": 1e6,
+}  # decisions a second, one thread, where GAME reaches its own target
 PLAYERS = 4
 
 

@@ -26,12 +26,15 @@ SPECIFIED_CITIES = {
 """Win rates of the specification's greedy policy, four players."""
 
 SPECIFIED = {
-    # (agent, players): median turns of the winner, its parsecs a turn, of all players, capped, encounters, win rate by turn order
-    ("greedy", 4): ("11 (9-12)", "1.89", "1.36", "0 %", "6.5", "0.284 0.277 0.239 0.200"),
-    ("greedy", 3): ("10 (9-12)", "", "", "", "", "0.373 0.333 0.294"),
-    ("greedy", 2): ("10 (8-12)", "", "", "", "", "0.531 0.469"),
-    ("hurried", 4): ("29", "", "0.33", "30 %", "", ""),
-    ("uniform", 4): ("", "", "0.05", "100 %", "", ""),
+    # (agent, players): median turns of the winner, its parsecs a turn, of all players, capped, encounters, titans, win rate by
+    # turn order, decisions
+    ("greedy", 4): ("11 (9-12)", "1.89", "1.36", "0 %", "6.5", "6.3", "0.284 0.277 0.239 0.200", "496"),
+    ("greedy", 3): ("10 (9-12)", "", "", "0 %", "", "", "0.373 0.333 0.294", "378"),
+    ("greedy", 2): ("10 (8-12)", "", "", "0 %", "", "", "0.531 0.469", "263"),
+    ("hurried", 4): ("29", "", "0.33", "30 %", "", "", "", "1157"),
+    ("hurried", 3): ("", "", "", "", "", "", "", "908"),
+    ("hurried", 2): ("", "", "", "", "", "", "", "671"),
+    ("uniform", 4): ("", "", "0.05", "100 %", "", "", "", "707"),
 }
 
 
@@ -126,7 +129,7 @@ def _rate(wins: np.ndarray) -> tuple[float, int]:
 def summary(results: dict[tuple[str, int], Figures], games: dict[tuple[str, int], int]) -> str:
     columns = (
         "agent", "players", "games", "winner's turns: median (10-90 %)", "parsecs a turn, winner", "all", "capped", "encounters",
-        "titans taken", "win rate by turn order",
+        "titans taken", "win rate by turn order", "decisions",
     )  # fmt: skip
     rows = []
     for (name, players), figures in results.items():
@@ -136,11 +139,10 @@ def summary(results: dict[tuple[str, int], Figures], games: dict[tuple[str, int]
             turns = f"{middle:g} ({low:g}-{high:g})"
         order = " ".join(f"{rate:.3f}" for rate in figures.by_order) if figures.winner_turns.size else "-"
         winner = f"{figures.winner_speed:.2f}" if figures.winner_turns.size else "-"
-        rows.append((name, players, games[name, players], turns, winner, f"{figures.speed:.2f}",
-                     f"{100 * figures.capped:.1f} %", f"{figures.encounters:.1f}", f"{figures.titans:.1f}", order))  # fmt: skip
+        rows.append((name, players, games[name, players], turns, winner, f"{figures.speed:.2f}", f"{100 * figures.capped:.1f} %",
+                     f"{figures.encounters:.1f}", f"{figures.titans:.1f}", order, f"{figures.decisions.mean():.0f}"))  # fmt: skip
         if (name, players) in SPECIFIED:
-            middle_, fast, speed, capped, encounters, places = SPECIFIED[name, players]
-            rows.append(("*specification*", players, "", middle_, fast, speed, capped, encounters, "", places))
+            rows.append(("*specification*", players, "", *SPECIFIED[name, players]))
     return table(columns, rows)
 
 
@@ -148,7 +150,12 @@ def cities(figures: Figures) -> str:
     """Win rates by city with their standard error, the best first."""
     ranked = sorted(figures.by_city.items(), key=lambda item: -item[1][0])
     rows = [
-        (name, f"{rate:.3f}", f"{(rate * (1 - rate) / seats) ** 0.5:.3f}", f"{SPECIFIED_CITIES.get(name, float('nan')):.3f}")
+        (
+            name,
+            f"{rate:.3f}",
+            f"{(rate * (1 - rate) / seats) ** 0.5:.3f}",
+            f"{SPECIFIED_CITIES.get(name, float('nan')):.3f}",
+        )
         for name, (rate, seats) in ranked
     ]
     return table(("city", "win rate", "s.e.", "specification"), rows)
@@ -164,7 +171,9 @@ def main() -> None:
     if settings.game != "race_to_kepler":
         raise SystemExit(f"no calibration is known for {settings.game}; there is: race_to_kepler")
     games = {("greedy", players): settings.games if players == 4 else settings.games // 3 for players in (4, 3, 2)}
-    games |= {(name, 4): settings.games // 6 for name in ("hurried", "uniform")}
+    games |= {("hurried", players): settings.games // 6 for players in (4, 3, 2)} | {
+        ("uniform", 4): settings.games // 6
+    }
     results = {key: measure(play(*key, number, settings)) for key, number in games.items()}
     print(summary(results, games))
     print()

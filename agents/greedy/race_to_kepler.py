@@ -11,12 +11,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from kepler_envs.engine.bits import allowed, has
+from kepler_envs.engine.bits import allowed
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below
-from kepler_envs.games.race_to_kepler.actions import ACQUIRE, ACQUIRE_GOLD, CITY, DONE, END_TURN, OPERATE, OPTION, PICK, PLAY
+from kepler_envs.games.race_to_kepler.actions import (
+    ACQUIRE,
+    ACQUIRE_GOLD,
+    CITY,
+    DONE,
+    END_TURN,
+    OPERATE,
+    OPTION,
+    PICK,
+    PLAY,
+)
 from kepler_envs.games.race_to_kepler.components import RESOURCE
-from kepler_envs.games.race_to_kepler.effects import ANY_NUMBER, NO_PROGRAM, Counter, Destination, Hook, Mode, Op, Resource, Source
+from kepler_envs.games.race_to_kepler.effects import (
+    ANY_NUMBER,
+    NO_PROGRAM,
+    Counter,
+    Destination,
+    Hook,
+    Mode,
+    Op,
+    Resource,
+    Source,
+)
 from kepler_envs.games.race_to_kepler.rules_effects import ON_DISCARDING, ON_EJECTING, ON_SUPPLY_AIRLOCK
 from kepler_envs.games.race_to_kepler.rules_encounter import bid_value
 from kepler_envs.games.race_to_kepler.state import (
@@ -25,7 +45,6 @@ from kepler_envs.games.race_to_kepler.state import (
     GOLD,
     NUM_CITIES,
     NUM_KINDS,
-    NUM_OPERATIONS,
     NUM_OPTIONS,
     Node,
     Origin,
@@ -52,13 +71,14 @@ GAIN_WORTH = np.array([10, 5, 4, 40, 11], np.int64)
 """Of one energy, money, market action, parsec, card; in the order of Resource."""
 COUNTED = np.array([1, 3, 1, 1, 2, 1, 1, 2, 2, 2, 1, 2, 2], np.int64)
 """What a counter will read, about; in the order of Counter."""
-COST_WORTH = 4  # a unit of cost: designers knew what cards are worth
+COST_WORTH = 4  # of crew, for a unit of cost: designers knew what cards are worth
+TRIGGER_SHARE = 50  # per cent of what a trigger gains: how often it will be pulled
 MOVE_WORTH = np.array([3, 0, 1, 12, 4, 3], np.int64)
 """Of one card moved to each Destination."""
 THROWN_AWAY = 24  # a card worth less is gladly ejected
 BID_WORTH = 24  # of a card that may be bid
-MOST_BID = 6  # value of a bid
-NOT_BOUGHT = 20  # a card worth less is not bought
+MOST_BID = 10  # value of a bid
+NOT_BOUGHT = 9  # a card worth less is not bought
 RESOURCES, LATE = -10, -9  # order of resources; of what is played only when operations have had their cards
 assert len(GAIN_WORTH) == len(Resource) and len(COUNTED) == len(Counter) and len(MOVE_WORTH) == len(Destination)
 
@@ -144,8 +164,9 @@ def _program_worth(t, address):
 def _worth(t, kind):
     """What a card is worth in the deck."""
     card = t.card[kind]
-    worth = _program_worth(t, int(card.on_play)) + COST_WORTH * int(card.cost)
-    return worth + (_program_worth(t, int(card.on_discard)) + _program_worth(t, int(card.on_eject))) // 4
+    worth = _program_worth(t, int(card.on_play)) + TRIGGER_SHARE * _program_worth(t, int(card.on_discard)) // 100
+    worth += TRIGGER_SHARE * _program_worth(t, int(card.on_eject)) // 100
+    return worth if card.group == RESOURCE else worth + COST_WORTH * int(card.cost)
 
 
 @leaf
@@ -209,7 +230,7 @@ def _order(t, kind):
             counter = int(instruction.counter) - 1
             if instruction.what == DRAW:
                 order += 4
-            if counter == GOLD_PLAYED or counter == RESOURCE_PLAYED:
+            if counter in (GOLD_PLAYED, RESOURCE_PLAYED):
                 order -= 20
             elif counter > FROM_OWN:
                 order -= 4
@@ -331,7 +352,12 @@ def _move(s, t, mask):
     instruction = t.program[frame.at]
     destination, source = int(instruction.destination), int(instruction.what)
     if destination != TO_EJECT and destination != TO_DISCARD:
-        if destination == TO_AIRLOCK and allowed(mask, DONE) and _trait_worth(s, t, ON_SUPPLY_AIRLOCK) == 0 and frame.kind < FIRST_TITAN:
+        if (
+            destination == TO_AIRLOCK
+            and allowed(mask, DONE)
+            and _trait_worth(s, t, ON_SUPPLY_AIRLOCK) == 0
+            and frame.kind < FIRST_TITAN
+        ):
             return DONE
         return PICK + _most_worth(t, mask, PICK)
     kind, least = -1, -NEVER
@@ -352,7 +378,11 @@ def _loss(s, t, kind, source, destination):
     if destination == TO_EJECT:
         return _worth(t, kind) - _program_worth(t, int(card.on_eject)) - _trait_worth(s, t, ON_EJECTING)
     if source == FROM_HAND:
-        return _program_worth(t, int(card.on_play)) - _program_worth(t, int(card.on_discard)) - _trait_worth(s, t, ON_DISCARDING)
+        return (
+            _program_worth(t, int(card.on_play))
+            - _program_worth(t, int(card.on_discard))
+            - _trait_worth(s, t, ON_DISCARDING)
+        )
     return _worth(t, kind) - _program_worth(t, int(card.on_discard)) - _trait_worth(s, t, ON_DISCARDING)
 
 

@@ -30,7 +30,7 @@ LEAST_WINS = {
 }  # fmt: skip
 """Share of wins of one greedy against uniform players that is far below what was measured: 0.9999, 0.983, 0.845 over 20,160
 games of Kitten Adventurers, 1.000 and 1.000 over 2,000 games of Kepler Run, 0.982 and 0.950 over 3,000 games of Ad Astra, 0.999,
-0.996 and 0.995 over 2,000 games of Race to Kepler."""
+0.998 and 0.996 over 2,000 games of Race to Kepler."""
 
 
 def one_against_uniform(game: str, num_players: int, games: int) -> np.ndarray:

@@ -6,6 +6,7 @@ A game's tests provide ``tests/games/<game>/invariants.py`` with
     check_decision(before, action, after, config)       the same for a decision (optional)
     EAGER                                               ids that move the game on; random games prefer them
     HIDES                                               whether the game has hidden cards (optional, True)
+    PLAYTHROUGH_OPTIONS                                 options that keep golden playthroughs short (optional)
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class Hooks:
     check_decision: Callable[[Any, int, Any, Configuration], None]
     eager_ids: frozenset[int]
     hides: bool
+    playthrough_options: dict[str, Any]
 
 
 def hooks_of(game: Game) -> Hooks:
@@ -41,6 +43,7 @@ def hooks_of(game: Game) -> Hooks:
         getattr(module, "check_decision", lambda *_: None),
         frozenset(module.EAGER),
         getattr(module, "HIDES", True),
+        getattr(module, "PLAYTHROUGH_OPTIONS", {}),
     )
 
 

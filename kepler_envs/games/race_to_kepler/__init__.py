@@ -40,11 +40,15 @@ def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]
     """Checked option values -> the options record the rules read; OptionError where the cards do not suffice."""
     cities, needed = int(tables["cities"]).bit_count(), num_players * int(tables["cities_dealt"])
     if cities < needed:
-        raise OptionError(f"race_to_kepler: {num_players} players need {needed} cities; the component file has {cities}")
+        raise OptionError(
+            f"race_to_kepler: {num_players} players need {needed} cities; the component file has {cities}"
+        )
     crew = int(tables["card"]["copies"][FIRST_CREW:FIRST_TITAN].sum())
     least = int(tables["supply_size"]) + num_players
     if crew < least:
-        raise OptionError(f"race_to_kepler: {num_players} players need {least} crew cards; the component file has {crew}")
+        raise OptionError(
+            f"race_to_kepler: {num_players} players need {least} crew cards; the component file has {crew}"
+        )
     options = np.zeros(1, OPTIONS)
     record = options[0]
     record["num_players"] = num_players

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -208,7 +208,11 @@ def _read_cards(file: ComponentFile, tables: Any) -> list[dict[str, Any]]:
         card["group"], card["department"] = CLASSES.index(row["class"]), DEPARTMENTS.index(row["dept"])
         _write_text(file, where, "name", row["name"], tables["card_name"][row["id"]])
     for cost in range(MAX_COST + 1):
-        kinds = (kind for kind in range(FIRST_TITAN) if tables["card"]["group"][kind] and tables["card"]["cost"][kind] <= cost)
+        kinds = (
+            kind
+            for kind in range(FIRST_TITAN)
+            if tables["card"]["group"][kind] and tables["card"]["cost"][kind] <= cost
+        )
         tables["costs_at_most"][cost] = sum(1 << kind for kind in kinds)
     return rows
 
@@ -277,9 +281,12 @@ def _read_operations(file: ComponentFile, where: str, operations: list[Any], cit
 def _compile(file: ComponentFile, tables: Any, cards: list[dict[str, Any]], cities: list[dict[str, Any]]) -> None:
     """Check every program, put it into program memory and write it down in words."""
     memory = Memory(lambda which, parameter: kinds_of(tables, which, parameter))
-    for place, program, address, words in (*_card_programs(file, tables, cards), *_city_programs(file, tables, cities)):
+    for place, program, (holder, field), words in (
+        *_card_programs(file, tables, cards),
+        *_city_programs(file, tables, cities),
+    ):
         check_program(place, program)
-        address(memory.add(program))
+        holder[field] = memory.add(program)
         text = in_words(program).encode()[:WORDS_BYTES].decode(errors="ignore").encode()
         words[: len(text)] = np.frombuffer(text, np.uint8)
         if len(memory.instructions) > PROGRAM_SIZE:
@@ -292,7 +299,8 @@ def _compile(file: ComponentFile, tables: Any, cards: list[dict[str, Any]], citi
                 tables["card"][kind][name] = -1
 
 
-Programs = Iterator[tuple[Place, Any, Callable[[int], None], Any]]
+Programs = Iterator[tuple[Place, Any, tuple[Any, Any], Any]]
+"""Where a program stands, its source, the field that its address goes to, and the room for its words."""
 
 
 def _card_programs(file: ComponentFile, tables: Any, cards: list[dict[str, Any]]) -> Programs:
@@ -302,7 +310,7 @@ def _card_programs(file: ComponentFile, tables: Any, cards: list[dict[str, Any]]
             is_played = name == "on_play"
             where = f"{_where('cards', position, row)}, {name}"
             place = Place(file.error, where, has_kind=True, may_look=is_played, is_trigger=not is_played)
-            yield place, row[name], lambda address, card=card, name=name: card.__setitem__(name, address), words[number]
+            yield place, row[name], (card, name), words[number]
 
 
 def _city_programs(file: ComponentFile, tables: Any, cities: list[dict[str, Any]]) -> Programs:
@@ -312,15 +320,12 @@ def _city_programs(file: ComponentFile, tables: Any, cities: list[dict[str, Any]
         place = Place(
             file.error, f"{where}, trait", has_kind=False, may_look=hook == Hook.TURN_START, is_trigger=hook in TRIGGER_HOOKS
         )  # fmt: skip
-        yield place, row["trait"]["effect"], lambda address, city=city: city.__setitem__("trait", address), tables["trait_words"][row["id"]]
+        yield place, row["trait"]["effect"], (city, "trait"), tables["trait_words"][row["id"]]
         city["kinds"] = kinds_of(tables, Filter[row["trait"]["filter"].upper()], row["trait"]["param"])
         for number, operation in enumerate(row["ops"]):
             place = Place(file.error, f"{where}, ops {number + 1}", has_kind=False, may_look=True, is_trigger=False)
-            yield (
-                place, operation["effect"],
-                lambda address, city=city, number=number: city["operation"].__setitem__(number, address),
-                tables["operation_words"][row["id"], number],
-            )  # fmt: skip
+            words = tables["operation_words"][row["id"], number]
+            yield place, operation["effect"], (city["operation"], number), words
 
 
 def kinds_of(tables: Any, which: Filter, parameter: int) -> int:

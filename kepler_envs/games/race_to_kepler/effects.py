@@ -141,7 +141,12 @@ FILTERED_HOOKS = (Hook.PLAY, Hook.ACQUIRE, Hook.EJECT, Hook.DISCARD, Hook.SUPPLY
 TRIGGER_HOOKS = (Hook.EJECT, Hook.DISCARD, Hook.SUPPLY_AIRLOCK)
 """Hooks that interrupt a MOVE: their programs may not move on what would trigger again."""
 PROGRAM_HOOKS = (Hook.TURN_START, *FILTERED_HOOKS, Hook.ALL_OPS)
-PARAMETER_HOOKS = {Hook.WIN_BID: (1, 20), Hook.HAND_SIZE: (1, 10), Hook.DISCOUNT: (1, MAX_COST), Hook.BID_BONUS: (1, 20)}
+PARAMETER_HOOKS = {
+    Hook.WIN_BID: (1, 20),
+    Hook.HAND_SIZE: (1, 10),
+    Hook.DISCOUNT: (1, MAX_COST),
+    Hook.BID_BONUS: (1, 20),
+}
 """What the parameter of a hook without a program may be."""
 
 PARAMETER_FILTERS = {
@@ -255,16 +260,22 @@ def _check_move(place: Place, path: str, instruction: list[Any], nesting: int, b
     _number(place, path, "n", instruction[5], 1, ANY_NUMBER)
     destination = _word(place, path, "destination", instruction[6], Destination)
     if source in UNFILTERED_SOURCES and which != Filter.ANY:
-        raise place.wrong(path, f"filter is {instruction[2]!r}; cards of {instruction[1]} cannot be chosen, so it must be 'any'")
+        raise place.wrong(
+            path, f"filter is {instruction[2]!r}; cards of {instruction[1]} cannot be chosen, so it must be 'any'"
+        )
     if source in UNFILTERED_SOURCES and mode in (Mode.MAY, Mode.UPTO):
-        raise place.wrong(path, f"mode is {instruction[4]!r}; moves from {instruction[1]} are not asked for: 'must' or 'all'")
+        raise place.wrong(
+            path, f"mode is {instruction[4]!r}; moves from {instruction[1]} are not asked for: 'must' or 'all'"
+        )
     if source in OWN_SOURCES and not place.has_kind:
         raise place.wrong(path, f"source {instruction[1]!r} is for programs of cards; a city is none")
     if place.is_trigger and (
         destination in (Destination.EJECT, Destination.DISCARD)
         or (source == Source.SUPPLY and destination == Destination.AIRLOCK)
     ):
-        raise place.wrong(path, f"a trigger may not move {instruction[1]} -> {instruction[6]}: triggers never cause triggers")
+        raise place.wrong(
+            path, f"a trigger may not move {instruction[1]} -> {instruction[6]}: triggers never cause triggers"
+        )
     _check_value_known(place, path, before, which == Filter.COST_LE_VALUE)
     before.hidden_move = is_concealed(source, destination)
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.bits import bit, bit_count, lowest, without_lowest
+from kepler_envs.engine.bits import bit_count, lowest
 from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.observation import COUNT, FLAG, ONE_HOT, Layout, piece, table
-from kepler_envs.engine.rng import below, fork
+from kepler_envs.engine.rng import fork
 from kepler_envs.engine.rows import expand_bits, write_row
 from kepler_envs.games.race_to_kepler.effects import Destination, Mode, Source
 from kepler_envs.games.race_to_kepler.rules import draw_cities
@@ -136,8 +136,12 @@ def _first(name: str) -> int:
 SIZE = LAYOUT.size
 OWN_LOOK, OWN_KNOWN, OWN_TOP = (_first(p) for p in ("own_look", "own_known", "own_top"))
 OPPONENTS, SUPPLY, ASKING_CARD = (_first(p) for p in ("opponents.concealed", "supply", "asking_card"))
-PLAYERS, OFFERS, TURN, DECISIONS, TOKENS = (_first(p) for p in ("players.city", "offers", "energy", "decisions", "tokens"))
-NODE, MOVE_SOURCE, MOVE_DESTINATION, MOVE_MODE = (_first(p) for p in ("node", "move_source", "move_destination", "move_mode"))
+PLAYERS, OFFERS, TURN, DECISIONS, TOKENS = (
+    _first(p) for p in ("players.city", "offers", "energy", "decisions", "tokens")
+)
+NODE, MOVE_SOURCE, MOVE_DESTINATION, MOVE_MODE = (
+    _first(p) for p in ("node", "move_source", "move_destination", "move_mode")
+)
 PICKS_LEFT, PICKS_MADE, MOVED, VALUE = (_first(p) for p in ("picks_left", "picks_made", "moved", "value"))
 ORIGIN, OPTIONS = _first("origin"), _first("options")
 OPPONENT_SIZE, PLAYER_SIZE = LAYOUT["opponents.concealed"].strides[0], LAYOUT["players.city"].strides[0]
@@ -145,7 +149,7 @@ SEAT_ROW = PLAYER["seat_row"].shape[0]
 ACTIVE, DECIDES, FIRST, BID_SIZE, BID_CLOSED = (
     _first(f"players.{p}") - PLAYERS for p in ("active", "decides", "first", "bid_size", "bid_closed")
 )
-assert PLAYER["own_row"].shape[0] == OWN_LOOK and ASKING_CARD - SUPPLY == STATE["table_row"].shape[0]
+assert PLAYER["own_row"].shape[0] == OWN_LOOK and STATE["table_row"].shape[0] == ASKING_CARD - SUPPLY
 
 
 # ---------------------------------------------------------------- observe

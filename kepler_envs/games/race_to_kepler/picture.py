@@ -400,7 +400,9 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     view = look(state, config, seat)
     ranks = -(-len(view.players) // 2)
     players_y = HEADER_HEIGHT + TRACK_HEIGHT + TABLE_HEIGHT + 2 * GAP
-    drawing = Drawing(WIDTH, players_y + ranks * (PLAYER_HEIGHT + GAP) + MARGIN - GAP, f"{view.title}, {view.phase}", SPACE)
+    drawing = Drawing(
+        WIDTH, players_y + ranks * (PLAYER_HEIGHT + GAP) + MARGIN - GAP, f"{view.title}, {view.phase}", SPACE
+    )
     _draw_header(drawing, view)
     with drawing.group(MARGIN, HEADER_HEIGHT):
         _draw_track(drawing, view)
@@ -444,7 +446,12 @@ def _draw_track(drawing: Drawing, view: View) -> None:
         if space == last:
             drawing.circle(x, 36, 17, fill=LIT)
         elif space in tokens:
-            drawing.polygon(star(x, 36, 17, tips=8, inner=0.7), fill="#c8553d", stroke=LIT if tokens[space] else None, stroke_width=2)
+            drawing.polygon(
+                star(x, 36, 17, tips=8, inner=0.7),
+                fill="#c8553d",
+                stroke=LIT if tokens[space] else None,
+                stroke_width=2,
+            )
         else:
             drawing.circle(x, 36, 11, fill=DARK, stroke=EDGE)
         colour = DARK if space == last else INK
@@ -457,7 +464,12 @@ def _draw_track(drawing: Drawing, view: View) -> None:
 def _draw_pawn(drawing: Drawing, x: float, y: float, player: PlayerView) -> None:
     colour = SEAT_COLOURS[player.seat]
     with drawing.group(hint=f"{player.name}: {player.parsecs} parsecs"):
-        drawing.polygon([(x - 8, y + 10), (x, y - 12), (x + 8, y + 10)], fill=colour, stroke=LIT if player.active else DARK, stroke_width=1.5)
+        drawing.polygon(
+            [(x - 8, y + 10), (x, y - 12), (x + 8, y + 10)],
+            fill=colour,
+            stroke=LIT if player.active else DARK,
+            stroke_width=1.5,
+        )
         drawing.text(x, y + 4, str(player.seat), size=10, fill=readable_on(colour, DARK), anchor="middle", bold=True)
 
 
@@ -483,7 +495,9 @@ def _draw_table(drawing: Drawing, view: View) -> None:
 
 def _draw_card(drawing: Drawing, card: CardView) -> None:
     colour = GROUP_COLOURS[card.group]
-    drawing.rect(0, 0, CARD_WIDTH, CARD_HEIGHT, radius=6, fill=blend(colour, DARK, 0.72), stroke=colour, stroke_width=1.5)
+    drawing.rect(
+        0, 0, CARD_WIDTH, CARD_HEIGHT, radius=6, fill=blend(colour, DARK, 0.72), stroke=colour, stroke_width=1.5
+    )
     drawing.rect(1, 1, CARD_WIDTH - 2, 24, radius=5, fill=blend(colour, DARK, 0.25))
     room = CARD_WIDTH - 14 if card.is_titan else CARD_WIDTH - 36
     drawing.text(7, 13, card.name, size=12, fill=INK, bold=True, width=room)
@@ -509,7 +523,9 @@ def _draw_chips(drawing: Drawing, cards: Cards, x: float, y: float, width: float
             left, row, y = x, row + 1, y + CHIP_HEIGHT + 4
         colour = GROUP_COLOURS[card.group]
         with drawing.group(left, y, hint=f"{card.name}: {card.words}"):
-            drawing.rect(0, 0, size, CHIP_HEIGHT, radius=4, fill=blend(colour, DARK, 0.35), stroke=LIT if card.is_titan else None)
+            drawing.rect(
+                0, 0, size, CHIP_HEIGHT, radius=4, fill=blend(colour, DARK, 0.35), stroke=LIT if card.is_titan else None
+            )
             drawing.text(size / 2, CHIP_HEIGHT / 2, label, size=11, fill=INK, anchor="middle", bold=True)
         left += size + 5
 
@@ -563,7 +579,9 @@ def _draw_city(drawing: Drawing, player: PlayerView) -> None:
         drawing.text(38, y, operation.words, size=12, fill=DIM if operation.used else INK, width=PLAYER_WIDTH - 52)
 
 
-def _draw_zone(drawing: Drawing, name: str, cards: Sequence[CardView] | None, hidden: str, y: float, rows: int = CHIP_ROWS) -> None:
+def _draw_zone(
+    drawing: Drawing, name: str, cards: Sequence[CardView] | None, hidden: str, y: float, rows: int = CHIP_ROWS
+) -> None:
     drawing.text(14, y + CHIP_HEIGHT / 2, name, size=12, fill=DIM, bold=True)
     if cards is None:
         drawing.text(74, y + CHIP_HEIGHT / 2, hidden, size=12, fill=INK)

@@ -302,10 +302,10 @@ def movable_kinds(s, t, frame, instruction):
     if source == FROM_TITANS:
         return bit(0) if s.titan_deck_size > 0 else NOTHING
     kinds = _passing(t, frame, instruction) & _kinds_at(s, player, frame, source)
-    if instruction.mode == MAY and frame.moved == 0 and instruction.amount > 1:
-        if _copies(s, player, source, kinds, int(instruction.amount)) < instruction.amount:
-            return NOTHING  # all or nothing (ruling R6)
-    return kinds
+    if instruction.mode != MAY or frame.moved > 0 or instruction.amount == 1:
+        return kinds
+    copies = _copies(s, player, source, kinds, int(instruction.amount))
+    return kinds if copies >= instruction.amount else NOTHING  # all or nothing (ruling R6)
 
 
 @leaf
@@ -353,7 +353,7 @@ def _copies(s, player, source, kinds, enough):
             copies += int(s.supply[kind])
         elif source == FROM_AIRLOCK:
             copies += int(s.airlock[kind])
-        elif source == FROM_PLAY or source == FROM_SELF:
+        elif source in (FROM_PLAY, FROM_SELF):
             copies += int(player.play[kind])
         elif source == FROM_LOOK:
             copies += int(s.look[kind])
@@ -413,7 +413,7 @@ def _take(s, player, source, chosen):
         take_from_supply(s, chosen)
     elif source == FROM_AIRLOCK:
         s.airlock[chosen] -= 1
-    elif source == FROM_PLAY or source == FROM_SELF:
+    elif source in (FROM_PLAY, FROM_SELF):
         player.play[chosen] -= 1
         player.play_size -= 1
     elif source == FROM_LOOK:

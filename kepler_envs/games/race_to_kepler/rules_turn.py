@@ -84,9 +84,8 @@ def legal_actions(s, t, mask):
             allow(mask, ACQUIRE_GOLD)
         allow_word(mask, ACQUIRE, kinds & kinds_in(s.supply))
     for operation in range(int(city.operations)):
-        if s.energy >= city.operation_cost[operation]:
-            if not s.op_used[operation] or city.hook == REPEAT_OPS:
-                allow(mask, OPERATE + operation)
+        if s.energy >= city.operation_cost[operation] and (not s.op_used[operation] or city.hook == REPEAT_OPS):
+            allow(mask, OPERATE + operation)
 
 
 @leaf

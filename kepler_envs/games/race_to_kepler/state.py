@@ -102,7 +102,11 @@ PLAYER = overlay(
         ("play", "i1", (NUM_KINDS,)),  # in the play area; only of the active player
         ("bid", "i1", (NUM_KINDS,)),  # face down; only in encounters
         # what the others know of all that they do not see
-        ("concealed", "i1", (NUM_KINDS,)),  # hand, deck, bid and look zone together: every way in and out of it is public
+        (
+            "concealed",
+            "i1",
+            (NUM_KINDS,),
+        ),  # hand, deck, bid and look zone together: every way in and out of it is public
         # what everybody sees
         ("city_flags", "<i2", (NUM_CITIES,)),  # the city, once all have chosen
         ("present", "<i2"),  # 1 for seats in the game; everything else of an absent seat is 0

@@ -16,7 +16,14 @@ def default_data() -> dict[str, Any]:
 
 def card(kind: int, name: str, on_play: list[Any], **columns: Any) -> dict[str, Any]:
     """A row of [[cards]]: a scientist of cost 2 unless told."""
-    row = {"id": kind, "key": name.lower().replace(" ", "_"), "name": name, "class": "crew", "dept": "scientist", "cost": 2}
+    row = {
+        "id": kind,
+        "key": name.lower().replace(" ", "_"),
+        "name": name,
+        "class": "crew",
+        "dept": "scientist",
+        "cost": 2,
+    }
     return {**row, "copies": 1, "on_play": on_play, "prov": "D", **columns}
 
 

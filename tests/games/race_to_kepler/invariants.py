@@ -31,6 +31,9 @@ from kepler_envs.games.race_to_kepler.state import (
 EAGER = frozenset(range(PLAY, PICK))
 """Playing, acquiring, operating: whatever is no end of the turn."""
 
+PLAYTHROUGH_OPTIONS = {"max_rounds": 15}
+"""Whole random games are long, and too much to read."""
+
 ASKS = {Node.MOVE: Op.MOVE, Node.CHOICE: Op.CHOICE, Node.REPLAY: Op.REPLAY}
 ENCOUNTER = (Node.BID, Node.TITAN)
 ZONES = ("hand", "deck", "discard", "play", "bid")
@@ -128,7 +131,9 @@ def _check_player(state: Any, tables: Any, seat: int, node: Node) -> None:
 def _check_city(state: Any, tables: Any, player: Any, seat: int, choosing: bool) -> None:
     city, offers = int(player["city"]), int(player["offers"])
     if choosing:
-        assert offers.bit_count() == tables["cities_dealt"] and not player["city_flags"].any() and player["hand_size"] == 0
+        assert (
+            offers.bit_count() == tables["cities_dealt"] and not player["city_flags"].any() and player["hand_size"] == 0
+        )
         assert (city > 0) == (seat < state["seat"]) and (city == 0 or offers >> city - 1 & 1)
     else:
         assert offers == 0 and city > 0 and np.flatnonzero(player["city_flags"]).tolist() == [city - 1]

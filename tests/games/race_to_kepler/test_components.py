@@ -72,7 +72,9 @@ def test_a_department_and_two_cities_of_ones_own(tmp_path: Path) -> None:
     assert (understudy.state["money"], understudy.state["energy"]) == (1, 1)
     trawler = after(start("Trawler, Mafia", supply="2 Stoker, Furnace"), "play Trawler", "pick Stoker", "pick Stoker")
     assert trawler.state["energy"] == 4 and cards(trawler, "discard") == "Stoker"
-    furnace = after(start("Furnace, Mafia, 2 Iron", discard="Gold", market_taken=1), "play Furnace", "pick Gold", "pick Iron")
+    furnace = after(
+        start("Furnace, Mafia, 2 Iron", discard="Gold", market_taken=1), "play Furnace", "pick Gold", "pick Iron"
+    )
     furnace = after(furnace, "pick Iron", "no more")
     assert furnace.state["energy"] == 5 and parsecs(furnace) == [1, 0]
     perth = after(start("Machinist, Mafia, Stoker", "Perth", energy=3), "play Machinist", "pick Stoker", OP_2)
@@ -238,7 +240,9 @@ def test_optional_columns(tmp_path: Path) -> None:
     assert (iron["on_discard"], iron["on_eject"], iron["bid_bonus"]) == (-1, -1, 0)
 
 
-@pytest.mark.parametrize("options", [{"max_rounds": 0}, {"max_rounds": "many"}, {"reward_mode": "points"}, {"shaping": 2}])
+@pytest.mark.parametrize(
+    "options", [{"max_rounds": 0}, {"max_rounds": "many"}, {"reward_mode": "points"}, {"shaping": 2}]
+)
 def test_wrong_options(options: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match=re.escape(next(iter(options)))):
         kepler_envs.make("race_to_kepler-v0", **options)

@@ -73,7 +73,9 @@ AIRLOCK = {"airlock": "Iron, Gold, Mafia, Fencing, Teleporter, Amplify"}
 def filtered(name: str, parameter: int, *passing: str) -> Case:
     """A filter on the airlock; what passes can be picked."""
     program = [["move", "airlock", name, parameter, "upto", 1, "hand"]]
-    return Case(f"filter {name}", program, table=AIRLOCK, expect={"legal": {DONE, *(f"pick {card}" for card in passing)}})
+    return Case(
+        f"filter {name}", program, table=AIRLOCK, expect={"legal": {DONE, *(f"pick {card}" for card in passing)}}
+    )
 
 
 def counted(name: str, energy: int, table: dict[str, Any], hand: str = "Probe, Mafia") -> Case:
@@ -365,7 +367,9 @@ def test_trait_none(tmp_path: Path) -> None:
     data = default_data()
     data["cities"][0]["trait"] = {"hook": "none", "filter": "any", "param": 0, "effect": []}
     config = GAME.configure(2, components=write_file(tmp_path, data))
-    position = after(scenario(Seat("Tokyo", hand="Astronomer, Iron, Mafia"), config=config), "play Astronomer", "pick Iron")
+    position = after(
+        scenario(Seat("Tokyo", hand="Astronomer, Iron, Mafia"), config=config), "play Astronomer", "pick Iron"
+    )
     assert position.state["energy"] == 1
 
 

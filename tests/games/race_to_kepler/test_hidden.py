@@ -109,7 +109,11 @@ def test_only_hidden_facts_are_redrawn(players: int) -> None:
             for state in (same.state, drawn.state):
                 state["rng"] = 0
                 for seat in set(range(players)) - {observer}:
-                    for zone in (*HIDDEN_ZONES, "known_kind", *(("offers", "city") if snapshot.node == Node.CITY else ())):
+                    for zone in (
+                        *HIDDEN_ZONES,
+                        "known_kind",
+                        *(("offers", "city") if snapshot.node == Node.CITY else ()),
+                    ):
                         state["player"][seat][zone] = 0
                 if observer != snapshot.state["active"]:
                     state["look"] = state["look_kind"] = 0
@@ -122,7 +126,9 @@ def test_another_player_who_is_asked_has_a_choice() -> None:
     """Someone who is asked which Iron to eject has one; who looks at cards and must choose sees two kinds; who bids on has a card."""
     ore = after(scenario(Seat(hand="Ore Processor, Mafia, Iron", deck="9 Gold"), Seat()), "play Ore Processor")
     assert ore.node == Node.MOVE
-    look = after(scenario(Seat(hand="Bio Engineer, Iron", deck="9 Iron", top="Iron, Gold, Iron"), Seat()), "play Bio Engineer")
+    look = after(
+        scenario(Seat(hand="Bio Engineer, Iron", deck="9 Iron", top="Iron, Gold, Iron"), Seat()), "play Bio Engineer"
+    )
     seats = Seat(hand="Iron", deck="3 Iron, 2 Broker"), Seat(hand="2 Iron", deck="9 Iron")
     bid = after(scenario(*seats, crossed=[1, 0, 0, 0, 0, 0, 0]), END, "pick Iron")
     assert (bid.node, bid.seat) == (Node.BID, 0)
@@ -156,7 +162,9 @@ def test_redraws_are_uniform() -> None:
 def test_the_value_of_cards_kept_secret_is_not_counted() -> None:
     """Adaptation takes two cards to hand: the cost of the first one is in nobody's view."""
     position = after(
-        scenario(Seat(hand="Adaptation, Iron", top="Scavenger, Gold, Fencing, Iron")), "play Adaptation", "pick Scavenger"
+        scenario(Seat(hand="Adaptation, Iron", top="Scavenger, Gold, Fencing, Iron")),
+        "play Adaptation",
+        "pick Scavenger",
     )
     layout = GAME.observation
     for seat in range(2):
@@ -164,7 +172,9 @@ def test_the_value_of_cards_kept_secret_is_not_counted() -> None:
         assert layout["moved"].view(seen) == 1 and layout["value"].view(seen) == 0
     assert not layout["own_look"].view(position.observe(1)).any()
     assert layout["own_look"].view(position.observe(0)).sum() == 3
-    public = after(scenario(Seat(hand="Broker, Gold, Iron"), supply="Physicist, Astronomer"), "play Broker", "pick Gold")
+    public = after(
+        scenario(Seat(hand="Broker, Gold, Iron"), supply="Physicist, Astronomer"), "play Broker", "pick Gold"
+    )
     assert layout["asking_card"].view(public.observe(1))[25] == 1 and cards(public, "airlock", None) == "Gold"
 
 

@@ -126,5 +126,8 @@ def test_chance_is_fair() -> None:
     ):
         chi_square = sum((counts[key] - expected[key]) ** 2 / expected[key] for key in expected)
         assert set(counts) == set(expected) and chi_square < 2 * len(expected) + 20
-    mean, deviation = 5 * 2 / 10, (5 * 0.2 * 0.8 * 5 / 9) ** 0.5  # hypergeometric; a sixth card where the city deals one
+    mean, deviation = (
+        5 * 2 / 10,
+        (5 * 0.2 * 0.8 * 5 / 9) ** 0.5,
+    )  # hypergeometric; a sixth card where the city deals one
     assert abs(gold / deals - mean) < 5 * deviation / deals**0.5 + 0.05

@@ -67,7 +67,17 @@ def _check(position: Snapshot, seat: int, seen: dict) -> None:
             assert seen[f"opponents.{zone}"][distance - 1] == expected
     for zone in ("supply", "airlock", "crew_deck", "titan_row", "titan_deck"):
         assert seen[zone] == state[zone].tolist()
-    for name in ("parsecs", "hand_size", "deck_size", "discard_size", "play_size", "turns", "bid_size", "bid_closed", "present"):
+    for name in (
+        "parsecs",
+        "hand_size",
+        "deck_size",
+        "discard_size",
+        "play_size",
+        "turns",
+        "bid_size",
+        "bid_closed",
+        "present",
+    ):
         assert seen[f"players.{name}"][:players] == [int(state["player"][other][name]) for other in order]
     choosing = position.node == Node.CITY
     for name, who in (("active", active), ("first", int(state["first"])), ("decides", position.seat)):
@@ -101,7 +111,9 @@ def _check_program(position: Snapshot, seen: dict) -> None:
 
 def test_a_long_move_counts_on() -> None:
     """After ten picks of "any number" nothing is said to be left."""
-    position = after(scenario(Seat(hand="Demolition Experts, 14 Gold, Iron")), "play Demolition Experts", "choose alternative 2")
+    position = after(
+        scenario(Seat(hand="Demolition Experts, 14 Gold, Iron")), "play Demolition Experts", "choose alternative 2"
+    )
     layout = GAME.observation
     for picked in range(12):
         seen = position.observe(0)

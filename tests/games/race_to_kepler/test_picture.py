@@ -40,7 +40,12 @@ def acting() -> Snapshot:
 
 def test_header_says_phase_player_and_question() -> None:
     shown = labels(acting())
-    for fact in ("Race, round 1", "player_0: play, acquire, operate or end the turn", "everything open", "Gold pile 20"):
+    for fact in (
+        "Race, round 1",
+        "player_0: play, acquire, operate or end the turn",
+        "everything open",
+        "Gold pile 20",
+    ):
         assert fact in shown
     assert lines(acting())[:2] == [
         "Race to Kepler   Race, round 1   everything open", "player_0: play, acquire, operate or end the turn"

@@ -279,7 +279,9 @@ def test_31_kinshasa() -> None:
     assert numbers(position, "energy", "money") == (1, 1)
 
 
-@pytest.mark.parametrize(("own", "other", "winner"), [(1, "2 Iron", 0), (1, "Gold", 0), (1, "Iron, Gold", 1), (0, "Iron", 1)])
+@pytest.mark.parametrize(
+    ("own", "other", "winner"), [(1, "2 Iron", 0), (1, "Gold", 0), (1, "Iron, Gold", 1), (0, "Iron", 1)]
+)
 def test_32_lima(own: int, other: str, winner: int) -> None:
     """One Iron counts 3, and no bid counts nothing; seat 0 bids first."""
     seats = Seat("Lima", hand="Iron", deck="2 Iron, 3 Gold"), Seat(hand=other)
