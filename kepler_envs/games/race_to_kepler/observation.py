@@ -36,8 +36,9 @@ from kepler_envs.games.race_to_kepler.state import (
 )
 
 CITY, MOVE, CHOICE, BID = int(Node.CITY), int(Node.MOVE), int(Node.CHOICE), int(Node.BID)
-MOST_CARDS = 142  # there are in the game
+MOST_CARDS = 400  # in the game; 142 with the default cards
 MOST_SHOWN = 127  # of a kind in one zone
+MOST_PARSECS = 200  # just below the end of the longest track, and the longest jump
 MOST_MOVED = 10  # "any number" is shown as this
 MOST_DECISIONS = 150 + MOST_CARDS  # of a turn
 MOST_COUNTED = 1000  # of anything counted in a turn
@@ -73,7 +74,7 @@ LAYOUT = Layout(
             [
                 piece("city", ONE_HOT, 1, "city; while cities are chosen only the own", shape=NUM_CITIES),
                 piece("present", FLAG, 1, "1 for seats in the game"),
-                piece("parsecs", COUNT, MOST_SHOWN, "position on the track", scale=20),
+                piece("parsecs", COUNT, MOST_PARSECS, "position on the track", scale=20),
                 piece("hand_size", COUNT, MOST_CARDS, "cards in hand", scale=5),
                 piece("deck_size", COUNT, MOST_CARDS, "cards in the deck", scale=20),
                 piece("discard_size", COUNT, MOST_CARDS, "cards in the discard pile", scale=20),

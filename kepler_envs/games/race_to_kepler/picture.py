@@ -324,8 +324,8 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
     return "\n".join(line[:COLUMNS].rstrip() for line in lines)
 
 
-def _wrapped(start: str, words: str) -> list[str]:
-    return textwrap.wrap(start + words, COLUMNS, subsequent_indent=INDENT) or [start]
+def _wrapped(start: str, words: str, indent: str = 2 * INDENT) -> list[str]:
+    return textwrap.wrap(start + words, COLUMNS, subsequent_indent=indent) or [start]
 
 
 def _track_lines(view: View) -> list[str]:
@@ -350,7 +350,8 @@ def _player_lines(player: PlayerView, resources: str) -> list[str]:
     if player.city:
         lines += _wrapped(f"{INDENT}{player.city} - ", player.trait)
         operations = [f"{op.cost}: {op.words}{' (used)' if op.used else ''}" for op in player.operations]
-        lines += [f"{INDENT}{INDENT}{operation}" for operation in operations]
+        for operation in operations:
+            lines += _wrapped(2 * INDENT, operation, 3 * INDENT)
     elif player.offers:
         lines.append(f"{INDENT}cities dealt: {', '.join(player.offers)}")
     hand = f"{player.hand_size} cards" if player.hand is None else _counted(player.hand)

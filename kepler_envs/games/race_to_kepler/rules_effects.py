@@ -13,7 +13,6 @@ from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.games.race_to_kepler.actions import DONE, OPTION, PICK
 from kepler_envs.games.race_to_kepler.effects import (
-    ANY_NUMBER,
     MAX_COST,
     Counter,
     Destination,
@@ -289,7 +288,7 @@ def _finish_move(frame):
 @helper
 def movable_kinds(s, t, frame, instruction):
     """The kinds a MOVE may take next; none where it is over. Of deck and titan deck any kind stands for a card."""
-    if frame.moved == instruction.amount and frame.moved != ANY_NUMBER:
+    if frame.moved == instruction.amount:
         return NOTHING
     player = s.player[s.active]
     if instruction.destination == TO_DECK and player.known_size >= KNOWN_TOP:

@@ -253,6 +253,13 @@ def test_look_returns_what_is_left_in_its_order(tmp_path: Path) -> None:
     assert top_cards(after(asked, DONE)) == "Iron, Fencing, Gold, Broker, Jeweler"
 
 
+def test_a_move_of_any_number_ends(tmp_path: Path) -> None:
+    """Cards that go back where they came from are not moved for ever."""
+    config = probe(tmp_path, [["move", "deck", "any", 0, "must", 99, "decktop"], ["gain", "energy", 1, "moved", 99]])
+    position = after(scenario(Seat(hand="Probe, Mafia", deck="2 Iron"), config=config), "play Probe")
+    assert position.state["energy"] == 99 and position.state["player"][0]["deck_size"] == 2
+
+
 def test_a_turn_of_150_decisions_can_only_be_ended() -> None:
     start = scenario(Seat("Istanbul", hand="Iron", deck="9 Iron"), energy=99, decisions=160, decisions_before=11)
     assert OP_1 in legal(start)

@@ -83,7 +83,7 @@ def test_random_games(players: int, seed: int, choices: list[int], eagerness: fl
 def test_random_games_get_everywhere(players: int) -> None:
     """Every kind of decision is made, and games end in both ways."""
     events: Counter[str] = Counter()
-    for seed in range(games_to_play(8)):
+    for seed in range(games_to_play(5)):
         config = GAME.configure(players, max_rounds="file" if seed else 3)
         position, seen = play_checked(config, seed, hurrying(seed))
         events += seen
