@@ -28,8 +28,12 @@ from kepler_envs.engine.game import record_array
 from kepler_envs.engine.rng import GENERATOR
 
 GAME = "kitten_adventurers"
-LEAST_RATE = {"kepler_run": 3e6, "ad_astra": 1.5e6, "kepler_3042": 0.5e6}
-"""Decisions a second, one thread, where GAME reaches its own target."""
+LEAST_RATE = {
+    "kepler_run": 3e6,
+    "ad_astra": 1.5e6,
+    "race_to_kepler": 1e6,
+    "kepler_3042": 0.5e6,
+}  # decisions a second, one thread, where GAME reaches its own target
 PLAYERS = 4
 
 

@@ -6,7 +6,7 @@ import importlib
 
 from kepler_envs.engine.game import Game
 
-IDS = ("kitten_adventurers-v0", "kepler_run-v0", "ad_astra-v0", "kepler_3042-v0")
+IDS = ("kitten_adventurers-v0", "kepler_run-v0", "ad_astra-v0", "race_to_kepler-v0", "kepler_3042-v0")
 """Folder below ``kepler_envs/games`` and version of every game, in the order of the README."""
 
 

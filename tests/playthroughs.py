@@ -18,12 +18,15 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import kepler_envs
-from kepler_envs import Configuration, Snapshot
+from kepler_envs import Configuration, Game, Snapshot
+
+if TYPE_CHECKING:
+    from tests.contract.subjects import Hooks
 
 FOLDER = Path(__file__).parent / "games"
 
@@ -44,13 +47,17 @@ def configuration(path: Path) -> tuple[Configuration, float, int]:
     """(configuration, eagerness, seed) of a file, by its place and name."""
     game, recipe = kepler_envs.game(path.parts[-3]), RECIPES[path.stem]
     players = {None: game.default_players, 0: game.min_players, -1: game.max_players}[recipe["players"]]
-    return game.configure(players), recipe["eagerness"], list(RECIPES).index(path.stem) + 1
+    return (
+        game.configure(players, **hooks(game).playthrough_options),
+        recipe["eagerness"],
+        list(RECIPES).index(path.stem) + 1,
+    )
 
 
-def eager_ids(config: Configuration) -> frozenset[int]:
+def hooks(game: Game) -> Hooks:
     from tests.contract.subjects import hooks_of
 
-    return hooks_of(config.game).eager_ids
+    return hooks_of(game)
 
 
 def playthrough(path: Path) -> str:
@@ -65,7 +72,7 @@ def _lines(config: Configuration, eagerness: float, seed: int) -> Iterator[str]:
     yield f"components  {config.components_digest}"
     yield f"seed        {seed}"
     yield f"choices     random ids, with probability {eagerness} from the eager ones (random.Random({seed}).random)"
-    random, wanted = Random(seed), eager_ids(config)
+    random, wanted = Random(seed), hooks(config.game).eager_ids
     position = Snapshot.deal(config, seed)
     number = 0
     while not position.over:

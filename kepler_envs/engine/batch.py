@@ -341,7 +341,7 @@ def begin_rows_kernel(game: Game) -> Any:
             s = states[g]
             potential(s, t, results[g].potential)
             expand(legal_bits[g], action_mask[g])
-            observe(s, t, int(s.seat), observation[g])
+            observe(s, t, np.int64(s.seat), observation[g])
             seats[g] = s.seat
 
     return begin_rows
@@ -362,7 +362,7 @@ def refresh_row_kernel(game: Game) -> Any:
         legal_count[g] = find_legal(s, t, legal_bits[g])
         potential(s, t, results[g].potential)
         expand(legal_bits[g], action_mask[g])
-        observe(s, t, int(s.seat), observation[g])
+        observe(s, t, np.int64(s.seat), observation[g])
         seats[g] = s.seat
 
     return refresh_row
@@ -408,7 +408,7 @@ def step_rows_kernel(game: Game) -> Any:
                 stuck = g
             legal_count[g] = count
             expand(legal_bits[g], action_mask[g])
-            observe(s, t, int(s.seat), observation[g])
+            observe(s, t, np.int64(s.seat), observation[g])
             seats[g] = s.seat
         return stuck
 

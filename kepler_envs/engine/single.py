@@ -55,7 +55,7 @@ def step_kernel(game: Game) -> Any:
         s, t = states[0], tables[0]
         count = decide(s, t, action, legal)
         expand(legal, action_mask)
-        observe(s, t, int(s.seat), observation)
+        observe(s, t, np.int64(s.seat), observation)
         return int(s.seat), int(s.end), count
 
     return step_one

@@ -7,6 +7,7 @@ A game's tests provide ``tests/games/<game>/invariants.py`` with
     EAGER                                               ids that move the game on; random games prefer them
     HIDES                                               whether the game has hidden cards (optional, True)
     possible_nodes(config)                              nodes that random games reach (optional, all but OVER)
+    PLAYTHROUGH_OPTIONS                                 options that keep golden playthroughs short (optional)
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ class Hooks:
     eager_ids: frozenset[int]
     hides: bool
     possible_nodes: Callable[[Configuration], set[Any]]
+    playthrough_options: dict[str, Any]
 
 
 def hooks_of(game: Game) -> Hooks:
@@ -45,6 +47,7 @@ def hooks_of(game: Game) -> Hooks:
         frozenset(module.EAGER),
         getattr(module, "HIDES", True),
         getattr(module, "possible_nodes", _all_nodes),
+        getattr(module, "PLAYTHROUGH_OPTIONS", {}),
     )
 
 

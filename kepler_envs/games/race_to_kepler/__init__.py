@@ -1,0 +1,107 @@
+"""Race to Kepler: two to four players build decks of crew, run their cities and bid for titans on the way to Kepler."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kepler_envs.engine.game import Game, Option, OptionError, Verbs, record_array
+from kepler_envs.engine.kernel import Scope
+from kepler_envs.games.race_to_kepler import observation, rules
+from kepler_envs.games.race_to_kepler.actions import make_actions, public_text
+from kepler_envs.games.race_to_kepler.components import NUMBERS, TABLES, load_components
+from kepler_envs.games.race_to_kepler.picture import draw, text
+from kepler_envs.games.race_to_kepler.state import (
+    FIRST_CREW,
+    FIRST_TITAN,
+    MAX_PLAYERS,
+    MIN_PLAYERS,
+    OPTIONS,
+    STATE,
+    EndReason,
+    Node,
+    RewardMode,
+)
+
+FROM_FILE = "file"
+OPTION_LIST = (
+    Option("max_rounds", FROM_FILE, "rounds until the game ends without a winner; as in the component file unless told",
+           (FROM_FILE,), int, *NUMBERS["round_cap"]),
+    Option("reward_mode", "win", "final rewards by winning or by rank", tuple(mode.name.lower() for mode in RewardMode)),
+    Option("shaping", 0.0, "shaping reward for parsecs ahead of the mean of the others, in units of those that win",
+           (), float, 0, 1),
+)  # fmt: skip
+
+
+def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]) -> np.ndarray:
+    """Checked option values -> the options record the rules read; OptionError where the cards do not suffice."""
+    cities, needed = int(tables["cities"]).bit_count(), num_players * int(tables["cities_dealt"])
+    if cities < needed:
+        raise OptionError(
+            f"race_to_kepler: {num_players} players need {needed} cities; the component file has {cities}"
+        )
+    crew = int(tables["card"]["copies"][FIRST_CREW:FIRST_TITAN].sum())
+    least = int(tables["supply_size"]) + num_players
+    if crew < least:
+        raise OptionError(
+            f"race_to_kepler: {num_players} players need {least} crew cards; the component file has {crew}"
+        )
+    options = np.zeros(1, OPTIONS)
+    record = options[0]
+    record["num_players"] = num_players
+    record["max_rounds"] = tables["round_cap"] if values["max_rounds"] == FROM_FILE else values["max_rounds"]
+    record["reward_mode"] = RewardMode[values["reward_mode"].upper()]
+    record["shaping"] = values["shaping"]
+    return record_array(options)
+
+
+def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
+    """``parsecs`` and ``turns_taken`` of the seat, ``round`` (complete ones), ``end_reason`` (:class:`EndReason`), ``decisions``."""
+    player = state["player"][seat]
+    return {
+        "parsecs": int(player["parsecs"]),
+        "turns_taken": int(player["turns"]),
+        "round": int(state["rounds"]),
+        "end_reason": EndReason(int(state["end_reason"])),
+        "decisions": int(state["decisions"]),
+    }
+
+
+GAME = Game(
+    name="race_to_kepler",
+    title="Race to Kepler",
+    version=0,
+    min_players=MIN_PLAYERS,
+    max_players=MAX_PLAYERS,
+    default_players=4,
+    state=STATE,
+    tables=TABLES,
+    options=OPTIONS,
+    nodes=Node,
+    always_offered=(),
+    max_decisions=48_000,
+    option_list=OPTION_LIST,
+    verbs=Verbs(
+        setup=rules.setup,
+        legal=rules.legal,
+        apply=rules.apply,
+        observe=observation.observe,
+        resample=observation.resample,
+        returns=rules.returns,
+        places=rules.places,
+        scores=rules.scores,
+        potential=rules.potential,
+    ),
+    load_components=load_components,
+    resolve_options=resolve_options,
+    make_actions=make_actions,
+    make_observation=observation.make_observation,
+    info=info,
+    draw=draw,
+    text=text,
+    public_text=public_text,
+    scope=Scope("race_to_kepler", Path(__file__).parent),
+)

@@ -1,0 +1,69 @@
+"""The 160 action ids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kepler_envs.engine.actions import ActionSet, Block
+from kepler_envs.engine.game import Configuration
+from kepler_envs.games.race_to_kepler.components import card_names, city_names
+from kepler_envs.games.race_to_kepler.state import (
+    FIRST_CREW,
+    FIRST_TITAN,
+    GOLD,
+    NUM_CITIES,
+    NUM_CREW,
+    NUM_KINDS,
+    NUM_OPERATIONS,
+    NUM_OPTIONS,
+    Node,
+)
+
+CITY = 0  # + city
+PLAY = CITY + NUM_CITIES  # + kind
+ACQUIRE_GOLD = PLAY + NUM_KINDS
+ACQUIRE = ACQUIRE_GOLD + 1 - FIRST_CREW  # + kind of a crew card
+OPERATE = ACQUIRE + FIRST_CREW + NUM_CREW  # + operation
+PICK = OPERATE + NUM_OPERATIONS  # + kind
+OPTION = PICK + NUM_KINDS  # + alternative
+DONE = OPTION + NUM_OPTIONS
+END_TURN = DONE + 1
+NUM_ACTIONS = END_TURN + 1
+
+
+def make_actions(tables: Any) -> ActionSet:
+    """The ids with the names of a component file; operations and alternatives count from 1 in words."""
+    cards, cities = card_names(tables), city_names(tables)
+    return ActionSet(
+        [
+            Block("CITY", CITY, NUM_CITIES, "keep {}", "city", cities),
+            Block("PLAY", PLAY, NUM_KINDS, "play {}", "card", cards),
+            Block("ACQ", ACQUIRE_GOLD, 1 + NUM_CREW, "acquire {}", "card: Gold, then crew",
+                  (cards[GOLD], *cards[FIRST_CREW:FIRST_TITAN])),
+            Block("OP", OPERATE, NUM_OPERATIONS, "use operation {}", "operation", _numbers(NUM_OPERATIONS)),
+            Block("PICK", PICK, NUM_KINDS, "pick {}", "card", cards),
+            Block("OPT", OPTION, NUM_OPTIONS, "choose alternative {}", "alternative", _numbers(NUM_OPTIONS)),
+            Block("DONE", DONE, 1, "no more"),
+            Block("END", END_TURN, 1, "end the turn"),
+        ]
+    )  # fmt: skip
+
+
+def public_text(state: np.void, config: Configuration, action: int) -> str:
+    """A decision as everybody hears it: not which city is kept, which card is bid or which of one's own cards stays concealed."""
+    text, node = config.actions.text(action), Node(int(state["node"]))
+    if node == Node.CITY:
+        return "keep a city"
+    if node == Node.BID and action != DONE:
+        return "bid a card face down"
+    if node == Node.MOVE and action != DONE:
+        frame = state["frame"][int(state["depth"]) - 1]
+        instruction = config.tables[0]["program"][int(frame["at"])]
+        return text if instruction["shown"] else "pick a card"
+    return text
+
+
+def _numbers(count: int) -> tuple[str, ...]:
+    return tuple(str(1 + i) for i in range(count))

@@ -1,0 +1,423 @@
+"""components.toml -> validated tables, effects compiled. A user's own file goes the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kepler_envs.engine.components import ComponentFile
+from kepler_envs.engine.game import record_array
+from kepler_envs.games.race_to_kepler.effects import (
+    FILTERED_HOOKS,
+    INSTRUCTION,
+    MAX_COST,
+    PARAMETER_FILTERS,
+    PARAMETER_HOOKS,
+    PROGRAM_HOOKS,
+    PROGRAM_SIZE,
+    TRIGGER_HOOKS,
+    Filter,
+    Hook,
+    Memory,
+    Place,
+    check_program,
+    in_words,
+)
+from kepler_envs.games.race_to_kepler.state import (
+    FIRST_CREW,
+    FIRST_TITAN,
+    GOLD,
+    IRON,
+    MAFIA,
+    MAX_PLAYERS,
+    MIN_PLAYERS,
+    NUM_CITIES,
+    NUM_KINDS,
+    NUM_OPERATIONS,
+    NUM_TOKENS,
+)
+
+DEFAULT_FILE = Path(__file__).with_name("components.toml")
+NAME_BYTES, WORDS_BYTES = 32, 160
+MOST_COPIES = 64  # of a kind, and of all crew together: a zone's count stays within a byte
+PILES = ("Iron", "Gold", "Mafia")
+
+CLASSES = ("none", "resource", "mafia", "crew", "titan")
+NO_CARD_GROUP, RESOURCE, MAFIA_GROUP, CREW, TITAN = range(5)
+DEPARTMENTS = ("none", "scientist", "engineer", "miner", "smuggler")
+CLASS_IDS = {
+    "resource": range(IRON, GOLD + 1),
+    "mafia": range(MAFIA, MAFIA + 1),
+    "crew": range(FIRST_CREW, FIRST_TITAN),
+    "titan": range(FIRST_TITAN, NUM_KINDS),
+}
+
+NUMBERS = {
+    "track_length": (2, 100),
+    "start_iron": (0, MOST_COPIES // MAX_PLAYERS),
+    "start_gold": (0, MOST_COPIES // MAX_PLAYERS),
+    "start_mafia": (0, MOST_COPIES // MAX_PLAYERS),
+    "hand_size": (1, 20),
+    "market_actions": (0, 9),
+    "supply_size": (1, 10),
+    "titan_row": (1, 16),
+    "cities_dealt": (1, NUM_CITIES // MIN_PLAYERS),
+    "round_cap": (1, 1000),
+    "turn_decision_cap": (1, 150),
+}
+"""The single numbers of a component file and what each may be."""
+
+CARD = np.dtype(
+    [
+        ("on_play", "<i2"),  # addresses; NO_PROGRAM where there is none
+        ("on_discard", "<i2"),
+        ("on_eject", "<i2"),
+        ("cost", "i1"),
+        ("group", "i1"),  # index in CLASSES
+        ("department", "i1"),  # index in DEPARTMENTS
+        ("bid_bonus", "i1"),
+        ("copies", "i1"),
+    ],
+    align=True,
+)
+
+CITY = np.dtype(
+    [
+        ("kinds", "<u8"),  # the cards its trait works on
+        ("trait", "<i2"),  # address
+        ("operation", "<i2", (NUM_OPERATIONS,)),  # addresses
+        ("operation_cost", "i1", (NUM_OPERATIONS,)),
+        ("operations", "i1"),  # how many
+        ("hook", "i1"),  # Hook
+        ("parameter", "i1"),
+        ("difficulty", "i1"),
+    ],
+    align=True,
+)
+
+TABLES = np.dtype(
+    [
+        ("card", CARD, (NUM_KINDS,)),
+        ("city", CITY, (NUM_CITIES,)),
+        ("program", INSTRUCTION, (PROGRAM_SIZE,)),
+        ("instructions", "<i2"),  # of the program memory in use
+        ("costs_at_most", "<u8", (MAX_COST + 1,)),  # [c]: kinds but titans of cost c or less
+        ("token_space", "i1", (NUM_TOKENS,)),
+        ("cities", "<u2"),  # those in the file, as bits
+        *[(name, "<i2") for name in NUMBERS],
+        # UTF-8, padded with zeros; only for texts and pictures
+        ("card_name", "u1", (NUM_KINDS, NAME_BYTES)),
+        ("card_words", "u1", (NUM_KINDS, 3, WORDS_BYTES)),  # when played, discarded, ejected
+        ("city_name", "u1", (NUM_CITIES, NAME_BYTES)),
+        ("trait_words", "u1", (NUM_CITIES, WORDS_BYTES)),
+        ("operation_words", "u1", (NUM_CITIES, NUM_OPERATIONS, WORDS_BYTES)),
+    ],
+    align=True,
+)
+
+PROGRAMS = ("on_play", "on_discard", "on_eject")
+CARD_COLUMNS = {
+    "id": int, "key": str, "name": str, "class": str, "dept": str, "cost": int, "copies": int, "bid_bonus": int,
+    "on_play": list, "on_discard": list, "on_eject": list, "prov": str,
+}  # fmt: skip
+CARD_DEFAULTS = {"bid_bonus": 0, "on_discard": [], "on_eject": []}
+CITY_COLUMNS = {"id": int, "key": str, "name": str, "difficulty": int, "trait": dict, "ops": list, "prov": str}
+
+
+def load_components(path: Path | None) -> np.ndarray:
+    """Read and check a component file.
+
+    Args:
+        path: a TOML file like this folder's components.toml; None for that one.
+
+    Returns:
+        A record array of length one, dtype TABLES.
+
+    Raises:
+        ComponentError: naming the file, the card or city, the field and the rule that is broken.
+    """
+    file = ComponentFile(path or DEFAULT_FILE, game="race_to_kepler")
+    tables = np.zeros(1, TABLES)
+    record = tables[0]
+    _read_numbers(file, record)
+    _read_tokens(file, record)
+    cards = _read_cards(file, record)
+    _check_copies(file, record)
+    cities = _read_cities(file, record)
+    _compile(file, record, cards, cities)
+    return record_array(tables)
+
+
+# ---------------------------------------------------------------- sections
+
+
+def _read_numbers(file: ComponentFile, tables: Any) -> None:
+    rows = file.rows("numbers", {"name": str, "value": int, "meaning": str, "prov": str})
+    for position, row in enumerate(rows):
+        name, where = row["name"], f"numbers row {position + 1} ({row['name']!r})"
+        if name not in NUMBERS:
+            raise file.error(where, f"no such number; there are {', '.join(NUMBERS)}")
+        if name in [earlier["name"] for earlier in rows[:position]]:
+            raise file.error(where, "a second row for this number")
+        _check_range(file, where, "value", row["value"], *NUMBERS[name])
+        tables[name] = row["value"]
+    missing = [name for name in NUMBERS if name not in [row["name"] for row in rows]]
+    if missing:
+        raise file.error("numbers", f"lacks {', '.join(missing)}")
+
+
+def _read_tokens(file: ComponentFile, tables: Any) -> None:
+    rows = file.rows("encounter_tokens", {"id": int, "space": int, "prov": str})
+    if len(rows) != NUM_TOKENS:
+        raise file.error("encounter_tokens", f"{len(rows)} rows; there are exactly {NUM_TOKENS} tokens")
+    low = 1
+    for position, row in enumerate(rows):
+        where = f"encounter_tokens row {position + 1}"
+        if row["id"] != position:
+            raise file.error(where, f"id is {row['id']}; rows must have the ids 0..{NUM_TOKENS - 1} in this order")
+        last = int(tables["track_length"]) - 1
+        if not low <= row["space"] <= last:
+            raise file.error(where, f"space is {row['space']}; spaces must ascend between 1 and {last}")
+        tables["token_space"][position] = row["space"]
+        low = row["space"] + 1
+
+
+def _read_cards(file: ComponentFile, tables: Any) -> list[dict[str, Any]]:
+    _fill_in(file, "cards", CARD_DEFAULTS)
+    rows = file.rows("cards", CARD_COLUMNS)
+    for position, row in enumerate(rows):
+        where = _where("cards", position, row)
+        _check_word(file, where, "class", row["class"], CLASSES[1:])
+        _check_word(file, where, "dept", row["dept"], DEPARTMENTS)
+        ids = CLASS_IDS[row["class"]]
+        if row["id"] not in ids:
+            raise file.error(where, f"id is {row['id']}; a card of class {row['class']} has an id {_span(ids)}")
+        _check_unique(file, where, rows[:position], row)
+        is_titan, has_department = row["class"] == "titan", row["class"] in ("crew", "titan")
+        if has_department != (row["dept"] != "none"):
+            wanted = "one of the departments" if has_department else "'none'"
+            raise file.error(where, f"dept is {row['dept']!r}; for class {row['class']} it must be {wanted}")
+        _check_range(file, where, "cost", row["cost"], 0, 0 if is_titan else MAX_COST)
+        _check_range(file, where, "copies", row["copies"], 1, 1 if is_titan else MOST_COPIES)
+        _check_range(file, where, "bid_bonus", row["bid_bonus"], 0, MAX_COST)
+        card = tables["card"][row["id"]]
+        card["cost"], card["copies"], card["bid_bonus"] = row["cost"], row["copies"], row["bid_bonus"]
+        card["group"], card["department"] = CLASSES.index(row["class"]), DEPARTMENTS.index(row["dept"])
+        _write_text(file, where, "name", row["name"], tables["card_name"][row["id"]])
+    for cost in range(MAX_COST + 1):
+        kinds = (
+            kind
+            for kind in range(FIRST_TITAN)
+            if tables["card"]["group"][kind] and tables["card"]["cost"][kind] <= cost
+        )
+        tables["costs_at_most"][cost] = sum(1 << kind for kind in kinds)
+    return rows
+
+
+def _check_copies(file: ComponentFile, tables: Any) -> None:
+    copies = tables["card"]["copies"]
+    for kind, (pile, start) in enumerate(zip(PILES, ("start_iron", "start_gold", "start_mafia"), strict=True)):
+        needed = max(1, MAX_PLAYERS * int(tables[start]))
+        if copies[kind] < needed:
+            raise file.error("cards", f"{copies[kind]} copies of the card with id {kind} ({pile}); {needed} are needed")
+    crew = int(copies[FIRST_CREW:FIRST_TITAN].sum())
+    least = int(tables["supply_size"]) + MIN_PLAYERS
+    if not least <= crew <= MOST_COPIES:
+        raise file.error("cards", f"{crew} crew cards; allowed: {least}..{MOST_COPIES}")
+
+
+def _read_cities(file: ComponentFile, tables: Any) -> list[dict[str, Any]]:
+    rows = file.rows("cities", CITY_COLUMNS)
+    for position, row in enumerate(rows):
+        where = _where("cities", position, row)
+        _check_range(file, where, "id", row["id"], 0, NUM_CITIES - 1)
+        _check_unique(file, where, rows[:position], row)
+        _check_range(file, where, "difficulty", row["difficulty"], 1, 3)
+        city = tables["city"][row["id"]]
+        city["difficulty"] = row["difficulty"]
+        _read_trait(file, f"{where}, trait", row["trait"], city)
+        _read_operations(file, f"{where}, ops", row["ops"], city)
+        tables["cities"] |= 1 << row["id"]
+        _write_text(file, where, "name", row["name"], tables["city_name"][row["id"]])
+    needed = MIN_PLAYERS * int(tables["cities_dealt"])
+    if len(rows) < needed:
+        raise file.error("cities", f"{len(rows)} rows; {MIN_PLAYERS} players need {needed} cities")
+    return rows
+
+
+def _read_trait(file: ComponentFile, where: str, trait: dict[str, Any], city: Any) -> None:
+    _check_fields(file, where, trait, {"hook": str, "filter": str, "param": int, "effect": list})
+    _check_word(file, where, "hook", trait["hook"], _words(Hook))
+    _check_word(file, where, "filter", trait["filter"], _words(Filter))
+    hook, which = Hook[trait["hook"].upper()], Filter[trait["filter"].upper()]
+    if hook not in FILTERED_HOOKS and which != Filter.ANY:
+        raise file.error(where, f"filter is {trait['filter']!r}; with the hook {trait['hook']!r} it must be 'any'")
+    if which == Filter.COST_LE_VALUE:
+        raise file.error(where, "filter is 'cost_le_value'; a trait has no move before it to compare with")
+    if hook not in PROGRAM_HOOKS and trait["effect"]:
+        raise file.error(where, f"effect is {trait['effect']}; with the hook {trait['hook']!r} it must be []")
+    allowed = PARAMETER_HOOKS.get(hook, PARAMETER_FILTERS.get(which, (0, 0)))
+    _check_range(file, where, "param", trait["param"], *allowed)
+    city["hook"], city["parameter"] = hook, trait["param"]
+
+
+def _read_operations(file: ComponentFile, where: str, operations: list[Any], city: Any) -> None:
+    if not 1 <= len(operations) <= NUM_OPERATIONS:
+        raise file.error(where, f"{len(operations)} operations; allowed: 1..{NUM_OPERATIONS}")
+    city["operations"] = len(operations)
+    for number, operation in enumerate(operations):
+        here = f"{where} {number + 1}"
+        _check_fields(file, here, operation, {"cost": int, "effect": list})
+        _check_range(file, here, "cost", operation["cost"], 1, 99)
+        city["operation_cost"][number] = operation["cost"]
+
+
+# ---------------------------------------------------------------- programs
+
+
+def _compile(file: ComponentFile, tables: Any, cards: list[dict[str, Any]], cities: list[dict[str, Any]]) -> None:
+    """Check every program, put it into program memory and write it down in words."""
+    memory = Memory(lambda which, parameter: kinds_of(tables, which, parameter))
+    for place, program, (holder, field), words in (
+        *_card_programs(file, tables, cards),
+        *_city_programs(file, tables, cities),
+    ):
+        check_program(place, program)
+        holder[field] = memory.add(program)
+        text = in_words(program).encode()[:WORDS_BYTES].decode(errors="ignore").encode()
+        words[: len(text)] = np.frombuffer(text, np.uint8)
+        if len(memory.instructions) > PROGRAM_SIZE:
+            raise place.wrong("", f"all programs together have more than {PROGRAM_SIZE} instructions")
+    memory.write(tables["program"])
+    tables["instructions"] = len(memory.instructions)
+    for kind in range(NUM_KINDS):
+        if not tables["card"][kind]["group"]:
+            for name in PROGRAMS:
+                tables["card"][kind][name] = -1
+
+
+Programs = Iterator[tuple[Place, Any, tuple[Any, Any], Any]]
+"""Where a program stands, its source, the field that its address goes to, and the room for its words."""
+
+
+def _card_programs(file: ComponentFile, tables: Any, cards: list[dict[str, Any]]) -> Programs:
+    for position, row in enumerate(cards):
+        card, words = tables["card"][row["id"]], tables["card_words"][row["id"]]
+        for number, name in enumerate(PROGRAMS):
+            is_played = name == "on_play"
+            where = f"{_where('cards', position, row)}, {name}"
+            place = Place(file.error, where, has_kind=True, may_look=is_played, is_trigger=not is_played)
+            yield place, row[name], (card, name), words[number]
+
+
+def _city_programs(file: ComponentFile, tables: Any, cities: list[dict[str, Any]]) -> Programs:
+    for position, row in enumerate(cities):
+        where = _where("cities", position, row)
+        city, hook = tables["city"][row["id"]], Hook[row["trait"]["hook"].upper()]
+        place = Place(
+            file.error, f"{where}, trait", has_kind=False, may_look=hook == Hook.TURN_START, is_trigger=hook in TRIGGER_HOOKS
+        )  # fmt: skip
+        yield place, row["trait"]["effect"], (city, "trait"), tables["trait_words"][row["id"]]
+        city["kinds"] = kinds_of(tables, Filter[row["trait"]["filter"].upper()], row["trait"]["param"])
+        for number, operation in enumerate(row["ops"]):
+            place = Place(file.error, f"{where}, ops {number + 1}", has_kind=False, may_look=True, is_trigger=False)
+            words = tables["operation_words"][row["id"], number]
+            yield place, operation["effect"], (city["operation"], number), words
+
+
+def kinds_of(tables: Any, which: Filter, parameter: int) -> int:
+    """The kinds that pass a filter, as bits; COST_LE_VALUE depends on what was moved and gives none."""
+    cards = tables["card"]
+    passes = {
+        Filter.ANY: cards["group"] > 0,
+        Filter.IRON: np.arange(NUM_KINDS) == IRON,
+        Filter.GOLD: np.arange(NUM_KINDS) == GOLD,
+        Filter.RESOURCE: cards["group"] == RESOURCE,
+        Filter.CREW: cards["group"] == CREW,
+        Filter.TITAN: cards["group"] == TITAN,
+        Filter.COST_LE: (cards["group"] > 0) & (cards["group"] != TITAN) & (cards["cost"] <= parameter),
+        Filter.CREW_COST_EQ: (cards["group"] == CREW) & (cards["cost"] == parameter),
+        Filter.COST_LE_VALUE: np.zeros(NUM_KINDS, bool),
+        Filter.DEPT: (cards["group"] > 0) & (cards["department"] == parameter),
+    }[which]
+    return sum(1 << int(kind) for kind in np.flatnonzero(passes))
+
+
+# ---------------------------------------------------------------- checks
+
+
+def _fill_in(file: ComponentFile, section: str, defaults: dict[str, Any]) -> None:
+    """Write the optional columns of a section where they are left out."""
+    rows = file.data.get(section)
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict):
+            for name, value in defaults.items():
+                row.setdefault(name, value)
+
+
+def _where(section: str, position: int, row: dict[str, Any]) -> str:
+    return f"{section} row {position + 1} ({row['name']!r})"
+
+
+def _words(enum: Any) -> tuple[str, ...]:
+    return tuple(member.name.lower() for member in enum)
+
+
+def _span(ids: range) -> str:
+    return str(ids[0]) if len(ids) == 1 else f"{ids[0]}..{ids[-1]}"
+
+
+def _check_range(file: ComponentFile, where: str, name: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        allowed = str(low) if low == high else f"{low}..{high}"
+        raise file.error(where, f"{name} is {value}; allowed: {allowed}")
+
+
+def _check_word(file: ComponentFile, where: str, name: str, word: str, allowed: tuple[str, ...]) -> None:
+    if word not in allowed:
+        raise file.error(where, f"{name} is {word!r}; there are {', '.join(allowed)}")
+
+
+def _check_fields(file: ComponentFile, where: str, fields: Any, columns: dict[str, type]) -> None:
+    """An inline table with exactly these fields and types."""
+    if not isinstance(fields, dict) or set(fields) != set(columns):
+        raise file.error(where, f"{fields!r} must have exactly the fields {', '.join(columns)}")
+    for name, kind in columns.items():
+        if type(fields[name]) is not kind:
+            raise file.error(where, f"{name} is {fields[name]!r}; it must be of type {kind.__name__}")
+
+
+def _check_unique(file: ComponentFile, where: str, earlier: list[dict[str, Any]], row: dict[str, Any]) -> None:
+    for column in ("id", "key", "name"):
+        if row[column] in [other[column] for other in earlier]:
+            raise file.error(where, f"{column} {row[column]!r} is used twice; they must differ")
+
+
+def _write_text(file: ComponentFile, where: str, column: str, text: str, out: Any) -> None:
+    name = text.encode()
+    if not 1 <= len(name) <= len(out):
+        raise file.error(where, f"{column} has {len(name)} bytes; allowed: 1..{len(out)}")
+    if text != " ".join(text.split()):
+        raise file.error(where, f"{column} is {text!r}; it must not have spaces at its ends, two in a row, or breaks")
+    out[: len(name)] = np.frombuffer(name, np.uint8)
+
+
+# ---------------------------------------------------------------- names
+
+
+def text_of(field: Any) -> str:
+    """The text in a text field of the tables."""
+    return bytes(field).rstrip(b"\0").decode()
+
+
+def card_names(tables: Any) -> tuple[str, ...]:
+    """The names of the kinds; those that the file has no card for are numbered."""
+    return tuple(text_of(name) or f"card {kind}" for kind, name in enumerate(tables["card_name"]))
+
+
+def city_names(tables: Any) -> tuple[str, ...]:
+    """The names of the cities; those that the file does not have are numbered."""
+    return tuple(text_of(name) or f"city {city}" for city, name in enumerate(tables["city_name"]))

@@ -1,0 +1,590 @@
+"""A position as a drawing and as text.
+
+``look`` is the only reader of the state: it keeps what a seat may see, in plain Python, and the drawing and the text
+are made from that alone.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kepler_envs.engine.drawing import Drawing, blend, readable_on, star, text_width
+from kepler_envs.engine.game import RUNNING, Configuration
+from kepler_envs.games.race_to_kepler.components import CLASSES, DEPARTMENTS, card_names, city_names, text_of
+from kepler_envs.games.race_to_kepler.effects import Destination, Hook, Source
+from kepler_envs.games.race_to_kepler.state import (
+    FIRST_TITAN,
+    NUM_CITIES,
+    NUM_KINDS,
+    NUM_TOKENS,
+    EndReason,
+    Node,
+    Origin,
+)
+
+# ---------------------------------------------------------------- what can be seen
+
+
+@dataclass(frozen=True)
+class CardView:
+    name: str
+    count: int
+    cost: int
+    group: str  # what it is coloured by: its department, or iron, gold, mafia
+    is_titan: bool
+    words: str
+
+
+Cards = tuple[CardView, ...]
+
+
+@dataclass(frozen=True)
+class OperationView:
+    cost: int
+    words: str
+    used: bool
+
+
+@dataclass(frozen=True)
+class PlayerView:
+    name: str
+    seat: int
+    active: bool  # it is this player's turn
+    decides: bool
+    first: bool
+    viewer: bool
+    place: int  # 0 while the game runs
+    parsecs: int
+    turns: int
+    city: str  # empty while it is not known
+    trait: str
+    operations: tuple[OperationView, ...]
+    offers: tuple[str, ...]  # cities to choose from
+    hand: Cards | None  # None: only its size is known
+    hand_size: int
+    bid: Cards | None
+    bid_size: int
+    bid_closed: bool
+    looks_at: Cards | None
+    look_size: int
+    play: Cards
+    top: tuple[str, ...]  # known cards on the deck, the top one first; for others none
+    deck_size: int
+    deck: Cards | None
+    discard: Cards
+    discard_size: int
+
+
+@dataclass(frozen=True)
+class View:
+    title: str
+    point_of_view: str
+    phase: str
+    situation: str  # who is asked for what, or how the game ended
+    detail: str  # the program that asks, and what the turn has left
+    track_length: int
+    tokens: tuple[tuple[int, bool], ...]  # (space, crossed this turn) of those left
+    supply: Cards
+    airlock: Cards
+    titan_row: Cards
+    gold_pile: int
+    crew_deck: int
+    titan_deck: int
+    players: tuple[PlayerView, ...]
+
+
+QUESTIONS = {
+    Node.CITY: "choose a city",
+    Node.ACTION: "play, acquire, operate or end the turn",
+    Node.CHOICE: "choose an alternative",
+    Node.REPLAY: "choose the card to repeat",
+    Node.BID: "bid for a titan",
+    Node.TITAN: "choose a titan",
+}
+TRAITS = {
+    Hook.TURN_START: "turn start: {words}",
+    Hook.PLAY: "{cards} played: {words}",
+    Hook.ACQUIRE: "{cards} acquired: {words}",
+    Hook.EJECT: "{cards} ejected: {words}",
+    Hook.DISCARD: "{cards} discarded: {words}",
+    Hook.SUPPLY_AIRLOCK: "{cards} moved from supply to airlock: {words}",
+    Hook.ALL_OPS: "all operations used: {words}",
+    Hook.WIN_BID: "bid won: may jump {parameter} instead of the titan",
+    Hook.HAND_SIZE: "{parameter} more in hand",
+    Hook.DISCOUNT: "cards cost {parameter} less",
+    Hook.BID_BONUS: "bids count {parameter} more",
+    Hook.REPEAT_OPS: "operations may be repeated",
+    Hook.NONE: "no trait",
+}
+PLACES = ("hand", "discard pile", "hand or discard pile", "supply", "airlock", "play area", "play area", "the cards looked at",
+          "deck top", "Gold pile", "titan deck", "discard pile")  # fmt: skip
+TARGETS = {
+    Destination.EJECT: "eject", Destination.DISCARD: "discard", Destination.AIRLOCK: "put into the airlock",
+    Destination.HAND: "take to hand", Destination.OWNDISCARD: "put on the discard pile", Destination.DECKTOP: "put on the deck",
+}  # fmt: skip
+END_WORDS = {EndReason.KEPLER: "Kepler is reached", EndReason.ROUNDS: "the last round is over"}
+
+
+def look(state: Any, config: Configuration, seat: int | None = None) -> View:
+    """What ``seat`` may see of a position; None sees everything but the order of decks. ValueError if there is no such seat."""
+    players = int(state["num_players"])
+    if seat is not None and not 0 <= seat < players:
+        raise ValueError(f"seat {seat!r} is not in the game; allowed: None, 0..{players - 1}")
+    over = state["end"] != RUNNING
+    tables = config.tables[0]
+    titans = np.concatenate([np.zeros(FIRST_TITAN, np.int8), state["titan_row"]])
+    return View(
+        title=config.game.title,
+        point_of_view="everything open" if seat is None else f"seen by {_name(seat)}",
+        phase=_phase(state, over),
+        situation=_result(state, players) if over else f"{_name(state['seat'])}: {_question(state, tables)}",
+        detail="" if over else _detail(state, tables),
+        track_length=int(tables["track_length"]),
+        tokens=tuple(
+            (int(tables["token_space"][token]), bool(state["crossed"][token]))
+            for token in range(NUM_TOKENS) if state["token"][token]
+        ),
+        supply=_cards(state["supply"], tables),
+        airlock=_cards(state["airlock"], tables),
+        titan_row=_cards(titans, tables),
+        gold_pile=int(state["gold_pile"]),
+        crew_deck=int(state["crew_deck_size"]),
+        titan_deck=int(state["titan_deck_size"]),
+        players=tuple(_player(state, tables, number, seat) for number in range(players)),
+    )  # fmt: skip
+
+
+def _name(seat: Any) -> str:
+    return f"player_{seat}"
+
+
+def _phase(state: Any, over: bool) -> str:
+    phase = "Race" if state["race"] else "Launch"
+    return f"after round {state['rounds']}" if over else f"{phase}, round {state['rounds'] + 1}"
+
+
+def _result(state: Any, players: int) -> str:
+    words = END_WORDS[EndReason(int(state["end_reason"]))]
+    if state["winner"]:
+        return f"{words}: {_name(state['winner'] - 1)} wins"
+    leaders = [_name(seat) for seat in range(players) if _place(state, seat) == 1]
+    return f"{words}: nobody wins, {' and '.join(leaders)} got furthest"
+
+
+def _place(state: Any, seat: int) -> int:
+    parsecs = state["player"]["parsecs"][: state["num_players"]]
+    return 1 + int((parsecs > parsecs[seat]).sum())
+
+
+def _question(state: Any, tables: Any) -> str:
+    node = Node(int(state["node"]))
+    if node != Node.MOVE:
+        return QUESTIONS[node]
+    frame = state["frame"][int(state["depth"]) - 1]
+    instruction = tables["program"][int(frame["at"])]
+    verb, place = TARGETS[Destination(int(instruction["destination"]))], PLACES[Source(int(instruction["what"]))]
+    count, made = int(instruction["amount"]), int(frame["moved"])
+    number = "any number" if count == 99 else f"{count - made} more" if made else str(count)
+    return f"{verb} {number} from {place}"
+
+
+def _detail(state: Any, tables: Any) -> str:
+    """The program that asks, in words, with the card or city it belongs to."""
+    if not state["depth"]:
+        return ""
+    frame = state["frame"][int(state["depth"]) - 1]
+    kind, origin = int(frame["kind"]) - 1, int(frame["origin"])
+    city = int(state["player"][int(state["active"])]["city"]) - 1
+    if kind >= 0:
+        return f"{card_names(tables)[kind]}: {text_of(tables['card_words'][kind, origin])}"
+    if origin >= Origin.OPERATION:
+        return f"{city_names(tables)[city]}: {text_of(tables['operation_words'][city, origin - Origin.OPERATION])}"
+    return f"{city_names(tables)[city]}: {text_of(tables['trait_words'][city])}"
+
+
+def _cards(zone: Any, tables: Any) -> Cards:
+    return tuple(_card(kind, int(zone[kind]), tables) for kind in range(NUM_KINDS) if zone[kind])
+
+
+def _card(kind: int, count: int, tables: Any) -> CardView:
+    card = tables["card"][kind]
+    department = DEPARTMENTS[int(card["department"])]
+    parts = [text_of(words) for words in tables["card_words"][kind]]
+    labels = ("{}", "discarded: {}", "ejected: {}")
+    words = ". ".join(label.format(part) for label, part in zip(labels, parts, strict=True) if part)
+    if card["bid_bonus"]:
+        words += f". +{card['bid_bonus']} in a bid"
+    group = department if department != "none" else ("iron", "gold", "mafia")[kind]
+    is_titan = CLASSES[int(card["group"])] == "titan"
+    return CardView(card_names(tables)[kind], count, int(card["cost"]), group, is_titan, words)
+
+
+def _player(state: Any, tables: Any, number: int, seat: int | None) -> PlayerView:
+    player = state["player"][number]
+    is_open = seat in (None, number)
+    over, choosing = state["end"] != RUNNING, state["node"] == Node.CITY
+    active = not choosing and number == state["active"]
+    city = int(player["city"]) - 1 if is_open or not choosing else -1
+    known = player["known_kind"][: int(player["known_size"])][::-1]
+    names, cities = card_names(tables), city_names(tables)
+    offers = [cities[c] for c in range(NUM_CITIES) if int(player["offers"]) >> c & 1]
+    return PlayerView(
+        name=_name(number),
+        seat=number,
+        active=active and not over,
+        decides=not over and number == state["seat"],
+        first=not choosing and number == state["first"],
+        viewer=number == seat,
+        place=_place(state, number) if over else 0,
+        parsecs=int(player["parsecs"]),
+        turns=int(player["turns"]),
+        city=cities[city] if city >= 0 else "",
+        trait=_trait(tables, city) if city >= 0 else "",
+        operations=_operations(state, tables, city, active) if city >= 0 else (),
+        offers=tuple(offers) if is_open else (),
+        hand=_cards(player["hand"], tables) if is_open else None,
+        hand_size=int(player["hand_size"]),
+        bid=_cards(player["bid"], tables) if is_open else None,
+        bid_size=int(player["bid_size"]),
+        bid_closed=bool(player["bid_closed"]),
+        looks_at=_cards(state["look"], tables) if is_open and active else None,
+        look_size=int(state["look_size"]) if active else 0,
+        play=_cards(player["play"], tables),
+        top=tuple(names[int(kind) - 1] for kind in known) if is_open else (),
+        deck_size=int(player["deck_size"]),
+        deck=_cards(player["deck"], tables) if is_open else None,
+        discard=_cards(player["discard"], tables),
+        discard_size=int(player["discard_size"]),
+    )
+
+
+def _trait(tables: Any, city: int) -> str:
+    row = tables["city"][city]
+    kinds = [kind for kind in range(NUM_KINDS) if int(row["kinds"]) >> kind & 1]
+    existing = int((tables["card"]["group"] > 0).sum())
+    costs = sorted({int(tables["card"]["cost"][kind]) for kind in kinds})
+    if len(kinds) == existing:
+        cards = "a card"
+    elif len(kinds) == 1:
+        cards = card_names(tables)[kinds[0]]
+    else:
+        cards = f"a card of cost {costs[0]}" if len(costs) == 1 else f"one of {len(kinds)} cards"
+    words = text_of(tables["trait_words"][city])
+    return TRAITS[Hook(int(row["hook"]))].format(words=words, parameter=row["parameter"], cards=cards)
+
+
+def _operations(state: Any, tables: Any, city: int, active: bool) -> tuple[OperationView, ...]:
+    row = tables["city"][city]
+    return tuple(
+        OperationView(
+            int(row["operation_cost"][number]), text_of(tables["operation_words"][city, number]),
+            active and bool(state["op_used"][number]),
+        )
+        for number in range(int(row["operations"]))
+    )  # fmt: skip
+
+
+def _resources(state: Any) -> str:
+    discount = f"   cards cost {state['discount']} less" if state["discount"] else ""
+    return f"energy {state['energy']}   money {state['money']}   market actions {state['market']}{discount}"
+
+
+def _counted(cards: Cards) -> str:
+    """``2 Iron, Gold``."""
+    return ", ".join(card.name if card.count == 1 else f"{card.count} {card.name}" for card in cards) or "-"
+
+
+# ---------------------------------------------------------------- text
+
+COLUMNS = 100
+INDENT = "    "
+
+
+def text(state: Any, config: Configuration, seat: int | None = None) -> str:
+    """The position for a terminal of 100 columns; arguments as for :func:`draw`."""
+    view = look(state, config, seat)
+    lines = [f"{view.title}   {view.phase}   {view.point_of_view}", view.situation]
+    if view.detail:
+        lines += _wrapped("(", f"{view.detail})")
+    lines += ["", *_track_lines(view), ""]
+    for card in view.titan_row:
+        lines += _wrapped(f"titan {card.name}: ", card.words)
+    for card in view.supply:
+        count = f"{card.count} " if card.count > 1 else ""
+        lines += _wrapped(f"supply {count}{card.name} ({card.cost}): ", card.words)
+    lines.append(f"Gold pile {view.gold_pile}   crew deck {view.crew_deck}   titan deck {view.titan_deck}")
+    lines += _wrapped("airlock ", _counted(view.airlock))
+    for player in view.players:
+        lines += ["", *_player_lines(player, _resources(state))]
+    return "\n".join(line[:COLUMNS].rstrip() for line in lines)
+
+
+def _wrapped(start: str, words: str, indent: str = 2 * INDENT) -> list[str]:
+    return textwrap.wrap(start + words, COLUMNS, subsequent_indent=indent) or [start]
+
+
+def _track_lines(view: View) -> list[str]:
+    """The track with its tokens, and the players below their places."""
+    spaces = dict(view.tokens)
+    fields = range(max(view.track_length, *(player.parsecs for player in view.players)) + 1)
+    track = "".join(f"{'*' if field in spaces else ''}{field}".rjust(4) for field in fields)
+    pawns = "".join("".join(str(p.seat) for p in view.players if p.parsecs == field).rjust(4) for field in fields)
+    rows = []
+    for start in range(0, len(track), COLUMNS - 8):
+        rows += [f"track {track[start : start + COLUMNS - 8]}", f"      {pawns[start : start + COLUMNS - 8]}"]
+    return [*rows, "      * encounter token; seats stand below their places"]
+
+
+def _player_lines(player: PlayerView, resources: str) -> list[str]:
+    marker = ">" if player.decides else " "
+    notes = [f"parsecs {player.parsecs}", f"turns {player.turns}"]
+    notes += ["(viewer)"] if player.viewer else []
+    notes += [f"place {player.place}"] if player.place else []
+    notes += [resources] if player.active else []
+    lines = [f"{marker} {player.name}   {'   '.join(notes)}"]
+    if player.city:
+        lines += _wrapped(f"{INDENT}{player.city} - ", player.trait)
+        operations = [f"{op.cost}: {op.words}{' (used)' if op.used else ''}" for op in player.operations]
+        for operation in operations:
+            lines += _wrapped(2 * INDENT, operation, 3 * INDENT)
+    elif player.offers:
+        lines.append(f"{INDENT}cities dealt: {', '.join(player.offers)}")
+    hand = f"{player.hand_size} cards" if player.hand is None else _counted(player.hand)
+    lines += _wrapped(f"{INDENT}hand ", hand)
+    if player.play:
+        lines += _wrapped(f"{INDENT}in play ", _counted(player.play))
+    if player.look_size:
+        seen = f"{player.look_size} cards" if player.looks_at is None else _counted(player.looks_at)
+        lines += _wrapped(f"{INDENT}looks at ", seen)
+    if player.bid_size or player.bid_closed:
+        bid = f"{player.bid_size} cards" if player.bid is None else _counted(player.bid)
+        lines += _wrapped(f"{INDENT}bid ", f"{bid}{', complete' if player.bid_closed else ''}")
+    deck = f"{player.deck_size} cards" if player.deck is None else _counted(player.deck)
+    top = f" (on top {', '.join(player.top)})" if player.top else ""
+    lines += _wrapped(f"{INDENT}deck ", f"{deck}{top}")
+    return lines + _wrapped(f"{INDENT}discard pile ", _counted(player.discard))
+
+
+# ---------------------------------------------------------------- drawing
+
+SPACE, PANEL, EDGE = "#0b1020", "#161d33", "#2b3557"
+INK, DIM, LIT = "#e8ecf8", "#8f9bbd", "#ffd166"
+DARK = "#10152a"
+GROUP_COLOURS = {
+    "iron": "#9aa3b5", "gold": "#e6b93c", "mafia": "#5d6580", "scientist": "#43b48c", "engineer": "#e07b4f", "miner": "#b08d57",
+    "smuggler": "#9a6be0",
+}  # fmt: skip
+SEAT_COLOURS = ("#4cc3ff", "#ff7b7b", "#7ddf6a", "#f2a6ff")
+
+WIDTH, MARGIN, GAP = 1280, 16, 8
+INNER = WIDTH - 2 * MARGIN
+HEADER_HEIGHT, TRACK_HEIGHT, TABLE_HEIGHT = 96, 96, 172
+CARD_WIDTH, CARD_HEIGHT, CARD_STEP, MOST_CARDS = 146, 128, 154, 5
+PLAYER_WIDTH, PLAYER_HEIGHT = 620, 270
+CARD_COLUMNS, CARD_LINES = 23, 7
+CHIP_HEIGHT, CHIP_ROWS = 20, 2
+
+
+def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
+    """The position as a picture of 1280 units width; the height depends on the number of players only.
+
+    Args:
+        state: a state record of this game.
+        config: the configuration it is played with.
+        seat: whose view; None shows the cards of all.
+    """
+    view = look(state, config, seat)
+    ranks = -(-len(view.players) // 2)
+    players_y = HEADER_HEIGHT + TRACK_HEIGHT + TABLE_HEIGHT + 2 * GAP
+    drawing = Drawing(
+        WIDTH, players_y + ranks * (PLAYER_HEIGHT + GAP) + MARGIN - GAP, f"{view.title}, {view.phase}", SPACE
+    )
+    _draw_header(drawing, view)
+    with drawing.group(MARGIN, HEADER_HEIGHT):
+        _draw_track(drawing, view)
+    with drawing.group(MARGIN, HEADER_HEIGHT + TRACK_HEIGHT + GAP):
+        _draw_table(drawing, view)
+    for player in view.players:
+        rank, column = divmod(player.seat, 2)
+        with drawing.group(MARGIN + column * (PLAYER_WIDTH + GAP), players_y + rank * (PLAYER_HEIGHT + GAP)):
+            _draw_player(drawing, player, _resources(state))
+    return drawing
+
+
+def _draw_header(drawing: Drawing, view: View) -> None:
+    for dot in range(1, 61):  # a few faint stars, always the same ones
+        x, y = dot * 0.754877666 % 1 * WIDTH, dot * 0.569840291 % 1 * HEADER_HEIGHT
+        drawing.circle(x, y, 0.7 + dot % 3 * 0.35, fill=EDGE if dot % 4 else DIM)
+    drawing.text(MARGIN, 24, view.title, size=26, fill=INK, bold=True)
+    drawing.text(MARGIN, 54, view.situation, size=18, fill=LIT, width=INNER - 260)
+    drawing.text(MARGIN, 79, view.detail, size=14, fill=DIM, width=INNER)
+    drawing.text(WIDTH - MARGIN, 24, view.point_of_view, size=15, fill=DIM, anchor="end")
+    drawing.text(WIDTH - MARGIN, 54, view.phase, size=18, fill=INK, anchor="end")
+
+
+def _draw_panel(drawing: Drawing, width: float, height: float, title: str, edge: str = EDGE) -> None:
+    drawing.rect(0, 0, width, height, radius=10, fill=PANEL, stroke=edge, stroke_width=2 if edge != EDGE else 1)
+    drawing.text(14, 18, title, size=14, fill=DIM, bold=True)
+
+
+# ---------------------------------------------------------------- the track
+
+
+def _draw_track(drawing: Drawing, view: View) -> None:
+    """Spaces from the start to Kepler; encounter tokens lie on theirs, players stand below."""
+    _draw_panel(drawing, INNER, TRACK_HEIGHT, "")
+    last = view.track_length
+    step = (INNER - 60) / last
+    tokens = dict(view.tokens)
+    drawing.line([(30, 36), (30 + last * step, 36)], stroke=EDGE, stroke_width=3)
+    for space in range(last + 1):
+        x = 30 + space * step
+        if space == last:
+            drawing.circle(x, 36, 17, fill=LIT)
+        elif space in tokens:
+            drawing.polygon(
+                star(x, 36, 17, tips=8, inner=0.7),
+                fill="#c8553d",
+                stroke=LIT if tokens[space] else None,
+                stroke_width=2,
+            )
+        else:
+            drawing.circle(x, 36, 11, fill=DARK, stroke=EDGE)
+        colour = DARK if space == last else INK
+        drawing.text(x, 36, str(space), size=12, fill=colour, anchor="middle", bold=space in tokens or space == last)
+        standing = [player for player in view.players if min(player.parsecs, last) == space]
+        for number, player in enumerate(standing):
+            _draw_pawn(drawing, x + 17 * (number - (len(standing) - 1) / 2), 72, player)
+
+
+def _draw_pawn(drawing: Drawing, x: float, y: float, player: PlayerView) -> None:
+    colour = SEAT_COLOURS[player.seat]
+    with drawing.group(hint=f"{player.name}: {player.parsecs} parsecs"):
+        drawing.polygon(
+            [(x - 8, y + 10), (x, y - 12), (x + 8, y + 10)],
+            fill=colour,
+            stroke=LIT if player.active else DARK,
+            stroke_width=1.5,
+        )
+        drawing.text(x, y + 4, str(player.seat), size=10, fill=readable_on(colour, DARK), anchor="middle", bold=True)
+
+
+# ---------------------------------------------------------------- the table
+
+
+def _draw_table(drawing: Drawing, view: View) -> None:
+    """Supply, or the titans of an encounter, and the piles."""
+    shown = view.titan_row or view.supply
+    _draw_panel(drawing, INNER, TABLE_HEIGHT, "Titans" if view.titan_row else "Supply")
+    faces = [card for card in shown for _ in range(card.count)]
+    step = min(CARD_STEP, (MOST_CARDS * CARD_STEP - CARD_WIDTH) / max(1, len(faces) - 1))
+    for number, card in enumerate(faces):
+        with drawing.group(14 + number * step, 34, hint=f"{card.name}: {card.words}"):
+            _draw_card(drawing, card)
+    x = 28 + MOST_CARDS * CARD_STEP
+    piles = (("Gold pile", view.gold_pile), ("Crew deck", view.crew_deck), ("Titan deck", view.titan_deck))
+    for number, (name, count) in enumerate(piles):
+        drawing.text(x + number * 150, 18, f"{name} {count}", size=14, fill=INK)
+    drawing.text(x, 44, "Airlock", size=14, fill=DIM, bold=True)
+    _draw_chips(drawing, view.airlock, x, 56, INNER - x - 14, rows=4)
+
+
+def _draw_card(drawing: Drawing, card: CardView) -> None:
+    colour = GROUP_COLOURS[card.group]
+    drawing.rect(
+        0, 0, CARD_WIDTH, CARD_HEIGHT, radius=6, fill=blend(colour, DARK, 0.72), stroke=colour, stroke_width=1.5
+    )
+    drawing.rect(1, 1, CARD_WIDTH - 2, 24, radius=5, fill=blend(colour, DARK, 0.25))
+    room = CARD_WIDTH - 14 if card.is_titan else CARD_WIDTH - 36
+    drawing.text(7, 13, card.name, size=12, fill=INK, bold=True, width=room)
+    if not card.is_titan:
+        drawing.circle(CARD_WIDTH - 14, 13, 9, fill=LIT)
+        drawing.text(CARD_WIDTH - 14, 13, str(card.cost), size=12, fill=DARK, anchor="middle", bold=True)
+    for number, line in enumerate(textwrap.wrap(card.words, CARD_COLUMNS)[:CARD_LINES]):
+        drawing.text(6, 35 + 14 * number, line, size=10.5, fill=INK, width=CARD_WIDTH - 8)
+
+
+def _draw_chips(drawing: Drawing, cards: Cards, x: float, y: float, width: float, rows: int = CHIP_ROWS) -> None:
+    """Cards as small labels in rows; what does not fit is counted."""
+    left, row = x, 0
+    for number, card in enumerate(cards):
+        label = f"{card.count} {card.name}" if card.count > 1 else card.name
+        size = text_width(label, 11, True) + 8
+        rest = sum(other.count for other in cards[number:])
+        room = 40 if row == rows - 1 and number < len(cards) - 1 else 0
+        if left + size + room > x + width:
+            if row == rows - 1:
+                drawing.text(left + 2, y + CHIP_HEIGHT / 2, f"+{rest}", size=11, fill=INK)
+                return
+            left, row, y = x, row + 1, y + CHIP_HEIGHT + 4
+        colour = GROUP_COLOURS[card.group]
+        with drawing.group(left, y, hint=f"{card.name}: {card.words}"):
+            drawing.rect(
+                0, 0, size, CHIP_HEIGHT, radius=4, fill=blend(colour, DARK, 0.35), stroke=LIT if card.is_titan else None
+            )
+            drawing.text(size / 2, CHIP_HEIGHT / 2, label, size=11, fill=INK, anchor="middle", bold=True)
+        left += size + 5
+
+
+# ---------------------------------------------------------------- players
+
+
+def _draw_player(drawing: Drawing, player: PlayerView, resources: str) -> None:
+    lit = player.decides or player.place == 1
+    _draw_panel(drawing, PLAYER_WIDTH, PLAYER_HEIGHT, "", LIT if lit else EDGE)
+    colour = SEAT_COLOURS[player.seat]
+    drawing.polygon([(14, 28), (22, 8), (30, 28)], fill=colour, stroke=LIT if player.active else DARK)
+    name = f"{player.name} (viewer)" if player.viewer else player.name
+    drawing.text(40, 19, name, size=16, fill=LIT if lit else INK, bold=True, width=175)
+    unit = "parsec" if player.parsecs == 1 else "parsecs"
+    drawing.text(216, 19, f"{player.parsecs} {unit}", size=15, fill=INK, bold=True)
+    status = f"place {player.place}" if player.place else resources if player.active else f"turns {player.turns}"
+    drawing.text(PLAYER_WIDTH - 14, 19, status, size=13, fill=LIT if lit else DIM, anchor="end", width=300)
+    _draw_city(drawing, player)
+    y = 148.0
+    hidden = "card" if player.hand_size == 1 else "cards"
+    _draw_zone(drawing, "hand", player.hand, f"{player.hand_size} {hidden}", y)
+    if player.bid_size or player.bid_closed:
+        label = f"{player.bid_size} face down{', complete' if player.bid_closed else ''}"
+        _draw_zone(drawing, "bid", player.bid if player.bid_size else None, label, y + 50, rows=1)
+    elif player.look_size:
+        _draw_zone(drawing, "looks at", player.looks_at, f"{player.look_size} cards", y + 50, rows=1)
+        _draw_zone(drawing, "in play", player.play, "", y + 76, rows=1)
+    else:
+        _draw_zone(drawing, "in play", player.play, "", y + 50)
+    drawing.text(14, y + 110, _deck_words(player), size=12, fill=DIM, width=PLAYER_WIDTH - 28)
+
+
+def _deck_words(player: PlayerView) -> str:
+    top = f" (on top: {', '.join(player.top)})" if player.top else ""
+    return f"deck {player.deck_size}{top}   discard pile {player.discard_size}: {_counted(player.discard)}"
+
+
+def _draw_city(drawing: Drawing, player: PlayerView) -> None:
+    """The city with its operations, those used this turn faded."""
+    if not player.city:
+        words = f"cities dealt: {', '.join(player.offers)}" if player.offers else "chooses a city"
+        drawing.text(14, 48, words, size=14, fill=INK, width=PLAYER_WIDTH - 28)
+        return
+    drawing.text(14, 46, player.city, size=14, fill=LIT, bold=True, width=120)
+    drawing.text(130, 46, player.trait, size=13, fill=INK, width=PLAYER_WIDTH - 144)
+    for number, operation in enumerate(player.operations):
+        y = 68 + 20 * number
+        drawing.circle(22, y, 8, fill=EDGE if operation.used else "#4cc3ff")
+        drawing.text(22, y, str(operation.cost), size=11, fill=DARK, anchor="middle", bold=True)
+        drawing.text(38, y, operation.words, size=12, fill=DIM if operation.used else INK, width=PLAYER_WIDTH - 52)
+
+
+def _draw_zone(
+    drawing: Drawing, name: str, cards: Sequence[CardView] | None, hidden: str, y: float, rows: int = CHIP_ROWS
+) -> None:
+    drawing.text(14, y + CHIP_HEIGHT / 2, name, size=12, fill=DIM, bold=True)
+    if cards is None:
+        drawing.text(74, y + CHIP_HEIGHT / 2, hidden, size=12, fill=INK)
+    else:
+        _draw_chips(drawing, tuple(cards), 74, y, PLAYER_WIDTH - 88, rows)

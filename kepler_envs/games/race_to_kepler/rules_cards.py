@@ -1,0 +1,213 @@
+"""Cards and parsecs: drawing, where a card goes, the supply, the track."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kepler_envs.engine.game import TERMINATED
+from kepler_envs.engine.kernel import helper, leaf
+from kepler_envs.engine.rng import below
+from kepler_envs.engine.rows import pack_bits
+from kepler_envs.games.race_to_kepler.effects import NO_PROGRAM, Hook
+from kepler_envs.games.race_to_kepler.state import NUM_KINDS, NUM_TITANS, NUM_TOKENS, STACK, EndReason, Node
+
+NO_CARD = -1
+EVERY_KIND = np.uint64((1 << NUM_KINDS) - 1)
+KEPLER, OVER = int(EndReason.KEPLER), int(Node.OVER)
+HAND_SIZE = int(Hook.HAND_SIZE)
+
+
+@leaf
+def kinds_in(zone):
+    """The kinds a zone has cards of, as bits."""
+    return pack_bits(zone, 0, NUM_KINDS)
+
+
+@helper
+def random_kind(generator, zone, size):
+    """The kind of a uniform one of the ``size`` (at least 1) cards of a zone."""
+    place = below(generator, size)
+    kind = 0
+    while place >= zone[kind]:
+        place -= int(zone[kind])
+        kind += 1
+    return kind
+
+
+# ---------------------------------------------------------------- a player's cards
+
+
+@helper
+def draw(s, player):
+    """Take the top card of the deck into nobody's zone, though still concealed; its kind, NO_CARD if there is none.
+
+    The discard pile becomes the deck when a card is needed and the deck is empty (ruling R1).
+    """
+    if player.deck_size == 0:
+        _reshuffle(player)
+    if player.deck_size == 0:
+        return NO_CARD
+    if player.known_size > 0:
+        player.known_size -= 1
+        kind = int(player.known_kind[player.known_size]) - 1
+        player.known_kind[player.known_size] = 0
+    else:
+        kind = random_kind(s, player.deck, int(player.deck_size))
+    player.deck[kind] -= 1
+    player.deck_size -= 1
+    return kind
+
+
+@leaf
+def _reshuffle(player):
+    for kind in range(NUM_KINDS):
+        player.deck[kind] = player.discard[kind]
+        player.concealed[kind] += player.discard[kind]
+        player.discard[kind] = 0
+    player.deck_size = player.discard_size
+    player.discard_size = 0
+
+
+@helper
+def draw_to_hand(s, player, cards):
+    """Draw so many cards, or as many as there are."""
+    for _ in range(cards):
+        kind = draw(s, player)
+        if kind == NO_CARD:
+            return
+        player.hand[kind] += 1
+        player.hand_size += 1
+
+
+@helper
+def draw_hand(s, t, player):
+    """The hand for the next turn; a city may make it larger."""
+    city = t.city[int(player.city) - 1]
+    extra = int(city.parameter) if city.hook == HAND_SIZE else 0
+    draw_to_hand(s, player, int(t.hand_size) + extra)
+
+
+@helper
+def put_on_deck(player, kind):
+    """On top of the deck, where its owner knows it; the card is concealed already."""
+    player.deck[kind] += 1
+    player.deck_size += 1
+    player.known_kind[player.known_size] = kind + 1
+    player.known_size += 1
+
+
+@leaf
+def put_in_hand(player, kind):
+    """A card that everybody has seen until now."""
+    player.hand[kind] += 1
+    player.hand_size += 1
+    player.concealed[kind] += 1
+
+
+@leaf
+def put_on_discard(player, kind):
+    player.discard[kind] += 1
+    player.discard_size += 1
+
+
+@leaf
+def take_from_hand(player, kind):
+    """Out of the hand, where everybody sees it."""
+    player.hand[kind] -= 1
+    player.hand_size -= 1
+    player.concealed[kind] -= 1
+
+
+@leaf
+def take_from_discard(player, kind):
+    player.discard[kind] -= 1
+    player.discard_size -= 1
+
+
+# ---------------------------------------------------------------- the table
+
+
+@leaf
+def take_from_supply(s, kind):
+    s.supply[kind] -= 1
+    s.supply_size -= 1
+
+
+@helper
+def refill_supply(s, t):
+    """From the crew deck while it lasts (ruling R3)."""
+    while s.supply_size < t.supply_size and s.crew_deck_size > 0:
+        kind = random_kind(s, s.crew_deck, int(s.crew_deck_size))
+        s.crew_deck[kind] -= 1
+        s.crew_deck_size -= 1
+        s.supply[kind] += 1
+        s.supply_size += 1
+
+
+@helper
+def draw_titan(s):
+    """A random titan off its deck, which is not empty; its number."""
+    place = below(s, int(s.titan_deck_size))
+    titan = 0
+    while titan < NUM_TITANS:
+        if s.titan_deck[titan]:
+            if place == 0:
+                break
+            place -= 1
+        titan += 1
+    s.titan_deck[titan] = 0
+    s.titan_deck_size -= 1
+    return titan
+
+
+# ---------------------------------------------------------------- the stack of programs
+
+
+@helper
+def push(s, address, card, own, origin):
+    """Put a program on the stack; an empty one, or one on a full stack, is dropped. ``card``: 1 + kind, 0 for a city's."""
+    if address == NO_PROGRAM or s.depth == STACK:
+        return
+    frame = s.frame[s.depth]
+    frame.at = address
+    frame.kind = card
+    frame.own = own
+    frame.origin = origin
+    s.depth += 1
+
+
+@helper
+def clear_frame(frame):
+    frame.at = 0
+    frame.moved = 0
+    frame.value = 0
+    frame.value_before = 0
+    frame.kind = 0
+    frame.own = 0
+    frame.in_move = 0
+    frame.looking = 0
+    frame.origin = 0
+
+
+# ---------------------------------------------------------------- the track
+
+
+@helper
+def jump(s, t, seat, parsecs, crosses):
+    """Move ahead, past encounter tokens if ``crosses``; whoever arrives wins at once (R, ruling R26)."""
+    player = s.player[seat]
+    before = int(player.parsecs)
+    after = before + parsecs
+    if crosses:
+        for token in range(NUM_TOKENS):
+            if s.token[token] and before < t.token_space[token] <= after:
+                s.crossed[token] = 1
+    player.parsecs = after
+    if after >= t.track_length:
+        s.winner = seat + 1
+        s.end_reason = KEPLER
+        s.end = TERMINATED
+        s.node = OVER
+        while s.depth > 0:
+            s.depth -= 1
+            clear_frame(s.frame[s.depth])

@@ -1,0 +1,133 @@
+"""Every invariant after every decision of random games: all player counts and options, and fair chance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kepler_envs.engine.game import TERMINATED, Configuration
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.games.race_to_kepler.actions import END_TURN
+from kepler_envs.games.race_to_kepler.state import FIRST_CREW, EndReason, Node
+from tests.choosing import Chooser, eager, scripted, uniform
+from tests.effort import DEEP, games_to_play
+from tests.games.race_to_kepler.invariants import EAGER, check_decision, check_invariants
+from tests.games.race_to_kepler.scenario import GAME
+
+PLAYER_COUNTS = range(2, 5)
+
+
+def play_checked(config: Configuration, seed: int, choose: Chooser) -> tuple[Snapshot, Counter[str]]:
+    """Play a game to its end and check each position and decision; the last position and what happened."""
+    position = Snapshot.deal(config, seed)
+    events: Counter[str] = Counter()
+    check_invariants(position.state, config)
+    while not position.over:
+        legal = position.legal_ids()
+        assert len(legal) >= 2  # I7
+        before, action = position, choose(legal)
+        position = before.apply(action)
+        check_decision(before.state, action, position.state, config)
+        check_invariants(position.state, config)
+        events[config.actions.block_of(action).name] += 1
+        events[before.node.name] += 1
+    check_result(position)
+    return position, events
+
+
+def check_result(position: Snapshot) -> None:
+    """Places, scores and returns of section 7, and I8."""
+    places, scores, returns = position.results()
+    state, n = position.state, position.config.num_players
+    parsecs = state["player"]["parsecs"][:n].tolist()
+    assert scores.tolist() == parsecs
+    assert places.tolist() == [1 + sum(other > own for other in parsecs) for own in parsecs]
+    shared = [place + (places.tolist().count(place) - 1) / 2 for place in places]
+    by_rank = np.array([1 - 2 * (place - 1) / (n - 1) for place in shared])
+    if state["end_reason"] == EndReason.ROUNDS:
+        expected = by_rank / 2
+    elif position.config.values["reward_mode"] == "rank":
+        expected = by_rank
+    else:
+        expected = np.where(places == 1, 1, -1 / (n - 1))
+    assert np.allclose(returns, expected) and abs(returns.sum()) < 1e-6
+    assert state["end"] == TERMINATED and position.node == Node.OVER
+
+
+def hurrying(seed: int) -> Chooser:
+    """Any id but hardly ever the end of the turn."""
+    choose, random = uniform(seed), Random(seed)
+    return lambda legal: choose(legal if random.random() < 0.01 else [action for action in legal if action != END_TURN])
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+@settings(max_examples=60 if DEEP else 5)
+@given(
+    seed=st.integers(0, 2**64 - 1),
+    choices=st.lists(st.integers(0, 1000), max_size=40),
+    eagerness=st.sampled_from([0.0, 0.6, 0.95]),
+    reward_mode=st.sampled_from(["rank", "win"]),
+)
+def test_random_games(players: int, seed: int, choices: list[int], eagerness: float, reward_mode: str) -> None:
+    config = GAME.configure(players, reward_mode=reward_mode, max_rounds=20)
+    position, _ = play_checked(config, seed, scripted(choices, eager(seed, EAGER, eagerness)))
+    assert position.state["decisions"] <= players + players * 20 * 292 + 7 * (142 + players + 1)
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+def test_random_games_get_everywhere(players: int) -> None:
+    """Every kind of decision is made, and games end in both ways."""
+    events: Counter[str] = Counter()
+    for seed in range(games_to_play(5)):
+        config = GAME.configure(players, max_rounds="file" if seed else 3)
+        position, seen = play_checked(config, seed, hurrying(seed))
+        events += seen
+        events[str(EndReason(int(position.state["end_reason"])))] += 1
+    names = {block.name for block in GAME.actions.blocks} | {node.name for node in Node if node != Node.OVER}
+    assert not [name for name in (*names, "kepler", "rounds") if events[name] == 0]
+
+
+def test_max_rounds() -> None:
+    for rounds in (1, 2, 7):
+        position = Snapshot.deal(GAME.configure(3, max_rounds=rounds), rounds)
+        choose = uniform(rounds)
+        while not position.over:
+            position = position.apply(choose(position.legal_ids()))
+        assert position.state["player"]["turns"][:3].tolist() == [rounds] * 3
+        assert position.state["end_reason"] == EndReason.ROUNDS
+
+
+def test_chance_is_fair() -> None:
+    """Cities, the first player, the supply and opening hands are uniform."""
+    config = GAME.configure(3)
+    offers, firsts, crew, gold = Counter(), Counter(), Counter(), 0
+    deals = games_to_play(1500)
+    for seed in range(deals):
+        position = Snapshot.deal(config, seed)
+        state = position.state
+        offers.update(city for city in range(15) if int(state["player"][1]["offers"]) >> city & 1)
+        crew.update({kind: int(count) for kind, count in enumerate(state["supply"]) if count})
+        while position.node == Node.CITY:
+            position = position.apply(position.legal_ids()[0])
+        firsts[int(position.state["first"])] += 1
+        seat = (int(position.state["first"]) + 1) % 3  # has not been asked for anything yet
+        gold += int(position.state["player"][seat]["hand"][1])
+    copies = GAME.default_tables[0]["card"]["copies"]
+    expected_crew = {kind: deals * 5 * int(copies[kind]) / 64 for kind in range(FIRST_CREW, 27)}
+    for counts, expected in (
+        (offers, dict.fromkeys(range(15), deals * 3 / 15)),
+        (firsts, dict.fromkeys(range(3), deals / 3)),
+        (crew, expected_crew),
+    ):
+        chi_square = sum((counts[key] - expected[key]) ** 2 / expected[key] for key in expected)
+        assert set(counts) == set(expected) and chi_square < 2 * len(expected) + 20
+    mean, deviation = (
+        5 * 2 / 10,
+        (5 * 0.2 * 0.8 * 5 / 9) ** 0.5,
+    )  # hypergeometric; a sixth card where the city deals one
+    assert abs(gold / deals - mean) < 5 * deviation / deals**0.5 + 0.05
