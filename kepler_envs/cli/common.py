@@ -120,7 +120,8 @@ def say(console: Console, words: str) -> None:
 
 def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[str] = ()) -> Table:
     """A table with a title; columns named in ``right`` are numbers. What the first column names is never broken."""
-    table = Table(title=Text(title, style="bold"), title_justify="left")
+    heading = Text(title, style="bold")
+    table = Table(title=heading, title_justify="left", min_width=heading.cell_len)  # a heading is never broken
     for column in columns:
         justify: JustifyMethod = "right" if column in right else "left"
         table.add_column(Text(column), justify=justify, overflow="fold", no_wrap=column == columns[0])

@@ -12,6 +12,7 @@ import pytest
 import kepler_envs
 from kepler_envs import Snapshot
 from tests import playthroughs
+from tests.effort import DEEP
 
 REPOSITORY = Path(__file__).parents[2]
 every_file = pytest.mark.parametrize(
@@ -44,8 +45,8 @@ def test_playthrough_is_a_whole_game(path: Path) -> None:
 
 @pytest.mark.parametrize("name", kepler_envs.games())
 def test_uncompiled_game_is_the_same(name: str) -> None:
-    """The same source as plain Python (NUMBA_DISABLE_JIT=1), for whole golden playthroughs."""
-    paths = [path for path in playthroughs.files() if path.parts[-3] == name]
+    """The same source as plain Python (NUMBA_DISABLE_JIT=1), for whole golden playthroughs: one, or in the deep profile all."""
+    paths = [path for path in playthroughs.files() if path.parts[-3] == name][: None if DEEP else 1]
     result = subprocess.run(
         [sys.executable, "-m", "tests.playthroughs", "--print", *map(str, paths)],
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, cwd=REPOSITORY, capture_output=True, text=True, check=False,

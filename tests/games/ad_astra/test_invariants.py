@@ -87,7 +87,7 @@ def configurations(draw: st.DrawFn) -> Configuration:
     )
 
 
-@settings(max_examples=300 if MANY else 16)
+@settings(max_examples=300 if MANY else 6)
 @given(
     config=configurations(),
     seed=st.integers(0, 2**64 - 1),
