@@ -85,9 +85,18 @@ def _ppo(argument: str, config: Configuration) -> Agent:
     return PPOAgent(Path(argument), config)
 
 
+def _mcts(argument: str, config: Configuration) -> Agent:
+    from agents.mcts import MctsAgent, MctsConfig
+
+    return MctsAgent(MctsConfig.parse(argument), config)
+
+
 KINDS = {
     "uniform": Kind("uniform", "any legal action, each equally likely", _uniform),
     "greedy": Kind("greedy", "hand-written rules of thumb, one policy per game", _greedy),
+    "mcts": Kind(
+        "mcts:BUDGET", "tree search; iterations a decision, or as 50ms; further settings behind commas", _mcts
+    ),
     "ppo": Kind("ppo:PATH", "a checkpoint written by `python -m agents.train`", _ppo),
 }
 """All kinds by the name a spec begins with."""

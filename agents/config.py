@@ -37,7 +37,7 @@ class TrainConfig:
     seat: Literal["shared", "single"] = "shared"
     """shared: the network plays every seat and learns from all of them. single: one seat, the others are played by `opponent`."""
     opponent: str = "uniform"
-    """For --seat single: the agent on all other seats (uniform, greedy, ppo:PATH)."""
+    """For --seat single: the agent on all other seats (uniform, greedy, mcts:1000, ppo:PATH)."""
     teacher: str | None = None
     """Agent that a shared network imitates first, for example greedy; None: it learns from its own play alone."""
     teacher_share: float = 0.2

@@ -25,7 +25,9 @@ from rich.table import Table
 import kepler_envs
 from benchmarks import c_anchor, loops, machine
 from kepler_envs.engine.game import record_array
+from kepler_envs.engine.playout import playouts
 from kepler_envs.engine.rng import GENERATOR
+from kepler_envs.engine.snapshot import Snapshot
 
 GAME = "kitten_adventurers"
 LEAST_RATE = {
@@ -66,7 +68,7 @@ def main() -> None:
     console = Console()
     console.print(machine.describe(), highlight=False)
     rows: list[Row] = []
-    parts = [engine_and_batch, threads, aec_loop, clone_cost, games_table, start_up, training_share]
+    parts = [engine_and_batch, threads, aec_loop, clone_cost, games_table, search_table, start_up, training_share]
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("measuring", total=len(parts))
         for part in parts:
@@ -301,6 +303,37 @@ def games_table(settings: Settings) -> list[Row]:
             else:
                 met = statistics.median(samples["batch"]) >= least
                 rows.append(Row(what, millions(samples["batch"]), f">= {least / 1e6:g} M/s", met))
+    return rows
+
+
+def search_table(settings: Settings) -> list[Row]:
+    """tree search against bare playouts"""
+    from agents.mcts import MctsConfig, Searcher, playout_policy, tree_generators
+
+    asked, rows = MctsConfig(iterations=200), []
+    for name in kepler_envs.games():
+        game = kepler_envs.game(name)
+        position, policy = Snapshot.deal(game.configure(), 1), playout_policy(game, asked.playout)
+        searcher = Searcher(position.config, asked)
+        space, generators = searcher.workspace(), next(tree_generators(1, 1))
+
+        def search(rounds: int, searcher=searcher, space=space, generators=generators, position=position) -> int:
+            return sum(searcher.grow(position.states, generators, space) for _ in range(rounds))
+
+        def bare(rounds: int, position=position, policy=policy) -> int:
+            return int(playouts(position, 200 * rounds, 1, policy).lengths.sum())
+
+        samples = rates({"search": search, "playouts": bare}, settings, time.thread_time)
+        decisions = search(10) / 2000  # of an iteration
+        rows.append(
+            Row(
+                f"{name}, tree search, {policy.name} playouts, {game.default_players} players",
+                f"{statistics.median(samples['search']) / decisions:,.0f} iterations/s of {decisions:.0f} decisions, "
+                f"{ratio(samples, 'search', 'playouts'):.2f} of the speed of bare playouts",
+                "",
+                None,
+            )
+        )
     return rows
 
 

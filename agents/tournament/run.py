@@ -42,7 +42,7 @@ class Tournament(GameArguments):
     """
 
     agents: Annotated[tuple[str, ...], arg(metavar="SPEC ...")] = ("uniform", "greedy")
-    """At least two agents: uniform, greedy, ppo:PATH, ..."""
+    """At least two agents: uniform, greedy, mcts:1000, ppo:PATH, ..."""
     games: Annotated[int, arg(metavar="N")] = 1200
     """Games to have in the end; rounded up until every agent has sat on each seat equally often."""
     out: Annotated[Path, arg(metavar="FOLDER")] = Path("runs/tournament")

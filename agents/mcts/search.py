@@ -1,0 +1,220 @@
+"""Information-set Monte Carlo tree search for any number of players, in compiled code.
+
+Single-observer ISMCTS (P. I. Cowling, E. J. Powley, D. Whitehouse, "Information Set Monte Carlo Tree Search", IEEE TCIAIG 4(2), 2012):
+each iteration redraws what the searching seat cannot know, walks down the one tree among the decisions legal in that deal, adds a
+node, plays the game to its end and adds the returns of all seats to the nodes on the way (max^n: every seat maximises its own).
+Decisions are compared by UCB with availability counts, or by PUCT (D. Silver et al., Nature 550, 2017) with a prior from the playout policy.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import log, sqrt
+from typing import Any
+
+import numpy as np
+
+from agents.mcts.tree import NODE, NONE, PUCT, ROOT, SETTINGS
+from kepler_envs.engine.bits import allowed
+from kepler_envs.engine.game import RUNNING
+from kepler_envs.engine.kernel import INT, array_of, helper, kernel, leaf
+from kepler_envs.engine.playout import CompiledPolicy
+from kepler_envs.engine.rng import GENERATOR, below
+from kepler_envs.engine.single import core, record_types
+
+ZERO, ONE, LOW_6 = np.uint64(0), np.uint64(1), np.uint64(63)
+FINE = 1 << 30  # steps of a random share
+
+
+@leaf
+def _chance(generator, share):
+    """True with probability ``share``."""
+    return share > 0.0 and below(generator, FINE) < share * FINE
+
+
+@leaf
+def _worth(child, seat, settings):
+    """UCB of a tried decision for the seat that moves."""
+    visits = float(child.visits)
+    return float(child.value[seat]) / visits + settings.exploration * sqrt(log(float(child.available)) / visits)
+
+
+@leaf
+def _prior(action, suggested, count, settings):
+    """The probability PUCT gives a decision before it is tried; ``suggested`` is NONE where nobody was asked."""
+    if suggested == NONE:
+        return 1.0 / count
+    even = (1.0 - settings.trust) / count
+    return settings.trust + even if action == suggested else even
+
+
+@helper
+def meet_children(nodes, node, legal, untried):
+    """Count a node's legal children as available and leave in ``untried`` the legal decisions without a node.
+
+    Returns (number of legal children, their visits).
+    """
+    for word in range(legal.size):
+        untried[word] = legal[word]
+    tried, visits = 0, 0
+    child = int(nodes[node].first_child)
+    while child != NONE:
+        action = int(nodes[child].action)
+        if allowed(legal, action):
+            untried[action >> 6] &= ~(ONE << (np.uint64(action) & LOW_6))
+            nodes[child].available += 1
+            tried += 1
+            visits += int(nodes[child].visits)
+        child = int(nodes[child].next_sibling)
+    return tried, visits
+
+
+@helper
+def best_by_ucb(nodes, node, legal, seat, settings):
+    """The legal child with the largest UCB; all legal decisions have been tried."""
+    best, best_worth = NONE, 0.0
+    child = int(nodes[node].first_child)
+    while child != NONE:
+        if allowed(legal, int(nodes[child].action)):
+            worth = _worth(nodes[child], seat, settings)
+            if best == NONE or worth > best_worth:
+                best, best_worth = child, worth
+        child = int(nodes[child].next_sibling)
+    return best
+
+
+@helper
+def best_by_puct(nodes, node, legal, untried, count, visits, seat, suggested, settings):
+    """The legal child with the largest PUCT value, NONE if an untried decision beats all of them."""
+    scale = settings.exploration * sqrt(visits + 1.0)
+    here = nodes[node]
+    unknown = (float(here.value[seat]) / float(here.visits) if here.visits > 0 else 0.0) - settings.caution
+    best, best_worth = NONE, -1e30
+    any_untried = False
+    for word in range(legal.size):
+        any_untried |= untried[word] != ZERO
+    if any_untried:
+        best_worth = unknown + scale * _prior(NONE - 1, suggested, count, settings)
+    if suggested != NONE and allowed(untried, suggested):
+        best_worth = unknown + scale * _prior(suggested, suggested, count, settings)
+    child = int(here.first_child)
+    while child != NONE:
+        action = int(nodes[child].action)
+        if allowed(legal, action):
+            visited = float(nodes[child].visits)
+            mean = float(nodes[child].value[seat]) / visited
+            worth = mean + scale * _prior(action, suggested, count, settings) / (1.0 + visited)
+            if worth > best_worth:
+                best, best_worth = child, worth
+        child = int(nodes[child].next_sibling)
+    return best
+
+
+@leaf
+def add_child(nodes, used, node, action):
+    """A new node below ``node``; its number."""
+    child = int(used[0])
+    used[0] += 1
+    nodes[child].parent = node
+    nodes[child].action = action
+    nodes[child].first_child = NONE
+    nodes[child].next_sibling = nodes[node].first_child
+    nodes[child].visits = 0
+    nodes[child].available = 1
+    for seat in range(nodes[child].value.size):
+        nodes[child].value[seat] = 0.0
+    nodes[node].first_child = child
+    return child
+
+
+@leaf
+def add_returns(nodes, path, depth, returns):
+    """One more iteration for the nodes ``path[0..depth]``."""
+    for step in range(depth + 1):
+        node = path[step]
+        nodes[node].visits += 1
+        for seat in range(returns.size):
+            nodes[node].value[seat] += returns[seat]
+
+
+@cache
+def search_kernel(policy: CompiledPolicy) -> Any:
+    """(origin states[1], tables, work states[1], nodes NODE[C], used int64[1], path int32[C], legal and untried uint64[W],
+    generators[1], settings SETTINGS[1], iterations, places int32[P], returns float32[P]) -> decisions simulated.
+
+    Searches for the seat to move at ``origin`` and goes on with the tree in ``nodes[:used]``; at ``used`` = 0 it begins one.
+    There must be room for one more node per iteration.
+    """
+    game, consult = policy.game, policy.function
+    kinds, helpers, verbs = record_types(game), core(game), game.verbs
+    decide, find_legal, pick = helpers.decide, helpers.find_legal, helpers.pick
+    resample, find_places, find_returns = verbs.resample, verbs.places, verbs.returns
+    signature = (
+        kinds.states, kinds.tables, kinds.states, array_of(NODE), array_of(np.int64), array_of(np.int32),
+        array_of(np.uint64), array_of(np.uint64), array_of(GENERATOR), array_of(SETTINGS), INT, array_of(np.int32),
+        array_of(np.float32),
+    )  # fmt: skip
+
+    @helper
+    def choose_child(s, t, nodes, used, node, legal, untried, count, generator, settings):
+        """The child to go on with, a new one if an untried decision is due."""
+        seat = int(s.seat)
+        tried, visits = meet_children(nodes, node, legal, untried)
+        suggested = NONE
+        if settings.selection == PUCT:
+            if settings.trust > 0.0:
+                suggested = consult(s, t, legal, count, generator)
+            child = best_by_puct(nodes, node, legal, untried, count, visits, seat, suggested, settings)
+        else:
+            child = best_by_ucb(nodes, node, legal, seat, settings) if tried == count else NONE
+        if child != NONE:
+            return child
+        if suggested != NONE and allowed(untried, suggested):
+            return add_child(nodes, used, node, suggested)
+        return add_child(nodes, used, node, pick(untried, count - tried, generator))
+
+    @kernel(policy.scope, f"search_{policy.name}", signature)
+    def search(
+        origin, tables, work, nodes, used, path, legal, untried, generators, settings_array, iterations, places, returns
+    ):
+        t, generator, settings = tables[0], generators[0], settings_array[0]
+        if used[0] == 0:
+            used[0] = 1
+            nodes[ROOT].parent = NONE
+            nodes[ROOT].first_child = NONE
+            nodes[ROOT].next_sibling = NONE
+            nodes[ROOT].action = NONE
+            nodes[ROOT].visits = 0
+            nodes[ROOT].available = 0
+            for seat in range(nodes[ROOT].value.size):
+                nodes[ROOT].value[seat] = 0.0
+        simulated = 0
+        for _ in range(iterations):
+            work[0] = origin[0]
+            s = work[0]
+            resample(s, t, int(s.seat), generator)
+            count = find_legal(s, t, legal)
+            node, depth, beyond = ROOT, 0, 0
+            in_tree = True
+            path[0] = ROOT
+            while s.end == RUNNING and (in_tree or beyond < settings.depth):
+                if in_tree:
+                    node = choose_child(s, t, nodes, used, node, legal, untried, count, generator, settings)
+                    action = int(nodes[node].action)
+                    depth += 1
+                    path[depth] = node
+                    in_tree = nodes[node].visits > 0
+                else:
+                    if _chance(generator, settings.noise):
+                        action = pick(legal, count, generator)
+                    else:
+                        action = int(consult(s, t, legal, count, generator))
+                    beyond += 1
+                count = decide(s, t, action, legal)
+                simulated += 1
+            find_places(s, t, places)
+            find_returns(s, t, places, returns)
+            add_returns(nodes, path, depth, returns)
+        return simulated
+
+    return search

@@ -1,0 +1,194 @@
+"""Tree search: sound trees, moves that depend on nothing hidden, the same for a seed however many threads there are."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import agents
+import kepler_envs
+from agents.mcts import MctsAgent, MctsConfig, search
+from agents.mcts.tree import NONE, ROOT
+from agents.protocol import AgentError, Decisions
+from agents.train import evaluate
+from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.registry import games
+from tests.contract.subjects import play
+from tests.effort import DEEP, games_to_play
+
+GAMES = games() if DEEP else ("kitten_adventurers", "ad_astra")  # compiling a search takes half a minute a game
+VARIANTS = (
+    {},
+    {"selection": "ucb"},
+    {"playout": "uniform", "depth": 20, "trust": 0.0},
+    {"trees": 3, "noise": 0.5},
+)
+
+
+def positions(config: Configuration, seed: int, every: int) -> list[Snapshot]:
+    """Each so-manieth position of a random game with more than one legal id, the last one left out."""
+    return [position for position, _ in list(play(config, seed))[:-1:every] if len(position.legal_ids()) > 1]
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: "-".join(map(str, variant.values())) or "default")
+@pytest.mark.parametrize("game", GAMES)
+def test_a_tree_adds_up(game, variant):
+    config = kepler_envs.game(game).configure()
+    for position in positions(config, 1, 29)[:6]:
+        result = search(position, MctsConfig(iterations=90, **variant), seed=5)
+        tree, children = result.tree, np.flatnonzero(result.tree["parent"] == ROOT)
+        assert result.iterations == result.visits.sum() == 90
+        assert set(np.flatnonzero(result.visits)) <= set(position.legal_ids())
+        assert result.visits[result.action] == result.visits.max()
+        assert tree["parent"][ROOT] == NONE and (tree["visits"][1:] >= 1).all()
+        assert (tree["available"][1:] >= tree["visits"][1:]).all()
+        below = np.bincount(tree["parent"][1:], tree["visits"][1:], minlength=len(tree))
+        assert below[ROOT] == tree["visits"][ROOT]
+        assert (below <= tree["visits"]).all()
+        # a node's first visit ends there, unless the game does
+        assert (below[1:] <= np.maximum(tree["visits"][1:] - 1, 0)).all()
+        players = config.num_players
+        assert np.abs(tree["value"][:, :players].sum(1)).max() < 1e-3
+        assert (np.abs(tree["value"]) <= tree["visits"][:, None] + 1e-3).all() and not tree["value"][:, players:].any()
+        assert len(set(tree["action"][children])) == len(children)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_search_depends_on_nothing_the_seat_cannot_know(game):
+    """Positions that differ only in hidden things: the same tree, node by node."""
+    config = kepler_envs.game(game).configure()
+    asked = MctsConfig(iterations=60)
+    for number, position in enumerate(positions(config, 2, 23)):
+        trees = [
+            search(position.resample(position.seat, 1000 * number + other), asked, seed=number).tree.tobytes()
+            for other in range(3)
+        ]
+        assert len({search(position, asked, seed=number).tree.tobytes(), *trees}) == 1
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_move_is_a_function_of_seed_and_position(game):
+    """Whatever else is searched beside it, and on how many threads."""
+    config = kepler_envs.game(game).configure()
+    asked = MctsConfig(iterations=50, trees=2)
+    chosen = positions(config, 3, 17)[:5]
+    batch, rows = Batch(config, len(chosen), 0), np.arange(len(chosen))
+    for row, position in enumerate(chosen):
+        batch.restore(row, position)
+
+    def moves(agent: MctsAgent, asked_rows: np.ndarray) -> list[int]:
+        agent.start(asked_rows, asked_rows.astype(np.uint64) + np.uint64(7))
+        return agent.act(Decisions(batch, asked_rows)).tolist()
+
+    alone = [moves(MctsAgent(asked, config), rows[row : row + 1])[0] for row in rows]
+    together = MctsAgent(asked, config)
+    first = moves(together, rows)
+    assert first == alone == moves(MctsAgent(MctsConfig(iterations=50, trees=2, threads=3), config), rows)
+    assert first == moves(together, rows)  # started anew
+    searched = [search(p, MctsConfig(iterations=400), seed=1).visits.tolist() for p in chosen[:2]]
+    assert searched == [search(p, MctsConfig(iterations=400), seed=1).visits.tolist() for p in chosen[:2]]
+    assert searched != [search(p, MctsConfig(iterations=400), seed=2).visits.tolist() for p in chosen[:2]]
+
+
+@pytest.mark.parametrize("variant", [{"trust": 0.0, "caution": 0.0}, {"selection": "ucb"}], ids=["puct", "ucb"])
+@pytest.mark.parametrize("game", GAMES)
+def test_a_sure_win_is_taken(game, variant):
+    """Last decisions of games of which one choice wins at once and another does not."""
+    config = kepler_envs.game(game).configure(kepler_envs.game(game).min_players)
+    found = 0
+    for seed in range(games_to_play(40)):
+        *_, (position, _), _ = play(config, seed)
+        legal = position.legal_ids()
+        deals = [position.resample(position.seat, deal) for deal in range(12)]  # what the others hide may decide, too
+        ends = {action: [deal.apply(action) for deal in deals] for action in legal}
+        best = {a for a in legal if all(end.over and end.results()[2][position.seat] == 1.0 for end in ends[a])}
+        if not best or len(best) == len(legal):
+            continue
+        found += 1
+        result = search(position, MctsConfig(iterations=40 * len(legal), **variant), seed=seed)
+        assert result.action in best or result.values[result.action] > 0.99
+        assert all(result.values[action] == 1.0 for action in best if result.visits[action])
+    if not found:
+        pytest.skip("no game in which the last decision of a random game decides it")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_it_beats_uniform_play(game):
+    config = kepler_envs.game(game).configure()
+    result = evaluate(agents.load("mcts:60,threads=2", config), agents.load("uniform", config), config, 24)
+    assert result.wins.low > 1 / config.num_players
+
+
+def test_a_budget_of_time_is_a_budget():
+    config = kepler_envs.game("kitten_adventurers").configure()
+    position = Snapshot.deal(config, 1)
+    short, long = (search(position, MctsConfig(milliseconds=ms), seed=1) for ms in (1, 200))
+    assert 16 <= short.iterations < long.iterations
+    assert long.iterations > 1100  # more than the arrays had room for at first
+    assert long.visits.sum() == long.iterations
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("mcts", "lacks its argument"),
+        ("mcts:0", "budget = 0 iterations, 0 ms is not allowed"),
+        ("mcts:many", "iterations = 'many' is no int"),
+        ("mcts:10s", "iterations = '10s' is no int"),
+        ("mcts:2000000", "iterations = 2000000 is not allowed; allowed: 1 to 1000000"),
+        ("mcts:10,c=1", "there is no 'c'; there are iterations, milliseconds, playout"),
+        ("mcts:10,trust", "'trust' must read name=value"),
+        ("mcts:10,trust=2", "trust = 2.0 is not allowed; allowed: 0 to 1"),
+        ("mcts:10,playout=ppo", "playout = ppo is not allowed; allowed: greedy, uniform"),
+        ("mcts:10,selection=best", "selection = best is not allowed; allowed: ucb, puct"),
+        ("mcts:10,milliseconds=5", "budget = 10 iterations, 5 ms is not allowed"),
+    ],
+)
+def test_what_is_not_allowed_is_said(spec, words):
+    with pytest.raises(AgentError) as caught:
+        agents.load(spec, kepler_envs.game("kitten_adventurers").configure())
+    assert words in str(caught.value)
+
+
+def test_a_row_that_was_not_started_is_refused():
+    config = kepler_envs.game("kitten_adventurers").configure()
+    agent, batch = agents.load("mcts:5", config), Batch(config, 2, 0)
+    agent.start(np.array([0]), np.array([1], np.uint64))
+    with pytest.raises(AgentError, match="row 1"):
+        agent.act(Decisions(batch, np.arange(2)))
+
+
+def test_a_finished_game_is_refused():
+    *_, (position, _) = play(kepler_envs.game("kitten_adventurers").configure(2), 1)
+    with pytest.raises(ValueError, match="over"):
+        search(position, MctsConfig(iterations=5))
+
+
+SEARCH_ONE = """
+import json, kepler_envs
+from agents.mcts import MctsConfig, search
+position = kepler_envs.Snapshot.deal(kepler_envs.game("kitten_adventurers").configure(2), 4)
+results = [search(position, MctsConfig(iterations=25, selection=selection), seed=3) for selection in ("puct", "ucb")]
+print(json.dumps([[result.tree.tobytes().hex(), result.action] for result in results]))
+"""
+
+
+def test_uncompiled_equals_compiled():
+    def found(disable: str) -> list:
+        ran = subprocess.run(
+            [sys.executable, "-c", SEARCH_ONE],
+            env={**os.environ, "NUMBA_DISABLE_JIT": disable},
+            capture_output=True,
+            text=True,
+        )
+        assert ran.returncode == 0, ran.stderr
+        return json.loads(ran.stdout)
+
+    assert found("1") == found("0")
