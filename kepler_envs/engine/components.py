@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from kepler_envs.engine.game import ComponentError
 
@@ -55,3 +57,65 @@ class ComponentFile:
                 if type(row[name]) is not kind:
                     raise self.error(where, f"{name} is {row[name]!r}; it must be of type {kind.__name__}")
         return rows
+
+    def check_value(self, where: str, name: str, value: Any, low: int, high: int) -> None:
+        """An integer ``low..high``."""
+        if type(value) is not int or not low <= value <= high:
+            allowed = str(low) if low == high else f"{low}..{high}"
+            raise self.error(where, f"{name} is {value!r}; allowed: {allowed}")
+
+    def check_range(self, where: str, row: Mapping[str, Any], column: str, low: int, high: int) -> None:
+        """An integer ``low..high`` in a column of a row."""
+        self.check_value(where, column, row[column], low, high)
+
+    def check_list(self, where: str, row: Mapping[str, Any], column: str, size: int, low: int, high: int) -> None:
+        """``size`` integers ``low..high`` in a column of a row."""
+        values = row[column]
+        if not is_row_of(values, size) or not all(low <= value <= high for value in values):
+            raise self.error(where, f"{column} is {values}; it must be {size} integers {low}..{high}")
+
+    def check_names(self, section: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
+        """Every one of ``names`` has exactly one row."""
+        for position, row in enumerate(rows):
+            where = f"{section} row {position + 1}"
+            if row["name"] not in names:
+                raise self.error(where, f"name is {row['name']!r}; there are {', '.join(names)}")
+            if row["name"] in [earlier["name"] for earlier in rows[:position]]:
+                raise self.error(where, f"a second row for {row['name']!r}")
+        missing = [name for name in names if name not in [row["name"] for row in rows]]
+        if missing:
+            raise self.error(section, f"lacks the rows {', '.join(missing)}")
+
+    def write_text(self, where: str, column: str, text: str, out: np.ndarray) -> None:
+        """A text into its bytes (uint8, 0 behind it): not empty, not too long, single spaces between words."""
+        encoded = text.encode()
+        if not 1 <= len(encoded) <= len(out):
+            raise self.error(where, f"{column} has {len(encoded)} bytes; allowed: 1..{len(out)}")
+        if text != " ".join(text.split()):
+            raise self.error(
+                where, f"{column} is {text!r}; it must not have spaces at its ends, two in a row, or breaks"
+            )
+        out[: len(encoded)] = np.frombuffer(encoded, np.uint8)
+
+    def write_names(self, section: str, rows: Sequence[Mapping[str, Any]], column: str, out: np.ndarray) -> None:
+        """The texts of a column into the rows of a names field, each only once."""
+        for position, row in enumerate(rows):
+            where = f"{section} row {position + 1}"
+            self.write_text(where, column, row[column], out[position])
+            if row[column] in [earlier[column] for earlier in rows[:position]]:
+                raise self.error(where, f"{column} {row[column]!r} is used twice; they must differ")
+
+
+def is_row_of(value: Any, size: int) -> bool:
+    """Whether a value of a file is a list of ``size`` integers."""
+    return isinstance(value, list) and len(value) == size and all(type(entry) is int for entry in value)
+
+
+def text_of(field: Any) -> str:
+    """The text in a text field of the tables."""
+    return bytes(field).rstrip(b"\0").decode()
+
+
+def names(rows: Any) -> tuple[str, ...]:
+    """The texts in a names field of the tables."""
+    return tuple(text_of(row) for row in rows)

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from kepler_envs.engine.components import names
 from kepler_envs.engine.game import Game, Option, OptionError, Verbs, record_array
 from kepler_envs.engine.kernel import Scope
 from kepler_envs.games.ad_astra import observation, rules
 from kepler_envs.games.ad_astra.actions import make_actions, public_text
-from kepler_envs.games.ad_astra.components import MOST_ROUNDS, TABLES, load_components, names
+from kepler_envs.games.ad_astra.components import MOST_ROUNDS, TABLES, load_components
 from kepler_envs.games.ad_astra.picture import draw, text
 from kepler_envs.games.ad_astra.setup import FactionsOption, SetupOption, fix_factions, fix_setup
 from kepler_envs.games.ad_astra.state import (

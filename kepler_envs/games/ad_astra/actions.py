@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine.actions import ActionSet, Block
+from kepler_envs.engine.components import names
 from kepler_envs.engine.game import Configuration
-from kepler_envs.games.ad_astra.components import MAX_PER_RESOURCE, names
+from kepler_envs.games.ad_astra.components import MAX_PER_RESOURCE
 from kepler_envs.games.ad_astra.state import (
     FIRST_ORE,
     FIRST_START,

@@ -151,10 +151,10 @@ def _read_numbers(file: ComponentFile, tables: Any) -> None:
         "largest_system": (1, SLOTS),
     }
     rows = file.rows("numbers", {"name": str, "value": int, "meaning": str, "prov": str})
-    _check_names(file, "numbers", rows, tuple(allowed))
+    file.check_names("numbers", rows, tuple(allowed))
     for row in rows:
         low, high = allowed[row["name"]]
-        _check_range(file, f"numbers row {row['name']!r}", row, "value", low, high)
+        file.check_range(f"numbers row {row['name']!r}", row, "value", low, high)
         tables[row["name"]] = row["value"]
     if tables["smallest_system"] > tables["largest_system"]:
         raise file.error("numbers", "smallest_system is above largest_system")
@@ -162,9 +162,9 @@ def _read_numbers(file: ComponentFile, tables: Any) -> None:
 
 def _read_moves(file: ComponentFile, tables: Any) -> None:
     rows = file.rows("moves", {"name": str, "cost": int, "prov": str})
-    _check_names(file, "moves", rows, MOVES)
+    file.check_names("moves", rows, MOVES)
     for row in rows:
-        _check_range(file, f"moves row {row['name']!r}", row, "cost", 0, MAX_PER_RESOURCE)
+        file.check_range(f"moves row {row['name']!r}", row, "cost", 0, MAX_PER_RESOURCE)
         tables["move_cost"][MOVES.index(row["name"])] = row["cost"]
 
 
@@ -177,13 +177,13 @@ def _read_resources(file: ComponentFile, tables: Any) -> None:
     tables["fuel"] = fuels[0]
     most = int(tables["cards_per_resource"]) // MAX_PLAYERS
     for row in rows:
-        _check_range(file, f"resources row {row['id'] + 1}", row, "start", 0, most)
+        file.check_range(f"resources row {row['id'] + 1}", row, "start", 0, most)
         tables["start_hand"][row["id"]] = row["start"]
         if "," in row["name"] or " and " in row["name"]:
             raise file.error(
                 f"resources row {row['id'] + 1}", "name must not contain a comma or 'and': texts list resources"
             )
-    _write_names(file, "resources", rows, "name", tables["resource_name"])
+    file.write_names("resources", rows, "name", tables["resource_name"])
 
 
 def _read_planet_types(file: ComponentFile, tables: Any) -> None:
@@ -191,7 +191,7 @@ def _read_planet_types(file: ComponentFile, tables: Any) -> None:
     rows = file.rows("planet_types", columns)
     _check_ids(file, "planet_types", rows, NUM_TYPES)
     for row in rows:
-        _check_range(file, f"planet_types row {row['id'] + 1}", row, "count", 0, NUM_STARS * SLOTS)
+        file.check_range(f"planet_types row {row['id'] + 1}", row, "count", 0, NUM_STARS * SLOTS)
         tables["planet_count"][row["id"]] = row["count"]
         tables["terraformable"][row["id"]] = row["terraformable"]
     if rows[ALIEN]["terraformable"]:
@@ -199,8 +199,8 @@ def _read_planet_types(file: ComponentFile, tables: Any) -> None:
     habitable = sum(row["count"] for row in rows[:ALIEN])
     if habitable < MAX_PLAYERS:
         raise file.error("planet_types", f"{habitable} planets are not alien; {MAX_PLAYERS} start planets are needed")
-    _write_names(file, "planet_types", rows, "key", tables["type_key"])
-    _write_names(file, "planet_types", rows, "name", tables["type_name"])
+    file.write_names("planet_types", rows, "key", tables["type_key"])
+    file.write_names("planet_types", rows, "name", tables["type_name"])
 
 
 def _read_systems(file: ComponentFile, tables: Any) -> None:
@@ -209,8 +209,8 @@ def _read_systems(file: ComponentFile, tables: Any) -> None:
     for row in rows:
         if row["name"] == "deep space":
             raise file.error(f"systems row {row['id'] + 1}", "deep space is no system's name: it lies between them")
-    _write_names(file, "systems", rows, "key", tables["system_key"])
-    _write_names(file, "systems", rows, "name", tables["system_name"])
+    file.write_names("systems", rows, "key", tables["system_key"])
+    file.write_names("systems", rows, "name", tables["system_name"])
 
 
 def _read_pawns(file: ComponentFile, tables: Any) -> None:
@@ -224,16 +224,16 @@ def _read_pawns(file: ComponentFile, tables: Any) -> None:
         where = f"pawns row {row['id'] + 1} ({row['name']!r})"
         if row["name"] != name:
             raise file.error(where, f"the pawn with id {row['id']} is the {name}")
-        _check_range(file, where, row, "count", 1, MAX_PAWNS)
+        file.check_range(where, row, "count", 1, MAX_PAWNS)
         starts = {STARSHIP: (0, row["count"]), FACTORY: (1, 1)}
-        _check_range(file, where, row, "start", *starts.get(row["id"], (0, 0)))
-        _check_list(file, where, row, "cost", NUM_RESOURCES, 0, MAX_PER_RESOURCE)
+        file.check_range(where, row, "start", *starts.get(row["id"], (0, 0)))
+        file.check_list(where, row, "cost", NUM_RESOURCES, 0, MAX_PER_RESOURCE)
         chooses_ore = int(row["id"] in (STARSHIP, COLONY))
-        _check_range(file, where, row, "any_ore", chooses_ore, chooses_ore)
+        file.check_range(where, row, "any_ore", chooses_ore, chooses_ore)
         for column in ("points", "points_alien"):
             on_planets = 0 if row["id"] == STARSHIP else MAX_POINTS
-            _check_range(file, where, row, column, 0, on_planets)
-        _check_range(file, where, row, "production", 0, MAX_PAWNS)
+            file.check_range(where, row, column, 0, on_planets)
+        file.check_range(where, row, "production", 0, MAX_PAWNS)
         pawn = tables["pawn"][row["id"]]
         for column in ("count", "start", "points", "points_alien", "production"):
             pawn[column] = row[column]
@@ -258,13 +258,13 @@ def _read_setup(file: ComponentFile, tables: Any) -> None:
     for position, row in enumerate(rows):
         players, spaces = row["players"], row["spaces"]
         where = f"setup row {position + 1} (players = {players})"
-        _check_range(file, where, row, "players", MIN_PLAYERS, MAX_PLAYERS)
+        file.check_range(where, row, "players", MIN_PLAYERS, MAX_PLAYERS)
         if tables["spaces"][players]:
             raise file.error(where, "a second row for this number of players")
-        _check_range(file, where, row, "spaces", players, min(NUM_SPACES, players * FEWEST_CARDS_IN_HAND))
+        file.check_range(where, row, "spaces", players, min(NUM_SPACES, players * FEWEST_CARDS_IN_HAND))
         if spaces % players:
             raise file.error(where, f"{spaces} spaces cannot be shared equally by {players} players")
-        _check_list(file, where, row, "layout", NUM_STARS, low, high)
+        file.check_list(where, row, "layout", NUM_STARS, low, high)
         elsewhere = total - players
         if not NUM_STARS * low <= elsewhere <= NUM_STARS * high:
             raise file.error(
@@ -288,7 +288,7 @@ def _read_factions(file: ComponentFile, tables: Any) -> None:
             raise file.error(
                 f"factions row {row['id'] + 1}", "a name must not contain a comma: option factions lists names"
             )
-    _write_names(file, "factions", rows, "name", tables["faction"]["name"])
+    file.write_names("factions", rows, "name", tables["faction"]["name"])
 
 
 def _read_couples(file: ComponentFile, tables: Any, kind: str, choices: int) -> None:
@@ -298,9 +298,9 @@ def _read_couples(file: ComponentFile, tables: Any, kind: str, choices: int) -> 
     first_flag = 0 if kind == "production" else CARDS_OF_A_KIND * NUM_RESOURCES
     for position, row in enumerate(rows):
         where = f"{section} row {position + 1}"
-        _check_range(file, where, row, "faction", 0, NUM_FACTIONS - 1)
-        _check_range(file, where, row, "card", 1, CARDS_OF_A_KIND)
-        _check_list(file, where, row, "couple", 2, 0, choices - 1)
+        file.check_range(where, row, "faction", 0, NUM_FACTIONS - 1)
+        file.check_range(where, row, "card", 1, CARDS_OF_A_KIND)
+        file.check_list(where, row, "couple", 2, 0, choices - 1)
         one, other = row["couple"]
         if one == other:
             raise file.error(where, f"couple is {row['couple']}; its two entries must differ")
@@ -321,10 +321,10 @@ def _read_scoring(file: ComponentFile, tables: Any) -> None:
     for row in elements:
         size = 2 if row["id"] == COLONIES_FACTORIES else 1
         most = 10 if size == 2 else MAX_POINTS
-        _check_list(file, f"scoring_elements row {row['id'] + 1}", row, "points", size, 0, most)
+        file.check_list(f"scoring_elements row {row['id'] + 1}", row, "points", size, 0, most)
         tables["element_points"][row["id"]] = row["points"][0]
     tables["factory_points"] = elements[COLONIES_FACTORIES]["points"][1]
-    _write_names(file, "scoring_elements", elements, "name", tables["element_name"])
+    file.write_names("scoring_elements", elements, "name", tables["element_name"])
     cards = file.rows("scoring_cards", {"card": int, "couple": list, "prov": str})
     for position, row in enumerate(cards):
         where = f"scoring_cards row {position + 1}"
@@ -332,7 +332,7 @@ def _read_scoring(file: ComponentFile, tables: Any) -> None:
             raise file.error(
                 where, f"card is {row['card']}; rows must have the cards 1..{CARDS_OF_A_KIND} in this order"
             )
-        _check_list(file, where, row, "couple", 2, 0, NUM_ELEMENTS - 1)
+        file.check_list(where, row, "couple", 2, 0, NUM_ELEMENTS - 1)
         if row["couple"][0] == row["couple"][1]:
             raise file.error(where, f"couple is {row['couple']}; its two entries must differ")
         if position < CARDS_OF_A_KIND:
@@ -347,9 +347,9 @@ def _read_artifacts(file: ComponentFile, tables: Any) -> None:
     for row in rows:
         where = f"artifacts row {row['id'] + 1} ({row['name']!r})"
         low = 1 if row["id"] in (4, 9) else 0
-        _check_range(file, where, row, "amount", low, MAX_PER_RESOURCE)
+        file.check_range(where, row, "amount", low, MAX_PER_RESOURCE)
         tables["artifact_amount"][row["id"]] = row["amount"]
-    _write_names(file, "artifacts", rows, "name", tables["artifact_name"])
+    file.write_names("artifacts", rows, "name", tables["artifact_name"])
 
 
 # ---------------------------------------------------------------- checks
@@ -364,52 +364,3 @@ def _check_ids(file: ComponentFile, section: str, rows: list[dict[str, Any]], co
             )
     if len(rows) != count:
         raise file.error(section, f"{len(rows)} rows; there are exactly {count}")
-
-
-def _check_names(file: ComponentFile, section: str, rows: list[dict[str, Any]], names: tuple[str, ...]) -> None:
-    """Every one of ``names`` has exactly one row."""
-    for position, row in enumerate(rows):
-        where = f"{section} row {position + 1}"
-        if row["name"] not in names:
-            raise file.error(where, f"name is {row['name']!r}; there are {', '.join(names)}")
-        if row["name"] in [earlier["name"] for earlier in rows[:position]]:
-            raise file.error(where, f"a second row for {row['name']!r}")
-    missing = [name for name in names if name not in [row["name"] for row in rows]]
-    if missing:
-        raise file.error(section, f"lacks the rows {', '.join(missing)}")
-
-
-def _check_range(file: ComponentFile, where: str, row: dict[str, Any], column: str, low: int, high: int) -> None:
-    if not low <= row[column] <= high:
-        allowed = str(low) if low == high else f"{low}..{high}"
-        raise file.error(where, f"{column} is {row[column]}; allowed: {allowed}")
-
-
-def _check_list(
-    file: ComponentFile, where: str, row: dict[str, Any], column: str, size: int, low: int, high: int
-) -> None:
-    values = row[column]
-    if len(values) != size or not all(type(value) is int and low <= value <= high for value in values):
-        raise file.error(where, f"{column} is {values}; it must be {size} integers {low}..{high}")
-
-
-def _write_names(file: ComponentFile, section: str, rows: list[dict[str, Any]], column: str, out: Any) -> None:
-    """Names into their bytes: not empty, not too long, each only once."""
-    room = out.shape[1]
-    for position, row in enumerate(rows):
-        where = f"{section} row {position + 1}"
-        name = row[column].encode()
-        if not 1 <= len(name) <= room:
-            raise file.error(where, f"{column} has {len(name)} bytes; allowed: 1..{room}")
-        if row[column] != " ".join(row[column].split()):
-            raise file.error(
-                where, f"{column} is {row[column]!r}; it must not have spaces at its ends, two in a row, or breaks"
-            )
-        if row[column] in [earlier[column] for earlier in rows[:position]]:
-            raise file.error(where, f"{column} {row[column]!r} is used twice; they must differ")
-        out[position, : len(name)] = np.frombuffer(name, np.uint8)
-
-
-def names(rows: Any) -> tuple[str, ...]:
-    """The names in a names field of the tables."""
-    return tuple(bytes(row).rstrip(b"\0").decode() for row in rows)

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from kepler_envs.engine.components import names
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star
 from kepler_envs.engine.game import RUNNING, Configuration
 from kepler_envs.games.ad_astra.actions import CARD_NAMES, position_name
-from kepler_envs.games.ad_astra.components import names
 from kepler_envs.games.ad_astra.state import (
     BUILD_CARD,
     CARDS_OF_A_KIND,

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kepler_envs.engine.components import names
 from kepler_envs.engine.game import Option, OptionError
-from kepler_envs.games.ad_astra.components import names
 from kepler_envs.games.ad_astra.state import ALIEN, FIRST_START, NUM_STARS, RANDOM, SLOTS
 
 RANDOM_WORD = "random"

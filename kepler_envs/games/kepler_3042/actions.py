@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kepler_envs.engine.actions import ActionSet, Block
-from kepler_envs.games.kepler_3042.components import names
+from kepler_envs.engine.components import names
 from kepler_envs.games.kepler_3042.hexes import NUM_HEXES, WIDTH
 from kepler_envs.games.kepler_3042.state import (
     MAX_COLONIES,

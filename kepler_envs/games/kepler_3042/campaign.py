@@ -17,9 +17,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kepler_envs.engine.components import names
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.games.kepler_3042.components import load_components, names
+from kepler_envs.games.kepler_3042.components import load_components
 from kepler_envs.games.kepler_3042.state import NUM_LEVELS
 
 FORMAT = "kepler-campaign-1"

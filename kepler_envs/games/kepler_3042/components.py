@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.components import ComponentFile
+from kepler_envs.engine.components import ComponentFile, is_row_of
 from kepler_envs.engine.game import record_array
 from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH, WORDS, as_words, distance, neighbour_ids
 from kepler_envs.games.kepler_3042.state import (
@@ -225,9 +225,9 @@ def load_components(path: Path | None) -> np.ndarray:
 
 def _read_numbers(file: ComponentFile, tables: Any) -> None:
     rows = file.rows("numbers", {"name": str, "value": int, "meaning": str, "prov": str})
-    _check_names(file, "numbers", rows, tuple(NUMBERS))
+    file.check_names("numbers", rows, tuple(NUMBERS))
     for row in rows:
-        _check_range(file, f"numbers row {row['name']!r}", row, "value", *NUMBERS[row["name"]])
+        file.check_range(f"numbers row {row['name']!r}", row, "value", *NUMBERS[row["name"]])
         tables[row["name"]] = row["value"]
     if tables["short_radius"] >= tables["mid_radius"]:
         raise file.error("numbers", "short_radius must be below mid_radius")
@@ -238,10 +238,10 @@ def _read_resources(file: ComponentFile, tables: Any) -> None:
     _check_ids(file, "resources", rows, NUM_RESOURCES)
     for row, most in zip(rows, (7, 7, 3), strict=True):
         where = f"resources row {row['id'] + 1}"
-        _check_range(file, where, row, "cubes", 1, most)
-        _check_range(file, where, row, "earth", 0, row["cubes"])
+        file.check_range(where, row, "cubes", 1, most)
+        file.check_range(where, row, "earth", 0, row["cubes"])
         tables["cubes"][row["id"]], tables["earth"][row["id"]] = row["cubes"], row["earth"]
-    _write_names(file, "resources", rows, "name", tables["resource_name"])
+    file.write_names("resources", rows, "name", tables["resource_name"])
 
 
 def _read_types(file: ComponentFile, tables: Any) -> None:
@@ -252,13 +252,13 @@ def _read_types(file: ComponentFile, tables: Any) -> None:
     for row in rows:
         where = f"planet_types row {row['id'] + 1}"
         for column in ("colonise", "terraform"):
-            _check_range(file, where, row, column, 0, MOST_LEADERSHIP)
+            file.check_range(where, row, column, 0, MOST_LEADERSHIP)
             tables[f"{column}_leadership"][row["id"]] = row[column]
         if row["code"] != TYPE_CODES[row["id"]]:
             raise file.error(
                 where, f"code is {row['code']!r}; the type with id {row['id']} is {TYPE_CODES[row['id']]!r}"
             )
-    _write_names(file, "planet_types", rows, "name", tables["type_name"])
+    file.write_names("planet_types", rows, "name", tables["type_name"])
 
 
 TYPE_CODES = ("oceanic", "rocky", "super_earth", "gas_giant", "alien")
@@ -275,11 +275,11 @@ def _read_planets(file: ComponentFile, tables: Any) -> None:
         where = f"planets row {row['number']} ({row['name']!r})"
         planet = tables["planet"][row["number"]]
         _check_choice(file, where, row, "type", TYPE_CODES)
-        _check_range(file, where, row, "level", 1, MAX_LEVEL)
-        _check_range(file, where, row, "vp", 0, MOST_TERRAFORM_VP)
-        _check_range(file, where, row, "min_players", MIN_PLAYERS, MAX_PLAYERS)
+        file.check_range(where, row, "level", 1, MAX_LEVEL)
+        file.check_range(where, row, "vp", 0, MOST_TERRAFORM_VP)
+        file.check_range(where, row, "min_players", MIN_PLAYERS, MAX_PLAYERS)
         for column in ("colony", "terraformed", "cost"):
-            _check_list(file, where, row, column, NUM_RESOURCES, 0, 7)
+            file.check_list(where, row, column, NUM_RESOURCES, 0, 7)
             planet[column] = row[column]
         less = [c for c, t in zip(row["colony"], row["terraformed"], strict=True) if t < c]
         if less:
@@ -291,16 +291,16 @@ def _read_planets(file: ComponentFile, tables: Any) -> None:
         planet["kind"] = TYPE_CODES.index(row["type"])
         for column in ("level", "vp", "min_players"):
             planet[column] = row[column]
-    _write_names(file, "planets", rows, "name", tables["planet"]["name"][1:])
+    file.write_names("planets", rows, "name", tables["planet"]["name"][1:])
 
 
 def _read_zones(file: ComponentFile, tables: Any) -> None:
     rows = file.rows("zones", {"id": int, "name": str, "vp": int, "prov": str})
     _check_ids(file, "zones", rows, NUM_ZONES)
     for row in rows:
-        _check_range(file, f"zones row {row['id'] + 1}", row, "vp", 0, 3)
+        file.check_range(f"zones row {row['id'] + 1}", row, "vp", 0, 3)
         tables["zone_vp"][row["id"]] = row["vp"]
-    _write_names(file, "zones", rows, "name", tables["zone_name"])
+    file.write_names("zones", rows, "name", tables["zone_name"])
 
 
 def _read_map(file: ComponentFile, tables: Any) -> None:
@@ -355,7 +355,7 @@ def _read_setup(file: ComponentFile, tables: Any, stars: dict[int, int]) -> None
         players = row["players"]
         where = f"setup row {players}"
         for column in ("mines", "colonial_targets"):
-            _check_range(file, where, row, column, 0, 4)
+            file.check_range(where, row, column, 0, 4)
         if not row["star_kinds"] or not set(row["star_kinds"]) <= set(range(1, NUM_STAR_KINDS + 1)):
             raise file.error(where, f"star_kinds is {row['star_kinds']}; it must list some of 1..{NUM_STAR_KINDS}")
         in_play = {star for star, kind in stars.items() if kind in row["star_kinds"]}
@@ -376,7 +376,7 @@ def _read_setup(file: ComponentFile, tables: Any, stars: dict[int, int]) -> None
 def _read_technologies(file: ComponentFile, tables: Any) -> None:
     rows = file.rows("technologies", {"id": int, "name": str, "prov": str})
     _check_ids(file, "technologies", rows, NUM_TECHS)
-    _write_names(file, "technologies", rows, "name", tables["tech_name"])
+    file.write_names("technologies", rows, "name", tables["tech_name"])
 
 
 def _read_levels(file: ComponentFile, tables: Any) -> None:
@@ -392,15 +392,15 @@ def _read_levels(file: ComponentFile, tables: Any) -> None:
         )
     for position, row in enumerate(rows):
         where = f"technology_levels row {position + 1} ({row['name']!r})"
-        _check_list(file, where, row, "cost", NUM_RESOURCES, 0, 7)
-        _check_range(file, where, row, "leadership", 0, MOST_LEADERSHIP)
-        _check_range(file, where, row, "unlock", 0, row["level"] - 1)
+        file.check_list(where, row, "cost", NUM_RESOURCES, 0, 7)
+        file.check_range(where, row, "leadership", 0, MOST_LEADERSHIP)
+        file.check_range(where, row, "unlock", 0, row["level"] - 1)
         level = tables["tech"][row["technology"], row["level"]]
         for column in ("cost", "leadership", "unlock"):
             level[column] = row[column]
         _check_keys(file, where, "benefit", row["benefit"], [name for name, _ in BENEFITS[row["technology"]]])
         for (name, most), column in zip(BENEFITS[row["technology"]], ("benefit", "extra"), strict=True):
-            _check_range(file, where, row["benefit"], name, 0, most)
+            file.check_range(where, row["benefit"], name, 0, most)
             value = min(row["benefit"][name], MAX_CONVERSIONS) if name == "conversions" else row["benefit"][name]
             if value < tables["tech"][row["technology"], row["level"] - 1][column]:
                 raise file.error(
@@ -410,7 +410,7 @@ def _read_levels(file: ComponentFile, tables: Any) -> None:
     flat = tables["tech"].reshape(-1)["name"]
     chosen = np.array([tech * (MAX_LEVEL + 1) + level for tech, level in expected])
     texts = flat[chosen]
-    _write_names(file, "technology_levels", rows, "name", texts)
+    file.write_names("technology_levels", rows, "name", texts)
     flat[chosen] = texts
 
 
@@ -419,8 +419,8 @@ def _read_tracks(file: ComponentFile, tables: Any) -> None:
     _check_ids(file, "tracks", rows, NUM_TRACKS)
     for row in rows:
         where, track = f"tracks row {row['id'] + 1}", row["id"]
-        _check_list(file, where, row, "medals", NUM_MEDALS, 1, TRACK_END)
-        _check_list(file, where, row, "vp", TRACK_END + 1, 0, MOST_TRACK_VP)
+        file.check_list(where, row, "medals", NUM_MEDALS, 1, TRACK_END)
+        file.check_list(where, row, "vp", TRACK_END + 1, 0, MOST_TRACK_VP)
         if sorted(set(row["medals"])) != row["medals"]:
             raise file.error(where, f"medals is {row['medals']}; the spaces must ascend")
         if sorted(row["vp"]) != row["vp"]:
@@ -428,27 +428,27 @@ def _read_tracks(file: ComponentFile, tables: Any) -> None:
         for number, space in enumerate(row["medals"]):
             tables["medal"][track, space], tables["medal_space"][track, number] = number + 1, space
         for icon in row["icons"]:
-            if not _is_row_of(icon, 2) or not (1 <= icon[0] <= TRACK_END and 0 <= icon[1] <= 2):
+            if not is_row_of(icon, 2) or not (1 <= icon[0] <= TRACK_END and 0 <= icon[1] <= 2):
                 raise file.error(where, f"icons has {icon}; each must be [space 1..{TRACK_END}, kind 0..2]")
             if tables["icon"][track, icon[0]]:
                 raise file.error(where, f"icons has two on space {icon[0]}")
             tables["icon"][track, icon[0]] = icon[1] + 1
         tables["track_vp"][track] = row["vp"]
-    _write_names(file, "tracks", rows, "name", tables["track_name"])
+    file.write_names("tracks", rows, "name", tables["track_name"])
 
 
 def _read_actions(file: ComponentFile, tables: Any) -> None:
     main = file.rows("main_actions", {"id": int, "name": str, "prov": str})
     _check_ids(file, "main_actions", main, NUM_MAIN)
-    _write_names(file, "main_actions", main, "name", tables["main_name"])
+    file.write_names("main_actions", main, "name", tables["main_name"])
     bonus = file.rows("bonus_actions", {"id": int, "name": str, "line": str, "number": int, "prov": str})
     _check_ids(file, "bonus_actions", bonus, NUM_BONUS)
-    _write_names(file, "bonus_actions", bonus, "name", tables["bonus_name"])
+    file.write_names("bonus_actions", bonus, "name", tables["bonus_name"])
     lines = []
     for row in bonus:
         where = f"bonus_actions row {row['id'] + 1}"
         _check_choice(file, where, row, "line", ("column", "row"))
-        _check_range(file, where, row, "number", 0, 2)
+        file.check_range(where, row, "number", 0, 2)
         if (row["line"], row["number"]) in lines:
             raise file.error(where, f"a second bonus action on {row['line']} {row['number']}")
         lines.append((row["line"], row["number"]))
@@ -469,37 +469,37 @@ def _read_cards(file: ComponentFile, tables: Any) -> None:
         by_tech = row["who"].endswith("_tech")
         _check_keys(file, where, "args", args, ["tech"] * by_tech + CARD_ARGUMENTS[what])
         if by_tech:
-            _check_range(file, where, args, "tech", 0, NUM_TECHS - 1)
+            file.check_range(where, args, "tech", 0, NUM_TECHS - 1)
             card["tech"] = args["tech"]
         card["who"], card["what"], card["solo"] = WHO[row["who"]], what, row["solo"]
         CARD_READERS[what](file, where, card, args)
     solo = sum(row["solo"] for row in rows)
     if solo < ROUNDS:
         raise file.error("progress_cards", f"{solo} cards have solo = true; the solo game needs {ROUNDS}")
-    _write_names(file, "progress_cards", rows, "name", tables["card"]["name"][1:])
+    file.write_names("progress_cards", rows, "name", tables["card"]["name"][1:])
 
 
 def _free_tech(file: ComponentFile, where: str, card: Any, args: dict[str, Any]) -> None:
-    _check_range(file, where, args, "max_level", 1, MAX_LEVEL)
+    file.check_range(where, args, "max_level", 1, MAX_LEVEL)
     _check_choice(file, where, args, "burn_rule", ("none", "new_level_minus_one"))
     card["count"], card["burns"] = args["max_level"], args["burn_rule"] != "none"
 
 
 def _counted(name: str, most: int) -> Callable[[ComponentFile, str, Any, dict[str, Any]], None]:
     def read(file: ComponentFile, where: str, card: Any, args: dict[str, Any]) -> None:
-        _check_range(file, where, args, name, 1, most)
+        file.check_range(where, args, name, 1, most)
         card["count"] = args[name]
 
     return read
 
 
 def _track(file: ComponentFile, where: str, card: Any, args: dict[str, Any]) -> None:
-    _check_range(file, where, args, "track", 0, NUM_TRACKS - 1)
+    file.check_range(where, args, "track", 0, NUM_TRACKS - 1)
     card["track"] = args["track"]
 
 
 def _produced(file: ComponentFile, where: str, card: Any, args: dict[str, Any]) -> None:
-    _check_list(file, where, args, "triple", NUM_RESOURCES, 0, 7)
+    file.check_list(where, args, "triple", NUM_RESOURCES, 0, 7)
     if not any(args["triple"]):
         raise file.error(where, f"triple is {args['triple']}; it must produce something")
     card["produced"] = args["triple"]
@@ -542,7 +542,7 @@ def _read_objectives(file: ComponentFile, tables: Any) -> None:
         where = f"objectives row {row['id']} ({row['name']!r})"
         _check_choice(file, where, row, "set", SETS)
         _check_choice(file, where, row, "test", OBJECTIVE_ARGUMENTS)
-        _check_range(file, where, row, "vp", 0, MOST_OBJECTIVE_VP)
+        file.check_range(where, row, "vp", 0, MOST_OBJECTIVE_VP)
         wanted = OBJECTIVE_ARGUMENTS[row["test"]]
         _check_keys(file, where, "args", row["args"], [name for name, _, _ in wanted])
         args = dict(row["args"])
@@ -550,7 +550,7 @@ def _read_objectives(file: ComponentFile, tables: Any) -> None:
             _check_choice(file, where, args, "type", TYPE_CODES)
             args["type"] = TYPE_CODES.index(args["type"])
         for name, low, high in wanted:
-            _check_range(file, where, args, name, low, high)
+            file.check_range(where, args, name, low, high)
         objective = tables["objective"][row["id"] - 1]
         objective["set"], objective["test"], objective["vp"] = (
             SETS[row["set"]],
@@ -563,7 +563,7 @@ def _read_objectives(file: ComponentFile, tables: Any) -> None:
         count = int((tables["objective"]["set"] == number).sum())
         if count < MAX_PLAYERS:
             raise file.error("objectives", f"{count} in the set {name}; at least {MAX_PLAYERS}, one for each player")
-    _write_names(file, "objectives", rows, "name", tables["objective"]["name"])
+    file.write_names("objectives", rows, "name", tables["objective"]["name"])
 
 
 def _read_campaigns(file: ComponentFile, tables: Any) -> None:
@@ -571,14 +571,14 @@ def _read_campaigns(file: ComponentFile, tables: Any) -> None:
     _check_ids(file, "campaigns", rows, NUM_CAMPAIGNS)
     for row in rows:
         where = f"campaigns row {row['id'] + 1} ({row['name']!r})"
-        _check_list(file, where, row, "objectives", NUM_LEVELS, 1, NUM_OBJECTIVES)
+        file.check_list(where, row, "objectives", NUM_LEVELS, 1, NUM_OBJECTIVES)
         if len(set(row["objectives"])) != NUM_LEVELS:
             raise file.error(where, f"objectives is {row['objectives']}; they must differ")
         for level in range(1, NUM_LEVELS + 1):
             required = sum(1 << objective - 1 for objective in row["objectives"][:level])
             tables["campaign"][row["id"], level] = required
-    _write_names(file, "campaigns", rows, "name", tables["campaign_name"])
-    _write_names(file, "campaigns", rows, "difficulty", tables["campaign_difficulty"])
+    file.write_names("campaigns", rows, "name", tables["campaign_name"])
+    file.write_names("campaigns", rows, "difficulty", tables["campaign_difficulty"])
 
 
 def _read_solo(file: ComponentFile, tables: Any) -> None:
@@ -586,12 +586,12 @@ def _read_solo(file: ComponentFile, tables: Any) -> None:
     _check_ids(file, "campaign_levels", levels, NUM_LEVELS, first=1, column="level")
     for row in levels:
         where = f"campaign_levels row {row['level']}"
-        _check_range(file, where, row, "minimum_score", 1, 100)
-        _check_range(file, where, row, "antimatter", 0, 3)
+        file.check_range(where, row, "minimum_score", 1, 100)
+        file.check_range(where, row, "antimatter", 0, 3)
         tables["minimum_score"][row["level"]] = row["minimum_score"]
         tables["level_antimatter"][row["level"]] = row["antimatter"]
     for position, row in enumerate(file.rows("ghost", {"round": int, "meaning": str, "prov": str})):
-        _check_range(file, f"ghost row {position + 1}", row, "round", 1, ROUNDS)
+        file.check_range(f"ghost row {position + 1}", row, "round", 1, ROUNDS)
         tables["ghost_advances"][row["round"]] = 1
 
 
@@ -611,19 +611,6 @@ def _check_ids(
         raise file.error(section, f"{len(rows)} rows; there are exactly {count}")
 
 
-def _check_names(file: ComponentFile, section: str, rows: list[dict[str, Any]], names: tuple[str, ...]) -> None:
-    """Every one of ``names`` has exactly one row."""
-    for position, row in enumerate(rows):
-        where = f"{section} row {position + 1}"
-        if row["name"] not in names:
-            raise file.error(where, f"name is {row['name']!r}; there are {', '.join(names)}")
-        if row["name"] in [earlier["name"] for earlier in rows[:position]]:
-            raise file.error(where, f"a second row for {row['name']!r}")
-    missing = [name for name in names if name not in [row["name"] for row in rows]]
-    if missing:
-        raise file.error(section, f"lacks the rows {', '.join(missing)}")
-
-
 def _check_keys(file: ComponentFile, where: str, column: str, given: dict[str, Any], names: Sequence[str]) -> None:
     if set(given) != set(names):
         wanted = ", ".join(names) if names else "nothing"
@@ -633,43 +620,3 @@ def _check_keys(file: ComponentFile, where: str, column: str, given: dict[str, A
 def _check_choice(file: ComponentFile, where: str, row: dict[str, Any], column: str, allowed: Iterable[str]) -> None:
     if row[column] not in allowed:
         raise file.error(where, f"{column} is {row[column]!r}; allowed: {', '.join(allowed)}")
-
-
-def _check_range(file: ComponentFile, where: str, row: dict[str, Any], column: str, low: int, high: int) -> None:
-    if type(row[column]) is not int or not low <= row[column] <= high:
-        allowed = str(low) if low == high else f"{low}..{high}"
-        raise file.error(where, f"{column} is {row[column]!r}; allowed: {allowed}")
-
-
-def _is_row_of(value: Any, size: int) -> bool:
-    return isinstance(value, list) and len(value) == size and all(type(entry) is int for entry in value)
-
-
-def _check_list(
-    file: ComponentFile, where: str, row: dict[str, Any], column: str, size: int, low: int, high: int
-) -> None:
-    values = row[column]
-    if not _is_row_of(values, size) or not all(low <= value <= high for value in values):
-        raise file.error(where, f"{column} is {values}; it must be {size} integers {low}..{high}")
-
-
-def _write_names(file: ComponentFile, section: str, rows: list[dict[str, Any]], column: str, out: Any) -> None:
-    """Names into their bytes: not empty, not too long, each only once."""
-    room = out.shape[1]
-    for position, row in enumerate(rows):
-        where = f"{section} row {position + 1}"
-        name = row[column].encode()
-        if not 1 <= len(name) <= room:
-            raise file.error(where, f"{column} has {len(name)} bytes; allowed: 1..{room}")
-        if row[column] != " ".join(row[column].split()):
-            raise file.error(
-                where, f"{column} is {row[column]!r}; it must not have spaces at its ends, two in a row, or breaks"
-            )
-        if row[column] in [earlier[column] for earlier in rows[:position]]:
-            raise file.error(where, f"{column} {row[column]!r} is used twice; they must differ")
-        out[position, : len(name)] = np.frombuffer(name, np.uint8)
-
-
-def names(rows: Any) -> tuple[str, ...]:
-    """The names in a names field of the tables."""
-    return tuple(bytes(row).rstrip(b"\0").decode() for row in rows)

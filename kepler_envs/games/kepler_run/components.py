@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.components import ComponentFile
+from kepler_envs.engine.components import ComponentFile, names
 from kepler_envs.engine.game import record_array
 from kepler_envs.games.kepler_run.state import (
     MAX_CARDS,
@@ -120,7 +120,7 @@ def _read_numbers(file: ComponentFile, tables: Any) -> None:
             raise file.error(where, f"no such number; there are {', '.join(NUMBERS)}")
         if name in [earlier["name"] for earlier in rows[:position]]:
             raise file.error(where, "a second row for this number")
-        _check_range(file, where, "value", row["value"], *NUMBERS[name])
+        file.check_value(where, "value", row["value"], *NUMBERS[name])
         tables[name] = row["value"]
     missing = sorted(set(NUMBERS) - {row["name"] for row in rows})
     if missing:
@@ -133,14 +133,14 @@ def _read_seat_fuel(file: ComponentFile, tables: Any) -> None:
     rows = file.rows("seat_fuel", {"position": int, "fuel": int, "prov": str})
     _check_ids(file, "seat_fuel", "position", rows, range(1, MAX_PLAYERS + 1))
     for index, row in enumerate(rows):
-        _check_range(file, f"seat_fuel row {index + 1}", "fuel", row["fuel"], 0, int(tables["fuel_cap"]))
+        file.check_value(f"seat_fuel row {index + 1}", "fuel", row["fuel"], 0, int(tables["fuel_cap"]))
         tables["seat_fuel"][index] = row["fuel"]
 
 
 def _read_ships(file: ComponentFile, tables: Any) -> None:
     rows = _read_names(file, tables, "ships", range(NUM_SHIPS), "colour", "ship_name", {"builtin_type": int})
     for index, row in enumerate(rows):
-        _check_range(file, f"ships row {index + 1}", "builtin_type", row["builtin_type"], 0, NUM_TYPES - 1)
+        file.check_value(f"ships row {index + 1}", "builtin_type", row["builtin_type"], 0, NUM_TYPES - 1)
         tables["ship_type"][index] = row["builtin_type"]
 
 
@@ -151,8 +151,8 @@ def _read_contracts(file: ComponentFile, tables: Any) -> None:
         where = f"contracts row {index + 1} ({row['name']!r})"
         if row["secondary"] not in ("vp", "fuel"):
             raise file.error(where, f"secondary is {row['secondary']!r}; allowed: 'vp' or 'fuel'")
-        _check_range(file, where, "complete_vp", row["complete_vp"], 0, 20)
-        _check_range(file, where, "secondary_per_icon", row["secondary_per_icon"], 0, 5)
+        file.check_value(where, "complete_vp", row["complete_vp"], 0, 20)
+        file.check_value(where, "secondary_per_icon", row["secondary_per_icon"], 0, 5)
         tables["complete_vp"][index] = row["complete_vp"]
         tables[f"secondary_{row['secondary']}"][index] = row["secondary_per_icon"]
 
@@ -166,7 +166,7 @@ def _read_cards(file: ComponentFile, tables: Any) -> None:
     for card, row in enumerate(rows):
         where = f"game_cards row {card + 1}"
         for name, (low, high) in CARD_COLUMNS.items():
-            _check_range(file, where, name, row[name], low, high)
+            file.check_value(where, name, row[name], low, high)
         if row["wrenches"] > tables["boxes"]:
             raise file.error(
                 where, f"wrenches is {row['wrenches']}; a ship has only {tables['boxes']} boxes for modules"
@@ -226,38 +226,29 @@ def _check_ids(file: ComponentFile, section: str, column: str, rows: list[dict[s
         raise file.error(section, f"{len(rows)} rows; there must be {len(ids)}")
 
 
-def _check_range(file: ComponentFile, where: str, name: str, value: int, low: int, high: int) -> None:
-    if not low <= value <= high:
-        raise file.error(where, f"{name} is {value}; allowed: {low}..{high}")
-
-
 # ---------------------------------------------------------------- names
-
-
-def _names(field: np.ndarray) -> tuple[str, ...]:
-    return tuple(bytes(row).rstrip(b"\0").decode() for row in field)
 
 
 def type_names(tables: Any) -> tuple[str, ...]:
     """The names of the sector types."""
-    return _names(tables["type_name"])
+    return names(tables["type_name"])
 
 
 def ship_names(tables: Any) -> tuple[str, ...]:
     """The colours of the ships."""
-    return _names(tables["ship_name"])
+    return names(tables["ship_name"])
 
 
 def contract_names(tables: Any) -> tuple[str, ...]:
     """The names of the contracts, which are those of the icons."""
-    return _names(tables["contract_name"])
+    return names(tables["contract_name"])
 
 
 def action_names(tables: Any) -> tuple[str, ...]:
     """The names of the special actions 1, 2, 3."""
-    return _names(tables["action_name"])
+    return names(tables["action_name"])
 
 
 def part_names(tables: Any) -> tuple[str, ...]:
     """The names of the part kinds: bypasses are named after their sector type."""
-    return tuple(f"bypass {name}" for name in type_names(tables)) + _names(tables["special_part_name"])
+    return tuple(f"bypass {name}" for name in type_names(tables)) + names(tables["special_part_name"])

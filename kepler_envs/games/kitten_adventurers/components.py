@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.components import ComponentFile
+from kepler_envs.engine.components import ComponentFile, names
 from kepler_envs.engine.game import record_array
 from kepler_envs.games.kitten_adventurers.state import (
     HYPERSPEED,
@@ -122,4 +122,4 @@ def _read_setup(file: ComponentFile, tables: Any) -> None:
 
 def type_names(tables: Any) -> tuple[str, ...]:
     """The names of the card types."""
-    return tuple(bytes(row).rstrip(b"\0").decode() for row in tables["type_name"])
+    return names(tables["type_name"])

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.components import ComponentFile
+from kepler_envs.engine.components import ComponentFile, text_of
 from kepler_envs.engine.game import record_array
 from kepler_envs.games.race_to_kepler.effects import (
     FILTERED_HOOKS,
@@ -162,7 +162,7 @@ def _read_numbers(file: ComponentFile, tables: Any) -> None:
             raise file.error(where, f"no such number; there are {', '.join(NUMBERS)}")
         if name in [earlier["name"] for earlier in rows[:position]]:
             raise file.error(where, "a second row for this number")
-        _check_range(file, where, "value", row["value"], *NUMBERS[name])
+        file.check_value(where, "value", row["value"], *NUMBERS[name])
         tables[name] = row["value"]
     missing = [name for name in NUMBERS if name not in [row["name"] for row in rows]]
     if missing:
@@ -200,13 +200,13 @@ def _read_cards(file: ComponentFile, tables: Any) -> list[dict[str, Any]]:
         if has_department != (row["dept"] != "none"):
             wanted = "one of the departments" if has_department else "'none'"
             raise file.error(where, f"dept is {row['dept']!r}; for class {row['class']} it must be {wanted}")
-        _check_range(file, where, "cost", row["cost"], 0, 0 if is_titan else MAX_COST)
-        _check_range(file, where, "copies", row["copies"], 1, 1 if is_titan else MOST_COPIES)
-        _check_range(file, where, "bid_bonus", row["bid_bonus"], 0, MAX_COST)
+        file.check_value(where, "cost", row["cost"], 0, 0 if is_titan else MAX_COST)
+        file.check_value(where, "copies", row["copies"], 1, 1 if is_titan else MOST_COPIES)
+        file.check_value(where, "bid_bonus", row["bid_bonus"], 0, MAX_COST)
         card = tables["card"][row["id"]]
         card["cost"], card["copies"], card["bid_bonus"] = row["cost"], row["copies"], row["bid_bonus"]
         card["group"], card["department"] = CLASSES.index(row["class"]), DEPARTMENTS.index(row["dept"])
-        _write_text(file, where, "name", row["name"], tables["card_name"][row["id"]])
+        file.write_text(where, "name", row["name"], tables["card_name"][row["id"]])
     for cost in range(MAX_COST + 1):
         kinds = (
             kind
@@ -233,15 +233,15 @@ def _read_cities(file: ComponentFile, tables: Any) -> list[dict[str, Any]]:
     rows = file.rows("cities", CITY_COLUMNS)
     for position, row in enumerate(rows):
         where = _where("cities", position, row)
-        _check_range(file, where, "id", row["id"], 0, NUM_CITIES - 1)
+        file.check_value(where, "id", row["id"], 0, NUM_CITIES - 1)
         _check_unique(file, where, rows[:position], row)
-        _check_range(file, where, "difficulty", row["difficulty"], 1, 3)
+        file.check_value(where, "difficulty", row["difficulty"], 1, 3)
         city = tables["city"][row["id"]]
         city["difficulty"] = row["difficulty"]
         _read_trait(file, f"{where}, trait", row["trait"], city)
         _read_operations(file, f"{where}, ops", row["ops"], city)
         tables["cities"] |= 1 << row["id"]
-        _write_text(file, where, "name", row["name"], tables["city_name"][row["id"]])
+        file.write_text(where, "name", row["name"], tables["city_name"][row["id"]])
     needed = MIN_PLAYERS * int(tables["cities_dealt"])
     if len(rows) < needed:
         raise file.error("cities", f"{len(rows)} rows; {MIN_PLAYERS} players need {needed} cities")
@@ -260,7 +260,7 @@ def _read_trait(file: ComponentFile, where: str, trait: dict[str, Any], city: An
     if hook not in PROGRAM_HOOKS and trait["effect"]:
         raise file.error(where, f"effect is {trait['effect']}; with the hook {trait['hook']!r} it must be []")
     allowed = PARAMETER_HOOKS.get(hook, PARAMETER_FILTERS.get(which, (0, 0)))
-    _check_range(file, where, "param", trait["param"], *allowed)
+    file.check_value(where, "param", trait["param"], *allowed)
     city["hook"], city["parameter"] = hook, trait["param"]
 
 
@@ -271,7 +271,7 @@ def _read_operations(file: ComponentFile, where: str, operations: list[Any], cit
     for number, operation in enumerate(operations):
         here = f"{where} {number + 1}"
         _check_fields(file, here, operation, {"cost": int, "effect": list})
-        _check_range(file, here, "cost", operation["cost"], 1, 99)
+        file.check_value(here, "cost", operation["cost"], 1, 99)
         city["operation_cost"][number] = operation["cost"]
 
 
@@ -370,12 +370,6 @@ def _span(ids: range) -> str:
     return str(ids[0]) if len(ids) == 1 else f"{ids[0]}..{ids[-1]}"
 
 
-def _check_range(file: ComponentFile, where: str, name: str, value: int, low: int, high: int) -> None:
-    if not low <= value <= high:
-        allowed = str(low) if low == high else f"{low}..{high}"
-        raise file.error(where, f"{name} is {value}; allowed: {allowed}")
-
-
 def _check_word(file: ComponentFile, where: str, name: str, word: str, allowed: tuple[str, ...]) -> None:
     if word not in allowed:
         raise file.error(where, f"{name} is {word!r}; there are {', '.join(allowed)}")
@@ -396,21 +390,7 @@ def _check_unique(file: ComponentFile, where: str, earlier: list[dict[str, Any]]
             raise file.error(where, f"{column} {row[column]!r} is used twice; they must differ")
 
 
-def _write_text(file: ComponentFile, where: str, column: str, text: str, out: Any) -> None:
-    name = text.encode()
-    if not 1 <= len(name) <= len(out):
-        raise file.error(where, f"{column} has {len(name)} bytes; allowed: 1..{len(out)}")
-    if text != " ".join(text.split()):
-        raise file.error(where, f"{column} is {text!r}; it must not have spaces at its ends, two in a row, or breaks")
-    out[: len(name)] = np.frombuffer(name, np.uint8)
-
-
 # ---------------------------------------------------------------- names
-
-
-def text_of(field: Any) -> str:
-    """The text in a text field of the tables."""
-    return bytes(field).rstrip(b"\0").decode()
 
 
 def card_names(tables: Any) -> tuple[str, ...]:

@@ -12,7 +12,8 @@ import pytest
 
 import kepler_envs
 from kepler_envs import ComponentError, OptionError, Snapshot
-from kepler_envs.games.kepler_3042.components import DEFAULT_FILE, names
+from kepler_envs.engine.components import names
+from kepler_envs.games.kepler_3042.components import DEFAULT_FILE
 from kepler_envs.games.kepler_3042.hexes import AXIAL_STEPS, axial, distance, hex_at, neighbour_ids
 from tests.games.kepler_3042.scenario import GAME, NEIGHBOURS, SOL, steps_between
 
