@@ -71,6 +71,32 @@ class NetworkAgent:
         return (reached <= (uniform * reached[:, -1])[:, None]).sum(1)
 
 
+class PositionNetwork:
+    """What a network says of positions: (observations int16 (N, D), masks int8 (N, A)) -> (priors float32 (N, A), values float32 (N,)).
+
+    The values are returns of the seat to move. In double precision, for the reason given at :class:`NetworkAgent`.
+    """
+
+    def __init__(self, policy: PiecePolicy) -> None:
+        self._policy = deepcopy(policy).double()
+        self._policy.set_training_mode(False)
+
+    def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        with th.no_grad():
+            log_probs, values = self._policy.log_probs_and_values(th.as_tensor(observations), masks.astype(np.bool_))
+        return log_probs.exp().float().numpy(), values.squeeze(1).float().numpy()
+
+
+def load_network(path: str, config: Configuration) -> PositionNetwork:
+    """The network of a checkpoint, or of the best one in a folder; AgentError as :class:`PPOAgent`."""
+    return PositionNetwork(load_policy(checkpoint_at(Path(path)), config))
+
+
+def checkpoint_at(path: Path) -> Path:
+    """The checkpoint a path stands for: itself, or the best one in the folder of a run."""
+    return find_checkpoint(path) if path.is_dir() else path
+
+
 class PPOAgent(NetworkAgent):
     """A checkpoint of ``python -m agents.train``.
 
@@ -84,8 +110,7 @@ class PPOAgent(NetworkAgent):
     """
 
     def __init__(self, path: Path, config: Configuration, deterministic: bool = True) -> None:
-        if path.is_dir():
-            path = find_checkpoint(path)
+        path = checkpoint_at(path)
         super().__init__(load_policy(path, config), f"ppo:{path}", deterministic)
 
 

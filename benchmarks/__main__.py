@@ -308,17 +308,17 @@ def games_table(settings: Settings) -> list[Row]:
 
 def search_table(settings: Settings) -> list[Row]:
     """tree search against bare playouts"""
-    from agents.mcts import MctsConfig, Searcher, playout_policy, tree_generators
+    from agents.mcts import MctsConfig, make_searcher, playout_policy, tree_generators
 
     asked, rows = MctsConfig(iterations=200), []
     for name in kepler_envs.games():
         game = kepler_envs.game(name)
         position, policy = Snapshot.deal(game.configure(), 1), playout_policy(game, asked.playout)
-        searcher = Searcher(position.config, asked)
-        space, generators = searcher.workspace(), next(tree_generators(1, 1))
+        searcher = make_searcher(position.config, asked)
+        generators = tree_generators(1, 1)
 
-        def search(rounds: int, searcher=searcher, space=space, generators=generators, position=position) -> int:
-            return sum(searcher.grow(position.states, generators, space) for _ in range(rounds))
+        def search(rounds: int, searcher=searcher, generators=generators, position=position) -> int:
+            return sum(searcher.grow(position.states, generators)[0].simulated for _ in range(rounds))
 
         def bare(rounds: int, position=position, policy=policy) -> int:
             return int(playouts(position, 200 * rounds, 1, policy).lengths.sum())

@@ -6,14 +6,19 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 import agents
 import kepler_envs
+from agents import checkpoint
+from agents.compiled import CompiledAgent
+from agents.greedy import greedy_policy
 from agents.mcts import MctsAgent, MctsConfig, search
-from agents.mcts.tree import NONE, ROOT
+from agents.mcts.kernels.tree import NONE, ROOT
 from agents.protocol import AgentError, Decisions
 from agents.train import evaluate
 from kepler_envs.engine.batch import Batch
@@ -29,7 +34,36 @@ VARIANTS = (
     {"selection": "ucb"},
     {"playout": "uniform", "depth": 20, "trust": 0.0},
     {"trees": 3, "noise": 0.5},
+    {"paired": 1},
+    {"opponents": "policy", "paired": 1},
+    {"network": "untrained"},
+    {"network": "untrained", "opponents": "policy", "trees": 2},
 )
+
+
+@pytest.fixture(scope="module")
+def untrained(tmp_path_factory):
+    """Checkpoints of small networks with random weights, made when a game asks for its own."""
+    folder = tmp_path_factory.mktemp("networks")
+
+    def path(config: Configuration) -> str:
+        file = folder / f"{config.game.name}.zip"
+        if not file.exists():
+            torch.manual_seed(7)
+            network = checkpoint.Network(width=16, hidden=(16,))
+            weights = checkpoint.weights_of(network.build(config))
+            checkpoint.write_checkpoint(
+                file, checkpoint.describe(config, network, {}, {}), {checkpoint.WEIGHTS: weights}
+            )
+        return str(file)
+
+    return path
+
+
+def asked_for(config: Configuration, untrained, iterations: int, variant: dict) -> MctsConfig:
+    if "network" in variant:
+        variant = {**variant, "network": untrained(config)}
+    return MctsConfig(iterations=iterations, **variant)
 
 
 def positions(config: Configuration, seed: int, every: int) -> list[Snapshot]:
@@ -39,32 +73,68 @@ def positions(config: Configuration, seed: int, every: int) -> list[Snapshot]:
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: "-".join(map(str, variant.values())) or "default")
 @pytest.mark.parametrize("game", GAMES)
-def test_a_tree_adds_up(game, variant):
+def test_a_tree_adds_up(game, variant, untrained):
     config = kepler_envs.game(game).configure()
+    asked, guided = asked_for(config, untrained, 90, variant), "network" in variant
     for position in positions(config, 1, 29)[:6]:
-        result = search(position, MctsConfig(iterations=90, **variant), seed=5)
+        result = search(position, asked, seed=5)
         tree, children = result.tree, np.flatnonzero(result.tree["parent"] == ROOT)
         assert result.iterations == result.visits.sum() == 90
         assert set(np.flatnonzero(result.visits)) <= set(position.legal_ids())
         assert result.visits[result.action] == result.visits.max()
-        assert tree["parent"][ROOT] == NONE and (tree["visits"][1:] >= 1).all()
+        assert tree["parent"][ROOT] == NONE
         assert (tree["available"][1:] >= tree["visits"][1:]).all()
-        below = np.bincount(tree["parent"][1:], tree["visits"][1:], minlength=len(tree))
-        assert below[ROOT] == tree["visits"][ROOT]
-        assert (below <= tree["visits"]).all()
+        below = np.bincount(tree["parent"][1:], tree["visits"][1:], minlength=len(tree)).astype(int)
         # a node's first visit ends there, unless the game does
         assert (below[1:] <= np.maximum(tree["visits"][1:] - 1, 0)).all()
+        assert below[ROOT] == tree["visits"][ROOT] - guided  # a network is asked about the root first
+        priors = np.bincount(tree["parent"][1:], tree["prior"][1:], minlength=len(tree))
+        if guided:
+            opened = np.bincount(tree["parent"][1:], minlength=len(tree)) > 0
+            assert np.abs(priors[opened] - 1).max() < 1e-5
+            assert set(tree["action"][children]) == set(position.legal_ids())
+        else:
+            assert (tree["visits"][1:] >= 1).all() and not priors.any()
         players = config.num_players
         assert np.abs(tree["value"][:, :players].sum(1)).max() < 1e-3
-        assert (np.abs(tree["value"]) <= tree["visits"][:, None] + 1e-3).all() and not tree["value"][:, players:].any()
+        assert (np.abs(tree["value"]) <= 2 * tree["visits"][:, None] + 1e-3).all()
+        assert not tree["value"][:, players:].any()
         assert len(set(tree["action"][children])) == len(children)
 
 
+def test_opponents_by_policy_leave_own_decisions_alone_in_the_tree():
+    """Behind an id that ends the turn there are ids of the searching seat's next turn, not of the next seat's."""
+    config = kepler_envs.game("kitten_adventurers").configure(2)
+    greedy = CompiledAgent(greedy_policy(config.game), config)
+    position = next(p for p in positions(config, 4, 1) if any(p.apply(a).seat != p.seat for a in p.legal_ids()))
+    ending = next(a for a in position.legal_ids() if position.apply(a).seat != position.seat)
+    own_next, others_next = set(), set()
+    for deal in range(300):
+        after = position.resample(position.seat, deal).apply(ending)
+        others_next |= set(after.legal_ids())
+        while not after.over and after.seat != position.seat:
+            batch = Batch(config, 1, 0)
+            batch.restore(0, after)
+            greedy.start(np.array([0]), np.array([deal], np.uint64))
+            after = after.apply(int(greedy.act(Decisions(batch, np.array([0])))[0]))
+        own_next |= set() if after.over else set(after.legal_ids())
+    assert others_next - own_next  # else the test could not tell
+    for opponents, expected in (("policy", own_next), ("tree", others_next)):
+        tree = search(position, MctsConfig(iterations=3000, trust=0.0, opponents=opponents), seed=1).tree
+        (node,) = np.flatnonzero((tree["parent"] == ROOT) & (tree["action"] == ending))
+        behind = set(tree["action"][tree["parent"] == node].tolist())
+        assert behind and behind <= expected
+
+
+HIDING = ({}, {"paired": 1}, {"network": "untrained"}, {"network": "untrained", "opponents": "policy"})
+
+
+@pytest.mark.parametrize("variant", HIDING, ids=lambda variant: "-".join(map(str, variant)) or "default")
 @pytest.mark.parametrize("game", GAMES)
-def test_a_search_depends_on_nothing_the_seat_cannot_know(game):
+def test_a_search_depends_on_nothing_the_seat_cannot_know(game, variant, untrained):
     """Positions that differ only in hidden things: the same tree, node by node."""
     config = kepler_envs.game(game).configure()
-    asked = MctsConfig(iterations=60)
+    asked = asked_for(config, untrained, 60, variant)
     for number, position in enumerate(positions(config, 2, 23)):
         trees = [
             search(position.resample(position.seat, 1000 * number + other), asked, seed=number).tree.tobytes()
@@ -73,11 +143,12 @@ def test_a_search_depends_on_nothing_the_seat_cannot_know(game):
         assert len({search(position, asked, seed=number).tree.tobytes(), *trees}) == 1
 
 
+@pytest.mark.parametrize("variant", [{}, {"paired": 1}, {"network": "untrained"}], ids=["default", "paired", "network"])
 @pytest.mark.parametrize("game", GAMES)
-def test_a_move_is_a_function_of_seed_and_position(game):
+def test_a_move_is_a_function_of_seed_and_position(game, variant, untrained):
     """Whatever else is searched beside it, and on how many threads."""
     config = kepler_envs.game(game).configure()
-    asked = MctsConfig(iterations=50, trees=2)
+    asked = asked_for(config, untrained, 50, {"trees": 2, **variant})
     chosen = positions(config, 3, 17)[:5]
     batch, rows = Batch(config, len(chosen), 0), np.arange(len(chosen))
     for row, position in enumerate(chosen):
@@ -90,16 +161,19 @@ def test_a_move_is_a_function_of_seed_and_position(game):
     alone = [moves(MctsAgent(asked, config), rows[row : row + 1])[0] for row in rows]
     together = MctsAgent(asked, config)
     first = moves(together, rows)
-    assert first == alone == moves(MctsAgent(MctsConfig(iterations=50, trees=2, threads=3), config), rows)
+    assert first == alone == moves(MctsAgent(replace(asked, threads=3), config), rows)
     assert first == moves(together, rows)  # started anew
-    searched = [search(p, MctsConfig(iterations=400), seed=1).visits.tolist() for p in chosen[:2]]
-    assert searched == [search(p, MctsConfig(iterations=400), seed=1).visits.tolist() for p in chosen[:2]]
-    assert searched != [search(p, MctsConfig(iterations=400), seed=2).visits.tolist() for p in chosen[:2]]
+    longer = replace(asked, iterations=400, trees=1)
+    searched = [search(p, longer, seed=1).visits.tolist() for p in chosen[:2]]
+    assert searched == [search(p, longer, seed=1).visits.tolist() for p in chosen[:2]]
+    assert searched != [search(p, longer, seed=2).visits.tolist() for p in chosen[:2]]
 
 
-@pytest.mark.parametrize("variant", [{"trust": 0.0, "caution": 0.0}, {"selection": "ucb"}], ids=["puct", "ucb"])
+@pytest.mark.parametrize(
+    "variant", [{"trust": 0.0}, {"selection": "ucb"}, {"network": "untrained"}], ids=["puct", "ucb", "network"]
+)
 @pytest.mark.parametrize("game", GAMES)
-def test_a_sure_win_is_taken(game, variant):
+def test_a_sure_win_is_taken(game, variant, untrained):
     """Last decisions of games of which one choice wins at once and another does not."""
     config = kepler_envs.game(game).configure(kepler_envs.game(game).min_players)
     found = 0
@@ -112,7 +186,7 @@ def test_a_sure_win_is_taken(game, variant):
         if not best or len(best) == len(legal):
             continue
         found += 1
-        result = search(position, MctsConfig(iterations=40 * len(legal), **variant), seed=seed)
+        result = search(position, asked_for(config, untrained, 40 * len(legal), variant), seed=seed)
         assert result.action in best or result.values[result.action] > 0.99
         assert all(result.values[action] == 1.0 for action in best if result.visits[action])
     if not found:
@@ -148,6 +222,10 @@ def test_a_budget_of_time_is_a_budget():
         ("mcts:10,trust=2", "trust = 2.0 is not allowed; allowed: 0 to 1"),
         ("mcts:10,playout=ppo", "playout = ppo is not allowed; allowed: greedy, uniform"),
         ("mcts:10,selection=best", "selection = best is not allowed; allowed: ucb, puct"),
+        ("mcts:10,opponents=greedy", "opponents = greedy is not allowed; allowed: tree, policy"),
+        ("mcts:10,paired=2", "paired = 2 is not allowed; allowed: 0, 1"),
+        ("mcts:10,network=a.zip,selection=ucb", "selection = ucb is not allowed; allowed: puct with a network"),
+        ("mcts:10,network=a.zip", "there is no checkpoint a.zip"),
         ("mcts:10,milliseconds=5", "budget = 10 iterations, 5 ms is not allowed"),
     ],
 )
@@ -175,7 +253,8 @@ SEARCH_ONE = """
 import json, kepler_envs
 from agents.mcts import MctsConfig, search
 position = kepler_envs.Snapshot.deal(kepler_envs.game("kitten_adventurers").configure(2), 4)
-results = [search(position, MctsConfig(iterations=25, selection=selection), seed=3) for selection in ("puct", "ucb")]
+variants = ({"selection": "puct"}, {"selection": "ucb"}, {"paired": 1, "opponents": "policy"})
+results = [search(position, MctsConfig(iterations=25, **variant), seed=3) for variant in variants]
 print(json.dumps([[result.tree.tobytes().hex(), result.action] for result in results]))
 """
 

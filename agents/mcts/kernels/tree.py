@@ -21,6 +21,7 @@ NODE = np.dtype(
         ("action", "<i4"),  # the decision that leads here from the parent
         ("visits", "<i4"),  # iterations that went through
         ("available", "<i4"),  # iterations that reached the parent with this decision legal
+        ("prior", "<f4"),  # what the network gave the decision, 0 in searches without one
         ("value", "<f4", (MOST_SEATS,)),  # sum of the returns of those iterations, by seat
     ],
     align=True,
@@ -29,12 +30,17 @@ NODE = np.dtype(
 UCB, PUCT = 0, 1
 """Values of ``selection``."""
 
+IN_TREE, BY_POLICY = 0, 1
+"""Values of ``opponents``: their decisions are nodes like the searching seat's own, or the playout policy takes them."""
+
 SETTINGS = np.dtype(
     [
         ("selection", "<i8"),
+        ("opponents", "<i8"),
         ("exploration", "<f8"),  # weight of what is little known
         ("trust", "<f8"),  # prior probability, PUCT: of what the playout policy would do; the rest is spread evenly
         ("caution", "<f8"),  # PUCT: how much worse than its parent an untried decision is taken to be
+        ("paired", "<i8"),  # whether the n-th visits of all decisions at the root see the same deal
         ("noise", "<f8"),  # share of playout decisions that are uniform
         ("depth", "<i8"),  # decisions after which a playout is stopped and judged by the places as they stand
     ],

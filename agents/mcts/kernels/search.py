@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from agents.mcts.tree import NODE, NONE, PUCT, ROOT, SETTINGS
+from agents.mcts.kernels.tree import IN_TREE, NODE, NONE, PUCT, ROOT, SETTINGS
 from kepler_envs.engine.bits import allowed
 from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import INT, array_of, helper, kernel, leaf
 from kepler_envs.engine.playout import CompiledPolicy
-from kepler_envs.engine.rng import GENERATOR, below
+from kepler_envs.engine.rng import GENERATOR, below, stream_seed
 from kepler_envs.engine.single import core, record_types
 
 ZERO, ONE, LOW_6 = np.uint64(0), np.uint64(1), np.uint64(63)
@@ -121,10 +121,26 @@ def add_child(nodes, used, node, action):
     nodes[child].next_sibling = nodes[node].first_child
     nodes[child].visits = 0
     nodes[child].available = 1
+    nodes[child].prior = 0.0
     for seat in range(nodes[child].value.size):
         nodes[child].value[seat] = 0.0
     nodes[node].first_child = child
     return child
+
+
+@leaf
+def plant(nodes, used):
+    """Begin a tree: the root alone."""
+    used[0] = 1
+    nodes[ROOT].parent = NONE
+    nodes[ROOT].first_child = NONE
+    nodes[ROOT].next_sibling = NONE
+    nodes[ROOT].action = NONE
+    nodes[ROOT].visits = 0
+    nodes[ROOT].available = 0
+    nodes[ROOT].prior = 0.0
+    for seat in range(nodes[ROOT].value.size):
+        nodes[ROOT].value[seat] = 0.0
 
 
 @leaf
@@ -140,10 +156,11 @@ def add_returns(nodes, path, depth, returns):
 @cache
 def search_kernel(policy: CompiledPolicy) -> Any:
     """(origin states[1], tables, work states[1], nodes NODE[C], used int64[1], path int32[C], legal and untried uint64[W],
-    generators[1], settings SETTINGS[1], iterations, places int32[P], returns float32[P]) -> decisions simulated.
+    generators[3], settings SETTINGS[1], iterations, places int32[P], returns float32[P]) -> decisions simulated.
 
     Searches for the seat to move at ``origin`` and goes on with the tree in ``nodes[:used]``; at ``used`` = 0 it begins one.
-    There must be room for one more node per iteration.
+    There must be room for one more node per iteration. Chance comes from the first generator; with ``settings.paired`` only what happens
+    at the root does, and the deals and playouts come from the second one, which is set for each from the third.
     """
     game, consult = policy.game, policy.function
     kinds, helpers, verbs = record_types(game), core(game), game.verbs
@@ -177,39 +194,44 @@ def search_kernel(policy: CompiledPolicy) -> Any:
     def search(
         origin, tables, work, nodes, used, path, legal, untried, generators, settings_array, iterations, places, returns
     ):
-        t, generator, settings = tables[0], generators[0], settings_array[0]
+        t, settings = tables[0], settings_array[0]
         if used[0] == 0:
-            used[0] = 1
-            nodes[ROOT].parent = NONE
-            nodes[ROOT].first_child = NONE
-            nodes[ROOT].next_sibling = NONE
-            nodes[ROOT].action = NONE
-            nodes[ROOT].visits = 0
-            nodes[ROOT].available = 0
-            for seat in range(nodes[ROOT].value.size):
-                nodes[ROOT].value[seat] = 0.0
+            plant(nodes, used)
+        generator = generators[settings.paired]
         simulated = 0
         for _ in range(iterations):
             work[0] = origin[0]
             s = work[0]
-            resample(s, t, int(s.seat), generator)
-            count = find_legal(s, t, legal)
+            own = int(s.seat)
             node, depth, beyond = ROOT, 0, 0
             in_tree = True
             path[0] = ROOT
+            if settings.paired:  # the decision comes first: it says which deal is due
+                count = find_legal(s, t, legal)
+                node = choose_child(s, t, nodes, used, ROOT, legal, untried, count, generators[0], settings)
+                generator.rng = stream_seed(generators[2].rng, int(nodes[node].visits))
+            resample(s, t, own, generator)
+            count = find_legal(s, t, legal)
+            if settings.paired:
+                depth = 1
+                path[1] = node
+                in_tree = nodes[node].visits > 0
+                count = decide(s, t, int(nodes[node].action), legal)
+                simulated += 1
             while s.end == RUNNING and (in_tree or beyond < settings.depth):
-                if in_tree:
+                if in_tree and (settings.opponents == IN_TREE or int(s.seat) == own):
                     node = choose_child(s, t, nodes, used, node, legal, untried, count, generator, settings)
                     action = int(nodes[node].action)
                     depth += 1
                     path[depth] = node
                     in_tree = nodes[node].visits > 0
                 else:
-                    if _chance(generator, settings.noise):
+                    if not in_tree:
+                        beyond += 1
+                    if not in_tree and _chance(generator, settings.noise):
                         action = pick(legal, count, generator)
                     else:
                         action = int(consult(s, t, legal, count, generator))
-                    beyond += 1
                 count = decide(s, t, action, legal)
                 simulated += 1
             find_places(s, t, places)

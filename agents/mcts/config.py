@@ -1,0 +1,105 @@
+"""What a search is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, get_type_hints
+
+import numpy as np
+
+from agents.mcts.kernels.tree import BY_POLICY, IN_TREE, PUCT, SETTINGS, UCB
+from agents.protocol import AgentError
+from kepler_envs.engine.game import record_array
+
+MOST_ITERATIONS = 1_000_000
+SELECTIONS = {"ucb": UCB, "puct": PUCT}
+OPPONENTS = {"tree": IN_TREE, "policy": BY_POLICY}
+CHOICES = {"selection": SELECTIONS, "opponents": OPPONENTS}
+"""Fields that are words here and numbers in the kernels."""
+
+
+@dataclass(frozen=True)
+class MctsConfig:
+    """What a search is asked for. Exactly one of ``iterations`` and ``milliseconds`` is the budget of a decision."""
+
+    iterations: int = 0
+    milliseconds: float = 0.0
+    playout: str = "greedy"
+    """Who plays a game to its end: greedy, or uniform. Games without a greedy policy are played out uniformly."""
+    selection: str = "puct"
+    """puct: a prior from the playout policy says what to look at first. ucb: everything once, no prior."""
+    exploration: float = 4.0
+    """Weight of what is little known."""
+    trust: float = 0.5
+    """With puct: prior probability of what the playout policy would do."""
+    caution: float = 0.0
+    """With puct: how much worse than its parent an untried decision is taken to be; returns are in [-1, 1]."""
+    paired: int = 0
+    """1: the n-th visits of all decisions at the root see the same hidden cards and the same chance, so that luck cancels out."""
+    noise: float = 0.0
+    """Share of playout decisions that are uniform."""
+    opponents: str = "tree"
+    """Who decides for the other seats within the tree. tree: every seat looks for its own best. policy: the playout policy; the tree then
+    holds the searching seat's decisions alone, and reaches further."""
+    network: str = ""
+    """A checkpoint or the folder of a training run: its network is the prior and values the leaves, and nothing is played out."""
+    depth: int = 10_000
+    """Decisions after which a playout is stopped; it is worth the returns for the places as they stand."""
+    trees: int = 1
+    """Independent trees that share the budget; their visits are added up."""
+    threads: int = 1
+    """Threads that search: games of a batch, and trees of a game, side by side. They change the speed, never a move."""
+
+    def __post_init__(self) -> None:
+        self._need("budget", (self.iterations > 0) != (self.milliseconds > 0), "iterations or milliseconds, above 0")
+        self._need("iterations", self.iterations <= MOST_ITERATIONS, f"1 to {MOST_ITERATIONS}")
+        self._need("playout", self.playout in ("greedy", "uniform"), "greedy, uniform")
+        self._need("selection", self.selection in SELECTIONS, ", ".join(SELECTIONS))
+        self._need("opponents", self.opponents in OPPONENTS, ", ".join(OPPONENTS))
+        self._need("selection", not self.network or self.selection == "puct", "puct with a network")
+        self._need("exploration", self.exploration >= 0, "0 and more")
+        self._need("trust", 0 <= self.trust <= 1, "0 to 1")
+        self._need("caution", abs(self.caution) <= 2, "-2 to 2")
+        self._need("paired", self.paired in (0, 1), "0, 1")
+        self._need("noise", 0 <= self.noise <= 1, "0 to 1")
+        self._need("depth", self.depth >= 0, "0 and more")
+        self._need("trees", 1 <= self.trees <= 64, "1 to 64")
+        self._need("threads", 1 <= self.threads <= 64, "1 to 64")
+
+    def _need(self, name: str, fine: bool, allowed: str) -> None:
+        if not fine:
+            value = getattr(self, name, f"{self.iterations} iterations, {self.milliseconds:g} ms")
+            raise AgentError(f"mcts: {name} = {value} is not allowed; allowed: {allowed}")
+
+    @classmethod
+    def parse(cls, argument: str) -> MctsConfig:
+        """``1000``, ``50ms``, ``1000,playout=uniform,exploration=0.7`` -> the configuration; AgentError."""
+        budget, *pairs = argument.split(",")
+        kinds = get_type_hints(cls)
+        values: dict[str, Any] = {}
+        unit = "milliseconds" if budget.endswith("ms") else "iterations"
+        for name, text in [(unit, budget.removesuffix("ms")), *(_pair(pair) for pair in pairs)]:
+            if name not in kinds:
+                raise AgentError(f"mcts: there is no {name!r}; there are {', '.join(kinds)}")
+            try:
+                values[name] = kinds[name](text)
+            except ValueError:
+                raise AgentError(f"mcts: {name} = {text!r} is no {kinds[name].__name__}") from None
+        return cls(**values)
+
+    def settings(self) -> np.ndarray:
+        """What the kernel reads."""
+        record = np.zeros(1, SETTINGS)
+        for field in fields(self):
+            if field.name in SETTINGS.names and field.name not in CHOICES:  # type: ignore[operator]
+                record[field.name] = getattr(self, field.name)
+        for name, numbers in CHOICES.items():
+            record[name] = numbers[getattr(self, name)]
+        return record_array(record)
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise AgentError(f"mcts: {text!r} must read name=value")
+    return name.strip(), value

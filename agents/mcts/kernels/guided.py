@@ -1,0 +1,166 @@
+"""Tree search guided by a network, for many positions in lock-step: PUCT with its policy as prior and its value at the leaves.
+
+As in AlphaZero (D. Silver et al., Science 362, 2018), but over information sets: each iteration redraws what the searching seat cannot
+know. It has two compiled halves. ``descend`` walks down the tree of each position to a decision without children and writes what the
+seat to move there sees; one call of the network then answers for all positions; ``absorb`` grows and updates the trees.
+
+The network values a decision for the seat to move alone. Returns add up to 0, so the others are taken to share the opposite.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from agents.mcts.kernels.search import add_child, add_returns, meet_children, plant
+from agents.mcts.kernels.tree import IN_TREE, NODE, NONE, ROOT, SETTINGS
+from kepler_envs.engine.bits import allowed, lowest, without_lowest
+from kepler_envs.engine.game import RUNNING
+from kepler_envs.engine.kernel import array_of, helper, kernel
+from kepler_envs.engine.playout import CompiledPolicy
+from kepler_envs.engine.rng import GENERATOR
+from kepler_envs.engine.single import core, record_types
+
+ZERO = np.uint64(0)
+OVER = -1
+"""In place of a seat: the iteration ended with the game, there is nothing to ask the network."""
+
+
+@helper
+def add_children(nodes, used, node, legal, priors):
+    """A child for each legal id, not counted as available before it is met."""
+    for word in range(legal.size):
+        left = legal[word]
+        while left != ZERO:
+            action = 64 * word + lowest(left)
+            child = add_child(nodes, used, node, action)
+            nodes[child].available = 0
+            nodes[child].prior = priors[action]
+            left = without_lowest(left)
+
+
+@helper
+def best_by_prior(nodes, node, legal, tried, count, visits, seat, settings):
+    """The legal child with the largest PUCT value, NONE if a decision that is no child yet beats all of them.
+
+    The prior is the network's, ``1 - trust`` of it spread evenly. What was not legal in the deal the network saw has the even part alone.
+    """
+    scale = settings.exploration * sqrt(visits + 1.0)
+    even = (1.0 - settings.trust) / count
+    here = nodes[node]
+    unknown = float(here.value[seat]) / float(here.visits) - settings.caution
+    best, best_worth = NONE, unknown + scale * even if tried < count else -1e30
+    child = int(here.first_child)
+    while child != NONE:
+        if allowed(legal, int(nodes[child].action)):
+            visited = float(nodes[child].visits)
+            mean = float(nodes[child].value[seat]) / visited if visited > 0.0 else unknown
+            worth = mean + scale * (settings.trust * float(nodes[child].prior) + even) / (1.0 + visited)
+            if worth > best_worth:
+                best, best_worth = child, worth
+        child = int(nodes[child].next_sibling)
+    return best
+
+
+@cache
+def descend_kernel(policy: CompiledPolicy) -> Any:
+    """(origins states[G], tables, work states[G], nodes NODE[G, C], used int64[G, 1], paths int32[G, L], depths int64[G],
+    legal uint64[G, W], untried uint64[W], generators[G], settings SETTINGS[1], observations int16[G, D], masks int8[G, A],
+    seats int64[G], places int32[P], returns float32[P]) -> decisions simulated.
+
+    One iteration for each position, down to the decision the network is asked about, of ``seats``; games that end on the way are
+    booked, their seat is ``OVER``. ``policy`` plays the other seats where ``settings.opponents`` says so. A position with ``used`` = 0
+    begins its tree. There must be room for as many more nodes as a path is long and, for ``absorb``, as there are actions.
+    """
+    game, consult = policy.game, policy.function
+    kinds, helpers, verbs = record_types(game), core(game), game.verbs
+    decide, find_legal, expand, observe = helpers.decide, helpers.find_legal, helpers.expand, helpers.observe
+    pick = helpers.pick
+    resample, find_places, find_returns = verbs.resample, verbs.places, verbs.returns
+    signature = (
+        kinds.states, kinds.tables, kinds.states, array_of(NODE, 2), array_of(np.int64, 2), array_of(np.int32, 2),
+        array_of(np.int64), array_of(np.uint64, 2), array_of(np.uint64), array_of(GENERATOR), array_of(SETTINGS),
+        array_of(np.int16, 2), array_of(np.int8, 2), array_of(np.int64), array_of(np.int32), array_of(np.float32),
+    )  # fmt: skip
+
+    @helper
+    def choose_child(s, nodes, used, node, legal, untried, count, generator, settings):
+        """The child to go on with, a new one for a decision that no deal allowed before."""
+        tried, visits = meet_children(nodes, node, legal, untried)
+        child = best_by_prior(nodes, node, legal, tried, count, visits, int(s.seat), settings)
+        if child != NONE:
+            return child
+        return add_child(nodes, used, node, pick(untried, count - tried, generator))
+
+    @kernel(policy.scope, f"descend_{policy.name}", signature)
+    def descend(
+        origins, tables, work, nodes, used, paths, depths, legal, untried, generators, settings_array, observations,
+        masks, seats, places, returns,
+    ):  # fmt: skip
+        t, settings = tables[0], settings_array[0]
+        simulated = 0
+        for g in range(origins.size):
+            if used[g, 0] == 0:
+                plant(nodes[g], used[g])
+            work[g] = origins[g]
+            s = work[g]
+            own = int(s.seat)
+            resample(s, t, own, generators[g])
+            count = find_legal(s, t, legal[g])
+            node, depth = ROOT, 0
+            paths[g, 0] = ROOT
+            while s.end == RUNNING:
+                if settings.opponents == IN_TREE or int(s.seat) == own:
+                    if nodes[g, node].first_child == NONE:
+                        break
+                    node = choose_child(s, nodes[g], used[g], node, legal[g], untried, count, generators[g], settings)
+                    action = int(nodes[g, node].action)
+                    depth += 1
+                    paths[g, depth] = node
+                else:
+                    action = int(consult(s, t, legal[g], count, generators[g]))
+                count = decide(s, t, action, legal[g])
+                simulated += 1
+            depths[g] = depth
+            if s.end == RUNNING:
+                seats[g] = int(s.seat)
+                observe(s, t, np.int64(s.seat), observations[g])
+                expand(legal[g], masks[g])
+            else:
+                seats[g] = OVER
+                find_places(s, t, places)
+                find_returns(s, t, places, returns)
+                add_returns(nodes[g], paths[g], depth, returns)
+        return simulated
+
+    return descend
+
+
+@cache
+def absorb_kernel(policy: CompiledPolicy) -> Any:
+    """(nodes NODE[G, C], used int64[G, 1], paths int32[G, L], depths int64[G], legal uint64[G, W], seats int64[G],
+    priors float32[G, A], values float32[G], returns float32[P]).
+
+    Gives the decisions that ``descend`` ended at their children with the network's priors, and its values to the nodes on the way.
+    """
+    signature = (
+        array_of(NODE, 2), array_of(np.int64, 2), array_of(np.int32, 2), array_of(np.int64), array_of(np.uint64, 2),
+        array_of(np.int64), array_of(np.float32, 2), array_of(np.float32), array_of(np.float32),
+    )  # fmt: skip
+
+    @kernel(policy.scope, "absorb", signature)
+    def absorb(nodes, used, paths, depths, legal, seats, priors, values, returns):
+        for g in range(seats.size):
+            if seats[g] == OVER:
+                continue
+            leaf = int(paths[g, depths[g]])
+            add_children(nodes[g], used[g], leaf, legal[g], priors[g])
+            for seat in range(returns.size):
+                returns[seat] = -values[g] / max(1, returns.size - 1)
+            returns[seats[g]] = values[g]
+            add_returns(nodes[g], paths[g], depths[g], returns)
+
+    return absorb

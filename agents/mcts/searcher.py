@@ -1,0 +1,260 @@
+"""Searching positions: the arrays and budgets around the kernels, for playouts and for networks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Protocol
+
+import numpy as np
+
+from agents.greedy import greedy_games, greedy_policy
+from agents.mcts.config import MctsConfig
+from agents.mcts.kernels.search import search_kernel
+from agents.mcts.kernels.tree import NODE, ROOT
+from kepler_envs.engine.game import Configuration, Game, record_array
+from kepler_envs.engine.kernel import Scope
+from kepler_envs.engine.playout import CompiledPolicy, uniform_policy
+from kepler_envs.engine.rng import GENERATOR
+from kepler_envs.engine.seeds import mix
+
+FOLDER = Path(__file__).parent / "kernels"
+ITERATIONS_BETWEEN_LOOKS = 16
+"""At the clock, with a budget in milliseconds."""
+FIRST_CAPACITY = 1024
+"""Nodes a tree has room for at first where the budget is a time."""
+MOST_SIDE_BY_SIDE = 64
+"""Trees that ask a network together; more would only cost memory."""
+
+
+@cache
+def playout_policy(game: Game, name: str) -> CompiledPolicy:
+    """The policy of that name, with the sources of the search added to those its code is kept under."""
+    greedy = name == "greedy" and game.name in greedy_games()
+    policy = greedy_policy(game) if greedy else uniform_policy(game)
+    return replace(policy, scope=Scope(f"{game.name}-mcts", *policy.scope.folders[1:], FOLDER))
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A tree that was grown, and the decisions that were simulated for it."""
+
+    nodes: np.ndarray
+    simulated: int
+
+    @property
+    def iterations(self) -> int:
+        return int(self.nodes["visits"][ROOT])
+
+    def root_visits(self, seat: int, num_actions: int) -> tuple[np.ndarray, np.ndarray]:
+        """(visits int64, sums of the returns of ``seat`` float64) by action id."""
+        visits, sums = np.zeros(num_actions, np.int64), np.zeros(num_actions)
+        children = np.flatnonzero(self.nodes["parent"] == ROOT)
+        actions = self.nodes["action"][children]
+        visits[actions] = self.nodes["visits"][children]
+        sums[actions] = self.nodes["value"][children, seat]
+        return visits, sums
+
+
+class Searcher(Protocol):
+    """Grows trees for positions of one configuration. Equal generators and a budget in iterations give equal trees."""
+
+    def grow(self, states: np.ndarray, generators: np.ndarray) -> list[Grown]:
+        """A tree for each position.
+
+        Args:
+            states: records (G,), games that are running.
+            generators: GENERATOR records (G,), of which each tree uses its own.
+        """
+
+
+def make_searcher(config: Configuration, asked: MctsConfig) -> Searcher:
+    """The searcher for a configuration; AgentError if its network does not fit."""
+    if asked.network:
+        return NetworkSearcher(config, asked)
+    return PlayoutSearcher(config, asked)
+
+
+def _iterations_of_a_tree(asked: MctsConfig) -> int:
+    return -(-asked.iterations // asked.trees)
+
+
+def _side_by_side(search: Callable[[Any], list[Grown]], parts: Sequence[Any], threads: int) -> list[Grown]:
+    """The trees of all parts in their order, searched on that many threads: the kernels let go of the interpreter."""
+    if threads == 1 or len(parts) == 1:
+        found = map(search, parts)
+        return [grown for of_part in found for grown in of_part]
+    with ThreadPoolExecutor(threads) as pool:
+        return [grown for of_part in pool.map(search, parts) for grown in of_part]
+
+
+# ---------------------------------------------------------------- playouts
+
+
+class Workspace:
+    """The arrays of one search at a time."""
+
+    def __init__(self, config: Configuration, capacity: int) -> None:
+        game = config.game
+        self.work = game.new_states(1)
+        self.legal = np.zeros(game.mask_words, np.uint64)
+        self.untried = np.zeros(game.mask_words, np.uint64)
+        self.places = np.zeros(config.num_players, np.int32)
+        self.returns = np.zeros(config.num_players, np.float32)
+        self.used = np.zeros(1, np.int64)
+        self._reserve(capacity)
+
+    def _reserve(self, capacity: int) -> None:
+        self.nodes = record_array(np.zeros(capacity, NODE))
+        self.path = np.zeros(capacity, np.int32)
+
+    def make_room(self, nodes: int) -> None:
+        """Room for that many nodes, the tree so far kept."""
+        if nodes > len(self.nodes):
+            kept = self.nodes
+            self._reserve(max(nodes, 2 * len(kept)))
+            self.nodes[: len(kept)] = kept
+
+
+def streams(generator: np.ndarray) -> np.ndarray:
+    """The generators of a search: for choices, for the deal at hand, and what the deals' are made from (search_kernel)."""
+    three = record_array(np.zeros(3, GENERATOR))
+    three["rng"] = [generator["rng"], 0, mix(int(generator["rng"]))]
+    return three
+
+
+class PlayoutSearcher:
+    """Plays every game to its end: one tree after the other, or one on each thread."""
+
+    def __init__(self, config: Configuration, asked: MctsConfig) -> None:
+        self.config = config
+        self.asked = asked
+        self._kernel = search_kernel(playout_policy(config.game, asked.playout))
+        self._settings = asked.settings()
+        self._iterations = _iterations_of_a_tree(asked)
+        self._spaces: SimpleQueue[Workspace] = SimpleQueue()
+        for _ in range(asked.threads):
+            self._spaces.put(Workspace(config, (self._iterations or FIRST_CAPACITY) + 1))
+
+    def grow(self, states: np.ndarray, generators: np.ndarray) -> list[Grown]:
+        """See :meth:`Searcher.grow`."""
+        tasks = [(states[g : g + 1], streams(generators[g])) for g in range(len(states))]
+        return _side_by_side(lambda task: [self._grow_one(*task)], tasks, self.asked.threads)
+
+    def _grow_one(self, states: np.ndarray, generators: np.ndarray) -> Grown:
+        space = self._spaces.get()
+        try:
+            space.used[0] = 0
+            simulated = self._spend_budget(states, generators, space)
+            return Grown(np.array(space.nodes[: int(space.used[0])]), simulated)
+        finally:
+            self._spaces.put(space)
+
+    def _spend_budget(self, states: np.ndarray, generators: np.ndarray, space: Workspace) -> int:
+        if self._iterations:
+            return self._run(states, generators, space, self._iterations)
+        simulated, end = 0, time.perf_counter() + self.asked.milliseconds / 1000
+        while True:
+            space.make_room(int(space.used[0]) + ITERATIONS_BETWEEN_LOOKS + 1)
+            simulated += self._run(states, generators, space, ITERATIONS_BETWEEN_LOOKS)
+            if time.perf_counter() >= end:
+                return simulated
+
+    def _run(self, states: np.ndarray, generators: np.ndarray, space: Workspace, iterations: int) -> int:
+        return int(
+            self._kernel(
+                states, self.config.tables, space.work, space.nodes, space.used, space.path, space.legal, space.untried,
+                generators, self._settings, iterations, space.places, space.returns,
+            )
+        )  # fmt: skip
+
+
+# ---------------------------------------------------------------- a network
+
+
+class Forest:
+    """The arrays of some trees that grow in lock-step."""
+
+    def __init__(self, config: Configuration, trees: int, capacity: int) -> None:
+        game = config.game
+        self.work = game.new_states(trees)
+        self.used = np.zeros((trees, 1), np.int64)
+        self.depths = np.zeros(trees, np.int64)
+        self.legal = np.zeros((trees, game.mask_words), np.uint64)
+        self.untried = np.zeros(game.mask_words, np.uint64)
+        self.observations = np.zeros((trees, config.observation.size), np.int16)
+        self.masks = np.zeros((trees, len(config.actions)), np.int8)
+        self.seats = np.zeros(trees, np.int64)
+        self.places = np.zeros(config.num_players, np.int32)
+        self.returns = np.zeros(config.num_players, np.float32)
+        self.nodes = np.zeros((trees, capacity), NODE)
+        self.paths = np.zeros((trees, capacity), np.int32)
+
+    def make_room(self, more: int) -> None:
+        """Room for that many more nodes in every tree, and for a path of all of them."""
+        needed, kept = int(self.used.max()) + more, self.nodes
+        if needed > kept.shape[1]:
+            self.nodes = np.zeros((len(kept), 2 * needed), NODE)
+            self.nodes[:, : kept.shape[1]] = kept
+            self.paths = np.zeros(self.nodes.shape, np.int32)
+
+
+class NetworkSearcher:
+    """Asks a network about the decision each iteration ends at, for many trees in one call."""
+
+    def __init__(self, config: Configuration, asked: MctsConfig) -> None:
+        from agents.mcts.kernels.guided import absorb_kernel, descend_kernel
+        from agents.ppo import load_network  # torch is loaded only where it is used
+
+        policy = playout_policy(config.game, asked.playout)
+        self.config = config
+        self.asked = asked
+        self._descend, self._absorb = descend_kernel(policy), absorb_kernel(policy)
+        self._network = load_network(asked.network, config)
+        self._settings = asked.settings()
+
+    def grow(self, states: np.ndarray, generators: np.ndarray) -> list[Grown]:
+        """See :meth:`Searcher.grow`."""
+        from agents.ppo import one_thread
+
+        most = min(MOST_SIDE_BY_SIDE, -(-len(states) // self.asked.threads))
+        parts = [
+            (states[first : first + most], generators[first : first + most]) for first in range(0, len(states), most)
+        ]
+        with one_thread():
+            return _side_by_side(lambda part: self._grow_part(*part), parts, self.asked.threads)
+
+    def _grow_part(self, states: np.ndarray, generators: np.ndarray) -> list[Grown]:
+        trees = len(states)
+        room = len(self.config.actions) + _iterations_of_a_tree(self.asked) + FIRST_CAPACITY
+        forest = Forest(self.config, trees, 2 * room)
+        origins, generators = record_array(np.array(states)), record_array(np.array(generators))
+        simulated = done = 0
+        end = time.perf_counter() + self.asked.milliseconds / 1000 * trees
+        # the first iteration only opens the root
+        while done <= _iterations_of_a_tree(self.asked) if self.asked.iterations else time.perf_counter() < end:
+            forest.make_room(len(self.config.actions) + done + 2)
+            simulated += self._iterate(origins, generators, forest)
+            done += 1
+        return [
+            Grown(record_array(forest.nodes[tree, : int(forest.used[tree, 0])]), simulated // trees)
+            for tree in range(trees)
+        ]
+
+    def _iterate(self, origins: np.ndarray, generators: np.ndarray, forest: Forest) -> int:
+        simulated = self._descend(
+            origins, self.config.tables, forest.work, forest.nodes, forest.used, forest.paths, forest.depths, forest.legal,
+            forest.untried, generators, self._settings, forest.observations, forest.masks, forest.seats, forest.places,
+            forest.returns,
+        )  # fmt: skip
+        priors, values = self._network(forest.observations, forest.masks)
+        self._absorb(
+            forest.nodes, forest.used, forest.paths, forest.depths, forest.legal, forest.seats, priors, values,
+            forest.returns,
+        )  # fmt: skip
+        return int(simulated)
