@@ -204,14 +204,25 @@ def write_checkpoint(
         entries: further entries by name.
         base: a zip (Stable-Baselines3's) that the entries are added to.
     """
-    text = json.dumps(description, indent=2) + "\n"
+    write_atomically(path, checkpoint_bytes(description, entries, base))
+    write_atomically(path.with_suffix(".json"), _as_text(description))
+
+
+def checkpoint_bytes(
+    description: Mapping[str, Any], entries: Mapping[str, bytes], base: bytes = b"", compress: bool = False
+) -> bytes:
+    """The file of :func:`write_checkpoint`."""
     buffer = io.BytesIO(base)
     buffer.seek(0, io.SEEK_END)
-    with zipfile.ZipFile(buffer, "a" if base else "w") as archive:
-        for name, content in {**entries, DESCRIPTION: text.encode()}.items():
+    kind = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+    with zipfile.ZipFile(buffer, "a" if base else "w", kind) as archive:
+        for name, content in {**entries, DESCRIPTION: _as_text(description)}.items():
             archive.writestr(name, content)
-    write_atomically(path, buffer.getvalue())
-    write_atomically(path.with_suffix(".json"), text.encode())
+    return buffer.getvalue()
+
+
+def _as_text(description: Mapping[str, Any]) -> bytes:
+    return (json.dumps(description, indent=2) + "\n").encode()
 
 
 def read_entries(path: Path, names: Sequence[str]) -> list[bytes]:

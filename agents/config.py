@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
@@ -111,3 +113,19 @@ class TrainConfig:
         if self.minutes is not None:
             spent.append(seconds / (60 * self.minutes))
         return min(1.0, max(spent))
+
+
+def command_line(settings: Mapping[str, Any]) -> str:
+    """The command that asks for these settings (fields of :class:`TrainConfig`): those that are not the default."""
+    words = ["python", "-m", "agents.train", str(settings["game"])]
+    for field in fields(TrainConfig):
+        value = settings.get(field.name, field.default)
+        if field.name == "game" or value is None or _plain(value) == _plain(field.default):
+            continue
+        words.append(f"--{field.name.replace('_', '-')}")
+        words += [str(one) for one in value] if isinstance(value, (list, tuple)) else [str(value)]
+    return shlex.join(words)
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, (list, tuple)) else value
