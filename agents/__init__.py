@@ -15,7 +15,7 @@ from agents.protocol import Agent, AgentError, Decisions
 from agents.published import find_published, published_files, published_names
 from kepler_envs.engine.game import Configuration
 
-__all__ = ["KINDS", "Agent", "AgentError", "Decisions", "Kind", "fingerprint", "load"]
+__all__ = ["KINDS", "Agent", "AgentError", "Decisions", "Kind", "fingerprint", "load", "network_file"]
 
 CHECKPOINT_SUFFIXES = (".pt", ".safetensors", ".zip")
 
@@ -52,6 +52,12 @@ def load(spec: str, config: Configuration) -> Agent:
     agent = kind.make(argument, config)
     agent.name = spec
     return agent
+
+
+def network_file(spec: str, config: Configuration) -> Path | None:
+    """The checkpoint, or the folder of its run, of an agent that is a trained network; None for other agents."""
+    name, _, argument = spec.partition(":")
+    return Path(argument) if name == "ppo" and argument else find_published(spec, config.game.name)
 
 
 def fingerprint(spec: str) -> str:

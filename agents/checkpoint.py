@@ -72,13 +72,14 @@ class Network:
         )
 
     def build(self, config: Configuration) -> PiecePolicy:
-        """An untrained network for a game."""
-        return PiecePolicy(
-            observation_space(config.observation),
-            spaces.Discrete(len(config.actions)),
-            _no_schedule,
-            **self.policy_kwargs(config),
-        )
+        """An untrained network for a game. PyTorch's generator stays as it is: loading an agent changes no training."""
+        with th.random.fork_rng(devices=[]):
+            return PiecePolicy(
+                observation_space(config.observation),
+                spaces.Discrete(len(config.actions)),
+                _no_schedule,
+                **self.policy_kwargs(config),
+            )
 
 
 def _no_schedule(_: float) -> float:
@@ -99,23 +100,40 @@ def game_facts(config: Configuration) -> dict[str, Any]:
         "observation_size": config.observation.size,
         "num_actions": len(config.actions),
     }
-    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
-    return {**facts, "digest": digest}
+    return {**facts, "digest": _digest(facts)}
+
+
+def _digest(facts: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def player_counts(description: Mapping[str, Any]) -> list[int]:
+    """With how many players a checkpoint can play."""
+    counts = description["num_players"]
+    return list(counts) if isinstance(counts, list) else [counts]
 
 
 def describe(
-    config: Configuration, network: Network, training: Mapping[str, Any], results: Mapping[str, Any]
+    config: Configuration,
+    network: Network,
+    training: Mapping[str, Any],
+    results: Mapping[str, Any],
+    counts: Sequence[int] = (),
 ) -> dict[str, Any]:
     """A checkpoint's description, JSON-ready.
 
     Args:
-        config: the game it was trained on.
+        config: the game it was trained on, with the most players if there are several counts.
+        counts: player counts if there are several; ``num_players`` lists them all then.
         training: what the run was asked for.
         results: how far it got: steps, seconds, evaluations.
     """
+    facts = game_facts(config)
+    if len(counts) > 1:
+        facts["num_players"] = list(counts)
     return {
         "format": FORMAT,
-        **game_facts(config),
+        **facts,
         "network": dataclasses.asdict(network),
         "training": dict(training),
         "results": dict(results),
@@ -146,6 +164,9 @@ def commit() -> str | None:
 def check_fits(description: Mapping[str, Any], config: Configuration, where: str) -> None:
     """AgentError naming everything in which the checkpoint's game is not the one to be played."""
     trained, wanted = description, game_facts(config)
+    if isinstance(trained.get("num_players"), list) and config.num_players in trained["num_players"]:
+        trained = {**trained, "num_players": config.num_players}
+        trained["digest"] = _digest({name: trained.get(name) for name in wanted if name != "digest"})
     if trained.get("digest") == wanted["digest"]:
         return
     names = [name for name in wanted if name not in ("digest", "options")]
@@ -191,6 +212,17 @@ def weights_of(policy: PiecePolicy) -> bytes:
     """The network's weights without the optimiser's state, as Stable-Baselines3 stores them."""
     buffer = io.BytesIO()
     th.save(policy.state_dict(), buffer)
+    return buffer.getvalue()
+
+
+def half_precision(policy: PiecePolicy) -> bytes:
+    """Its weights in float16, in a file of PyTorch's; loading casts them to the network's own type."""
+    halves: dict[int, th.Tensor] = {}  # a state names shared layers several times; PyTorch stores one tensor once
+    state = {
+        name: halves.setdefault(weights.data_ptr(), weights.half()) for name, weights in policy.state_dict().items()
+    }
+    buffer = io.BytesIO()
+    th.save(state, buffer)
     return buffer.getvalue()
 
 
@@ -250,8 +282,8 @@ def load_policy(path: Path, config: Configuration) -> PiecePolicy:
     """The trained network in a checkpoint, if it fits the game; AgentError if not."""
     description = read_description(path)
     check_fits(description, config, str(path))
-    network = Network.from_json(description["network"])
-    policy = network.build(config)
+    largest = config.game.configure(max(player_counts(description)), config.components, **config.values)
+    policy = Network.from_json(description["network"]).build(largest)
     weights = th.load(io.BytesIO(read_entries(path, [WEIGHTS])[0]), map_location="cpu", weights_only=True)
     try:
         policy.load_state_dict(weights)

@@ -67,7 +67,7 @@ def publish(request: Publish) -> Published:
     target = _target(request, description)
     config = trained_configuration(description)
     original = checkpoint.load_policy(source, config)
-    weights = half_precision(original)
+    weights = checkpoint.half_precision(original)
     agreement = agreement_of_play(original, weights, config, checkpoint.Network.from_json(description["network"]))
     if agreement < LEAST_AGREEMENT:
         raise AgentError(f"{source}: in float16 it chooses the same in {agreement:.2%} of positions only")
@@ -101,8 +101,9 @@ def _target(request: Publish, description: Mapping[str, Any]) -> Path:
 
 
 def trained_configuration(description: Mapping[str, Any]) -> Configuration:
-    """The games a checkpoint was trained for, paid as their default says."""
-    return kepler_envs.game(description["game"]).configure(description["num_players"], **description["options"])
+    """The games a checkpoint was trained for, the largest if there are several counts, paid as their default says."""
+    most = max(checkpoint.player_counts(description))
+    return kepler_envs.game(description["game"]).configure(most, **description["options"])
 
 
 def _published_description(description: Mapping[str, Any], source: Path) -> dict[str, Any]:
@@ -126,17 +127,6 @@ def _curve(folder: Path) -> bytes:
 
 
 # ---------------------------------------------------------------- precision
-
-
-def half_precision(policy: PiecePolicy) -> bytes:
-    """Its weights in float16, in a file of PyTorch's; loading casts them to the network's own type."""
-    halves: dict[int, th.Tensor] = {}  # a state names shared layers several times; PyTorch stores one tensor once
-    state = {
-        name: halves.setdefault(weights.data_ptr(), weights.half()) for name, weights in policy.state_dict().items()
-    }
-    buffer = io.BytesIO()
-    th.save(state, buffer)
-    return buffer.getvalue()
 
 
 def agreement_of_play(

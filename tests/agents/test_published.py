@@ -19,7 +19,7 @@ from agents import checkpoint, published
 from agents.config import TrainConfig, command_line
 from agents.ppo import PPOAgent
 from agents.protocol import AgentError, Decisions
-from agents.publish import CURVE, MOST_BYTES, Publish, agreement_of_play, half_precision, main, publish
+from agents.publish import CURVE, MOST_BYTES, Publish, agreement_of_play, main, publish
 from agents.train import Run, train
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
@@ -82,9 +82,8 @@ def test_a_published_agent_is_small_complete_and_plays(name):
     curve = checkpoint.read_entries(path, [CURVE])[0].decode().splitlines()
     assert curve[0].startswith("steps,seconds,games") and len(curve) > 2
     assert "/tmp" not in json.dumps(description) and "/home" not in json.dumps(description)
-    counts = np.atleast_1d(description["num_players"])
-    for players in counts:
-        config = kepler_envs.game(game).configure(int(players), **description["options"])
+    for players in checkpoint.player_counts(description):
+        config = kepler_envs.game(game).configure(players, **description["options"])
         play_legally(agents.load(name, config), config)
 
 
@@ -137,7 +136,7 @@ def test_weights_that_play_otherwise_are_noticed(finished):
     config = finished.games
     policy = finished.model.policy
     other = checkpoint.Network.from_json(finished._describe()["network"]).build(config)
-    assert agreement_of_play(policy, half_precision(other), config, finished.network) < 0.9
+    assert agreement_of_play(policy, checkpoint.half_precision(other), config, finished.network) < 0.9
 
 
 def test_a_name_is_taken_once(finished, folder):
