@@ -41,7 +41,8 @@ LIBRARIES = ("numpy", "numba", "torch", "stable_baselines3", "sb3_contrib", "gym
 @dataclass(frozen=True)
 class Network:
     """A network: outputs of the first layer and of each further layer of policy and value, pieces that are no inputs, an anchor,
-    channels of convolutions over planes, and the planes whose values are labels."""
+    channels of convolutions over planes, the planes whose values are labels, and how many seats it sees (None: those of the
+    game; a network for several player counts sees those of the largest)."""
 
     width: int
     hidden: tuple[int, ...]
@@ -49,6 +50,7 @@ class Network:
     anchor: Anchor | None = None
     channels: tuple[int, ...] = ()
     label_planes: tuple[str, ...] = ()
+    seats: int | None = None
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Network:
@@ -61,7 +63,7 @@ class Network:
     def policy_kwargs(self, config: Configuration) -> dict[str, Any]:
         return piece_policy(
             config.observation,
-            config.num_players,
+            self.seats or config.num_players,
             self.width,
             self.hidden,
             self.leave_out,
@@ -282,8 +284,7 @@ def load_policy(path: Path, config: Configuration) -> PiecePolicy:
     """The trained network in a checkpoint, if it fits the game; AgentError if not."""
     description = read_description(path)
     check_fits(description, config, str(path))
-    largest = config.game.configure(max(player_counts(description)), config.components, **config.values)
-    policy = Network.from_json(description["network"]).build(largest)
+    policy = Network.from_json(description["network"]).build(config)
     weights = th.load(io.BytesIO(read_entries(path, [WEIGHTS])[0]), map_location="cpu", weights_only=True)
     try:
         policy.load_state_dict(weights)

@@ -208,10 +208,11 @@ class Pool:
 
     def summary(self) -> str:
         """The learner's rating beside those of the partners and the best snapshot."""
-        best = max((self.members[number] for number in self.snapshots), key=lambda member: member.mu, default=None)
+        rated = [self.members[number] for number in self.snapshots if self.members[number].games]
+        best = max(rated, key=lambda member: member.mu, default=None)
         shown = [self.learner, *(self.members[number] for number in self.partners), *([best] if best else [])]
         ratings = ", ".join(f"{member.name} {member.mu:.1f} +- {2 * member.sigma:.1f}" for member in shown)
-        return f"ratings: {ratings} (best of {len(self.snapshots)})" if best else f"ratings: {ratings}"
+        return f"ratings: {ratings} (best of {len(rated)})" if best else f"ratings: {ratings}"
 
 
 # ---------------------------------------------------------------- the games

@@ -78,10 +78,27 @@ class Evaluation:
     returns: Share
 
 
+@dataclass(frozen=True)
+class Results:
+    """How the learner fared, one number a game: float64 (G,) each. A win shared by w counts 1 / w."""
+
+    wins: np.ndarray
+    returns: np.ndarray
+    lengths: np.ndarray
+
+
 def evaluate(
     learner: Agent, opponent: Agent, config: Configuration, games: int, seed: int = EVALUATION_SEED
 ) -> Evaluation:
     """Play ``games`` games, rounded up to use every seat equally often, all side by side."""
+    results = play_against(learner, opponent, config, games, seed)
+    return Evaluation(
+        opponent.name, share(results.wins), float(results.lengths.mean()), mean_with_interval(results.returns)
+    )
+
+
+def play_against(learner: Agent, opponent: Agent, config: Configuration, games: int, seed: int) -> Results:
+    """The results of :func:`evaluate`, game by game."""
     players = config.num_players
     games = -(-games // players) * players
     batch = Batch(config, games, seed)
@@ -100,11 +117,10 @@ def evaluate(
         batch.step(actions)
         running &= batch.done == 0
     won = batch.final_place == 1
-    return Evaluation(
-        opponent.name,
-        share((won / won.sum(1, keepdims=True))[rows, own_seat]),
-        float(batch.final_length.mean()),
-        mean_with_interval(batch.final_return[rows, own_seat]),
+    return Results(
+        (won / won.sum(1, keepdims=True))[rows, own_seat],
+        batch.final_return[rows, own_seat].astype(np.float64),
+        batch.final_length.astype(np.float64),
     )
 
 
@@ -239,7 +255,7 @@ class Run:
         view = view_of(self.games.game.name) if config.view == "game" else PLAIN
         return Network(
             config.width, tuple(config.hidden), view.leave_out, view.anchor, tuple(config.channels),
-            view.label_planes if config.channels else (),
+            view.label_planes if config.channels else (), self.games.num_players if len(self.all_games) > 1 else None,
         )  # fmt: skip
 
     @property
@@ -323,7 +339,7 @@ class Run:
         found = []
         for spec in self.config.eval_opponents:
             for games in self.all_games if _exists(spec, self.games) else ():
-                playing = _without_rewards(games)
+                playing = without_rewards(games)
                 agent = agents.load(spec, playing)
                 if len(self.all_games) > 1:
                     agent.name = f"{spec}_{games.num_players}p"
@@ -471,7 +487,7 @@ def _exists(spec: str, games: Configuration) -> bool:
     return spec != "greedy" or games.game.name in greedy_games()
 
 
-def _without_rewards(config: Configuration) -> Configuration:
+def without_rewards(config: Configuration) -> Configuration:
     """The same games, paid as their default says."""
     values = {name: value for name, value in config.values.items() if name not in checkpoint.REWARD_OPTIONS}
     return config.game.configure(config.num_players, config.components, **values)

@@ -57,7 +57,8 @@ def finished(tmp_path_factory) -> Run:
 
 @pytest.fixture
 def folder(monkeypatch, tmp_path):
-    """An empty place for published agents."""
+    """An empty place for published agents; few positions are compared."""
+    monkeypatch.setattr("agents.publish.COMPARED_STEPS", 10)
     monkeypatch.setattr(published, "FOLDER", tmp_path / "published")
     return tmp_path / "published"
 
