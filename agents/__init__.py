@@ -60,15 +60,15 @@ def network_file(spec: str, config: Configuration) -> Path | None:
     return Path(argument) if name == "ppo" and argument else find_published(spec, config.game.name)
 
 
-def fingerprint(spec: str) -> str:
+def fingerprint(spec: str, game: str = "") -> str:
     """SHA-256 (16 hex digits) of the files behind a spec; empty for agents without files.
 
-    A published name without a game stands for the files of all games that have it.
+    A published name without a game is that of ``game``; if that is not given, of all games that have one.
     """
     name, _, argument = spec.partition(":")
     path = Path(argument)
     if name not in KINDS:
-        files = published_files(name)
+        files = published_files(f"{game}/{name}" if game and "/" not in name else name)
     elif path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix in CHECKPOINT_SUFFIXES)
     else:

@@ -242,6 +242,11 @@ class PoolVecEnv(SharedSeatVecEnv):
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_players": {}}
 
+    def load_partners(self) -> None:
+        """Load the sparring partners now, so that what is wrong with one is said before anything is trained."""
+        for number in self.pool.partners:
+            self._player(number)
+
     @property
     def learning(self) -> np.ndarray:
         return self._sitting() == LEARNER
@@ -256,6 +261,7 @@ class PoolVecEnv(SharedSeatVecEnv):
         pool.change_lineup()
         pool.forget(self.seated)
         playing = {*pool.lineup, *np.unique(self.seated).tolist()}
+        playing.update(pool.partners)
         self._players = {number: player for number, player in self._players.items() if number in playing}
         self._rollouts += 1
         self._start(self._rows, np.uint64(self._rollouts))

@@ -183,6 +183,8 @@ class Run:
             self._resume()
         else:
             self._begin()
+        if isinstance(self.env, PoolVecEnv):
+            self.env.load_partners()
         self.teacher = self._teacher()
         self.model.set_logger(configure(str(self.out / "tensorboard"), ["tensorboard"]))
 
@@ -323,6 +325,8 @@ class Run:
         )
         for one in self.evaluations:
             self.model.logger.record(f"eval/{one.opponent}_win_rate", one.wins.mean)
+        if self.pool is not None:
+            self.model.logger.record("pool/rating", self.pool.learner.mu)
         self.model.logger.dump(self.steps)
         self.seconds += time.perf_counter() - began
         self.curve.append(self._curve_line())

@@ -654,6 +654,10 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
         if not self.full:
             raise RuntimeError(f"the rollout has {self.pos} of {self.buffer_size} steps")
         order = np.random.permutation(np.flatnonzero(self.learning.ravel()))
+        if len(order) < 2:
+            raise RuntimeError(
+                f"{len(order)} decisions to learn from; play more games side by side, or longer rollouts"
+            )
         for chosen in np.array_split(order, max(1, round(len(order) / (batch_size or len(order))))):
             yield self._get_samples(chosen)
 

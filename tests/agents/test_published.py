@@ -6,7 +6,7 @@ import io
 import json
 import re
 import zipfile
-from dataclasses import fields, replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ import tyro
 import agents
 import kepler_envs
 from agents import checkpoint, published
-from agents.config import TrainConfig, command_line
+from agents.config import PoolConfig, TrainConfig, command_line
 from agents.ppo import PPOAgent
 from agents.protocol import AgentError, Decisions
 from agents.publish import CURVE, MOST_BYTES, Publish, agreement_of_play, main, publish
@@ -209,7 +209,8 @@ def test_fingerprints_follow_published_files(finished, folder):
     assert agents.fingerprint(NAME) == agents.fingerprint("tiny-v0") == ""
     written = publish(Publish(finished.out, NAME))
     first = agents.fingerprint(NAME)
-    assert first == agents.fingerprint("tiny-v0") != ""
+    assert first == agents.fingerprint("tiny-v0") == agents.fingerprint("tiny-v0", "kitten_adventurers") != ""
+    assert agents.fingerprint("tiny-v0", "ad_astra") == ""
     with zipfile.ZipFile(written.path, "a") as archive:
         archive.writestr("more", "")
     assert agents.fingerprint(NAME) != first
@@ -222,8 +223,10 @@ def test_a_published_command_asks_for_the_same_run():
     config = TrainConfig(
         "ad_astra", minutes=12.5, option=("a=1", "b=two"), hidden=(64, 32), seed=7, teacher="greedy", view="plain", channels=(4, 4)
     )  # fmt: skip
-    for asked in (TrainConfig(), config, replace(config, eval_opponents=("uniform",), learning_rate=3e-4)):
-        settings = {field.name: getattr(asked, field.name) for field in fields(asked)}
-        command = command_line(json.loads(json.dumps(settings)))
+    pool = replace(
+        config, players="3-5", seat="pool", pool=PoolConfig(latest=0.25, sparring=(), snapshots=5), start="ppo-v0"
+    )
+    for asked in (TrainConfig(), config, pool, replace(pool, pool=PoolConfig(sparring=("greedy", "mcts:20")))):
+        command = command_line(json.loads(json.dumps(asdict(asked))))
         assert command.startswith("python -m agents.train ")
         assert tyro.cli(TrainConfig, args=command.split()[3:]) == asked
