@@ -530,10 +530,11 @@ def _as_csv(lines: list[dict[str, Any]]) -> bytes:
 
 
 class Display:
-    """A progress bar, and a line for every evaluation."""
+    """A progress bar, and a line for every evaluation; one for the ratings of a pool, if they are asked for."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, ratings: bool = True) -> None:
         self.console = console
+        self.ratings = ratings
         self.progress = Progress(
             TextColumn("{task.fields[steps]}"), BarColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn(),
             TextColumn("{task.fields[results]}"), console=console, transient=True,
@@ -550,7 +551,7 @@ class Display:
                 highlight=False,
                 soft_wrap=True,
             )
-            if status.ratings:
+            if status.ratings and self.ratings:
                 self.console.print(f"{'':>19} {status.ratings}", highlight=False, soft_wrap=True)
         self.progress.update(
             self.task,

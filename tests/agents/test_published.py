@@ -7,6 +7,7 @@ import json
 import re
 import zipfile
 from dataclasses import asdict, replace
+from operator import gt
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from agents.ppo import PPOAgent
 from agents.protocol import AgentError, Decisions
 from agents.publish import CURVE, MOST_BYTES, Publish, agreement_of_play, main, publish
 from agents.train import Run, train
+from docs import build
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
 
@@ -78,12 +80,16 @@ def test_a_published_agent_is_small_complete_and_plays(name):
     assert re.fullmatch(r"[0-9a-f]{40}\+?", description["commit"])
     assert description["budget"]["steps"] >= description["results"]["steps"] > 0
     assert description["budget"]["minutes"] > 0
-    assert {"uniform", "greedy"} <= set(description["results"]["evaluations"])
+    wins = description["results"]["evaluations"]
+    assert any(opponent.startswith("greedy") for opponent in wins)
+    counts = checkpoint.player_counts(description)
+    against_uniform = [one["low"] for opponent, one in wins.items() if opponent.startswith("uniform")]
+    assert len(against_uniform) == len(counts) and all(map(gt, against_uniform, [1 / count for count in counts]))
     assert description["float16"]["same_choice"] >= 0.99
     curve = checkpoint.read_entries(path, [CURVE])[0].decode().splitlines()
     assert curve[0].startswith("steps,seconds,games") and len(curve) > 2
     assert "/tmp" not in json.dumps(description) and "/home" not in json.dumps(description)
-    for players in checkpoint.player_counts(description):
+    for players in counts:
         config = kepler_envs.game(game).configure(players, **description["options"])
         play_legally(agents.load(name, config), config)
 
@@ -230,3 +236,11 @@ def test_a_published_command_asks_for_the_same_run():
         command = command_line(json.loads(json.dumps(asdict(asked))))
         assert command.startswith("python -m agents.train ")
         assert tyro.cli(TrainConfig, args=command.split()[3:]) == asked
+
+
+def test_the_page_lists_what_is_published(finished, folder):
+    assert build.published_agents() == "None yet."
+    written = publish(Publish(finished.out, NAME))
+    line = build.published_agents().splitlines()[-1]
+    assert f"| `{NAME}` | 2 |" in line and f"| {written.size / 1000:.0f} kB |" in line
+    assert "512 decisions | 0 | " in line and f"`{written.description['command']}`" in line
