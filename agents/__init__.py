@@ -1,6 +1,7 @@
 """Agents by name: ``agents.load("greedy", config)``.
 
-A spec is a kind, with an argument behind a colon where the kind takes one: ``uniform``, ``greedy``, ``ppo:runs/kittens/best.zip``.
+A spec is a kind, with an argument behind a colon where the kind takes one: ``uniform``, ``greedy``, ``ppo:runs/kittens/best.zip``;
+or the name of an agent that comes with the repository: ``ad_astra/ppo-v0``, for games of Ad Astra also ``ppo-v0``.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.protocol import Agent, AgentError, Decisions
+from agents.published import find_published, published_files, published_names
 from kepler_envs.engine.game import Configuration
 
-__all__ = ["KINDS", "Agent", "AgentError", "Decisions", "Kind", "fingerprint", "load"]
+__all__ = ["KINDS", "Agent", "AgentError", "Decisions", "Kind", "fingerprint", "load", "network_file"]
 
 CHECKPOINT_SUFFIXES = (".pt", ".safetensors", ".zip")
 
@@ -35,12 +37,14 @@ def load(spec: str, config: Configuration) -> Agent:
     """The agent that ``spec`` stands for, ready to play games of ``config``.
 
     Raises:
-        AgentError: an unknown kind, a missing or needless argument, or a kind that cannot play this game.
+        AgentError: an unknown kind or name, a missing or needless argument, or an agent that cannot play this game.
     """
     name, colon, argument = spec.partition(":")
     kind = KINDS.get(name)
     if kind is None:
-        raise AgentError(f"no agent {spec!r}; there are:\n{_usage()}")
+        agent = _published(spec, config)
+        agent.name = spec
+        return agent
     if kind.takes_argument and not argument:
         raise AgentError(f"agent {spec!r} lacks its argument; write {kind.usage}")
     if colon and not kind.takes_argument:
@@ -50,10 +54,22 @@ def load(spec: str, config: Configuration) -> Agent:
     return agent
 
 
-def fingerprint(spec: str) -> str:
-    """SHA-256 (16 hex digits) of the files behind a spec with a path; empty for agents without files."""
-    path = Path(spec.partition(":")[2])
-    if path.is_dir():
+def network_file(spec: str, config: Configuration) -> Path | None:
+    """The checkpoint, or the folder of its run, of an agent that is a trained network; None for other agents."""
+    name, _, argument = spec.partition(":")
+    return Path(argument) if name == "ppo" and argument else find_published(spec, config.game.name)
+
+
+def fingerprint(spec: str, game: str = "") -> str:
+    """SHA-256 (16 hex digits) of the files behind a spec; empty for agents without files.
+
+    A published name without a game is that of ``game``; if that is not given, of all games that have one.
+    """
+    name, _, argument = spec.partition(":")
+    path = Path(argument)
+    if name not in KINDS:
+        files = published_files(f"{game}/{name}" if game and "/" not in name else name)
+    elif path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix in CHECKPOINT_SUFFIXES)
     else:
         files = [path] if path.is_file() else []
@@ -64,7 +80,18 @@ def fingerprint(spec: str) -> str:
 
 
 def _usage() -> str:
-    return "\n".join(f"  {kind.usage:<12}{kind.meaning}" for kind in KINDS.values())
+    lines = [(kind.usage, kind.meaning) for kind in KINDS.values()]
+    lines += [(name, "published, trained with `python -m agents.train`") for name in published_names()]
+    width = max(len(usage) for usage, _ in lines) + 2
+    return "\n".join(f"  {usage:<{width}}{meaning}" for usage, meaning in lines)
+
+
+def _published(spec: str, config: Configuration) -> Agent:
+    path = find_published(spec, config.game.name)
+    if path is not None:
+        return _ppo(str(path), config)
+    hint = f"\na checkpoint of your own is written ppo:{spec}" if Path(spec).exists() and spec else ""
+    raise AgentError(f"no agent {spec!r}; there are:\n{_usage()}{hint}")
 
 
 def _uniform(argument: str, config: Configuration) -> Agent:

@@ -41,7 +41,8 @@ LIBRARIES = ("numpy", "numba", "torch", "stable_baselines3", "sb3_contrib", "gym
 @dataclass(frozen=True)
 class Network:
     """A network: outputs of the first layer and of each further layer of policy and value, pieces that are no inputs, an anchor,
-    channels of convolutions over planes, and the planes whose values are labels."""
+    channels of convolutions over planes, the planes whose values are labels, and how many seats it sees (None: those of the
+    game; a network for several player counts sees those of the largest)."""
 
     width: int
     hidden: tuple[int, ...]
@@ -49,6 +50,7 @@ class Network:
     anchor: Anchor | None = None
     channels: tuple[int, ...] = ()
     label_planes: tuple[str, ...] = ()
+    seats: int | None = None
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Network:
@@ -61,7 +63,7 @@ class Network:
     def policy_kwargs(self, config: Configuration) -> dict[str, Any]:
         return piece_policy(
             config.observation,
-            config.num_players,
+            self.seats or config.num_players,
             self.width,
             self.hidden,
             self.leave_out,
@@ -72,13 +74,14 @@ class Network:
         )
 
     def build(self, config: Configuration) -> PiecePolicy:
-        """An untrained network for a game."""
-        return PiecePolicy(
-            observation_space(config.observation),
-            spaces.Discrete(len(config.actions)),
-            _no_schedule,
-            **self.policy_kwargs(config),
-        )
+        """An untrained network for a game. PyTorch's generator stays as it is: loading an agent changes no training."""
+        with th.random.fork_rng(devices=[]):
+            return PiecePolicy(
+                observation_space(config.observation),
+                spaces.Discrete(len(config.actions)),
+                _no_schedule,
+                **self.policy_kwargs(config),
+            )
 
 
 def _no_schedule(_: float) -> float:
@@ -99,23 +102,40 @@ def game_facts(config: Configuration) -> dict[str, Any]:
         "observation_size": config.observation.size,
         "num_actions": len(config.actions),
     }
-    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
-    return {**facts, "digest": digest}
+    return {**facts, "digest": _digest(facts)}
+
+
+def _digest(facts: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def player_counts(description: Mapping[str, Any]) -> list[int]:
+    """With how many players a checkpoint can play."""
+    counts = description["num_players"]
+    return list(counts) if isinstance(counts, list) else [counts]
 
 
 def describe(
-    config: Configuration, network: Network, training: Mapping[str, Any], results: Mapping[str, Any]
+    config: Configuration,
+    network: Network,
+    training: Mapping[str, Any],
+    results: Mapping[str, Any],
+    counts: Sequence[int] = (),
 ) -> dict[str, Any]:
     """A checkpoint's description, JSON-ready.
 
     Args:
-        config: the game it was trained on.
+        config: the game it was trained on, with the most players if there are several counts.
+        counts: player counts if there are several; ``num_players`` lists them all then.
         training: what the run was asked for.
         results: how far it got: steps, seconds, evaluations.
     """
+    facts = game_facts(config)
+    if len(counts) > 1:
+        facts["num_players"] = list(counts)
     return {
         "format": FORMAT,
-        **game_facts(config),
+        **facts,
         "network": dataclasses.asdict(network),
         "training": dict(training),
         "results": dict(results),
@@ -146,6 +166,9 @@ def commit() -> str | None:
 def check_fits(description: Mapping[str, Any], config: Configuration, where: str) -> None:
     """AgentError naming everything in which the checkpoint's game is not the one to be played."""
     trained, wanted = description, game_facts(config)
+    if isinstance(trained.get("num_players"), list) and config.num_players in trained["num_players"]:
+        trained = {**trained, "num_players": config.num_players}
+        trained["digest"] = _digest({name: trained.get(name) for name in wanted if name != "digest"})
     if trained.get("digest") == wanted["digest"]:
         return
     names = [name for name in wanted if name not in ("digest", "options")]
@@ -194,6 +217,17 @@ def weights_of(policy: PiecePolicy) -> bytes:
     return buffer.getvalue()
 
 
+def half_precision(policy: PiecePolicy) -> bytes:
+    """Its weights in float16, in a file of PyTorch's; loading casts them to the network's own type."""
+    halves: dict[int, th.Tensor] = {}  # a state names shared layers several times; PyTorch stores one tensor once
+    state = {
+        name: halves.setdefault(weights.data_ptr(), weights.half()) for name, weights in policy.state_dict().items()
+    }
+    buffer = io.BytesIO()
+    th.save(state, buffer)
+    return buffer.getvalue()
+
+
 def write_checkpoint(
     path: Path, description: Mapping[str, Any], entries: Mapping[str, bytes], base: bytes = b""
 ) -> None:
@@ -204,14 +238,25 @@ def write_checkpoint(
         entries: further entries by name.
         base: a zip (Stable-Baselines3's) that the entries are added to.
     """
-    text = json.dumps(description, indent=2) + "\n"
+    write_atomically(path, checkpoint_bytes(description, entries, base))
+    write_atomically(path.with_suffix(".json"), _as_text(description))
+
+
+def checkpoint_bytes(
+    description: Mapping[str, Any], entries: Mapping[str, bytes], base: bytes = b"", compress: bool = False
+) -> bytes:
+    """The file of :func:`write_checkpoint`."""
     buffer = io.BytesIO(base)
     buffer.seek(0, io.SEEK_END)
-    with zipfile.ZipFile(buffer, "a" if base else "w") as archive:
-        for name, content in {**entries, DESCRIPTION: text.encode()}.items():
+    kind = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
+    with zipfile.ZipFile(buffer, "a" if base else "w", kind) as archive:
+        for name, content in {**entries, DESCRIPTION: _as_text(description)}.items():
             archive.writestr(name, content)
-    write_atomically(path, buffer.getvalue())
-    write_atomically(path.with_suffix(".json"), text.encode())
+    return buffer.getvalue()
+
+
+def _as_text(description: Mapping[str, Any]) -> bytes:
+    return (json.dumps(description, indent=2) + "\n").encode()
 
 
 def read_entries(path: Path, names: Sequence[str]) -> list[bytes]:
@@ -239,8 +284,7 @@ def load_policy(path: Path, config: Configuration) -> PiecePolicy:
     """The trained network in a checkpoint, if it fits the game; AgentError if not."""
     description = read_description(path)
     check_fits(description, config, str(path))
-    network = Network.from_json(description["network"])
-    policy = network.build(config)
+    policy = Network.from_json(description["network"]).build(config)
     weights = th.load(io.BytesIO(read_entries(path, [WEIGHTS])[0]), map_location="cpu", weights_only=True)
     try:
         policy.load_state_dict(weights)

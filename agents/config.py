@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import tyro
 
@@ -14,6 +17,45 @@ MAY_CHANGE = ("out", "steps", "minutes", "eval_every", "eval_games", "eval_oppon
 """Fields that may differ when a run is taken up again."""
 
 DEFAULT_STEPS = 2_000_000
+
+
+@dataclass(frozen=True)
+class PoolConfig:
+    """Who plays the seats that are not the learner's, for --seat pool. The four shares are relative to each other."""
+
+    latest: float = 0.5
+    """Share of the network as it is; these seats learn, too."""
+    past: float = 0.1
+    """Share of snapshots, each equally often."""
+    pfsp: float = 0.25
+    """Share of snapshots that are likely to win: (1 - p)^2 for one that loses with probability p."""
+    sparring_share: float = 0.15
+    """Share of sparring partners, each equally often."""
+    sparring: tuple[str, ...] = ("greedy",)
+    """Sparring partners: any agents (greedy, mcts:100, ppo-v0, ppo:PATH). None: no partners."""
+    snapshot_every: int = 100_000
+    """Decisions of the learner between two snapshots."""
+    snapshots: int = 20
+    """Most snapshots in the pool. Where they are closest together, one goes."""
+    lineup: int = 4
+    """Snapshots and partners that take seats in new games at a time; every update draws one of them anew."""
+
+    def __post_init__(self) -> None:
+        for name in ("latest", "past", "pfsp", "sparring_share"):
+            value = getattr(self, name)
+            if not 0 <= value < float("inf"):
+                raise AgentError(f"--pool.{name.replace('_', '-')} {value} is not allowed; allowed: 0 and more")
+        if self.total <= 0:
+            raise AgentError("the four shares of --pool are all 0; one has to be more")
+        for name, least in (("snapshot_every", 1), ("snapshots", 2), ("lineup", 1)):
+            value = getattr(self, name)
+            if value < least:
+                raise AgentError(f"--pool.{name.replace('_', '-')} {value} is not allowed; allowed: {least} and more")
+
+    @property
+    def total(self) -> float:
+        """Of the shares."""
+        return self.latest + self.past + self.pfsp + self.sparring_share
 
 
 @dataclass(frozen=True)
@@ -28,18 +70,22 @@ class TrainConfig:
     """Stop after this many decisions of the network, all games together; 2,000,000 if no budget is given."""
     minutes: float | None = None
     """Stop after this long, evaluations included."""
-    players: int | None = None
-    """Seats; the game's default unless told."""
+    players: int | str | None = None
+    """Seats; the game's default unless told. A range such as 3-5 (with --seat pool): games of all these counts, one network."""
     option: tuple[str, ...] = ()
     """Options of the game, as name=value."""
     seed: int = 0
     """Of games, network and sampling. The same seed gives the same run on one thread."""
-    seat: Literal["shared", "single"] = "shared"
-    """shared: the network plays every seat and learns from all of them. single: one seat, the others are played by `opponent`."""
+    seat: Literal["shared", "single", "pool"] = "shared"
+    """shared: the network plays every seat and learns from all of them. single: one seat, the others are played by `opponent`.
+    pool: one seat, the others are played by the network as it is, as it was, and by sparring partners."""
     opponent: str = "uniform"
     """For --seat single: the agent on all other seats (uniform, greedy, mcts:1000, ppo:PATH)."""
+    pool: PoolConfig = field(default_factory=PoolConfig)
+    start: str | None = None
+    """Trained agent whose network the run begins with, for example ppo-v0 or ppo:PATH; it settles width, hidden, channels and view."""
     teacher: str | None = None
-    """Agent that a shared network imitates first, for example greedy; None: it learns from its own play alone."""
+    """Agent that the network imitates first, for example greedy; None: it learns from its own play alone. Not with --seat single."""
     teacher_share: float = 0.2
     """Part of the budget for that."""
     teacher_learning_rate: float = 2e-3
@@ -111,3 +157,42 @@ class TrainConfig:
         if self.minutes is not None:
             spent.append(seconds / (60 * self.minutes))
         return min(1.0, max(spent))
+
+
+def player_range(players: int | str | None) -> list[int] | None:
+    """The player counts that ``--players`` asks for; None: the game's default."""
+    if players is None or isinstance(players, int):
+        return None if players is None else [players]
+    first, dash, last = players.partition("-")
+    if not (first.isdecimal() and (last.isdecimal() or not dash) and int(first) <= int(last or first)):
+        raise AgentError(f"--players {players} is not allowed; write a number, or a range such as 3-5")
+    return list(range(int(first), int(last or first) + 1))
+
+
+def command_line(settings: Mapping[str, Any], module: str = "agents.train") -> str:
+    """The command that asks for these settings (fields of :class:`TrainConfig`): those that are not the default."""
+    pool = settings.get("pool", {})
+    flat = {
+        **_unlike(TrainConfig, settings),
+        **{f"pool.{name}": value for name, value in _unlike(PoolConfig, pool).items()},
+    }
+    words = ["python", "-m", module, str(settings["game"])]
+    for name, value in flat.items():
+        words.append(f"--{name.replace('_', '-')}")
+        words += [str(one) for one in value] if isinstance(value, (list, tuple)) else [str(value)]
+    return shlex.join(words)
+
+
+def _unlike(kind: type, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that are not the default of a dataclass; those of its own position or kind (game, pool) aside."""
+    defaults = {one.name: one.default for one in fields(kind) if one.default is not MISSING and one.name != "game"}
+    return {
+        name: settings[name]
+        for name, default in defaults.items()
+        if settings.get(name) is not None and as_plain(settings[name]) != as_plain(default)
+    }
+
+
+def as_plain(value: Any) -> Any:
+    """As JSON gives it back."""
+    return json.loads(json.dumps(value))

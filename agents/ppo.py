@@ -67,8 +67,13 @@ class NetworkAgent:
         word = (word ^ (word >> _U30)) * _MIX_1
         word = (word ^ (word >> _U27)) * _MIX_2
         uniform = ((word ^ (word >> _U31)) >> _U11) * 2.0**-53
-        reached = probabilities.cumsum(1)
-        return (reached <= (uniform * reached[:, -1])[:, None]).sum(1)
+        return draw(probabilities, uniform)
+
+
+def draw(probabilities: np.ndarray, uniform: np.ndarray) -> np.ndarray:
+    """An action for each row: its probabilities (N, A), and a number (N,) uniform in [0, 1) that decides."""
+    reached = probabilities.cumsum(1)
+    return (reached <= (uniform * reached[:, -1])[:, None]).sum(1)
 
 
 class PositionNetwork:

@@ -4,7 +4,8 @@ The folder of a run holds
 
 * ``last.zip``: everything it takes to go on, written with every evaluation and at the end, Ctrl-C included;
 * ``best.zip``: the network alone, as it was when it won most against the last of the evaluation's opponents;
-* ``learning_curve.csv``: a line for each evaluation; ``tensorboard/``: the same and the losses.
+* ``learning_curve.csv``: a line for each evaluation; ``tensorboard/``: the same and the losses;
+* ``ratings.csv``, with ``--seat pool``: everybody who ever played in training, best first.
 
 The same command with the same ``--out`` goes on where the run was: with the budget in steps and one thread, a run that was
 interrupted ends with the same network as one that was not.
@@ -15,7 +16,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-import json
 import pickle
 import signal
 import sys
@@ -40,9 +40,11 @@ import agents
 import kepler_envs
 from agents import checkpoint
 from agents.checkpoint import Network
-from agents.config import MAY_CHANGE, TrainConfig
+from agents.config import MAY_CHANGE, TrainConfig, as_plain, player_range
 from agents.greedy import greedy_games
-from agents.ppo import NetworkAgent
+from agents.joined import JoinedAgent, JoinedBatch
+from agents.pool import Pool, PoolVecEnv
+from agents.ppo import NetworkAgent, find_checkpoint
 from agents.protocol import Agent, AgentError, Decisions
 from agents.tournament.standings import Share, share
 from agents.views import PLAIN, view_of
@@ -62,17 +64,41 @@ EVALUATION_SEED = 2**62
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The learner against one opponent on all other seats: its share of wins (a win shared by w counts 1 / w)."""
+    """The learner against one opponent on all other seats.
+
+    Attributes:
+        opponent: its spec; with the number of players if a network learns several counts.
+        wins: share of wins (a win shared by w counts 1 / w).
+        returns: mean return with its 95 % interval.
+    """
 
     opponent: str
     wins: Share
     mean_length: float
+    returns: Share
+
+
+@dataclass(frozen=True)
+class Results:
+    """How the learner fared, one number a game: float64 (G,) each. A win shared by w counts 1 / w."""
+
+    wins: np.ndarray
+    returns: np.ndarray
+    lengths: np.ndarray
 
 
 def evaluate(
     learner: Agent, opponent: Agent, config: Configuration, games: int, seed: int = EVALUATION_SEED
 ) -> Evaluation:
     """Play ``games`` games, rounded up to use every seat equally often, all side by side."""
+    results = play_against(learner, opponent, config, games, seed)
+    return Evaluation(
+        opponent.name, share(results.wins), float(results.lengths.mean()), mean_with_interval(results.returns)
+    )
+
+
+def play_against(learner: Agent, opponent: Agent, config: Configuration, games: int, seed: int) -> Results:
+    """The results of :func:`evaluate`, game by game."""
     players = config.num_players
     games = -(-games // players) * players
     batch = Batch(config, games, seed)
@@ -91,9 +117,18 @@ def evaluate(
         batch.step(actions)
         running &= batch.done == 0
     won = batch.final_place == 1
-    return Evaluation(
-        opponent.name, share((won / won.sum(1, keepdims=True))[rows, own_seat]), float(batch.final_length.mean())
+    return Results(
+        (won / won.sum(1, keepdims=True))[rows, own_seat],
+        batch.final_return[rows, own_seat].astype(np.float64),
+        batch.final_length.astype(np.float64),
     )
+
+
+def mean_with_interval(values: np.ndarray) -> Share:
+    """Mean of independent values with its 95 % interval, by the normal distribution."""
+    half = 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else float("inf")
+    mean = float(values.mean())
+    return Share(mean, mean - half, mean + half, len(values))
 
 
 class AgentOpponent:
@@ -124,6 +159,8 @@ class Status:
     evaluations: tuple[Evaluation, ...]
     evaluated: bool
     """Whether the evaluations are new with this status."""
+    ratings: str = ""
+    """Those of the pool, if there is one."""
 
 
 class Run:
@@ -131,24 +168,24 @@ class Run:
 
     def __init__(self, config: TrainConfig) -> None:
         self.config = config
-        self.games = game_configuration(config)
+        self.all_games = game_configurations(config)
+        self.games = self.all_games[-1]  # with the most players; the network is made for these
         self.out = config.out if config.out is not None else default_folder(config, self.games)
-        view = view_of(self.games.game.name) if config.view == "game" else PLAIN
-        self.network = Network(
-            config.width, tuple(config.hidden), view.leave_out, view.anchor, tuple(config.channels),
-            view.label_planes if config.channels else (),
-        )  # fmt: skip
-        self.teacher = self._teacher()
+        self.beginning = self._beginning()
+        self.network = self._network()
         self.seconds = 0.0
         self.curve: list[dict[str, Any]] = []
         self.evaluations: tuple[Evaluation, ...] = ()
         self.best = -1.0
-        self._opponents: list[Agent] | None = None
+        self._opponents: list[tuple[Configuration, Agent]] | None = None
         self._speed = 0.0
         if self.last.exists():
             self._resume()
         else:
             self._begin()
+        if isinstance(self.env, PoolVecEnv):
+            self.env.load_partners()
+        self.teacher = self._teacher()
         self.model.set_logger(configure(str(self.out / "tensorboard"), ["tensorboard"]))
 
     @property
@@ -168,8 +205,7 @@ class Run:
 
     def _begin(self) -> None:
         config = self.config
-        batch = Batch(self.games, config.num_envs, config.seed)
-        self.env = SharedSeatVecEnv(batch) if config.seat == "shared" else SeatVecEnv(batch, self._training_opponent())
+        self.env = self._environment()
         self.model = self._model_class()(
             PiecePolicy,
             self.env,
@@ -187,6 +223,47 @@ class Run:
             seed=config.seed,
             device="cpu",
         )
+        if self.beginning is not None:
+            begun = checkpoint.load_policy(self.beginning, self.games)
+            self.model.policy.load_state_dict(begun.state_dict())
+
+    def _environment(self) -> SharedSeatVecEnv | SeatVecEnv:
+        config = self.config
+        if config.seat == "pool":
+            partners = tuple(spec for spec in config.pool.sparring if _exists(spec, self.games))
+            pool = Pool(dataclasses.replace(config.pool, sparring=partners), config.seed)
+            return PoolVecEnv(JoinedBatch.deal(self.all_games, config.num_envs, config.seed), pool, self.network)
+        batch = Batch(self.games, config.num_envs, config.seed)
+        return SharedSeatVecEnv(batch) if config.seat == "shared" else SeatVecEnv(batch, self._training_opponent())
+
+    def _beginning(self) -> Path | None:
+        """The checkpoint that the network begins with, if one is asked for."""
+        spec = self.config.start
+        if spec is None:
+            return None
+        path = agents.network_file(spec, self.games)
+        if path is None:
+            agents.load(spec, self.games)  # says so if there is no such agent
+            raise AgentError(f"--start {spec} is not a trained network; name one, for example ppo:PATH")
+        path = find_checkpoint(path) if path.is_dir() else path
+        for games in self.all_games:
+            checkpoint.check_fits(checkpoint.read_description(path), games, str(path))
+        return path
+
+    def _network(self) -> Network:
+        if self.beginning is not None:
+            return Network.from_json(checkpoint.read_description(self.beginning)["network"])
+        config = self.config
+        view = view_of(self.games.game.name) if config.view == "game" else PLAIN
+        return Network(
+            config.width, tuple(config.hidden), view.leave_out, view.anchor, tuple(config.channels),
+            view.label_planes if config.channels else (), self.games.num_players if len(self.all_games) > 1 else None,
+        )  # fmt: skip
+
+    @property
+    def pool(self) -> Pool | None:
+        """The opponents, with ``--seat pool``."""
+        return self.env.pool if isinstance(self.env, PoolVecEnv) else None
 
     def _resume(self) -> None:
         description = checkpoint.read_description(self.last)
@@ -202,12 +279,14 @@ class Run:
         np.random.set_state(saved["numpy_random"])
 
     def _model_class(self) -> type[MaskablePPO]:
-        return SharedMaskablePPO if self.config.seat == "shared" else MaskablePPO
+        return MaskablePPO if self.config.seat == "single" else SharedMaskablePPO
 
-    def _teacher(self) -> AgentOpponent | None:
+    def _teacher(self) -> AgentOpponent | JoinedAgent | None:
         spec = self.config.teacher
-        if spec is None or self.config.seat != "shared" or not _exists(spec, self.games):
+        if spec is None or self.config.seat == "single" or not _exists(spec, self.games):
             return None
+        if isinstance(self.env, PoolVecEnv):
+            return JoinedAgent(spec, self.env.batch)
         return AgentOpponent(agents.load(spec, self.games))
 
     def _training_opponent(self) -> AgentOpponent:
@@ -219,6 +298,8 @@ class Run:
         """Play a rollout and learn from it: from the teacher's choices first, then from the network's own."""
         began = time.perf_counter()
         config, before = self.config, self.steps
+        if isinstance(self.env, PoolVecEnv):
+            self.env.begin_rollout()
         own_play = self.model._n_updates > 0  # a run that is prolonged does not go back to the teacher
         if self.teacher is not None and not own_play and self.fraction < config.teacher_share:
             rate = config.teacher_learning_rate * (1 - 0.9 * self.fraction / config.teacher_share)
@@ -226,7 +307,9 @@ class Run:
         else:
             rate = config.learning_rate + (config.final_learning_rate - config.learning_rate) * self.fraction
             self.model.lr_schedule = ConstantSchedule(rate)
-            self.model.learn(config.num_envs * config.n_steps, reset_num_timesteps=False)
+            self.model.learn(1, reset_num_timesteps=False)  # one rollout
+        if self.pool is not None and self.steps // config.pool.snapshot_every > before // config.pool.snapshot_every:
+            self.pool.add_snapshot(self.model.policy, self.steps)
         elapsed = time.perf_counter() - began
         self.seconds += elapsed
         self._speed = (self.steps - before) / elapsed
@@ -234,26 +317,38 @@ class Run:
     def evaluate(self) -> None:
         """Play against the evaluation's opponents and add a line to the learning curve; keep the network if it is the best."""
         began = time.perf_counter()
-        playing = _without_rewards(self.games)
         if self._opponents is None:
-            self._opponents = [agents.load(spec, playing) for spec in self._evaluation_specs()]
+            self._opponents = self._evaluation_opponents()
         learner = NetworkAgent(self.model.policy)
         self.evaluations = tuple(
-            evaluate(learner, opponent, playing, self.config.eval_games) for opponent in self._opponents
+            evaluate(learner, opponent, playing, self.config.eval_games) for playing, opponent in self._opponents
         )
         for one in self.evaluations:
             self.model.logger.record(f"eval/{one.opponent}_win_rate", one.wins.mean)
+        if self.pool is not None:
+            self.model.logger.record("pool/rating", self.pool.learner.mu)
         self.model.logger.dump(self.steps)
         self.seconds += time.perf_counter() - began
         self.curve.append(self._curve_line())
-        if not self.evaluations or self.evaluations[-1].wins.mean >= self.best:
-            self.best = self.evaluations[-1].wins.mean if self.evaluations else self.best
+        last = self.evaluations[-len(self.all_games) :]
+        wins = float(np.mean([one.wins.mean for one in last])) if last else self.best
+        if wins >= self.best:
+            self.best = wins
             checkpoint.write_checkpoint(
                 self.out / "best.zip", self._describe(), {checkpoint.WEIGHTS: checkpoint.weights_of(self.model.policy)}
             )
 
-    def _evaluation_specs(self) -> list[str]:
-        return [spec for spec in self.config.eval_opponents if _exists(spec, self.games)]
+    def _evaluation_opponents(self) -> list[tuple[Configuration, Agent]]:
+        """The opponents in their order, each for all player counts."""
+        found = []
+        for spec in self.config.eval_opponents:
+            for games in self.all_games if _exists(spec, self.games) else ():
+                playing = without_rewards(games)
+                agent = agents.load(spec, playing)
+                if len(self.all_games) > 1:
+                    agent.name = f"{spec}_{games.num_players}p"
+                found.append((playing, agent))
+        return found
 
     def save(self) -> None:
         """Write ``last.zip`` and the learning curve."""
@@ -272,6 +367,8 @@ class Run:
             self.last, self._describe(), {checkpoint.RUN: pickle.dumps(saved)}, base=buffer.getvalue()
         )
         checkpoint.write_atomically(self.out / "learning_curve.csv", _as_csv(self.curve))
+        if self.pool is not None:
+            checkpoint.write_atomically(self.out / "ratings.csv", _as_csv(self.pool.table()))
 
     def _describe(self) -> dict[str, Any]:
         results = {
@@ -281,7 +378,8 @@ class Run:
             "parameters": checkpoint.parameter_count(self.model.policy),
             "evaluations": {one.opponent: dataclasses.asdict(one.wins) for one in self.evaluations},
         }
-        return checkpoint.describe(self.games, self.network, _as_json(self.config), results)
+        counts = [games.num_players for games in self.all_games]
+        return checkpoint.describe(self.games, self.network, _as_json(self.config), results, counts)
 
     def _curve_line(self) -> dict[str, Any]:
         line: dict[str, Any] = {
@@ -294,6 +392,8 @@ class Run:
             line[f"win_rate_{one.opponent}"] = round(one.wins.mean, 4)
             line[f"low_{one.opponent}"], line[f"high_{one.opponent}"] = round(one.wins.low, 4), round(one.wins.high, 4)
             line[f"games_{one.opponent}"] = one.wins.games
+        if self.pool is not None:
+            line["rating"] = round(self.pool.learner.mu, 3)
         return line
 
     @property
@@ -304,8 +404,9 @@ class Run:
 
     def status(self, evaluated: bool = False) -> Status:
         return Status(
-            self.steps, self.seconds, self.fraction, self._speed, self.mean_length, self.evaluations, evaluated
-        )
+            self.steps, self.seconds, self.fraction, self._speed, self.mean_length, self.evaluations, evaluated,
+            self.pool.summary() if self.pool is not None else "",
+        )  # fmt: skip
 
 
 def train(
@@ -361,13 +462,16 @@ def torch_threads(count: int) -> Iterator[None]:
 # ---------------------------------------------------------------- settings
 
 
-def game_configuration(config: TrainConfig) -> Configuration:
-    """The games to train on; OptionError or KeyError say what there is."""
+def game_configurations(config: TrainConfig) -> list[Configuration]:
+    """The games to train on, one configuration for each player count, ascending; OptionError or KeyError say what there is."""
     game: Game = kepler_envs.game(config.game)
     options = dict(_option(text) for text in config.option)
     if any(option.name == "shaping" for option in game.option_list):
         options.setdefault("shaping", config.shaping)
-    return game.configure(config.players, **options)
+    counts = player_range(config.players) or [game.default_players]
+    if len(counts) > 1 and config.seat != "pool":
+        raise AgentError(f"--players {config.players} needs --seat pool; with --seat {config.seat} write one number")
+    return [game.configure(players, **options) for players in counts]
 
 
 def _option(text: str) -> tuple[str, Any]:
@@ -387,14 +491,15 @@ def _exists(spec: str, games: Configuration) -> bool:
     return spec != "greedy" or games.game.name in greedy_games()
 
 
-def _without_rewards(config: Configuration) -> Configuration:
+def without_rewards(config: Configuration) -> Configuration:
     """The same games, paid as their default says."""
     values = {name: value for name, value in config.values.items() if name not in checkpoint.REWARD_OPTIONS}
     return config.game.configure(config.num_players, config.components, **values)
 
 
 def default_folder(config: TrainConfig, games: Configuration) -> Path:
-    return Path("runs") / f"{games.game.name}-{games.num_players}p-{config.seat}"
+    players = config.players if isinstance(config.players, str) else games.num_players
+    return Path("runs") / f"{games.game.name}-{players}p-{config.seat}"
 
 
 def _as_json(config: TrainConfig) -> dict[str, Any]:
@@ -404,11 +509,10 @@ def _as_json(config: TrainConfig) -> dict[str, Any]:
 
 def _check_same_run(saved: dict[str, Any], config: TrainConfig, where: Path) -> None:
     """AgentError if a run was begun with other settings than it is to go on with."""
-    asked = json.loads(json.dumps(_as_json(config)))
+    asked, defaults = as_plain(_as_json(config)), as_plain(_as_json(TrainConfig()))
     names = [field.name for field in dataclasses.fields(config) if field.name not in MAY_CHANGE]
-    differences = [
-        f"{name} is {saved.get(name)!r}, now {asked[name]!r}" for name in names if saved.get(name) != asked[name]
-    ]
+    before = {name: saved.get(name, defaults[name]) for name in names}  # a run may be older than a setting
+    differences = [f"{name} is {before[name]!r}, now {asked[name]!r}" for name in names if before[name] != asked[name]]
     if differences:
         raise AgentError(f"{where} was begun with other settings: {'; '.join(differences)}. Use another --out")
 
@@ -426,10 +530,11 @@ def _as_csv(lines: list[dict[str, Any]]) -> bytes:
 
 
 class Display:
-    """A progress bar, and a line for every evaluation."""
+    """A progress bar, and a line for every evaluation; one for the ratings of a pool, if they are asked for."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, ratings: bool = True) -> None:
         self.console = console
+        self.ratings = ratings
         self.progress = Progress(
             TextColumn("{task.fields[steps]}"), BarColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn(),
             TextColumn("{task.fields[results]}"), console=console, transient=True,
@@ -446,6 +551,8 @@ class Display:
                 highlight=False,
                 soft_wrap=True,
             )
+            if status.ratings and self.ratings:
+                self.console.print(f"{'':>19} {status.ratings}", highlight=False, soft_wrap=True)
         self.progress.update(
             self.task,
             completed=status.fraction,

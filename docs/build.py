@@ -1,7 +1,7 @@
 """Write the generated parts of the pages anew: ``python -m docs.build``, or only look with ``--check``.
 
 A generated part of ``docs/games/<game>.md`` stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``, where NAME
-is one of SECTIONS; it comes from the code, so that the page cannot say anything else. Every game also has a picture,
+is one of SECTIONS, in ``docs/agents.md`` one of AGENT_SECTIONS; it comes from the code, so that the page cannot say anything else. Every game also has a picture,
 ``docs/images/<game>.svg``.
 """
 
@@ -18,6 +18,7 @@ import numpy as np
 
 import agents
 import kepler_envs
+from agents import checkpoint, published
 from kepler_envs import tables
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration, Game
@@ -100,6 +101,32 @@ SECTIONS: dict[str, Callable[[Game], str]] = {
 }
 
 
+def published_agents() -> str:
+    """What comes with the repository, and how each was trained."""
+    rows = []
+    for name in published.published_names():
+        path = published.published_path(*name.split("/"))
+        about = checkpoint.read_description(path)
+        counts = checkpoint.player_counts(about)
+        rows.append(
+            (
+                code(name),
+                f"{counts[0]}-{counts[-1]}" if len(counts) > 1 else counts[0],
+                f"{about['results']['parameters']:,}",
+                f"{path.stat().st_size / 1000:.0f} kB",
+                f"{about['budget']['minutes']:g} minutes, {about['budget']['steps']:,} decisions",
+                about["seed"],
+                code(about["commit"][:7]),
+                code(about["command"]),
+            )
+        )
+    titles = ("agent", "players", "parameters", "file", "trained for", "seed", "commit", "command")
+    return markdown_table(titles, rows) if rows else "None yet."
+
+
+AGENT_SECTIONS: dict[str, Callable[[], str]] = {"published agents": published_agents}
+
+
 # ---------------------------------------------------------------- measured
 
 
@@ -165,12 +192,13 @@ def code(text: str) -> str:
 
 
 def build_page(game: Game, text: str) -> str:
-    """A page with its generated parts written anew. KeyError for a name that is not in SECTIONS."""
+    """A game's page with its generated parts written anew. KeyError for a name that is not in SECTIONS."""
+    return write_parts(text, lambda name: SECTIONS[name](game))
 
-    def part(match: re.Match[str]) -> str:
-        return f"{match[1]}\n{SECTIONS[match['name']](game)}\n\n{match[3]}"
 
-    return PART.sub(part, text)
+def write_parts(text: str, part: Callable[[str], str]) -> str:
+    """A page with its generated parts, by name, written anew."""
+    return PART.sub(lambda match: f"{match[1]}\n{part(match['name'])}\n\n{match[3]}", text)
 
 
 def build() -> dict[Path, str]:
@@ -181,6 +209,8 @@ def build() -> dict[Path, str]:
         page = DOCS / "games" / f"{name}.md"
         contents[page] = build_page(game, page.read_text(encoding="utf-8"))
         contents[DOCS / "images" / f"{name}.svg"] = picture(game)
+    page = DOCS / "agents.md"
+    contents[page] = write_parts(page.read_text(encoding="utf-8"), lambda name: AGENT_SECTIONS[name]())
     return contents
 
 

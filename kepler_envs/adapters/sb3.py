@@ -460,6 +460,8 @@ def opponent_seeds(game_seeds: np.ndarray) -> np.ndarray:
 class SharedSeatVecEnv(_BatchVecEnv):
     """Every seat learns: one decision per game and step, of whoever is to move.
 
+    A subclass may let others decide for some seats, from which nothing is learned: ``learning`` and ``others_choose``.
+
     For :class:`SharedMaskablePPO`, which sorts the decisions by seat. Rewards returned here are only the mover's own of this step;
     what all seats were paid is in ``batch.reward``. Infos of a finished game: ``terminal_observation`` (as the
     seat that ended it sees it), ``episode`` (``r`` is seat 0's return, ``l`` the decisions of all seats, ``t``), ``truncated``, ``returns`` (P,).
@@ -473,6 +475,15 @@ class SharedSeatVecEnv(_BatchVecEnv):
     def seats(self) -> np.ndarray:
         """int8 (N,): who is to move, a copy."""
         return self.batch.seat.copy()
+
+    @property
+    def learning(self) -> np.ndarray:
+        """bool (N,): whether the seat to move is the learner's."""
+        return np.ones(self.num_envs, np.bool_)
+
+    def others_choose(self, actions: np.ndarray) -> np.ndarray:
+        """The learner's choices (N,), with those of others where the seat to move is not the learner's."""
+        return actions
 
     def reset(self) -> np.ndarray:
         """Deal new games."""
@@ -572,7 +583,8 @@ def seat_advantages(
 class SharedRolloutBuffer(MaskableRolloutBuffer):
     """A rollout of games in which all seats decide: observations and masks keep their small types, rewards have a seat axis.
 
-    ``rewards`` float32 (T, N, P), ``seats`` int8 (T, N), ``dones`` bool (T, N); all else as in its base class.
+    ``rewards`` float32 (T, N, P), ``seats`` int8 (T, N), ``dones`` bool (T, N), ``learning`` bool (T, N): decisions to learn from.
+    All else as in its base class.
     """
 
     def __init__(self, *args: Any, num_players: int, **kwargs: Any) -> None:
@@ -592,6 +604,7 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
         self.action_masks = np.zeros((*steps, self.mask_dims), np.bool_)
         self.actions = np.zeros(steps, np.int64)
         self.seats = np.zeros(steps, np.int8)
+        self.learning = np.ones(steps, np.bool_)
         self.dones = np.zeros(steps, np.bool_)
         self.rewards = np.zeros((*steps, self.num_players), np.float32)
         self.values = np.zeros(steps, np.float32)
@@ -604,12 +617,14 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
         obs: np.ndarray,
         masks: np.ndarray,
         seats: np.ndarray,
+        learning: np.ndarray,
         actions: np.ndarray,
         values: np.ndarray,
         log_probs: np.ndarray,
     ) -> None:
-        """What the seats to move (N,) saw, might do, did, and what the network thought of it."""
+        """What the seats to move (N,) saw, might do, did, what the network thought of it, and whether it is to learn from it."""
         step = self.pos
+        self.learning[step] = learning
         self.observations[step] = obs
         self.action_masks[step] = masks
         self.seats[step] = seats
@@ -632,13 +647,19 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
         self.returns = self.advantages + self.values
 
     def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:
-        """Minibatches in random order (numpy's global generator, as in the base class)."""
+        """Minibatches in random order (numpy's global generator, as in the base class).
+
+        They are equally large, up to one, and about as large as asked: of a small rest, advantages could not be normalised.
+        """
         if not self.full:
             raise RuntimeError(f"the rollout has {self.pos} of {self.buffer_size} steps")
-        total = self.buffer_size * self.n_envs
-        order = np.random.permutation(total)
-        for first in range(0, total, batch_size or total):
-            yield self._get_samples(order[first : first + (batch_size or total)])
+        order = np.random.permutation(np.flatnonzero(self.learning.ravel()))
+        if len(order) < 2:
+            raise RuntimeError(
+                f"{len(order)} decisions to learn from; play more games side by side, or longer rollouts"
+            )
+        for chosen in np.array_split(order, max(1, round(len(order) / (batch_size or len(order))))):
+            yield self._get_samples(chosen)
 
     def _get_samples(self, batch_inds: np.ndarray, env: Any = None) -> MaskableRolloutBufferSamples:
         flat = (
@@ -656,7 +677,7 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
 class SharedMaskablePPO(MaskablePPO):
     """MaskablePPO on a :class:`SharedSeatVecEnv`: one network decides for every seat and learns from all of them.
 
-    Arguments are MaskablePPO's; ``n_steps`` counts decisions per game.
+    Arguments are MaskablePPO's; ``n_steps`` counts decisions per game, timesteps those of the learner.
     """
 
     def __init__(self, policy: Any, env: Any, *args: Any, _init_setup_model: bool = True, **kwargs: Any) -> None:
@@ -690,10 +711,11 @@ class SharedMaskablePPO(MaskablePPO):
             masks = games.action_masks()
             with th.no_grad():
                 chosen, values, log_probs = self.policy(self._last_seen(), action_masks=masks if use_masking else None)
-            actions = chosen.cpu().numpy()
+            actions = games.others_choose(chosen.cpu().numpy())
             rollout_buffer.add_decisions(
-                self._last_obs, masks, games.seats, actions, values.cpu().numpy().ravel(), log_probs.cpu().numpy()
-            )
+                self._last_obs, masks, games.seats, games.learning, actions, values.cpu().numpy().ravel(),
+                log_probs.cpu().numpy(),
+            )  # fmt: skip
             self._play(env, games, actions, rollout_buffer)
             callback.update_locals(locals())
             if not callback.on_step():
@@ -715,8 +737,10 @@ class SharedMaskablePPO(MaskablePPO):
         rollout.reset()
         unknown = np.zeros(games.num_envs, np.float32)
         for _ in range(self.n_steps):
-            actions = teacher(games.batch, rows)
-            rollout.add_decisions(self._last_obs, games.action_masks(), games.seats, actions, unknown, unknown)
+            actions = games.others_choose(teacher(games.batch, rows))
+            rollout.add_decisions(
+                self._last_obs, games.action_masks(), games.seats, games.learning, actions, unknown, unknown
+            )
             ended = self._play(self.env, games, actions, rollout)
             if ended.size:
                 teacher.start(ended, opponent_seeds(games.batch.seed[ended]))
@@ -753,9 +777,10 @@ class SharedMaskablePPO(MaskablePPO):
 
     def _play(self, env: Any, games: SharedSeatVecEnv, actions: np.ndarray, rollout: SharedRolloutBuffer) -> np.ndarray:
         """One decision in every game, and what it paid into the rollout; the rows (M,) whose games it ended."""
+        learned = int(games.learning.sum())
         self._last_obs, _, dones, infos = env.step(actions)
         rollout.add_outcome(games.batch.reward, dones)
         self._last_episode_starts = dones
-        self.num_timesteps += env.num_envs
+        self.num_timesteps += learned
         self._update_info_buffer(infos, dones)
         return np.flatnonzero(dones)

@@ -1,0 +1,113 @@
+"""Games of several player counts side by side, for one network that plays them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+import agents
+from agents.protocol import AgentError, Decisions
+from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.game import Configuration
+
+
+def check_alike(configs: Sequence[Configuration]) -> None:
+    """AgentError unless one network can play all these games: equal pieces of the observation, equal actions."""
+    first = configs[0]
+    for other in configs[1:]:
+        if list(other.observation) != list(first.observation) or list(other.actions.blocks) != list(
+            first.actions.blocks
+        ):
+            raise AgentError(
+                f"{first.game.id}: observation or actions with {other.num_players} players are not those with "
+                f"{first.num_players}, so one network cannot play both; train one for each"
+            )
+
+
+class JoinedBatch:
+    """Batches used like one: their rows follow one another, arrays per seat have a column for each seat of the largest.
+
+    It has what an environment of Stable-Baselines3 needs of a :class:`Batch`. Seats that a game does not have are paid 0.
+
+    Attributes:
+        parts: the batches. config, num_players: of the one with most players. num_envs: rows of all.
+        players: int64 (N,), seats of each row's games.
+    """
+
+    def __init__(self, parts: Sequence[Batch]) -> None:
+        check_alike([part.config for part in parts])
+        self.parts = tuple(parts)
+        self.config = max((part.config for part in parts), key=lambda config: config.num_players)
+        self.num_players = self.config.num_players
+        self.num_envs = sum(part.num_envs for part in parts)
+        self.players = np.concatenate([np.full(part.num_envs, part.num_players) for part in parts])
+
+    @classmethod
+    def deal(cls, configs: Sequence[Configuration], num_envs: int, seed: int) -> JoinedBatch:
+        """``num_envs`` games, spread evenly over these configurations."""
+        if num_envs < len(configs):
+            raise AgentError(f"{num_envs} games side by side are too few for {len(configs)} player counts")
+        sizes = [len(rows) for rows in np.array_split(np.arange(num_envs), len(configs))]
+        return cls([Batch(config, size, seed + number) for number, (config, size) in enumerate(zip(configs, sizes, strict=True))])  # fmt: skip
+
+    def step(self, actions: np.ndarray) -> None:
+        """See :meth:`Batch.step`."""
+        for part, _, its in self.split(np.arange(self.num_envs)):
+            part.step(actions[its])
+
+    def reset(self, seed: int | None = None) -> None:
+        """See :meth:`Batch.reset`; the parts get different seeds."""
+        for number, part in enumerate(self.parts):
+            part.reset(None if seed is None else seed + number)
+
+    def split(self, rows: np.ndarray) -> Iterator[tuple[Batch, np.ndarray, np.ndarray]]:
+        """For each part with some of these rows (M,), ascending: it, its own row numbers, and their places among the M."""
+        first = 0
+        for part in self.parts:
+            places = np.flatnonzero((rows >= first) & (rows < first + part.num_envs))
+            if len(places):
+                yield part, rows[places] - first, places
+            first += part.num_envs
+
+    def _rows(self, name: str) -> np.ndarray:
+        return np.concatenate([getattr(part, name) for part in self.parts])
+
+    def _seats(self, name: str) -> np.ndarray:
+        arrays = [getattr(part, name) for part in self.parts]
+        return np.concatenate([np.pad(array, ((0, 0), (0, self.num_players - array.shape[1]))) for array in arrays])
+
+    observation = property(lambda self: self._rows("observation"))
+    action_mask = property(lambda self: self._rows("action_mask"))
+    seat = property(lambda self: self._rows("seat"))
+    seed = property(lambda self: self._rows("seed"))
+    done = property(lambda self: self._rows("done"))
+    episodes = property(lambda self: self._rows("episodes"))
+    final_length = property(lambda self: self._rows("final_length"))
+    reward = property(lambda self: self._seats("reward"))
+    final_return = property(lambda self: self._seats("final_return"))
+    final_place = property(lambda self: self._seats("final_place"))
+
+    def observe_final(self, seat: np.ndarray) -> np.ndarray:
+        """See :meth:`Batch.observe_final`."""
+        return np.concatenate([part.observe_final(seat[its]) for part, _, its in self.split(np.arange(self.num_envs))])
+
+
+class JoinedAgent:
+    """An agent by its spec, one for each part of a :class:`JoinedBatch`; a teacher, or an opponent."""
+
+    def __init__(self, spec: str, batch: JoinedBatch) -> None:
+        self._agents = {id(part): agents.load(spec, part.config) for part in batch.parts}
+        self._batch = batch
+
+    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        """Games begin in these rows (M,), with seeds (M,) for its own randomness."""
+        for part, own, places in self._batch.split(rows):
+            self._agents[id(part)].start(own, seeds[places])
+
+    def __call__(self, batch: JoinedBatch, rows: np.ndarray) -> np.ndarray:
+        """Legal ids (M,) for the seats to move in these rows (M,), ascending."""
+        actions = np.empty(len(rows), np.int64)
+        for part, own, places in self._batch.split(rows):
+            actions[places] = self._agents[id(part)].act(Decisions(part, own))
+        return actions

@@ -1,0 +1,179 @@
+"""Publish a trained agent with the repository: ``python -m agents.publish runs/ad_astra-4p-shared ad_astra/ppo-v0``.
+
+The checkpoint of the run's folder is written to ``agents/published/GAME/NAME.zip`` with its weights in float16, its learning curve, and a
+description that says how to train it again. Weights may lose precision but not change play: on positions from its own games the
+copy has to choose what the original chooses.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import torch as th
+import tyro
+
+import kepler_envs
+from agents import checkpoint, published
+from agents.config import command_line
+from agents.ppo import NetworkAgent, find_checkpoint
+from agents.protocol import AgentError, Decisions
+from kepler_envs.adapters.sb3 import PiecePolicy
+from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.game import Configuration
+
+MOST_BYTES = 1_000_000
+"""A published file is smaller than this: it stays in the history of the repository for good."""
+CURVE = "learning_curve.csv"
+LEAST_AGREEMENT = 0.99
+COMPARED_GAMES, COMPARED_STEPS, COMPARED_SEED = 64, 100, 2**61
+
+
+@dataclass(frozen=True)
+class Publish:
+    """Publish the agent of a training run."""
+
+    run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN_FOLDER")]
+    """Folder of the run, or one of the checkpoints in it; best.zip is taken from a folder."""
+    name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="GAME/NAME")]
+    """What it will be loaded as, for example ad_astra/ppo-v0."""
+    replace: bool = False
+    """Replace the agent of that name if there is one."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """What was written."""
+
+    path: Path
+    size: int
+    description: dict[str, Any]
+
+
+def publish(request: Publish) -> Published:
+    """Write the published copy of a run's checkpoint.
+
+    Raises:
+        AgentError: a bad name, one that is taken, a checkpoint of another game, one that is too large, or one that plays
+            otherwise in float16.
+    """
+    source = find_checkpoint(request.run) if request.run.is_dir() else request.run
+    description = checkpoint.read_description(source)
+    target = _target(request, description)
+    config = trained_configuration(description)
+    original = checkpoint.load_policy(source, config)
+    weights = checkpoint.half_precision(original)
+    agreement = agreement_of_play(original, weights, config, checkpoint.Network.from_json(description["network"]))
+    if agreement < LEAST_AGREEMENT:
+        raise AgentError(f"{source}: in float16 it chooses the same in {agreement:.2%} of positions only")
+    description = {
+        **_published_description(description, source),
+        "float16": {"positions": COMPARED_GAMES * COMPARED_STEPS, "same_choice": agreement},
+    }
+    content = checkpoint.checkpoint_bytes(
+        description, {checkpoint.WEIGHTS: weights, CURVE: _curve(source.parent)}, compress=True
+    )
+    if len(content) >= MOST_BYTES:
+        raise AgentError(
+            f"{source} takes {len(content):,} bytes, allowed are fewer than {MOST_BYTES:,}: train a smaller network "
+            "(--width, --hidden, --channels)"
+        )
+    checkpoint.write_atomically(target, content)
+    return Published(target, len(content), description)
+
+
+def _target(request: Publish, description: Mapping[str, Any]) -> Path:
+    game, slash, name = request.name.partition("/")
+    if not slash or not published.NAME.fullmatch(name):
+        raise AgentError(f"{request.name!r} cannot be published; write GAME/NAME with a name like ppo-v0")
+    trained = kepler_envs.game(description["game"]).name
+    if game != trained:
+        raise AgentError(f"{request.run} was trained for {trained}; publish it as {trained}/{name}, not {request.name}")
+    target = published.published_path(game, name)
+    if target.exists() and not request.replace:
+        raise AgentError(f"{request.name} is published already ({target}); --replace writes another in its place")
+    return target
+
+
+def trained_configuration(description: Mapping[str, Any]) -> Configuration:
+    """The games a checkpoint was trained for, the largest if there are several counts, paid as their default says."""
+    most = max(checkpoint.player_counts(description))
+    return kepler_envs.game(description["game"]).configure(most, **description["options"])
+
+
+def _published_description(description: Mapping[str, Any], source: Path) -> dict[str, Any]:
+    """The description without the folder it was trained in, with what it takes to train it again."""
+    training = {name: value for name, value in description["training"].items() if name != "out"}
+    whole = checkpoint.read_description(source.parent / "last.zip")["results"]
+    return {
+        **description,
+        "training": training,
+        "command": command_line(training),
+        "seed": training["seed"],
+        "budget": {"steps": whole["steps"], "minutes": round(whole["seconds"] / 60, 1)},
+    }
+
+
+def _curve(folder: Path) -> bytes:
+    try:
+        return (folder / CURVE).read_bytes()
+    except FileNotFoundError:
+        raise AgentError(f"there is no {CURVE} in {folder}: only the folder of a whole run can be published") from None
+
+
+# ---------------------------------------------------------------- precision
+
+
+def agreement_of_play(
+    original: PiecePolicy, weights: bytes, config: Configuration, network: checkpoint.Network
+) -> float:
+    """How often a network with these weights chooses what the original chooses, at positions that the original comes to."""
+    copy = network.build(config)
+    copy.load_state_dict(th.load(io.BytesIO(weights), weights_only=True))
+    one, other = NetworkAgent(original), NetworkAgent(copy)
+    batch = Batch(config, COMPARED_GAMES, COMPARED_SEED)
+    rows = np.arange(COMPARED_GAMES)
+    same = 0
+    for _ in range(COMPARED_STEPS):
+        decisions = Decisions(batch, rows)
+        actions = one.act(decisions)
+        same += int((other.act(decisions) == actions).sum())
+        batch.step(actions)
+    return same / (COMPARED_GAMES * COMPARED_STEPS)
+
+
+# ---------------------------------------------------------------- terminal
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """The command line."""
+    try:
+        written = publish(tyro.cli(Publish, args=argv, description=__doc__, config=(tyro.conf.FlagCreatePairsOff,)))
+    except (AgentError, kepler_envs.OptionError, KeyError) as error:
+        sys.exit(str(error.args[0]))
+    about = written.description
+    print(f"{written.path}: {written.size:,} bytes, {about['results']['parameters']:,} parameters in float16")
+    print(f"  {about['game']}, {about['num_players']} players, options {about['options']}")
+    print(f"  {about['command']}")
+    print(f"  trained for {about['budget']['minutes']} minutes, {about['budget']['steps']:,} decisions; this is the")
+    print(f"  network after {about['results']['steps']:,}, commit {about['commit']}")
+    for opponent, wins in about["results"]["evaluations"].items():
+        print(
+            f"  wins {wins['mean']:.1%} ({wins['low']:.1%} .. {wins['high']:.1%}) of {wins['games']} against {opponent}"
+        )
+    print(
+        f"  chooses as in float32 in {about['float16']['same_choice']:.2%} of {about['float16']['positions']:,} positions"
+    )
+    if (about["commit"] or "+").endswith("+"):
+        print(
+            "  note: trained in a checkout with uncommitted changes, or outside of one; nobody can train it again exactly"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,348 @@
+"""Self-play with a pool: who plays whom, ratings, several player counts, and runs that go on exactly."""
+
+from __future__ import annotations
+
+import csv
+import threading
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch as th
+
+import agents
+import kepler_envs
+from agents import checkpoint
+from agents.config import PoolConfig, TrainConfig, player_range
+from agents.joined import JoinedAgent, JoinedBatch, check_alike
+from agents.pool import DECAY, LEARNER, Member, Pool, PoolVecEnv, most_crowded, pfsp_weights, rate_game
+from agents.protocol import AgentError
+from agents.train import Run, train
+from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.observation import Layout
+
+GAME = kepler_envs.game("kitten_adventurers")
+STEPS = 2000
+TINY = TrainConfig(
+    players="2-4", option=("quest_size=2",), seat="pool", steps=STEPS, num_envs=6, n_steps=32, batch_size=64, epochs=1, width=16,
+    hidden=(16,), eval_every=1500, eval_games=12, eval_opponents=("uniform",), teacher="greedy",
+    pool=PoolConfig(latest=0.3, sparring=("uniform", "greedy"), snapshot_every=300, snapshots=3, lineup=2),
+)  # fmt: skip
+
+
+def weights(run: Run) -> list[th.Tensor]:
+    return [parameter.detach().clone() for parameter in run.model.policy.parameters()]
+
+
+def equal(one: Run, other: Run) -> bool:
+    return all(th.equal(a, b) for a, b in zip(weights(one), weights(other), strict=True))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Run:
+    return train(replace(TINY, out=tmp_path_factory.mktemp("whole")))
+
+
+# ---------------------------------------------------------------- ratings
+
+
+def test_a_win_between_equals_moves_both_by_the_formula():
+    """Weng and Lin 2011, algorithm 1: mu +- sigma^2 / c * (1 - 1/2) with c^2 = 2 sigma^2 + 2 beta^2."""
+    winner, loser = Member("winner"), Member("loser")
+    rate_game([loser, winner], [2, 1])
+    sigma, beta = 25 / 3, 25 / 6
+    step = sigma**2 / (2 * sigma**2 + 2 * beta**2) ** 0.5 / 2
+    assert winner.mu == pytest.approx(25 + step) and loser.mu == pytest.approx(25 - step)
+    assert winner.sigma == loser.sigma == pytest.approx(8.0655065)
+    assert winner.games == loser.games == 1
+
+
+def test_ties_keep_equals_equal():
+    members = [Member(name) for name in "abcd"]
+    rate_game(members, [1, 1, 3, 4])
+    first, second, third, last = (member.mu for member in members)
+    assert first == pytest.approx(second) and second > third > last
+    assert first + second + third + last == pytest.approx(100)
+
+
+def test_who_sits_twice_gets_the_mean_of_both_seats():
+    twice, once = Member("twice"), Member("once")
+    rate_game([twice, once, twice], [1, 2, 3])
+    assert twice.mu == pytest.approx(25) and once.mu == pytest.approx(25)
+    assert twice.games == 1 and twice.sigma < 25 / 3
+
+
+# ---------------------------------------------------------------- who plays
+
+
+def test_pfsp_weights_are_squares_of_the_chance_to_lose():
+    assert pfsp_weights([0.0, 0.5, 1.0]) == pytest.approx([0.8, 0.2, 0.0])
+    assert pfsp_weights([0.9, 0.7]) == pytest.approx([0.1, 0.9])
+    assert pfsp_weights([1.0, 1.0]) == pytest.approx([0.5, 0.5])
+
+
+def test_the_snapshot_closest_to_its_neighbours_goes():
+    assert most_crowded([0, 10, 20, 30, 40]) == 1
+    assert most_crowded([0, 20, 30, 40, 50]) == 2
+    assert most_crowded([0, 20, 40, 50]) == 2
+    kept = [0, 1, 2, 3]
+    for new in range(4, 40):
+        kept.append(new)
+        del kept[most_crowded(kept)]
+    assert kept[0] == 0 and kept[-1] == 39 and np.diff(kept).min() >= 5
+
+
+def hand_made_pool(**changes) -> Pool:
+    """Two partners, and three snapshots that the learner beats with probability 0, 1/2 and 1."""
+    pool = Pool(PoolConfig(sparring=("greedy", "uniform"), **changes), 3)
+    for steps, beaten in ((10, 0.0), (20, 5.0), (30, 10.0)):
+        pool.snapshots.append(len(pool.members))
+        pool.members.append(Member(f"step {steps}", b"network", steps, faced=10.0, beaten=beaten))
+    return pool
+
+
+def drawn(pool: Pool, times: int = 4000) -> dict[str, float]:
+    counts = Counter(pool.members[pool._draw_member()].name for _ in range(times))
+    return {name: count / times for name, count in counts.items()}
+
+
+def test_members_are_drawn_by_their_shares():
+    shares = drawn(hand_made_pool(past=0.3, pfsp=0.5, sparring_share=0.2))
+    wanted = {"greedy": 0.1, "uniform": 0.1, "step 10": 0.1 + 0.4, "step 20": 0.1 + 0.1, "step 30": 0.1}
+    assert shares == pytest.approx(wanted, abs=0.03)
+    assert drawn(hand_made_pool(past=0, pfsp=1, sparring_share=0)).keys() == {"step 10", "step 20"}
+
+
+def test_what_cannot_be_drawn_yet_is_played_by_the_learner():
+    pool = Pool(PoolConfig(latest=0.4, past=0.2, pfsp=0.3, sparring_share=0.1, sparring=("greedy",)), 0)
+    pool.change_lineup()
+    assert {pool.members[number].name for number in pool.lineup} == {"greedy"}
+    seats = np.array([pool.seat_game(4, 2) for _ in range(2000)])
+    assert (seats[:, 2] == LEARNER).all()
+    assert (seats[:, [0, 1, 3]] == LEARNER).mean() == pytest.approx(0.9, abs=0.02)
+    alone = Pool(PoolConfig(sparring=()), 0)
+    alone.change_lineup()
+    assert alone.lineup == [] and (alone.seat_game(4, 0) == LEARNER).all()
+
+
+def test_a_lineup_changes_one_by_one():
+    pool = hand_made_pool(lineup=4)
+    pool.change_lineup()
+    first = list(pool.lineup)
+    pool.change_lineup()
+    assert len(first) == len(pool.lineup) == 4 and pool.lineup[:3] == first[1:]
+
+
+def test_results_are_booked_between_the_learner_and_each_member():
+    pool = hand_made_pool()
+    pool.book(np.array([LEARNER, 0, 1, LEARNER]), np.array([1, 2, 3, 3]))
+    greedy, uniform = pool.members[:2]
+    assert (greedy.faced, greedy.beaten) == (1, 0.5), "one seat of the learner before it, one behind"
+    assert (uniform.faced, uniform.beaten) == (1, 0.75), "one seat before it, one beside it"
+    before = (greedy.mu, pool.learner.mu)
+    pool.book(np.array([0, LEARNER]), np.array([2, 1]))
+    assert (greedy.faced, greedy.beaten) == pytest.approx((DECAY + 1, DECAY * 0.5 + 1))
+    assert greedy.games == 2 and uniform.games == 1 and pool.learner.games == 2
+    assert greedy.mu < before[0] and pool.learner.mu > before[1]
+    rating = pool.learner.mu
+    pool.book(np.array([LEARNER, LEARNER]), np.array([1, 2]))
+    assert pool.learner.mu == rating and pool.learner.games == 2, "nothing is learned about it from itself"
+
+
+def test_networks_nobody_needs_are_dropped_and_ratings_kept():
+    pool = hand_made_pool()
+    del pool.snapshots[0]
+    pool.forget(np.array([[LEARNER, 2]]))
+    assert pool.members[2].weights == b"network", "it still plays"
+    pool.forget(np.array([[LEARNER, 3]]))
+    assert pool.members[2].weights == b"" and pool.members[3].weights == b"network"
+    assert {line["member"]: line["drawn"] for line in pool.table()}["step 10"] is False
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"latest": -0.1}, "--pool.latest -0.1 is not allowed; allowed: 0 and more"),
+        ({"latest": 0, "past": 0, "pfsp": 0, "sparring_share": 0}, "all 0"),
+        ({"snapshots": 1}, "--pool.snapshots 1 is not allowed; allowed: 2 and more"),
+        ({"lineup": 0}, "--pool.lineup 0"),
+    ],
+)
+def test_settings_of_the_pool_are_checked(wrong, message):
+    with pytest.raises(AgentError, match=message):
+        PoolConfig(**wrong)
+
+
+# ---------------------------------------------------------------- games of several player counts
+
+
+def test_a_joined_batch_is_its_parts():
+    configs = [GAME.configure(players, quest_size=2) for players in (2, 3, 4)]
+    joined = JoinedBatch.deal(configs, 10, 7)
+    assert [part.num_envs for part in joined.parts] == [4, 3, 3] and joined.num_players == 4
+    assert joined.players.tolist() == [2] * 4 + [3] * 3 + [4] * 3
+    alone = [
+        Batch(config, size, 7 + number) for number, (config, size) in enumerate(zip(configs, (4, 3, 3), strict=True))
+    ]
+    for _ in range(200):
+        actions = [batch.uniform() for batch in alone]
+        joined.step(np.concatenate(actions))
+        for batch, own in zip(alone, actions, strict=True):
+            batch.step(own)
+        for name in ("observation", "action_mask", "seat", "done", "episodes", "seed", "final_length"):
+            assert (getattr(joined, name) == np.concatenate([getattr(batch, name) for batch in alone])).all()
+        assert (joined.reward[:4, :2] == alone[0].reward).all() and (joined.reward[:4, 2:] == 0).all()
+        assert (joined.final_place[7:] == alone[2].final_place).all()
+    seats = joined.seat
+    assert (joined.observe_final(seats)[4:7] == alone[1].observe_final(seats[4:7])).all()
+    assert joined.episodes.sum() > 0
+
+
+def test_an_agent_plays_all_parts():
+    joined = JoinedBatch.deal([GAME.configure(players, quest_size=2) for players in (2, 3)], 6, 1)
+    agent = JoinedAgent("greedy", joined)
+    agent.start(np.arange(6), joined.seed)
+    actions = agent(joined, np.array([1, 3, 5]))
+    assert joined.action_mask[[1, 3, 5], actions].all()
+    joined.step(agent(joined, np.arange(6)))
+
+
+def test_games_that_one_network_cannot_play_are_refused():
+    two, three = GAME.configure(2), GAME.configure(3)
+    three.observation = Layout(list(kepler_envs.game("ad_astra").observation)[:1])
+    with pytest.raises(AgentError, match="with 3 players are not those with 2, so one network cannot play both"):
+        check_alike([two, three])
+    with pytest.raises(AgentError, match="2 games side by side are too few for 3 player counts"):
+        JoinedBatch.deal([GAME.configure(players) for players in (2, 3, 4)], 2, 0)
+
+
+def test_ranges_of_players():
+    assert player_range(None) is None and player_range(4) == [4]
+    assert player_range("3-5") == [3, 4, 5] and player_range("4") == [4]
+    for wrong in ("5-3", "3-", "-3", "many", "3-4-5"):
+        with pytest.raises(AgentError, match="write a number, or a range such as 3-5"):
+            player_range(wrong)
+    with pytest.raises(AgentError, match="--players 2-4 needs --seat pool"):
+        train(replace(TINY, seat="shared"))
+
+
+# ---------------------------------------------------------------- the environment
+
+
+def test_only_the_learner_s_decisions_are_learned_from(finished):
+    env, buffer = finished.env, finished.model.rollout_buffer
+    assert isinstance(env, PoolVecEnv)
+    assert 0.3 < buffer.learning.mean() < 0.9
+    samples = list(buffer.get(64))
+    assert sum(len(sample.actions) for sample in samples) == buffer.learning.sum()
+    assert min(len(sample.actions) for sample in samples) > 32, "no small rest"
+    learned = sorted(buffer.values[buffer.learning].tolist())
+    assert sorted(value for sample in samples for value in sample.old_values.tolist()) == pytest.approx(learned)
+
+
+def test_every_game_has_a_learner_and_seats_of_absent_players_stay_empty(finished):
+    env = finished.env
+    assert (env.learning == (env.seated[np.arange(6), env.batch.seat] == LEARNER)).all()
+    for row, players in enumerate(env.batch.players):
+        assert (env.seated[row, :players] == LEARNER).any() and (env.seated[row, players:] == LEARNER).all()
+    masks = env.action_masks()
+    own = np.array([int(np.flatnonzero(mask)[0]) for mask in masks])
+    chosen = env.others_choose(own)
+    assert masks[np.arange(6), chosen].all() and (chosen[env.learning] == own[env.learning]).all()
+
+
+def test_seats_of_the_learner_take_turns():
+    pool = Pool(PoolConfig(latest=0, past=0, pfsp=0, sparring_share=1, sparring=("greedy",)), 0)
+    config = GAME.configure(3, quest_size=2)
+    env = PoolVecEnv(JoinedBatch.deal([config], 6, 5), pool, checkpoint.Network(8, (8,)))
+    env.begin_rollout()
+    env.reset()
+    assert np.argmax(env.seated == LEARNER, 1).tolist() == [0, 1, 2, 0, 1, 2]
+    assert ((env.seated == LEARNER).sum(1) == 1).all(), "no seat of the network as it is: its share is 0"
+    while (env.batch.episodes == 0).any():
+        mask = env.action_masks()
+        env.step(env.others_choose(mask.argmax(1)))
+    expected = (np.arange(6) + env.batch.episodes) % 3
+    assert np.argmax(env.seated == LEARNER, 1).tolist() == expected.tolist()
+    assert pool.members[0].games == env.batch.episodes.sum() and pool.members[0].mu > pool.learner.mu
+
+
+# ---------------------------------------------------------------- runs
+
+
+def test_a_run_rates_everybody_who_played(finished):
+    with (finished.out / "ratings.csv").open(newline="") as lines:
+        table = list(csv.DictReader(lines))
+    names = {line["member"] for line in table}
+    assert {"learner", "uniform", "greedy"} < names and len(names) >= 6
+    assert [float(line["rating"]) for line in table] == sorted((float(line["rating"]) for line in table), reverse=True)
+    pool = finished.pool
+    assert pool is not None and len(pool.snapshots) == 3 and pool.learner.games > 20
+    assert sum(int(line["games"]) for line in table if line["member"] not in ("learner", "uniform", "greedy")) > 0
+    assert finished.status().ratings.startswith("ratings: learner ")
+    assert finished.curve[-1]["rating"] == round(pool.learner.mu, 3)
+
+
+def test_an_interrupted_run_ends_like_an_uninterrupted_one(finished, tmp_path):
+    """The same seed gives the same run, in one piece or in many."""
+    config = replace(TINY, out=tmp_path)
+    steps = []
+    while not steps or steps[-1] < STEPS:
+        stop, after = threading.Event(), len(steps) * 300 + 200
+
+        def interrupt(status, stop=stop, after=after) -> None:
+            if status.steps >= after:
+                stop.set()
+
+        run = train(config, stop, interrupt)
+        steps.append(run.steps)
+    assert len(set(steps)) >= 5 and run.steps == finished.steps
+    assert equal(finished, run)
+    assert run.pool.table() == finished.pool.table() and run.pool.lineup == finished.pool.lineup
+    assert (run.env.seated == finished.env.seated).all()
+
+
+def test_a_network_of_several_player_counts_plays_them_all(finished):
+    description = checkpoint.read_description(finished.out / "best.zip")
+    assert description["num_players"] == [2, 3, 4]
+    for players in (2, 3, 4):
+        config = GAME.configure(players, quest_size=2)
+        batch, agent, rows = Batch(config, 6, 1), agents.load(f"ppo:{finished.out}", config), np.arange(6)
+        agent.start(rows, batch.seed)
+        for _ in range(30):
+            batch.step(agent.act(agents.Decisions(batch, rows)))
+    with pytest.raises(AgentError, match=r"num_players is \[2, 3, 4\], here 5"):
+        agents.load(f"ppo:{finished.out}", GAME.configure(5, quest_size=2))
+    with pytest.raises(AgentError, match="option quest_size is 2, here 4"):
+        agents.load(f"ppo:{finished.out}", GAME.configure(3, quest_size=4))
+    assert [one.opponent for one in finished.evaluations] == ["uniform_2p", "uniform_3p", "uniform_4p"]
+
+
+@pytest.mark.parametrize("seat", ["shared", "single", "pool"])
+def test_a_run_begins_with_a_given_network(finished, tmp_path, seat):
+    spec = f"ppo:{finished.out}"
+    run = Run(replace(TINY, players=3, seat=seat, start=spec, width=99, out=tmp_path, teacher=None))
+    best = checkpoint.load_policy(finished.out / "best.zip", run.games)
+    assert all(th.equal(a, b) for a, b in zip(weights(run), best.parameters(), strict=True))
+    run.advance()
+    assert run.steps > 0 and not all(th.equal(a, b) for a, b in zip(weights(run), best.parameters(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"start": "greedy"}, "--start greedy is not a trained network"),
+        ({"start": "gredy"}, "no agent 'gredy'"),
+        ({"pool": PoolConfig(sparring=("gredy",))}, "no agent 'gredy'"),
+        ({"players": "2-9"}, "num_players = 9 is not allowed"),
+    ],
+)
+def test_what_cannot_be_trained_is_said(tmp_path, changes, message):
+    with pytest.raises(ValueError, match=message):
+        train(replace(TINY, **{**changes, "out": tmp_path}))
+
+
+def test_a_run_with_another_pool_is_not_taken_up(finished):
+    with pytest.raises(AgentError, match="begun with other settings: pool is"):
+        train(replace(TINY, out=finished.out, pool=replace(TINY.pool, lineup=3)))

@@ -1,0 +1,246 @@
+"""Agents that come with the repository, and the command that publishes them."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from dataclasses import asdict, replace
+from operator import gt
+
+import numpy as np
+import pytest
+import torch as th
+import tyro
+
+import agents
+import kepler_envs
+from agents import checkpoint, published
+from agents.config import PoolConfig, TrainConfig, command_line
+from agents.ppo import PPOAgent
+from agents.protocol import AgentError, Decisions
+from agents.publish import CURVE, MOST_BYTES, Publish, agreement_of_play, main, publish
+from agents.train import Run, train
+from docs import build
+from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.game import Configuration
+
+NAME = "kitten_adventurers/tiny-v0"
+
+
+def play_legally(agent: agents.Agent, config: Configuration, steps: int = 60) -> None:
+    batch, rows = Batch(config, 8, 3), np.arange(8)
+    agent.start(rows, batch.seed)
+    for _ in range(steps):
+        batch.step(agent.act(Decisions(batch, rows)))  # refuses what is not legal
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Run:
+    return train(
+        TrainConfig(
+            players=2,
+            option=("quest_size=2",),
+            steps=512,
+            num_envs=8,
+            n_steps=32,
+            batch_size=64,
+            epochs=1,
+            width=16,
+            hidden=(16,),
+            eval_every=256,
+            eval_games=8,
+            teacher="greedy",
+            out=tmp_path_factory.mktemp("run"),
+        )  # fmt: skip
+    )
+
+
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    """An empty place for published agents; few positions are compared."""
+    monkeypatch.setattr("agents.publish.COMPARED_STEPS", 10)
+    monkeypatch.setattr(published, "FOLDER", tmp_path / "published")
+    return tmp_path / "published"
+
+
+# ---------------------------------------------------------------- what is published
+
+
+@pytest.mark.parametrize("name", published.published_names())
+def test_a_published_agent_is_small_complete_and_plays(name):
+    game, short = name.split("/")
+    path = published.published_path(game, short)
+    assert path.stat().st_size < MOST_BYTES
+    description = checkpoint.read_description(path)
+    assert kepler_envs.game(description["game"]).name == game
+    assert description["command"].startswith(f"python -m agents.train {game} ")
+    assert description["seed"] == description["training"]["seed"]
+    assert re.fullmatch(r"[0-9a-f]{40}\+?", description["commit"])
+    assert description["budget"]["steps"] >= description["results"]["steps"] > 0
+    assert description["budget"]["minutes"] > 0
+    wins = description["results"]["evaluations"]
+    assert any(opponent.startswith("greedy") for opponent in wins)
+    counts = checkpoint.player_counts(description)
+    against_uniform = [one["low"] for opponent, one in wins.items() if opponent.startswith("uniform")]
+    assert len(against_uniform) == len(counts) and all(map(gt, against_uniform, [1 / count for count in counts]))
+    assert description["float16"]["same_choice"] >= 0.99
+    curve = checkpoint.read_entries(path, [CURVE])[0].decode().splitlines()
+    assert curve[0].startswith("steps,seconds,games") and len(curve) > 2
+    assert "/tmp" not in json.dumps(description) and "/home" not in json.dumps(description)
+    for players in counts:
+        config = kepler_envs.game(game).configure(players, **description["options"])
+        play_legally(agents.load(name, config), config)
+
+
+# ---------------------------------------------------------------- publishing
+
+
+def test_a_run_is_published_and_loaded_by_name(finished, folder, capsys):
+    main([str(finished.out), NAME])
+    said = capsys.readouterr().out
+    path = folder / "kitten_adventurers" / "tiny-v0.zip"
+    assert f"{path.stat().st_size:,} bytes" in said and "chooses as in float32" in said
+    assert published.published_names() == [NAME]
+    config = kepler_envs.game("kitten_adventurers").configure(2, quest_size=2)
+    for spec in (NAME, "tiny-v0"):
+        agent = agents.load(spec, config)
+        assert agent.name == spec
+        play_legally(agent, config)
+    description = checkpoint.read_description(path)
+    assert description["seed"] == 0 and description["budget"]["steps"] == 512
+    assert "out" not in description["training"] and str(finished.out) not in json.dumps(description)
+    assert checkpoint.read_entries(path, [CURVE])[0] == (finished.out / CURVE).read_bytes()
+    assert {path.name for path in folder.rglob("*.*")} == {"tiny-v0.zip"}
+
+
+def test_published_weights_are_in_float16_and_stored_once(finished, folder):
+    written = publish(Publish(finished.out, NAME))
+    weights = th.load(io.BytesIO(checkpoint.read_entries(written.path, [checkpoint.WEIGHTS])[0]), weights_only=True)
+    assert {tensor.dtype for tensor in weights.values()} == {th.float16}
+    assert len({tensor.data_ptr() for tensor in weights.values()}) == len(list(finished.model.policy.parameters()))
+    config = kepler_envs.game("kitten_adventurers").configure(2, quest_size=2)
+    for loaded in checkpoint.load_policy(written.path, config).parameters():
+        assert loaded.dtype == th.float32
+
+
+def test_float16_does_not_change_play(finished, folder):
+    written = publish(Publish(finished.out, NAME))
+    config = kepler_envs.game("kitten_adventurers").configure(2, quest_size=2)
+    whole, half = PPOAgent(finished.out, config), agents.load(NAME, config)
+    batch, rows = Batch(config, 32, 11), np.arange(32)
+    same = []
+    for _ in range(100):
+        actions = whole.act(Decisions(batch, rows))
+        same.append(half.act(Decisions(batch, rows)) == actions)
+        batch.step(actions)
+    assert np.mean(same) >= 0.99
+    assert written.description["float16"]["same_choice"] >= 0.99
+
+
+def test_weights_that_play_otherwise_are_noticed(finished):
+    config = finished.games
+    policy = finished.model.policy
+    other = checkpoint.Network.from_json(finished._describe()["network"]).build(config)
+    assert agreement_of_play(policy, checkpoint.half_precision(other), config, finished.network) < 0.9
+
+
+def test_a_name_is_taken_once(finished, folder):
+    first = publish(Publish(finished.out, NAME))
+    with pytest.raises(AgentError, match="is published already .*--replace"):
+        publish(Publish(finished.out, NAME))
+    assert publish(Publish(finished.out, NAME, replace=True)).path == first.path
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("tiny-v0", "write GAME/NAME"),
+        ("kitten_adventurers/", "write GAME/NAME"),
+        ("kitten_adventurers/a b", "write GAME/NAME"),
+        ("kitten_adventurers/../x", "write GAME/NAME"),
+        ("ad_astra/tiny-v0", "trained for kitten_adventurers; publish it as kitten_adventurers/tiny-v0"),
+    ],
+)
+def test_bad_names_are_refused(finished, folder, name, message):
+    with pytest.raises(AgentError, match=message):
+        publish(Publish(finished.out, name))
+    assert not folder.exists()
+
+
+def test_large_networks_are_refused(finished, folder, monkeypatch):
+    monkeypatch.setattr("agents.publish.MOST_BYTES", 5000)
+    with pytest.raises(AgentError, match="bytes, allowed are fewer than 5,000"):
+        publish(Publish(finished.out, NAME))
+    assert not folder.exists()
+
+
+def test_a_folder_without_a_run_is_refused(folder, tmp_path):
+    with pytest.raises(AgentError, match="there is no checkpoint"):
+        publish(Publish(tmp_path, NAME))
+
+
+# ---------------------------------------------------------------- loading
+
+
+def test_unknown_names_list_what_there_is(finished, folder):
+    publish(Publish(finished.out, NAME))
+    config = kepler_envs.game("kitten_adventurers").configure(2, quest_size=2)
+    with pytest.raises(AgentError, match=f"no agent 'kitten_adventurers/tiny-v1'; there are:\n(.*\n)+  {NAME}"):
+        agents.load("kitten_adventurers/tiny-v1", config)
+    elsewhere = kepler_envs.game("ad_astra").configure(4)
+    with pytest.raises(AgentError, match=f"no agent 'tiny-v0'; there are:\n(.*\n)+  {NAME}"):
+        agents.load("tiny-v0", elsewhere)
+
+
+def test_other_games_players_and_options_are_refused(finished, folder):
+    publish(Publish(finished.out, NAME))
+    with pytest.raises(AgentError, match="num_players is 2, here 3"):
+        agents.load("tiny-v0", kepler_envs.game("kitten_adventurers").configure(3, quest_size=2))
+    with pytest.raises(AgentError, match="option quest_size is 2, here 4"):
+        agents.load("tiny-v0", kepler_envs.game("kitten_adventurers").configure(2, quest_size=4))
+    with pytest.raises(AgentError, match="game is 'kitten_adventurers-v0', here 'ad_astra-v0'"):
+        agents.load(NAME, kepler_envs.game("ad_astra").configure(4))
+
+
+def test_a_path_is_pointed_to(folder, tmp_path, monkeypatch):
+    (tmp_path / "runs" / "kittens").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AgentError, match="a checkpoint of your own is written ppo:runs/kittens"):
+        agents.load("runs/kittens", kepler_envs.game("kitten_adventurers").configure(2))
+
+
+def test_fingerprints_follow_published_files(finished, folder):
+    assert agents.fingerprint(NAME) == agents.fingerprint("tiny-v0") == ""
+    written = publish(Publish(finished.out, NAME))
+    first = agents.fingerprint(NAME)
+    assert first == agents.fingerprint("tiny-v0") == agents.fingerprint("tiny-v0", "kitten_adventurers") != ""
+    assert agents.fingerprint("tiny-v0", "ad_astra") == ""
+    with zipfile.ZipFile(written.path, "a") as archive:
+        archive.writestr("more", "")
+    assert agents.fingerprint(NAME) != first
+
+
+# ---------------------------------------------------------------- commands
+
+
+def test_a_published_command_asks_for_the_same_run():
+    config = TrainConfig(
+        "ad_astra", minutes=12.5, option=("a=1", "b=two"), hidden=(64, 32), seed=7, teacher="greedy", view="plain", channels=(4, 4)
+    )  # fmt: skip
+    pool = replace(
+        config, players="3-5", seat="pool", pool=PoolConfig(latest=0.25, sparring=(), snapshots=5), start="ppo-v0"
+    )
+    for asked in (TrainConfig(), config, pool, replace(pool, pool=PoolConfig(sparring=("greedy", "mcts:20")))):
+        command = command_line(json.loads(json.dumps(asdict(asked))))
+        assert command.startswith("python -m agents.train ")
+        assert tyro.cli(TrainConfig, args=command.split()[3:]) == asked
+
+
+def test_the_page_lists_what_is_published(finished, folder):
+    assert build.published_agents() == "None yet."
+    written = publish(Publish(finished.out, NAME))
+    line = build.published_agents().splitlines()[-1]
+    assert f"| `{NAME}` | 2 |" in line and f"| {written.size / 1000:.0f} kB |" in line
+    assert "512 decisions | 0 | " in line and f"`{written.description['command']}`" in line
