@@ -66,6 +66,9 @@ def fingerprint(spec: str, game: str = "") -> str:
     A published name without a game is that of ``game``; if that is not given, of all games that have one.
     """
     name, _, argument = spec.partition(":")
+    if name == "mcts":
+        network = [pair.removeprefix("network=") for pair in argument.split(",") if pair.startswith("network=")]
+        return fingerprint(network[-1], game) if network else ""
     path = Path(argument)
     if name not in KINDS:
         files = published_files(f"{game}/{name}" if game and "/" not in name else name)

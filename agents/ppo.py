@@ -92,9 +92,9 @@ class PositionNetwork:
         return log_probs.exp().float().numpy(), values.squeeze(1).float().numpy()
 
 
-def load_network(path: str, config: Configuration) -> PositionNetwork:
+def load_network(path: Path, config: Configuration) -> PositionNetwork:
     """The network of a checkpoint, or of the best one in a folder; AgentError as :class:`PPOAgent`."""
-    return PositionNetwork(load_policy(checkpoint_at(Path(path)), config))
+    return PositionNetwork(load_policy(checkpoint_at(path), config))
 
 
 def checkpoint_at(path: Path) -> Path:
@@ -115,8 +115,7 @@ class PPOAgent(NetworkAgent):
     """
 
     def __init__(self, path: Path, config: Configuration, deterministic: bool = True) -> None:
-        path = checkpoint_at(path)
-        super().__init__(load_policy(path, config), f"ppo:{path}", deterministic)
+        super().__init__(load_policy(checkpoint_at(path), config), f"ppo:{path}", deterministic)
 
 
 def find_checkpoint(folder: Path) -> Path:

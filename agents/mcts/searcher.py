@@ -13,10 +13,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
+import agents
 from agents.greedy import greedy_games, greedy_policy
 from agents.mcts.config import MctsConfig
 from agents.mcts.kernels.search import search_kernel
 from agents.mcts.kernels.tree import NODE, ROOT
+from agents.protocol import AgentError
 from kepler_envs.engine.game import Configuration, Game, record_array
 from kepler_envs.engine.kernel import Scope
 from kepler_envs.engine.playout import CompiledPolicy, uniform_policy
@@ -215,7 +217,12 @@ class NetworkSearcher:
         self.config = config
         self.asked = asked
         self._descend, self._absorb = descend_kernel(policy), absorb_kernel(policy)
-        self._network = load_network(asked.network, config)
+        file = agents.network_file(asked.network, config)
+        if file is None:
+            raise AgentError(
+                f"mcts: network = {asked.network!r} is no trained agent; write ppo:PATH or a published name"
+            )
+        self._network = load_network(file, config)
         self._settings = asked.settings()
 
     def grow(self, states: np.ndarray, generators: np.ndarray) -> list[Grown]:

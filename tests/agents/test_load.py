@@ -57,6 +57,8 @@ def test_fingerprints_follow_the_files(tmp_path):
     assert first == agents.fingerprint(f"ppo:{tmp_path / 'model.zip'}") != ""
     (tmp_path / "model.zip").write_bytes(b"better weights")
     assert agents.fingerprint(f"ppo:{tmp_path}") != first
+    assert agents.fingerprint(f"mcts:5,network=ppo:{tmp_path},trust=1") == agents.fingerprint(f"ppo:{tmp_path}")
+    assert agents.fingerprint("mcts:5,trust=1") == ""
 
 
 def test_rows_must_be_started():
