@@ -10,6 +10,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -113,11 +114,13 @@ class Ledger:
 
     def add(self, results: Iterable[GameResult], options: str, commit: str) -> None:
         """Write games, all or none. LedgerError if one of them is there already."""
+        results = list(results)
         now = datetime.now(UTC).isoformat(timespec="seconds")
+        # lists of numbers read the same in Python and in JSON, and json.dumps takes as long as a game
         rows = [
             (
-                game.number, game.seed, options, json.dumps(game.agents), json.dumps(game.ranks),
-                json.dumps(game.scores), json.dumps(game.returns), game.length, game.end, commit, now,
+                game.number, game.seed, options, _names(game.agents), str(list(game.ranks)), str(list(game.scores)),
+                str(list(game.returns)), game.length, game.end, commit, now,
             )
             for game in results
         ]  # fmt: skip
@@ -167,6 +170,11 @@ class Ledger:
         """The commits that the games with numbers below ``games`` were played at, in their order."""
         query = 'SELECT "commit" FROM games WHERE number < ? GROUP BY "commit" ORDER BY min(number)'
         return [commit for (commit,) in self._database.execute(query, (games,)) if commit]
+
+
+@lru_cache(maxsize=4096)
+def _names(agents: tuple[str, ...]) -> str:
+    return json.dumps(agents)
 
 
 class _Transaction:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -75,6 +76,10 @@ class SoFar:
     forfeits: tuple[Forfeit, ...] = ()
 
 
+SECONDS_TOGETHER = 1.0
+"""Results of games that end within this time are reported together."""
+
+
 class Monitor(Protocol):
     """Somebody who is told whose turn it is to think; see workers.py."""
 
@@ -129,26 +134,32 @@ class Players:
         found = [compiled_policy(agent) for agent in self.agents]
         policies = sorted({policy for policy in found if policy is not None}, key=lambda policy: policy.name)
         self._policies = np.array([-1 if policy is None else policies.index(policy) for policy in found])
-        meet = np.count_nonzero(self._policies >= 0) >= 2
-        self._whole_games = WholeGames(self.config, tuple(policies)) if meet else None
+        self._compiled = set(np.flatnonzero(self._policies >= 0).tolist())
+        self._whole_games = WholeGames(self.config, tuple(policies)) if len(self._compiled) > 1 else None
 
     def is_compiled(self, game: ScheduledGame) -> bool:
         """Whether compiled policies sit on all seats."""
-        return bool((self._policies[list(game.agents)] >= 0).all())
+        return self._compiled.issuperset(game.agents)
 
     # ------------------------------------------------------------ many games
 
     def play(self, games: Chunk) -> list[GameResult]:
         """Play games to their ends; their results in the same order."""
+        order = {game.number: place for place, game in enumerate(games)}
+        results = [result for some in self.stream(games) for result in some]
+        return sorted(results, key=lambda result: order[result.number])
+
+    def stream(self, games: Chunk) -> Iterator[list[GameResult]]:
+        """Play games and yield results as games end, at most about every SECONDS_TOGETHER."""
         compiled = [game for game in games if self.is_compiled(game)]
         others = [game for game in games if not self.is_compiled(game)]
-        results = self._play_compiled(compiled) if compiled else []
+        if compiled:
+            yield self._play_compiled(compiled)
         if self.limit is None and others:
-            results += self.play_side_by_side(others)
+            yield from self.play_side_by_side(others)
         else:
-            results += [self.play_alone(game)[1] for game in others]
-        order = {game.number: place for place, game in enumerate(games)}
-        return sorted(results, key=lambda result: order[result.number])
+            for game in others:
+                yield [self.play_alone(game)[1]]
 
     def _play_compiled(self, games: Chunk) -> list[GameResult]:
         assert self._whole_games is not None
@@ -165,21 +176,26 @@ class Players:
             self._result(game, place, score, paid, length, end) for place, score, paid, (length, end), game in ended
         ]
 
-    def play_side_by_side(self, games: Chunk) -> list[GameResult]:
+    def play_side_by_side(self, games: Chunk) -> Iterator[list[GameResult]]:
         """Play games step by step in one batch, each agent asked once a step.
 
         An agent that fails may have failed for any of them: then the halves are played again, down to the game that it fails in.
         """
         if len(games) == 1:
-            return [self.play_alone(games[0])[1]]
-        try:
-            return self._play_batch(games)
-        except _Failure:
-            half = len(games) // 2
-            return self.play_side_by_side(games[:half]) + self.play_side_by_side(games[half:])
+            yield [self.play_alone(games[0])[1]]
+            return
+        ended: set[int] = set()
+        with suppress(_Failure):
+            for results in self._play_batch(games):
+                ended.update(result.number for result in results)
+                yield results
+        left = [game for game in games if game.number not in ended]
+        for half in (left[: len(left) // 2], left[len(left) // 2 :]):
+            if half:
+                yield from self.play_side_by_side(half)
 
-    def _play_batch(self, games: Chunk) -> list[GameResult]:
-        """As play_side_by_side. _Failure if an agent fails in one of the games."""
+    def _play_batch(self, games: Chunk) -> Iterator[list[GameResult]]:
+        """As play_side_by_side. _Failure if an agent fails in one of the games that are left."""
         batch = self._deal(games)
         seated = np.array([game.agents for game in games])
         seeds = np.array([game.agent_seeds for game in games], np.uint64)
@@ -189,16 +205,21 @@ class Players:
             self._start(index, rows, seeds[rows, at_table[rows].argmax(axis=1)])
         rows = np.arange(len(games))
         running = np.ones(len(games), bool)
+        ended: list[GameResult] = []
+        told = time.monotonic()
         while running.any():
             actions = np.full(len(games), SKIP, np.int64)
             deciding = np.where(running, seated[rows, batch.seat], -1)
             for index in range(len(self.agents)):
                 asked = np.flatnonzero(deciding == index)
                 if asked.size:
-                    actions[asked] = self._ask(index, batch, asked, 0)
+                    actions[asked] = self._ask(index, batch, asked)
             batch.step(actions)
+            ended += [self._batch_result(batch, row, games[row]) for row in np.flatnonzero(running & (batch.done > 0))]
             running &= batch.done == 0
-        return [self._batch_result(batch, row, game) for row, game in enumerate(games)]
+            if ended and (time.monotonic() - told > SECONDS_TOGETHER or not running.any()):
+                yield ended
+                ended, told = [], time.monotonic()
 
     # ------------------------------------------------------------ one game
 
@@ -209,27 +230,26 @@ class Players:
         for action in actions:
             batch.step(np.array([action]))
         forfeits = {forfeit.agent: forfeit for forfeit in so_far.forfeits}
-        one, told = np.zeros(1, np.int64), len(actions)
-        self._stand_in.start(one, np.array([stand_in_seed(game)], np.uint64))
+        row, untold = np.zeros(1, np.int64), []
+        self._stand_in.start(row, np.array([stand_in_seed(game)], np.uint64))
         started: set[int] = set()
         while batch.done[0] == 0:
             seat = int(batch.seat[0])
             index = game.agents[seat]
-            if self.specs[index] in forfeits:
-                action = int(self._stand_in.act(Decisions(batch, one))[0])
-            else:
-                try:
-                    fresh, told = actions[told:], len(actions)
+            try:
+                if self.specs[index] in forfeits:
+                    action = int(self._stand_in.act(Decisions(batch, row))[0])
+                else:
                     if index not in started:
                         started.add(index)
-                        self._start(index, one, np.array([game.agent_seeds[seat]], np.uint64), fresh, len(actions))
-                        fresh = []
-                    action = int(self._ask(index, batch, one, len(actions), fresh)[0])
-                except _Failure as failure:
-                    spec = self.specs[index]
-                    forfeits[spec] = Forfeit(spec, len(actions), failure.reason, failure.details)
-                    continue
+                        self._start(index, row, np.array([game.agent_seeds[seat]], np.uint64), len(actions), untold)
+                    action = int(self._ask(index, batch, row, len(actions), untold)[0])
+            except _Failure as failure:
+                spec = self.specs[index]
+                forfeits[spec] = Forfeit(spec, len(actions), failure.reason, failure.details)
+                continue
             actions.append(action)
+            untold.append(action)
             batch.step(np.array([action]))
         return actions, self._batch_result(batch, 0, game, tuple(forfeits.values()))
 
@@ -241,30 +261,34 @@ class Players:
         return batch
 
     def _start(
-        self, index: int, rows: np.ndarray, seeds: np.ndarray, actions: Sequence[int] = (), decisions: int = 0
+        self, index: int, rows: np.ndarray, seeds: np.ndarray, decisions: int = 0, untold: list[int] | None = None
     ) -> None:
-        self._watched(index, decisions, actions, lambda: self.agents[index].start(rows, seeds))
+        self._watched(index, lambda: self.agents[index].start(rows, seeds), decisions, untold)
 
     def _ask(
-        self, index: int, batch: Batch, rows: np.ndarray, decisions: int, actions: Sequence[int] = ()
+        self, index: int, batch: Batch, rows: np.ndarray, decisions: int = 0, untold: list[int] | None = None
     ) -> np.ndarray:
         """An agent's legal ids for rows; _Failure."""
-        answer = self._watched(index, decisions, actions, lambda: self.agents[index].act(Decisions(batch, rows)))
-        if self._policies[index] < 0:
-            self._has_decided.add(index)
+        answer = self._watched(index, lambda: self.agents[index].act(Decisions(batch, rows)), decisions, untold)
+        self._has_decided.add(index)
         return check_answer(batch, rows, answer)
 
-    def _watched(self, index: int, decisions: int, actions: Sequence[int], call: Callable[[], Any]) -> Any:
-        """What ``call`` returns; _Failure if it raises, or takes longer than it may."""
-        if self._policies[index] >= 0:
+    def _watched(self, index: int, call: Callable[[], Any], decisions: int, untold: list[int] | None) -> Any:
+        """What ``call`` returns; _Failure if it raises, or takes longer than it may.
+
+        The monitor is told first, with the actions that it has not been told of in a game by itself.
+        """
+        if index in self._compiled:
             return call()
         allowed = self._seconds_for(index)
-        self._monitor.asking(index, allowed, decisions, actions)
+        self._monitor.asking(index, allowed, decisions, untold or ())
+        if untold:
+            untold.clear()
         begun = time.perf_counter()
         try:
             answer = call()
-        except Exception:
-            raise _Failure(EXCEPTION, traceback.format_exc()) from None
+        except Exception as problem:
+            raise _Failure(EXCEPTION, _traceback_of(problem)) from None
         finally:
             took = time.perf_counter() - begun
             self._monitor.answered()
@@ -306,6 +330,15 @@ class Players:
             end="truncated" if end == TRUNCATED else "terminated",
             forfeits=forfeits,
         )
+
+
+def _traceback_of(problem: Exception) -> str:
+    """The traceback from the agent's own method on."""
+    frames = problem.__traceback__
+    for _ in range(2):  # _watched, and the lambda it calls
+        if frames is not None and frames.tb_next is not None:
+            frames = frames.tb_next
+    return "".join(traceback.format_exception(problem.with_traceback(frames)))
 
 
 def compiled_policy(agent: Agent) -> CompiledPolicy | None:

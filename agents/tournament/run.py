@@ -20,6 +20,7 @@ from tyro.conf import arg
 
 import agents
 from agents.tournament.adaptive import AdaptiveSchedule
+from agents.tournament.html import write_page
 from agents.tournament.ledger import Ledger
 from agents.tournament.play import Chunk, GameResult, Players
 from agents.tournament.report import Facts, SavedReplay, print_report, write_report
@@ -31,6 +32,9 @@ from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import read_replay, record, verify, write_replay
 
 LEDGER = "games.sqlite"
+BATCH = 256
+COMPILED_TOGETHER = 4
+"""Compiled games are this many times quicker to play than to write: more of them go into a transaction."""
 _COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
 REPLAYS = "replays"
 
@@ -56,7 +60,7 @@ class Tournament(GameArguments):
     """Of the schedule; each game's own seed follows from it."""
     processes: Annotated[int | None, arg(metavar="N")] = None
     """Processes that play; as many as there are cores if left out."""
-    batch: Annotated[int, arg(metavar="N")] = 256
+    batch: Annotated[int, arg(metavar="N")] = BATCH
     """Most games a process plays side by side. It changes the speed, never a game."""
     bootstrap: Annotated[int, arg(metavar="N")] = 100
     """Samples for the intervals of the ratings."""
@@ -102,6 +106,7 @@ class Tournament(GameArguments):
                 config, self.agents, self.seed, self.adaptive, self.seconds_per_decision, ledger.commits(games)
             )
             write_report(self.out, found, saved, facts)
+            write_page(self.out, found, saved, facts)
         print_report(found, console)
         console.print(f"written: {self.out / 'report.html'}, {self.out / 'results.md'}")
 
@@ -153,7 +158,7 @@ class Tournament(GameArguments):
             task = progress.add_task("games", total=games, completed=games - len(ledger.missing(games)))
             while True:
                 known = int(min(games, schedule.known))
-                for results in workers.play(self._chunks(schedule, ledger.missing(known), workers.processes), stop):
+                for results in workers.play(self._chunks(schedule, ledger.missing(known), workers), stop):
                     ledger.add(results, workers.players.config.digest, commit)
                     progress.advance(task, len(results))
                 if ledger.missing(known):
@@ -163,10 +168,15 @@ class Tournament(GameArguments):
                 assert isinstance(schedule, AdaptiveSchedule)
                 ledger.add_stage(schedule.choose_stage(ledger.results(known), self.agents))
 
-    def _chunks(self, schedule: AnySchedule, missing: Sequence[int], processes: int) -> list[Chunk]:
-        """The missing games in parts of at most ``batch``, at least one for each process."""
-        size = max(1, min(self.batch, -(-len(missing) // processes)))
-        return [[schedule[number] for number in missing[low : low + size]] for low in range(0, len(missing), size)]
+    def _chunks(self, schedule: AnySchedule, missing: Sequence[int], workers: Workers) -> list[Chunk]:
+        """The missing games in parts, at least one for each process. Whole games in compiled code come in larger ones."""
+        parts: list[Chunk] = []
+        games = [schedule[number] for number in missing]
+        for compiled, most in ((True, COMPILED_TOGETHER * self.batch), (False, self.batch)):
+            alike = [game for game in games if workers.players.is_compiled(game) == compiled]
+            size = max(1, min(most, -(-len(alike) // workers.processes)))
+            parts += [alike[low : low + size] for low in range(0, len(alike), size)]
+        return parts
 
 
 AnySchedule = Schedule | AdaptiveSchedule
@@ -231,7 +241,7 @@ def save_replays(
     for one, other in combinations(range(len(names)), 2):
         theirs = [game for game in results if {specs[one], specs[other]} == set(game.agents)]
         game = min(theirs, key=lambda game: (bool(game.forfeits), game.number))
-        actions, again = workers.play_alone(schedule[game.number])
+        actions, again = workers.play_alone(schedule[game.number], careful=bool(game.forfeits))
         by_seat = [names[specs.index(spec)] for spec in game.agents]
         path = folder / f"{_file_name(names[one])}-{_file_name(names[other])}.jsonl"
         write_replay(path, record(config, game.seed, actions, by_seat))

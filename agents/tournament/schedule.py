@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations, permutations
 
-from kepler_envs.engine.seeds import check_seed, stream_seed
+from kepler_envs.engine.seeds import check_seed, mix
 
 SEED_BITS = 63
 """Seeds of games stay below 2**63, SQLite's largest integer."""
@@ -110,5 +110,9 @@ def stand_in_seed(game: ScheduledGame) -> int:
     return _seed(game.seed, 0)
 
 
+_mixed = lru_cache(maxsize=256)(mix)  # a schedule's and a game's own seed are asked for again and again
+
+
 def _seed(seed: int, stream: int) -> int:
-    return stream_seed(seed, stream) >> (64 - SEED_BITS)
+    """seeds.stream_seed, cut to SEED_BITS."""
+    return mix(_mixed(seed) ^ stream) >> (64 - SEED_BITS)

@@ -36,7 +36,7 @@ from kepler_envs.engine.game import Configuration
 SLACK = 0.1
 """Seconds that an answer may be on its way."""
 
-ASKING, ANSWERED, DONE, FAILED = range(4)
+ASKING, ANSWERED, PLAYED, DONE, FAILED = range(5)
 """The first entry of what a process sends."""
 
 
@@ -45,7 +45,7 @@ class WorkerError(RuntimeError):
 
 
 Played = tuple[list[GameResult], list[int]]
-"""The results of a task, and the actions if it was a game by itself."""
+"""Results of a task, and the actions if it is a game by itself."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,8 @@ class _Worker:
     process: Any
     connection: Connection
     task: Task | None = None
+    ended: set[int] = field(default_factory=set)
+    """Games of the task whose results have come."""
     asked: int | None = None
     """The agent that is asked now, since ``asked_at``, after ``decisions`` decisions."""
     asked_at: float = 0.0
@@ -118,24 +120,23 @@ class Workers:
             for chunk in chunks:
                 if stop.is_set():
                     return
-                yield self.players.play(chunk)
+                yield from self.players.stream(chunk)
             return
         self._tasks = self._split(chunks)
         while self._hand_out(stop):
             finished = self._listen()
             self._hand_out(stop)  # before the results are looked at, which may take a while
-            for results, _ in finished:
-                yield results
+            yield from (results for results, _ in finished)
             self._cut_off()
 
-    def play_alone(self, game: ScheduledGame) -> tuple[list[int], GameResult]:
-        """Play one game by itself: its actions and its result."""
-        if self.players.limit is None:
+    def play_alone(self, game: ScheduledGame, careful: bool = False) -> tuple[list[int], GameResult]:
+        """Play one game by itself: its actions and its result; ``careful``: an agent may end the process that plays it."""
+        if self.players.limit is None and (self.processes == 1 or not careful):
             return self.players.play_alone(game)
         self._again.append(Task([game]))
         while self._hand_out(threading.Event()):
-            for results, actions in self._listen():
-                return actions, results[0]
+            for (result,), actions in self._listen():
+                return actions, result
             self._cut_off()
         raise AssertionError("a task ends with results")
 
@@ -156,7 +157,7 @@ class Workers:
             if task is None:
                 break
             worker = idle.pop() if idle else self._start()
-            worker.task, worker.asked, worker.actions = task, None, list(task.so_far.actions)
+            worker.task, worker.ended, worker.asked, worker.actions = task, set(), None, list(task.so_far.actions)
             with suppress(BrokenPipeError):  # it died: _listen finds out
                 worker.connection.send(task)
         return any(worker.task is not None for worker in self._workers)
@@ -208,9 +209,12 @@ class Workers:
             worker.asked_at = time.monotonic()
         elif kind == ANSWERED:
             worker.asked = None
+        elif kind == PLAYED:
+            results, actions = content
+            worker.ended.update(result.number for result in results)
+            return [(results, actions)]
         elif kind == DONE:
             worker.task = None
-            return [(content[0], content[1])]
         elif kind == FAILED:
             raise WorkerError(f"a process that plays games failed:\n{content[0]}")
         return []
@@ -237,8 +241,9 @@ class Workers:
         task = worker.task
         assert task is not None and worker.asked is not None
         if len(task.games) > 1:
-            half = len(task.games) // 2
-            self._again += [Task(task.games[:half]), Task(task.games[half:])]
+            left = [game for game in task.games if game.number not in worker.ended]
+            halves = left[: len(left) // 2], left[len(left) // 2 :]
+            self._again += [Task(half) for half in halves if half]
             return
         spec = self.players.specs[worker.asked]
         forfeit = Forfeit(spec, worker.decisions, reason, details)
@@ -269,13 +274,13 @@ def _work(connection: Connection, specs: Sequence[str], config: Configuration, l
         players = Players(specs, config, limit, _Messenger(connection))
         while True:
             task = connection.recv()
-            actions: list[int] = []
             if len(task.games) == 1:
                 actions, result = players.play_alone(task.games[0], task.so_far)
-                results = [result]
+                connection.send((PLAYED, [result], actions))
             else:
-                results = players.play(task.games)
-            connection.send((DONE, results, actions))
+                for results in players.stream(task.games):
+                    connection.send((PLAYED, results, []))
+            connection.send((DONE,))
     except (EOFError, BrokenPipeError):
         return
     except Exception:

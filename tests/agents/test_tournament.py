@@ -20,10 +20,11 @@ import kepler_envs
 from agents.protocol import AgentError, Decisions
 from agents.tournament.__main__ import main
 from agents.tournament.ledger import Ledger, LedgerError
-from agents.tournament.play import GameResult, Players, play_all
+from agents.tournament.play import GameResult, Players
 from agents.tournament.report import read_learning_curve
 from agents.tournament.run import Tournament, display_names
 from agents.tournament.schedule import Schedule
+from agents.tournament.workers import Workers
 from kepler_envs.engine.replay import read_replay, verify
 
 GAME = "kitten_adventurers"
@@ -77,8 +78,7 @@ def test_games_do_not_depend_on_their_place_in_the_batch():
 
 def test_a_game_is_the_one_its_seed_deals():
     players, game = Players(SPECS, CONFIG), Schedule(2, 4, 0)[3]
-    actions: list[int] = []
-    result = players.play([game], lambda step: actions.append(int(step[0])))[0]
+    actions, result = players.play_alone(game)
     env = kepler_envs.make(GAME, num_players=4)
     env.reset(seed=result.seed)
     for action in actions:
@@ -96,8 +96,10 @@ def test_truncated_games_say_so():
 def test_chunks_come_from_several_processes():
     players, schedule = Players(SPECS, CONFIG), Schedule(2, 4, 0)
     chunks = [[schedule[number] for number in range(first, first + 4)] for first in range(0, 24, 4)]
-    found = sorted((game for results in play_all(players, chunks, 2) for game in results), key=lambda game: game.number)
-    assert found == players.play([game for chunk in chunks for game in chunk])
+    with Workers(players, 2) as workers:
+        for _ in range(2):  # they stay for more
+            found = sorted((game for some in workers.play(chunks) for game in some), key=lambda game: game.number)
+            assert found == players.play([game for chunk in chunks for game in chunk])
 
 
 # ---------------------------------------------------------------- the ledger
