@@ -8,11 +8,10 @@ rounds so far if that is more, chosen one after the other from the games of all 
 2. What one game at a table tells about the strengths is its Fisher information at that fit: the finishing order is a
    sequence of choices, and each choice between seats with chances p tells diag(p) - p p'. The expectation over
    all orders is exact, by going through the sets of seats that may be left.
-3. The covariance of the strengths is the inverse of all information there is. The next round goes to the table that lowers its
-   trace most (A-optimal design): the sum of the variances, which is also the mean variance of a difference between
-   two agents. The information of the round is added, and so on.
+3. The covariance of the strengths is the inverse of all information there is, and from it follow the widths of the leaderboard's
+   intervals. The next round goes to the table that makes their sum shortest. The information of the round is added, and so on.
 
-Wide intervals weigh most, and an agent whose games are all but decided is left alone: more of them would tell little.
+The choice depends on the games of earlier stages alone and is written into the ledger before the stage is played.
 """
 
 from __future__ import annotations
@@ -25,8 +24,9 @@ from itertools import permutations
 import numpy as np
 
 from agents.tournament.play import GameResult
-from agents.tournament.ratings import IMAGINARY_WINS, TIE_COPIES, finishing_orders, fit
+from agents.tournament.ratings import IMAGINARY_WINS, finishing_orders, fit
 from agents.tournament.schedule import ScheduledGame, compositions, scheduled_game, shuffled
+from agents.tournament.standings import anchor_of
 
 GROWTH = 0.1
 """Of all rounds so far, the share that the next stage has at least."""
@@ -87,7 +87,7 @@ class AdaptiveSchedule:
         else:
             strength = strengths(results, specs, self.seed)
             rounds = max(len(self.compositions), round(GROWTH * len(self._rounds)))
-            stage = choose_tables(self.compositions, self._rounds, strength, rounds, self.seats)
+            stage = choose_tables(self.compositions, self._rounds, strength, rounds, self.seats, anchor_of(specs))
         self.stages.append(stage)
         self._rounds += stage
         return stage
@@ -99,11 +99,16 @@ def strengths(results: Sequence[GameResult], specs: Sequence[str], seed: int) ->
     agents = np.array([[index[spec] for spec in game.agents] for game in results])
     ranks = np.array([game.ranks for game in results])
     rng = np.random.default_rng(seed)
-    return fit([finishing_orders(agents, ranks, rng) for _ in range(TIE_COPIES)], len(specs))
+    return fit([finishing_orders(agents, ranks, rng)], len(specs))
 
 
 def choose_tables(
-    tables: Sequence[Table], played: Sequence[Table], strength: np.ndarray, rounds: int, games_in_round: int
+    tables: Sequence[Table],
+    played: Sequence[Table],
+    strength: np.ndarray,
+    rounds: int,
+    games_in_round: int,
+    anchor: int | None = None,
 ) -> list[Table]:
     """The next rounds.
 
@@ -113,21 +118,26 @@ def choose_tables(
         strength: log strengths (k,), the best guess there is.
         rounds: how many to choose.
         games_in_round: games that a table is played for.
+        anchor: the agent with 0 points; None: the mean has 0 points.
     """
     told = np.array([games_in_round * information(table, strength) for table in tables])
     place = {table: number for number, table in enumerate(tables)}
     total = prior_information(strength) + told[[place[table] for table in played]].sum(axis=0)
     chosen = []
     for _ in range(rounds):
-        best = int(np.argmin([uncertainty(total + gain) for gain in told]))
+        best = int(np.argmin([interval_widths(total + gain, anchor).sum() for gain in told]))
         chosen.append(tables[best])
         total = total + told[best]
     return chosen
 
 
-def uncertainty(total: np.ndarray) -> float:
-    """The sum of the variances of log strengths with mean 0, from all information (k, k) on them."""
-    return float(np.trace(np.linalg.pinv(total, hermitian=True)))
+def interval_widths(total: np.ndarray, anchor: int | None = None) -> np.ndarray:
+    """The widths (k,) of the intervals of log strengths, as standard deviations, from all information (k, k) on them."""
+    covariance = np.linalg.pinv(total, hermitian=True)  # of strengths with mean 0
+    variance = np.diag(covariance)
+    if anchor is not None:
+        variance = variance + variance[anchor] - 2 * covariance[anchor]
+    return np.sqrt(np.maximum(variance, 0.0))
 
 
 def prior_information(strength: np.ndarray) -> np.ndarray:

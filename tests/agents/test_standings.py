@@ -38,7 +38,7 @@ def test_lines():
     assert bad.mean_score == pytest.approx(10 - bad.mean_rank)
     assert bad.mean_return == pytest.approx((2 - 5) / 7)
     assert [seat.mean for seat in bad.by_seat] == pytest.approx([0.5, 0.5, 0])
-    assert [seat.games for seat in bad.by_seat] == [2, 3, 2] and bad.by_seat[2].high > 0.3
+    assert [seat.games for seat in bad.by_seat] == [2, 2, 3] and bad.by_seat[2].high > 0.3
     assert [seat.mean for seat in found.by_seat] == pytest.approx([(0 + 1 + 0.5 + 0) / 4, (1 + 0 + 0.5 + 0) / 4, 1 / 4])
     assert (found.games, found.mean_length, found.ends) == (4, 12.5, {"terminated": 3, "truncated": 1})
     assert found.anchor == "the mean of all agents"

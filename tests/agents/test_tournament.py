@@ -176,7 +176,7 @@ def command(out: Path, games: int) -> list[str]:
 
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
 def test_an_interrupted_tournament_goes_on(tmp_path, blow):
-    games = 9600
+    games = 4800
     process = subprocess.Popen(
         command(tmp_path / "hit", games),
         stdout=subprocess.PIPE,
@@ -199,8 +199,8 @@ def test_an_interrupted_tournament_goes_on(tmp_path, blow):
     assert 48 <= len(before) < games
     if blow == signal.SIGINT:
         assert process.returncode == 130 and "the same command goes on from there" in printed
-    assert run(tmp_path / "hit", games=games, bootstrap=5) == 0
-    assert run(tmp_path / "whole", games=games, bootstrap=5) == 0
+    assert run(tmp_path / "hit", games=games, bootstrap=1) == 0
+    assert run(tmp_path / "whole", games=games, bootstrap=1) == 0
     after = rows(tmp_path / "hit")
     assert set(before) <= set(after)
     assert after == rows(tmp_path / "whole")
