@@ -10,6 +10,8 @@ rounds so far if that is more, chosen one after the other from the games of all 
    all orders is exact, by going through the sets of seats that may be left.
 3. The covariance of the strengths is the inverse of all information there is, and from it follow the widths of the leaderboard's
    intervals. The next round goes to the table that makes their sum shortest. The information of the round is added, and so on.
+   But a table that has had less than FLOOR of an equal share of the rounds comes first: the matrices want all tables, and a
+   model that does not hold should not decide alone.
 
 The choice depends on the games of earlier stages alone and is written into the ledger before the stage is played.
 """
@@ -30,6 +32,9 @@ from agents.tournament.standings import anchor_of
 
 GROWTH = 0.1
 """Of all rounds so far, the share that the next stage has at least."""
+
+FLOOR = 0.25
+"""Of an equal share of the rounds, what each table gets in any case."""
 
 Table = tuple[int, ...]
 
@@ -122,11 +127,15 @@ def choose_tables(
     """
     told = np.array([games_in_round * information(table, strength) for table in tables])
     place = {table: number for number, table in enumerate(tables)}
-    total = prior_information(strength) + told[[place[table] for table in played]].sum(axis=0)
+    so_far = np.bincount([place[table] for table in played], minlength=len(tables))
+    total = prior_information(strength) + np.tensordot(so_far, told, 1)
     chosen = []
     for _ in range(rounds):
-        best = int(np.argmin([interval_widths(total + gain, anchor).sum() for gain in told]))
+        best = int(np.argmin(so_far))
+        if so_far[best] >= FLOOR * so_far.mean():
+            best = int(np.argmin([interval_widths(total + gain, anchor).sum() for gain in told]))
         chosen.append(tables[best])
+        so_far[best] += 1
         total = total + told[best]
     return chosen
 

@@ -88,7 +88,7 @@ def page(found: Standings, replays: Sequence[SavedReplay], facts: Facts, folder:
     parts = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="faint">{_code(headline(found, facts))}</p>',
-        _section(leaderboard.title, ratings_plot(found) + table(leaderboard), *map(_paragraph, notes(found, facts))),
+        _section(leaderboard.title, ratings_plot(found), table(leaderboard)),
         *(_section(other.title, table(other)) for other in others if other.title not in (SEATS, FORFEITS)),
         *(
             _section(other.title, seats_plot(found), table(other), _paragraph(SEATS_NOTE))
@@ -98,6 +98,7 @@ def page(found: Standings, replays: Sequence[SavedReplay], facts: Facts, folder:
         *_learning_curves(facts),
         *(_forfeits(other, found) for other in others if other.title == FORFEITS),
         *_replays(found, replays, config, folder),
+        _section("How to read this", *map(_paragraph, notes(found, facts))),
         _section("Files", FILES),
     ]
     return PAGE_FRAME.format(title=escape(title), style=STYLE, body="\n".join(parts), script=SCRIPT)
@@ -121,7 +122,7 @@ PAGE_FRAME = """<!DOCTYPE html>
 
 SEATS_NOTE = (
     "The plot, and the first row: the share of all wins that went to each seat, whoever sat there. Every table is played once from each "
-    "seat, so all seats have had the same agents; the dashed line is an equal share. Colours: above or below the agent's own mean."
+    "seat, so all seats have had the same agents; the dashed line is an equal share. A cell is coloured where its interval leaves out the mean of its row."
 )
 
 FILES = (

@@ -84,8 +84,8 @@ def tables(found: Standings) -> list[Table]:
                 *[[line.agent, *map(_cell, line.by_seat)] for line in found.lines],
             ],
             [
-                [_from_even(cell.mean, 1 / seats) for cell in found.by_seat],
-                *[[_from_even(cell.mean, line.win_rate) for cell in line.by_seat] for line in found.lines],
+                [_if_clear(cell, 1 / seats) for cell in found.by_seat],
+                *[[_if_clear(cell, line.win_rate) for cell in line.by_seat] for line in found.lines],
             ],
         ),
     ]
@@ -135,6 +135,11 @@ def _from_even(share: float, even: float) -> float:
     if share <= even:
         return share / even - 1 if even > 0 else 0.0
     return (share - even) / (1 - even)
+
+
+def _if_clear(share: Share, even: float) -> float | None:
+    """How far a share is from an even one, if that is outside of its interval."""
+    return None if share.low <= even <= share.high else _from_even(share.mean, even)
 
 
 def _cell(cell: Share | Margin | float | None) -> str:

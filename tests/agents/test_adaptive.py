@@ -62,6 +62,13 @@ def test_the_next_round_goes_where_least_is_known():
     assert Counter(table[0] for table in chosen) == {0: 4, 1: 4, 2: 4}
 
 
+def test_no_table_is_forgotten():
+    tables = compositions(3, 4)
+    chosen = choose_tables(tables, tables, np.array([0.0, 0.1, 8.0]), 400, 4)
+    counts = Counter([*tables, *chosen])
+    assert min(counts.values()) >= adaptive.FLOOR * (409 / 9) - 1 and max(counts.values()) > 2 * 409 / 9
+
+
 @pytest.mark.parametrize("anchor", [None, 0])
 def test_chosen_tables_tell_more_than_balanced_ones(anchor):
     strength, tables = np.array([0.0, 1.0, 2.5, 6.0]), compositions(4, 4)
