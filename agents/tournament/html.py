@@ -306,7 +306,7 @@ def _figure(saved: SavedReplay, replay: Replay, config: Configuration, most_byte
     ranks = "" if replay.final is None else f" Places by seat: {', '.join(map(str, replay.final['rank']))}."
     return (
         f'<figure class="replay"><figcaption>Game {saved.game}: {escape(seats)}.{ranks}{same} '
-        f'<a href="replays/{escape(saved.file)}">{escape(saved.file)}</a>, <code>kepler-envs replay '
+        f'<a href="replays/{escape(saved.file)}">{escape(saved.file)}</a>, <code>kepler-envs replay replays/'
         f"{escape(saved.file)}</code></figcaption>\n"
         '<div class="steps"><button class="back" type="button">back</button>'
         f'<input type="range" min="0" max="{len(frames) - 1}" value="{len(frames) // 2}" aria-label="position"/>'

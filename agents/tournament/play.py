@@ -115,11 +115,18 @@ class Players:
         config: the game with its players and options.
         limit: seconds for a decision, None: any time. Compiled policies are trusted to end. With a limit, games of other agents
             are played one at a time, so that a decision's time is its own.
+        whole_games: play whole games in compiled code where compiled policies sit on all seats. It changes the speed, never a game, and
+            compiles the game's rules once more.
         monitor: told whose turn it is.
     """
 
     def __init__(
-        self, specs: Sequence[str], config: Configuration, limit: float | None = None, monitor: Monitor | None = None
+        self,
+        specs: Sequence[str],
+        config: Configuration,
+        limit: float | None = None,
+        whole_games: bool = True,
+        monitor: Monitor | None = None,
     ) -> None:
         self.specs = tuple(specs)
         self.config = config
@@ -128,6 +135,7 @@ class Players:
         self._monitor: Monitor = monitor or _Nobody()
         self._stand_in = UniformAgent(config)
         self._has_decided: set[int] = set()
+        self.whole_games = whole_games
         self._bind_compiled()
 
     def _bind_compiled(self) -> None:
@@ -135,7 +143,8 @@ class Players:
         policies = sorted({policy for policy in found if policy is not None}, key=lambda policy: policy.name)
         self._policies = np.array([-1 if policy is None else policies.index(policy) for policy in found])
         self._compiled = set(np.flatnonzero(self._policies >= 0).tolist())
-        self._whole_games = WholeGames(self.config, tuple(policies)) if len(self._compiled) > 1 else None
+        worth_it = self.whole_games and len(self._compiled) > 1
+        self._whole_games = WholeGames(self.config, tuple(policies)) if worth_it else None
 
     def is_compiled(self, game: ScheduledGame) -> bool:
         """Whether compiled policies sit on all seats."""
@@ -153,7 +162,9 @@ class Players:
         """Play games and yield results as games end, at most about every SECONDS_TOGETHER."""
         compiled = [game for game in games if self.is_compiled(game)]
         others = [game for game in games if not self.is_compiled(game)]
-        if compiled:
+        if compiled and self._whole_games is None:
+            yield from self.play_side_by_side(compiled)
+        elif compiled:
             yield self._play_compiled(compiled)
         if self.limit is None and others:
             yield from self.play_side_by_side(others)

@@ -33,6 +33,8 @@ from kepler_envs.engine.replay import read_replay, record, verify, write_replay
 
 LEDGER = "games.sqlite"
 BATCH = 256
+GAMES_WORTH_COMPILING = 5000
+"""From this many games on, whole games are played in compiled code: it compiles half a minute or more when it is first used."""
 COMPILED_TOGETHER = 4
 """Compiled games are this many times quicker to play than to write: more of them go into a transaction."""
 _COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -74,7 +76,7 @@ class Tournament(GameArguments):
         if config.num_players < 2:
             raise UsageError("--players 1 is no tournament; allowed: at least 2")
         with console.status("loading and compiling agents ..."):
-            players = Players(self.agents, config, self.seconds_per_decision)
+            players = Players(self.agents, config, self.seconds_per_decision, self.games >= GAMES_WORTH_COMPILING)
         self.out.mkdir(parents=True, exist_ok=True)
         if self.fresh:
             (self.out / LEDGER).unlink(missing_ok=True)

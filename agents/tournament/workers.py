@@ -170,7 +170,8 @@ class Workers:
     def _start(self) -> _Worker:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        arguments = (theirs, self.players.specs, self.players.config, self.players.limit)
+        players = self.players
+        arguments = (theirs, players.specs, players.config, players.limit, players.whole_games)
         process = context.Process(target=_work, args=arguments, daemon=True)
         process.start()
         theirs.close()
@@ -266,12 +267,14 @@ class _Messenger:
         self._connection.send((ANSWERED,))
 
 
-def _work(connection: Connection, specs: Sequence[str], config: Configuration, limit: float | None) -> None:
+def _work(
+    connection: Connection, specs: Sequence[str], config: Configuration, limit: float | None, whole_games: bool
+) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
     threading.Thread(target=_die_with_parent, daemon=True).start()
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the processes already use all cores
     try:
-        players = Players(specs, config, limit, _Messenger(connection))
+        players = Players(specs, config, limit, whole_games, _Messenger(connection))
         while True:
             task = connection.recv()
             if len(task.games) == 1:

@@ -18,6 +18,7 @@ from rich.console import Console
 import agents
 import kepler_envs
 from agents.protocol import AgentError, Decisions
+from agents.tournament import run as tournament_module
 from agents.tournament.__main__ import main
 from agents.tournament.ledger import Ledger, LedgerError
 from agents.tournament.play import GameResult, Players
@@ -66,6 +67,15 @@ def test_games_do_not_depend_on_batches_or_processes(tmp_path):
         assert run(tmp_path / name, **chosen) == 0
     assert rows(tmp_path / "a") == rows(tmp_path / "b") == rows(tmp_path / "c")
     assert report(tmp_path / "a") == report(tmp_path / "b") == report(tmp_path / "c")
+
+
+def test_games_do_not_depend_on_how_many_there_are(tmp_path, monkeypatch):
+    """Many are played as whole games in compiled code."""
+    run(tmp_path / "few")
+    monkeypatch.setattr(tournament_module, "GAMES_WORTH_COMPILING", 100)
+    run(tmp_path / "many", processes=2)
+    assert rows(tmp_path / "few") == rows(tmp_path / "many")
+    assert report(tmp_path / "few") == report(tmp_path / "many")
 
 
 def test_games_do_not_depend_on_their_place_in_the_batch():
