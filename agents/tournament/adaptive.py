@@ -1,4 +1,4 @@
-"""Tables chosen where the ratings are least certain.
+"""Tables chosen where it is least certain who is better.
 
 An adaptive tournament has the rounds of schedule.py, so each table is played once from every seat, but it chooses which tables. It
 goes in *stages*. The first is one balanced block. Each later stage has as many rounds as a block, or GROWTH of all
@@ -8,10 +8,14 @@ rounds so far if that is more, chosen one after the other from the games of all 
 2. What one game at a table tells about the strengths is its Fisher information at that fit: the finishing order is a
    sequence of choices, and each choice between seats with chances p tells diag(p) - p p'. The expectation over
    all orders is exact, by going through the sets of seats that may be left.
-3. The covariance of the strengths is the inverse of all information there is, and from it follow the widths of the leaderboard's
-   intervals. The next round goes to the table that makes their sum shortest. The information of the round is added, and so on.
+3. The covariance of the strengths is the inverse of all information there is. From it follows how wide the interval of each chance is that
+   one agent finishes before another. The next round goes to the table that makes the sum of these widths, over all pairs of
+   agents, smallest. The information of the round is added, and so on.
    But a table that has had less than FLOOR of an equal share of the rounds comes first: the matrices want all tables, and a
    model that does not hold should not decide alone.
+
+Chances, not ratings: between agents that are far apart the ratings' intervals stay wide for ever, and games whose winner is known in
+advance would take the whole budget.
 
 The choice depends on the games of earlier stages alone and is written into the ledger before the stage is played.
 """
@@ -28,7 +32,6 @@ import numpy as np
 from agents.tournament.play import GameResult
 from agents.tournament.ratings import IMAGINARY_WINS, finishing_orders, fit
 from agents.tournament.schedule import ScheduledGame, compositions, scheduled_game, shuffled
-from agents.tournament.standings import anchor_of
 
 GROWTH = 0.1
 """Of all rounds so far, the share that the next stage has at least."""
@@ -92,7 +95,7 @@ class AdaptiveSchedule:
         else:
             strength = strengths(results, specs, self.seed)
             rounds = max(len(self.compositions), round(GROWTH * len(self._rounds)))
-            stage = choose_tables(self.compositions, self._rounds, strength, rounds, self.seats, anchor_of(specs))
+            stage = choose_tables(self.compositions, self._rounds, strength, rounds, self.seats)
         self.stages.append(stage)
         self._rounds += stage
         return stage
@@ -108,12 +111,7 @@ def strengths(results: Sequence[GameResult], specs: Sequence[str], seed: int) ->
 
 
 def choose_tables(
-    tables: Sequence[Table],
-    played: Sequence[Table],
-    strength: np.ndarray,
-    rounds: int,
-    games_in_round: int,
-    anchor: int | None = None,
+    tables: Sequence[Table], played: Sequence[Table], strength: np.ndarray, rounds: int, games_in_round: int
 ) -> list[Table]:
     """The next rounds.
 
@@ -123,7 +121,6 @@ def choose_tables(
         strength: log strengths (k,), the best guess there is.
         rounds: how many to choose.
         games_in_round: games that a table is played for.
-        anchor: the agent with 0 points; None: the mean has 0 points.
     """
     told = np.array([games_in_round * information(table, strength) for table in tables])
     place = {table: number for number, table in enumerate(tables)}
@@ -133,20 +130,25 @@ def choose_tables(
     for _ in range(rounds):
         best = int(np.argmin(so_far))
         if so_far[best] >= FLOOR * so_far.mean():
-            best = int(np.argmin([interval_widths(total + gain, anchor).sum() for gain in told]))
+            best = int(np.argmin([interval_widths(total + gain, strength).sum() for gain in told]))
         chosen.append(tables[best])
         so_far[best] += 1
         total = total + told[best]
     return chosen
 
 
-def interval_widths(total: np.ndarray, anchor: int | None = None) -> np.ndarray:
-    """The widths (k,) of the intervals of log strengths, as standard deviations, from all information (k, k) on them."""
+def interval_widths(total: np.ndarray, strength: np.ndarray) -> np.ndarray:
+    """How uncertain it is that one agent finishes before another: standard deviations (k, k) of the chances.
+
+    Args:
+        total: all information (k, k) on the strengths.
+        strength: log strengths (k,).
+    """
     covariance = np.linalg.pinv(total, hermitian=True)  # of strengths with mean 0
     variance = np.diag(covariance)
-    if anchor is not None:
-        variance = variance + variance[anchor] - 2 * covariance[anchor]
-    return np.sqrt(np.maximum(variance, 0.0))
+    of_differences = np.maximum(variance[:, None] + variance - 2 * covariance, 0.0)
+    chance = 1 / (1 + np.exp(strength[:, None] - strength))
+    return chance * (1 - chance) * np.sqrt(of_differences)
 
 
 def prior_information(strength: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -29,6 +29,7 @@ PICTURE_BYTES = 1_800_000
 """Of all pictures together."""
 MOST_REPLAYS, MOST_PICTURES = 6, 12
 """Replays that are shown, and pictures of each."""
+MOST_TRACEBACKS = 20
 
 STYLE = """
 :root { color-scheme: light dark; --back: #fcfcfd; --card: #ffffff; --text: #1c2230; --faint: #667085; --line: #e2e6ee;
@@ -89,14 +90,8 @@ def page(found: Standings, replays: Sequence[SavedReplay], facts: Facts, folder:
         f"<h1>{escape(title)}</h1>",
         f'<p class="faint">{_code(headline(found, facts))}</p>',
         _section(leaderboard.title, ratings_plot(found), table(leaderboard)),
-        *(_section(other.title, table(other)) for other in others if other.title not in (SEATS, FORFEITS)),
-        *(
-            _section(other.title, seats_plot(found), table(other), _paragraph(SEATS_NOTE))
-            for other in others
-            if other.title == SEATS
-        ),
+        *(_part(other, found) for other in others),
         *_learning_curves(facts),
-        *(_forfeits(other, found) for other in others if other.title == FORFEITS),
         *_replays(found, replays, config, folder),
         _section("How to read this", *map(_paragraph, notes(found, facts))),
         _section("Files", FILES),
@@ -129,6 +124,15 @@ FILES = (
     f'<p>Beside this page: <a href="{LEADERBOARD}">{LEADERBOARD}</a> (all numbers), <a href="results.md">results.md</a>, '
     '<a href="games.sqlite">games.sqlite</a> (every game, with seeds), <code>replays/</code>.</p>'
 )
+
+
+def _part(shown: Table, found: Standings) -> str:
+    """A table with what belongs to it."""
+    if shown.title == SEATS:
+        return _section(shown.title, seats_plot(found), table(shown), _paragraph(SEATS_NOTE))
+    if shown.title == FORFEITS:
+        return _section(shown.title, table(shown), *_tracebacks(found))
+    return _section(shown.title, table(shown))
 
 
 def _section(title: str, *content: str) -> str:
@@ -233,50 +237,52 @@ COLOURS = ("#2f6fde", "#e0782c", "#2ea043", "#a05bd6", "#d6336c", "#0aa2a2")
 
 def _learning_curves(facts: Facts) -> list[str]:
     """Wins of one learner against uniform and greedy players while it learned, where a checkpoint has its curve."""
-    lines: dict[str, list[tuple[float, float]]] = {}
+    curves: dict[str, list[tuple[float, float]]] = {}
     for spec in facts.specs:
-        curve = read_learning_curve(spec)
+        rows = read_learning_curve(spec)
         for opponent in ("uniform", "greedy"):
-            points = [(row["steps"], row[f"win_rate_{opponent}"]) for row in curve if f"win_rate_{opponent}" in row]
+            points = [(row["steps"], row[f"win_rate_{opponent}"]) for row in rows if f"win_rate_{opponent}" in row]
             if len(points) > 1:
-                lines[f"{spec} against {opponent}"] = points
-    if not lines:
+                curves[f"{spec} against {opponent}"] = points
+    if not curves:
         return []
+    note = "Share of wins of one against others while it learned; the dashed line is an equal share."
+    return [_section("Learning curve", _curves_plot(curves, 1 / facts.config.num_players), _paragraph(note))]
+
+
+def _curves_plot(curves: Mapping[str, Sequence[tuple[float, float]]], even: float) -> str:
+    """Lines of (steps, share) by name, a dashed line at the share ``even``."""
     width, height, left = 720, 260, 50
-    most = max(steps for points in lines.values() for steps, _ in points) or 1.0
-    even = height - height / facts.config.num_players
-    parts = [f'<line class="even" x1="{left}" x2="{width}" y1="{even:.1f}" y2="{even:.1f}"/>']
+    most = max(steps for points in curves.values() for steps, _ in points) or 1.0
+
+    def place(steps: float, share: float) -> str:
+        return f"{left + steps / most * (width - left):.1f},{height - share * height:.1f}"
+
+    parts = [f'<polyline class="even" points="{place(0, even)} {place(most, even)}"/>']
+    parts.append(f'<polyline class="axis" points="{place(0, 0)} {place(most, 0)}"/>')
     for share in (0, 0.25, 0.5, 0.75, 1):
-        y = height - share * height
-        parts.append(f'<text class="small" x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{share:.0%}</text>')
-    parts.append(f'<line class="axis" x1="{left}" x2="{width}" y1="{height}" y2="{height}"/>')
-    for number, (name, points) in enumerate(lines.items()):
-        colour = COLOURS[number % len(COLOURS)]
-        places = " ".join(
-            f"{left + steps / most * (width - left):.1f},{height - share * height:.1f}" for steps, share in points
-        )
-        parts.append(f'<polyline class="curve" stroke="{colour}" points="{places}"/>')
-        y = height + 42 + 18 * number
+        y = height - share * height + 4
+        parts.append(f'<text class="small" x="{left - 8}" y="{y:.1f}" text-anchor="end">{share:.0%}</text>')
+    for number, (name, points) in enumerate(curves.items()):
+        colour, y = COLOURS[number % len(COLOURS)], height + 42 + 18 * number
+        drawn = " ".join(place(*point) for point in points)
+        parts.append(f'<polyline class="curve" stroke="{colour}" points="{drawn}"/>')
         parts.append(f'<circle cx="{left + 6}" cy="{y - 4}" r="5" fill="{colour}"/>')
         parts.append(f'<text x="{left + 18}" y="{y}">{escape(name)}</text>')
-    parts.append(
-        f'<text class="small" x="{width}" y="{height + 18}" text-anchor="end">{most:,.0f} steps of training</text>'
-    )
-    note = "Share of wins of one against others while it learned; the dashed line is an equal share."
-    drawn = _plot(width, height + 48 + 18 * len(lines), "learning curves", parts)
-    return [_section("Learning curve", drawn, _paragraph(note))]
+    words = f"{most:,.0f} steps of training"
+    parts.append(f'<text class="small" x="{width}" y="{height + 18}" text-anchor="end">{words}</text>')
+    return _plot(width, height + 48 + 18 * len(curves), "learning curves", parts)
 
 
 # ---------------------------------------------------------------- forfeits and replays
 
 
-def _forfeits(shown: Table, found: Standings) -> str:
-    details = [
+def _tracebacks(found: Standings) -> list[str]:
+    return [
         f"<details><summary>{escape(group.agent)}, game {group.game}, after {group.decision} decisions: "
         f"{escape(group.reason)}</summary><pre>{escape(_printable(group.details))}</pre></details>"
-        for group in found.forfeits[:20]
+        for group in found.forfeits[:MOST_TRACEBACKS]
     ]
-    return _section(shown.title, table(shown), *details)
 
 
 def _printable(text: str) -> str:

@@ -190,7 +190,7 @@ def notes(found: Standings, facts: Facts) -> list[str]:
     ]
     if facts.adaptive:
         paragraphs.append(
-            "The schedule was adaptive: tables were chosen where the ratings were least certain. Ratings and the tables of one "
+            "The schedule was adaptive: tables were chosen where it was least certain who is better. Ratings and the tables of one "
             "against others allow for that; wins, return, place and score of the leaderboard are means over tables that differ from "
             "agent to agent."
         )

@@ -53,7 +53,7 @@ class Tournament(GameArguments):
     games: Annotated[int, arg(metavar="N")] = 1200
     """Games to have in the end; rounded up until every agent has sat on each seat equally often."""
     adaptive: bool = False
-    """Choose tables where the ratings are least certain, in place of a balanced schedule."""
+    """Choose tables where it is least certain who is better, in place of a balanced schedule."""
     seconds_per_decision: Annotated[float | None, arg(metavar="S")] = None
     """An agent that takes longer forfeits the game; it is cut off even if it never answers. No limit if left out."""
     out: Annotated[Path, arg(metavar="FOLDER")] = Path("runs/tournament")

@@ -113,7 +113,7 @@ def standings(
     ranks = np.array([game.ranks for game in results])
     returns = np.array([game.returns for game in results])
     scores = np.array([game.scores for game in results])
-    anchor = anchor_of(specs)
+    anchor = index.get(BASELINE)
     ratings = rate(agents, ranks, len(specs), anchor, samples, seed, progress)
     wins = (ranks == 1) / (ranks == 1).sum(axis=1, keepdims=True)
     order = np.argsort(-ratings.points, kind="stable")
@@ -150,11 +150,6 @@ def standings(
         mean_length=float(np.mean([game.length for game in results])),
         ends=dict(sorted(Counter(game.end for game in results).items())),
     )
-
-
-def anchor_of(specs: Sequence[str]) -> int | None:
-    """The agent with 0 points; None: the mean of all has 0 points."""
-    return list(specs).index(BASELINE) if BASELINE in specs else None
 
 
 def _ahead(agents: np.ndarray, ranks: np.ndarray, one: int, other: int) -> float | None:

@@ -50,8 +50,19 @@ def test_information_is_the_curvature_of_the_expected_likelihood(table):
 def test_widths_of_intervals():
     strength = np.zeros(3)
     total = 10 * information((0, 1), strength) + 40 * information((1, 2), strength)
-    widths = interval_widths(total, anchor=1)  # a win chance of 1/2: each game tells 1/4
-    assert widths == pytest.approx([np.sqrt(4 / 10), 0, np.sqrt(4 / 40)])
+    widths = interval_widths(
+        total, strength
+    )  # a chance of 1/2: each game tells 1/4, and a chance moves by 1/4 of the strength
+    expected = [[0, 4 / 10, 4 / 10 + 4 / 40], [4 / 10, 0, 4 / 40], [4 / 10 + 4 / 40, 4 / 40, 0]]
+    assert widths == pytest.approx(np.sqrt(expected) / 4, abs=1e-6)
+    far = interval_widths(total, np.array([0.0, 0.0, 9.0]))
+    assert far[0, 1] == pytest.approx(widths[0, 1]) and far[1, 2] < 1e-3  # nobody doubts who wins
+
+
+def test_games_go_to_the_close_pair():
+    tables = compositions(3, 2)
+    chosen = Counter(choose_tables(tables, tables, np.array([0.0, 6.0, 6.2]), 60, 2))
+    assert chosen[1, 2] > 2 * (chosen[0, 1] + chosen[0, 2])
 
 
 def test_the_next_round_goes_where_least_is_known():
@@ -69,14 +80,13 @@ def test_no_table_is_forgotten():
     assert min(counts.values()) >= adaptive.FLOOR * (409 / 9) - 1 and max(counts.values()) > 2 * 409 / 9
 
 
-@pytest.mark.parametrize("anchor", [None, 0])
-def test_chosen_tables_tell_more_than_balanced_ones(anchor):
+def test_chosen_tables_tell_more_than_balanced_ones():
     strength, tables = np.array([0.0, 1.0, 2.5, 6.0]), compositions(4, 4)
     told = {table: 4 * information(table, strength) for table in tables}
     prior = adaptive.prior_information(strength)
-    chosen = choose_tables(tables, tables, strength, 5 * len(tables), 4, anchor)
-    adapted = interval_widths(prior + sum(told[table] for table in [*tables, *chosen]), anchor)
-    balanced = interval_widths(prior + 6 * sum(told.values()), anchor)
+    chosen = choose_tables(tables, tables, strength, 5 * len(tables), 4)
+    adapted = interval_widths(prior + sum(told[table] for table in [*tables, *chosen]), strength)
+    balanced = interval_widths(prior + 6 * sum(told.values()), strength)
     assert adapted.sum() < 0.9 * balanced.sum()
 
 
