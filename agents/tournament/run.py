@@ -132,7 +132,7 @@ class Tournament(GameArguments):
             "options": {"num_players": config.num_players, **config.values},
             "components": config.components_digest,
             "agents": list(self.agents),
-            "checkpoints": [agents.fingerprint(spec) for spec in self.agents],
+            "checkpoints": [agents.fingerprint(spec, config.game.name) for spec in self.agents],
             "seed": self.seed,
             "adaptive": self.adaptive,
             "seconds_per_decision": self.seconds_per_decision,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,7 @@ from agents.tournament.schedule import Schedule
 from tests.effort import DEEP
 
 GAMES = kepler_envs.games() if DEEP else ("kitten_adventurers",)  # each compiles all its rules once more
-OTHERS = "python:tests/agents/misbehaving.py:Lowest"
+OTHERS = f"python:{Path(__file__).with_name('misbehaving.py')}:Lowest"
 
 
 @pytest.mark.parametrize("name", GAMES)
