@@ -69,7 +69,7 @@ def fingerprint(spec: str, game: str = "") -> str:
     if name == "mcts":
         network = [pair.removeprefix("network=") for pair in argument.split(",") if pair.startswith("network=")]
         return fingerprint(network[-1], game) if network else ""
-    path = Path(argument)
+    path = Path(argument.rpartition(":")[0] if name == "python" else argument)
     if name not in KINDS:
         files = published_files(f"{game}/{name}" if game and "/" not in name else name)
     elif path.is_dir():
@@ -121,6 +121,12 @@ def _mcts(argument: str, config: Configuration) -> Agent:
     return MctsAgent(MctsConfig.parse(argument), config)
 
 
+def _python(argument: str, config: Configuration) -> Agent:
+    from agents import own
+
+    return own.make(argument, config)
+
+
 KINDS = {
     "uniform": Kind("uniform", "any legal action, each equally likely", _uniform),
     "greedy": Kind("greedy", "hand-written rules of thumb, one policy per game", _greedy),
@@ -128,5 +134,6 @@ KINDS = {
         "mcts:BUDGET", "tree search; iterations a decision, or as 50ms; further settings behind commas", _mcts
     ),
     "ppo": Kind("ppo:PATH", "a checkpoint written by `python -m agents.train`", _ppo),
+    "python": Kind("python:FILE.py:NAME", "an agent of your own: what NAME(config) of that file returns", _python),
 }
 """All kinds by the name a spec begins with."""

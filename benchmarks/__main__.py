@@ -12,8 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +41,7 @@ PLAYERS = 4
 
 @dataclass(frozen=True)
 class Settings:
-    """How long to measure."""
+    """How long to measure, and what."""
 
     seconds: float = 0.4
     """CPU seconds of one sample."""
@@ -49,6 +49,8 @@ class Settings:
     """Samples per quantity; the table has their median."""
     ppo_steps: int = 40_000
     """Decisions of the training run in which the environment's share is measured; 0 leaves the row out."""
+    only: tuple[str, ...] = ()
+    """Parts to measure, by name; all of them if left out."""
     quick: bool = False
     """Short samples, few repetitions: a look, not a measurement to quote."""
 
@@ -64,11 +66,11 @@ class Row:
 def main() -> None:
     settings = tyro.cli(Settings, description=__doc__)
     if settings.quick:
-        settings = Settings(0.1, 3, min(settings.ppo_steps, 10_000))
+        settings = replace(settings, seconds=0.1, repetitions=3, ppo_steps=min(settings.ppo_steps, 10_000))
     console = Console()
     console.print(machine.describe(), highlight=False)
     rows: list[Row] = []
-    parts = [engine_and_batch, threads, aec_loop, clone_cost, games_table, search_table, start_up, training_share]
+    parts = chosen_parts(settings.only)
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("measuring", total=len(parts))
         for part in parts:
@@ -76,6 +78,25 @@ def main() -> None:
             rows += part(settings)
             progress.advance(task)
     console.print(as_table(rows))
+
+
+def chosen_parts(only: Sequence[str]) -> list[Callable[[Settings], list[Row]]]:
+    """The parts with these names, or all of them."""
+    parts = [
+        engine_and_batch,
+        threads,
+        aec_loop,
+        clone_cost,
+        games_table,
+        search_table,
+        tournament,
+        start_up,
+        training_share,
+    ]
+    known = {part.__name__: part for part in parts}
+    if unknown := set(only) - set(known):
+        sys.exit(f"there is no part {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
+    return [part for name, part in known.items() if name in only or not only]
 
 
 def as_table(rows: list[Row]) -> Table:
@@ -335,6 +356,53 @@ def search_table(settings: Settings) -> list[Row]:
             )
         )
     return rows
+
+
+def tournament(settings: Settings) -> list[Row]:
+    """a tournament's games a second against the batch's"""
+    with tempfile.TemporaryDirectory(prefix="kepler_envs_tournament_") as folder:
+        sides = {"tournament": tournament_side(Path(folder)), "batch": finished_games_side(GAME, 256, PLAYERS)}
+        samples = rates(sides, settings, time.perf_counter)  # wall time: a ledger waits for the disk
+    part = ratio(samples, "tournament", "batch")
+    ours, theirs = (f"{statistics.median(samples[name]):,.0f}" for name in ("tournament", "batch"))
+    what = "tournament, uniform against uniform, 1 process, with its ledger, against the batch from Python"
+    return [Row(what, f"{ours} games/s / {theirs} games/s = {part:.2f}", ">= 0.5", part >= 0.5)]
+
+
+def tournament_side(folder: Path) -> Callable[[int], int]:
+    """Scheduled games, played and written as ``python -m agents.tournament`` does, on and on."""
+    from agents.tournament.ledger import Ledger
+    from agents.tournament.play import Players
+    from agents.tournament.run import BATCH, COMPILED_TOGETHER
+    from agents.tournament.schedule import Schedule
+
+    players = Players(("uniform", "uniform"), kepler_envs.game(GAME).configure(PLAYERS))
+    schedule, ledger = Schedule(2, PLAYERS, 0), Ledger(folder / "games.sqlite", {})
+    together, played = BATCH * COMPILED_TOGETHER, 0
+
+    def side(rounds: int) -> int:
+        nonlocal played
+        for _ in range(rounds):
+            games = [schedule[number] for number in range(played, played + together)]
+            for results in players.stream(games):
+                ledger.add(results, "", "")
+            played += together
+        return rounds * together
+
+    return side
+
+
+def finished_games_side(game_name: str, games: int, players: int) -> Callable[[int], int]:
+    """As ``batch_side``; it counts the games that end."""
+    batch = kepler_envs.make_batch(game_name, games, num_players=players, seed=1)
+
+    def side(rounds: int) -> int:
+        before = int(batch.episodes.sum())
+        for _ in range(rounds):
+            batch.step(batch.uniform())
+        return int(batch.episodes.sum()) - before
+
+    return side
 
 
 def start_up(settings: Settings) -> list[Row]:

@@ -10,11 +10,12 @@ import tyro
 from agents.protocol import AgentError
 from agents.tournament.ledger import LedgerError
 from agents.tournament.run import Tournament
+from agents.tournament.workers import WorkerError
 from kepler_envs.cli.common import UsageError, make_console
 from kepler_envs.engine.game import ComponentError, OptionError
 from kepler_envs.engine.replay import ReplayError
 
-EXPECTED = (AgentError, LedgerError, UsageError, OptionError, ComponentError, ReplayError, OSError)
+EXPECTED = (AgentError, LedgerError, WorkerError, UsageError, OptionError, ComponentError, ReplayError, OSError)
 """What may go wrong without a bug: each becomes one line and exit code 2."""
 
 

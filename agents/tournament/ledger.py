@@ -1,7 +1,7 @@
 """The record of every finished game: one SQLite file that survives interruptions.
 
 Games are written in transactions, so a process killed at any moment leaves a ledger of whole games, and the same
-command goes on where it stopped.
+command goes on where it stopped. The tables that an adaptive tournament chose are in it, too.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from agents.tournament.play import GameResult
+from agents.tournament.play import Forfeit, GameResult
 
-FORMAT = 1
+FORMAT = 2
 
 SCHEMA = """
 CREATE TABLE tournament (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -31,6 +32,18 @@ CREATE TABLE games (
     "end" TEXT NOT NULL,          -- terminated or truncated
     "commit" TEXT NOT NULL,       -- of the sources, empty if unknown
     time TEXT NOT NULL            -- UTC, when it was written
+);
+CREATE TABLE forfeits (           -- of finished games, in the order in which they happened
+    game INTEGER NOT NULL,        -- its number
+    agent TEXT NOT NULL,
+    decision INTEGER NOT NULL,    -- decisions made before
+    reason TEXT NOT NULL,         -- see play.py
+    details TEXT NOT NULL         -- the traceback, or what was wrong
+);
+CREATE TABLE rounds (             -- of an adaptive schedule
+    number INTEGER PRIMARY KEY,   -- from 0
+    stage INTEGER NOT NULL,       -- rounds of a stage were chosen together
+    agents TEXT NOT NULL          -- JSON: who sits at the table, as indices
 );
 """
 
@@ -74,6 +87,11 @@ class Ledger:
             elif not {"tournament", "games"} <= tables:
                 raise LedgerError(f"{self.path} is a database, but not a ledger of games; choose another folder")
         found = {name: json.loads(value) for name, value in self._database.execute("SELECT * FROM tournament")}
+        if found.get("format") != FORMAT:
+            raise LedgerError(
+                f"{self.path} is a ledger of format {found.get('format')}, this version writes format {FORMAT}; "
+                "finish it with the version that began it, or choose another folder"
+            )
         for name, value in self.tournament.items():
             here = json.loads(json.dumps(value))
             if found.get(name) != here:
@@ -96,17 +114,25 @@ class Ledger:
 
     def add(self, results: Iterable[GameResult], options: str, commit: str) -> None:
         """Write games, all or none. LedgerError if one of them is there already."""
+        results = list(results)
         now = datetime.now(UTC).isoformat(timespec="seconds")
+        # lists of numbers read the same in Python and in JSON, and json.dumps takes as long as a game
         rows = [
             (
-                game.number, game.seed, options, json.dumps(game.agents), json.dumps(game.ranks),
-                json.dumps(game.scores), json.dumps(game.returns), game.length, game.end, commit, now,
+                game.number, game.seed, options, _names(game.agents), str(list(game.ranks)), str(list(game.scores)),
+                str(list(game.returns)), game.length, game.end, commit, now,
             )
             for game in results
         ]  # fmt: skip
+        forfeits = [
+            (game.number, forfeit.agent, forfeit.decision, forfeit.reason, forfeit.details)
+            for game in results
+            for forfeit in game.forfeits
+        ]
         try:
             with self._transaction():
                 self._database.executemany("INSERT INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+                self._database.executemany("INSERT INTO forfeits VALUES (?, ?, ?, ?, ?)", forfeits)
         except sqlite3.IntegrityError as problem:
             raise LedgerError(f"{self.path}: a game is there already; is another process writing to it?") from problem
 
@@ -118,12 +144,37 @@ class Ledger:
     def results(self, games: int) -> list[GameResult]:
         """The games with numbers below ``games``, ascending."""
         query = 'SELECT number, seed, agents, ranks, scores, returns, length, "end" FROM games WHERE number < ? ORDER BY number'
-        return [_result(row) for row in self._database.execute(query, (games,))]
+        forfeits: dict[int, list[Forfeit]] = {}
+        for number, *rest in self._database.execute("SELECT * FROM forfeits WHERE game < ? ORDER BY rowid", (games,)):
+            forfeits.setdefault(number, []).append(Forfeit(*rest))
+        return [_result(row, tuple(forfeits.get(row[0], ()))) for row in self._database.execute(query, (games,))]
+
+    def add_stage(self, tables: Sequence[Sequence[int]]) -> None:
+        """Write the rounds of the next stage, all or none."""
+        with self._transaction():
+            counted = self._database.execute("SELECT count(*), coalesce(max(stage) + 1, 0) FROM rounds")
+            number, stage = counted.fetchone()
+            rows = [(number + i, stage, json.dumps(table)) for i, table in enumerate(tables)]
+            self._database.executemany("INSERT INTO rounds VALUES (?, ?, ?)", rows)
+
+    def stages(self) -> list[list[tuple[int, ...]]]:
+        """The rounds that were chosen, stage by stage."""
+        stages: list[list[tuple[int, ...]]] = []
+        for stage, table in self._database.execute("SELECT stage, agents FROM rounds ORDER BY number"):
+            if stage == len(stages):
+                stages.append([])
+            stages[stage].append(tuple(json.loads(table)))
+        return stages
 
     def commits(self, games: int) -> list[str]:
         """The commits that the games with numbers below ``games`` were played at, in their order."""
         query = 'SELECT "commit" FROM games WHERE number < ? GROUP BY "commit" ORDER BY min(number)'
         return [commit for (commit,) in self._database.execute(query, (games,)) if commit]
+
+
+@lru_cache(maxsize=4096)
+def _names(agents: tuple[str, ...]) -> str:
+    return json.dumps(agents)
 
 
 class _Transaction:
@@ -139,9 +190,9 @@ class _Transaction:
         self._database.execute("COMMIT" if kind is None else "ROLLBACK")
 
 
-def _result(row: Sequence[Any]) -> GameResult:
+def _result(row: Sequence[Any], forfeits: tuple[Forfeit, ...]) -> GameResult:
     number, seed, agents, ranks, scores, returns, length, end = row
     return GameResult(
         number, seed, tuple(json.loads(agents)), tuple(json.loads(ranks)), tuple(json.loads(scores)),
-        tuple(json.loads(returns)), length, end,
+        tuple(json.loads(returns)), length, end, forfeits,
     )  # fmt: skip

@@ -1,24 +1,54 @@
-"""Playing scheduled games, in this process or in several."""
+"""Playing scheduled games in this process: compiled policies among themselves, agents side by side, one game by itself.
+
+However a game is played, its course is the same: it depends on its seed, on the agents and on their seeds. So a game can be
+played again, in whole games inside compiled code or step by step, among others or alone.
+
+**Forfeits.** An agent that raises an exception, that names an id which is not legal, or that takes too long for a decision has forfeited:
+uniform play takes over its seats, the game goes on, and in the end those seats are placed behind all others. Of several agents
+that forfeited, the first is last. The others keep their order, and the game's rule for returns is applied to the places so found.
+"""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import threading
+import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
 import agents
+from agents.compiled import CompiledAgent
 from agents.protocol import Agent, Decisions
-from agents.tournament.schedule import ScheduledGame
+from agents.tournament.compiled import WholeGames, returns_for
+from agents.tournament.schedule import ScheduledGame, stand_in_seed
+from agents.uniform import UniformAgent
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import TRUNCATED, Configuration
+from kepler_envs.engine.playout import CompiledPolicy
 
 Chunk = Sequence[ScheduledGame]
+
+EXCEPTION, ILLEGAL, TOO_SLOW, PROCESS_DIED = "exception", "illegal", "too slow", "process died"
+"""Why an agent forfeits."""
+
+SECONDS_TO_START = 10.0
+"""What an agent's first decision in a process may take besides: libraries are loaded, code is compiled."""
+
+
+@dataclass(frozen=True)
+class Forfeit:
+    """An agent that lost a game otherwise than by its rules."""
+
+    agent: str
+    decision: int
+    """Decisions that had been made in the game."""
+    reason: str
+    """EXCEPTION, ILLEGAL, TOO_SLOW or PROCESS_DIED."""
+    details: str
+    """The traceback, or what was wrong."""
 
 
 @dataclass(frozen=True)
@@ -34,115 +64,322 @@ class GameResult:
     length: int
     end: str
     """``terminated`` or ``truncated``."""
+    forfeits: tuple[Forfeit, ...] = ()
+    """In the order in which they happened."""
+
+
+@dataclass(frozen=True)
+class SoFar:
+    """The beginning of a game that was broken off."""
+
+    actions: tuple[int, ...] = ()
+    forfeits: tuple[Forfeit, ...] = ()
+
+
+SECONDS_TOGETHER = 1.0
+"""Results of games that end within this time are reported together."""
+
+
+class Monitor(Protocol):
+    """Somebody who is told whose turn it is to think; see workers.py."""
+
+    def asking(self, agent: int, seconds: float | None, decisions: int, actions: Sequence[int]) -> None:
+        """An agent is asked and may take so many seconds.
+
+        Where a game is played by itself: after so many decisions, the last of which, since the last question, are ``actions``.
+        """
+
+    def answered(self) -> None:
+        """It has answered, or raised."""
+
+
+class _Nobody:
+    def asking(self, agent: int, seconds: float | None, decisions: int, actions: Sequence[int]) -> None: ...
+
+    def answered(self) -> None: ...
+
+
+class _Failure(Exception):
+    """What an agent did that it forfeits for."""
+
+    def __init__(self, reason: str, details: str) -> None:
+        super().__init__(reason, details)
+        self.reason, self.details = reason, details
 
 
 class Players:
-    """The agents of a tournament, loaded once per process."""
+    """The agents of a tournament, loaded once per process.
 
-    def __init__(self, specs: Sequence[str], config: Configuration) -> None:
+    Args:
+        specs: what ``agents.load`` takes.
+        config: the game with its players and options.
+        limit: seconds for a decision, None: any time. Compiled policies are trusted to end. With a limit, games of other agents
+            are played one at a time, so that a decision's time is its own.
+        whole_games: play whole games in compiled code where compiled policies sit on all seats. It changes the speed, never a game, and
+            compiles the game's rules once more.
+        monitor: told whose turn it is.
+    """
+
+    def __init__(
+        self,
+        specs: Sequence[str],
+        config: Configuration,
+        limit: float | None = None,
+        whole_games: bool = True,
+        monitor: Monitor | None = None,
+    ) -> None:
         self.specs = tuple(specs)
         self.config = config
+        self.limit = limit
         self.agents: tuple[Agent, ...] = tuple(agents.load(spec, config) for spec in specs)
+        self._monitor: Monitor = monitor or _Nobody()
+        self._stand_in = UniformAgent(config)
+        self._has_decided: set[int] = set()
+        self.whole_games = whole_games
+        self._bind_compiled()
 
-    def play(self, games: Chunk, watch: Callable[[np.ndarray], None] | None = None) -> list[GameResult]:
-        """Play games side by side, each to its end.
+    def _bind_compiled(self) -> None:
+        found = [compiled_policy(agent) for agent in self.agents]
+        policies = sorted({policy for policy in found if policy is not None}, key=lambda policy: policy.name)
+        self._policies = np.array([-1 if policy is None else policies.index(policy) for policy in found])
+        self._compiled = set(np.flatnonzero(self._policies >= 0).tolist())
+        worth_it = self.whole_games and len(self._compiled) > 1
+        self._whole_games = WholeGames(self.config, tuple(policies)) if worth_it else None
 
-        ``watch`` is shown the actions (N,) of each step, ``Batch.SKIP`` in the rows of finished games.
-        """
-        batch = Batch(self.config, len(games), 0)
-        batch.reset(np.array([game.seed for game in games], np.uint64))
+    def is_compiled(self, game: ScheduledGame) -> bool:
+        """Whether compiled policies sit on all seats."""
+        return self._compiled.issuperset(game.agents)
+
+    # ------------------------------------------------------------ many games
+
+    def play(self, games: Chunk) -> list[GameResult]:
+        """Play games to their ends; their results in the same order."""
+        order = {game.number: place for place, game in enumerate(games)}
+        results = [result for some in self.stream(games) for result in some]
+        return sorted(results, key=lambda result: order[result.number])
+
+    def stream(self, games: Chunk) -> Iterator[list[GameResult]]:
+        """Play games and yield results as games end, at most about every SECONDS_TOGETHER."""
+        compiled = [game for game in games if self.is_compiled(game)]
+        others = [game for game in games if not self.is_compiled(game)]
+        if compiled and self._whole_games is None:
+            yield from self.play_side_by_side(compiled)
+        elif compiled:
+            yield self._play_compiled(compiled)
+        if self.limit is None and others:
+            yield from self.play_side_by_side(others)
+        else:
+            for game in others:
+                yield [self.play_alone(game)[1]]
+
+    def _play_compiled(self, games: Chunk) -> list[GameResult]:
+        assert self._whole_games is not None
         seated = np.array([game.agents for game in games])
-        self._start(games, seated)
+        owners = (seated[:, :, None] == seated[:, None, :]).argmax(axis=2)
+        places, scores, returns, endings = self._whole_games.play(
+            np.array([game.seed for game in games], np.uint64),
+            self._policies[seated],
+            owners,
+            np.array([game.agent_seeds for game in games], np.uint64),
+        )
+        ended = zip(places.tolist(), scores.tolist(), returns.tolist(), endings.tolist(), games, strict=True)
+        return [
+            self._result(game, place, score, paid, length, end) for place, score, paid, (length, end), game in ended
+        ]
+
+    def play_side_by_side(self, games: Chunk) -> Iterator[list[GameResult]]:
+        """Play games step by step in one batch, each agent asked once a step.
+
+        An agent that fails may have failed for any of them: then the halves are played again, down to the game that it fails in.
+        """
+        if len(games) == 1:
+            yield [self.play_alone(games[0])[1]]
+            return
+        ended: set[int] = set()
+        with suppress(_Failure):
+            for results in self._play_batch(games):
+                ended.update(result.number for result in results)
+                yield results
+        left = [game for game in games if game.number not in ended]
+        for half in (left[: len(left) // 2], left[len(left) // 2 :]):
+            if half:
+                yield from self.play_side_by_side(half)
+
+    def _play_batch(self, games: Chunk) -> Iterator[list[GameResult]]:
+        """As play_side_by_side. _Failure if an agent fails in one of the games that are left."""
+        batch = self._deal(games)
+        seated = np.array([game.agents for game in games])
+        seeds = np.array([game.agent_seeds for game in games], np.uint64)
+        for index in range(len(self.agents)):
+            at_table = seated == index
+            rows = np.flatnonzero(at_table.any(axis=1))
+            self._start(index, rows, seeds[rows, at_table[rows].argmax(axis=1)])
         rows = np.arange(len(games))
         running = np.ones(len(games), bool)
+        ended: list[GameResult] = []
+        told = time.monotonic()
         while running.any():
             actions = np.full(len(games), SKIP, np.int64)
             deciding = np.where(running, seated[rows, batch.seat], -1)
-            for index, agent in enumerate(self.agents):
+            for index in range(len(self.agents)):
                 asked = np.flatnonzero(deciding == index)
                 if asked.size:
-                    actions[asked] = agent.act(Decisions(batch, asked))
-            if watch is not None:
-                watch(actions)
+                    actions[asked] = self._ask(index, batch, asked)
             batch.step(actions)
+            ended += [self._batch_result(batch, row, games[row]) for row in np.flatnonzero(running & (batch.done > 0))]
             running &= batch.done == 0
-        return [self._result(batch, row, game) for row, game in enumerate(games)]
+            if ended and (time.monotonic() - told > SECONDS_TOGETHER or not running.any()):
+                yield ended
+                ended, told = [], time.monotonic()
 
-    def _start(self, games: Chunk, seated: np.ndarray) -> None:
-        seeds = np.array([game.agent_seeds for game in games], np.uint64)
-        for index, agent in enumerate(self.agents):
-            at_table = seated == index
-            rows = np.flatnonzero(at_table.any(axis=1))
-            agent.start(rows, seeds[rows, at_table[rows].argmax(axis=1)])
+    # ------------------------------------------------------------ one game
 
-    def _result(self, batch: Batch, row: int, game: ScheduledGame) -> GameResult:
+    def play_alone(self, game: ScheduledGame, so_far: SoFar = SoFar()) -> tuple[list[int], GameResult]:
+        """Play one game by itself, on from its beginning if it was broken off: its actions and its result."""
+        batch = self._deal([game])
+        actions = list(so_far.actions)
+        for action in actions:
+            batch.step(np.array([action]))
+        forfeits = {forfeit.agent: forfeit for forfeit in so_far.forfeits}
+        row, untold = np.zeros(1, np.int64), []
+        self._stand_in.start(row, np.array([stand_in_seed(game)], np.uint64))
+        started: set[int] = set()
+        while batch.done[0] == 0:
+            seat = int(batch.seat[0])
+            index = game.agents[seat]
+            try:
+                if self.specs[index] in forfeits:
+                    action = int(self._stand_in.act(Decisions(batch, row))[0])
+                else:
+                    if index not in started:
+                        started.add(index)
+                        self._start(index, row, np.array([game.agent_seeds[seat]], np.uint64), len(actions), untold)
+                    action = int(self._ask(index, batch, row, len(actions), untold)[0])
+            except _Failure as failure:
+                spec = self.specs[index]
+                forfeits[spec] = Forfeit(spec, len(actions), failure.reason, failure.details)
+                continue
+            actions.append(action)
+            untold.append(action)
+            batch.step(np.array([action]))
+        return actions, self._batch_result(batch, 0, game, tuple(forfeits.values()))
+
+    # ------------------------------------------------------------ parts
+
+    def _deal(self, games: Chunk) -> Batch:
+        batch = Batch(self.config, len(games), 0)
+        batch.reset(np.array([game.seed for game in games], np.uint64))
+        return batch
+
+    def _start(
+        self, index: int, rows: np.ndarray, seeds: np.ndarray, decisions: int = 0, untold: list[int] | None = None
+    ) -> None:
+        self._watched(index, lambda: self.agents[index].start(rows, seeds), decisions, untold)
+
+    def _ask(
+        self, index: int, batch: Batch, rows: np.ndarray, decisions: int = 0, untold: list[int] | None = None
+    ) -> np.ndarray:
+        """An agent's legal ids for rows; _Failure."""
+        answer = self._watched(index, lambda: self.agents[index].act(Decisions(batch, rows)), decisions, untold)
+        self._has_decided.add(index)
+        return check_answer(batch, rows, answer)
+
+    def _watched(self, index: int, call: Callable[[], Any], decisions: int, untold: list[int] | None) -> Any:
+        """What ``call`` returns; _Failure if it raises, or takes longer than it may.
+
+        The monitor is told first, with the actions that it has not been told of in a game by itself.
+        """
+        if index in self._compiled:
+            return call()
+        allowed = self._seconds_for(index)
+        self._monitor.asking(index, allowed, decisions, untold or ())
+        if untold:
+            untold.clear()
+        begun = time.perf_counter()
+        try:
+            answer = call()
+        except Exception as problem:
+            raise _Failure(EXCEPTION, _traceback_of(problem)) from None
+        finally:
+            took = time.perf_counter() - begun
+            self._monitor.answered()
+        if allowed is not None and took > allowed:
+            raise _Failure(TOO_SLOW, f"took {took:.3f} s; {allowed:g} s were allowed")
+        return answer
+
+    def _seconds_for(self, index: int) -> float | None:
+        """What an agent may take for what it is asked next."""
+        if self.limit is None:
+            return None
+        return self.limit if index in self._has_decided else self.limit + SECONDS_TO_START
+
+    def _batch_result(
+        self, batch: Batch, row: int, game: ScheduledGame, forfeits: tuple[Forfeit, ...] = ()
+    ) -> GameResult:
+        places, returns = batch.final_place[row].tolist(), batch.final_return[row].tolist()
+        if forfeits:
+            lost = [self.specs.index(forfeit.agent) for forfeit in forfeits]
+            places = places_after_forfeits(places, [lost.index(i) if i in lost else None for i in game.agents])
+            returns = returns_for(batch.final_snapshot(row), tuple(places))
+        end = int(batch.final_state["end"][row])
+        return self._result(
+            game, places, batch.final_score[row].tolist(), returns, int(batch.final_length[row]), end, forfeits
+        )
+
+    def _result(
+        self, game: ScheduledGame, places: Sequence[int], scores: Sequence[int], returns: Sequence[float], length: int,
+        end: int, forfeits: tuple[Forfeit, ...] = (),
+    ) -> GameResult:  # fmt: skip
         return GameResult(
             number=game.number,
             seed=game.seed,
-            agents=tuple(self.specs[index] for index in game.agents),
-            ranks=tuple(batch.final_place[row].tolist()),
-            scores=tuple(batch.final_score[row].tolist()),
-            returns=tuple(batch.final_return[row].tolist()),
-            length=int(batch.final_length[row]),
-            end="truncated" if batch.final_state["end"][row] == TRUNCATED else "terminated",
+            agents=tuple([self.specs[index] for index in game.agents]),
+            ranks=tuple(places),
+            scores=tuple(scores),
+            returns=tuple(returns),
+            length=length,
+            end="truncated" if end == TRUNCATED else "terminated",
+            forfeits=forfeits,
         )
 
 
-def play_all(
-    players: Players, chunks: Sequence[Chunk], processes: int, stop: threading.Event | None = None
-) -> Iterator[list[GameResult]]:
-    """Play the chunks and yield the results of each as it finishes, in any order.
+def _traceback_of(problem: Exception) -> str:
+    """The traceback from the agent's own method on."""
+    frames = problem.__traceback__
+    for _ in range(2):  # _watched, and the lambda it calls
+        if frames is not None and frames.tb_next is not None:
+            frames = frames.tb_next
+    return "".join(traceback.format_exception(problem.with_traceback(frames)))
 
-    With one process they are played here. Otherwise ``players`` made everything compile in this process, and the
-    others only load it. Once ``stop`` is set no further chunk begins; those that are being played are still yielded.
+
+def compiled_policy(agent: Agent) -> CompiledPolicy | None:
+    """The policy of an agent that does nothing but ask a compiled policy, else None."""
+    if isinstance(agent, CompiledAgent) and type(agent).act is CompiledAgent.act:
+        return agent.policy
+    return None
+
+
+def check_answer(batch: Batch, rows: np.ndarray, answer: Any) -> np.ndarray:
+    """An agent's ids, int64 (M,). _Failure unless there is a legal one for each row."""
+    ids = np.asarray(answer)
+    if ids.shape != rows.shape or ids.dtype.kind not in "iu":
+        raise _Failure(ILLEGAL, f"act returned {ids.dtype} {ids.shape} in place of integers {rows.shape}")
+    count = batch.action_mask.shape[1]
+    fine = (ids >= 0) & (ids < count)
+    fine &= batch.action_mask[rows, np.where(fine, ids, 0)] == 1
+    if not fine.all():
+        wrong = int(np.argmin(fine))
+        legal = batch.config.legal_ids(batch.action_mask[rows[wrong]])
+        raise _Failure(ILLEGAL, f"act returned the id {ids[wrong]}; legal were {', '.join(map(str, legal))}")
+    return ids.astype(np.int64)
+
+
+def places_after_forfeits(places: Sequence[int], forfeited: Sequence[int | None]) -> list[int]:
+    """Places with the seats of agents that forfeited behind all others.
+
+    Args:
+        places: as the game ended, 1 is best, equal results share the better one.
+        forfeited: per seat, None, or how many agents forfeited before the one that sits there; those of one agent share a place.
     """
-    stop = stop or threading.Event()
-    if processes == 1 or len(chunks) <= 1:
-        for chunk in chunks:
-            if stop.is_set():
-                return
-            yield players.play(chunk)
-        return
-    waiting = list(reversed(chunks))
-    pool = ProcessPoolExecutor(
-        min(processes, len(chunks)),
-        mp_context=multiprocessing.get_context("spawn"),
-        initializer=_start_worker,
-        initargs=(players.specs, players.config),
-    )
-    running: set[Future[list[GameResult]]] = set()
-    try:
-        while running or (waiting and not stop.is_set()):
-            while waiting and len(running) < 2 * processes:  # one in reserve for each process
-                running.add(pool.submit(_play_in_worker, waiting.pop()))
-            finished, running = wait(running, return_when=FIRST_COMPLETED)
-            if stop.is_set():
-                waiting.clear()
-                running = {future for future in running if not future.cancel()}
-            for future in finished:
-                yield future.result()
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
-_players: Players | None = None
-
-
-def _start_worker(specs: Sequence[str], config: Configuration) -> None:
-    global _players
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
-    threading.Thread(target=_die_with_parent, daemon=True).start()
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # the processes already use all cores
-    _players = Players(specs, config)
-
-
-def _die_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
-
-
-def _play_in_worker(chunk: Chunk) -> list[GameResult]:
-    assert _players is not None
-    return _players.play(chunk)
+    results = [(0, place) if order is None else (1, -order) for place, order in zip(places, forfeited, strict=True)]
+    return [1 + sum(other < own for other in results) for own in results]

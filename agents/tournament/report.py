@@ -1,25 +1,42 @@
-"""The report of a tournament: tables for the terminal, leaderboard.json, results.md and pictures."""
+"""The report of a tournament: tables for the terminal, leaderboard.json, results.md and pictures; html.py has the page."""
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
+from agents.tournament.metagame import MISSING, Evaluation
 from agents.tournament.ratings import IMAGINARY_WINS
-from agents.tournament.standings import Share, Standings
+from agents.tournament.standings import Margin, Share, Standings
 from kepler_envs.cli.common import grid
 from kepler_envs.engine.game import Configuration
 
 LEADERBOARD, RESULTS, RATINGS, LEARNING_CURVE = "leaderboard.json", "results.md", "ratings.png", "learning_curve.png"
 
 ALONE = "Share of wins of one (row) against others (column) on all other seats, with 95 % intervals"
+MARGINS = "Score of one (row) less the mean score of the others (column) in the same games, with 95 % intervals"
 AHEAD = "How often row finishes before column at a common table, ties half"
-SEATS = "Share of wins by seat"
+SEATS = "Share of wins by seat, with 95 % intervals"
+METAGAME = "Who invades whom: alpha-rank and Nash averaging, with 95 % intervals"
+FORFEITS = "Forfeits"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a tournament was asked for, and the commits its games were played at."""
+
+    config: Configuration
+    specs: Sequence[str]
+    seed: int
+    adaptive: bool
+    seconds_per_decision: float | None
+    commits: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -34,53 +51,109 @@ class SavedReplay:
 
 @dataclass(frozen=True)
 class Table:
-    """A table for the terminal and for Markdown alike; all columns but the first hold numbers."""
+    """A table for the terminal, Markdown and HTML alike; all columns but the first hold numbers, unless ``words``.
+
+    ``heat``: for each number, how far it is from even: -1 (bad for the row) to 1; None: not to be coloured.
+    """
 
     title: str
     columns: list[str]
     rows: list[list[str]]
+    heat: list[list[float | None]] | None = None
+    words: bool = False
 
     def markdown(self) -> str:
-        rule = ["---", *["--:"] * (len(self.columns) - 1)]
+        rule = ["---", *["---" if self.words else "--:"] * (len(self.columns) - 1)]
         return "\n".join("| " + " | ".join(row) + " |" for row in [self.columns, rule, *self.rows])
 
 
 def tables(found: Standings) -> list[Table]:
-    """The leaderboard, the two matrices and the seats."""
-    names = [line.agent for line in found.lines]
-    return [
-        Table(
-            "Leaderboard",
-            ["agent", "rating", "95 %", "wins", "return", "place", "score", "seats"],
-            [
-                [
-                    line.agent, f"{line.rating:+.0f}", f"{line.rating_low:+.0f} .. {line.rating_high:+.0f}",
-                    f"{line.win_rate:.1%}", f"{line.mean_return:+.3f}", f"{line.mean_rank:.2f}",
-                    f"{line.mean_score:.2f}", f"{line.seats:,}",
-                ]
-                for line in found.lines
-            ],
-        ),
-        Table(ALONE, ["", *names], _matrix(names, found.alone)),
-        Table(AHEAD, ["", *names], _matrix(names, found.ahead)),
+    """The leaderboard, the matrices, the seats, the meta-game and the forfeits, the last two where there are any."""
+    names, seats = [line.agent for line in found.lines], len(found.by_seat)
+    widest = max((abs(cell.mean) for row in found.margins for cell in row if cell is not None), default=0.0)
+    made = [
+        _leaderboard(found),
+        _matrix(ALONE, names, found.alone, lambda cell: _from_even(cell.mean, 1 / seats)),
+        _matrix(MARGINS, names, found.margins, lambda cell: cell.mean / (widest or 1.0)),
+        _matrix(AHEAD, names, found.ahead, lambda cell: _from_even(cell, 0.5)),
         Table(
             SEATS,
-            ["agent", *[f"seat {seat}" for seat in range(len(found.lines[0].win_rate_by_seat))]],
-            [[line.agent, *[f"{rate:.1%}" for rate in line.win_rate_by_seat]] for line in found.lines],
+            ["agent", *[f"seat {seat}" for seat in range(seats)]],
+            [
+                ["all", *map(_cell, found.by_seat)],
+                *[[line.agent, *map(_cell, line.by_seat)] for line in found.lines],
+            ],
+            [
+                [_if_clear(cell, 1 / seats) for cell in found.by_seat],
+                *[[_if_clear(cell, line.win_rate) for cell in line.by_seat] for line in found.lines],
+            ],
         ),
+    ]
+    if found.metagame is not None:
+        made.append(_metagame(names, found.metagame))
+    if found.forfeits:
+        rows = [
+            [group.agent, group.reason, f"{group.games:,}", f"{group.game}", _last_line(group.details)]
+            for group in found.forfeits
+        ]
+        made.append(Table(FORFEITS, ["agent", "reason", "games", "first game", "what was wrong"], rows, words=True))
+    return made
+
+
+def _leaderboard(found: Standings) -> Table:
+    columns = ["agent", "rating", "95 %", "wins", "return", "place", "score", "seats"]
+    rows = [
+        [
+            line.agent, f"{line.rating:+.0f}", f"{line.rating_low:+.0f} .. {line.rating_high:+.0f}",
+            f"{line.win_rate:.1%}", f"{line.mean_return:+.3f}", f"{line.mean_rank:.2f}",
+            f"{line.mean_score:.2f}", f"{line.seats:,}",
+        ]
+        for line in found.lines
     ]  # fmt: skip
+    if found.forfeits:
+        columns.append("forfeits")
+        rows = [[*row, f"{line.forfeits:,}"] for row, line in zip(rows, found.lines, strict=True)]
+    return Table("Leaderboard", columns, rows)
 
 
-def _matrix(names: Sequence[str], cells: Iterable[Iterable[Share | float | None]]) -> list[list[str]]:
-    return [[name, *[_cell(cell) for cell in row]] for name, row in zip(names, cells, strict=True)]
+def _matrix(title: str, names: Sequence[str], cells: Sequence[Sequence[Any]], heat: Callable[[Any], float]) -> Table:
+    rows = [[name, *map(_cell, row)] for name, row in zip(names, cells, strict=True)]
+    return Table(title, ["", *names], rows, [[None if cell is None else heat(cell) for cell in row] for row in cells])
 
 
-def _cell(cell: Share | float | None) -> str:
+def _metagame(names: Sequence[str], evaluations: Sequence[Evaluation]) -> Table:
+    rows = []
+    for name, value in zip(names, evaluations, strict=True):
+        shares = [f"{v.mean:.1%} ({v.low:.1%} .. {v.high:.1%})" for v in (value.alpha_rank, value.nash_mass)]
+        average = value.nash_average
+        rows.append([name, *shares, f"{average.mean:+.3f} ({average.low:+.3f} .. {average.high:+.3f})"])
+    return Table(METAGAME, ["agent", "alpha-rank", "share in the equilibrium", "payoff against it"], rows)
+
+
+def _from_even(share: float, even: float) -> float:
+    """How far a share is from an even one: -1 (none) to 1 (all)."""
+    if share <= even:
+        return share / even - 1 if even > 0 else 0.0
+    return (share - even) / (1 - even)
+
+
+def _if_clear(share: Share, even: float) -> float | None:
+    """How far a share is from an even one, if that is outside of its interval."""
+    return None if share.low <= even <= share.high else _from_even(share.mean, even)
+
+
+def _cell(cell: Share | Margin | float | None) -> str:
     if cell is None:
         return ""
     if isinstance(cell, Share):
         return f"{cell.mean:.1%} ({cell.low:.1%} .. {cell.high:.1%})"
+    if isinstance(cell, Margin):
+        return f"{cell.mean:+.2f} ({cell.low:+.2f} .. {cell.high:+.2f})"
     return f"{cell:.1%}"
+
+
+def _last_line(text: str) -> str:
+    return text.strip().rpartition("\n")[2].replace("|", "/")
 
 
 def summary(found: Standings) -> str:
@@ -92,71 +165,95 @@ def summary(found: Standings) -> str:
 def print_report(found: Standings, console: Console) -> None:
     """The report for the terminal."""
     for table in tables(found):
-        drawn = grid("", table.columns, table.rows, right=table.columns[1:])
+        drawn = grid("", table.columns, table.rows, right=[] if table.words else table.columns[1:])
         drawn.title = None  # rich would wrap it to the width of the table
         console.print(table.title, style="bold")
         console.print(drawn)
+    if found.metagame is None:
+        console.print(MISSING, markup=False)
     console.print(summary(found))
-    console.print(_scale(found))
+    console.print(scale(found))
 
 
-def _scale(found: Standings) -> str:
+def scale(found: Standings) -> str:
+    """What the ratings' numbers mean."""
     return f"Ratings: 400 points are odds of 10 to 1; 0 is {found.anchor}."
 
 
-def write_report(
-    folder: Path,
-    found: Standings,
-    replays: Sequence[SavedReplay],
-    config: Configuration,
-    specs: Sequence[str],
-    seed: int,
-    commits: Sequence[str],
-) -> None:
+def notes(found: Standings, facts: Facts) -> list[str]:
+    """What a reader of the tables should know, a paragraph each."""
+    paragraphs = [
+        f"{scale(found)} They are the Plackett-Luce maximum likelihood estimate over all finishing orders, seat by seat, "
+        f"with {IMAGINARY_WINS} imaginary win of each agent over each other; ties are broken at random. Intervals are "
+        "percentiles of a bootstrap by game. Wins: a win shared by w seats counts 1 / w; an agent that sits on "
+        "several seats of a table competes with itself, so the other tables say more.",
+    ]
+    if facts.adaptive:
+        paragraphs.append(
+            "The schedule was adaptive: tables were chosen where it was least certain who is better. Ratings and the tables of one "
+            "against others allow for that; wins, return, place and score of the leaderboard are means over tables that differ from "
+            "agent to agent."
+        )
+    if facts.seconds_per_decision is not None:
+        paragraphs.append(f"A decision could take {facts.seconds_per_decision:g} s.")
+    if found.forfeits:
+        paragraphs.append(
+            "An agent that forfeited a game was replaced by uniform play there, and its seats were placed behind all others."
+        )
+    if found.metagame is None:
+        paragraphs.append(f"{MISSING}.")
+    else:
+        paragraphs.append(
+            "The meta-game of alpha-rank and Nash averaging: two players choose an agent each; the payoff is the share of wins "
+            "of the one alone against the other on all other seats, less the same with the two exchanged. alpha-rank: share of time that a "
+            "population spends with an agent; Nash averaging: the equilibrium of largest entropy and the payoff against it."
+        )
+    return paragraphs
+
+
+def write_report(folder: Path, found: Standings, replays: Sequence[SavedReplay], facts: Facts) -> None:
     """Write everything but the ledger and the replays into ``folder``."""
+    config = facts.config
     data = {
         "game": config.game.id,
         "options": config.describe(),
         "components": config.components_digest,
-        "specs": list(specs),
-        "seed": seed,
-        "commits": list(commits),
+        "specs": list(facts.specs),
+        "seed": facts.seed,
+        "adaptive": facts.adaptive,
+        "seconds_per_decision": facts.seconds_per_decision,
+        "commits": list(facts.commits),
         **found.as_json(),
         "replays": [asdict(replay) for replay in replays],
     }
     (folder / LEADERBOARD).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     draw_ratings(found, f"{config.game.title}, {config.num_players} players", folder / RATINGS)
-    curves = {spec: curve for spec in specs if (curve := read_learning_curve(spec))}
+    curves = {spec: curve for spec in facts.specs if (curve := read_learning_curve(spec))}
     if curves:
         draw_learning_curves(curves, config.num_players, folder / LEARNING_CURVE)
     else:
         (folder / LEARNING_CURVE).unlink(missing_ok=True)
-    (folder / RESULTS).write_text(
-        _markdown(found, replays, config, specs, seed, commits, bool(curves)), encoding="utf-8"
+    (folder / RESULTS).write_text(_markdown(found, replays, facts, bool(curves)), encoding="utf-8")
+
+
+def headline(found: Standings, facts: Facts) -> str:
+    """Games, agents, seed, commit and options in a line."""
+    options = ", ".join(f"{name} = {value}" for name, value in facts.config.describe().items())
+    return (
+        f"{summary(found)}. Agents: {', '.join(f'`{spec}`' for spec in facts.specs)}. "
+        f"{'Adaptive schedule' if facts.adaptive else 'Schedule'} with seed {facts.seed}; "
+        f"commit {', '.join(facts.commits) or 'unknown'}. Game `{facts.config.game.id}`: {options}."
     )
 
 
-def _markdown(
-    found: Standings,
-    replays: Sequence[SavedReplay],
-    config: Configuration,
-    specs: Sequence[str],
-    seed: int,
-    commits: Sequence[str],
-    has_curve: bool,
-) -> str:
+def _markdown(found: Standings, replays: Sequence[SavedReplay], facts: Facts, has_curve: bool) -> str:
     leaderboard, *others = tables(found)
-    options = ", ".join(f"{name} = {value}" for name, value in config.describe().items())
     parts = [
-        f"# {config.game.title}: tournament",
-        f"{summary(found)}. Agents: {', '.join(f'`{spec}`' for spec in specs)}. Schedule seed {seed}; "
-        f"commit {', '.join(commits) or 'unknown'}. Game `{config.game.id}`: {options}.",
+        f"# {facts.config.game.title}: tournament",
+        headline(found, facts),
         leaderboard.markdown(),
         f"![ratings]({RATINGS})",
-        f"{_scale(found)} They are the Plackett-Luce maximum likelihood estimate over all finishing orders, seat by seat, "
-        f"with {IMAGINARY_WINS} imaginary win of each agent over each other; ties are broken at random. Intervals are "
-        "percentiles of a bootstrap by game. Wins: a win shared by w seats counts 1 / w; an agent that sits on "
-        "several seats of a table competes with itself, so the tables below say more.",
+        *notes(found, facts),
     ]
     for table in others:
         parts += [f"## {table.title}", table.markdown()]
@@ -166,11 +263,14 @@ def _markdown(
         "## Replays",
         "\n".join(
             f"- [{replay.file}](replays/{replay.file}): game {replay.game}, seats {', '.join(replay.agents)}"
-            + ("" if replay.same else "; played by itself, this game came out otherwise than in the ledger")
+            + ("" if replay.same else f"; {NOT_THE_SAME}")
             for replay in replays
         ),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+NOT_THE_SAME = "played by itself, this game came out otherwise than in the ledger"
 
 
 # ---------------------------------------------------------------- pictures

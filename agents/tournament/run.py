@@ -13,23 +13,30 @@ from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
 from tyro.conf import arg
 
 import agents
+from agents.tournament.adaptive import AdaptiveSchedule
+from agents.tournament.html import write_page
 from agents.tournament.ledger import Ledger
-from agents.tournament.play import Chunk, GameResult, Players, play_all
-from agents.tournament.report import SavedReplay, print_report, write_report
-from agents.tournament.schedule import Schedule, ScheduledGame
+from agents.tournament.play import Chunk, GameResult, Players
+from agents.tournament.report import Facts, SavedReplay, print_report, write_report
+from agents.tournament.schedule import Schedule
 from agents.tournament.standings import standings
+from agents.tournament.workers import Workers
 from kepler_envs.cli.common import GameArguments, UsageError
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import read_replay, record, verify, write_replay
 
 LEDGER = "games.sqlite"
+BATCH = 256
+GAMES_WORTH_COMPILING = 5000
+"""From this many games on, whole games are played in compiled code: it compiles half a minute or more when it is first used."""
+COMPILED_TOGETHER = 4
+"""Compiled games are this many times quicker to play than to write: more of them go into a transaction."""
 _COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
 REPLAYS = "replays"
 
@@ -45,13 +52,17 @@ class Tournament(GameArguments):
     """At least two agents: uniform, greedy, mcts:1000, ppo:PATH, ..."""
     games: Annotated[int, arg(metavar="N")] = 1200
     """Games to have in the end; rounded up until every agent has sat on each seat equally often."""
+    adaptive: bool = False
+    """Choose tables where it is least certain who is better, in place of a balanced schedule."""
+    seconds_per_decision: Annotated[float | None, arg(metavar="S")] = None
+    """An agent that takes longer forfeits the game; it is cut off even if it never answers. No limit if left out."""
     out: Annotated[Path, arg(metavar="FOLDER")] = Path("runs/tournament")
     """Where everything is written, and continued from."""
     seed: Annotated[int, arg(metavar="SEED")] = 0
     """Of the schedule; each game's own seed follows from it."""
     processes: Annotated[int | None, arg(metavar="N")] = None
     """Processes that play; as many as there are cores if left out."""
-    batch: Annotated[int, arg(metavar="N")] = 256
+    batch: Annotated[int, arg(metavar="N")] = BATCH
     """Most games a process plays side by side. It changes the speed, never a game."""
     bootstrap: Annotated[int, arg(metavar="N")] = 100
     """Samples for the intervals of the ratings."""
@@ -62,38 +73,44 @@ class Tournament(GameArguments):
         """Play what is missing and report; 0, or 130 if it was stopped before the last game."""
         self._check()
         config = self.configure()
+        if config.num_players < 2:
+            raise UsageError("--players 1 is no tournament; allowed: at least 2")
         with console.status("loading and compiling agents ..."):
-            players = Players(self.agents, config)
-        schedule = Schedule(len(self.agents), config.num_players, self.seed)
-        games = schedule.whole_blocks(self.games)
-        if games != self.games:
-            console.print(
-                f"{self.games} games are rounded up to {games}: whole rounds of {schedule.block} balanced games"
-            )
+            players = Players(self.agents, config, self.seconds_per_decision, self.games >= GAMES_WORTH_COMPILING)
         self.out.mkdir(parents=True, exist_ok=True)
         if self.fresh:
             (self.out / LEDGER).unlink(missing_ok=True)
-        with Ledger(self.out / LEDGER, self._identity(config)) as ledger:
-            if not self._play(ledger, schedule, players, games, console):
+        with (
+            Ledger(self.out / LEDGER, self._identity(config)) as ledger,
+            Workers(players, self.processes or os.cpu_count() or 1) as workers,
+        ):
+            schedule = self._schedule(config, ledger)
+            games = self._whole_rounds(schedule, console)
+            if not self._play(ledger, schedule, workers, games, console):
                 console.print(f"stopped; every finished game is in {ledger.path}, the same command goes on from there")
                 return 130
-            results, commits = ledger.results(games), ledger.commits(games)
-        names = display_names(self.agents)
+            self._report(ledger, schedule, workers, games, console)
+        return 0
+
+    def _report(self, ledger: Ledger, schedule: AnySchedule, workers: Workers, games: int, console: Console) -> None:
+        config, names = workers.players.config, display_names(self.agents)
+        results = ledger.results(games)
         with Progress(*_COLUMNS, console=console, transient=True) as progress:
             task = progress.add_task("rating", total=self.bootstrap)
-            found = standings(
-                results,
-                self.agents,
-                names,
-                self.bootstrap,
-                self.seed,
-                lambda done, _: progress.update(task, completed=done),
+
+            def advance(done: int, _: int) -> None:
+                progress.update(task, completed=done)
+
+            found = standings(results, self.agents, names, self.bootstrap, self.seed, advance)
+        with console.status("replays and pictures ..."):
+            saved = save_replays(self.out / REPLAYS, workers, schedule, results, names)
+            facts = Facts(
+                config, self.agents, self.seed, self.adaptive, self.seconds_per_decision, ledger.commits(games)
             )
-        saved = save_replays(self.out / REPLAYS, players, schedule, results, names)
+            write_report(self.out, found, saved, facts)
+            write_page(self.out, found, saved, facts)
         print_report(found, console)
-        write_report(self.out, found, saved, config, self.agents, self.seed, commits)
-        console.print(f"written: {self.out / 'results.md'}")
-        return 0
+        console.print(f"written: {self.out / 'report.html'}, {self.out / 'results.md'}")
 
     def _check(self) -> None:
         if len(self.agents) < 2 or len(set(self.agents)) < len(self.agents):
@@ -103,6 +120,10 @@ class Tournament(GameArguments):
             value = getattr(self, name)
             if value is not None and value < low:
                 raise UsageError(f"--{name} {value} is not allowed; allowed: an integer from {low} on")
+        if self.seconds_per_decision is not None and not self.seconds_per_decision > 0:
+            raise UsageError(
+                f"--seconds-per-decision {self.seconds_per_decision:g} is not allowed; allowed: a number above 0"
+            )
 
     def _identity(self, config: Configuration) -> dict[str, Any]:
         """What all games of one ledger have in common."""
@@ -111,25 +132,56 @@ class Tournament(GameArguments):
             "options": {"num_players": config.num_players, **config.values},
             "components": config.components_digest,
             "agents": list(self.agents),
-            "checkpoints": [agents.fingerprint(spec) for spec in self.agents],
+            "checkpoints": [agents.fingerprint(spec, config.game.name) for spec in self.agents],
             "seed": self.seed,
+            "adaptive": self.adaptive,
+            "seconds_per_decision": self.seconds_per_decision,
         }
 
-    def _play(self, ledger: Ledger, schedule: Schedule, players: Players, games: int, console: Console) -> bool:
+    def _schedule(self, config: Configuration, ledger: Ledger) -> AnySchedule:
+        agents_and_seats = len(self.agents), config.num_players
+        if self.adaptive:
+            return AdaptiveSchedule(*agents_and_seats, self.seed, ledger.stages())
+        return Schedule(*agents_and_seats, self.seed)
+
+    def _whole_rounds(self, schedule: AnySchedule, console: Console) -> int:
+        games = schedule.whole_rounds(self.games)
+        if games != self.games:
+            whole = f"whole rounds of {schedule.block} balanced games"
+            if self.adaptive:
+                whole = f"{schedule.block} balanced games first, then whole rounds of {schedule.seats}"
+            console.print(f"{self.games} games are rounded up to {games}: {whole}")
+        return games
+
+    def _play(self, ledger: Ledger, schedule: AnySchedule, workers: Workers, games: int, console: Console) -> bool:
         """Play the missing games; whether all are there now."""
-        missing = ledger.missing(games)
-        processes = self.processes or os.cpu_count() or 1
-        size = max(1, min(self.batch, -(-len(missing) // processes)))
-        chunks: list[Chunk] = [
-            [schedule[number] for number in missing[first : first + size]] for first in range(0, len(missing), size)
-        ]
-        options, commit = players.config.digest, current_commit()
+        commit = current_commit()
         with _stop_on_interrupt(console) as stop, _progress(console) as progress:
-            task = progress.add_task("games", total=games, completed=games - len(missing))
-            for results in play_all(players, chunks, processes, stop):
-                ledger.add(results, options, commit)
-                progress.advance(task, len(results))
-        return not ledger.missing(games)
+            task = progress.add_task("games", total=games, completed=games - len(ledger.missing(games)))
+            while True:
+                known = int(min(games, schedule.known))
+                for results in workers.play(self._chunks(schedule, ledger.missing(known), workers), stop):
+                    ledger.add(results, workers.players.config.digest, commit)
+                    progress.advance(task, len(results))
+                if ledger.missing(known):
+                    return False
+                if known == games:
+                    return True
+                assert isinstance(schedule, AdaptiveSchedule)
+                ledger.add_stage(schedule.choose_stage(ledger.results(known), self.agents))
+
+    def _chunks(self, schedule: AnySchedule, missing: Sequence[int], workers: Workers) -> list[Chunk]:
+        """The missing games in parts, at least one for each process. Whole games in compiled code come in larger ones."""
+        parts: list[Chunk] = []
+        games = [schedule[number] for number in missing]
+        for compiled, most in ((True, COMPILED_TOGETHER * self.batch), (False, self.batch)):
+            alike = [game for game in games if workers.players.is_compiled(game) == compiled]
+            size = max(1, min(most, -(-len(alike) // workers.processes)))
+            parts += [alike[low : low + size] for low in range(0, len(alike), size)]
+        return parts
+
+
+AnySchedule = Schedule | AdaptiveSchedule
 
 
 @contextmanager
@@ -163,9 +215,9 @@ def _progress(console: Console) -> Progress:
 
 
 def display_names(specs: Sequence[str]) -> list[str]:
-    """Short names: the kind alone where only one agent is of it, else the whole spec."""
-    kinds = [spec.partition(":")[0] for spec in specs]
-    return [kind if kinds.count(kind) == 1 else spec for kind, spec in zip(kinds, specs, strict=True)]
+    """Short names: the kind alone where only one agent is of it, the name of one of your own; else the whole spec."""
+    short = [spec.rpartition(":")[2] if spec.startswith("python:") else spec.partition(":")[0] for spec in specs]
+    return [name if short.count(name) == 1 else spec for name, spec in zip(short, specs, strict=True)]
 
 
 def current_commit() -> str:
@@ -180,34 +232,25 @@ def current_commit() -> str:
 
 
 def save_replays(
-    folder: Path, players: Players, schedule: Schedule, results: Sequence[GameResult], names: Sequence[str]
+    folder: Path, workers: Workers, schedule: AnySchedule, results: Sequence[GameResult], names: Sequence[str]
 ) -> list[SavedReplay]:
-    """Write one game of each two agents as a replay, and verify the file.
+    """Write one game of each two agents as a replay, if possible one without forfeits, and verify the file.
 
     The game is played again for it: by itself, where the tournament played it among others. It should be the same game.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    saved = []
+    specs, config, saved = workers.players.specs, workers.players.config, []
     for one, other in combinations(range(len(names)), 2):
-        game = next(result for result in results if {players.specs[one], players.specs[other]} == set(result.agents))
-        actions, again = _play_alone(players, schedule[game.number])
-        by_seat = [names[players.specs.index(spec)] for spec in game.agents]
+        theirs = [game for game in results if {specs[one], specs[other]} == set(game.agents)]
+        game = min(theirs, key=lambda game: (bool(game.forfeits), game.number))
+        actions, again = workers.play_alone(schedule[game.number], careful=bool(game.forfeits))
+        by_seat = [names[specs.index(spec)] for spec in game.agents]
         path = folder / f"{_file_name(names[one])}-{_file_name(names[other])}.jsonl"
-        write_replay(path, record(players.config, game.seed, actions, by_seat))
-        verify(read_replay(path), players.config)
-        saved.append(SavedReplay(path.name, game.number, by_seat, again == game))
+        write_replay(path, record(config, game.seed, actions, by_seat))
+        verify(read_replay(path), config)
+        same = (again.ranks, again.scores, again.length) == (game.ranks, game.scores, game.length)
+        saved.append(SavedReplay(path.name, game.number, by_seat, same))
     return saved
-
-
-def _play_alone(players: Players, game: ScheduledGame) -> tuple[list[int], GameResult]:
-    """Play one game by itself: its actions and its result."""
-    actions: list[int] = []
-
-    def watch(step: np.ndarray) -> None:
-        actions.append(int(step[0]))
-
-    result = players.play([game], watch)[0]
-    return actions, result
 
 
 def _file_name(name: str) -> str:

@@ -6,7 +6,7 @@ The schedule goes round in *blocks*. With k agents and n seats a block holds the
 * **mixed** (n > 2): all agents as evenly as n allows. With k >= n that is every choice of n different agents; otherwise each agent sits
   on n // k seats, and every choice of n mod k agents on one seat more.
 
-A table is seated in a random order, drawn for each block, and played n times, turned by one seat each time. So within every
+A table is seated in a random order, drawn for each block, and played n times, turned by one seat each time: a *round*. So within every
 block each agent sits on each seat equally often, and any two agents meet as often as any other two.
 
 Games are numbered from 0. Table and seeds of a game depend on its number, the agents' count, the seats and the schedule's seed alone: a
@@ -15,12 +15,13 @@ tournament that was interrupted, or that is asked for more games later, knows wh
 
 from __future__ import annotations
 
+import math
 import random
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations, permutations
 
-from kepler_envs.engine.seeds import check_seed, stream_seed
+from kepler_envs.engine.seeds import check_seed, mix
 
 SEED_BITS = 63
 """Seeds of games stay below 2**63, SQLite's largest integer."""
@@ -52,20 +53,19 @@ class Schedule:
     @cached_property
     def compositions(self) -> tuple[tuple[int, ...], ...]:
         """The tables of a block: agents (indices) in ascending order, one per seat."""
-        alone = permutations if self.seats > 2 else combinations
-        tables = [tuple(sorted((one, *[other] * (self.seats - 1)))) for one, other in alone(range(self.agents), 2)]
-        if self.seats > 2:
-            everybody = list(range(self.agents)) * (self.seats // self.agents)
-            for extra in combinations(range(self.agents), self.seats % self.agents):
-                tables.append(tuple(sorted((*everybody, *extra))))
-        return tuple(tables)
+        return compositions(self.agents, self.seats)
+
+    @property
+    def known(self) -> float:
+        """Games whose tables are known: all."""
+        return math.inf
 
     @property
     def block(self) -> int:
         """Games in a block."""
         return len(self.compositions) * self.seats
 
-    def whole_blocks(self, games: int) -> int:
+    def whole_rounds(self, games: int) -> int:
         """The smallest number of games from ``games`` on that fills whole blocks."""
         return -(-games // self.block) * self.block
 
@@ -73,14 +73,46 @@ class Schedule:
         """Game ``number``, from 0 on."""
         block, place = divmod(number, self.block)
         table, turn = divmod(place, self.seats)
-        seated = list(self.compositions[table])
-        random.Random(f"{self.seed}/{block}/{table}").shuffle(seated)
-        seated = seated[turn:] + seated[:turn]
-        seed = _seed(self.seed, number)
-        # an agent draws for all its seats from one generator, named by the first of them
-        own = [_seed(seed, 1 + seated.index(agent)) for agent in seated]
-        return ScheduledGame(number, tuple(seated), seed, tuple(own))
+        seated = shuffled(self.compositions[table], f"{self.seed}/{block}/{table}")
+        return scheduled_game(number, seated, turn, self.seed)
+
+
+def compositions(agents: int, seats: int) -> tuple[tuple[int, ...], ...]:
+    """The tables of a block: agents (indices) in ascending order, one per seat."""
+    alone = permutations if seats > 2 else combinations
+    tables = [tuple(sorted((one, *[other] * (seats - 1)))) for one, other in alone(range(agents), 2)]
+    if seats > 2:
+        everybody = list(range(agents)) * (seats // agents)
+        for extra in combinations(range(agents), seats % agents):
+            tables.append(tuple(sorted((*everybody, *extra))))
+    return tuple(tables)
+
+
+def scheduled_game(number: int, seated: tuple[int, ...], turn: int, seed: int) -> ScheduledGame:
+    """Game ``number`` of the schedule with ``seed``, at a table of agents ``seated`` so and then turned by ``turn`` seats."""
+    turned = seated[turn:] + seated[:turn]
+    game_seed = _seed(seed, number)
+    # an agent draws for all its seats from one generator, named by the first of them
+    own = {agent: _seed(game_seed, 1 + turned.index(agent)) for agent in set(turned)}
+    return ScheduledGame(number, turned, game_seed, tuple(own[agent] for agent in turned))
+
+
+@lru_cache(maxsize=1024)  # asked for once per seat
+def shuffled(table: tuple[int, ...], name: str) -> tuple[int, ...]:
+    """A random order that is the same whenever it is asked for by this name."""
+    seated = list(table)
+    random.Random(name).shuffle(seated)
+    return tuple(seated)
+
+
+def stand_in_seed(game: ScheduledGame) -> int:
+    """The seed of whoever plays on for agents that forfeited."""
+    return _seed(game.seed, 0)
+
+
+_mixed = lru_cache(maxsize=256)(mix)  # a schedule's and a game's own seed are asked for again and again
 
 
 def _seed(seed: int, stream: int) -> int:
-    return stream_seed(seed, stream) >> (64 - SEED_BITS)
+    """seeds.stream_seed, cut to SEED_BITS."""
+    return mix(_mixed(seed) ^ stream) >> (64 - SEED_BITS)

@@ -3,19 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from agents.tournament.play import GameResult
+from agents.tournament import metagame
+from agents.tournament.metagame import Evaluation, alone_tables
+from agents.tournament.play import EXCEPTION, Forfeit, GameResult
 from agents.tournament.ratings import rate
 
 BASELINE = "uniform"
 """The agent whose rating is 0 where it takes part."""
 
 QUANTILE = 1.96  # of the normal distribution, for 95 %
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of ``games`` games with its 95 % interval (Wilson's, so that 0 and 1 have one too)."""
+
+    mean: float
+    low: float
+    high: float
+    games: int
+
+
+@dataclass(frozen=True)
+class Margin:
+    """The mean of a number per game with its 95 % interval (normal, from the variance between games)."""
+
+    mean: float
+    low: float
+    high: float
+    games: int
 
 
 @dataclass(frozen=True)
@@ -33,31 +55,42 @@ class Line:
     mean_return: float
     mean_rank: float
     mean_score: float
-    win_rate_by_seat: list[float]
+    by_seat: list[Share]
+    """Share of wins on each seat."""
+    forfeits: int
+    """Games it forfeited."""
 
 
 @dataclass(frozen=True)
-class Share:
-    """A share of ``games`` games with its 95 % interval (Wilson's, so that 0 and 1 have one too)."""
+class Forfeits:
+    """Forfeits of one agent that look alike; game, decision and details are of the first of them."""
 
-    mean: float
-    low: float
-    high: float
+    agent: str
+    reason: str
     games: int
+    game: int
+    decision: int
+    details: str
 
 
 @dataclass(frozen=True)
 class Standings:
     """Everything the report shows.
 
-    ``lines`` are sorted, best first, and the matrices in the same order. ``ahead[i][j]``: how often i finishes before j at a common
-    table, ties half. ``alone[i][j]``: share of wins of one i against j on all other seats, None on the diagonal.
+    ``lines`` are sorted, best first, and the matrices in the same order, None on their diagonals. ``ahead[i][j]``: how often i
+    finishes before j at a common table, ties half. ``alone[i][j]``: share of wins of one i against j on all other seats.
+    ``margins[i][j]``: in the same games, the score of i less the mean score of the others. ``by_seat``: share of wins on each seat,
+    whoever sits there. ``metagame``: see metagame.py; None where open_spiel is missing.
     """
 
     lines: list[Line]
     anchor: str
     ahead: list[list[float | None]]
     alone: list[list[Share | None]]
+    margins: list[list[Margin | None]]
+    by_seat: list[Share]
+    metagame: list[Evaluation] | None
+    forfeits: list[Forfeits]
     games: int
     mean_length: float
     ends: dict[str, int]
@@ -100,7 +133,8 @@ def standings(
                 mean_return=float(returns[own].mean()),
                 mean_rank=float(ranks[own].mean()),
                 mean_score=float(scores[own].mean()),
-                win_rate_by_seat=[float(wins[own[:, seat], seat].mean()) for seat in range(agents.shape[1])],
+                by_seat=[share(wins[own[:, seat], seat]) for seat in range(agents.shape[1])],
+                forfeits=sum(forfeit.agent == specs[agent] for game in results for forfeit in game.forfeits),
             )
         )
     return Standings(
@@ -108,6 +142,10 @@ def standings(
         anchor="the mean of all agents" if anchor is None else BASELINE,
         ahead=[[_ahead(agents, ranks, one, other) for other in order] for one in order],
         alone=[[_alone(agents, wins, one, other) for other in order] for one in order],
+        margins=[[_margin(agents, scores, one, other) for other in order] for one in order],
+        by_seat=[share(wins[:, seat]) for seat in range(agents.shape[1])],
+        metagame=metagame.evaluate(agents, wins, order.tolist(), samples, seed),
+        forfeits=_forfeits(results, dict(zip(specs, names, strict=True))),
         games=len(results),
         mean_length=float(np.mean([game.length for game in results])),
         ends=dict(sorted(Counter(game.end for game in results).items())),
@@ -125,12 +163,34 @@ def _ahead(agents: np.ndarray, ranks: np.ndarray, one: int, other: int) -> float
 
 def _alone(agents: np.ndarray, wins: np.ndarray, one: int, other: int) -> Share | None:
     """The wins of a single ``one`` against ``other`` on all other seats."""
-    seats = agents.shape[1]
-    own = agents == one
-    tables = (own.sum(axis=1) == 1) & ((agents == other).sum(axis=1) == seats - 1)
-    if one == other or not tables.any():
+    tables = alone_tables(agents, one, other)
+    return share(wins[tables][agents[tables] == one]) if tables.any() else None
+
+
+def _margin(agents: np.ndarray, scores: np.ndarray, one: int, other: int) -> Margin | None:
+    """By how much a single ``one`` outscores the mean of ``other`` on all other seats."""
+    tables = alone_tables(agents, one, other)
+    if not tables.any():
         return None
-    return share(wins[tables][own[tables]])
+    own, seats = scores[tables][agents[tables] == one], agents.shape[1]
+    differences = own - (scores[tables].sum(axis=1) - own) / (seats - 1)
+    games, mean = len(differences), float(differences.mean())
+    half = QUANTILE * float(differences.std(ddof=1)) / np.sqrt(games) if games > 1 else np.inf
+    return Margin(mean, mean - half, mean + half, games)
+
+
+def _forfeits(results: Sequence[GameResult], names: Mapping[str, str]) -> list[Forfeits]:
+    """What was forfeited: exceptions that end in the same line together, and everything else by reason."""
+    groups: dict[tuple[str, str, str], list[tuple[int, Forfeit]]] = {}
+    for game in results:
+        for forfeit in game.forfeits:
+            last_line = forfeit.details.strip().rpartition("\n")[2] if forfeit.reason == EXCEPTION else ""
+            groups.setdefault((forfeit.agent, forfeit.reason, last_line), []).append((game.number, forfeit))
+    found = []
+    for (spec, reason, _), alike in groups.items():
+        number, first = alike[0]
+        found.append(Forfeits(names[spec], reason, len(alike), number, first.decision, first.details))
+    return sorted(found, key=lambda group: (-group.games, group.game))
 
 
 def share(won: np.ndarray) -> Share:

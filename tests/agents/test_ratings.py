@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
+import choix
 import numpy as np
 import pytest
 
-from agents.tournament.ratings import POINTS_PER_UNIT, finishing_orders, fit, rate
+from agents.tournament.ratings import IMAGINARY_WINS, POINTS_PER_UNIT, count_orders, finishing_orders, fit, rate
 
 
 def simulate(
@@ -79,6 +82,23 @@ def test_the_order_of_games_and_the_names_of_agents_do_not_matter():
     assert fit([orders[::-1]], 3) == pytest.approx(strength, abs=1e-6)
     renamed = np.array([2, 0, 1])
     assert fit([renamed[orders]], 3)[renamed] == pytest.approx(strength, abs=1e-6)
+
+
+@pytest.mark.parametrize("seats", [2, 3, 8])
+def test_the_fit_is_the_one_of_choix(seats):
+    agents, ranks = simulate([0.0, 150.0, 400.0, 900.0], 300, seats, seed=seats)
+    orders = finishing_orders(agents, ranks, np.random.default_rng(0))
+    wins = list(permutations(range(4), 2)) * IMAGINARY_WINS
+    expected = choix.ilsr_rankings(4, orders.tolist() + wins)
+    assert fit([orders], 4) == pytest.approx(expected - expected.mean(), abs=1e-6)
+    assert fit([orders], 4, start=np.array([3.0, 1.0, -1.0, 0.0])) == pytest.approx(
+        expected - expected.mean(), abs=1e-6
+    )
+
+
+def test_orders_are_counted():
+    orders, times = count_orders(np.array([[2, 0], [0, 1], [2, 0], [2, 2]]), 3)
+    assert orders.tolist() == [[0, 1], [2, 0], [2, 2]] and times.tolist() == [1, 2, 1]
 
 
 def test_copies_of_the_same_games_count_once():

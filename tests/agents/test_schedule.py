@@ -39,7 +39,7 @@ def test_blocks_by_hand():
     assert Schedule(2, 4, 0).compositions == ((0, 1, 1, 1), (0, 0, 0, 1), (0, 0, 1, 1))
     assert Schedule(3, 4, 0).compositions[6:] == ((0, 0, 1, 2), (0, 1, 1, 2), (0, 1, 2, 2))
     assert Schedule(5, 4, 0).block == (20 + 5) * 4
-    assert [Schedule(2, 4, 0).whole_blocks(games) for games in (1, 12, 13)] == [12, 12, 24]
+    assert [Schedule(2, 4, 0).whole_rounds(games) for games in (1, 12, 13)] == [12, 12, 24]
 
 
 def test_seatings_differ_between_blocks_and_seeds():

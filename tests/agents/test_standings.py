@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
-from agents.tournament.play import GameResult
+from agents.tournament.play import Forfeit, GameResult
 from agents.tournament.standings import share, standings
 
 
@@ -36,7 +37,9 @@ def test_lines():
     assert bad.mean_rank == pytest.approx((1 + 2 + 1 + 2 + 3 + 2 + 2) / 7)
     assert bad.mean_score == pytest.approx(10 - bad.mean_rank)
     assert bad.mean_return == pytest.approx((2 - 5) / 7)
-    assert bad.win_rate_by_seat == pytest.approx([0.5, 0.5, 0])
+    assert [seat.mean for seat in bad.by_seat] == pytest.approx([0.5, 0.5, 0])
+    assert [seat.games for seat in bad.by_seat] == [2, 2, 3] and bad.by_seat[2].high > 0.3
+    assert [seat.mean for seat in found.by_seat] == pytest.approx([(0 + 1 + 0.5 + 0) / 4, (1 + 0 + 0.5 + 0) / 4, 1 / 4])
     assert (found.games, found.mean_length, found.ends) == (4, 12.5, {"terminated": 3, "truncated": 1})
     assert found.anchor == "the mean of all agents"
 
@@ -51,6 +54,30 @@ def test_matrices():
     assert found.ahead[first][first] is None and found.alone[other][other] is None
     assert (found.alone[first][other].mean, found.alone[first][other].games) == (pytest.approx(1 / 3), 3)
     assert (found.alone[other][first].mean, found.alone[other][first].games) == (0, 1)
+
+
+def test_margins_are_scores_less_the_mean_of_the_others():
+    found = standings(RESULTS, ["u", "b"], ["u", "b"], samples=5, seed=0)
+    first = [line.agent for line in found.lines].index("u")
+    margin = found.margins[first][1 - first]  # scores are 10 - rank: 7 - 8.5, 8 - 8.5, 9 - 8
+    assert (margin.mean, margin.games) == (pytest.approx((-1.5 - 0.5 + 1) / 3), 3)
+    spread = np.std([-1.5, -0.5, 1], ddof=1)
+    assert margin.high - margin.low == pytest.approx(2 * 1.96 * spread / np.sqrt(3))
+    assert found.margins[1 - first][first].mean == pytest.approx(7 - 9) and found.margins[first][first] is None
+
+
+def test_forfeits_that_look_alike_are_counted_together():
+    def crash(number: int, line: str) -> GameResult:
+        forfeit = Forfeit("u", 5 + number, "exception", f"Traceback\n  File\nValueError: {line}\n")
+        return dataclasses.replace(RESULTS[number], forfeits=(forfeit,))
+
+    results = [crash(0, "a"), RESULTS[1], crash(2, "b"), crash(3, "a")]
+    found = standings(results, ["u", "b"], ["ugly", "bad"], samples=5, seed=0)
+    assert [(group.agent, group.games, group.game, group.decision) for group in found.forfeits] == [
+        ("ugly", 2, 0, 5),
+        ("ugly", 1, 2, 7),
+    ]
+    assert {line.agent: line.forfeits for line in found.lines} == {"ugly": 3, "bad": 0}
 
 
 def test_uniform_is_the_zero_of_the_ratings():

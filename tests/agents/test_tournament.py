@@ -18,12 +18,14 @@ from rich.console import Console
 import agents
 import kepler_envs
 from agents.protocol import AgentError, Decisions
+from agents.tournament import run as tournament_module
 from agents.tournament.__main__ import main
 from agents.tournament.ledger import Ledger, LedgerError
-from agents.tournament.play import GameResult, Players, play_all
+from agents.tournament.play import GameResult, Players
 from agents.tournament.report import read_learning_curve
 from agents.tournament.run import Tournament, display_names
 from agents.tournament.schedule import Schedule
+from agents.tournament.workers import Workers
 from kepler_envs.engine.replay import read_replay, verify
 
 GAME = "kitten_adventurers"
@@ -67,6 +69,15 @@ def test_games_do_not_depend_on_batches_or_processes(tmp_path):
     assert report(tmp_path / "a") == report(tmp_path / "b") == report(tmp_path / "c")
 
 
+def test_games_do_not_depend_on_how_many_there_are(tmp_path, monkeypatch):
+    """Many are played as whole games in compiled code."""
+    run(tmp_path / "few")
+    monkeypatch.setattr(tournament_module, "GAMES_WORTH_COMPILING", 100)
+    run(tmp_path / "many", processes=2)
+    assert rows(tmp_path / "few") == rows(tmp_path / "many")
+    assert report(tmp_path / "few") == report(tmp_path / "many")
+
+
 def test_games_do_not_depend_on_their_place_in_the_batch():
     players, schedule = Players(SPECS, CONFIG), Schedule(2, 4, 0)
     games = [schedule[number] for number in range(24)]
@@ -77,8 +88,7 @@ def test_games_do_not_depend_on_their_place_in_the_batch():
 
 def test_a_game_is_the_one_its_seed_deals():
     players, game = Players(SPECS, CONFIG), Schedule(2, 4, 0)[3]
-    actions: list[int] = []
-    result = players.play([game], lambda step: actions.append(int(step[0])))[0]
+    actions, result = players.play_alone(game)
     env = kepler_envs.make(GAME, num_players=4)
     env.reset(seed=result.seed)
     for action in actions:
@@ -96,8 +106,10 @@ def test_truncated_games_say_so():
 def test_chunks_come_from_several_processes():
     players, schedule = Players(SPECS, CONFIG), Schedule(2, 4, 0)
     chunks = [[schedule[number] for number in range(first, first + 4)] for first in range(0, 24, 4)]
-    found = sorted((game for results in play_all(players, chunks, 2) for game in results), key=lambda game: game.number)
-    assert found == players.play([game for chunk in chunks for game in chunk])
+    with Workers(players, 2) as workers:
+        for _ in range(2):  # they stay for more
+            found = sorted((game for some in workers.play(chunks) for game in some), key=lambda game: game.number)
+            assert found == players.play([game for chunk in chunks for game in chunk])
 
 
 # ---------------------------------------------------------------- the ledger
@@ -174,7 +186,7 @@ def command(out: Path, games: int) -> list[str]:
 
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
 def test_an_interrupted_tournament_goes_on(tmp_path, blow):
-    games = 9600
+    games = 4800
     process = subprocess.Popen(
         command(tmp_path / "hit", games),
         stdout=subprocess.PIPE,
@@ -197,8 +209,8 @@ def test_an_interrupted_tournament_goes_on(tmp_path, blow):
     assert 48 <= len(before) < games
     if blow == signal.SIGINT:
         assert process.returncode == 130 and "the same command goes on from there" in printed
-    assert run(tmp_path / "hit", games=games, bootstrap=5) == 0
-    assert run(tmp_path / "whole", games=games, bootstrap=5) == 0
+    assert run(tmp_path / "hit", games=games, bootstrap=1) == 0
+    assert run(tmp_path / "whole", games=games, bootstrap=1) == 0
     after = rows(tmp_path / "hit")
     assert set(before) <= set(after)
     assert after == rows(tmp_path / "whole")

@@ -1,0 +1,158 @@
+"""Agents as strategies of a game that is played by choosing an agent: alpha-rank and Nash averaging, through open_spiel.
+
+Ratings put agents in one line; where strength goes in circles (A beats B beats C beats A) there is none. Both methods here look at
+a symmetric two-player zero-sum *meta-game* in which each player names an agent, with the payoff
+
+    A[i][j] = (share of wins of one i against j on all other seats) - (share of wins of one j against i on all other seats)
+
+For two players that is wins less losses. For more, an n-player meta-game over all mixtures of agents would need every
+mixture to be played, and both methods want two players. This reduction asks who invades whom, with both sides equally alone at
+the table, so that A[i][i] = 0 and A = -A' hold by construction, and no third agent has a part in an entry: neither a strong nor a
+duplicate agent that also takes part changes what two others have between them.
+
+* **alpha-rank** (Omidshafiei et al. 2019, https://doi.org/10.1038/s41598-019-45619-9): the share of time that a population, in which now and
+  then a single agent takes over if it does better than the residents, spends with each agent. Single population, infinite alpha:
+  only who beats whom counts.
+* **Nash averaging** (Balduzzi et al. 2018, https://arxiv.org/abs/1806.02643): the symmetric equilibrium of A with the largest entropy, and what each
+  agent wins against it (0 for agents in it, less for others).
+
+Both are step functions of A, so a single number would hide how little it may be worth. Intervals are percentiles over the same
+bootstrap by game as for the ratings, beside the value for all games.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+MISSING = "alpha-rank and Nash averaging need open_spiel: pip install 'kepler_envs[analysis]'"
+
+MUTATION = 0.01
+"""alpha-rank's perturbation at infinite alpha: how often an agent takes over that does no better."""
+
+SMALL = 1e-4
+"""Solvers are no more exact than this; smaller masses are 0."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number for all games with its 95 % interval over the bootstrap."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What the two methods say of one agent."""
+
+    alpha_rank: Value
+    """Share of the stationary distribution; the shares of all agents sum to 1."""
+    nash_mass: Value
+    """Share in the equilibrium; they sum to 1."""
+    nash_average: Value
+    """Payoff against the equilibrium, in [-1, 0] but for rounding."""
+
+
+def alone_tables(agents: np.ndarray, one: int, other: int) -> np.ndarray:
+    """Which of the games (N, n) have a single ``one`` among ``other`` on all other seats: bool (N,)."""
+    if one == other:
+        return np.zeros(len(agents), bool)
+    return ((agents == one).sum(axis=1) == 1) & ((agents == other).sum(axis=1) == agents.shape[1] - 1)
+
+
+def evaluate(
+    agents: np.ndarray, wins: np.ndarray, order: Sequence[int], samples: int, seed: int
+) -> list[Evaluation] | None:
+    """Evaluate the agents ``order``; None without open_spiel.
+
+    Args:
+        agents: integers (N, n), the agent on each seat of each game.
+        wins: (N, n), the share of the win of each seat.
+        order: agents, in the order in which the result lists them.
+        samples: bootstrap samples.
+        seed: of the samples.
+    """
+    if not is_installed():
+        return None
+    won = _wins_alone(agents, wins, order)
+    if any(len(won[i][j]) == 0 for i in range(len(order)) for j in range(len(order)) if i != j):
+        return None
+    rng = np.random.default_rng(seed)
+    found = [_values(payoffs(won))]
+    for _ in range(samples):
+        found.append(_values(payoffs([[rng.choice(cell, len(cell)) for cell in row] for row in won])))
+    values = np.array(found)  # (1 + samples, 3, k)
+    drawn = values[1:] if samples else values
+    low, high = np.nanpercentile(drawn, (2.5, 97.5), axis=0)
+    return [
+        Evaluation(*(Value(float(values[0, m, i]), float(low[m, i]), float(high[m, i])) for m in range(3)))
+        for i in range(len(order))
+    ]
+
+
+def is_installed() -> bool:
+    """Whether open_spiel and the solver that its Nash averaging needs are there."""
+    try:
+        import cvxpy  # noqa: F401
+        import pyspiel  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def payoffs(won: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
+    """The meta-game A (k, k) from the wins of one i against j on all other seats, an array per pair."""
+    alone = np.array([[cell.mean() if len(cell) else 0.0 for cell in row] for row in won])
+    return alone - alone.T
+
+
+def _wins_alone(agents: np.ndarray, wins: np.ndarray, order: Sequence[int]) -> list[list[np.ndarray]]:
+    cells = []
+    for one in order:
+        row = [alone_tables(agents, one, other) for other in order]
+        cells.append([wins[tables][agents[tables] == one] for tables in row])
+    return cells
+
+
+def _values(game: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return alpha_rank(game), *nash_averaging(game)
+
+
+def alpha_rank(game: np.ndarray) -> np.ndarray:
+    """The stationary distribution (k,) of a symmetric zero-sum game (k, k)."""
+    from open_spiel.python.egt import alpharank
+
+    # only its signs count; its comparison of sums wants them exact
+    signs = np.sign(game)
+    shares = alpharank.compute([signs], use_inf_alpha=True, inf_alpha_eps=MUTATION)[2]
+    return np.asarray(shares, float)
+
+
+def nash_averaging(game: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The maximum-entropy equilibrium (k,) of a symmetric zero-sum game (k, k), and each row's payoff against it (k,).
+
+    NaN where the solver fails.
+    """
+    import cvxpy
+    import pyspiel
+    from open_spiel.python.algorithms.nash_averaging import nash_averaging as solve
+
+    names = [str(i) for i in range(len(game))]
+    matrix = pyspiel.create_matrix_game("meta", "meta", names, names, game.tolist(), game.T.tolist())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the solver's remarks on accuracy
+        try:
+            mass, average = solve(matrix)
+        except (
+            cvxpy.error.SolverError,
+            AttributeError,
+        ):  # it has no answer; open_spiel takes the missing one for an array
+            return np.full(len(game), np.nan), np.full(len(game), np.nan)
+    mass = np.asarray(mass, float).ravel()
+    mass = np.where(mass < SMALL, 0.0, mass)
+    return mass / mass.sum(), np.asarray(average, float).ravel()

@@ -1,0 +1,297 @@
+"""Playing in several processes, and taking processes away from agents that do not answer.
+
+Each process plays one task after another and says whose turn it is before it asks an agent. So the parent knows whom to blame if a
+process dies, and it can kill one whose agent thinks for too long, in whatever code: compiled code that never returns, too.
+A game that was broken off so goes on in another process from where it stood, without the agent. Agents of that game that draw
+random numbers begin their generators anew there.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from agents.tournament.play import (
+    PROCESS_DIED,
+    TOO_SLOW,
+    Chunk,
+    Forfeit,
+    GameResult,
+    Players,
+    SoFar,
+)
+from agents.tournament.schedule import ScheduledGame
+from kepler_envs.engine.game import Configuration
+
+SLACK = 0.1
+"""Seconds that an answer may be on its way."""
+
+ASKING, ANSWERED, PLAYED, DONE, FAILED = range(5)
+"""The first entry of what a process sends."""
+
+
+class WorkerError(RuntimeError):
+    """A process ended, or raised, while no agent was asked: not an agent's fault."""
+
+
+Played = tuple[list[GameResult], list[int]]
+"""Results of a task, and the actions if it is a game by itself."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Games to play; one that was broken off comes alone, with its beginning."""
+
+    games: Chunk
+    so_far: SoFar = SoFar()
+
+
+@dataclass
+class _Worker:
+    """What the parent knows of a process."""
+
+    process: Any
+    connection: Connection
+    task: Task | None = None
+    ended: set[int] = field(default_factory=set)
+    """Games of the task whose results have come."""
+    asked: int | None = None
+    """The agent that is asked now, since ``asked_at``, after ``decisions`` decisions."""
+    asked_at: float = 0.0
+    allowed: float | None = None
+    """Seconds it may take."""
+    decisions: int = 0
+    actions: list[int] = field(default_factory=list)
+    """Of the present game, up to the last question, if it is played by itself."""
+
+    @property
+    def due(self) -> float | None:
+        """When the present question has to be answered."""
+        return None if self.asked is None or self.allowed is None else self.asked_at + self.allowed + SLACK
+
+
+class Workers:
+    """Those who play: this process, or others, which are started when they are needed; close them, or use it in a ``with``.
+
+    Args:
+        players: the agents. They made everything compile in this process; the others only load it.
+        processes: how many play. One is this process itself, unless the agents have a limit of time: then it has to be another,
+            which can be killed.
+    """
+
+    def __init__(self, players: Players, processes: int) -> None:
+        self.players = players
+        self.processes = processes
+        self._tasks: Iterator[Task] = iter(())
+        self._again: deque[Task] = deque()
+        self._workers: list[_Worker] = []
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Kill the processes, whatever they are doing."""
+        for worker in list(self._workers):
+            self._end(worker)
+
+    def play(self, chunks: Sequence[Chunk], stop: threading.Event | None = None) -> Iterator[list[GameResult]]:
+        """Play the chunks and yield the results of each as it finishes, in any order.
+
+        Once ``stop`` is set no further chunk begins; those that are being played are still yielded.
+
+        Raises:
+            WorkerError: a process ended for another reason than an agent.
+        """
+        stop = stop or threading.Event()
+        if self.players.limit is None and (self.processes == 1 or len(chunks) <= 1):
+            for chunk in chunks:
+                if stop.is_set():
+                    return
+                yield from self.players.stream(chunk)
+            return
+        self._tasks = self._split(chunks)
+        while self._hand_out(stop):
+            finished = self._listen()
+            self._hand_out(stop)  # before the results are looked at, which may take a while
+            yield from (results for results, _ in finished)
+            self._cut_off()
+
+    def play_alone(self, game: ScheduledGame, careful: bool = False) -> tuple[list[int], GameResult]:
+        """Play one game by itself: its actions and its result; ``careful``: an agent may end the process that plays it."""
+        if self.players.limit is None and (self.processes == 1 or not careful):
+            return self.players.play_alone(game)
+        self._again.append(Task([game]))
+        while self._hand_out(threading.Event()):
+            for (result,), actions in self._listen():
+                return actions, result
+            self._cut_off()
+        raise AssertionError("a task ends with results")
+
+    def _split(self, chunks: Sequence[Chunk]) -> Iterator[Task]:
+        """With a limit of time, games that take it one by one: what has been played is not lost with the process."""
+        for chunk in chunks:
+            by_itself = [self.players.limit is not None and not self.players.is_compiled(game) for game in chunk]
+            together = [game for game, alone in zip(chunk, by_itself, strict=True) if not alone]
+            if together:
+                yield Task(together)
+            yield from (Task([game]) for game, alone in zip(chunk, by_itself, strict=True) if alone)
+
+    def _hand_out(self, stop: threading.Event) -> bool:
+        """Give tasks to idle processes, start processes as long as there are tasks; whether any has something to do."""
+        idle = [worker for worker in self._workers if worker.task is None]
+        while idle or len(self._workers) < self.processes:
+            task = self._next_task(stop)
+            if task is None:
+                break
+            worker = idle.pop() if idle else self._start()
+            worker.task, worker.ended, worker.asked, worker.actions = task, set(), None, list(task.so_far.actions)
+            with suppress(BrokenPipeError):  # it died: _listen finds out
+                worker.connection.send(task)
+        return any(worker.task is not None for worker in self._workers)
+
+    def _next_task(self, stop: threading.Event) -> Task | None:
+        if self._again:
+            return self._again.popleft()
+        return None if stop.is_set() else next(self._tasks, None)
+
+    def _start(self) -> _Worker:
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        players = self.players
+        arguments = (theirs, players.specs, players.config, players.limit, players.whole_games)
+        process = context.Process(target=_work, args=arguments, daemon=True)
+        process.start()
+        theirs.close()
+        worker = _Worker(process, ours)
+        self._workers.append(worker)
+        return worker
+
+    def _end(self, worker: _Worker) -> None:
+        self._workers.remove(worker)
+        worker.process.kill()
+        worker.process.join()
+        worker.connection.close()
+
+    # ------------------------------------------------------------ messages
+
+    def _listen(self) -> list[Played]:
+        """Read what has come, or wait for it, until the next limit at the latest; the results among it."""
+        soonest = min((worker.due for worker in self._workers if worker.due is not None), default=None)
+        timeout = 1.0 if soonest is None else max(0.0, min(1.0, soonest - time.monotonic()))
+        finished: list[Played] = []
+        by_connection = {worker.connection: worker for worker in self._workers}
+        for connection in wait(list(by_connection), timeout):
+            worker = by_connection[connection]  # type: ignore[index]
+            try:
+                while worker.connection.poll():
+                    finished += self._take(worker, worker.connection.recv())
+            except (EOFError, ConnectionResetError):
+                self._has_died(worker)
+        return finished
+
+    def _take(self, worker: _Worker, message: tuple[Any, ...]) -> list[Played]:
+        kind, *content = message
+        if kind == ASKING:
+            worker.asked, worker.allowed, worker.decisions, actions = content
+            worker.actions += actions
+            worker.asked_at = time.monotonic()
+        elif kind == ANSWERED:
+            worker.asked = None
+        elif kind == PLAYED:
+            results, actions = content
+            worker.ended.update(result.number for result in results)
+            return [(results, actions)]
+        elif kind == DONE:
+            worker.task = None
+        elif kind == FAILED:
+            raise WorkerError(f"a process that plays games failed:\n{content[0]}")
+        return []
+
+    # ------------------------------------------------------------ agents that do not come back
+
+    def _cut_off(self) -> None:
+        """Kill processes whose agent is overdue."""
+        for worker in list(self._workers):
+            if worker.due is not None and time.monotonic() > worker.due and not worker.connection.poll():
+                took = time.monotonic() - worker.asked_at
+                self._end(worker)
+                self._blame(worker, TOO_SLOW, f"cut off after {took:.3f} s; {worker.allowed:g} s were allowed")
+
+    def _has_died(self, worker: _Worker) -> None:
+        self._end(worker)
+        code = worker.process.exitcode
+        if worker.asked is None:
+            raise WorkerError(f"a process that plays games ended with exit code {code} while no agent was asked")
+        self._blame(worker, PROCESS_DIED, f"the process ended with exit code {code} while the agent was asked")
+
+    def _blame(self, worker: _Worker, reason: str, details: str) -> None:
+        """Let the games go on: one by itself without the agent that was asked, others in halves until it is one."""
+        task = worker.task
+        assert task is not None and worker.asked is not None
+        if len(task.games) > 1:
+            left = [game for game in task.games if game.number not in worker.ended]
+            halves = left[: len(left) // 2], left[len(left) // 2 :]
+            self._again += [Task(half) for half in halves if half]
+            return
+        spec = self.players.specs[worker.asked]
+        forfeit = Forfeit(spec, worker.decisions, reason, details)
+        self._again.append(Task(task.games, SoFar(tuple(worker.actions), (*task.so_far.forfeits, forfeit))))
+
+
+# ---------------------------------------------------------------- in the process
+
+
+class _Messenger:
+    """Tells the parent whose turn it is."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def asking(self, agent: int, seconds: float | None, decisions: int, actions: Sequence[int]) -> None:
+        self._connection.send((ASKING, agent, seconds, decisions, list(actions)))
+
+    def answered(self) -> None:
+        self._connection.send((ANSWERED,))
+
+
+def _work(
+    connection: Connection, specs: Sequence[str], config: Configuration, limit: float | None, whole_games: bool
+) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
+    threading.Thread(target=_die_with_parent, daemon=True).start()
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # the processes already use all cores
+    try:
+        players = Players(specs, config, limit, whole_games, _Messenger(connection))
+        while True:
+            task = connection.recv()
+            if len(task.games) == 1:
+                actions, result = players.play_alone(task.games[0], task.so_far)
+                connection.send((PLAYED, [result], actions))
+            else:
+                for results in players.stream(task.games):
+                    connection.send((PLAYED, results, []))
+            connection.send((DONE,))
+    except (EOFError, BrokenPipeError):
+        return
+    except Exception:
+        connection.send((FAILED, traceback.format_exc()))
+
+
+def _die_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)

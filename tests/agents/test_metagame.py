@@ -1,0 +1,87 @@
+"""The meta-game on matrices whose answers are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agents.tournament import metagame, standings
+from agents.tournament.metagame import alone_tables, alpha_rank, evaluate, nash_averaging
+from agents.tournament.play import GameResult
+
+CYCLE = np.array([[0, -0.6, 0.6], [0.6, 0, -0.6], [-0.6, 0.6, 0]])
+DOMINANCE = np.array([[0, 0.5, 0.8], [-0.5, 0, 0.3], [-0.8, -0.3, 0]])
+
+needs_open_spiel = pytest.mark.skipif(not metagame.is_installed(), reason=metagame.MISSING)
+
+
+@needs_open_spiel
+def test_rock_paper_scissors_is_shared():
+    assert alpha_rank(CYCLE) == pytest.approx([1 / 3] * 3, abs=1e-6)
+    mass, average = nash_averaging(CYCLE)
+    assert mass == pytest.approx([1 / 3] * 3, abs=1e-3) and average == pytest.approx([0] * 3, abs=1e-3)
+
+
+@needs_open_spiel
+def test_dominance_leaves_one():
+    shares = alpha_rank(DOMINANCE)
+    assert shares[0] > 0.97 and shares[0] > shares[1] > shares[2] and shares.sum() == pytest.approx(1)
+    mass, average = nash_averaging(DOMINANCE)
+    assert mass == pytest.approx([1, 0, 0], abs=1e-3)
+    assert average == pytest.approx(DOMINANCE[:, 0], abs=1e-3)
+
+
+@needs_open_spiel
+def test_a_copy_changes_nothing_for_the_others():
+    """Nash averaging's point: two copies of scissors share its mass, and the averages stay."""
+    order = [0, 1, 2, 2]
+    copied = CYCLE[np.ix_(order, order)]
+    mass, average = nash_averaging(copied)
+    assert mass == pytest.approx([1 / 3, 1 / 3, 1 / 6, 1 / 6], abs=1e-3) and average == pytest.approx([0] * 4, abs=1e-3)
+
+
+def table(number: int, names: str, winner: int) -> GameResult:
+    ranks = tuple(1 if seat == winner else 2 for seat in range(len(names)))
+    zeros = (0,) * len(names)
+    return GameResult(number, number, tuple(names), ranks, zeros, zeros, 1, "terminated")
+
+
+@needs_open_spiel
+def test_three_players_that_go_in_circles():
+    """One rock among papers never wins, one paper among rocks always, and so on round; mixed tables do not count."""
+    results = []
+    for one, other, wins in (("p", "r", True), ("s", "p", True), ("r", "s", True)):
+        results += [table(len(results) + i, one + other * 2, 0 if wins else 1) for i in range(5)]
+        results += [table(len(results) + i, other + one * 2, 1) for i in range(5)]
+    results += [table(len(results) + i, "rps", 0) for i in range(50)]
+    found = standings.standings(results, ["r", "p", "s"], ["r", "p", "s"], samples=4, seed=0)
+    for value in found.metagame:
+        assert value.alpha_rank.mean == pytest.approx(1 / 3, abs=1e-6)
+        assert value.nash_mass.mean == pytest.approx(1 / 3, abs=1e-3)
+        assert value.nash_mass.low == pytest.approx(1 / 3, abs=1e-3)  # every game of a pairing went the same way
+
+
+@needs_open_spiel
+def test_intervals_show_what_is_uncertain():
+    """Two agents: one that won 6 of 10 may not be better at all."""
+    agents = np.tile([[0, 1], [1, 0]], (5, 1))
+    first_wins = np.array([1, 1, 1, 1, 1, 1, 0, 0, 0, 0])
+    wins = np.where(agents == 0, first_wins[:, None], 1 - first_wins[:, None]).astype(float)
+    better, worse = evaluate(agents, wins, [0, 1], 100, 0)
+    assert (better.nash_mass.mean, better.nash_average.mean) == (pytest.approx(1), pytest.approx(0, abs=1e-6))
+    assert worse.nash_average.mean == pytest.approx(-0.2, abs=1e-6)
+    assert better.alpha_rank.low < 0.5 < better.alpha_rank.mean
+
+
+def test_tables_of_one_against_others():
+    agents = np.array([[0, 1, 1], [1, 0, 1], [0, 0, 1], [0, 1, 2], [2, 2, 1]])
+    assert alone_tables(agents, 0, 1).tolist() == [True, True, False, False, False]
+    assert alone_tables(agents, 1, 0).tolist() == [False, False, True, False, False]
+    assert alone_tables(agents, 1, 2).tolist() == [False, False, False, False, True]
+    assert not alone_tables(agents, 1, 1).any()
+
+
+def test_without_open_spiel_there_is_none(monkeypatch):
+    monkeypatch.setattr(metagame, "is_installed", lambda: False)
+    results = [table(0, "ab", 0), table(1, "ba", 0)]
+    assert standings.standings(results, ["a", "b"], ["a", "b"], samples=1, seed=0).metagame is None

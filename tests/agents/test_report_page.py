@@ -1,0 +1,178 @@
+"""report.html: well-formed, self-contained, with the numbers of leaderboard.json; and shown by a browser where there is one."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import kepler_envs
+from agents.tournament import html, metagame
+from agents.tournament.html import PAGE, _ticks, pictures
+from agents.tournament.run import Tournament
+from kepler_envs.engine.replay import read_replay
+
+GAME = "kitten_adventurers"
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+needs_browser = pytest.mark.skipif(BROWSER is None, reason="no chromium here: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("tournament")
+    (out / "learning_curve.csv").write_text("steps,win_rate_uniform,win_rate_greedy\n0,0.25,0.01\n512,0.5,0.1\n")
+    agents = ("uniform", "greedy", f"python:{Path(__file__).with_name('misbehaving.py')}:Raises")
+    settings = {"players": 4, "processes": 1, "bootstrap": 3, "games": 36}
+    assert Tournament(game=GAME, agents=agents, out=out, **settings).run(Console(quiet=True)) == 0
+    return out
+
+
+@pytest.fixture(scope="module")
+def page(folder) -> str:
+    return (folder / PAGE).read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def tree(page) -> ElementTree.Element:
+    return ElementTree.fromstring(page.partition("\n")[2])  # without the doctype
+
+
+def rows_below(tree: ElementTree.Element, title: str) -> list[list[str]]:
+    section = next(part for part in tree.iter("section") if part.findtext("h2") == title)
+    return [["".join(cell.itertext()) for cell in row] for row in section.iter("tr")]
+
+
+def test_it_loads_nothing(page, tree):
+    assert "http" not in page.lower() and "url(" not in page and "@import" not in page
+    for element in tree.iter():
+        assert element.tag not in ("link", "iframe", "object", "embed", "base", "img")
+        assert "src" not in element.attrib
+        target = element.get("href", "")
+        assert not re.match(r"[a-z]+:|/", target)  # files beside the page at most
+    assert len(page) < 3_000_000
+
+
+def test_links_lead_to_files(folder, tree):
+    targets = [element.get("href") for element in tree.iter("a")]
+    assert len(targets) >= 6 and all((folder / target).is_file() for target in targets)
+
+
+def test_the_tables_have_the_numbers_of_the_leaderboard(folder, tree):
+    data = json.loads((folder / "leaderboard.json").read_text())
+    head, *rows = rows_below(tree, "Leaderboard")
+    assert head[:4] == ["agent", "rating", "95 %", "wins"] and head[-1] == "forfeits"
+    for row, line in zip(rows, data["lines"], strict=True):
+        low, high = line["rating_low"], line["rating_high"]
+        assert row[:4] == [
+            line["agent"],
+            f"{line['rating']:+.0f}",
+            f"{low:+.0f} .. {high:+.0f}",
+            f"{line['win_rate']:.1%}",
+        ]
+        assert row[-1] == str(line["forfeits"])
+    names = [line["agent"] for line in data["lines"]]
+    title = next(
+        part.findtext("h2") for part in tree.iter("section") if "others (column) on all" in part.findtext("h2")
+    )
+    head, *rows = rows_below(tree, title)
+    assert head == ["", *names] and [row[0] for row in rows] == names
+    for row, cells in zip(rows, data["alone"], strict=True):
+        for shown, cell in zip(row[1:], cells, strict=True):
+            assert shown == ("" if cell is None else f"{cell['mean']:.1%} ({cell['low']:.1%} .. {cell['high']:.1%})")
+    rows = rows_below(tree, "Share of wins by seat, with 95 % intervals")
+    assert rows[1] == ["all", *[f"{s['mean']:.1%} ({s['low']:.1%} .. {s['high']:.1%})" for s in data["by_seat"]]]
+    assert sum(share["mean"] for share in data["by_seat"]) == pytest.approx(1)
+
+
+def test_every_table_of_the_report_is_there(folder, tree):
+    titles = [part.findtext("h2") for part in tree.iter("section")]
+    expected = 7 if metagame.is_installed() else 6
+    assert len(set(titles)) == len(titles) and len(list(tree.iter("table"))) == expected
+    if not metagame.is_installed():
+        assert metagame.MISSING in "".join(tree.itertext())
+
+
+def test_plots_have_a_mark_for_each_agent_and_seat(tree):
+    plots = [svg for svg in tree.iter("svg") if svg.get("class") == "plot"]
+    assert [len([mark for mark in plot.iter("circle") if mark.get("class") == "mark"]) for plot in plots] == [3, 4]
+
+
+def test_replays_are_shown_from_the_first_to_the_last_position(folder, tree):
+    figures = [figure for figure in tree.iter("figure") if figure.get("class") == "replay"]
+    data = json.loads((folder / "leaderboard.json").read_text())
+    assert len(figures) == len(data["replays"]) == 3
+    for figure in figures:
+        frames = [part for part in figure.iter("div") if part.get("class") == "frame"]
+        file = next(figure.iter("a")).get("href")
+        length = read_replay(folder / file).final["length"]
+        captions = [frame.findtext("div") for frame in frames]
+        assert captions[0] == f"0 of {length} decisions" and captions[-1].startswith(
+            f"{length} of {length} decisions; "
+        )
+        assert len(frames) == len(list(figure.iter("svg"))) >= 8
+        assert next(figure.iter("input")).get("max") == str(len(frames) - 1)
+
+
+def test_pictures_keep_to_their_bytes(folder):
+    replay = read_replay(folder / "replays" / "uniform-greedy.jsonl")
+    config = kepler_envs.game(GAME).configure(4)
+    few, many = (list(pictures(replay, config, most)) for most in (150_000, 10_000_000))
+    assert 2 <= len(few) < len(many) == html.MOST_PICTURES and sum(len(svg) for _, svg in few) < 150_000
+
+
+def test_a_learning_curve_is_drawn(folder, monkeypatch):
+    curve = [{"steps": 0.0, "win_rate_uniform": 0.25}, {"steps": 100.0, "win_rate_uniform": 1.0}]
+    monkeypatch.setattr(html, "read_learning_curve", lambda spec: curve if spec == "greedy" else [])
+
+    class Facts:
+        specs = ("greedy", "uniform")
+        config = kepler_envs.game(GAME).configure(4)
+
+    (section,) = html._learning_curves(Facts)
+    assert 'points="50.0,195.0 720.0,0.0"' in section and "greedy against uniform" in section
+
+
+@pytest.mark.parametrize(("low", "high"), [(-900, 700), (0.1, 0.35), (0, 1), (-3, 3), (5, 5.01), (-20000, 100)])
+def test_ticks_are_few_and_inside(low, high):
+    ticks = _ticks(low, high)
+    assert 3 <= len(ticks) <= 12 and all(low <= tick <= high for tick in ticks)
+    assert np.allclose(np.diff(ticks), ticks[1] - ticks[0])
+
+
+def browse(folder: Path, tmp_path: Path, *flags: str) -> str:
+    """What chromium prints."""
+    home = ["--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}"]
+    address = (folder / PAGE).as_uri()
+    done = subprocess.run(
+        [BROWSER, "--headless=new", *home, *flags, address], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@needs_browser
+def test_a_browser_shows_it(folder, tmp_path):
+    shown = browse(folder, tmp_path, "--dump-dom", "--virtual-time-budget=2000")
+    assert shown.count('class="replay scripted"') == 3  # the script ran
+    assert shown.count('class="frame shown"') == 3  # and shows one picture of each replay
+    assert len(re.findall(r"<section>", shown)) == len(re.findall(r"<section>", (folder / PAGE).read_text()))
+
+
+@needs_browser
+def test_a_browser_draws_it_in_light_and_in_dark(folder, tmp_path):
+    pillow = pytest.importorskip("PIL.Image")
+    means = {}
+    for name, flags in (("light", ()), ("dark", ("--blink-settings=preferredColorScheme=0",))):
+        path = tmp_path / f"{name}.png"
+        browse(folder, tmp_path, "--window-size=1100,900", "--hide-scrollbars", f"--screenshot={path}", *flags)
+        pixels = np.asarray(pillow.open(path).convert("L"))
+        assert pixels.shape == (900, 1100) and pixels.std() > 10  # there is something on it
+        means[name] = pixels.mean()
+    assert means["light"] > 200 and means["dark"] < 80
