@@ -1,7 +1,7 @@
 """Write the generated parts of the pages anew: ``python -m docs.build``, or only look with ``--check``.
 
 A generated part of ``docs/games/<game>.md`` stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``, where NAME
-is one of SECTIONS, in ``docs/agents.md`` one of AGENT_SECTIONS; it comes from the code, so that the page cannot say anything else. Every game also has a picture,
+is one of SECTIONS, in ``docs/agents.md`` and ``README.md`` one of AGENT_SECTIONS; it comes from the code, so that the page cannot say anything else. Every game also has a picture,
 ``docs/images/<game>.svg``.
 """
 
@@ -19,6 +19,7 @@ import numpy as np
 import agents
 import kepler_envs
 from agents import checkpoint, published
+from agents.strength import Line, read_lines
 from kepler_envs import tables
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration, Game
@@ -29,6 +30,7 @@ PART = re.compile(r"(<!-- generated: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->)",
 MEASURED_GAMES = 2000
 MEASURED_AGENTS = ("uniform", "greedy")
 MEASURED_SEED = 20_000
+LEADERBOARD_AGENTS = ("uniform", "ppo-v0", "greedy", "mcts:100", "mcts:1000", "mcts:100,network=ppo-v0")
 SPANS = {"turns": "turns", "round": "rounds"}
 """What a game's infos may count besides decisions (one of these), and its name in a table."""
 PICTURE_AGENT, PICTURE_SEED, PICTURE_DECISIONS = "greedy", 6, 90
@@ -96,8 +98,25 @@ def lengths(game: Game) -> str:
     return markdown_table(titles, rows)
 
 
+def strength(game: Game) -> str:
+    """Each agent alone against one on all other seats, from the record of ``python -m agents.strength``."""
+    lines = [line for line in read_lines() if line.game == game.name]
+    opponents = [name for name in MEASURED_AGENTS if any(line.against == name for line in lines)]
+    found = {(line.players, line.agent, line.against): line for line in lines}
+    rows = [
+        [players, code(agent), *(wins_and_games(found.get((players, agent, other))) for other in opponents)]
+        for players, agent in sorted({(line.players, line.agent) for line in lines})
+    ]
+    return markdown_table(["players", "agent", *(f"wins against {code(name)}" for name in opponents)], rows)
+
+
+def wins_and_games(line: Line | None) -> str:
+    return f"{100 * line.wins:.1f} % ({100 * line.low:.1f} .. {100 * line.high:.1f}), {line.games:,}" if line else ""
+
+
 SECTIONS: dict[str, Callable[[Game], str]] = {
-    section.__name__: section for section in (sizes, options, nodes, actions, observation, components, lengths)
+    section.__name__: section
+    for section in (sizes, options, nodes, actions, observation, components, lengths, strength)
 }
 
 
@@ -124,7 +143,29 @@ def published_agents() -> str:
     return markdown_table(titles, rows) if rows else "None yet."
 
 
-AGENT_SECTIONS: dict[str, Callable[[], str]] = {"published agents": published_agents}
+def leaderboard() -> str:
+    """The agents against greedy players, at the default number of players of each game."""
+    games = [kepler_envs.game(name) for name in kepler_envs.games()]
+    lines = [line for line in read_lines() if line.against == "greedy"]
+    found = {(line.game, line.agent): line for line in lines if line.players == game_defaults(line.game)}
+    rows = [
+        [code(agent), *(wins_alone(found.get((game.name, agent))) for game in games)]
+        for agent in LEADERBOARD_AGENTS
+        if any((game.name, agent) in found for game in games)
+    ]
+    rows.append(["an equal share", *(f"{100 / game.default_players:g} %" for game in games)])
+    return markdown_table(["agent", *(f"{game.title}, {game.default_players} players" for game in games)], rows)
+
+
+def game_defaults(name: str) -> int:
+    return kepler_envs.game(name).default_players
+
+
+def wins_alone(line: Line | None) -> str:
+    return f"{100 * line.wins:.1f} % ({100 * line.low:.0f} .. {100 * line.high:.0f})" if line else ""
+
+
+AGENT_SECTIONS: dict[str, Callable[[], str]] = {"published agents": published_agents, "leaderboard": leaderboard}
 
 
 # ---------------------------------------------------------------- measured
@@ -209,8 +250,8 @@ def build() -> dict[Path, str]:
         page = DOCS / "games" / f"{name}.md"
         contents[page] = build_page(game, page.read_text(encoding="utf-8"))
         contents[DOCS / "images" / f"{name}.svg"] = picture(game)
-    page = DOCS / "agents.md"
-    contents[page] = write_parts(page.read_text(encoding="utf-8"), lambda name: AGENT_SECTIONS[name]())
+    for page in (DOCS / "agents.md", DOCS.parent / "README.md"):
+        contents[page] = write_parts(page.read_text(encoding="utf-8"), lambda name: AGENT_SECTIONS[name]())
     return contents
 
 
