@@ -24,6 +24,7 @@ from rich.table import Table
 
 import kepler_envs
 from benchmarks import c_anchor, loops, machine
+from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import record_array
 from kepler_envs.engine.playout import playouts
 from kepler_envs.engine.rng import GENERATOR
@@ -89,6 +90,7 @@ def chosen_parts(only: Sequence[str]) -> list[Callable[[Settings], list[Row]]]:
         clone_cost,
         games_table,
         search_table,
+        guided_search_table,
         tournament,
         start_up,
         training_share,
@@ -351,6 +353,45 @@ def search_table(settings: Settings) -> list[Row]:
                 f"{name}, tree search, {policy.name} playouts, {game.default_players} players",
                 f"{statistics.median(samples['search']) / decisions:,.0f} iterations/s of {decisions:.0f} decisions, "
                 f"{ratio(samples, 'search', 'playouts'):.2f} of the speed of bare playouts",
+                "",
+                None,
+            )
+        )
+    return rows
+
+
+def guided_search_table(settings: Settings) -> list[Row]:
+    """tree search guided by networks, 64 positions side by side"""
+    import agents
+    from agents.mcts import MctsConfig, make_searcher, tree_generators
+    from agents.ppo import load_network, one_thread
+
+    trees, asked, rows = 64, MctsConfig(iterations=20, network="ppo-v0"), []
+    for name in kepler_envs.games():
+        config = kepler_envs.game(name).configure()
+        file = agents.network_file(asked.network, config)
+        if file is None:
+            continue
+        batch, generators = Batch(config, trees, 1), tree_generators(1, trees)
+        searcher, network = make_searcher(config, asked), load_network(file, config)
+
+        def search(rounds: int, searcher=searcher, batch=batch, generators=generators) -> int:
+            for _ in range(rounds):
+                searcher.grow(batch.states, generators)
+            return rounds * trees * asked.iterations
+
+        def bare(rounds: int, network=network, batch=batch) -> int:
+            with one_thread():
+                for _ in range(rounds * asked.iterations):
+                    network(batch.observation, batch.action_mask)
+            return rounds * trees * asked.iterations
+
+        samples = rates({"search": search, "network": bare}, settings, time.thread_time)
+        rows.append(
+            Row(
+                f"{name}, tree search with ppo-v0, {config.num_players} players, {trees} positions side by side",
+                f"{statistics.median(samples['search']):,.0f} iterations/s, {ratio(samples, 'search', 'network'):.2f} of the "
+                "speed of the network alone",
                 "",
                 None,
             )

@@ -14,6 +14,10 @@ from kepler_envs.engine.game import record_array
 MOST_ITERATIONS = 1_000_000
 SELECTIONS = {"ucb": UCB, "puct": PUCT}
 OPPONENTS = {"tree": IN_TREE, "policy": BY_POLICY}
+USUAL = -1.0
+"""Stands for a value that depends on other fields."""
+PLAYOUT_WEIGHTS = {"exploration": 4.0, "trust": 0.5}
+NETWORK_WEIGHTS = {"exploration": 1.0, "trust": 0.9}
 CHOICES = {"selection": SELECTIONS, "opponents": OPPONENTS}
 """Fields that are words here and numbers in the kernels."""
 
@@ -28,10 +32,11 @@ class MctsConfig:
     """Who plays a game to its end: greedy, or uniform. Games without a greedy policy are played out uniformly."""
     selection: str = "puct"
     """puct: a prior from the playout policy says what to look at first. ucb: everything once, no prior."""
-    exploration: float = 4.0
-    """Weight of what is little known."""
-    trust: float = 0.5
-    """With puct: prior probability of what the playout policy would do."""
+    exploration: float = USUAL
+    """Weight of what is little known. Usually 4; with a network, whose values vary less than playouts, 1."""
+    trust: float = USUAL
+    """With puct: prior probability of what the playout policy would do, or share of the prior that is the network's; the rest is spread
+    evenly. Usually 0.5; with a network 0.9."""
     caution: float = 0.0
     """With puct: how much worse than its parent an untried decision is taken to be; returns are in [-1, 1]."""
     paired: int = 0
@@ -51,6 +56,9 @@ class MctsConfig:
     """Threads that search: games of a batch, and trees of a game, side by side. They change the speed, never a move."""
 
     def __post_init__(self) -> None:
+        for name, usual in (NETWORK_WEIGHTS if self.network else PLAYOUT_WEIGHTS).items():
+            if getattr(self, name) == USUAL:
+                object.__setattr__(self, name, usual)
         self._need("budget", (self.iterations > 0) != (self.milliseconds > 0), "iterations or milliseconds, above 0")
         self._need("iterations", self.iterations <= MOST_ITERATIONS, f"1 to {MOST_ITERATIONS}")
         self._need("playout", self.playout in ("greedy", "uniform"), "greedy, uniform")

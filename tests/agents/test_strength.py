@@ -1,0 +1,103 @@
+"""The record of strengths: right numbers, nothing played twice, nothing lost."""
+
+from __future__ import annotations
+
+import io
+import threading
+
+import pytest
+from rich.console import Console
+
+import kepler_envs
+from agents import strength
+from agents.protocol import AgentError
+from agents.strength import Line, Strength, read_lines, write_line
+
+GAME = "kitten_adventurers"
+
+
+def measured(stop: threading.Event | None = None, **request) -> str:
+    """Run a request; what it printed."""
+    output = io.StringIO()
+    strength.run(Strength(GAME, **request), stop or threading.Event(), Console(file=output, width=200))
+    return output.getvalue()
+
+
+def test_a_line_says_what_was_played(tmp_path):
+    out = tmp_path / "strength.csv"
+    printed = measured(
+        agents=("greedy", "uniform"), against=("uniform",), players=3, games=100, side_by_side=40, out=out
+    )
+    greedy, uniform = read_lines(out)
+    assert greedy.key == (GAME, 3, "greedy", "uniform") and uniform.key == (GAME, 3, "uniform", "uniform")
+    assert greedy.games == uniform.games == 102  # whole rounds of three seats
+    assert greedy.low > 0.8 and uniform.low < 1 / 3 < uniform.high
+    assert uniform.low < uniform.wins < uniform.high and uniform.seed == 77
+    assert "42 games" in printed and "84 games" in printed and "102 games" in printed
+    assert f"wins {greedy.wins:.1%} ({greedy.low:.1%} .. {greedy.high:.1%}), an equal share is 33.3%" in printed
+
+
+def test_parts_do_not_repeat_games(tmp_path):
+    """Games of a request and of the same in smaller parts are others, and neither plays one seed twice."""
+    whole, parts = tmp_path / "whole.csv", tmp_path / "parts.csv"
+    measured(agents=("greedy",), games=400, side_by_side=400, out=whole)
+    measured(agents=("greedy",), games=400, side_by_side=4, out=parts)
+    (one,), (many,) = read_lines(whole), read_lines(parts)
+    assert one.games == many.games == 400
+    assert many.wins not in (0.0, 0.25, 0.5, 0.75, 1.0)  # a repeated part would give its own share again
+
+
+def test_what_is_known_is_not_played_again(tmp_path, monkeypatch):
+    out = tmp_path / "strength.csv"
+    measured(agents=("greedy",), games=40, out=out)
+    before = out.read_text()
+    monkeypatch.setattr(strength, "measure", lambda *_: pytest.fail("played again"))
+    assert "known" in measured(agents=("greedy",), games=40, out=out)
+    assert out.read_text() == before
+
+
+def test_more_games_replace_a_line_and_others_stay(tmp_path):
+    out = tmp_path / "strength.csv"
+    other = Line("ad_astra", 4, "ppo-v0", "greedy", 10, 0.25, 0.1, 0.5, 3, "abc1234")
+    write_line(out, other)
+    measured(agents=("greedy",), games=20, out=out)
+    measured(agents=("greedy",), games=60, out=out)
+    lines = read_lines(out)
+    assert [line.games for line in lines] == [10, 60] and lines[0] == other
+
+
+def test_stopped_or_late_the_games_so_far_are_written(tmp_path):
+    out, stop = tmp_path / "strength.csv", threading.Event()
+    measured(agents=("uniform",), games=4000, side_by_side=8, minutes=1e-9, out=out)
+    assert read_lines(out)[0].games == 8
+    config, stop = kepler_envs.game(GAME).configure(), threading.Event()
+    stop.set()
+    line = strength.measure(
+        Strength(GAME, ("uniform",), games=4000, side_by_side=12),
+        config,
+        "uniform",
+        "greedy",
+        stop,
+        Console(file=io.StringIO()),
+    )
+    assert line.games == 12
+    measured(stop, agents=("greedy",), games=8, out=out)
+    assert len(read_lines(out)) == 1  # nothing is begun any more
+
+
+@pytest.mark.parametrize("wrong", [{"games": 0}, {"minutes": -1.0}, {"side_by_side": -4}])
+def test_what_is_not_allowed_is_said(wrong):
+    name, value = next(iter(wrong.items()))
+    with pytest.raises(AgentError, match=f"--{name.replace('_', '-')} {value} is not allowed; allowed: above 0"):
+        Strength(GAME, ("greedy",), **wrong)
+
+
+def test_the_record_in_the_pages_holds_together():
+    lines = read_lines()
+    assert len({line.key for line in lines}) == len(lines)
+    for line in lines:
+        game = kepler_envs.game(line.game)
+        assert game.min_players <= line.players <= game.max_players
+        assert 0 <= line.low <= line.wins <= line.high <= 1 and line.games > 0 and line.commit
+        if line.agent == line.against:
+            assert line.low - 0.03 < 1 / line.players < line.high + 0.03
