@@ -1,5 +1,6 @@
 # Everything here sets up .venv by itself. PYTHON picks the interpreter it is made from (3.11 or newer).
 PYTHON ?= python3
+PYTHONS ?= $(PYTHON)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -8,7 +9,7 @@ PLAYERS ?= 4
 DEMO := runs/demo
 DEMO_MINUTES ?= 2
 
-.PHONY: help install demo test test-deep bench lint docs compile clean
+.PHONY: help install demo test test-deep bench lint docs dist compile clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 14
@@ -48,9 +49,12 @@ lint: $(STAMP) ## ruff and mypy
 docs: $(STAMP) ## write the generated parts of the pages anew
 	$(BIN)/python -m docs.build
 
+dist: $(STAMP) ## build wheel and sdist into dist/, try the wheel alone with every interpreter in PYTHONS
+	$(BIN)/python -m tests.distribution --python $(PYTHONS)
+
 compile: $(STAMP) ## fill the compile cache
 	$(BIN)/kepler-envs compile
 
 clean: ## remove .venv, caches and runs
-	rm -rf $(VENV) runs .pytest_cache .ruff_cache .mypy_cache .hypothesis build *.egg-info
+	rm -rf $(VENV) runs .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
