@@ -152,7 +152,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         """
         if not self._running:
             raise RuntimeError("no game is running: call reset() first")
-        if not (0 <= action < self.action_space.n and self._batch.action_mask[0, action]):
+        if not (0 <= action < len(self.config.actions) and self._batch.action_mask[0, action]):
             return self._refuse(action)
         self._owed = 0.0
         self._advance(np.array([action], np.int64))
