@@ -4,12 +4,13 @@ PYTHONS ?= $(PYTHON)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DOCS_STAMP := $(VENV)/.installed-docs
 GAME ?= kitten_adventurers
 PLAYERS ?= 4
 DEMO := runs/demo
 DEMO_MINUTES ?= 2
 
-.PHONY: help install demo test test-deep bench lint docs dist compile clean
+.PHONY: help install demo test test-deep bench lint docs docs-tables dist compile clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 14
@@ -23,6 +24,10 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt torch==2.13.0
 	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev]"
 	touch $(STAMP)
+
+$(DOCS_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev,docs,notebooks]"
+	touch $(DOCS_STAMP)
 
 demo: $(STAMP) ## train an agent for two minutes, then a tournament of uniform, greedy and the trained agent
 	rm -rf $(DEMO)
@@ -46,7 +51,10 @@ lint: $(STAMP) ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-docs: $(STAMP) ## write the generated parts of the pages anew
+docs: $(DOCS_STAMP) ## build the site into build/docs; a warning is an error
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
+
+docs-tables: $(STAMP) ## write the generated parts of the pages anew
 	$(BIN)/python -m docs.build
 
 dist: $(STAMP) ## build wheel and sdist into dist/, try the wheel alone with every interpreter in PYTHONS

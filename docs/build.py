@@ -1,4 +1,4 @@
-"""Write the generated parts of the pages anew: ``python -m docs.build``, or only look with ``--check``.
+"""Write the generated parts of the pages anew: ``make docs-tables`` or ``python -m docs.build``, or only look with ``--check``.
 
 A generated part of ``docs/games/<game>.md`` stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``, where NAME
 is one of SECTIONS, in ``docs/agents.md`` one of AGENT_SECTIONS; it comes from the code, so that the page cannot say anything else. Every game also has a picture,
@@ -26,7 +26,7 @@ from kepler_envs.engine.game import Configuration, Game
 DOCS = Path(__file__).parent
 PART = re.compile(r"(<!-- generated: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
-MEASURED_GAMES = 2000
+MEASURED_GAMES = 500
 MEASURED_AGENTS = ("uniform", "greedy")
 MEASURED_SEED = 20_000
 SPANS = {"turns": "turns", "round": "rounds"}
@@ -93,7 +93,8 @@ def lengths(game: Game) -> str:
         titles.append("how games end")
     else:
         titles += ["score: mean", "best"]
-    return markdown_table(titles, rows)
+    head = f"Measured over {MEASURED_GAMES:,} games each, all seats played by the same agent."
+    return f"{head}\n\n{markdown_table(titles, rows)}"
 
 
 SECTIONS: dict[str, Callable[[Game], str]] = {

@@ -21,7 +21,7 @@ CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 @pytest.mark.skipif(not JIT_ENABLED, reason="plays thousands of games")
 def test_generated_parts_are_fresh():
     stale = build.stale(build.build())
-    assert not stale, f"run python -m docs.build: {[str(path.relative_to(ROOT)) for path in stale]}"
+    assert not stale, f"run make docs-tables: {[str(path.relative_to(ROOT)) for path in stale]}"
 
 
 @pytest.mark.parametrize("name", kepler_envs.games())
