@@ -10,7 +10,7 @@ PLAYERS ?= 4
 DEMO := runs/demo
 DEMO_MINUTES ?= 2
 
-.PHONY: help install demo test test-deep bench lint docs docs-tables dist compile clean
+.PHONY: help install demo test test-deep bench lint docs docs-tables docs-check notebooks dist compile clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 14
@@ -56,6 +56,12 @@ docs: $(DOCS_STAMP) ## build the site into build/docs; a warning is an error
 
 docs-tables: $(STAMP) ## write the generated parts of the pages anew
 	$(BIN)/python -m docs.build
+
+docs-check: $(STAMP) ## run every command of README and pages as it stands there
+	$(BIN)/python -m tests.commands
+
+notebooks: $(DOCS_STAMP) ## run the notebooks anew from their sources
+	$(BIN)/python -m notebooks.build
 
 dist: $(STAMP) ## build wheel and sdist into dist/, try the wheel alone with every interpreter in PYTHONS
 	$(BIN)/python -m tests.distribution --python $(PYTHONS)

@@ -202,10 +202,10 @@ def write_parts(text: str, part: Callable[[str], str]) -> str:
     return PART.sub(lambda match: f"{match[1]}\n{part(match['name'])}\n\n{match[3]}", text)
 
 
-def build() -> dict[Path, str]:
-    """Every file with generated content, and what it should hold."""
+def build(names: Iterable[str] = kepler_envs.games()) -> dict[Path, str]:
+    """Every file with generated content about these games, and what it should hold."""
     contents = {}
-    for name in kepler_envs.games():
+    for name in names:
         game = kepler_envs.game(name)
         page = DOCS / "games" / f"{name}.md"
         contents[page] = build_page(game, page.read_text(encoding="utf-8"))
