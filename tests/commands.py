@@ -9,7 +9,7 @@ changes that:
     <!-- check: elsewhere: WHY -->    not run here, because it needs another environment
     <!-- check: output: WHAT -->      no command at all
     <!-- check: after: CODE -->       a part of a program: CODE (python) comes before it
-    <!-- check: less: A -> B -->      the block is run with B for A
+    <!-- check: less: A -> B; C -> D -->   the block is run with B for A and D for C
 """
 
 from __future__ import annotations
@@ -77,10 +77,11 @@ def commands(page: Path) -> Iterator[Command]:
         elif match["language"] == "python":
             program = f"{note}\n{match['text']}" if mark == "after" else match["text"]
             if mark == "less":
-                more, less = note.split(" -> ")
-                if more not in program:
-                    raise PageError(f"{name}:{line}: check: there is no {more!r} in the block")
-                program = program.replace(more, less)
+                for pair in note.split("; "):
+                    more, _, less = pair.partition(" -> ")
+                    if more not in program:
+                        raise PageError(f"{name}:{line}: check: there is no {more!r} in the block")
+                    program = program.replace(more, less)
             yield Command(name, line, "python", program, skipped)
         else:
             for number, command in shell_lines(match["text"]):

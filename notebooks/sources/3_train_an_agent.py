@@ -40,6 +40,9 @@ print(
 )
 
 # %% [markdown]
+# Random players rarely reach Kepler before the round limit; nobody has won then, and places are paid half. The first thing to learn is to
+# travel at all.
+#
 # ## Training
 #
 # The settings are a dataclass; `python -m agents.train race_to_kepler --players 2 --minutes 1.2` says the same in a terminal. `shared` self-play: the network
@@ -48,7 +51,7 @@ print(
 
 # %%
 config = TrainConfig(
-    game="race_to_kepler", players=2, minutes=1.2, eval_every=100_000, eval_games=200, out=Path("run")
+    game="race_to_kepler", players=2, minutes=1.2, eval_every=50_000, eval_games=200, out=Path("run")
 )  # fmt: skip
 run = train(config)
 print(f"{run.steps:,} decisions in {run.seconds:.0f} s")
@@ -109,7 +112,9 @@ plt.legend(loc="lower right")
 plt.show()
 
 # %% [markdown]
-# The blocks at the top are what it has come to like, those at the bottom what it avoids; the game's page says what each of them does.
+# The blocks at the top are what it has come to like, those at the bottom what it avoids; the game's page says what each of them does. `END`
+# and `DONE` stop a turn or an effect early. Uniform players throw away a good part of their turns that way, and not to do so is the
+# first thing a network learns here: it is most of the way to beating them.
 #
 # ## How good is it?
 #

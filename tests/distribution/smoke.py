@@ -10,6 +10,7 @@ from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pettingzoo
 
@@ -49,6 +50,17 @@ def play(name: str, folder: Path) -> str:
     return f"{name:20} {len(actions):4} decisions, observation {entries:4}, ids {ids:3}, replay verified"
 
 
+def sit_down(name: str) -> None:
+    """A few decisions of one seat, by way of Gymnasium."""
+    env = gymnasium.make(f"kepler/{kepler_envs.game(name).id}")
+    observation, info = env.reset(seed=SEED)
+    for _ in range(5):
+        assert env.observation_space.contains(observation)
+        observation, _, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
+        if terminated or truncated:
+            break
+
+
 def main(folder: Path) -> None:
     here = Path(kepler_envs.__file__).parent
     assert "site-packages" in here.parts, f"kepler_envs comes from {here}, not from the wheel"
@@ -58,6 +70,7 @@ def main(folder: Path) -> None:
     print(f"Python {sys.version.split()[0]}, kepler_envs {kepler_envs.__version__}")
     for name in kepler_envs.games():
         print(play(name, folder), flush=True)
+        sit_down(name)
 
 
 if __name__ == "__main__":
