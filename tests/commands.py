@@ -138,7 +138,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         began = time.perf_counter()
         try:
             done = run(command)
-            problem = done.stdout if done.returncode else ""
+            problem = f"{done.stdout}\nexit code {done.returncode}" if done.returncode else ""
         except subprocess.TimeoutExpired:
             problem = f"not done after {SECONDS} s"
         print(f"{'FAIL' if problem else 'ok  '} {command}  {title}  {time.perf_counter() - began:.0f} s", flush=True)

@@ -59,6 +59,13 @@ def test_a_failing_command_fails():
     assert failed.returncode == 1 and "no" in failed.stdout
 
 
+def test_a_command_that_fails_in_silence_is_reported(tmp_path, monkeypatch, capsys):
+    found(tmp_path, monkeypatch, "```\ntrue\nfalse\n```\n")
+    assert commands.main([str(tmp_path / "page.md")]) == 1
+    printed = capsys.readouterr().out
+    assert "ok   page.md:2" in printed and "FAIL page.md:3" in printed and "2 run, 1 failed" in printed
+
+
 @pytest.mark.skipif(not JIT_ENABLED, reason="runs programs of their own")
 @pytest.mark.parametrize("page", QUICK_PAGES)
 def test_programs_of_a_page_run(page):
