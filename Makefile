@@ -7,10 +7,11 @@ STAMP := $(VENV)/.installed
 DOCS_STAMP := $(VENV)/.installed-docs
 GAME ?= kitten_adventurers
 PLAYERS ?= 4
+RLLIB := .venv-rllib
 DEMO := runs/demo
 DEMO_MINUTES ?= 2
 
-.PHONY: help install demo test test-deep bench lint docs docs-tables docs-check notebooks dist compile clean
+.PHONY: help install demo test test-deep test-rllib bench lint docs docs-tables docs-check notebooks dist compile clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 14
@@ -43,6 +44,17 @@ test-deep: $(STAMP) ## the same tests with many more games
 	$(BIN)/kepler-envs compile
 	KEPLER_ENVS_DEEP=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
+# RLlib pins an older gymnasium than constraints.txt, so it gets an environment of its own.
+test-rllib: $(RLLIB)/.installed ## the tests of the RLlib adapter, in an environment of their own
+	$(RLLIB)/bin/python -m pytest -q tests/adapters/test_rllib.py
+
+$(RLLIB)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(RLLIB)
+	grep -v '^gymnasium==' constraints.txt > $(RLLIB)/constraints.txt
+	$(RLLIB)/bin/python -m pip install --quiet -c $(RLLIB)/constraints.txt torch==2.13.0
+	$(RLLIB)/bin/python -m pip install --quiet -c $(RLLIB)/constraints.txt -e ".[rllib]" pytest pytest-timeout hypothesis
+	touch $(RLLIB)/.installed
+
 bench: $(STAMP) ## the performance table of this machine
 	$(BIN)/python -m benchmarks
 
@@ -70,5 +82,5 @@ compile: $(STAMP) ## fill the compile cache
 	$(BIN)/kepler-envs compile
 
 clean: ## remove .venv, caches and runs
-	rm -rf $(VENV) runs .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) $(RLLIB) runs .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

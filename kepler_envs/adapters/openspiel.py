@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from kepler_envs.adapters.scaling import scale_of
 from kepler_envs.engine.game import Configuration, Game, Option, OptionError
-from kepler_envs.engine.observation import COUNT
 from kepler_envs.engine.seeds import stream_seed
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.registry import game as find_game
@@ -62,8 +62,7 @@ class Setting:
 
     @cached_property
     def scale(self) -> np.ndarray:
-        parts = [np.full(piece.size, piece.scale if piece.kind == COUNT else 1.0) for piece in self.config.observation]
-        return np.concatenate(parts).astype(np.float32)
+        return scale_of(self.config.observation)[self.order]
 
     def deal(self, number: int) -> Snapshot:
         """The first position of deal ``number``."""

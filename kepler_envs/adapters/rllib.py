@@ -17,8 +17,8 @@ import numpy as np
 from gymnasium import spaces
 
 import kepler_envs
+from kepler_envs.adapters.scaling import scale_of
 from kepler_envs.engine.game import Configuration
-from kepler_envs.engine.observation import COUNT
 
 try:
     from ray.rllib.algorithms.ppo import PPOConfig
@@ -56,7 +56,7 @@ class SeatsEnv(MultiAgentEnv):
         self.agents = list(self.possible_agents)
         self.observation_spaces = dict.fromkeys(self.possible_agents, observation_space(self.game.config))
         self.action_spaces = dict.fromkeys(self.possible_agents, action_space(self.game.config))
-        self._scale = scale_of(self.game.config)
+        self._scale = scale_of(self.game.config.observation)
         self._decided: set[str] = set()
 
     def reset(
@@ -94,7 +94,7 @@ class SeatsEnv(MultiAgentEnv):
 
 def observation_space(config: Configuration) -> spaces.Dict:
     """What a seat sees, and a mask of its actions."""
-    layout, scale = config.observation, scale_of(config)
+    layout, scale = config.observation, scale_of(config.observation)
     seen = spaces.Box((layout.low / scale).astype(np.float32), (layout.high / scale).astype(np.float32))
     return spaces.Dict({"observations": seen, "action_mask": spaces.Box(0.0, 1.0, (len(config.actions),), np.float32)})
 
@@ -102,15 +102,6 @@ def observation_space(config: Configuration) -> spaces.Dict:
 def action_space(config: Configuration) -> spaces.Discrete:
     """The game's action ids."""
     return spaces.Discrete(len(config.actions))
-
-
-def scale_of(config: Configuration) -> np.ndarray:
-    """float32 (D,): what the entries are divided by."""
-    scale = np.ones(config.observation.size, np.float32)
-    for piece in config.observation:
-        if piece.kind == COUNT:
-            scale[piece.indices()] = piece.scale
-    return scale
 
 
 class MaskedModule(DefaultPPOTorchRLModule):

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-pytest.importorskip(
-    "ray.rllib", reason="RLlib is not installed: pip install 'kepler_envs[rllib]' into its own environment"
-)
+pytest.importorskip("ray.rllib", reason="RLlib is not installed here; make test-rllib gives it an environment")
 
 import torch as th
 from ray.rllib.core.columns import Columns
