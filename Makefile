@@ -1,14 +1,17 @@
 # Everything here sets up .venv by itself. PYTHON picks the interpreter it is made from (3.11 or newer).
 PYTHON ?= python3
+PYTHONS ?= $(PYTHON)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DOCS_STAMP := $(VENV)/.installed-docs
 GAME ?= kitten_adventurers
 PLAYERS ?= 4
+RLLIB := .venv-rllib
 DEMO := runs/demo
 DEMO_MINUTES ?= 2
 
-.PHONY: help install demo test test-deep bench lint docs compile clean
+.PHONY: help install demo test test-deep test-rllib bench lint docs docs-tables docs-check notebooks dist compile clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 14
@@ -22,6 +25,10 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt torch==2.13.0
 	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev]"
 	touch $(STAMP)
+
+$(DOCS_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev,docs,notebooks]"
+	touch $(DOCS_STAMP)
 
 demo: $(STAMP) ## train an agent for two minutes, then a tournament of uniform, greedy and the trained agent
 	rm -rf $(DEMO)
@@ -37,6 +44,17 @@ test-deep: $(STAMP) ## the same tests with many more games
 	$(BIN)/kepler-envs compile
 	KEPLER_ENVS_DEEP=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
+# RLlib pins an older gymnasium than constraints.txt, so it gets an environment of its own.
+test-rllib: $(RLLIB)/.installed ## the tests of the RLlib adapter, in an environment of their own
+	$(RLLIB)/bin/python -m pytest -q tests/adapters/test_rllib.py
+
+$(RLLIB)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(RLLIB)
+	grep -v '^gymnasium==' constraints.txt > $(RLLIB)/constraints.txt
+	$(RLLIB)/bin/python -m pip install --quiet -c $(RLLIB)/constraints.txt torch==2.13.0
+	$(RLLIB)/bin/python -m pip install --quiet -c $(RLLIB)/constraints.txt -e ".[rllib]" pytest pytest-timeout hypothesis
+	touch $(RLLIB)/.installed
+
 bench: $(STAMP) ## the performance table of this machine
 	$(BIN)/python -m benchmarks
 
@@ -45,12 +63,24 @@ lint: $(STAMP) ## ruff and mypy
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-docs: $(STAMP) ## write the generated parts of the pages anew
+docs: $(DOCS_STAMP) ## build the site into build/docs; a warning is an error
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
+
+docs-tables: $(STAMP) ## write the generated parts of the pages anew
 	$(BIN)/python -m docs.build
+
+docs-check: $(STAMP) ## run every command of README and pages as it stands there
+	$(BIN)/python -m tests.commands
+
+notebooks: $(DOCS_STAMP) ## run the notebooks anew from their sources
+	$(BIN)/python -m notebooks.build
+
+dist: $(STAMP) ## build wheel and sdist into dist/, try the wheel alone with every interpreter in PYTHONS
+	$(BIN)/python -m tests.distribution --python $(PYTHONS)
 
 compile: $(STAMP) ## fill the compile cache
 	$(BIN)/kepler-envs compile
 
 clean: ## remove .venv, caches and runs
-	rm -rf $(VENV) runs .pytest_cache .ruff_cache .mypy_cache .hypothesis build *.egg-info
+	rm -rf $(VENV) $(RLLIB) runs .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

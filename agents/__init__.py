@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.protocol import Agent, AgentError, Decisions
+from agents.protocol import Agent, AgentError, AgentOpponent, Decisions
 from agents.published import find_published, published_files, published_names
 from kepler_envs.engine.game import Configuration
 
-__all__ = ["KINDS", "Agent", "AgentError", "Decisions", "Kind", "fingerprint", "load", "network_file"]
+__all__ = ["KINDS", "Agent", "AgentError", "AgentOpponent", "Decisions", "Kind", "fingerprint", "load", "network_file"]
 
 CHECKPOINT_SUFFIXES = (".pt", ".safetensors", ".zip")
 

@@ -31,7 +31,8 @@ from agents.checkpoint import Network, half_precision
 from agents.config import PoolConfig
 from agents.joined import JoinedAgent, JoinedBatch
 from agents.ppo import draw
-from kepler_envs.adapters.sb3 import PiecePolicy, SharedSeatVecEnv, opponent_seeds
+from kepler_envs.adapters.opponents import opponent_seeds
+from kepler_envs.adapters.sb3 import PiecePolicy, SharedSeatVecEnv
 
 LEARNER = -1
 """Stands for the learner where seats have the number of a member."""

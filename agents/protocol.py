@@ -66,3 +66,16 @@ class Agent(Protocol):
 
     def act(self, decisions: Decisions) -> np.ndarray:
         """A legal id for each decision, (M,) int64."""
+
+
+class AgentOpponent:
+    """An agent on the seats that do not learn: what the adapters of ``kepler_envs`` take as an opponent."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+
+    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        self.agent.start(rows, seeds)
+
+    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
+        return self.agent.act(Decisions(batch, rows))

@@ -45,10 +45,11 @@ from agents.greedy import greedy_games
 from agents.joined import JoinedAgent, JoinedBatch
 from agents.pool import Pool, PoolVecEnv
 from agents.ppo import NetworkAgent, find_checkpoint
-from agents.protocol import Agent, AgentError, Decisions
+from agents.protocol import Agent, AgentError, AgentOpponent, Decisions
 from agents.tournament.standings import Share, share
 from agents.views import PLAIN, view_of
-from kepler_envs.adapters.sb3 import PiecePolicy, SeatVecEnv, SharedMaskablePPO, SharedSeatVecEnv, opponent_seeds
+from kepler_envs.adapters.opponents import opponent_seeds
+from kepler_envs.adapters.sb3 import PiecePolicy, SeatVecEnv, SharedMaskablePPO, SharedSeatVecEnv
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import Configuration, Game
 
@@ -129,19 +130,6 @@ def mean_with_interval(values: np.ndarray) -> Share:
     half = 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else float("inf")
     mean = float(values.mean())
     return Share(mean, mean - half, mean + half, len(values))
-
-
-class AgentOpponent:
-    """An agent on the seats of a :class:`SeatVecEnv` that do not learn."""
-
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
-
-    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        self.agent.start(rows, seeds)
-
-    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        return self.agent.act(Decisions(batch, rows))
 
 
 # ---------------------------------------------------------------- a run

@@ -1,4 +1,4 @@
-"""Write the generated parts of the pages anew: ``python -m docs.build``, or only look with ``--check``.
+"""Write the generated parts of the pages anew: ``make docs-tables`` or ``python -m docs.build``, or only look with ``--check``.
 
 A generated part of ``docs/games/<game>.md`` stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``, where NAME
 is one of SECTIONS, in ``docs/agents.md`` and ``README.md`` one of AGENT_SECTIONS; it comes from the code, so that the page cannot say anything else. Every game also has a picture,
@@ -27,7 +27,7 @@ from kepler_envs.engine.game import Configuration, Game
 DOCS = Path(__file__).parent
 PART = re.compile(r"(<!-- generated: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
-MEASURED_GAMES = 2000
+MEASURED_GAMES = 500
 MEASURED_AGENTS = ("uniform", "greedy")
 MEASURED_SEED = 20_000
 LEADERBOARD_AGENTS = ("uniform", "ppo-v0", "greedy", "mcts:100", "mcts:1000", "mcts:100,network=ppo-v0")
@@ -95,7 +95,8 @@ def lengths(game: Game) -> str:
         titles.append("how games end")
     else:
         titles += ["score: mean", "best"]
-    return markdown_table(titles, rows)
+    head = f"Measured over {MEASURED_GAMES:,} games each, all seats played by the same agent."
+    return f"{head}\n\n{markdown_table(titles, rows)}"
 
 
 def strength(game: Game) -> str:
@@ -242,10 +243,10 @@ def write_parts(text: str, part: Callable[[str], str]) -> str:
     return PART.sub(lambda match: f"{match[1]}\n{part(match['name'])}\n\n{match[3]}", text)
 
 
-def build() -> dict[Path, str]:
-    """Every file with generated content, and what it should hold."""
+def build(names: Iterable[str] = kepler_envs.games()) -> dict[Path, str]:
+    """Every file with generated content about these games, and what it should hold."""
     contents = {}
-    for name in kepler_envs.games():
+    for name in names:
         game = kepler_envs.game(name)
         page = DOCS / "games" / f"{name}.md"
         contents[page] = build_page(game, page.read_text(encoding="utf-8"))

@@ -4,7 +4,8 @@
     env = kepler_envs.make("kitten_adventurers-v0", num_players=4)            # PettingZoo AEC
     batch = kepler_envs.make_batch("kitten_adventurers-v0", num_envs=4096)    # thousands of games as arrays
 
-Importing this package registers every game with PettingZoo: ``pettingzoo.make("aec", "kepler/kitten_adventurers-v0")``.
+Importing this package registers every game with PettingZoo: ``pettingzoo.make("aec", "kepler/kitten_adventurers-v0")``; and with
+Gymnasium, one seat against opponents: ``gymnasium.make("kepler/kitten_adventurers-v0")``.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import gymnasium
 import pettingzoo
 
 from kepler_envs.engine.aec import KeplerEnv
@@ -81,6 +83,7 @@ def make_batch(
 def _register() -> None:
     for game_id in IDS:
         pettingzoo.register("aec", f"kepler/{game_id}", entry_point="kepler_envs:make", kwargs={"name": game_id})
+        gymnasium.register(f"kepler/{game_id}", "kepler_envs.adapters.gym:make_seat", kwargs={"name": game_id})
 
 
 _register()

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Sequence
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import gymnasium as gym
 import numpy as np
@@ -35,6 +35,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 from torch.nn import functional as F
 
+from kepler_envs.adapters.opponents import CompiledOpponent, Opponent, opponent_seeds
 from kepler_envs.adapters.pytorch import (
     Anchor,
     AnchorInput,
@@ -46,10 +47,9 @@ from kepler_envs.adapters.pytorch import (
 )
 from kepler_envs.engine.actions import ActionSet
 from kepler_envs.engine.batch import Batch
-from kepler_envs.engine.game import TRUNCATED, record_array
+from kepler_envs.engine.game import TRUNCATED
 from kepler_envs.engine.observation import PLANE, Layout
-from kepler_envs.engine.playout import CompiledPolicy, choose_kernel, uniform_policy
-from kepler_envs.engine.rng import GENERATOR
+from kepler_envs.engine.playout import uniform_policy
 
 __all__ = [
     "Anchor", "CompiledOpponent", "Opponent", "PieceExtractor", "PiecePolicy", "SeatVecEnv", "SharedMaskablePPO",
@@ -216,34 +216,6 @@ def piece_policy(
 # ---------------------------------------------------------------- environments
 
 
-class Opponent(Protocol):
-    """Plays the seats of a :class:`SeatVecEnv` that do not learn."""
-
-    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """Games begin in these rows (M,) of the batch; ``seeds`` (M,) uint64 are for the opponent's own randomness."""
-
-    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        """Legal ids (M,) for the seats to move in these rows (M,)."""
-
-
-class CompiledOpponent:
-    """A compiled policy as an opponent, with a generator for each row."""
-
-    def __init__(self, policy: CompiledPolicy, num_envs: int) -> None:
-        self._choose = choose_kernel(policy)
-        self._generators = record_array(np.zeros(num_envs, GENERATOR))
-
-    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        self._generators["rng"][rows] = seeds
-
-    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        actions = np.empty(len(rows), np.int64)
-        self._choose(
-            batch.states, batch.config.tables, batch.legal_bits, batch.legal_count, self._generators, rows, actions
-        )
-        return actions
-
-
 class _BatchVecEnv(VecEnv):
     """What both environments share: spaces, masks, seeding, and infos without a dict per game and step.
 
@@ -343,7 +315,7 @@ class SeatVecEnv(_BatchVecEnv):
             )
         if opponent is None:
             opponent = CompiledOpponent(uniform_policy(batch.config.game), batch.num_envs)
-        self.opponent: Opponent = opponent
+        self.opponent = opponent
         self.opponent_seconds = 0.0
         self.learner_seat = learner_seat
         self.bootstrap_truncated = bootstrap_truncated
@@ -448,13 +420,6 @@ class SeatVecEnv(_BatchVecEnv):
         self._decisions[rows] = 0
         self._undecided[rows] = True
         self.opponent.start(rows, opponent_seeds(batch.seed[rows]))
-
-
-def opponent_seeds(game_seeds: np.ndarray) -> np.ndarray:
-    """Seeds for opponents' own generators, uint64: other than those of the games, so that cards and choices are independent."""
-    words = game_seeds ^ np.uint64(0x5851F42D4C957F2D)
-    words = (words ^ (words >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
-    return words ^ (words >> np.uint64(32))
 
 
 class SharedSeatVecEnv(_BatchVecEnv):

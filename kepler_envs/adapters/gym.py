@@ -1,0 +1,237 @@
+"""Gymnasium: one seat of a game against given opponents.
+
+import gymnasium
+import kepler_envs  # registers the games
+
+env = gymnasium.make("kepler/kitten_adventurers-v0", num_players=4)
+observation, info = env.reset(seed=7)
+observation, reward, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from kepler_envs.adapters.opponents import opponent_of, opponent_seeds
+from kepler_envs.engine import window
+from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.game import RUNNING, TERMINATED, TRUNCATED, Configuration, OptionError
+from kepler_envs.engine.seeds import check_seed
+from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
+from kepler_envs.registry import game
+
+RENDER_MODES = ("ansi", "svg", "rgb_array", "human")
+ILLEGAL_MODES = ("lose", "raise")
+ROW = np.zeros(1, np.int64)
+"""The one row of the batch."""
+
+
+def make_seat(
+    name: str,
+    num_players: int | None = None,
+    opponents: Any = None,
+    seat: int | None = None,
+    illegal: str = "lose",
+    render_mode: str | None = None,
+    components: str | Path | None = None,
+    **options: Any,
+) -> SeatEnv:
+    """What ``gymnasium.make("kepler/<game>", ...)`` calls: :class:`SeatEnv` with the game's players, components and options.
+
+    Raises:
+        KeyError: no such game. OptionError: a value that is not allowed. ComponentError: a wrong card file.
+    """
+    return SeatEnv(game(name).configure(num_players, components, **options), opponents, seat, illegal, render_mode)
+
+
+class SeatEnv(gymnasium.Env[np.ndarray, int]):
+    """A game as one of its players lives it: ``step`` returns when it is the learner's turn again, or the game is over.
+
+    The reward is everything the learner's seat was paid since its last decision, so a loss that another seat's move brings
+    about arrives, and the rewards of a game sum to what it paid that seat. Games that end before the learner's first decision
+    are passed over.
+
+    Args:
+        config: the game with its players, options and components.
+        opponents: plays all other seats, or a sequence of one for each of them, seated in order behind the learner.
+            See :func:`kepler_envs.adapters.opponents.opponent_of` for what is taken; None plays uniformly.
+        seat: the learner's; None: drawn anew by each ``reset``.
+        illegal: ``lose``: the game ends at once with reward -1 and a text in ``info["illegal"]`` (Gymnasium wants every
+            action of the space to be accepted); ``raise``: an :class:`IllegalAction`, and nothing changes.
+        render_mode: None, ``ansi`` (str), ``svg`` (str), ``rgb_array`` (uint8 H x W x 3) or ``human``: what the learner sees.
+
+    ``observation`` is int16 (D,), with the pieces of ``env.unwrapped.config.observation``. ``info`` has ``action_mask`` (int8 (A,), all 0
+    at the end) and ``seat``; at the end also ``returns``, ``rank``, ``score`` and what the game's page lists.
+    """
+
+    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 2}
+
+    def __init__(
+        self,
+        config: Configuration,
+        opponents: Any = None,
+        seat: int | None = None,
+        illegal: str = "lose",
+        render_mode: str | None = None,
+    ) -> None:
+        _check("seat", seat, (None, *range(config.num_players)))
+        _check("illegal", illegal, ILLEGAL_MODES)
+        _check("render_mode", render_mode, (None, *RENDER_MODES))
+        self.config = config
+        self.fixed_seat = seat
+        self.illegal = illegal
+        self.render_mode = render_mode
+        layout = config.observation
+        self.observation_space = gymnasium.spaces.Box(layout.low, layout.high, dtype=np.int16)
+        self.action_space = gymnasium.spaces.Discrete(len(config.actions))
+        self._batch = Batch(config, 1, seed=0)
+        self._opponents = _seat_opponents(opponents, config)
+        self._learner = 0
+        self._owed = 0.0  # paid to the learner since its last decision
+        self._running = False
+
+    # ------------------------------------------------------------ game
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Deal a game and play it up to the learner's first decision.
+
+        Args:
+            seed: 0 .. 2**64 - 1; deals the game that the AEC environment deals from it. None goes on from the last seed.
+            options: not used; options of the game are given to ``make``.
+        """
+        super().reset(seed=seed)
+        self._deal(self._following() if seed is None else check_seed(seed))
+        while not self._play_others():
+            self._deal(self._following())
+        self._owed = 0.0
+        return self._batch.observation[0].copy(), self._info()
+
+    def _following(self) -> int:
+        return int(self.np_random.integers(2**63))
+
+    def _deal(self, seed: int) -> None:
+        if self.fixed_seat is None:
+            self._learner = int(self.np_random.integers(self.config.num_players))
+        else:
+            self._learner = self.fixed_seat
+        self._batch.reset(np.array([seed], np.uint64))
+        seeds = opponent_seeds(self._batch.seed)
+        for place, opponent in enumerate(self._opponents):
+            opponent.start(ROW, seeds + np.uint64(place))
+        self._running = True
+        self._owed = 0.0
+
+    def _play_others(self) -> bool:
+        """Let the opponents move until the learner decides; whether it will: False if the game is over."""
+        while self._running and self._batch.seat[0] != self._learner:
+            behind = int(self._batch.seat[0] - self._learner - 1) % self.config.num_players
+            self._advance(self._opponents[behind](self._batch, ROW))
+        return self._running
+
+    def _advance(self, actions: np.ndarray) -> None:
+        self._batch.step(actions)
+        self._owed += float(self._batch.reward[0, self._learner])
+        self._running = self._batch.done[0] == RUNNING
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """The learner's decision.
+
+        Returns:
+            observation at the learner's next decision or at the end, reward since the last one, terminated, truncated (a limit
+            of the game was reached), info.
+
+        Raises:
+            RuntimeError: no game is running. IllegalAction: with ``illegal="raise"``.
+        """
+        if not self._running:
+            raise RuntimeError("no game is running: call reset() first")
+        if not (0 <= action < len(self.config.actions) and self._batch.action_mask[0, action]):
+            return self._refuse(action)
+        self._owed = 0.0
+        self._advance(np.array([action], np.int64))
+        if self._play_others():
+            return self._batch.observation[0].copy(), self._owed, False, False, self._info()
+        end = int(self._batch.done[0])
+        observation = self._batch.observe_final(self._learner)[0]
+        return observation, self._owed, end == TERMINATED, end == TRUNCATED, self._final_info()
+
+    def _refuse(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        batch = self._batch
+        legal = self.config.legal_ids(batch.action_mask[0])
+        message = describe_illegal(self.config, batch.states[0], action, legal)
+        if self.illegal == "raise":
+            raise IllegalAction(message)
+        self._running = False
+        info = {**self._info(), "action_mask": np.zeros_like(batch.action_mask[0]), "illegal": message}
+        return batch.observation[0].copy(), -1.0, True, False, info
+
+    # ------------------------------------------------------------ what is told
+
+    def _info(self) -> dict[str, Any]:
+        return {"action_mask": self._batch.action_mask[0].copy(), "seat": self._learner}
+
+    def _final_info(self) -> dict[str, Any]:
+        batch, seat = self._batch, self._learner
+        return {
+            "action_mask": np.zeros_like(batch.action_mask[0]),
+            "seat": seat,
+            "returns": float(batch.final_return[0, seat]),
+            "rank": int(batch.final_place[0, seat]),
+            "score": int(batch.final_score[0, seat]),
+            **self.config.game.info(batch.final_state[0], self.config.tables[0], seat),
+        }
+
+    def action_masks(self) -> np.ndarray:
+        """bool (A,): what sb3-contrib's MaskablePPO asks for."""
+        return self._batch.action_mask[0].astype(np.bool_)
+
+    def snapshot(self) -> Snapshot:
+        """The present position, or the last one of a game that is over."""
+        over = self._batch.episodes[0] > 0 and not self._running
+        return self._batch.final_snapshot(0) if over else self._batch.snapshot(0)
+
+    def render(self) -> Any:
+        """The position in the render mode, as the learner sees it; None for ``human``."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() was called, but render_mode is None: give one to make()")
+            return None
+        if self.render_mode == "ansi":
+            return self.snapshot().text(self._learner)
+        drawing = self.snapshot().drawing(self._learner)
+        if self.render_mode == "svg":
+            return drawing.svg()
+        if self.render_mode == "rgb_array":
+            return drawing.rgb()
+        if not window.show(drawing.rgb(), self._window_title()):
+            print(self.snapshot().text(self._learner))
+        return None
+
+    def _window_title(self) -> str:
+        return f"{self.config.game.title} [{id(self) & 0xFFFF:04x}]"
+
+    def close(self) -> None:
+        """Close the window, if ``human`` opened one."""
+        if self.render_mode == "human":
+            window.close(self._window_title())
+
+
+def _check(name: str, value: Any, allowed: Sequence[Any]) -> None:
+    if value not in allowed:
+        raise OptionError(f"{name} = {value!r} is not allowed; allowed: {', '.join(map(str, allowed))}")
+
+
+def _seat_opponents(given: Any, config: Configuration) -> list[Any]:
+    """An opponent for each seat behind the learner's."""
+    others = config.num_players - 1
+    if not isinstance(given, (list, tuple)):
+        given = [given] * others
+    if len(given) != others:
+        raise OptionError(f"{len(given)} opponents for {others} other seats")
+    return [opponent_of(one, config, 1) for one in given]

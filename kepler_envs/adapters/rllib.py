@@ -1,0 +1,153 @@
+"""RLlib's new API stack: all seats of a game as a ``MultiAgentEnv``, and PPO with masked actions for them.
+
+    from kepler_envs.adapters.rllib import masked_ppo
+
+    algorithm = masked_ppo("kitten_adventurers", num_players=4).build_algo()
+    algorithm.train()
+
+``ray[rllib]`` pins an older Gymnasium than the rest of this library is tested with: give it an environment of its own
+(``pip install 'kepler_envs[rllib]'``).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+import kepler_envs
+from kepler_envs.adapters.scaling import scale_of
+from kepler_envs.engine.game import Configuration
+
+try:
+    from ray.rllib.algorithms.ppo import PPOConfig
+    from ray.rllib.algorithms.ppo.torch.default_ppo_torch_rl_module import DefaultPPOTorchRLModule
+    from ray.rllib.core.columns import Columns
+    from ray.rllib.core.rl_module import MultiRLModuleSpec, RLModuleSpec
+    from ray.rllib.env.multi_agent_env import MultiAgentEnv
+except ImportError as problem:
+    raise ImportError("this adapter needs RLlib: pip install 'kepler_envs[rllib]'") from problem
+
+SHARED = "shared"
+"""The one policy that plays, and learns from, every seat."""
+
+FORBIDDEN = -1e9
+"""Logit of an illegal action: low enough for probability 0, finite, so that entropies stay numbers."""
+
+
+class SeatsEnv(MultiAgentEnv):
+    """Every seat of a game is an agent, ``player_0`` ..; each step is one decision of the seat to move.
+
+    A seat gets everything it was paid since its last decision, with its next observation or at the end; seats that never
+    decided are left out there. A game that reaches a limit pays its final result like any other, so it counts as terminated.
+
+    Observations: ``{"observations": float32 (D,), "action_mask": float32 (A,)}``, counts divided by their pieces' scale.
+
+    Args:
+        config: ``game`` and what :func:`kepler_envs.make` takes besides; ``illegal`` is ``lose`` unless told otherwise.
+    """
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        super().__init__()
+        settings = {"illegal": "lose", **config}  # RLlib tries an environment with actions of its own before it trains
+        self.game = kepler_envs.make(settings.pop("game"), **settings)
+        self.possible_agents = list(self.game.possible_agents)
+        self.agents = list(self.possible_agents)
+        self.observation_spaces = dict.fromkeys(self.possible_agents, observation_space(self.game.config))
+        self.action_spaces = dict.fromkeys(self.possible_agents, action_space(self.game.config))
+        self._scale = scale_of(self.game.config.observation)
+        self._decided: set[str] = set()
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Deal a game: (observation of the seat to move, infos)."""
+        self.game.reset(seed=seed)
+        self._decided.clear()
+        mover = self.game.agent_selection
+        return {mover: self._observe(mover)}, {}
+
+    def step(self, action_dict: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+        """The decision of the seat to move: (observations, rewards, terminateds, truncateds, infos)."""
+        mover = self.game.agent_selection
+        self._decided.add(mover)
+        self.game.step(int(action_dict[mover]))
+        over = bool(self.game.terminations[mover] or self.game.truncations[mover])
+        told = sorted(self._decided) if over else [self.game.agent_selection]
+        observations = {agent: self._observe(agent) for agent in told}
+        rewards = {agent: self._collect(agent) for agent in told if agent in self._decided}
+        infos = {agent: {"rank": self.game.infos[agent]["rank"]} if over else {} for agent in told}
+        return observations, rewards, {"__all__": over}, {"__all__": False}, infos
+
+    def _observe(self, agent: str) -> dict[str, np.ndarray]:
+        seen = self.game.observe(agent)
+        return {
+            "observations": seen["observation"] / self._scale,
+            "action_mask": seen["action_mask"].astype(np.float32),
+        }
+
+    def _collect(self, agent: str) -> float:
+        """What the seat was paid since its last decision."""
+        return float(self.game._cumulative_rewards[agent])
+
+
+def observation_space(config: Configuration) -> spaces.Dict:
+    """What a seat sees, and a mask of its actions."""
+    layout, scale = config.observation, scale_of(config.observation)
+    seen = spaces.Box((layout.low / scale).astype(np.float32), (layout.high / scale).astype(np.float32))
+    return spaces.Dict({"observations": seen, "action_mask": spaces.Box(0.0, 1.0, (len(config.actions),), np.float32)})
+
+
+def action_space(config: Configuration) -> spaces.Discrete:
+    """The game's action ids."""
+    return spaces.Discrete(len(config.actions))
+
+
+class MaskedModule(DefaultPPOTorchRLModule):
+    """RLlib's default network of PPO on ``observations``, with the logits of actions outside ``action_mask`` far below all others."""
+
+    def __init__(self, *args: Any, observation_space: spaces.Dict, **kwargs: Any) -> None:
+        super().__init__(*args, observation_space=observation_space["observations"], **kwargs)
+
+    def _forward(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        return self._mask(super()._forward(seen(batch), **kwargs), batch)
+
+    def _forward_train(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
+        return self._mask(super()._forward_train(seen(batch), **kwargs), batch)
+
+    def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> Any:
+        return super().compute_values(seen(batch), embeddings)
+
+    def _mask(self, outputs: dict[str, Any], batch: dict[str, Any]) -> dict[str, Any]:
+        logits, mask = outputs[Columns.ACTION_DIST_INPUTS], batch[Columns.OBS]["action_mask"]
+        return {**outputs, Columns.ACTION_DIST_INPUTS: logits.masked_fill(mask == 0, FORBIDDEN)}
+
+
+def seen(batch: dict[str, Any]) -> dict[str, Any]:
+    """A batch with the observations alone, as the default network wants it."""
+    return {**batch, Columns.OBS: batch[Columns.OBS]["observations"]}
+
+
+def masked_ppo(game: str, hidden: tuple[int, ...] = (256, 128), **settings: Any) -> PPOConfig:
+    """PPO in which one masked network plays every seat; change the configuration further as RLlib's pages say.
+
+    Args:
+        game: its name.
+        hidden: widths of the network's layers.
+        settings: as for :func:`kepler_envs.make`.
+    """
+    config = kepler_envs.make(game, **settings).config
+    module = RLModuleSpec(
+        module_class=MaskedModule,
+        observation_space=observation_space(config),
+        action_space=action_space(config),
+        model_config={"fcnet_hiddens": list(hidden), "fcnet_activation": "relu"},
+    )
+    return (
+        PPOConfig()
+        .environment(SeatsEnv, env_config={"game": game, **settings})
+        .multi_agent(policies={SHARED}, policy_mapping_fn=lambda agent, episode, **_: SHARED)
+        .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={SHARED: module}))
+        .training(gamma=1.0)
+    )

@@ -1,0 +1,1 @@
+"""Six notebooks: sources as plain Python files, and the same run and with their outputs."""

@@ -1,0 +1,142 @@
+"""One seat against opponents, with Gymnasium's own checker and by what the seat sees and is paid."""
+
+from __future__ import annotations
+
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import agents
+import kepler_envs
+from kepler_envs.adapters.gym import SeatEnv, make_seat
+
+GAME = "kepler/kitten_adventurers-v0"
+
+
+def play(env: gymnasium.Env, seed: int, choose=None) -> tuple[list[int], float, dict]:
+    """A whole game by random legal actions: (actions, sum of rewards, last info)."""
+    rng = np.random.default_rng(seed)
+    observation, info = env.reset(seed=seed)
+    actions, paid, over = [], 0.0, False
+    while not over:
+        assert env.observation_space.contains(observation)
+        assert info["action_mask"].any()
+        actions.append(int(rng.choice(np.flatnonzero(info["action_mask"]))))
+        observation, reward, terminated, truncated, info = env.step(actions[-1])
+        paid += reward
+        over = terminated or truncated
+    assert env.observation_space.contains(observation) and not info["action_mask"].any()
+    return actions, paid, info
+
+
+@pytest.mark.parametrize("name", kepler_envs.games())
+def test_gymnasium_s_checker_is_content(name):
+    game = kepler_envs.game(name)
+    env = gymnasium.make(f"kepler/{game.id}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(env.unwrapped, skip_render_check=True)  # it would open a window; pictures are tested below
+
+
+@pytest.mark.parametrize("mode", ["ansi", "svg", "rgb_array"])
+def test_pictures_show_what_the_learner_sees(mode):
+    env = gymnasium.make(GAME, render_mode=mode, seat=1)
+    env.reset(seed=3)
+    position = env.unwrapped.snapshot()
+    drawing = position.drawing(1)
+    expected = {"ansi": position.text(1), "svg": drawing.svg(), "rgb_array": drawing.rgb()}[mode]
+    assert np.array_equal(env.render(), expected)
+
+
+@pytest.mark.parametrize("name", kepler_envs.games())
+def test_a_game_pays_its_return_and_is_the_same_again(name):
+    game = kepler_envs.game(name)
+    env = gymnasium.make(f"kepler/{game.id}")
+    for seed in range(3):
+        actions, paid, info = play(env, seed)
+        assert paid == pytest.approx(info["returns"], abs=1e-6)
+        assert info["rank"] >= 1 and "score" in info
+        again, paid_again, info_again = play(env, seed)
+        assert (again, paid_again, info_again["seat"]) == (actions, paid, info["seat"])
+
+
+def test_it_is_the_game_of_the_aec_environment():
+    env = make_seat("kitten_adventurers", seat=0, first_player="seat0")
+    observation, info = env.reset(seed=12)
+    aec = kepler_envs.make("kitten_adventurers", first_player="seat0")
+    aec.reset(seed=12)
+    seen = aec.observe("player_0")
+    assert np.array_equal(observation, seen["observation"]) and np.array_equal(info["action_mask"], seen["action_mask"])
+
+
+def test_the_seat_is_drawn_or_fixed():
+    drawn, fixed = gymnasium.make(GAME), gymnasium.make(GAME, seat=2)
+    assert {drawn.reset(seed=seed)[1]["seat"] for seed in range(40)} == {0, 1, 2, 3}
+    assert {fixed.reset(seed=seed)[1]["seat"] for seed in range(10)} == {2}
+
+
+def test_a_loss_reaches_the_learner():
+    env = gymnasium.make(GAME, num_players=2, quest_size=1)
+    outcomes = {play(env, seed)[1] for seed in range(20)}
+    assert {-1.0, 1.0} <= outcomes
+
+
+def test_opponents_of_every_kind_take_their_seats():
+    config = kepler_envs.game("kitten_adventurers").configure(4, quest_size=1)
+    asked = []
+
+    def first_legal(observation: np.ndarray, mask: np.ndarray) -> int:
+        asked.append(observation)
+        return int(mask.argmax())
+
+    greedy = agents.AgentOpponent(agents.load("greedy", config))
+    env = SeatEnv(config, [greedy, None, first_legal], seat=1)
+    actions, paid, info = play(env, 4)
+    assert len(asked) > 1 and asked[0].shape == env.observation_space.shape
+    assert play(env, 4)[:2] == (actions, paid)
+    wins = {name: 0 for name in ("uniform", "greedy")}
+    for name in wins:
+        env = SeatEnv(config, agents.AgentOpponent(agents.load(name, config)))
+        wins[name] = sum(play(env, seed)[2]["rank"] == 1 for seed in range(60))
+    assert wins["greedy"] < wins["uniform"], "greedy players leave less to a random one"
+
+
+def test_an_illegal_action_loses_or_raises():
+    env = gymnasium.make(GAME, seat=0)
+    _, info = env.reset(seed=1)
+    illegal = int(np.flatnonzero(info["action_mask"] == 0)[0])
+    _, reward, terminated, truncated, info = env.step(illegal)
+    assert (reward, terminated, truncated) == (-1.0, True, False)
+    assert "illegal action" in info["illegal"] and "legal:" in info["illegal"]
+    with pytest.raises(RuntimeError, match="reset"):
+        env.step(illegal)
+    strict = make_seat("kitten_adventurers", illegal="raise", seat=0)
+    strict.reset(seed=1)
+    before = strict.snapshot()
+    with pytest.raises(kepler_envs.IllegalAction, match=f"illegal action {illegal} "):
+        strict.step(illegal)
+    assert strict.snapshot() == before
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"seat": 4}, "seat = 4 is not allowed; allowed: None, 0, 1, 2, 3"),
+        ({"illegal": "ignore"}, "allowed: lose, raise"),
+        ({"render_mode": "gif"}, "allowed: None, ansi"),
+        ({"opponents": [None]}, "1 opponents for 3 other seats"),
+        ({"quest_sise": 3}, "unknown option quest_sise"),
+    ],
+)
+def test_wrong_arguments_are_explained(wrong, message):
+    with pytest.raises(kepler_envs.OptionError, match=message):
+        make_seat("kitten_adventurers", **wrong)
+
+
+def test_an_agent_must_be_wrapped():
+    config = kepler_envs.game("kitten_adventurers").configure(4)
+    with pytest.raises(TypeError, match="AgentOpponent"):
+        SeatEnv(config, agents.load("uniform", config))

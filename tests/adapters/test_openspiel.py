@@ -1,0 +1,170 @@
+"""Our games in OpenSpiel: its own simulation test, its playthroughs and its searching bot, and what its states keep apart."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pyspiel", reason="OpenSpiel is not installed: pip install 'kepler_envs[openspiel]'")
+
+import pyspiel
+from open_spiel.python.algorithms import generate_playthrough, ismcts, mcts
+from open_spiel.python.observation import make_observation
+
+import kepler_envs
+import kepler_envs.adapters.openspiel
+from kepler_envs.engine.seeds import stream_seed
+from tests.effort import DEEP
+
+SHORT = "kepler_kitten_adventurers(players=3,options=quest_size:1;hand_size:5,deals=20)"
+QUICK = ("kitten_adventurers", "kepler_run")
+"""OpenSpiel's own test observes every seat at every decision; the long games take it a minute."""
+
+
+def random_state(game, deal: int, decisions: int):
+    """A state some random decisions after a deal."""
+    state, rng = game.new_initial_state(), np.random.default_rng(deal)
+    state.apply_action(deal)
+    for _ in range(decisions):
+        if not state.is_terminal():
+            state.apply_action(int(rng.choice(state.legal_actions())))
+    return state
+
+
+@pytest.mark.parametrize("name", kepler_envs.games() if DEEP else QUICK)
+def test_openspiel_s_simulation_test(name):
+    game = pyspiel.load_game(SHORT if name == "kitten_adventurers" else f"kepler_{name}")
+    pyspiel.random_sim_test(game, num_sims=1, serialize=False, verbose=False)
+
+
+@pytest.mark.parametrize("name", kepler_envs.games())
+def test_the_facts_are_the_game_s(name):
+    ours, theirs = kepler_envs.game(name), pyspiel.load_game(f"kepler_{name}")
+    assert theirs.num_players() == ours.default_players
+    assert theirs.num_distinct_actions() == len(ours.actions)
+    assert theirs.observation_tensor_size() == ours.observation.size
+    assert theirs.get_type().max_num_players == ours.max_players
+    state = random_state(theirs, 1, 0)
+    assert [state.action_to_string(action) for action in state.legal_actions()] == [
+        ours.actions.text(action) for action in state.legal_actions()
+    ]
+
+
+def test_a_deal_is_a_game_of_the_batch():
+    game = pyspiel.load_game(SHORT)
+    config = kepler_envs.game("kitten_adventurers").configure(3, quest_size=1, hand_size=5)
+    state = random_state(game, 17, 0)
+    assert state.moment.position == kepler_envs.Snapshot.deal(config, stream_seed(0, 17))
+    assert state.moment.position == kepler_envs.Batch(config, 18, 0).snapshot(17)
+
+
+def test_a_history_replays_and_a_state_pickles():
+    game = pyspiel.load_game(SHORT)
+    state = random_state(game, 3, 4)
+    again = game.new_initial_state()
+    for action in state.history():
+        again.apply_action(action)
+    copied, pickled = state.clone(), pickle.loads(pickle.dumps(state))
+    for other in (again, copied, pickled):
+        assert other.moment.position == state.moment.position
+        assert other.history() == state.history()
+        assert [other.information_state_string(seat) for seat in range(3)] == [
+            state.information_state_string(seat) for seat in range(3)
+        ]
+    assert not state.is_terminal()
+    action = copied.legal_actions()[0]
+    copied.apply_action(action)
+    assert copied.moment.position == state.moment.position.apply(action)
+
+
+def test_the_tensor_has_the_pieces():
+    game = pyspiel.load_game(SHORT)
+    observation = make_observation(game)
+    state = random_state(game, 5, 8)
+    layout = state.moment.setting.config.observation
+    for seat in range(3):
+        observation.set_from(state, seat)
+        vector = state.moment.position.observe(seat)
+        for piece in layout:
+            scale = piece.scale if piece.kind == "count" else 1
+            assert np.allclose(observation.dict[piece.name], piece.view(vector) / scale)
+        assert np.array_equal(observation.tensor, state.observation_tensor(seat))
+
+
+def test_resampling_keeps_what_the_seat_knows_and_nothing_else():
+    state = random_state(pyspiel.load_game(SHORT), 2, 12)
+    seat = state.current_player()
+    drawn = [state.resample_from_infostate(seat, lambda at=at: at) for at in np.linspace(0, 0.99, 20)]
+    for one in drawn:
+        assert one.information_state_string(seat) == state.information_state_string(seat)
+        assert one.observation_string(seat) == state.observation_string(seat)
+        assert one.legal_actions() == state.legal_actions()
+    other = (seat + 1) % 3
+    assert len({one.observation_string(other) for one in drawn}) > 10
+    # what the true hidden cards were plays no part: resampling a resampled state gives the same
+    first, second = (one.resample_from_infostate(seat, lambda: 0.5) for one in drawn[:2])
+    for one in range(3):
+        assert first.information_state_string(one) == second.information_state_string(one)
+
+
+def test_information_states_remember_and_tell_apart():
+    game = pyspiel.load_game(SHORT)
+    state = random_state(game, 4, 0)
+    seat, before = state.current_player(), {state.information_state_string(0)}
+    for action in state.legal_actions():
+        before.add(state.child(action).information_state_string(seat))
+    assert len(before) == 1 + len(state.legal_actions()), "a seat knows what it did"
+
+
+def test_openspiel_s_search_plays_a_game():
+    game = pyspiel.load_game("kepler_kitten_adventurers(players=2,options=quest_size:1,deals=20)")
+    rng = np.random.RandomState(1)
+    bot = ismcts.ISMCTSBot(
+        game, mcts.RandomRolloutEvaluator(1, rng), 1.0, 8, random_state=rng, allow_inconsistent_action_sets=True
+    )
+    state, own = random_state(game, 6, 0), 0
+    while not state.is_terminal():
+        if state.current_player() == 0 and own < 4:  # it takes a good while: a few of its decisions, then random ones
+            action, own = bot.step(state), own + 1
+        else:
+            action = rng.choice(state.legal_actions())
+        assert action in state.legal_actions()
+        state.apply_action(int(action))
+    assert own == 4 and sorted(set(map(abs, state.returns()))) in ([0.0], [1.0])
+
+
+def test_a_playthrough_is_the_same_again():
+    texts = [generate_playthrough.playthrough(SHORT, None, seed=2) for _ in range(2)]
+    assert texts[0] == texts[1]
+    assert "IsTerminal() = True" in texts[0] and "own_hand" in texts[0]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ("players=9", "num_players = 9 is not allowed"),
+        ("deals=0", "deals = 0"),
+        ("options=quest_sise:1", "unknown option 'quest_sise'"),
+        ("options=hand_size:40", "option hand_size = '40' is not allowed"),
+        ("components=no_such_file.toml", "no_such_file.toml"),
+    ],
+)
+def test_wrong_parameters_are_explained(parameters, message):
+    with pytest.raises((kepler_envs.OptionError, kepler_envs.ComponentError), match=message):
+        pyspiel.load_game(f"kepler_kitten_adventurers({parameters})")
+
+
+def test_nobody_is_paid_before_the_end_and_then_all_are():
+    game = pyspiel.load_game("kepler_kepler_run(players=4)")
+    state = random_state(game, 9, 10)
+    assert state.returns() == [0.0] * 4 and not state.is_terminal()
+    end = random_state(game, 9, 1000)
+    assert end.is_terminal() and abs(sum(end.returns())) < 1e-12 and max(end.returns()) > 0
+
+
+def test_who_plays_alone_is_not_in_a_zero_sum_game():
+    game = pyspiel.load_game("kepler_kepler_3042(players=1)")
+    assert game.get_type().utility == pyspiel.GameType.Utility.GENERAL_SUM
+    assert game.utility_sum() is None

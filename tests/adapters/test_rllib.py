@@ -1,0 +1,67 @@
+"""All seats of a game in RLlib: what they see and are paid, and PPO that never chooses what the mask forbids."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("ray.rllib", reason="RLlib is not installed here; make test-rllib gives it an environment")
+
+import torch as th
+from ray.rllib.core.columns import Columns
+
+import kepler_envs
+from kepler_envs.adapters.rllib import SHARED, SeatsEnv, masked_ppo
+
+SETTINGS = {"num_players": 3, "quest_size": 1}
+
+
+def test_every_seat_is_paid_its_return_once():
+    env, rng, ends = SeatsEnv({"game": "kitten_adventurers", **SETTINGS}), np.random.default_rng(0), set()
+    for seed in range(20):
+        observations, _ = env.reset(seed=seed)
+        paid, over = dict.fromkeys(env.possible_agents, 0.0), False
+        while not over:
+            ((agent, seen),) = observations.items()
+            assert env.observation_spaces[agent].contains(seen)
+            action = int(rng.choice(np.flatnonzero(seen["action_mask"])))
+            observations, rewards, terminateds, truncateds, infos = env.step({agent: action})
+            over = terminateds["__all__"]
+            assert not truncateds["__all__"] and set(rewards) <= set(observations) == set(infos)
+            for name, reward in rewards.items():
+                paid[name] += reward
+        for seat, name in enumerate(env.possible_agents):
+            if name in observations:
+                assert paid[name] == pytest.approx(env.game.infos[name]["returns"], abs=1e-6), seat
+        ends |= set(paid.values())
+    assert {1.0, -0.5} <= {round(end, 3) for end in ends}, "wins and losses arrive"
+
+
+def test_the_network_gives_forbidden_actions_no_chance():
+    config = masked_ppo("kitten_adventurers", **SETTINGS)
+    module = config.rl_module_spec.rl_module_specs[SHARED].build()
+    env = SeatsEnv({"game": "kitten_adventurers", **SETTINGS})
+    seen = next(iter(env.reset(seed=1)[0].values()))
+    batch = {Columns.OBS: {name: th.as_tensor(part)[None] for name, part in seen.items()}}
+    for forward in (module.forward_inference, module.forward_exploration, module.forward_train):
+        chances = forward(batch)[Columns.ACTION_DIST_INPUTS].softmax(-1)[0].detach().numpy()
+        assert (chances[seen["action_mask"] == 0] == 0).all() and (chances[seen["action_mask"] == 1] > 0).all()
+    assert module.compute_values(batch).shape == (1,)
+
+
+def test_ppo_trains_on_whole_games():
+    config = masked_ppo("kitten_adventurers", **SETTINGS).env_runners(num_env_runners=0)
+    config.training(train_batch_size_per_learner=600, minibatch_size=200, num_epochs=1)
+    algorithm = config.build_algo()
+    try:
+        result = algorithm.train()
+    finally:
+        algorithm.stop()
+    runners, learner = result["env_runners"], result["learners"][SHARED]
+    assert runners["num_episodes"] > 0
+    returns = runners["agent_episode_returns_mean"]
+    assert set(returns) == {f"player_{seat}" for seat in range(3)} and all(
+        abs(value) <= 1 for value in returns.values()
+    )
+    assert learner["num_module_steps_trained"] >= 600 and np.isfinite(learner["total_loss"])
+    assert 0 < learner["entropy"] < np.log(len(kepler_envs.game("kitten_adventurers").actions))

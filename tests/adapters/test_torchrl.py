@@ -1,0 +1,52 @@
+"""A game in TorchRL: what its rollouts hold is what the game deals, allows and pays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torchrl", reason="TorchRL is not installed: pip install 'kepler_envs[torchrl]'")
+
+import torch
+
+import kepler_envs
+from kepler_envs.adapters.torchrl import make_torchrl
+from kepler_envs.engine.seeds import following_seed
+
+SETTINGS = {"num_players": 3, "quest_size": 1}
+
+
+def test_a_rollout_is_a_game_of_the_environment():
+    env = make_torchrl("kitten_adventurers", seed=5, **SETTINGS)
+    games = env.rollout(2000)
+    assert bool(games["next", "done"][-1]) and not games["next", "done"][:-1].any()
+    aec = kepler_envs.make("kitten_adventurers", **SETTINGS)
+    aec.reset(seed=following_seed(5))  # TorchRL resets once before it begins
+    for step in games:
+        seat = aec.agent_selection
+        assert [bool(step[agent, "mask"]) for agent in aec.possible_agents] == [
+            agent == seat for agent in aec.possible_agents
+        ]
+        seen = aec.observe(seat)
+        assert np.array_equal(step[seat, "observation", "observation"][0], seen["observation"])
+        assert np.array_equal(step[seat, "action_mask"][0], seen["action_mask"])
+        aec.step(int(step[seat, "action"][0]))
+    for agent in aec.possible_agents:
+        paid = float(games["next", agent, "reward"].sum())
+        assert paid == pytest.approx(aec.infos[agent]["returns"], abs=1e-6)
+
+
+@pytest.mark.parametrize("name", kepler_envs.games())
+def test_games_follow_one_another(name):
+    options = {"quest_size": 1} if name == "kitten_adventurers" else {}
+    torch.manual_seed(3)
+    env = make_torchrl(name, seed=1, **options)
+    steps = 300 if options else 40
+    games = env.rollout(steps, break_when_any_done=False)
+    assert games.numel() == steps
+    if options:
+        assert int(games["next", "done"].sum()) >= 1
+    for agent in env.group_map:
+        own = games[agent, "mask"].squeeze(-1)
+        chosen = games[agent, "action_mask"].squeeze(1)[own]
+        assert chosen.gather(1, games[agent, "action"][own]).all(), "TorchRL chooses what is allowed"

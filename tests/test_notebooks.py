@@ -1,0 +1,71 @@
+"""The notebooks as they are published: run in order from their present sources, small, without errors or paths of a machine."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import pytest
+
+pytest.importorskip("jupytext", reason="notebooks are read with jupytext (extra dev)")
+
+import nbformat
+
+from notebooks import build
+
+
+def published(name: str) -> nbformat.NotebookNode:
+    return nbformat.read(build.FOLDER / f"{name}.ipynb", as_version=4)
+
+
+@pytest.mark.parametrize("name", build.names())
+def test_a_notebook_can_be_published(name):
+    assert list(build.problems(published(name), name)) == []
+
+
+def test_there_are_six_and_nothing_else():
+    assert len(build.names()) == 6
+    assert sorted(path.stem for path in build.FOLDER.glob("*.ipynb")) == build.names()
+
+
+@pytest.mark.parametrize("name", build.names())
+def test_the_outputs_are_kept(name):
+    notebook = published(name)
+    assert sum(bool(cell.get("outputs")) for cell in notebook.cells) >= 5
+    pictures = [output for cell in notebook.cells for output in cell.get("outputs", []) if "data" in output]
+    assert pictures, "a notebook without a picture"
+
+
+def test_what_must_not_be_published_is_found():
+    name = build.names()[0]
+    good = published(name)
+    code = next(number for number, cell in enumerate(good.cells) if cell.get("outputs"))
+
+    def found(change) -> str:
+        notebook = deepcopy(good)
+        change(notebook.cells[code])
+        return "\n".join(build.problems(notebook, name))
+
+    def out_of_order(cell):
+        cell.execution_count = 7
+
+    def path(cell):
+        cell.outputs.append(nbformat.v4.new_output("stream", text="written: /home/somebody/cup/results.md"))
+
+    def warning(cell):
+        cell.outputs.append(nbformat.v4.new_output("stream", name="stderr", text="careful"))
+
+    def colour(cell):
+        cell.outputs.append(nbformat.v4.new_output("stream", text="\x1b[1mLeaderboard\x1b[0m"))
+
+    def large(cell):
+        cell.outputs.append(nbformat.v4.new_output("stream", text="x" * build.MOST_BYTES))
+
+    def stale(cell):
+        cell.source += "\nprint(1)"
+
+    assert "not from first to last" in found(out_of_order)
+    assert "shows a path: /home/somebody" in found(path)
+    assert "error or warning" in found(warning)
+    assert "control codes" in found(colour)
+    assert "allowed: 300,000" in found(large)
+    assert "the source has changed" in found(stale)
