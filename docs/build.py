@@ -30,7 +30,15 @@ PART = re.compile(r"(<!-- generated: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->)",
 MEASURED_GAMES = 500
 MEASURED_AGENTS = ("uniform", "greedy")
 MEASURED_SEED = 20_000
-LEADERBOARD_AGENTS = ("uniform", "ppo-v0", "greedy", "mcts:100", "mcts:1000", "mcts:100,network=ppo-v0")
+LEADERBOARD_AGENTS = (
+    "uniform",
+    "ppo-v0",
+    "greedy",
+    "mcts:100",
+    "mcts:1000",
+    "mcts:100,network=ppo-v0",
+    "mcts:100,network=ppo-v0,opponents=policy",
+)
 SPANS = {"turns": "turns", "round": "rounds"}
 """What a game's infos may count besides decisions (one of these), and its name in a table."""
 PICTURE_AGENT, PICTURE_SEED, PICTURE_DECISIONS = "greedy", 6, 90
