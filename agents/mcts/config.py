@@ -14,6 +14,8 @@ from kepler_envs.engine.game import record_array
 MOST_ITERATIONS = 1_000_000
 SELECTIONS = {"ucb": UCB, "puct": PUCT}
 OPPONENTS = {"tree": IN_TREE, "policy": BY_POLICY}
+ALL = 10_000
+"""Decisions that no playout reaches."""
 USUAL = -1.0
 """Stands for a value that depends on other fields."""
 PLAYOUT_WEIGHTS = {"exploration": 4.0, "trust": 0.5}
@@ -48,7 +50,7 @@ class MctsConfig:
     holds the searching seat's decisions alone, and reaches further."""
     network: str = ""
     """A trained agent, ppo:PATH or a published name: its network is the prior and values the leaves, and nothing is played out."""
-    depth: int = 10_000
+    depth: int = ALL
     """Decisions after which a playout is stopped; it is worth the returns for the places as they stand."""
     trees: int = 1
     """Independent trees that share the budget; their visits are added up."""
@@ -71,6 +73,9 @@ class MctsConfig:
         self._need("paired", self.paired in (0, 1), "0, 1")
         self._need("noise", 0 <= self.noise <= 1, "0 to 1")
         self._need("depth", self.depth >= 0, "0 and more")
+        if self.network:  # nothing is played out
+            for name, unused in (("paired", 0), ("noise", 0.0), ("depth", ALL)):
+                self._need(name, getattr(self, name) == unused, f"{unused:g} with a network")
         self._need("trees", 1 <= self.trees <= 64, "1 to 64")
         self._need("threads", 1 <= self.threads <= 64, "1 to 64")
 

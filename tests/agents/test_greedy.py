@@ -85,14 +85,17 @@ def test_a_choice_does_not_depend_on_what_the_seat_cannot_know(game):
 
 
 PLAY_ONE = """
-import json, kepler_envs
-from agents.tournament.play import Players
-from agents.tournament.schedule import ScheduledGame
-players = Players(("greedy",), kepler_envs.game({game!r}).configure())
-seats = players.config.num_players
-actions = []
-result = players.play([ScheduledGame(0, (0,) * seats, 5, (6,) * seats)], lambda step: actions.append(int(step[0])))[0]
-print(json.dumps([actions, result.ranks]))
+import json
+import numpy as np
+import agents, kepler_envs
+from kepler_envs.engine.batch import Batch
+config = kepler_envs.game({game!r}).configure()
+greedy, batch, row, actions = agents.load("greedy", config), Batch(config, 1, 5), np.array([0]), []
+greedy.start(row, np.array([6], np.uint64))
+while not batch.episodes[0]:
+    actions.append(int(greedy.act(agents.Decisions(batch, row))[0]))
+    batch.step(np.array(actions[-1:]))
+print(json.dumps([actions, batch.final_place[0].tolist()]))
 """
 
 
