@@ -38,6 +38,7 @@ LEADERBOARD_AGENTS = (
     "mcts:1000",
     "mcts:100,network=ppo-v0",
     "mcts:100,network=ppo-v0,opponents=policy",
+    "mcts:50,network=ppo-v0,opponents=policy",
 )
 SPANS = {"turns": "turns", "round": "rounds"}
 """What a game's infos may count besides decisions (one of these), and its name in a table."""
