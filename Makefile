@@ -8,10 +8,11 @@ DOCS_STAMP := $(VENV)/.installed-docs
 GAME ?= kitten_adventurers
 PLAYERS ?= 4
 RLLIB := .venv-rllib
+QUICK_NOTEBOOKS := 1_meet_the_games 2_a_million_decisions_a_second 6_your_own_cards
 DEMO := runs/demo
 DEMO_MINUTES ?= 2
 
-.PHONY: help install demo test test-deep test-rllib bench lint docs docs-tables docs-check notebooks dist compile clean
+.PHONY: help install demo test test-deep test-rllib bench lint docs docs-tables docs-check notebooks notebooks-quick dist compile clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 14
@@ -74,6 +75,9 @@ docs-check: $(STAMP) ## run every command of README and pages as it stands there
 
 notebooks: $(DOCS_STAMP) ## run the notebooks anew from their sources
 	$(BIN)/python -m notebooks.build
+
+notebooks-quick: $(DOCS_STAMP) ## those that take seconds; continuous integration runs them
+	$(BIN)/python -m notebooks.build $(QUICK_NOTEBOOKS)
 
 dist: $(STAMP) ## build wheel and sdist into dist/, try the wheel alone with every interpreter in PYTHONS
 	$(BIN)/python -m tests.distribution --python $(PYTHONS)
