@@ -37,6 +37,7 @@ LEADERBOARD_AGENTS = (
     "mcts:100",
     "mcts:1000",
     "mcts:100,network=ppo-v0",
+    "mcts:1000,network=ppo-v0",
     "mcts:100,network=ppo-v0,opponents=policy",
     "mcts:50,network=ppo-v0,opponents=policy",
 )
