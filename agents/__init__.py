@@ -11,11 +11,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.protocol import Agent, AgentError, AgentOpponent, Decisions
+from agents.protocol import Agent, AgentError, AgentOpponent, Decisions, play_games
 from agents.published import find_published, published_files, published_names
 from kepler_envs.engine.game import Configuration
 
-__all__ = ["KINDS", "Agent", "AgentError", "AgentOpponent", "Decisions", "Kind", "fingerprint", "load", "network_file"]
+__all__ = [
+    "KINDS",
+    "Agent",
+    "AgentError",
+    "AgentOpponent",
+    "Decisions",
+    "Kind",
+    "fingerprint",
+    "load",
+    "network_file",
+    "play_games",
+]
 
 CHECKPOINT_SUFFIXES = (".pt", ".safetensors", ".zip")
 
@@ -67,8 +78,10 @@ def fingerprint(spec: str, game: str = "") -> str:
     """
     name, _, argument = spec.partition(":")
     if name == "mcts":
-        network = [pair.removeprefix("network=") for pair in argument.split(",") if pair.startswith("network=")]
-        return fingerprint(network[-1], game) if network else ""
+        from agents.mcts import MctsConfig
+
+        network = MctsConfig.parse(argument).network
+        return fingerprint(network, game) if network else ""
     path = Path(argument.rpartition(":")[0] if name == "python" else argument)
     if name not in KINDS:
         files = published_files(f"{game}/{name}" if game and "/" not in name else name)

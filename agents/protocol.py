@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.batch import SKIP, Batch
+from kepler_envs.engine.game import Configuration
 
 
 class AgentError(ValueError):
@@ -79,3 +79,21 @@ class AgentOpponent:
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         return self.agent.act(Decisions(batch, rows))
+
+
+def play_games(agent: Agent, config: Configuration, games: int, seed: int) -> Batch:
+    """A batch in which every row has played exactly one game, with ``agent`` on all seats.
+
+    Playing on and counting the games that are over first would count short ones.
+
+    Args:
+        seed: of the games; the agent's own is the row's number.
+    """
+    batch, rows = Batch(config, games, seed), np.arange(games)
+    agent.start(rows, rows.astype(np.uint64))
+    while rows.size:
+        actions = np.full(games, SKIP, np.int64)
+        actions[rows] = agent.act(Decisions(batch, rows))
+        batch.step(actions)
+        rows = np.flatnonzero(batch.episodes == 0)
+    return batch

@@ -22,7 +22,7 @@ from agents import checkpoint, published
 from agents.strength import Line, read_lines
 from kepler_envs import tables
 from kepler_envs.engine.batch import Batch
-from kepler_envs.engine.game import Configuration, Game
+from kepler_envs.engine.game import Game
 
 DOCS = Path(__file__).parent
 PART = re.compile(r"(<!-- generated: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -88,7 +88,8 @@ def lengths(game: Game) -> str:
     rows: list[list[Any]] = []
     for players in range(game.min_players, game.max_players + 1):
         for name in MEASURED_AGENTS:
-            batch = play_games(game.configure(players), name)
+            config = game.configure(players)
+            batch = agents.play_games(agents.load(name, config), config, MEASURED_GAMES, MEASURED_SEED)
             infos = [game.info(state, batch.config.tables[0], 0) for state in batch.final_state]
             row = [players, name, *middle_and_most(batch.final_length)]
             if "end_reason" in infos[0]:  # games end when something happens: how long they are is worth telling
@@ -180,23 +181,6 @@ AGENT_SECTIONS: dict[str, Callable[[], str]] = {"published agents": published_ag
 
 
 # ---------------------------------------------------------------- measured
-
-
-def play_games(config: Configuration, name: str) -> Batch:
-    """A batch in which every row has played exactly one game; one agent plays all seats.
-
-    Counting the games that are over first would count short ones.
-    """
-    batch = Batch(config, MEASURED_GAMES, MEASURED_SEED)
-    agent = agents.load(name, config)
-    rows = np.arange(MEASURED_GAMES)
-    agent.start(rows, np.arange(MEASURED_GAMES, dtype=np.uint64))
-    while rows.size:
-        chosen = np.full(MEASURED_GAMES, Batch.SKIP, np.int64)
-        chosen[rows] = agent.act(agents.Decisions(batch, rows))
-        batch.step(chosen)
-        rows = np.flatnonzero(batch.episodes == 0)
-    return batch
 
 
 def shares(reasons: list[str]) -> str:

@@ -48,15 +48,7 @@ import kepler_envs
 def wins_by_seat(name, games=3000, **options):
     """Share of wins of each seat among greedy players, a shared win counted in parts."""
     config = kepler_envs.game(name).configure(4, **options)
-    batch = kepler_envs.Batch(config, games, 99)
-    agent = agents.load("greedy", config)
-    rows = np.arange(games)
-    agent.start(rows, rows.astype(np.uint64))
-    while rows.size:
-        actions = np.full(games, batch.SKIP)
-        actions[rows] = agent.act(agents.Decisions(batch, rows))
-        batch.step(actions)
-        rows = np.flatnonzero(batch.episodes == 0)
+    batch = agents.play_games(agents.load("greedy", config), config, games, seed=99)
     won = batch.final_place == 1
     return (won / won.sum(1, keepdims=True)).mean(0)
 

@@ -84,16 +84,7 @@ def games_with(wild, games=2000):
     with open(path, "w") as file:
         file.write(original.replace(row, row.replace("count = 6", f"count = {wild}")))
     config = kepler_envs.game("kitten_adventurers").configure(4, components=path)
-    batch = kepler_envs.Batch(config, games, 1)
-    agent = agents.load("greedy", config)
-    rows = np.arange(games)
-    agent.start(rows, rows.astype(np.uint64))
-    while rows.size:
-        actions = np.full(games, batch.SKIP)
-        actions[rows] = agent.act(agents.Decisions(batch, rows))
-        batch.step(actions)
-        rows = np.flatnonzero(batch.episodes == 0)
-    return batch
+    return agents.play_games(agents.load("greedy", config), config, games, seed=1)
 
 
 wilds = [0, 2, 4, 6, 8]

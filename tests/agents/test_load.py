@@ -89,3 +89,13 @@ def test_what_a_row_draws_does_not_depend_on_other_rows():
     assert first_actions([2, 0, 1], [7, 8, 9]) == several
     assert first_actions([0, 1], [9, 7]) == {seed: several[seed] for seed in (9, 7)}
     assert len({tuple(actions) for actions in several.values()}) == 3
+
+
+def test_play_games_plays_one_game_a_row():
+    greedy = agents.load("greedy", CONFIG)
+    batch = agents.play_games(greedy, CONFIG, 40, seed=3)
+    assert (batch.episodes == 1).all() and (batch.final_length > 0).all()
+    again = agents.play_games(greedy, CONFIG, 40, seed=3)
+    assert (batch.final_length == again.final_length).all() and (batch.final_place == again.final_place).all()
+    other = agents.play_games(greedy, CONFIG, 40, seed=4)
+    assert (batch.final_length != other.final_length).any()
