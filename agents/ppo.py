@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import torch as th
 
 from agents.checkpoint import load_policy
+from agents.inference import CompiledNetwork, can_compile
 from agents.protocol import AgentError, Decisions
 from kepler_envs.adapters.sb3 import PiecePolicy
 from kepler_envs.engine.game import Configuration
@@ -23,23 +25,30 @@ _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _U11, _U27, _U30, _U31 = (np.uint64(shift) for shift in (11, 27, 30, 31))
 
 
-class NetworkAgent:
-    """Plays what a network finds best, or draws from its probabilities.
+class PositionNetwork(Protocol):
+    """What a network says of positions. Its answer about one depends on no other."""
 
-    What is played in a row depends on no other row. Sums in another order differ in their last bits when a network is asked for
-    another number of positions at a time, so it computes in double precision here: two actions would have to be as good to
-    one part in 10**13 to be swapped by that.
+    def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(priors float32 (N, A), 0 for what is illegal; returns float32 (N,) that it expects for the seat to move).
+
+        Args:
+            observations: int16 (N, D).
+            masks: int8 (N, A).
+        """
+
+
+class NetworkAgent:
+    """Plays what a network finds best, or draws from its probabilities. What is played in a row depends on no other row.
 
     Args:
-        policy: the network; a copy is kept.
+        policy: the network; its weights are copied.
         deterministic: the most probable action; else a draw, from a generator that each row has for itself.
     """
 
     def __init__(self, policy: PiecePolicy, name: str = "network", deterministic: bool = True) -> None:
         self.name = name
         self.deterministic = deterministic
-        self._policy = deepcopy(policy).double()
-        self._policy.set_training_mode(False)
+        self._network = position_network(policy)
         self._words = np.zeros(0, np.uint64)  # SplitMix64, one per row
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
@@ -51,13 +60,9 @@ class NetworkAgent:
 
     def act(self, decisions: Decisions) -> np.ndarray:
         """See :meth:`Agent.act`."""
-        with th.no_grad(), one_thread():
-            log_probs, _ = self._policy.log_probs_and_values(
-                th.as_tensor(decisions.observation), decisions.action_mask.astype(np.bool_)
-            )
-        if self.deterministic:
-            return log_probs.argmax(1).numpy()
-        return self._draw(log_probs.exp().numpy(), decisions.rows)
+        with one_thread():
+            probabilities, _ = self._network(decisions.observation, decisions.action_mask)
+        return probabilities.argmax(1) if self.deterministic else self._draw(probabilities, decisions.rows)
 
     def _draw(self, probabilities: np.ndarray, rows: np.ndarray) -> np.ndarray:
         if rows.max(initial=-1) >= len(self._words):
@@ -76,10 +81,11 @@ def draw(probabilities: np.ndarray, uniform: np.ndarray) -> np.ndarray:
     return (reached <= (uniform * reached[:, -1])[:, None]).sum(1)
 
 
-class PositionNetwork:
-    """What a network says of positions: (observations int16 (N, D), masks int8 (N, A)) -> (priors float32 (N, A), values float32 (N,)).
+class TorchNetwork:
+    """What a network says of positions, computed by PyTorch: see :class:`PositionNetwork`.
 
-    The values are returns of the seat to move. In double precision, for the reason given at :class:`NetworkAgent`.
+    Sums in another order differ in their last bits when a network is asked for another number of positions at a time, so it computes in
+    double precision: two actions would have to be as good to one part in 10**13 to be swapped by that.
     """
 
     def __init__(self, policy: PiecePolicy) -> None:
@@ -92,9 +98,14 @@ class PositionNetwork:
         return log_probs.exp().float().numpy(), values.squeeze(1).float().numpy()
 
 
+def position_network(policy: PiecePolicy) -> PositionNetwork:
+    """A copy of a network to ask about positions: compiled, or where it has convolutions, by PyTorch."""
+    return CompiledNetwork(policy) if can_compile(policy) else TorchNetwork(policy)
+
+
 def load_network(path: Path, config: Configuration) -> PositionNetwork:
     """The network of a checkpoint, or of the best one in a folder; AgentError as :class:`PPOAgent`."""
-    return PositionNetwork(load_policy(checkpoint_at(path), config))
+    return position_network(load_policy(checkpoint_at(path), config))
 
 
 def checkpoint_at(path: Path) -> Path:

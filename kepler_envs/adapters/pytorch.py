@@ -91,6 +91,7 @@ class PieceInput(nn.Module):
         self._buffer("plain", plain)
         self._buffer("signed", signed)
         self._buffer("labelled", labelled)
+        self._buffer("first_row", first_row)
         self._buffer("row_of_zero", np.array(first_row, np.int64) - np.array(low, np.int64))
         self.register_buffer("inverse_scale", 1 / th.tensor(scale, dtype=th.float32), persistent=False)
         active = max(1, len(plain) + len(labelled))  # inputs that are usually not zero

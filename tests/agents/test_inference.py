@@ -1,0 +1,116 @@
+"""Networks in compiled code: what PyTorch computes, and for each position by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import kepler_envs
+from agents import checkpoint
+from agents.inference import CompiledNetwork, can_compile
+from agents.ppo import NetworkAgent, TorchNetwork, position_network
+from agents.protocol import Decisions
+from agents.views import view_of
+from kepler_envs.adapters.sb3 import PiecePolicy
+from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.game import Configuration
+from kepler_envs.registry import games
+
+ARCHITECTURES = {"usual": (128, (128,)), "deep": (24, (40, 16)), "linear": (30, ())}
+
+
+def network_of(
+    config: Configuration, width: int, hidden: tuple[int, ...], channels: tuple[int, ...] = ()
+) -> PiecePolicy:
+    """A network with the game's view, all of whose weights are random: none of them may be left out."""
+    view = view_of(config.game.name)
+    network = checkpoint.Network(width, hidden, view.leave_out, view.anchor, channels, view.label_planes)
+    policy = network.build(config)
+    generator = torch.Generator().manual_seed(11)
+    with torch.no_grad():
+        for weights in policy.parameters():
+            weights.normal_(0, 0.2 if weights.dim() == 1 else weights.shape[-1] ** -0.5, generator=generator)
+    return policy
+
+
+def positions(config: Configuration, rows: int, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """(observations, masks) from uniform play, some of every step."""
+    batch = Batch(config, rows, 5)
+    observations, masks = [], []
+    for _ in range(steps):
+        observations.append(batch.observation.copy())
+        masks.append(batch.action_mask.copy())
+        batch.step(batch.uniform())
+    return np.concatenate(observations), np.concatenate(masks)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("game", games())
+def test_it_computes_what_pytorch_computes(game, architecture):
+    for players in {kepler_envs.game(game).min_players, kepler_envs.game(game).max_players}:
+        config = kepler_envs.game(game).configure(players)
+        policy = network_of(config, *ARCHITECTURES[architecture])
+        observations, masks = positions(config, 4, 100)
+        priors, values = CompiledNetwork(policy)(observations, masks)
+        expected_priors, expected_values = TorchNetwork(policy)(observations, masks)
+        np.testing.assert_allclose(priors, expected_priors, atol=2e-5)
+        np.testing.assert_allclose(values, expected_values, atol=2e-5)
+        assert not priors[masks == 0].any()
+        assert priors.std(0).max() > 0.01, "the priors should depend on the position"
+
+
+@pytest.mark.parametrize("game", games())
+def test_an_answer_depends_on_no_other_position(game):
+    config = kepler_envs.game(game).configure()
+    network = CompiledNetwork(network_of(config, 32, (32,)))
+    observations, masks = positions(config, 3, 20)
+    together = network(observations, masks)
+    for row in (0, 17, 59):
+        alone = network(observations[row : row + 1], masks[row : row + 1])
+        assert [part[0].tobytes() for part in alone] == [part[row].tobytes() for part in together]
+
+
+def test_its_weights_are_a_copy():
+    config = kepler_envs.game("kitten_adventurers").configure()
+    policy = network_of(config, 16, (16,))
+    network = CompiledNetwork(policy)
+    observations, masks = positions(config, 2, 5)
+    before = network(observations, masks)
+    with torch.no_grad():
+        for weights in policy.parameters():
+            weights.zero_()
+    for old, new in zip(before, network(observations, masks), strict=True):
+        np.testing.assert_array_equal(old, new)
+
+
+def test_convolutions_are_left_to_pytorch():
+    policy = network_of(kepler_envs.game("kepler_3042").configure(), 16, (16,), channels=(2,))
+    assert not can_compile(policy)
+    assert isinstance(position_network(policy), TorchNetwork)
+    with pytest.raises(ValueError, match="without convolutions"):
+        CompiledNetwork(policy)
+
+
+def test_other_activations_are_refused():
+    policy = network_of(kepler_envs.game("kitten_adventurers").configure(), 16, (16,))
+    policy.mlp_extractor.value_net[1] = torch.nn.Tanh()
+    with pytest.raises(ValueError, match="only linear layers with ReLU"):
+        CompiledNetwork(policy)
+
+
+@pytest.mark.parametrize("channels", [(), (2,)], ids=["compiled", "convolutions"])
+def test_draws_follow_the_probabilities(channels):
+    """4,000 draws at one position: each action as often as its probability says, within five standard errors."""
+    config = kepler_envs.game("kepler_3042").configure()
+    policy = network_of(config, 16, (16,), channels)
+    batch = Batch(config, 4000, 5)
+    batch.observation[:], batch.action_mask[:] = batch.observation[0], batch.action_mask[0]
+    agent = NetworkAgent(policy, deterministic=False)
+    rows = np.arange(4000)
+    agent.start(rows, np.arange(4000, dtype=np.uint64) * np.uint64(7919))
+    drawn = np.bincount(agent.act(Decisions(batch, rows)), minlength=len(config.actions)) / 4000
+    priors, _ = position_network(policy)(batch.observation[:1], batch.action_mask[:1])
+    error = np.sqrt(priors[0] * (1 - priors[0]) / 4000)
+    assert (abs(drawn - priors[0]) <= 5 * error + 1e-6).all()
+    assert (drawn > 0).sum() > 1
