@@ -109,6 +109,12 @@ def _digest(facts: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
 
+def trained_configuration(description: Mapping[str, Any]) -> Configuration:
+    """The games a checkpoint was trained for, the largest if there are several counts, paid as their default says."""
+    most = max(player_counts(description))
+    return kepler_envs.game(description["game"]).configure(most, **description["options"])
+
+
 def player_counts(description: Mapping[str, Any]) -> list[int]:
     """With how many players a checkpoint can play."""
     counts = description["num_players"]
@@ -163,10 +169,10 @@ def commit() -> str | None:
     return head + ("+" if changed else "")
 
 
-def check_fits(description: Mapping[str, Any], config: Configuration, where: str) -> None:
-    """AgentError naming everything in which the checkpoint's game is not the one to be played."""
+def check_fits(description: Mapping[str, Any], config: Configuration, where: str, any_players: bool = False) -> None:
+    """AgentError naming everything in which the checkpoint's game is not the one to be played, or with ``any_players`` learnt on."""
     trained, wanted = description, game_facts(config)
-    if isinstance(trained.get("num_players"), list) and config.num_players in trained["num_players"]:
+    if any_players or (isinstance(trained.get("num_players"), list) and config.num_players in trained["num_players"]):
         trained = {**trained, "num_players": config.num_players}
         trained["digest"] = _digest({name: trained.get(name) for name in wanted if name != "digest"})
     if trained.get("digest") == wanted["digest"]:
@@ -291,6 +297,15 @@ def load_policy(path: Path, config: Configuration) -> PiecePolicy:
     except RuntimeError as error:
         raise AgentError(f"{path}: its weights do not fit the network it describes: {error}") from None
     return policy
+
+
+def continue_network(policy: PiecePolicy, path: Path) -> None:
+    """Give a network the weights of a checkpoint's, which may see other seats: seats it does not know count for nothing at first."""
+    begun = load_policy(path, trained_configuration(read_description(path)))
+    first = "features_extractor.pieces."
+    rest = {name: weights for name, weights in begun.state_dict().items() if first not in name}
+    policy.load_state_dict({**policy.state_dict(), **rest})
+    policy.features_extractor.pieces.take_over(begun.features_extractor.pieces)
 
 
 def _tuples(value: Any) -> Any:

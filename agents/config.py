@@ -83,7 +83,8 @@ class TrainConfig:
     """For --seat single: the agent on all other seats (uniform, greedy, mcts:1000, ppo:PATH)."""
     pool: PoolConfig = field(default_factory=PoolConfig)
     start: str | None = None
-    """Trained agent whose network the run begins with, for example ppo-v0 or ppo:PATH; it settles width, hidden, channels and view."""
+    """Trained agent whose network the run begins with, for example ppo-v0 or ppo:PATH; it settles width, hidden, channels and view.
+    It may be one for other numbers of players."""
     teacher: str | None = None
     """Agent that the network imitates first, for example greedy; None: it learns from its own play alone. Not with --seat single."""
     teacher_share: float = 0.2

@@ -65,7 +65,7 @@ def publish(request: Publish) -> Published:
     source = find_checkpoint(request.run) if request.run.is_dir() else request.run
     description = checkpoint.read_description(source)
     target = _target(request, description)
-    config = trained_configuration(description)
+    config = checkpoint.trained_configuration(description)
     original = checkpoint.load_policy(source, config)
     weights = checkpoint.half_precision(original)
     agreement = agreement_of_play(original, weights, config, checkpoint.Network.from_json(description["network"]))
@@ -98,12 +98,6 @@ def _target(request: Publish, description: Mapping[str, Any]) -> Path:
     if target.exists() and not request.replace:
         raise AgentError(f"{request.name} is published already ({target}); --replace writes another in its place")
     return target
-
-
-def trained_configuration(description: Mapping[str, Any]) -> Configuration:
-    """The games a checkpoint was trained for, the largest if there are several counts, paid as their default says."""
-    most = max(checkpoint.player_counts(description))
-    return kepler_envs.game(description["game"]).configure(most, **description["options"])
 
 
 def _published_description(description: Mapping[str, Any], source: Path) -> dict[str, Any]:

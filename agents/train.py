@@ -21,7 +21,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -212,8 +212,7 @@ class Run:
             device="cpu",
         )
         if self.beginning is not None:
-            begun = checkpoint.load_policy(self.beginning, self.games)
-            self.model.policy.load_state_dict(begun.state_dict())
+            checkpoint.continue_network(self.model.policy, self.beginning)
 
     def _environment(self) -> SharedSeatVecEnv | SeatVecEnv:
         config = self.config
@@ -234,19 +233,26 @@ class Run:
             agents.load(spec, self.games)  # says so if there is no such agent
             raise AgentError(f"--start {spec} is not a trained network; name one, for example ppo:PATH")
         path = find_checkpoint(path) if path.is_dir() else path
-        for games in self.all_games:
-            checkpoint.check_fits(checkpoint.read_description(path), games, str(path))
+        checkpoint.check_fits(checkpoint.read_description(path), self.games, str(path), any_players=True)
         return path
 
     def _network(self) -> Network:
         if self.beginning is not None:
-            return Network.from_json(checkpoint.read_description(self.beginning)["network"])
+            return self._network_begun_with(checkpoint.read_description(self.beginning))
         config = self.config
         view = view_of(self.games.game.name) if config.view == "game" else PLAIN
         return Network(
             config.width, tuple(config.hidden), view.leave_out, view.anchor, tuple(config.channels),
             view.label_planes if config.channels else (), self.games.num_players if len(self.all_games) > 1 else None,
         )  # fmt: skip
+
+    def _network_begun_with(self, description: Mapping[str, Any]) -> Network:
+        """That of the checkpoint, which sees as many seats more as these games need."""
+        network = Network.from_json(description["network"])
+        seen = network.seats or max(checkpoint.player_counts(description))
+        seats = max(seen, self.games.num_players)
+        one_count = len(self.all_games) == 1 and seats == self.games.num_players
+        return dataclasses.replace(network, seats=None if one_count else seats)
 
     @property
     def pool(self) -> Pool | None:

@@ -115,6 +115,37 @@ class PieceInput(nn.Module):
             out = out + F.embedding_bag(rows, self.rows, mode="sum")
         return out
 
+    def take_over(self, other: PieceInput) -> None:
+        """Start with the weights of a layer over the same layout that leaves out other entries: what it does not know counts for nothing.
+
+        Raises:
+            ValueError: it has another width.
+        """
+        if other.linear.out_features != self.linear.out_features:
+            raise ValueError(
+                f"a layer of width {self.linear.out_features} cannot take over one of {other.linear.out_features}"
+            )
+        weights = (self.linear.weight.T, other.linear.weight.T), (self.rows, other.rows)
+        with th.no_grad():
+            self.linear.bias.copy_(other.linear.bias)
+            for (mine, known), ours, theirs in zip(weights, self._columns(), other._columns(), strict=True):
+                shared = [name for name in theirs if name in ours]
+                mine.zero_()
+                mine[[ours[name] for name in shared]] = known[[theirs[name] for name in shared]]
+
+    def _columns(self) -> tuple[dict[tuple[str | int, int], int], ...]:
+        """The places of inputs in ``linear``, by (value or sign, entry), and in ``rows``, by (entry, number of the label)."""
+        plain, signed, first_row = self.plain.tolist(), self.signed.tolist(), self.first_row.tolist()
+        columns: dict[tuple[str | int, int], int] = {("value", entry): place for place, entry in enumerate(plain)}
+        columns |= {("sign", plain[number]): len(plain) + place for place, number in enumerate(signed)}
+        ends = [*first_row[1:], len(self.rows)]
+        rows: dict[tuple[str | int, int], int] = {
+            (entry, row - begin): row
+            for entry, begin, end in zip(self.labelled.tolist(), first_row, ends, strict=True)
+            for row in range(begin, end)
+        }
+        return columns, rows
+
 
 class PlaneInput(nn.Module):
     """Planes of equal size, stacked, through 3x3 convolutions and a linear layer: (N, D) -> (N, H).

@@ -17,6 +17,7 @@ from agents import checkpoint
 from agents.config import PoolConfig, TrainConfig, player_range
 from agents.joined import JoinedAgent, JoinedBatch, check_alike
 from agents.pool import DECAY, LEARNER, Member, Pool, PoolVecEnv, most_crowded, pfsp_weights, rate_game
+from agents.ppo import TorchNetwork
 from agents.protocol import AgentError
 from agents.train import Run, train
 from kepler_envs.engine.batch import Batch
@@ -346,3 +347,23 @@ def test_what_cannot_be_trained_is_said(tmp_path, changes, message):
 def test_a_run_with_another_pool_is_not_taken_up(finished):
     with pytest.raises(AgentError, match="begun with other settings: pool is"):
         train(replace(TINY, out=finished.out, pool=replace(TINY.pool, lineup=3)))
+
+
+@pytest.mark.parametrize("players", [2, 5, "3-5"])
+def test_a_run_goes_on_with_a_network_for_other_numbers_of_players(finished, tmp_path, players):
+    """One for 2-4 players goes on with others, and plays as it did where it was trained: new seats count for nothing at first."""
+    seat = "pool" if isinstance(players, str) else "shared"
+    run = Run(replace(TINY, players=players, seat=seat, start=f"ppo:{finished.out}", out=tmp_path, teacher=None))
+    games = GAME.configure(4, quest_size=2)
+    batch = Batch(games, 50, 3)
+    for _ in range(30):
+        batch.step(batch.uniform())
+    expected, values = TorchNetwork(checkpoint.load_policy(finished.out / "best.zip", games))(
+        batch.observation, batch.action_mask
+    )
+    found, found_values = TorchNetwork(run.model.policy)(batch.observation, batch.action_mask)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(found_values, values, atol=1e-6)
+    run.advance()
+    run.save()
+    assert checkpoint.load_policy(run.last, run.games)
