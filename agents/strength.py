@@ -166,7 +166,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     console = Console()
     try:
         request = tyro.cli(Strength, prog="python -m agents.strength", args=argv, description=__doc__)
-        with stop_on_signals(console) as stop:
+        with stop_on_signals(console, after="these games") as stop:
             run(request, stop, console)
     except (AgentError, kepler_envs.OptionError, KeyError) as error:
         sys.exit(f"strength: {error.args[0]}")

@@ -562,7 +562,7 @@ def _result(one: Evaluation) -> str:
 
 
 @contextmanager
-def stop_on_signals(console: Console) -> Iterator[threading.Event]:
+def stop_on_signals(console: Console, after: str = "this update") -> Iterator[threading.Event]:
     """An event that the first Ctrl-C (or a termination signal) sets; the second one interrupts as usual."""
     stop = threading.Event()
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -571,7 +571,7 @@ def stop_on_signals(console: Console) -> Iterator[threading.Event]:
         if stop.is_set():
             raise KeyboardInterrupt
         stop.set()
-        console.print("stopping after this update; once more to give it up")
+        console.print(f"stopping after {after}; once more to give it up")
 
     for number in before:
         signal.signal(number, handle)
