@@ -61,6 +61,20 @@ def test_it_computes_what_pytorch_computes(game, architecture):
 
 
 @pytest.mark.parametrize("game", games())
+def test_every_value_an_entry_may_have_is_taken_in(game):
+    """Also those that play hardly comes to: entries drawn from all of their range, the bounds themselves among them."""
+    config = kepler_envs.game(game).configure()
+    policy = network_of(config, 32, (32,))
+    low, high = (bound.astype(np.int64) for bound in (config.observation.low, config.observation.high))
+    drawn = np.random.default_rng(1).integers(low, high + 1, (50, len(low)))
+    observations = np.concatenate([drawn, [low, high]]).astype(np.int16)
+    masks = np.ones((len(observations), len(config.actions)), np.int8)
+    answers = (network(observations, masks) for network in (CompiledNetwork(policy), TorchNetwork(policy)))
+    for found, expected in zip(*answers, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("game", games())
 def test_an_answer_depends_on_no_other_position(game):
     config = kepler_envs.game(game).configure()
     network = CompiledNetwork(network_of(config, 32, (32,)))
