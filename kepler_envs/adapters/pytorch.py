@@ -138,7 +138,7 @@ class PieceInput(nn.Module):
         plain, signed, first_row = self.plain.tolist(), self.signed.tolist(), self.first_row.tolist()
         columns: dict[tuple[str | int, int], int] = {("value", entry): place for place, entry in enumerate(plain)}
         columns |= {("sign", plain[number]): len(plain) + place for place, number in enumerate(signed)}
-        ends = [*first_row[1:], len(self.rows)]
+        ends = [*first_row, len(self.rows)][1:]
         rows: dict[tuple[str | int, int], int] = {
             (entry, row - begin): row
             for entry, begin, end in zip(self.labelled.tolist(), first_row, ends, strict=True)

@@ -60,6 +60,23 @@ def test_the_first_layer_equals_a_linear_layer_over_features_written_out(pattern
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "patterns", [["players.*[2:]", "terrain"], ["turn", "suit", "terrain"], ["terrain[1:]", "board"]]
+)
+def test_a_layer_that_sees_more_takes_over_one_that_sees_less(patterns):
+    less, more, again = (PieceInput(LAYOUT, 6, entries_of(LAYOUT, names)) for names in (patterns, [], patterns))
+    x = th.as_tensor(random_observations(20))
+    more.take_over(less)
+    th.testing.assert_close(more(x), less(x))
+    again.take_over(more)
+    assert all(th.equal(one, other) for one, other in zip(again.parameters(), less.parameters(), strict=True))
+
+
+def test_a_layer_takes_over_no_other_width():
+    with pytest.raises(ValueError, match="a layer of width 6 cannot take over one of 7"):
+        PieceInput(LAYOUT, 6).take_over(PieceInput(LAYOUT, 7))
+
+
 def test_patterns_name_pieces_and_rows():
     layout = LAYOUT
     assert entries_of(layout, []).tolist() == []
