@@ -33,13 +33,15 @@ MEASURED_SEED = 20_000
 LEADERBOARD_AGENTS = (
     "uniform",
     "ppo-v0",
+    "ppo-v1",
     "greedy",
     "mcts:100",
     "mcts:1000",
     "mcts:100,network=ppo-v0",
     "mcts:1000,network=ppo-v0",
-    "mcts:100,network=ppo-v0,opponents=policy",
     "mcts:50,network=ppo-v0,opponents=policy",
+    "mcts:100,network=ppo-v0,opponents=policy",
+    "mcts:1000,network=ppo-v0,opponents=policy",
 )
 SPANS = {"turns": "turns", "round": "rounds"}
 """What a game's infos may count besides decisions (one of these), and its name in a table."""
