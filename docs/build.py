@@ -43,6 +43,7 @@ LEADERBOARD_AGENTS = (
     "mcts:100,network=ppo-v0,opponents=policy",
     "mcts:1000,network=ppo-v0,opponents=policy",
 )
+SEARCH_BUDGETS = (100, 1000)
 SPANS = {"turns": "turns", "round": "rounds"}
 """What a game's infos may count besides decisions (one of these), and its name in a table."""
 PICTURE_AGENT, PICTURE_SEED, PICTURE_DECISIONS = "greedy", 6, 90
@@ -171,6 +172,27 @@ def leaderboard() -> str:
     return markdown_table(["agent", *(f"{game.title}, {game.default_players} players" for game in games)], rows)
 
 
+def searches() -> str:
+    """Tree search against greedy players at both budgets, wherever it was measured; the settings behind the budget in a column of their own."""
+    found: dict[tuple[str, int, str], dict[int, Line]] = {}
+    for line in read_lines():
+        kind, _, argument = line.agent.partition(":")
+        budget, _, settings = argument.partition(",")
+        if kind == "mcts" and line.against == "greedy" and budget.isdecimal() and int(budget) in SEARCH_BUDGETS:
+            found.setdefault((line.game, line.players, settings), {})[int(budget)] = line
+    rows = [
+        (
+            kepler_envs.game(game).title, players, f"{100 / players:.0f} %", code(settings) if settings else "",
+            *(wins_and_games(lines.get(budget)) for budget in SEARCH_BUDGETS),
+        )
+        for name in kepler_envs.games()
+        for (game, players, settings), lines in found.items()
+        if game == name
+    ]  # fmt: skip
+    budgets = (f"{budget:,} iterations: wins, games" for budget in SEARCH_BUDGETS)
+    return markdown_table(("game", "players", "equal share", "settings", *budgets), rows)
+
+
 def game_defaults(name: str) -> int:
     return kepler_envs.game(name).default_players
 
@@ -179,7 +201,11 @@ def wins_alone(line: Line | None) -> str:
     return f"{100 * line.wins:.1f} % ({100 * line.low:.0f} .. {100 * line.high:.0f})" if line else ""
 
 
-AGENT_SECTIONS: dict[str, Callable[[], str]] = {"published agents": published_agents, "leaderboard": leaderboard}
+AGENT_SECTIONS: dict[str, Callable[[], str]] = {
+    "published agents": published_agents,
+    "leaderboard": leaderboard,
+    "searches": searches,
+}
 
 
 # ---------------------------------------------------------------- measured
