@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -364,7 +365,8 @@ def guided_search_table(settings: Settings) -> list[Row]:
     """tree search guided by networks, 64 positions side by side"""
     import agents
     from agents.mcts import MctsConfig, make_searcher, tree_generators
-    from agents.ppo import load_network, one_thread
+    from agents.checkpoint import load_policy
+    from agents.ppo import TorchNetwork, load_network, one_thread
 
     trees, asked, rows = 64, MctsConfig(iterations=20, network="ppo-v0"), []
     for name in kepler_envs.games():
@@ -380,18 +382,19 @@ def guided_search_table(settings: Settings) -> list[Row]:
                 searcher.grow(batch.states, generators)
             return rounds * trees * asked.iterations
 
-        def bare(rounds: int, network=network, batch=batch) -> int:
+        def ask(rounds: int, network=network, batch=batch) -> int:
             with one_thread():
                 for _ in range(rounds * asked.iterations):
                     network(batch.observation, batch.action_mask)
             return rounds * trees * asked.iterations
 
-        samples = rates({"search": search, "network": bare}, settings, time.thread_time)
+        pytorch = partial(ask, network=TorchNetwork(load_policy(file, config)))
+        samples = rates({"search": search, "network": ask, "pytorch": pytorch}, settings, time.thread_time)
         rows.append(
             Row(
                 f"{name}, tree search with ppo-v0, {config.num_players} players, {trees} positions side by side",
                 f"{statistics.median(samples['search']):,.0f} iterations/s, {ratio(samples, 'search', 'network'):.2f} of the "
-                "speed of the network alone",
+                f"speed of the network alone, which is {ratio(samples, 'network', 'pytorch'):.1f} times as fast as in PyTorch",
                 "",
                 None,
             )
