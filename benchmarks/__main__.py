@@ -364,8 +364,8 @@ def search_table(settings: Settings) -> list[Row]:
 def guided_search_table(settings: Settings) -> list[Row]:
     """tree search guided by networks, 64 positions side by side"""
     import agents
-    from agents.mcts import MctsConfig, make_searcher, tree_generators
     from agents.checkpoint import load_policy
+    from agents.mcts import MctsConfig, make_searcher, tree_generators
     from agents.ppo import TorchNetwork, load_network, one_thread
 
     trees, asked, rows = 64, MctsConfig(iterations=20, network="ppo-v0"), []
