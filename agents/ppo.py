@@ -60,8 +60,7 @@ class NetworkAgent:
 
     def act(self, decisions: Decisions) -> np.ndarray:
         """See :meth:`Agent.act`."""
-        with one_thread():
-            probabilities, _ = self._network(decisions.observation, decisions.action_mask)
+        probabilities, _ = self._network(decisions.observation, decisions.action_mask)
         return probabilities.argmax(1) if self.deterministic else self._draw(probabilities, decisions.rows)
 
     def _draw(self, probabilities: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -93,7 +92,7 @@ class TorchNetwork:
         self._policy.set_training_mode(False)
 
     def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        with th.no_grad():
+        with th.no_grad(), one_thread():
             log_probs, values = self._policy.log_probs_and_values(th.as_tensor(observations), masks.astype(np.bool_))
         return log_probs.exp().float().numpy(), values.squeeze(1).float().numpy()
 

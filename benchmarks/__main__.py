@@ -366,7 +366,7 @@ def guided_search_table(settings: Settings) -> list[Row]:
     import agents
     from agents.checkpoint import load_policy
     from agents.mcts import MctsConfig, make_searcher, tree_generators
-    from agents.ppo import TorchNetwork, load_network, one_thread
+    from agents.ppo import TorchNetwork, load_network
 
     trees, asked, rows = 64, MctsConfig(iterations=20, network="ppo-v0"), []
     for name in kepler_envs.games():
@@ -383,9 +383,8 @@ def guided_search_table(settings: Settings) -> list[Row]:
             return rounds * trees * asked.iterations
 
         def ask(rounds: int, network=network, batch=batch) -> int:
-            with one_thread():
-                for _ in range(rounds * asked.iterations):
-                    network(batch.observation, batch.action_mask)
+            for _ in range(rounds * asked.iterations):
+                network(batch.observation, batch.action_mask)
             return rounds * trees * asked.iterations
 
         pytorch = partial(ask, network=TorchNetwork(load_policy(file, config)))

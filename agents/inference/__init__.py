@@ -92,12 +92,10 @@ def _pieces(layer: PieceInput) -> tuple[np.ndarray, ...]:
         table.append(dense[number] * float(inverse_scale))
         if number in sign_weights:
             table.append(sign_weights[number])
-    first_rows = [*layer.first_row.tolist(), len(rows)]
-    for entry, zero, begin, end in zip(layer.labelled, layer.row_of_zero, first_rows[:-1], first_rows[1:], strict=True):
-        has_zero = begin <= int(zero) < end
-        moved = rows[int(zero)] if has_zero else np.zeros_like(bias)
-        inputs.append((int(entry), LABEL, len(table) + int(zero) - begin))
-        table += [row - moved for row in rows[begin:end]]
+    for (entry, its_rows), zero in zip(layer.label_rows(), layer.row_of_zero.tolist(), strict=True):
+        moved = rows[zero] if zero in its_rows else np.zeros_like(bias)
+        inputs.append((entry, LABEL, len(table) + zero - its_rows.start))
+        table += [row - moved for row in rows[its_rows]]
         bias += moved
     weights = np.array(table, FLOAT).reshape(len(table), len(bias))
     return bias.astype(FLOAT), record_array(np.array(inputs, INPUT)), weights

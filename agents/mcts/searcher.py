@@ -233,6 +233,7 @@ class NetworkSearcher:
         parts = [
             (states[first : first + most], generators[first : first + most]) for first in range(0, len(states), most)
         ]
+        # TorchNetwork sets this for each call; around all of them, no thread of ours restores it while another computes
         with one_thread():
             return _side_by_side(lambda part: self._grow_part(*part), parts, self.asked.threads)
 

@@ -135,16 +135,19 @@ class PieceInput(nn.Module):
 
     def _columns(self) -> tuple[dict[tuple[str | int, int], int], ...]:
         """The places of inputs in ``linear``, by (value or sign, entry), and in ``rows``, by (entry, number of the label)."""
-        plain, signed, first_row = self.plain.tolist(), self.signed.tolist(), self.first_row.tolist()
+        plain, signed = self.plain.tolist(), self.signed.tolist()
         columns: dict[tuple[str | int, int], int] = {("value", entry): place for place, entry in enumerate(plain)}
         columns |= {("sign", plain[number]): len(plain) + place for place, number in enumerate(signed)}
-        ends = [*first_row, len(self.rows)][1:]
         rows: dict[tuple[str | int, int], int] = {
-            (entry, row - begin): row
-            for entry, begin, end in zip(self.labelled.tolist(), first_row, ends, strict=True)
-            for row in range(begin, end)
+            (entry, number): row for entry, its_rows in self.label_rows() for number, row in enumerate(its_rows)
         }
         return columns, rows
+
+    def label_rows(self) -> list[tuple[int, range]]:
+        """Each entry that is a label, and the places in ``rows`` of the values it may have, the lowest first."""
+        begins = self.first_row.tolist()
+        ends = [*begins, len(self.rows)][1:]
+        return [(entry, range(*limits)) for entry, *limits in zip(self.labelled.tolist(), begins, ends, strict=True)]
 
 
 class PlaneInput(nn.Module):
