@@ -12,7 +12,7 @@ QUICK_NOTEBOOKS := 1_meet_the_games 2_a_million_decisions_a_second 6_your_own_ca
 DEMO := runs/demo
 DEMO_MINUTES ?= 2
 
-.PHONY: help install demo test test-deep test-rllib bench lint docs docs-tables docs-check notebooks notebooks-quick dist compile clean
+.PHONY: help install demo test test-deep soak test-rllib bench lint docs docs-tables docs-check notebooks notebooks-quick dist compile clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 14
@@ -44,6 +44,9 @@ test: $(STAMP) ## all tests
 test-deep: $(STAMP) ## the same tests with many more games
 	$(BIN)/kepler-envs compile
 	KEPLER_ENVS_DEEP=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup
+
+soak: $(STAMP) ## random and greedy games of everything there is, with every check; SOAK="--minutes 60" for longer
+	$(BIN)/python -m tests.soak $(SOAK)
 
 # RLlib pins an older gymnasium than constraints.txt, so it gets an environment of its own.
 test-rllib: $(RLLIB)/.installed ## the tests of the RLlib adapter, in an environment of their own

@@ -10,12 +10,12 @@ import numpy as np
 
 import kepler_envs
 from agents.greedy import greedy_policy
-from kepler_envs import Batch, Configuration, Game, OptionError, Snapshot
+from kepler_envs import Batch, Configuration, Game, Snapshot
 from kepler_envs.engine.game import TRUNCATED, record_array
 from kepler_envs.engine.playout import choose_kernel
 from kepler_envs.engine.rng import GENERATOR
 from tests.contract.subjects import hooks_of, play
-from tests.soak.components import generate
+from tests.soak.configurations import choose_configuration
 
 ROWS = 64
 STEPS = 2000
@@ -30,28 +30,6 @@ UNIFORM, EAGER, GREEDY, ERRING = range(4)
 
 class Finding(AssertionError):
     """Something that must not be; the message says what and where."""
-
-
-def choose_configuration(game: Game, random: Random, folder: Path, tried: Counter[str]) -> Configuration:
-    """Any number of players, any options, and for every second a component file that nobody has seen."""
-    path = folder / "generated.toml" if random.random() < 0.5 else None
-    while True:
-        players = random.randint(game.min_players, game.max_players)
-        options = {}
-        for option in game.option_list:
-            if random.random() < 0.3:
-                values = list(option.choices)
-                if option.number is not None:
-                    values += [option.low, option.high, option.number(random.uniform(option.low, option.high))]
-                if values:
-                    options[option.name] = random.choice(values)
-        try:
-            game.configure(players, **options)
-            if path is None:
-                return game.configure(players, **options)
-            return generate(game, random, path, lambda: game.configure(players, path, **options), tried)  # noqa: B023
-        except OptionError:
-            continue  # values that do not go together
 
 
 def play_games(game: Game, seed: int, folder: Path) -> Counter[str]:

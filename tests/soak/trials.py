@@ -12,7 +12,9 @@ from pathlib import Path
 
 import kepler_envs
 from kepler_envs.registry import games
+from tests.soak.damage import damage_files
 from tests.soak.games import play_games
+from tests.soak.streams import compare_streams
 
 KINDS = ("games", "streams", "damage")
 SECONDS_FOR_A_TRIAL = 900
@@ -49,8 +51,8 @@ def run(trial: Trial) -> tuple[Counter[str], str]:
             if trial.kind == "games":
                 return play_games(game, trial.seed, Path(folder)), ""
             if trial.kind == "streams":
-                return Counter(), ""
-            return Counter(), ""
+                return compare_streams(game, trial.seed, Path(folder)), ""
+            return damage_files(game, trial.seed, Path(folder)), ""
     except Exception:
         return Counter(), traceback.format_exc()
     finally:

@@ -1,4 +1,6 @@
-"""Component files that nobody would write and every loader accepts: a random walk from a game's own file.
+"""Any configuration of a game: players, options, and component files that nobody would write and every loader accepts.
+
+Such a file is the end of a random walk from the game's own file.
 
 A step changes one value: a number, a word for another one of the same column, an instruction of a program, two rows
 that change places in a column. The loader judges each step; what it refuses has to be a :class:`ComponentError` or an
@@ -11,6 +13,7 @@ import copy
 import tomllib
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -27,6 +30,28 @@ Place = tuple[Any, str | int]
 """A container and the key of a value in it."""
 
 
+def choose_configuration(game: Game, random: Random, folder: Path, tried: Counter[str]) -> Configuration:
+    """Any number of players, any options, and for every second a component file that nobody has seen."""
+    path = folder / "generated.toml" if random.random() < 0.5 else None
+    while True:
+        players = random.randint(game.min_players, game.max_players)
+        options = {}
+        for option in game.option_list:
+            if random.random() < 0.3:
+                values = list(option.choices)
+                if option.number is not None:
+                    values += [option.low, option.high, option.number(random.uniform(option.low, option.high))]
+                if values:
+                    options[option.name] = random.choice(values)
+        try:
+            config = game.configure(players, **options)
+            if path is None:
+                return config
+            return generate(game, random, path, partial(game.configure, players, path, **options), tried)
+        except OptionError:
+            continue  # values that do not go together
+
+
 def generate(
     game: Game, random: Random, path: Path, configure: Callable[[], Configuration], tried: Counter[str]
 ) -> Configuration:
@@ -36,10 +61,9 @@ def generate(
         configure: reads ``path`` and makes the configuration.
         tried: counts the files that were tried, by what became of them.
     """
-    source = game.scope.folders[-1]
-    data = tomllib.loads((source / "components.toml").read_text(encoding="utf-8"))
+    data = tomllib.loads((game.scope.folders[-1] / "components.toml").read_text(encoding="utf-8"))
     path.write_text(tomli_w.dumps(data), encoding="utf-8")
-    config = configure()
+    configure()
     for _ in range(random.choice((1, 3, 10, 30))):
         changed = copy.deepcopy(data)
         change(changed, random)
