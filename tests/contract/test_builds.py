@@ -15,7 +15,7 @@ from tests.effort import DEEP
 REPOSITORY = Path(__file__).parents[2]
 every_name = pytest.mark.parametrize("name", kepler_envs.games())
 
-IN_BOTH_BUILDS = "resampling_is_reproducible or playthrough_is_unchanged"
+IN_BOTH_BUILDS = "resampling_is_reproducible or playthrough_is_unchanged or extreme_file"
 """Tests of the contract that touch every verb in the fewest kernels, as compiling takes most of the time: what the quick profile
 runs again; the deep one runs all."""
 

@@ -15,8 +15,10 @@ from kepler_envs.games.ad_astra.state import (
     CARDS_OF_A_KIND,
     COLONIES_FACTORIES,
     COLONY,
+    DIFFERENT,
     FACTORY,
     FIRST_ORE,
+    IDENTICAL,
     ITEM_FACTORY,
     ITEM_STARSHIP,
     ITEM_TERRAFORMER,
@@ -35,7 +37,10 @@ from kepler_envs.games.ad_astra.state import (
     NUM_TYPES,
     SLOTS,
     STARSHIP,
+    STARSHIPS,
+    SYSTEMS,
     TERRAFORMER,
+    TERRAFORMERS,
 )
 
 DEFAULT_FILE = Path(__file__).with_name("components.toml")
@@ -44,6 +49,8 @@ MAX_PER_RESOURCE = 25  # cards; the action ids of a discard reach so far
 MAX_POINTS = 100  # of anything the file gives points for
 FEWEST_CARDS_IN_HAND = 9  # action cards a player surely has when a round begins: two scoring cards may be set aside
 MOST_ROUNDS = 20
+MOST_POINTS = 32_767  # a player's points are kept in two bytes
+LARGER_DISCARD, RANDOM_POINTS = 8, 9  # artifacts that bring points
 
 FROM_DEEP_SPACE, TO_DEEP_SPACE, WITHIN_SYSTEM, BETWEEN_SYSTEMS = range(4)
 MOVES = ("from deep space to a planet", "from a planet to deep space", "within a system", "between systems")
@@ -134,6 +141,7 @@ def load_components(path: Path | None) -> np.ndarray:
     _read_couples(file, record, "movement", NUM_STARS)
     _read_scoring(file, record)
     _read_artifacts(file, record)
+    _check_points(file, record)
     return record_array(tables)
 
 
@@ -353,6 +361,33 @@ def _read_artifacts(file: ComponentFile, tables: Any) -> None:
 
 
 # ---------------------------------------------------------------- checks
+
+
+def _check_points(file: ComponentFile, tables: Any) -> None:
+    """The most points a player could have must fit: one less than ends the game, all that can be built, and a round of scoring cards."""
+    element, pawn = tables["element_points"].astype(int), tables["pawn"]
+    count = pawn["count"].astype(int)
+    copies, amount = int(tables["cards_per_resource"]), tables["artifact_amount"].astype(int)
+    one_card = int(tables["bonus"]) + max(
+        element[COLONIES_FACTORIES] * count[COLONY] + int(tables["factory_points"]) * count[FACTORY],
+        element[STARSHIPS] * count[STARSHIP],
+        element[TERRAFORMERS] * count[TERRAFORMER],
+        element[SYSTEMS] * NUM_SYSTEMS,
+        element[IDENTICAL] * copies,
+        element[DIFFERENT] * NUM_RESOURCES,
+    )
+    cards = max(min(int(tables["spaces"][n]), n * CARDS_OF_A_KIND) for n in range(MIN_PLAYERS, MAX_PLAYERS + 1))
+    per_pawn = pawn["points"].astype(int) + pawn["points_alien"]
+    built = count[TERRAFORMER] * per_pawn[TERRAFORMER] + count[FACTORY] * per_pawn[FACTORY]
+    built += (count[COLONY] + count[FACTORY]) * per_pawn[COLONY]  # a factory sets a colony free
+    artifacts = amount[LARGER_DISCARD] * max(element[IDENTICAL], element[DIFFERENT]) + amount[RANDOM_POINTS]
+    most = int(tables["end_points"]) - 1 + cards * one_card + built + artifacts
+    if most > MOST_POINTS:
+        raise file.error(
+            "scoring_elements",
+            f"up to {most} points would be possible for one player, {one_card} of them for each of {cards} scoring cards "
+            f"in a round; at most {MOST_POINTS} are allowed",
+        )
 
 
 def _check_ids(file: ComponentFile, section: str, rows: list[dict[str, Any]], count: int) -> None:

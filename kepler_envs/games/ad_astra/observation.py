@@ -408,17 +408,33 @@ def _random_member(members, generator):
 
 @leaf
 def _redraw_cards(s, other, generator):
-    """The face-down cards of another seat are any of those that it has neither set aside nor shown this round."""
-    left = np.uint64(s.player[other].cards)
+    """The face-down cards of another seat are any of those that it has neither set aside nor shown this round.
+
+    Cards that came back while it planned lie on none of the spaces it had filled before. These are drawn first: then every
+    possible distribution has the same chance.
+    """
+    player = s.player[other]
+    before = int(player.filled_before)
+    left = np.uint64(player.cards)
     for space in range(int(s.revealed), NUM_SPACES):
         if s.space_owner[space] == other + 1:
             left |= bit(int(s.space_card[space]) - 1)
+    too_late = np.uint64(int(player.came_back) << FIRST_SCORING)
+    if before != 0:
+        left = _redraw_spaces(s, other, before, left, too_late, generator)
+    player.cards = _redraw_spaces(s, other, ~before, left, NOTHING, generator)
+
+
+@helper
+def _redraw_spaces(s, other, spaces, cards, barred, generator):
+    """A random one of the cards, but no barred one, on each face-down space of a seat that is in the set; the cards left."""
+    left = cards
     for space in range(int(s.revealed), NUM_SPACES):
-        if s.space_owner[space] == other + 1:
-            card = _random_member(left, generator)
+        if s.space_owner[space] == other + 1 and spaces >> space & 1:
+            card = _random_member(left & ~barred, generator)
             left &= ~card
             s.space_card[space] = lowest(card) + 1
-    s.player[other].cards = left
+    return left
 
 
 @helper

@@ -25,6 +25,7 @@ from kepler_envs.games.ad_astra.state import (
     FIRST_SCORING,
     FREE_BUILDING,
     FREE_TERRAFORMER,
+    NUM_SPACES,
     Node,
 )
 
@@ -128,7 +129,7 @@ def play_artifact(s, t, artifact):
     elif artifact == EYE:
         player.known = face_down(s)
     elif artifact == MEMORY:
-        _take_back_scoring_cards(player)
+        _take_back_scoring_cards(s, seat)
     elif artifact == HORN:
         s.return_node = s.node
         s.node = ART_RES
@@ -147,11 +148,21 @@ def play_artifact(s, t, artifact):
 
 
 @leaf
-def _take_back_scoring_cards(player):
+def _take_back_scoring_cards(s, seat):
+    """All see which cards come back, and on which spaces they cannot lie: those that are filled by now."""
+    player = s.player[seat]
+    came_back = 0
     for card in range(CARDS_OF_A_KIND):
-        if player.set_aside[card] != 0:
-            player.set_aside[card] = 0
-            player.cards = int(player.cards) | 1 << (FIRST_SCORING + card)
+        came_back |= int(player.set_aside[card]) << card
+        player.set_aside[card] = 0
+    player.cards = int(player.cards) | came_back << FIRST_SCORING
+    filled = 0
+    for space in range(NUM_SPACES):
+        if s.space_owner[space] == seat + 1:
+            filled |= 1 << space
+    if filled != 0:
+        player.filled_before = filled
+        player.came_back = came_back
 
 
 @leaf

@@ -139,6 +139,9 @@ def _forget_card(s):
 @leaf
 def _end_round(s, t):
     """The end of the game is tested first, then the hand limit applies (R)."""
+    for seat in range(int(s.num_players)):  # all cards are face up
+        s.player[seat].filled_before = 0
+        s.player[seat].came_back = 0
     s.end_reason = _end_reason(s, t)
     if s.end_reason != 0:
         s.node = OVER

@@ -98,7 +98,7 @@ PLAYER = overlay(
     [
         # what everybody sees, as in the observation
         ("present", "<i2"),  # 1 for seats in the game; everything else of an absent seat is 0
-        ("points", "<i2"),  # victory points, 0..600
+        ("points", "<i2"),  # victory points; the loader sees to it that they fit
         ("hand", "<i2", (NUM_RESOURCES,)),  # resource cards of each type, 0..25
         ("hand_total", "<i2"),  # 0..150
         ("colonies_left", "<i2"),  # pawns in reserve, 0..4, as the next three
@@ -121,6 +121,9 @@ PLAYER = overlay(
         ("faction", "i1"),  # 0..4
         ("cards", "<u2"),  # action cards in hand
         ("artifacts", "<u2"),  # artifacts held
+        # what all have seen of this round's planning: cards do not lie on spaces that were filled before they came back
+        ("filled_before", "<u2"),  # spaces with own cards when an artifact brought scoring cards back
+        ("came_back", "i1"),  # bits of these scoring cards
     ],
     public_row=("<i2", 20),
 )

@@ -22,6 +22,7 @@ from kepler_envs.games.kepler_3042.state import (
     MAX_SHIPS,
     MAX_SPEED,
     MIN_PLAYERS,
+    MOST_LEADERSHIP,
     NUM_BONUS,
     NUM_CAMPAIGNS,
     NUM_CARDS,
@@ -45,7 +46,6 @@ from kepler_envs.games.kepler_3042.state import (
 
 DEFAULT_FILE = Path(__file__).with_name("components.toml")
 NAME_BYTES = 40
-MOST_LEADERSHIP = 3  # spaces gained at once
 LEAST_STAR_DISTANCE = 4  # then no hex touches two stars and tiles around two stars never touch
 LEAST_SOL_DISTANCE = 3  # then no tile lies beside Sol
 MOST_TERRAFORM_VP = 15

@@ -13,7 +13,7 @@ from kepler_envs.engine.observation import CATEGORY, COUNT, FLAG, ONE_HOT, PLANE
 from kepler_envs.engine.rng import fork
 from kepler_envs.engine.rows import expand_bits, write_row
 from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH, WORDS, includes
-from kepler_envs.games.kepler_3042.rules_board import own_turn, planet_at, seat_after, tile_kind
+from kepler_envs.games.kepler_3042.rules_board import own_turn, planet_at, reward_kind, seat_after, tile_kind
 from kepler_envs.games.kepler_3042.rules_movement import home, mover_hex
 from kepler_envs.games.kepler_3042.rules_round import objectives_of_set, random_member, usable_cards
 from kepler_envs.games.kepler_3042.rules_scoring import public_points, satisfied_objectives
@@ -331,7 +331,7 @@ def _observe_turn(s, t, out):
     out[PLAYER_COUNT] = s.num_players
     out[NODE + int(s.node)] = 1
     if s.pending > 0:
-        out[REWARD] = s.pending_kind[0]
+        out[REWARD] = reward_kind(s)
     out[OWN_TURN] = own_turn(s)
     out[CONVERSIONS] = s.conversions
     out[ALLOCATIONS] = s.allocations

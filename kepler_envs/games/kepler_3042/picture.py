@@ -24,6 +24,7 @@ from kepler_envs.games.kepler_3042.state import (
     NUM_OBJECTIVES,
     NUM_PLANETS,
     NUM_TRACKS,
+    REWARD_KINDS,
     ROUNDS,
     TARGET,
     TRACK_END,
@@ -231,7 +232,7 @@ def _detail(state: Any, config: Configuration) -> str:
     if state["left"]:
         words.append(f"{state['left']} left")
     if state["node"] == Node.P_PROD:
-        words.append(names(tables["resource_name"])[int(state["pending_kind"][0]) - 1])
+        words.append(names(tables["resource_name"])[int(state["rewards"][0]) % REWARD_KINDS - 1])
     if state["conversions"] or state["allocations"]:
         words.append(f"convert {state['conversions']}, allocate {state['allocations']}")
     return ", ".join(words)

@@ -18,6 +18,8 @@ from kepler_envs.games.kepler_3042.rules_board import (
     drop_reward,
     finish_action,
     reward_is_useful,
+    reward_kind,
+    rewarded_seat,
 )
 from kepler_envs.games.kepler_3042.state import (
     ANTIMATTER,
@@ -222,8 +224,8 @@ def settle(s, t):
     while True:
         if s.pending > 0:
             if reward_is_useful(s):
-                s.node = P_REGEN if s.pending_kind[0] == REGENERATION + 1 else P_PROD
-                s.seat = s.pending_seat[0]
+                s.node = P_REGEN if reward_kind(s) == REGENERATION + 1 else P_PROD
+                s.seat = rewarded_seat(s)
                 return
             drop_reward(s)
         elif not goes_on(s, t):

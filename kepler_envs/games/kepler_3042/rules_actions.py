@@ -39,6 +39,7 @@ from kepler_envs.games.kepler_3042.rules_board import (
     produce,
     produce_all,
     regenerate,
+    reward_kind,
     spend,
     station,
     turn_up,
@@ -524,7 +525,7 @@ def legal_reward_slots(s, mask):
 @leaf
 def produce_reward(s, action):
     player = s.player[s.seat]
-    kind = int(s.pending_kind[0]) - 1
+    kind = reward_kind(s) - 1
     drop_reward(s)
     if action != DONE:
         produce(player, action - SLOT, kind, 1)

@@ -13,6 +13,7 @@ from kepler_envs.games.kepler_3042.state import (
     NUM_RESOURCES,
     QUANTUM_PHYSICS,
     REGENERATION,
+    REWARD_KINDS,
     TECHNOLOGICAL,
     TRACK_END,
     Node,
@@ -146,8 +147,7 @@ def step_on_track(s, t, seat, track, spaces):
 def add_reward(s, seat, kind):
     """Behind the others in the queue; ``kind`` 0 is none."""
     if kind > 0:
-        s.pending_seat[s.pending] = seat
-        s.pending_kind[s.pending] = kind
+        s.rewards[s.pending] = REWARD_KINDS * seat + kind
         s.pending += 1
 
 
@@ -156,18 +156,28 @@ def drop_reward(s):
     """The first of the queue is done with."""
     last = int(s.pending) - 1
     for place in range(last):
-        s.pending_seat[place] = s.pending_seat[place + 1]
-        s.pending_kind[place] = s.pending_kind[place + 1]
-    s.pending_seat[last] = 0
-    s.pending_kind[last] = 0
+        s.rewards[place] = s.rewards[place + 1]
+    s.rewards[last] = 0
     s.pending = last
+
+
+@leaf
+def rewarded_seat(s):
+    """Whose the first of the queue is."""
+    return int(s.rewards[0]) // REWARD_KINDS
+
+
+@leaf
+def reward_kind(s):
+    """Its kind from 1 on, 0 if none waits."""
+    return int(s.rewards[0]) % REWARD_KINDS
 
 
 @leaf
 def reward_is_useful(s):
     """Whether the first of the queue can bring anything: a cube in the pit, or in storage; else it is lost."""
-    player = s.player[s.pending_seat[0]]
-    kind = int(s.pending_kind[0]) - 1
+    player = s.player[rewarded_seat(s)]
+    kind = reward_kind(s) - 1
     if kind == REGENERATION:
         return player.pit[0] + player.pit[1] + player.pit[2] > 0
     return player.storage[kind] > 0

@@ -23,6 +23,7 @@ ROUNDS = 16
 NUM_RESOURCES = 3
 ENERGY, MATTER, ANTIMATTER = range(NUM_RESOURCES)
 REGENERATION = 2  # third kind of a reward, after producing energy and matter
+REWARD_KINDS = 4  # none, and these
 
 NUM_SLOTS, EARTH = 6, 0
 MAX_COLONIES = NUM_SLOTS - 1
@@ -63,7 +64,11 @@ NUM_CAMPAIGNS, NUM_LEVELS = 5, 4
 MAX_SPEED = 6
 MAX_CONVERSIONS = 14  # a turn: all cubes of energy and matter; more never helps
 MAX_ALLOCATIONS = 4
-MAX_REWARDS = 24  # that wait at the same time
+MOST_LEADERSHIP = 3  # spaces gained at once
+MOST_REWARDS = MOST_LEADERSHIP * (1 + (MAX_PLAYERS - 1) * (MAX_LEVEL - 1))
+"""That can wait at the same time, with an icon on every space: a level's leadership, and that of all levels the others catch up."""
+REWARD_SLOTS = 48
+assert MOST_REWARDS <= REWARD_SLOTS
 
 BY_MISSION, BY_LOGISTICS, BY_CARD = 0, 1, 3
 """Why a starship is placed: ``source`` at PLACE."""
@@ -238,9 +243,8 @@ STATE = np.dtype(
         ("active", "i1"),  # seat whose setup, turn or card it is
         ("flow", "i1"),  # the node of that seat, or NEXT_BENEFICIARY; ``node`` differs while a reward is handed out
         ("beneficiaries", "i1"),  # seats (bits) that the card still waits for, the active one not included
-        ("pending", "i1"),  # rewards waiting: the first ``pending`` of the next two
-        ("pending_seat", "i1", (MAX_REWARDS,)),
-        ("pending_kind", "i1", (MAX_REWARDS,)),  # 1 energy, 2 matter, 3 regeneration
+        ("pending", "i1"),  # rewards waiting, 0..MOST_REWARDS: the first ones of the next field
+        ("rewards", "i1", (REWARD_SLOTS,)),  # REWARD_KINDS * seat + kind; 1 energy, 2 matter, 3 regeneration
         # the turn; all 0 outside of it
         ("conversions", "i1"),  # left this turn, 0..14
         ("allocations", "i1"),  # left this turn, 0..4

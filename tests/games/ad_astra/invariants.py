@@ -48,8 +48,6 @@ from tests.games.ad_astra.scenario import (
 EAGER = frozenset([*range(167, 167 + 6), *range(209, 280), *range(300, 394), ACCEPT])
 """Ids that produce, land, build, score, discard, play an artifact or accept an offer."""
 
-MAX_ARTIFACTS_FOUND = 5
-
 
 class Numbers:
     """The component file of a configuration, as it is written."""
@@ -121,6 +119,10 @@ def _check_cards(position: Position, config: Configuration) -> None:
             slot for space, (owner, slot) in position.board.items() if owner == number and space < position.revealed
         }
         assert set(placed) & seat.aside == shown & {8, 9, 10}, "scoring cards are set aside when they are revealed"
+        for space in seat.filled_before:
+            owner, slot = position.board[space]
+            assert owner == number and slot not in seat.came_back, "a card lies where it cannot have been placed"
+        assert bool(seat.came_back) == bool(seat.filled_before) and seat.came_back <= {8, 9, 10}
         assert seat.points >= 0
     if position.node == Node.PLAN:
         assert len(position.board) < position.spaces and position.revealed == 0
@@ -155,7 +157,7 @@ def _check_board(position: Position, config: Configuration) -> None:
 def _check_artifacts(position: Position, config: Configuration) -> None:
     total = {"none": 0, "regular": 9, "all": 11}[config.values["artifacts"]]
     assert sorted(position.artifacts) == list(range(total)), "each artifact is at one place"
-    assert len(set(position.deck)) == len(position.deck) >= total - MAX_ARTIFACTS_FOUND
+    assert len(set(position.deck)) == len(position.deck) >= total - numbers_of(config).planets[A]
     assert position.artifacts.get(0, USED) in (DECK, USED), "artifact 0 is used when it is drawn"
 
 
@@ -648,6 +650,8 @@ class Referee:
 
     def end_round(self) -> None:
         position = self.position
+        for seat in position.seats:
+            seat.came_back, seat.filled_before = set(), set()
         reasons = [
             max(seat.points for seat in position.seats) >= self.numbers.end_points,
             not position.hidden(),
@@ -879,6 +883,9 @@ class Referee:
             case 2:
                 seat.known = position.hidden()
             case 3:
+                filled = {space for space, (owner, _) in position.board.items() if owner == position.turn}
+                if filled:
+                    seat.came_back, seat.filled_before = seat.aside, filled
                 seat.cards |= seat.aside
                 seat.aside = set()
             case 4:

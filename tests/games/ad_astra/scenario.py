@@ -99,6 +99,10 @@ class Seat:
     known: set[int] = field(default_factory=set)  # face-down planets looked at
     cards: set[int] = field(default_factory=lambda: set(range(11)))
     aside: set[int] = field(default_factory=set)
+    came_back: set[int] = field(
+        default_factory=set
+    )  # cards that artifact 3 brought back this round, on the board or not
+    filled_before: set[int] = field(default_factory=set)  # own spaces filled by then; both empty if there were none
 
     def pawns(self) -> set[int]:
         """Positions with an own pawn."""
@@ -130,6 +134,7 @@ class Position:
     bank: list[int] = field(default_factory=lambda: [25] * 6)
     artifacts: dict[int, int | str] = field(default_factory=dict)  # DECK, USED or a seat
     deck: list[int] = field(default_factory=list)  # the top first
+    spaces: int = 12  # in use
     board: dict[int, tuple[int, int]] = field(default_factory=dict)  # space -> (seat, card)
     revealed: int = 0
     current: int | None = None  # space of the card being resolved
@@ -174,10 +179,6 @@ class Position:
     def mover(self) -> Seat:
         return self.seats[self.turn]
 
-    @property
-    def spaces(self) -> int:
-        return {3: 12, 4: 12, 5: 15}[len(self.seats)]
-
     def hidden(self) -> set[int]:
         """Face-down planets."""
         return set(self.planets) - self.face_up
@@ -216,6 +217,7 @@ class Position:
         ):
             if owner:
                 position.board[space] = (owner - 1, slot - 1)
+        position.spaces = len(position.board) + int(state["player"]["to_place"].sum())
         position.turn, position.node = int(state["seat"]), Node(int(state["node"]))
         position.current = int(state["revealed"]) - 1 if state["slot"] else None
         position.moved, position.owner_moved = _members(state["moved"]), _members(state["owner_moved"])
@@ -234,7 +236,10 @@ class Position:
         ]
         aside = {8 + number for number in range(3) if player["set_aside"][number]}
         sets = [_members(player[name]) for name in ("colonies", "factories", "terraformers", "known", "cards")]
-        return Seat(int(player["faction"]), int(player["points"]), player["hand"].tolist(), ships, *sets, aside)
+        came_back = {8 + number for number in _members(player["came_back"])}
+        before = _members(player["filled_before"])
+        points, hand = int(player["points"]), player["hand"].tolist()
+        return Seat(int(player["faction"]), points, hand, ships, *sets, aside, came_back, before)
 
     def write(self, config: Configuration) -> Snapshot:
         """The state of this position; the options are those of ``config``."""
@@ -289,6 +294,8 @@ class Position:
         player["starships"], player["pawns"] = np.uint64(_bits(seat.on_planets())), np.uint64(_bits(seat.pawns()))
         player["ship"] = [0 if place == RESERVE else 62 if place == DEEP else place + 1 for place in seat.ships]
         player["cards"] = _bits(seat.cards)
+        player["came_back"] = _bits(card - 8 for card in seat.came_back)
+        player["filled_before"] = _bits(seat.filled_before)
 
 
 def _members(word: Any) -> set[int]:

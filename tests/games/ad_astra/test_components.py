@@ -26,6 +26,7 @@ FIRST_PRODUCTION = "faction = 0\ncard = 1\ncouple = [0, 3]"
 FIRST_MOVEMENT = "faction = 0\ncard = 1\ncouple = [0, 4]"
 FIRST_SCORING = "[[scoring_cards]]\ncard = 1\ncouple = [0, 1]"
 HORN = 'name = "Cornu Copiae"\namount = 3'
+IDENTICAL = 'name = "identical resources"\npoints = [1]'
 
 BROKEN = {
     # name: (text to replace, its replacement, where the message points, what rule it names)
@@ -39,6 +40,7 @@ BROKEN = {
     "negative bonus": (BONUS, BONUS.replace("3", "-1"), "numbers row 'bonus'", "value is -1; allowed: 0..100"),
     "too many cards": ("value = 25", "value = 26", "numbers row 'cards_per_resource'", "value is 26; allowed: 5..25"),
     "greedy bank": ("value = 2\n", "value = 3\n", "numbers row 'bank_rate'", "value is 3; allowed: 1..2"),
+    "too many points": (IDENTICAL, IDENTICAL.replace("1", "100"), "scoring_elements", "up to 37864 points would be possible for one player"),
     "sizes crossed": ('"largest_system"\nvalue = 7', '"largest_system"\nvalue = 2', "numbers", "smallest_system is above"),
     "dear move": ('system"\ncost = 1', 'system"\ncost = 99', "moves row 'within a system'", "cost is 99; allowed: 0..25"),
     "two fuels": (WATER, WATER.replace("false", "true"), "resources", "2 rows have fuel = true"),

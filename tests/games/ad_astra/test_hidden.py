@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import permutations
 from random import Random
 
 import numpy as np
@@ -26,7 +27,9 @@ from tests.games.ad_astra.scenario import (
     YELLOW,
     Play,
     Position,
+    artifact,
     move,
+    plan,
     scenario,
 )
 
@@ -183,6 +186,68 @@ def test_resampled_cards_are_uniform() -> None:
         seen[placed[0]] += 1
     expected = draws / 10
     assert len(seen) == 10 and sum((seen[card] - expected) ** 2 / expected for card in seen) < 34
+
+
+MEMORY = 3  # the artifact that brings scoring cards back
+SHOWN, EARLY, LATE = 0, 1, 2  # Red's spaces: turned up; filled before the scoring cards came back, and after
+
+
+def planned_with_memory() -> Snapshot:
+    """Red filled SHOWN and EARLY, then took back the scoring cards 8 and 9, then filled LATE; SHOWN is turned up."""
+    game = scenario(first=RED, turn=RED, held={MEMORY: RED}, aside={RED: {8, 9}})
+    rest = iter(range(4, 13))  # spaces as printed
+
+    def others() -> None:
+        for _ in range(3):
+            card = min(game.position.mover.cards)
+            game.play(plan(card, next(rest)))
+
+    for space in (SHOWN, EARLY):
+        game.play(plan(space, space + 1))
+        others()
+    game.play(artifact(MEMORY), plan(8, LATE + 1))
+    others()
+    assert (game.position.revealed, game.node) == (1, Node.PRODUCE)
+    return game.snapshot
+
+
+def test_cards_that_came_back_do_not_lie_on_spaces_filled_before() -> None:
+    snapshot = planned_with_memory()
+    draws = games_to_play(4000)
+    cards = [snapshot.resample(BLUE, seed).state["space_card"] for seed in range(draws)]
+    assert sum(int(drawn[EARLY]) - 1 in (8, 9) for drawn in cards) == 0
+    assert all(int(drawn[SHOWN]) - 1 == 0 for drawn in cards)
+
+
+def test_all_possible_distributions_of_cards_are_drawn() -> None:
+    """Against a plain enumeration: each with the same chance."""
+    snapshot = planned_with_memory()
+    possible = {(early, late) for early, late in permutations(range(1, 11), 2) if early not in (8, 9)}
+    draws = games_to_play(4000)
+    seen = Counter()
+    for seed in range(draws):
+        position = Position.read(snapshot.resample(BLUE, seed).state)
+        early, late = (position.board[space] for space in (EARLY, LATE))
+        assert early[0] == late[0] == RED
+        assert position.seats[RED].cards == set(range(1, 11)) - {early[1], late[1]}
+        seen[early[1], late[1]] += 1
+    assert set(seen) == possible and len(possible) == 72
+    expected = draws / len(possible)
+    assert sum((count - expected) ** 2 / expected for count in seen.values()) < 71 + 5 * (2 * 71) ** 0.5
+
+
+def test_what_came_back_is_forgotten_with_the_round() -> None:
+    """Nothing is kept where nothing follows from it: without a space filled before, and once all cards are face up."""
+    game = scenario(first=RED, turn=RED, held={MEMORY: RED}, aside={RED: {8}}).play(artifact(MEMORY))
+    assert not game.snapshot.state["player"]["came_back"].any() and 8 in game.position.seats[RED].cards
+    game = Play(planned_with_memory())
+    assert game.position.seats[RED].came_back == {8, 9} and game.position.seats[RED].filled_before == {SHOWN, EARLY}
+    random = Random(1)
+    while not game.over and game.position.round == 1 and game.position.card() is not None:
+        check_invariants(game.snapshot.state, game.snapshot.config)
+        game.play(random.choice(sorted(game.legal())))
+    assert not game.snapshot.state["player"]["came_back"].any()
+    assert not game.snapshot.state["player"]["filled_before"].any()
 
 
 def test_resampled_artifacts() -> None:

@@ -65,6 +65,8 @@ class Numbers:
         self.antimatter = {row["level"]: row["antimatter"] for row in file["campaign_levels"]}
         self.zone_vp = [row["vp"] for row in file["zones"]]
         self.track_vp = [row["vp"] for row in file["tracks"]]
+        self.icons = [[space for space, _ in row["icons"]] for row in file["tracks"]]
+        self.most_colonial = max(max(row["colonise"], row["terraform"]) for row in file["planet_types"])
         self.vp = {name: value for name, value in number.items() if name.startswith("vp_")}
         self.stars = {place: int(sign) for place, sign in enumerate(self.signs) if sign in "123"}
         self.distance = [steps_between(place, SOL) for place in range(418)]
@@ -182,6 +184,19 @@ def check_progress(position: Position, numbers: Numbers) -> None:
         assert len(set().union(*dealt)) == len(dealt)
 
 
+def most_rewards(numbers: Numbers, players: int) -> int:
+    """That can wait at once: icons within one gain of leadership, or within those of a new level and of all who catch up."""
+
+    def icons(track: int, spaces: int) -> int:
+        return max(sum(first <= space < first + spaces for space in numbers.icons[track]) for first in range(1, 21))
+
+    most = max(icons(0, numbers.most_colonial), icons(0, 1), icons(1, 1))
+    for (tech, _), row in numbers.level.items():
+        caught_up = sum(numbers.level[tech, level]["leadership"] for level in range(1, row["unlock"] + 1))
+        most = max(most, icons(1, row["leadership"]) + (players - 1) * icons(1, caught_up))
+    return most
+
+
 PHASE_OF = {
     **dict.fromkeys((Node.SETUP_TECH, Node.SOLO_BONUS), Phase.SETUP),
     **dict.fromkeys((node for node in Node if node.name.startswith("PC_")), Phase.CLEANUP),
@@ -206,7 +221,7 @@ def check_turn(position: Position, numbers: Numbers) -> None:
     if position.rewards:
         seat, kind = position.rewards[0]
         assert position.turn == seat and position.node == (Node.P_REGEN if kind == 2 else Node.P_PROD)
-        assert len(position.rewards) <= players + 1
+        assert len(position.rewards) <= most_rewards(numbers, players)
     else:
         assert (position.node, position.turn) == (flow, position.active)
     assert (position.moving is not None) == (flow == Node.MV_DEST)

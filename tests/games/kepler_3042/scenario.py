@@ -212,10 +212,7 @@ class Position:
         position.flow, position.node = int(state["flow"]), Node(int(state["node"]))
         position.turn = int(state["seat"])
         waiting = int(state["pending"])
-        position.rewards = [
-            (int(seat), int(kind) - 1)
-            for seat, kind in zip(state["pending_seat"][:waiting], state["pending_kind"][:waiting], strict=True)
-        ]
+        position.rewards = [(reward // 4, reward % 4 - 1) for reward in state["rewards"][:waiting].tolist()]
         for name in cls.PLAIN:
             setattr(position, name, int(state[name]))
         for name in cls.OR_NONE:
@@ -267,7 +264,7 @@ class Position:
         state["card_medals"] = self.card_medals
         state["pending"] = len(self.rewards)
         for place, (seat, kind) in enumerate(self.rewards):
-            state["pending_seat"][place], state["pending_kind"][place] = seat, kind + 1
+            state["rewards"][place] = 4 * seat + kind + 1
         for number, seat in enumerate(self.seats):
             self._write_seat(state["player"][number], seat, config)
         if self.ghost is not None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.games.kepler_3042.state import Node, Phase
+from kepler_envs.games.kepler_3042.state import MOST_REWARDS, Node, Phase
+from tests.component_file import write_rows
+from tests.games.kepler_3042 import extremes
+from tests.games.kepler_3042.invariants import check_bytes
 from tests.games.kepler_3042.scenario import (
     COLONIAL,
     DONE,
@@ -512,6 +516,23 @@ def test_rewards_of_others_come_after_the_own_one() -> None:
     assert (game.node, game.seat) == (Node.P_PROD, 3)
     game.play(slot(0))
     assert game.seat == 0
+
+
+def test_most_rewards_wait_in_their_order(tmp_path: Path) -> None:
+    """An icon on every space: three for the own level, nine for each of the others, who catch up three levels."""
+    config = GAME.configure(4, write_rows(tmp_path / "extreme.toml", extremes.largest(4)))
+    game = scenario(config=config, seats={0: {"tech": [3, 0, 0, 0, 0]}}, earth=[0, 0, 0]).play(main(2), tech(1))
+    kinds = [M, REGENERATE, E]  # of the spaces 1, 2, 3, and so on
+    waiting = [(seat, kinds[space % 3]) for seat, spaces in ((0, 3), (1, 9), (2, 9), (3, 9)) for space in range(spaces)]
+    assert len(waiting) == MOST_REWARDS and game.position.rewards == waiting
+    assert [seat.track[TECHNOLOGICAL] for seat in game.position.seats] == [3, 9, 9, 9]
+    asked = []
+    while game.node == Node.P_PROD:
+        asked.append(game.seat)
+        game.play(slot(0))
+    assert asked == [seat for seat, kind in waiting if kind != REGENERATE] and game.seat == 0
+    assert [seat.cubes[0] for seat in game.position.seats] == [[1, 1, 0], *[[3, 3, 0]] * 3]
+    check_bytes(game.position, game.snapshot.state, config)
 
 
 def test_a_reward_that_brings_nothing_is_lost() -> None:
