@@ -23,14 +23,9 @@ MASK_PLACES = ("observation", "info", "both")
 _SHARED_BY_COPIES = ("config", "metadata", "possible_agents", "_seat_of", "observation_spaces", "state_space")
 """Attributes that never change, so that copies of an environment need none of their own."""
 
-_SET_BY_RESET = (
-    "agent_selection", "rewards", "terminations", "truncations", "infos", "_cumulative_rewards", "_skip_agent_selection", "_end"
-)  # fmt: skip
-"""Attributes that PettingZoo has only once a game was dealt."""
-
 
 class NoGameError(RuntimeError, AttributeError):
-    """Nothing was dealt yet. An AttributeError, too, so that ``hasattr`` says of what only a game has that it is not there."""
+    """No game is running. An AttributeError, too, so that ``hasattr`` says that there is no ``agent_selection`` yet."""
 
     def __init__(self) -> None:
         super().__init__("no game is running: call reset() first")
@@ -86,9 +81,17 @@ class KeplerEnv(AECEnv):
         self.copy = copy
         self.render_seat = check_view(render_seat, config.num_players, "render_seat", OptionError)
         self.mask_in = mask_in
+        self._bare = mask_in == "info"  # observations without a mask
+        self._tells_masks = mask_in != "observation"
         self.metadata = {**self.metadata, "name": config.game.id.replace("-", "_")}
         self.possible_agents = [f"player_{seat}" for seat in range(config.num_players)]
         self.agents: list[str] = []
+        self._mover = ""  # what agent_selection gives, once there is a game
+        self.rewards: dict[str, float] = {}
+        self._cumulative_rewards: dict[str, float] = {}
+        self.terminations: dict[str, bool] = {}
+        self.truncations: dict[str, bool] = {}
+        self.infos: dict[str, dict[str, Any]] = {}
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._make_spaces()
         self._make_buffers()
@@ -102,11 +105,6 @@ class KeplerEnv(AECEnv):
             turn = f"{self.agent_selection} to move" if self._end == RUNNING else "over"
             now = f"seed {self._seed}, after {int(self._states[0]['decisions'])} decisions, {turn}"
         return f"<KeplerEnv {self.config.label}, {now}>"
-
-    def __getattr__(self, name: str) -> Any:
-        if name in _SET_BY_RESET:
-            raise NoGameError
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     # ------------------------------------------------------------ construction
 
@@ -124,7 +122,7 @@ class KeplerEnv(AECEnv):
     def _make_observation_space(self) -> gymnasium.spaces.Space:
         layout = self.config.observation
         vector = gymnasium.spaces.Box(layout.low, layout.high, dtype=np.int16)
-        if self.mask_in == "info":
+        if self._bare:
             return vector
         mask = gymnasium.spaces.Box(0, 1, (len(self.config.actions),), np.int8)
         return gymnasium.spaces.Dict({"observation": vector, "action_mask": mask})
@@ -173,6 +171,17 @@ class KeplerEnv(AECEnv):
 
     # ------------------------------------------------------------ game
 
+    @property
+    def agent_selection(self) -> str:  # type: ignore[override]
+        """The agent that decides. RuntimeError before the first ``reset``."""
+        if not self._mover:
+            raise NoGameError
+        return self._mover
+
+    @agent_selection.setter
+    def agent_selection(self, agent: str) -> None:
+        self._mover = agent
+
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game.
 
@@ -196,19 +205,19 @@ class KeplerEnv(AECEnv):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos: dict[str, dict[str, Any]] = {
+        self.infos = {
             agent: {"seat": seat, "returns": 0.0, "rank": 0, "score": 0, **self.config.blank_info()}
             for seat, agent in enumerate(self.agents)
         }
         self._skip_agent_selection = None
-        self.agent_selection = self.possible_agents[int(self._states[0]["seat"])]
+        self._mover = self.possible_agents[int(self._states[0]["seat"])]
         self._end = int(self._states[0]["end"])
         self._look()
         if self._shaped:
             single.potential_kernel(game)(self._states, self.config.tables, self._potential)
         if self._end != RUNNING:
             self._finish(self._end)
-        elif self.mask_in != "observation":
+        elif self._tells_masks:
             self._tell_masks()
 
     def _look(self) -> None:
@@ -228,11 +237,11 @@ class KeplerEnv(AECEnv):
         """
         if not self.agents:
             raise NoGameError
-        agent = self.agent_selection
+        agent = self._mover
         if self._end != RUNNING:
             self._was_dead_step(action)
             return
-        if not is_integer(action):
+        if type(action) is not int and not is_integer(action):  # the first is a quick way past the second
             raise ValueError(f"{agent} must decide with an integer action id, not {action!r}")
         if not (0 <= action < self._mask.size and self._mask[action]):
             self._refuse(int(action))
@@ -241,13 +250,13 @@ class KeplerEnv(AECEnv):
         seat, end, count = self._step(
             self._states, self.config.tables, self._legal, int(action), self._observation, self._mask
         )
-        self.agent_selection = self.possible_agents[seat]
+        self._mover = self.possible_agents[seat]
         if end == RUNNING:
             if count == 0:
                 raise AssertionError(f"{self.config.game.id}: a node without a legal action (a bug of the game)")
             if self._shaped:
                 self._pay_shaping()
-            if self.mask_in != "observation":
+            if self._tells_masks:
                 self._tell_masks()
         else:
             self._end = end
@@ -258,7 +267,7 @@ class KeplerEnv(AECEnv):
     def _tell_masks(self) -> None:
         """Put the mask of the seat to move into its info, and empty ones into all others."""
         for agent, info in self.infos.items():
-            mask = self._mask if agent == self.agent_selection else self._no_mask
+            mask = self._mask if agent == self._mover else self._no_mask
             info["action_mask"] = mask.copy() if self.copy else mask
 
     def _pay_shaping(self) -> None:
@@ -292,12 +301,12 @@ class KeplerEnv(AECEnv):
                 "score": scores[seat],
                 **game.info(self._states[0], tables, seat),
             }
-        if self.mask_in != "observation":
+        if self._tells_masks:
             self._tell_masks()
 
     def _refuse(self, action: int) -> None:
         legal = self.legal_actions()
-        offender = self._seat_of[self.agent_selection]
+        offender = self._seat_of[self._mover]
         message = describe_illegal(self.config, self._states[0], action, legal)
         if self.illegal == "raise":
             raise IllegalAction(message)
@@ -307,7 +316,7 @@ class KeplerEnv(AECEnv):
         places = [1] * self.config.num_players
         places[offender] = self.config.num_players
         scores = Snapshot(self.config, self._states).results()[1].tolist()
-        self._cumulative_rewards[self.agent_selection] = 0.0
+        self._cumulative_rewards[self._mover] = 0.0
         self._clear_rewards()
         self._end = TERMINATED
         self._legal[:] = 0
@@ -320,14 +329,16 @@ class KeplerEnv(AECEnv):
 
     def observe(self, agent: str) -> dict[str, np.ndarray] | np.ndarray:
         """What ``agent`` sees now; valid at the end too. RuntimeError before the first ``reset``, KeyError for no agent of the game."""
-        if agent == self.agent_selection:
-            observation, mask = self._observation, self._mask
+        if agent == self._mover:
+            if self._bare:
+                return self._observation.copy() if self.copy else self._observation
             if self.copy:
-                observation, mask = observation.copy(), mask.copy()
-        else:
-            observation = Snapshot(self.config, self._states).observe(self._seat(agent))
-            mask = self._no_mask.copy() if self.copy else self._no_mask
-        return observation if self.mask_in == "info" else {"observation": observation, "action_mask": mask}
+                return {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
+            return {"observation": self._observation, "action_mask": self._mask}
+        observation = Snapshot(self.config, self._states).observe(self._seat(agent))
+        if self._bare:
+            return observation
+        return {"observation": observation, "action_mask": self._no_mask.copy() if self.copy else self._no_mask}
 
     def _seat(self, agent: Any) -> int:
         """The seat of an agent of the game that is being played."""
@@ -343,7 +354,7 @@ class KeplerEnv(AECEnv):
 
         RuntimeError before the first ``reset``, or when all agents are gone.
         """
-        agent = self.agent_selection
+        agent = self._mover
         try:
             return (
                 self.observe(agent) if observe else None,
@@ -364,7 +375,7 @@ class KeplerEnv(AECEnv):
     def _agents_in_turn(self, most: int) -> Iterator[str]:
         while self.agents and most > 0:
             most -= 1
-            yield self.agent_selection
+            yield self._mover
 
     def state(self) -> np.ndarray:
         """All seats' observations one after the other, int16 (P * D,): what a centralised critic may use."""
@@ -396,7 +407,7 @@ class KeplerEnv(AECEnv):
         """The current position, to come back to or to search from."""
         if self._seed is None:
             raise NoGameError
-        return Snapshot.take(self.config, self._states)
+        return Snapshot(self.config, self._states).clone()
 
     def restore(self, snapshot: Snapshot) -> None:
         """Continue from ``snapshot``; rewards not yet collected are dropped. ValueError for another configuration's."""
@@ -421,7 +432,7 @@ class KeplerEnv(AECEnv):
         twin._states[0] = drawn.states[0]
         if twin._end == RUNNING:
             twin._look()  # the seat to move may hold other cards now
-            if twin.mask_in != "observation":
+            if twin._tells_masks:
                 twin._tell_masks()
         return twin
 

@@ -47,8 +47,7 @@ class Snapshot:
     def take(cls, config: Configuration, states: np.ndarray, row: int = 0) -> Snapshot:
         """Copy row ``row`` of an array of states; ValueError if there is no such row."""
         row = check_row(row, len(states))
-        # bytes: NumPy would copy a nested record field by field, which takes ten times as long
-        return cls(config, records_from_bytes(states[row : row + 1].tobytes(), config.game.state))
+        return cls(config, states[row : row + 1]).clone()
 
     @classmethod
     def deal(cls, config: Configuration, seed: int) -> Snapshot:
@@ -132,7 +131,8 @@ class Snapshot:
 
     def clone(self) -> Snapshot:
         """An independent copy."""
-        return Snapshot.take(self.config, self._states)
+        # bytes: NumPy would copy a nested record field by field, which takes ten times as long
+        return Snapshot(self.config, records_from_bytes(self._states.tobytes(), self.config.game.state))
 
     def apply(self, action: int) -> Snapshot:
         """The position after a decision; :class:`IllegalAction` if ``action`` is no id that is legal here."""

@@ -223,7 +223,7 @@ def test_nothing_before_reset(game: Game) -> None:
     asked = (
         lambda: env.step(0), lambda: env.observe("player_0"), lambda: env.info("player_0"), lambda: env.resample("player_0", 1),
         lambda: list(env.agent_iter()), env.last, env.snapshot, env.state, env.legal_actions, env.render,
-        lambda: env.agent_selection, lambda: env.rewards, lambda: env.infos, lambda: env.terminations,
+        lambda: env.agent_selection,
     )  # fmt: skip
     for ask in asked:
         with pytest.raises(RuntimeError, match=r"no game is running: call reset\(\) first"):
