@@ -4,7 +4,7 @@
     env = kepler_envs.make("kitten_adventurers-v0", num_players=4)            # PettingZoo AEC
     batch = kepler_envs.make_batch("kitten_adventurers-v0", num_envs=4096)    # thousands of games as arrays
 
-Importing this package registers every game with PettingZoo: ``pettingzoo.make("aec", "kepler/kitten_adventurers-v0")``; and with
+Importing this package registers every game with PettingZoo (1.27 and later): ``pettingzoo.make("aec", "kepler/kitten_adventurers-v0")``; and with
 Gymnasium, one seat against opponents: ``gymnasium.make("kepler/kitten_adventurers-v0")``.
 """
 
@@ -44,6 +44,7 @@ def make(
     render_seat: int | None = None,
     illegal: str = "raise",
     copy: bool = True,
+    mask_in: str = "observation",
     components: str | Path | None = None,
     **options: Any,
 ) -> KeplerEnv:
@@ -56,6 +57,7 @@ def make(
         render_seat: whose view is drawn; None draws everything.
         illegal: ``raise`` or ``lose``, what an illegal action does.
         copy: whether observations are copies.
+        mask_in: ``observation``, ``info`` or ``both``: where the action mask is; with ``info`` the observation is the vector alone.
         components: a card file of your own, like the game's components.toml.
         options: the game's options (``kepler-envs show GAME`` lists them).
 
@@ -63,7 +65,7 @@ def make(
         KeyError: no such game. OptionError: a value that is not allowed. ComponentError: a wrong card file.
     """
     config = game(name).configure(num_players, components, **options)
-    return KeplerEnv(config, render_mode, illegal, copy, render_seat)
+    return KeplerEnv(config, render_mode, illegal, copy, render_seat, mask_in)
 
 
 def make_batch(
@@ -82,7 +84,8 @@ def make_batch(
 
 def _register() -> None:
     for game_id in IDS:
-        pettingzoo.register("aec", f"kepler/{game_id}", entry_point="kepler_envs:make", kwargs={"name": game_id})
+        if hasattr(pettingzoo, "register"):  # older ones have no registry: there `make` above is the way in
+            pettingzoo.register("aec", f"kepler/{game_id}", entry_point="kepler_envs:make", kwargs={"name": game_id})
         gymnasium.register(f"kepler/{game_id}", "kepler_envs.adapters.gym:make_seat", kwargs={"name": game_id})
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from kepler_envs.adapters.opponents import opponent_of, opponent_seeds
 from kepler_envs.engine import window
 from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.checks import check_view, is_integer
 from kepler_envs.engine.game import RUNNING, TERMINATED, TRUNCATED, Configuration, OptionError
 from kepler_envs.engine.seeds import check_seed
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
@@ -58,15 +59,19 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
 
     Args:
         config: the game with its players, options and components.
-        opponents: plays all other seats, or a sequence of one for each of them, seated in order behind the learner.
-            See :func:`kepler_envs.adapters.opponents.opponent_of` for what is taken; None plays uniformly.
+        opponents: plays all other seats, or a sequence of one for each of them, seated in order behind the learner: an agent's name
+            (``greedy``), or what else :func:`kepler_envs.adapters.opponents.opponent_of` takes; None plays uniformly.
         seat: the learner's; None: drawn anew by each ``reset``.
         illegal: ``lose``: the game ends at once with reward -1 and a text in ``info["illegal"]`` (Gymnasium wants every
             action of the space to be accepted); ``raise``: an :class:`IllegalAction`, and nothing changes.
         render_mode: None, ``ansi`` (str), ``svg`` (str), ``rgb_array`` (uint8 H x W x 3) or ``human``: what the learner sees.
 
-    ``observation`` is int16 (D,), with the pieces of ``env.unwrapped.config.observation``. ``info`` has ``action_mask`` (int8 (A,), all 0
-    at the end) and ``seat``; at the end also ``returns``, ``rank``, ``score`` and what the game's page lists.
+    ``observation`` is int16 (D,), with the pieces of ``env.unwrapped.config.observation``. ``info`` has ``action_mask`` (int8 (A,); all 1
+    at the end: with vectorised environments that start the next game one step later, the action in between is not looked at), ``seat``,
+    ``returns``, ``rank``, ``score`` and what the game's page lists, these 0 until the end.
+
+    Raises:
+        OptionError: a value that is not allowed. AgentError (a ValueError), TypeError: no such opponent.
     """
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 2}
@@ -79,11 +84,10 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         illegal: str = "lose",
         render_mode: str | None = None,
     ) -> None:
-        _check("seat", seat, (None, *range(config.num_players)))
         _check("illegal", illegal, ILLEGAL_MODES)
         _check("render_mode", render_mode, (None, *RENDER_MODES))
         self.config = config
-        self.fixed_seat = seat
+        self.fixed_seat = check_view(seat, config.num_players, "seat", OptionError)
         self.illegal = illegal
         self.render_mode = render_mode
         layout = config.observation
@@ -148,10 +152,12 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
             of the game was reached), info.
 
         Raises:
-            RuntimeError: no game is running. IllegalAction: with ``illegal="raise"``.
+            RuntimeError: no game is running. ValueError: no integer. IllegalAction: with ``illegal="raise"``.
         """
         if not self._running:
             raise RuntimeError("no game is running: call reset() first")
+        if not is_integer(action):
+            raise ValueError(f"the learner must decide with an integer action id, not {action!r}")
         if not (0 <= action < len(self.config.actions) and self._batch.action_mask[0, action]):
             return self._refuse(action)
         self._owed = 0.0
@@ -169,23 +175,38 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         if self.illegal == "raise":
             raise IllegalAction(message)
         self._running = False
-        info = {**self._info(), "action_mask": np.zeros_like(batch.action_mask[0]), "illegal": message}
-        return batch.observation[0].copy(), -1.0, True, False, info
+        last = Snapshot.take(self.config, batch.states)
+        results = {"returns": -1.0, "rank": self.config.num_players, "score": int(last.results()[1][self._learner])}
+        return batch.observation[0].copy(), -1.0, True, False, {**self._tell(results, last.state), "illegal": message}
 
     # ------------------------------------------------------------ what is told
 
     def _info(self) -> dict[str, Any]:
-        return {"action_mask": self._batch.action_mask[0].copy(), "seat": self._learner}
+        return {
+            "action_mask": self._batch.action_mask[0].copy(),
+            "seat": self._learner,
+            "returns": 0.0,
+            "rank": 0,
+            "score": 0,
+            **self.config.blank_info(),
+        }
 
     def _final_info(self) -> dict[str, Any]:
         batch, seat = self._batch, self._learner
-        return {
-            "action_mask": np.zeros_like(batch.action_mask[0]),
-            "seat": seat,
+        results = {
             "returns": float(batch.final_return[0, seat]),
             "rank": int(batch.final_place[0, seat]),
             "score": int(batch.final_score[0, seat]),
-            **self.config.game.info(batch.final_state[0], self.config.tables[0], seat),
+        }
+        return self._tell(results, batch.final_state[0])
+
+    def _tell(self, results: dict[str, Any], state: Any) -> dict[str, Any]:
+        """The info of a game that is over."""
+        return {
+            "action_mask": np.ones_like(self._batch.action_mask[0]),
+            "seat": self._learner,
+            **results,
+            **self.config.game.info(state, self.config.tables[0], self._learner),
         }
 
     def action_masks(self) -> np.ndarray:

@@ -25,8 +25,9 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.adapters.scaling import scale_of
+from kepler_envs.engine.checks import check_integer
 from kepler_envs.engine.game import Configuration, Game, Option, OptionError
-from kepler_envs.engine.seeds import stream_seed
+from kepler_envs.engine.seeds import SEED_LIMIT, stream_seed
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.registry import game as find_game
 from kepler_envs.registry import games
@@ -309,14 +310,11 @@ def parameters_of(game: Game) -> dict[str, Any]:
 def setting_of(game: Game, params: Mapping[str, Any]) -> Setting:
     """The setting that parameters ask for. OptionError."""
     values = {**parameters_of(game), **params}
-    if values["deals"] < 1 or values["seed"] < 0:
-        raise OptionError(
-            f"{game.name}: deals = {values['deals']}, seed = {values['seed']} is not allowed; "
-            "allowed: deals from 1 on, seed from 0 on"
-        )
+    deals = check_integer(f"{game.name}: deals", values["deals"], 1, error=OptionError)
+    seed = check_integer(f"{game.name}: seed", values["seed"], 0, SEED_LIMIT - 1, error=OptionError)
     options = read_options(game, values["options"])
     config = game.configure(values["players"], values["components"] or None, **options)
-    return Setting(config, values["deals"], values["seed"])
+    return Setting(config, deals, seed)
 
 
 def read_options(game: Game, text: str) -> dict[str, Any]:

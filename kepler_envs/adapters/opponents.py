@@ -7,8 +7,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from kepler_envs.checkout import UNIFORM, NoCheckoutError, find_agents
 from kepler_envs.engine.batch import Batch
-from kepler_envs.engine.game import Configuration, record_array
+from kepler_envs.engine.game import Configuration, OptionError, record_array
 from kepler_envs.engine.playout import CompiledPolicy, choose_kernel, uniform_policy
 from kepler_envs.engine.rng import GENERATOR
 
@@ -61,13 +62,17 @@ def opponent_of(given: Any, config: Configuration, num_envs: int) -> Opponent:
     """An opponent from what a user has at hand.
 
     Args:
-        given: None (plays uniformly), a :class:`CompiledPolicy`, an :class:`Opponent` (``agents.AgentOpponent`` makes one of an
-            agent), or a function (observation, action_mask) -> id.
+        given: an agent's name as in ``agents.load`` (``uniform``, ``greedy``, ``mcts:100``, ``ppo:PATH``); None (plays uniformly); a
+            :class:`CompiledPolicy`, an :class:`Opponent` (``agents.AgentOpponent`` makes one of an agent), or a function
+            (observation, action_mask) -> id. All names but ``uniform`` need the source checkout.
 
     Raises:
+        OptionError: a name in an installation without the checkout. AgentError (a ValueError): no agent of that name for this game.
         TypeError: anything else.
     """
-    if given is None:
+    if isinstance(given, str) and given != UNIFORM:
+        return _agent_of(given, config)
+    if given is None or isinstance(given, str):
         given = uniform_policy(config.game)
     if isinstance(given, CompiledPolicy):
         return CompiledOpponent(given, num_envs)
@@ -75,9 +80,18 @@ def opponent_of(given: Any, config: Configuration, num_envs: int) -> Opponent:
         return given if hasattr(given, "start") else CallableOpponent(given)
     hint = "; wrap an agent in agents.AgentOpponent" if hasattr(given, "act") else ""
     raise TypeError(
-        f"{given!r} is no opponent; allowed: None, a CompiledPolicy, an Opponent, "
+        f"{given!r} is no opponent; allowed: None, an agent's name, a CompiledPolicy, an Opponent, "
         f"a function (observation, action_mask) -> id{hint}"
     )
+
+
+def _agent_of(spec: str, config: Configuration) -> Opponent:
+    try:
+        agents = find_agents()
+    except NoCheckoutError as problem:
+        raise OptionError(f"opponent {spec!r}: {problem}") from problem
+    opponent: Opponent = agents.AgentOpponent(agents.load(spec, config))
+    return opponent
 
 
 def opponent_seeds(game_seeds: np.ndarray) -> np.ndarray:

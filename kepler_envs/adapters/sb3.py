@@ -35,7 +35,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 from torch.nn import functional as F
 
-from kepler_envs.adapters.opponents import CompiledOpponent, Opponent, opponent_seeds
+from kepler_envs.adapters.opponents import CompiledOpponent, Opponent, opponent_of, opponent_seeds
 from kepler_envs.adapters.pytorch import (
     Anchor,
     AnchorInput,
@@ -47,9 +47,9 @@ from kepler_envs.adapters.pytorch import (
 )
 from kepler_envs.engine.actions import ActionSet
 from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.checks import check_view
 from kepler_envs.engine.game import TRUNCATED
 from kepler_envs.engine.observation import PLANE, Layout
-from kepler_envs.engine.playout import uniform_policy
 
 __all__ = [
     "Anchor", "CompiledOpponent", "Opponent", "PieceExtractor", "PiecePolicy", "SeatVecEnv", "SharedMaskablePPO",
@@ -292,7 +292,7 @@ class SeatVecEnv(_BatchVecEnv):
 
     Args:
         batch: the games.
-        opponent: plays all other seats; uniform if None.
+        opponent: plays all other seats: an agent's name, or what else :func:`kepler_envs.adapters.opponents.opponent_of` takes.
         learner_seat: a fixed seat, or None: game number k of row g is played from seat (g + k) mod P.
         bootstrap_truncated: report ``TimeLimit.truncated``, whereupon Stable-Baselines3 adds the value of the final state.
 
@@ -304,20 +304,14 @@ class SeatVecEnv(_BatchVecEnv):
     def __init__(
         self,
         batch: Batch,
-        opponent: Opponent | None = None,
+        opponent: Any = None,
         learner_seat: int | None = None,
         bootstrap_truncated: bool = False,
     ) -> None:
         super().__init__(batch)
-        if learner_seat is not None and not 0 <= learner_seat < batch.num_players:
-            raise ValueError(
-                f"learner_seat = {learner_seat!r} is not allowed; allowed: None, 0..{batch.num_players - 1}"
-            )
-        if opponent is None:
-            opponent = CompiledOpponent(uniform_policy(batch.config.game), batch.num_envs)
-        self.opponent = opponent
+        self.learner_seat = check_view(learner_seat, batch.num_players, "learner_seat")
+        self.opponent = opponent_of(opponent, batch.config, batch.num_envs)
         self.opponent_seconds = 0.0
-        self.learner_seat = learner_seat
         self.bootstrap_truncated = bootstrap_truncated
         rows = self.num_envs
         self.learner = np.zeros(rows, np.int8)

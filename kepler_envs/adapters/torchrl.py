@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import Any
 
 import kepler_envs
-from kepler_envs.engine.aec import KeplerEnv
 
 try:
     from torchrl.envs.libs.pettingzoo import PettingZooWrapper
@@ -20,28 +19,17 @@ except ImportError as problem:
     raise ImportError("this adapter needs TorchRL: pip install 'kepler_envs[torchrl]'") from problem
 
 
-class SilentEnv(KeplerEnv):
-    """The environment without infos: TorchRL makes tensors of them, and wants the same ones at every step."""
-
-    @property
-    def infos(self) -> dict[str, dict[str, Any]]:
-        return {agent: {} for agent in self._told}
-
-    @infos.setter
-    def infos(self, told: dict[str, dict[str, Any]]) -> None:
-        self._told = told
-
-
 def make_torchrl(
     name: str, seed: int | None = None, num_players: int | None = None, **settings: Any
 ) -> PettingZooWrapper:
     """A TorchRL environment in which every seat is a group of one: ``("player_0", "observation", "observation")`` int16 (1, D),
-    ``("player_0", "action_mask")`` bool (1, A), ``("player_0", "mask")`` bool (1,): whether the seat decides now.
+    ``("player_0", "action_mask")`` bool (1, A), ``("player_0", "mask")`` bool (1,): whether the seat decides now. Infos are below
+    ``("player_0", "info")``, 0 until the end.
 
     Args:
         name: of the game. seed: what the games follow from. num_players: seats; the game's default if None.
         settings: ``components`` and the game's options.
     """
-    env = SilentEnv(kepler_envs.game(name).configure(num_players, **settings))
+    env = kepler_envs.make(name, num_players=num_players, **settings)
     groups = {agent: [agent] for agent in env.possible_agents}
     return PettingZooWrapper(env, use_mask=True, group_map=groups, categorical_actions=True, seed=seed)

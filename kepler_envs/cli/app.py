@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 from typing import Annotated
 
 import tyro
 from tyro.conf import FlagCreatePairsOff, OmitSubcommandPrefixes, subcommand
 
+from kepler_envs import __version__
 from kepler_envs.cli.bench import Bench
 from kepler_envs.cli.campaign import PlayCampaign
 from kepler_envs.cli.common import UsageError, make_console
@@ -40,11 +43,14 @@ INTERRUPTED, KILLED_BY_PIPE = 130, 141  # as a shell reports a program that SIGI
 
 def run(argv: Sequence[str] | None) -> int:
     """Parse and run; the exit code."""
+    if list(sys.argv[1:] if argv is None else argv) == ["--version"]:
+        print(f"kepler-envs {__version__} (Python {platform.python_version()}, numba {version('numba')})")
+        return 0
     try:
         command = tyro.cli(
             Command,  # type: ignore[arg-type]
             prog="kepler-envs",
-            description="Modern space board games as multi-agent reinforcement-learning environments.",
+            description="Modern space board games as multi-agent reinforcement-learning environments. --version prints the version.",
             args=argv,
             config=(OmitSubcommandPrefixes, FlagCreatePairsOff),
         )

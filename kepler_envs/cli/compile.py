@@ -7,29 +7,32 @@ import os
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from tyro.conf import Positional, arg
 
 from kepler_envs import registry
+from kepler_envs.checkout import NoCheckoutError, find_agents
 from kepler_envs.cli.common import UsageError, find_game, say
 from kepler_envs.engine.game import Game
 from kepler_envs.engine.kernel import JIT_ENABLED
-from kepler_envs.engine.warmup import compile_game
+from kepler_envs.engine.warmup import Kernels, Report, compile_kernels, kernels
 
 _COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
 
 
 @dataclass(frozen=True)
 class Compile:
-    """Compile games ahead of their first use and keep the code on disk."""
+    """Compile games and agents ahead of their first use and keep the code on disk."""
 
     games: Annotated[Positional[tuple[str, ...]], arg(metavar="GAME")] = ()
     """Games to compile; all of them if left out."""
     processes: Annotated[int | None, arg(metavar="N")] = None
     """Games compiled at the same time; as many as there are cores if left out."""
+    agents: bool = True
+    """Leave out the agents greedy and mcts and networks; without the source checkout they are left out anyway."""
 
     def run(self, console: Console) -> int:
         games = [find_game(name) for name in self.games or registry.games()]
@@ -41,25 +44,33 @@ class Compile:
         processes = min(len(games), self.processes or os.cpu_count() or 1)
         if processes == 1:
             for game in games:
-                _compile_here(game, console)
+                _compile_here(game, self.agents, console)
         else:
-            _compile_side_by_side(games, processes, console)
+            _compile_side_by_side(games, self.agents, processes, console)
         return 0
 
 
-def _compile_here(game: Game, console: Console) -> None:
-    begun = time.perf_counter()
+class Done(NamedTuple):
+    """What was compiled, or loaded from the cache, for a game: kernels of the game and of agents, and the seconds they took."""
+
+    kernels: int
+    seconds: float
+    agent_kernels: int
+    agent_seconds: float
+
+
+def _compile_here(game: Game, with_agents: bool, console: Console) -> None:
     with Progress(*_COLUMNS, console=console, transient=True) as bar:
         task = bar.add_task(game.id)
 
         def report(name: str, done: int, total: int) -> None:
             bar.update(task, description=f"{game.id}: {name}", completed=done, total=total)
 
-        count = compile_game(game, report)
-    _tell(game, count, time.perf_counter() - begun, console)
+        done = _compile(game, with_agents, report)
+    _tell(game, done, console)
 
 
-def _compile_side_by_side(games: list[Game], processes: int, console: Console) -> None:
+def _compile_side_by_side(games: list[Game], with_agents: bool, processes: int, console: Console) -> None:
     # spawned: a fork of a process in which numba runs threads may hang
     context = multiprocessing.get_context("spawn")
     with (
@@ -67,18 +78,33 @@ def _compile_side_by_side(games: list[Game], processes: int, console: Console) -
         Progress(*_COLUMNS, console=console, transient=True) as bar,
     ):
         task = bar.add_task(f"compiling on {processes} cores", total=len(games))
-        running = {pool.submit(_compile_there, game): game for game in games}
+        running = {pool.submit(_compile, game, with_agents): game for game in games}
         for done in as_completed(running):
-            _tell(running[done], *done.result(), console)
+            _tell(running[done], done.result(), console)
             bar.advance(task)
 
 
-def _compile_there(game: Game) -> tuple[int, float]:
+def _compile(game: Game, with_agents: bool, report: Report | None = None) -> Done:
     begun = time.perf_counter()
-    return compile_game(game), time.perf_counter() - begun
+    count = compile_kernels(kernels(game), report)
+    between = time.perf_counter()
+    agent_count = compile_kernels(_kernels_of_agents(game), report) if with_agents else 0
+    return Done(count, between - begun, agent_count, time.perf_counter() - between)
 
 
-def _tell(game: Game, count: int, seconds: float, console: Console) -> None:
+def _kernels_of_agents(game: Game) -> Kernels:
+    try:
+        find_agents()
+    except NoCheckoutError:
+        return []
+    from agents import warmup
+
+    listed: Kernels = warmup.kernels(game)
+    return listed
+
+
+def _tell(game: Game, done: Done, console: Console) -> None:
     folder = game.scope.cache_folder()
-    where = f"kept in {folder}" if folder else "not kept: no cache folder can be written"
-    say(console, f"{game.id}: {count} kernels ready in {seconds:.1f} s, {where}")
+    where = f"kept in {folder.parent}" if folder else "not kept: no cache folder can be written"
+    agents = f", {done.agent_kernels} of agents in {done.agent_seconds:.1f} s" if done.agent_kernels else ""
+    say(console, f"{game.id}: {done.kernels} kernels ready in {done.seconds:.1f} s{agents}, {where}")

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-import kepler_envs
+from kepler_envs.checkout import UNIFORM, NoCheckoutError, find_agents
 from kepler_envs.cli.common import UsageError
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
@@ -20,7 +16,6 @@ from kepler_envs.engine.seeds import following_seed
 from kepler_envs.engine.snapshot import Snapshot
 
 PERSON = "person"
-UNIFORM = "uniform"
 
 
 class Player(Protocol):
@@ -49,28 +44,14 @@ class CheckoutPlayer:
         return int(self._agent.act(self._decisions(batch, self._rows))[0])
 
 
-def find_agents() -> Any:
-    """The module ``agents`` of the checkout; UsageError where there is none."""
-    checkout = Path(kepler_envs.__file__).parents[1]
-    if (checkout / "agents" / "protocol.py").is_file() and str(checkout) not in sys.path:
-        sys.path.insert(0, str(checkout))
-    try:
-        ours = importlib.util.find_spec("agents.protocol") is not None  # other projects have a package agents too
-    except ModuleNotFoundError:
-        ours = False
-    if not ours:
-        raise UsageError(
-            f"only the agent {UNIFORM!r} is part of the package; the others are in the folder agents/ of the source "
-            "checkout, which is not on Python's path: run `python -m kepler_envs` in the checkout"
-        )
-    return importlib.import_module("agents")
-
-
 def load_player(spec: str, config: Configuration, seed: int) -> Player:
     """The agent that ``spec`` stands for; UsageError if there is none or if it cannot play this game."""
     if spec == UNIFORM:
         return UniformPlayer()
-    agents = find_agents()
+    try:
+        agents = find_agents()
+    except NoCheckoutError as problem:
+        raise UsageError(str(problem)) from problem
     try:
         agent = agents.load(spec, config)
     except agents.AgentError as problem:

@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.text import Text
 from tyro.conf import arg
 
+from kepler_envs.checkout import UNIFORM
 from kepler_envs.cli.common import GameArguments, UsageError, check_target, choose_seed, say
-from kepler_envs.cli.match import PERSON, UNIFORM, Match, agents_by_seat
+from kepler_envs.cli.match import PERSON, Match, agents_by_seat
 from kepler_envs.cli.stage import print_position, print_result
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import write_replay

@@ -9,8 +9,9 @@ from typing import Annotated
 from rich.console import Console
 from tyro.conf import arg
 
+from kepler_envs.checkout import UNIFORM
 from kepler_envs.cli.common import GameArguments, check_target, choose_seed, say
-from kepler_envs.cli.match import UNIFORM, Match, agents_by_seat
+from kepler_envs.cli.match import Match, agents_by_seat
 from kepler_envs.cli.stage import Stage, picture_folder, print_result, write_picture
 from kepler_envs.engine.replay import write_replay
 

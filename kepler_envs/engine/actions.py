@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kepler_envs.engine.checks import check_integer
+
 
 @dataclass(frozen=True)
 class Block:
@@ -49,10 +51,8 @@ class ActionSet:
         return len(self._texts)
 
     def text(self, action: int) -> str:
-        """What action ``action`` does, in words; IndexError outside the space."""
-        if not 0 <= action < len(self):
-            raise IndexError(f"action {action} is outside 0..{len(self) - 1}")
-        return self._texts[action]
+        """What action ``action`` does, in words; ValueError outside the space."""
+        return self._texts[check_integer("action", action, 0, len(self) - 1)]
 
     def id_of(self, text: str) -> int:
         """The id with that text; KeyError if there is none."""

@@ -11,16 +11,24 @@ import numpy as np
 from pettingzoo import AECEnv
 
 from kepler_envs.engine import single
+from kepler_envs.engine.checks import check_view, is_integer
 from kepler_envs.engine.game import RUNNING, TERMINATED, TRUNCATED, Configuration, OptionError, records_from_bytes
 from kepler_envs.engine.seeds import check_seed, following_seed, fresh_seed
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
 
 RENDER_MODES = ("ansi", "svg", "rgb_array", "human")
 ILLEGAL_MODES = ("raise", "lose")
-
+MASK_PLACES = ("observation", "info", "both")
 
 _SHARED_BY_COPIES = ("config", "metadata", "possible_agents", "_seat_of", "observation_spaces", "state_space")
 """Attributes that never change, so that copies of an environment need none of their own."""
+
+
+class NoGameError(RuntimeError, AttributeError):
+    """No game is running. An AttributeError, too, so that ``hasattr`` says that there is no ``agent_selection`` yet."""
+
+    def __init__(self) -> None:
+        super().__init__("no game is running: call reset() first")
 
 
 class KeplerEnv(AECEnv):
@@ -36,9 +44,12 @@ class KeplerEnv(AECEnv):
             +1, and the game ends.
         copy: False hands out views of the environment's own buffers, valid until the next step (faster).
         render_seat: draw only what this seat may see; None draws everything.
+        mask_in: where the action mask is. ``observation``: see below. ``info``: ``infos[agent]["action_mask"]``, and the observation is
+            the vector alone, for wrappers that take only such. ``both``: in the observation and in the infos.
 
     ``observe`` gives ``{"observation": int16 (D,), "action_mask": int8 (A,)}``, the mask all 0 for agents that do not decide.
-    ``infos[agent]`` has ``seat``; at the end also ``returns``, ``rank``, ``score`` and what the game's page lists.
+    ``infos[agent]`` has ``seat``, ``returns``, ``rank``, ``score`` and what the game's page lists. All but ``seat`` are 0 until the end;
+    :meth:`info` has the game's figures at any time. With ``illegal="lose"`` an offence adds ``illegal``, its message.
     """
 
     metadata: dict[str, Any] = {
@@ -55,48 +66,66 @@ class KeplerEnv(AECEnv):
         illegal: str = "raise",
         copy: bool = True,
         render_seat: int | None = None,
+        mask_in: str = "observation",
     ) -> None:
         super().__init__()
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise OptionError(f"render_mode = {render_mode!r} is not allowed; allowed: None, {', '.join(RENDER_MODES)}")
         if illegal not in ILLEGAL_MODES:
             raise OptionError(f"illegal = {illegal!r} is not allowed; allowed: {', '.join(ILLEGAL_MODES)}")
-        if render_seat is not None and not 0 <= render_seat < config.num_players:
-            raise OptionError(
-                f"render_seat = {render_seat!r} is not allowed; allowed: None, 0..{config.num_players - 1}"
-            )
+        if mask_in not in MASK_PLACES:
+            raise OptionError(f"mask_in = {mask_in!r} is not allowed; allowed: {', '.join(MASK_PLACES)}")
         self.config = config
         self.render_mode = render_mode
         self.illegal = illegal
         self.copy = copy
-        self.render_seat = render_seat
+        self.render_seat = check_view(render_seat, config.num_players, "render_seat", OptionError)
+        self.mask_in = mask_in
+        self._bare = mask_in == "info"  # observations without a mask
+        self._tells_masks = mask_in != "observation"
         self.metadata = {**self.metadata, "name": config.game.id.replace("-", "_")}
         self.possible_agents = [f"player_{seat}" for seat in range(config.num_players)]
         self.agents: list[str] = []
+        self._mover = ""  # what agent_selection gives, once there is a game
+        self.rewards: dict[str, float] = {}
+        self._cumulative_rewards: dict[str, float] = {}
+        self.terminations: dict[str, bool] = {}
+        self.truncations: dict[str, bool] = {}
+        self.infos: dict[str, dict[str, Any]] = {}
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._make_spaces()
         self._make_buffers()
         self._seed: int | None = None
         self._bind_kernels()
 
+    def __repr__(self) -> str:
+        if self._seed is None:
+            now = "no game yet"
+        else:
+            turn = f"{self.agent_selection} to move" if self._end == RUNNING else "over"
+            now = f"seed {self._seed}, after {int(self._states[0]['decisions'])} decisions, {turn}"
+        return f"<KeplerEnv {self.config.label}, {now}>"
+
     # ------------------------------------------------------------ construction
 
     def _make_spaces(self) -> None:
-        layout, num_actions = self.config.observation, len(self.config.actions)
-        self.observation_spaces = {
-            agent: gymnasium.spaces.Dict(
-                {
-                    "observation": gymnasium.spaces.Box(layout.low, layout.high, dtype=np.int16),
-                    "action_mask": gymnasium.spaces.Box(0, 1, (num_actions,), np.int8),
-                }
-            )
-            for agent in self.possible_agents
+        layout = self.config.observation
+        self.observation_spaces = {agent: self._make_observation_space() for agent in self.possible_agents}
+        self.action_spaces = {
+            agent: gymnasium.spaces.Discrete(len(self.config.actions)) for agent in self.possible_agents
         }
-        self.action_spaces = {agent: gymnasium.spaces.Discrete(num_actions) for agent in self.possible_agents}
         players = self.config.num_players
         self.state_space = gymnasium.spaces.Box(
             np.tile(layout.low, players), np.tile(layout.high, players), dtype=np.int16
         )
+
+    def _make_observation_space(self) -> gymnasium.spaces.Space:
+        layout = self.config.observation
+        vector = gymnasium.spaces.Box(layout.low, layout.high, dtype=np.int16)
+        if self._bare:
+            return vector
+        mask = gymnasium.spaces.Box(0, 1, (len(self.config.actions),), np.int8)
+        return gymnasium.spaces.Dict({"observation": vector, "action_mask": mask})
 
     def _make_buffers(self) -> None:
         game, players = self.config.game, self.config.num_players
@@ -142,6 +171,17 @@ class KeplerEnv(AECEnv):
 
     # ------------------------------------------------------------ game
 
+    @property
+    def agent_selection(self) -> str:  # type: ignore[override]
+        """The agent that decides. RuntimeError before the first ``reset``."""
+        if not self._mover:
+            raise NoGameError
+        return self._mover
+
+    @agent_selection.setter
+    def agent_selection(self, agent: str) -> None:
+        self._mover = agent
+
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Deal a new game.
 
@@ -165,15 +205,20 @@ class KeplerEnv(AECEnv):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: {"seat": seat} for seat, agent in enumerate(self.agents)}
+        self.infos = {
+            agent: {"seat": seat, "returns": 0.0, "rank": 0, "score": 0, **self.config.blank_info()}
+            for seat, agent in enumerate(self.agents)
+        }
         self._skip_agent_selection = None
-        self.agent_selection = self.possible_agents[int(self._states[0]["seat"])]
+        self._mover = self.possible_agents[int(self._states[0]["seat"])]
         self._end = int(self._states[0]["end"])
         self._look()
         if self._shaped:
             single.potential_kernel(game)(self._states, self.config.tables, self._potential)
         if self._end != RUNNING:
             self._finish(self._end)
+        elif self._tells_masks:
+            self._tell_masks()
 
     def _look(self) -> None:
         """Write what the seat to move sees and may do."""
@@ -187,16 +232,16 @@ class KeplerEnv(AECEnv):
 
         Raises:
             IllegalAction: the id is not legal; nothing has changed (with ``illegal="raise"``).
-            RuntimeError: before the first ``reset``.
+            RuntimeError: before the first ``reset``, or when all agents are gone.
             ValueError: no integer.
         """
         if not self.agents:
-            raise RuntimeError("no game is running: call reset() first")
-        agent = self.agent_selection
+            raise NoGameError
+        agent = self._mover
         if self._end != RUNNING:
             self._was_dead_step(action)
             return
-        if not isinstance(action, (int, np.integer)) or isinstance(action, bool):
+        if type(action) is not int and not is_integer(action):  # the first is a quick way past the second
             raise ValueError(f"{agent} must decide with an integer action id, not {action!r}")
         if not (0 <= action < self._mask.size and self._mask[action]):
             self._refuse(int(action))
@@ -205,17 +250,25 @@ class KeplerEnv(AECEnv):
         seat, end, count = self._step(
             self._states, self.config.tables, self._legal, int(action), self._observation, self._mask
         )
-        self.agent_selection = self.possible_agents[seat]
+        self._mover = self.possible_agents[seat]
         if end == RUNNING:
             if count == 0:
                 raise AssertionError(f"{self.config.game.id}: a node without a legal action (a bug of the game)")
             if self._shaped:
                 self._pay_shaping()
+            if self._tells_masks:
+                self._tell_masks()
         else:
             self._end = end
             if self._shaped:
                 self._pay_shaping()
             self._finish(end)
+
+    def _tell_masks(self) -> None:
+        """Put the mask of the seat to move into its info, and empty ones into all others."""
+        for agent, info in self.infos.items():
+            mask = self._mask if agent == self._mover else self._no_mask
+            info["action_mask"] = mask.copy() if self.copy else mask
 
     def _pay_shaping(self) -> None:
         before = self._potential.copy()
@@ -248,10 +301,12 @@ class KeplerEnv(AECEnv):
                 "score": scores[seat],
                 **game.info(self._states[0], tables, seat),
             }
+        if self._tells_masks:
+            self._tell_masks()
 
     def _refuse(self, action: int) -> None:
         legal = self.legal_actions()
-        offender = self._seat_of[self.agent_selection]
+        offender = self._seat_of[self._mover]
         message = describe_illegal(self.config, self._states[0], action, legal)
         if self.illegal == "raise":
             raise IllegalAction(message)
@@ -261,7 +316,7 @@ class KeplerEnv(AECEnv):
         places = [1] * self.config.num_players
         places[offender] = self.config.num_players
         scores = Snapshot(self.config, self._states).results()[1].tolist()
-        self._cumulative_rewards[self.agent_selection] = 0.0
+        self._cumulative_rewards[self._mover] = 0.0
         self._clear_rewards()
         self._end = TERMINATED
         self._legal[:] = 0
@@ -272,42 +327,65 @@ class KeplerEnv(AECEnv):
 
     # ------------------------------------------------------------ what agents see
 
-    def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """What ``agent`` sees now; valid at the end too."""
-        if agent == self.agent_selection:
+    def observe(self, agent: str) -> dict[str, np.ndarray] | np.ndarray:
+        """What ``agent`` sees now; valid at the end too. RuntimeError before the first ``reset``, KeyError for no agent of the game."""
+        if agent == self._mover:
+            if self._bare:
+                return self._observation.copy() if self.copy else self._observation
             if self.copy:
                 return {"observation": self._observation.copy(), "action_mask": self._mask.copy()}
             return {"observation": self._observation, "action_mask": self._mask}
-        seat = self._seat_of.get(agent)
-        if seat is None:
-            raise KeyError(f"no agent {agent!r}; there are: {', '.join(self.possible_agents)}")
-        observation = Snapshot(self.config, self._states).observe(seat)
+        observation = Snapshot(self.config, self._states).observe(self._seat(agent))
+        if self._bare:
+            return observation
         return {"observation": observation, "action_mask": self._no_mask.copy() if self.copy else self._no_mask}
 
-    def last(self, observe: bool = True) -> tuple[dict[str, np.ndarray] | None, float, bool, bool, dict[str, Any]]:
-        """(observation, reward since its last decision, terminated, truncated, info) of ``agent_selection``."""
-        agent = self.agent_selection
-        return (
-            self.observe(agent) if observe else None,
-            self._cumulative_rewards[agent],
-            self.terminations[agent],
-            self.truncations[agent],
-            self.infos[agent],
-        )
+    def _seat(self, agent: Any) -> int:
+        """The seat of an agent of the game that is being played."""
+        if self._seed is None:
+            raise NoGameError
+        try:
+            return self._seat_of[agent]
+        except (KeyError, TypeError):
+            raise KeyError(f"no agent {agent!r}; there are: {', '.join(self.possible_agents)}") from None
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """(observation, reward since its last decision, terminated, truncated, info) of ``agent_selection``.
+
+        RuntimeError before the first ``reset``, or when all agents are gone.
+        """
+        agent = self._mover
+        try:
+            return (
+                self.observe(agent) if observe else None,
+                self._cumulative_rewards[agent],
+                self.terminations[agent],
+                self.truncations[agent],
+                self.infos[agent],
+            )
+        except KeyError:
+            raise NoGameError from None  # the last agent is gone
 
     def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:
-        """The agent to step, until all are done."""
-        while self.agents and max_iter > 0:
-            max_iter -= 1
-            yield self.agent_selection
+        """The agent to step, until all are done. RuntimeError before the first ``reset``."""
+        if self._seed is None:
+            raise NoGameError
+        return self._agents_in_turn(max_iter)
+
+    def _agents_in_turn(self, most: int) -> Iterator[str]:
+        while self.agents and most > 0:
+            most -= 1
+            yield self._mover
 
     def state(self) -> np.ndarray:
         """All seats' observations one after the other, int16 (P * D,): what a centralised critic may use."""
-        snapshot = Snapshot(self.config, self._states)
+        snapshot = self.snapshot()
         return np.concatenate([snapshot.observe(seat) for seat in range(self.config.num_players)])
 
     def legal_actions(self) -> list[int]:
-        """The ids ``agent_selection`` may choose from."""
+        """The ids ``agent_selection`` may choose from; none once the game is over."""
+        if self._seed is None:
+            raise NoGameError
         return [int(action) for action in np.flatnonzero(self._mask)]
 
     def action_text(self, action: int) -> str:
@@ -316,11 +394,11 @@ class KeplerEnv(AECEnv):
 
     def info(self, agent: str) -> dict[str, Any]:
         """The game's figures for ``agent`` at any time (``infos`` has them at the end)."""
-        return self.config.game.info(self._states[0], self.config.tables[0], self._seat_of[agent])
+        return self.config.game.info(self._states[0], self.config.tables[0], self._seat(agent))
 
     @property
-    def seed(self) -> int | None:
-        """The seed of the current game."""
+    def game_seed(self) -> int | None:
+        """The seed of the current game; None before the first ``reset``."""
         return self._seed
 
     # ------------------------------------------------------------ search
@@ -328,8 +406,8 @@ class KeplerEnv(AECEnv):
     def snapshot(self) -> Snapshot:
         """The current position, to come back to or to search from."""
         if self._seed is None:
-            raise RuntimeError("no game is running: call reset() first")
-        return Snapshot.take(self.config, self._states)
+            raise NoGameError
+        return Snapshot(self.config, self._states).clone()
 
     def restore(self, snapshot: Snapshot) -> None:
         """Continue from ``snapshot``; rewards not yet collected are dropped. ValueError for another configuration's."""
@@ -349,12 +427,13 @@ class KeplerEnv(AECEnv):
 
     def resample(self, agent: str, seed: int) -> KeplerEnv:
         """A clone in which everything ``agent`` cannot know is drawn anew from ``seed``."""
-        if agent not in self._seat_of:
-            raise KeyError(f"no agent {agent!r}; there are: {', '.join(self.possible_agents)}")
+        drawn = self.snapshot().resample(self._seat(agent), seed)
         twin = self.clone()
-        twin._states[0] = self.snapshot().resample(self._seat_of[agent], seed).states[0]
+        twin._states[0] = drawn.states[0]
         if twin._end == RUNNING:
             twin._look()  # the seat to move may hold other cards now
+            if twin._tells_masks:
+                twin._tell_masks()
         return twin
 
     # ------------------------------------------------------------ pictures

@@ -9,7 +9,16 @@ from typing import Any
 import numba
 import numpy as np
 
-from kepler_envs.engine.game import RUNNING, Configuration, Game, OptionError, record_array, records_from_bytes
+from kepler_envs.engine.checks import check_integer, check_row, check_seats
+from kepler_envs.engine.game import (
+    RUNNING,
+    ComponentError,
+    Configuration,
+    Game,
+    OptionError,
+    record_array,
+    records_from_bytes,
+)
 from kepler_envs.engine.kernel import INT, array_of, helper, kernel
 from kepler_envs.engine.rng import GENERATOR, next_seed, start, stream_seed
 from kepler_envs.engine.rows import pack_bits
@@ -36,6 +45,9 @@ class Batch:
         seed: 0 .. 2**64 - 1; row g plays the games of stream g of this seed, whatever N is. None: from the system.
         threads: threads that share a step. Worth it from about a thousand games on.
 
+    Raises:
+        OptionError: a number that is not allowed. ComponentError: see :meth:`reset`.
+
     Attributes:
         observation: int16 (N, D), of the seat to move.
         action_mask: int8 (N, A), of the seat to move.
@@ -52,18 +64,17 @@ class Batch:
     SKIP = SKIP
 
     def __init__(self, config: Configuration, num_envs: int, seed: int | None = None, threads: int = 1) -> None:
-        if not isinstance(num_envs, (int, np.integer)) or num_envs < 1:
-            raise OptionError(f"num_envs = {num_envs!r} is not allowed; allowed: an integer from 1 on")
         most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
-        if not isinstance(threads, (int, np.integer)) or not 1 <= threads <= most:
-            raise OptionError(f"threads = {threads!r} is not allowed; allowed here: an integer 1..{most}")
         self.config = config
-        self.num_envs = int(num_envs)
+        self.num_envs = check_integer("num_envs", num_envs, 1, error=OptionError)
         self.num_players = config.num_players
-        self.threads = int(threads)
+        self.threads = check_integer("threads", threads, 1, most, error=OptionError)
         self._allocate()
         self._bind_kernels()
         self.reset(fresh_seed() if seed is None else seed)
+
+    def __repr__(self) -> str:
+        return f"<Batch of {self.num_envs} games of {self.config.label}, {int(self.episodes.sum())} finished>"
 
     def _allocate(self) -> None:
         game, rows = self.config.game, self.num_envs
@@ -127,6 +138,11 @@ class Batch:
         Args:
             seed: an integer: row g gets stream g of it; an integer array (N,): the seed of each row's game; None: each row goes on
                 with its next game.
+
+        Raises:
+            ValueError: seeds that are not allowed.
+            ComponentError: a deal ends its game at once, before anybody decides, which only contrived component files do. A batch holds
+                games with decisions; the AEC environment pays such a game out.
         """
         first = np.zeros(1, np.uint64)
         if seed is None:
@@ -148,18 +164,22 @@ class Batch:
         self.reward[:] = 0
         self.done[:] = 0
         self.episodes[:] = 0
-        self._begin(*self._arrays, self.policy_rng, first, mode)
+        ended = self._begin(*self._arrays, self.policy_rng, first, mode)
+        if ended >= 0:
+            self._refuse_deal(ended)
 
     def step(self, actions: np.ndarray) -> None:
         """One decision in every game.
 
         Args:
-            actions: integers (N,): an id that ``action_mask`` allows, or ``Batch.SKIP`` to leave that game as it is.
+            actions: integers (N,): an id that ``action_mask`` allows, or ``Batch.SKIP`` to leave that game as it is. It may be read-only.
 
         Raises:
+            ValueError: no such array; no game has changed.
             IllegalAction: naming the first row with an id that is not legal; no game has changed.
+            ComponentError: the step is done, but the next deal of a row ends its game at once (see :meth:`reset`).
         """
-        actions = np.ascontiguousarray(actions, np.int64) if self._is_id_array(actions) else self._refuse_array(actions)
+        actions = self._as_ids(actions)
         wrong = self._find_illegal(self.legal_bits, actions)
         if wrong >= 0:
             legal = self.config.legal_ids(self.action_mask[wrong])
@@ -172,21 +192,26 @@ class Batch:
             self._step(*self._arrays, actions, self._shaped, self._status)
             stuck = int(self._status.max())
         if stuck >= 0:
+            if self.states["end"][stuck] != RUNNING:
+                self._refuse_deal(stuck)
             raise AssertionError(
                 f"{self.config.game.id}: game {stuck} has a node without a legal action (a bug of the game)"
             )
 
-    def _is_id_array(self, actions: Any) -> bool:
-        return (
-            isinstance(actions, np.ndarray)
-            and actions.shape == (self.num_envs,)
-            and actions.dtype.kind in "iu"
-            and actions.dtype != np.uint64
-        )
+    def _as_ids(self, actions: Any) -> np.ndarray:
+        """The actions as kernels take them; ValueError."""
+        is_array = isinstance(actions, np.ndarray) and actions.shape == (self.num_envs,)
+        if not is_array or actions.dtype.kind not in "iu" or actions.dtype == np.uint64:  # its values may not fit
+            got = f"{actions.dtype} {actions.shape}" if isinstance(actions, np.ndarray) else type(actions).__name__
+            raise ValueError(f"actions must be an integer array of shape ({self.num_envs},), not {got}")
+        ids = np.ascontiguousarray(actions, np.int64)
+        return ids if ids.flags.aligned else ids.copy()
 
-    def _refuse_array(self, actions: Any) -> np.ndarray:
-        got = f"{actions.dtype} {actions.shape}" if isinstance(actions, np.ndarray) else type(actions).__name__
-        raise ValueError(f"actions must be an integer array of shape ({self.num_envs},), not {got}")
+    def _refuse_deal(self, row: int) -> None:
+        raise ComponentError(
+            f"{self.config.game.id}: the deal of seed {self.seed[row]} (row {row}) ends the game at once, before anybody decides; a batch "
+            "holds games with decisions: change the component file or the options"
+        )
 
     def observe(self, seat: int | np.ndarray) -> np.ndarray:
         """What a seat (one for all rows, or an integer array (N,)) sees now: a new int16 array (N, D)."""
@@ -197,17 +222,13 @@ class Batch:
         return self._observe(self.final_state, seat)
 
     def _observe(self, states: np.ndarray, seat: int | np.ndarray) -> np.ndarray:
-        seats = np.array(
-            np.broadcast_to(np.asarray(seat), (self.num_envs,)), np.int64
-        )  # a copy: broadcasts are read-only
-        if seats.min() < 0 or seats.max() >= self.num_players:
-            raise ValueError(f"seat {seat!r} is outside 0..{self.num_players - 1}")
+        seats = check_seats(seat, self.num_envs, self.num_players)
         out = np.zeros_like(self.observation)
         observe_rows_kernel(self.config.game)(states, self.config.tables, seats, out)
         return out
 
     def uniform(self) -> np.ndarray:
-        """A uniformly random legal id for every game: int64 (N,), from the batch's own ``policy_rng``."""
+        """A uniformly random legal id for every game: int64 (N,), from the batch's own ``policy_rng``; ``SKIP`` where none is legal."""
         actions = np.empty(self.num_envs, np.int64)
         sample_rows_kernel(self.config.game)(self.action_mask, self.policy_rng, actions, self._pick_words)
         return actions
@@ -215,17 +236,19 @@ class Batch:
     # ------------------------------------------------------------ positions
 
     def snapshot(self, row: int) -> Snapshot:
-        """The position of one game."""
+        """The position of one game. ValueError if there is no such row."""
         return Snapshot.take(self.config, self.states, row)
 
     def final_snapshot(self, row: int) -> Snapshot:
-        """The last position of a row's last finished game."""
+        """The last position of a row's last finished game. ValueError if there is none, or no such row."""
+        row = check_row(row, self.num_envs)
         if self.episodes[row] == 0:
             raise ValueError(f"row {row} has not finished a game yet")
         return Snapshot.take(self.config, self.final_state, row)
 
     def restore(self, row: int, snapshot: Snapshot) -> None:
-        """Put a position into a row. ValueError if it is over or of another configuration."""
+        """Put a position into a row. ValueError if there is no such row, or the position is over or of another configuration."""
+        row = check_row(row, self.num_envs)
         if snapshot.config.digest != self.config.digest:
             raise ValueError("the snapshot belongs to another game, number of players, options or components")
         if snapshot.over:
@@ -258,7 +281,8 @@ def sample_rows_kernel(game: Game) -> Any:
             for word in range(words - 1):
                 legal[word] = pack_bits(action_mask[row], 64 * word, 64)
             legal[words - 1] = pack_bits(action_mask[row], 64 * (words - 1), rest)
-            actions[row] = pick(legal, count_legal(legal), generators[row])
+            count = count_legal(legal)
+            actions[row] = pick(legal, count, generators[row]) if count else SKIP
 
     return sample_rows
 
@@ -321,7 +345,10 @@ def _result_helpers(game: Game) -> tuple[Any, Any]:
 
 @cache
 def begin_rows_kernel(game: Game) -> Any:
-    """(*arrays, policy_rng, first uint64[1], mode): deal every row and write what its first seat sees."""
+    """(*arrays, policy_rng, first uint64[1], mode): deal every row and write what its first seat sees.
+
+    Returns a row whose deal ends the game at once, or -1.
+    """
     begin, expand, observe, potential = core(game).begin, core(game).expand, core(game).observe, game.verbs.potential
     signature = (*_array_types(game), array_of(GENERATOR), array_of(np.uint64), INT)
 
@@ -331,6 +358,7 @@ def begin_rows_kernel(game: Game) -> Any:
         final_state, policy_rng, first, mode,
     ):  # fmt: skip
         t = tables[0]
+        ended = -1
         for g in range(states.size):
             if mode == NEXT_SEEDS:
                 seed[g] = next_seed(seed[g])
@@ -339,10 +367,13 @@ def begin_rows_kernel(game: Game) -> Any:
             start(policy_rng[g], ~seed[g])  # a stream apart from the deal's
             legal_count[g] = begin(states, g, blank, t, options[0], seed[g], legal_bits[g])
             s = states[g]
+            if s.end != RUNNING:
+                ended = g
             potential(s, t, results[g].potential)
             expand(legal_bits[g], action_mask[g])
             observe(s, t, np.int64(s.seat), observation[g])
             seats[g] = s.seat
+        return ended
 
     return begin_rows
 
@@ -372,14 +403,14 @@ def refresh_row_kernel(game: Game) -> Any:
 def step_rows_kernel(game: Game) -> Any:
     """(*arrays, actions int64 (N,), shaped, low, high): one decision in the rows ``low .. high - 1``.
 
-    Returns a row without a legal action (a bug of the game), or -1.
+    Returns a row without a legal action, or -1: its next deal ended the game at once, or the game has a bug.
     """
     helpers = core(game)
     begin, decide, expand, observe = helpers.begin, helpers.decide, helpers.expand, helpers.observe
     potential, max_players = game.verbs.potential, game.max_players
     pay_shaping, close_game = _result_helpers(game)
 
-    @kernel(game.scope, "step_rows", (*_array_types(game), array_of(np.int64), INT, INT, INT))
+    @kernel(game.scope, "step_rows", (*_array_types(game), array_of(np.int64, readonly=True), INT, INT, INT))
     def step_rows(
         states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
         final_state, actions, shaped, low, high,
@@ -419,7 +450,7 @@ def step_rows_kernel(game: Game) -> Any:
 def step_rows_parallel_kernel(game: Game) -> Any:
     """The same for all rows, shared between threads: one entry of ``status`` int64 (threads,) for each."""
     step_rows = step_rows_kernel(game)
-    signature = (*_array_types(game), array_of(np.int64), INT, array_of(np.int64))
+    signature = (*_array_types(game), array_of(np.int64, readonly=True), INT, array_of(np.int64))
 
     @kernel(game.scope, "step_rows_parallel", signature, parallel=True)
     def step_rows_parallel(
@@ -440,7 +471,7 @@ def step_rows_parallel_kernel(game: Game) -> Any:
 def find_illegal_kernel(game: Game) -> Any:
     is_legal = core(game).is_legal
 
-    @kernel(game.scope, "find_illegal", (array_of(np.uint64, 2), array_of(np.int64)))
+    @kernel(game.scope, "find_illegal", (array_of(np.uint64, 2), array_of(np.int64, readonly=True)))
     def find_illegal(legal_bits, actions):
         for g in range(actions.size):
             if actions[g] != SKIP and not is_legal(legal_bits[g], actions[g]):

@@ -77,11 +77,15 @@ def build_core(game: Game) -> SimpleNamespace:
 
     @helper
     def begin(states, index, blank, t, o, seed, mask):
-        """Deal game number ``index`` of ``states`` from ``seed``; the number of legal ids."""
+        """Deal game number ``index`` of ``states`` from ``seed``; the number of legal ids, 0 if the deal ends the game at once."""
         states[index] = blank[0]
         s = states[index]
         start(s, seed)
         setup(s, t, o)
+        if s.end != RUNNING:
+            for word in range(words):
+                mask[word] = ZERO
+            return 0
         count = find_legal(s, t, mask)
         return count if is_offered(s, count) else carry_out(s, t, only_legal(mask), mask)
 

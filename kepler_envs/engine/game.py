@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine.actions import ActionSet
+from kepler_envs.engine.checks import check_integer
 from kepler_envs.engine.kernel import JIT_ENABLED, Scope
 from kepler_envs.engine.observation import Layout
 
@@ -28,6 +29,16 @@ RUNNING, TERMINATED, TRUNCATED = 0, 1, 2
 STATE_FIELDS = ("rng", "decisions", "node", "seat", "num_players", "end")
 """Fields every state has: the generator (uint64), decisions made so far, the node waiting for a decision,
 the seat that decides, the number of players, and one of the three values above."""
+
+
+class Reason(IntEnum):
+    """Why a game ended: an integer that prints as a word. Infos hold numbers alone, because some libraries make tensors of them."""
+
+    def __str__(self) -> str:
+        return self.name.lower()
+
+    def __format__(self, format_spec: str) -> str:
+        return format(str(self), format_spec)
 
 
 class ComponentError(ValueError):
@@ -119,7 +130,7 @@ class Game:
         load_components: path or None -> tables, a read-only array of one record; raises ComponentError.
         resolve_options: (tables, num_players, checked values) -> options record array of length one; OptionError.
         actions, observation: (tables record) -> ActionSet, Layout.
-        info: (state record, tables record, seat) -> extra ``infos`` of that seat.
+        info: (state record, tables record, seat) -> extra ``infos`` of that seat: numbers, lists of them, and a :class:`Reason`.
         draw: (state record, configuration, seat or None) -> Drawing; ``seat`` sees its own hidden cards only, None sees all.
         text: the same as text for a terminal.
         public_text: (state record, configuration, action) -> a decision in that state as everybody at the table hears it;
@@ -202,12 +213,10 @@ class Game:
         self, num_players: int | None = None, components: str | Path | None = None, **options: Any
     ) -> Configuration:
         """Fix players, component file and options; unknown or disallowed ones raise :class:`OptionError`."""
-        players = self.default_players if num_players is None else num_players
-        if not isinstance(players, (int, np.integer)) or not self.min_players <= players <= self.max_players:
-            raise OptionError(
-                f"{self.name}: num_players = {players!r} is not allowed; "
-                f"allowed: an integer {self.min_players}..{self.max_players}"
-            )
+        given = self.default_players if num_players is None else num_players
+        players = check_integer(
+            f"{self.name}: num_players", given, self.min_players, self.max_players, error=OptionError
+        )
         by_name = {option.name: option for option in self.option_list}
         unknown = sorted(set(options) - set(by_name))
         if unknown:
@@ -215,7 +224,7 @@ class Game:
                 f"{self.name}: unknown option {', '.join(unknown)}; there are num_players, components, {', '.join(by_name)}"
             )
         values = {name: option.check(options.get(name, option.default), self.name) for name, option in by_name.items()}
-        return Configuration(self, int(players), None if components is None else Path(components), values)
+        return Configuration(self, players, None if components is None else Path(components), values)
 
 
 def _field_names(*dtypes: np.dtype) -> Iterator[str]:
@@ -262,6 +271,28 @@ class Configuration:
             digest.update(name.encode() + np.ascontiguousarray(self.tables[name]).tobytes())
         return digest.hexdigest()[:16]
 
+    def blank_info(self) -> dict[str, Any]:
+        """What the game's infos hold until the end: every key they then have, with a zero of its type."""
+        return {name: list(value) if isinstance(value, list) else value for name, value in self._blank_info.items()}
+
+    @cached_property
+    def _blank_info(self) -> dict[str, Any]:
+        ended = self.game.new_states(1)
+        ended["num_players"], ended["end"] = self.num_players, TERMINATED
+        return {name: _zero_of(value) for name, value in self.game.info(ended[0], self.tables[0], 0).items()}
+
+    def __repr__(self) -> str:
+        defaults = {option.name: option.default for option in self.game.option_list}
+        parts = [f"{name}={value!r}" for name, value in self.values.items() if value != defaults[name]]
+        if self.components is not None:
+            parts.append(f"components={str(self.components)!r}")
+        return f"<Configuration {', '.join([self.label, *parts])}>"
+
+    @property
+    def label(self) -> str:
+        """Game and players in words."""
+        return f"{self.game.id}, {self.num_players} player{'s' if self.num_players > 1 else ''}"
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 (16 hex digits) of game, version, players, options and components."""
@@ -278,6 +309,13 @@ class Configuration:
     def legal_ids(self, mask: np.ndarray | Sequence[int]) -> list[int]:
         """The ids set in a byte mask."""
         return [int(action) for action in np.flatnonzero(mask)]
+
+
+def _zero_of(value: Any) -> Any:
+    """Nothing, in the type of a number, a text or a list of them."""
+    if isinstance(value, list):
+        return [_zero_of(one) for one in value]
+    return "" if isinstance(value, str) else type(value)(0)
 
 
 def _rebuild_configuration(

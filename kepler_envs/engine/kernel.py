@@ -7,18 +7,22 @@
 numba's own cache looks only at the file that defines the cached function, so an edited helper, constant or
 option would go on running in its old form (numba#1833). Here every kernel belongs to a :class:`Scope`: a name and
 the source folders its machine code was made from. The digest of those sources, of the compiler's version
-and of its options names the cache folder, so another source can never find the old code.
+and of its options names the cache folder, so another source can never find the old code. A file of the cache begins with a checksum, and
+nothing of it is loaded before that was compared: a damaged one would end the process, or run.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import shutil
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +35,7 @@ import numba
 import numpy as np
 from numba.core import config as numba_config
 from numba.core import types as numba_types
-from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
 
 JIT_ENABLED = not numba_config.DISABLE_JIT  # type: ignore[attr-defined]
 BOUNDSCHECK = bool(numba_config.BOUNDSCHECK)  # type: ignore[attr-defined]
@@ -111,6 +115,10 @@ class Scope:
                 continue
             _remove_unused(base, self.name, keep=folder)
             return folder
+        _warn(
+            f"compiled code is not kept, every process compiles anew: none of {', '.join(map(str, cache_bases()))} "
+            f"can be written; set {CACHE_VARIABLE} to a folder that can"
+        )
         return None
 
 
@@ -163,6 +171,54 @@ class _ScopeCacheImpl(CompileResultCacheImpl):
         self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
 
 
+class _KernelFile(IndexDataCacheFile):
+    """The code of one kernel, one file for each kind of processor: a checksum, then numba's pickle.
+
+    A kernel has one signature, so numba's index of signatures is not needed. The checksum covers what the file stands for, too: a whole
+    file of another kernel in its place is a damaged one. Files are replaced whole, so processes may write and be killed as they like.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        content = self._dump(data)
+        with self._open_for_write(self._path(key)) as file:
+            file.write(self._checksum(key, content))
+            file.write(content)
+
+    def load(self, key: Any) -> Any:
+        """What was saved under ``key``; None where there is nothing, or nothing that is whole."""
+        path = self._path(key)
+        try:
+            with open(path, "rb") as file:
+                stored = memoryview(file.read())
+        except OSError:
+            return None
+        checksum, content = stored[:CHECKSUM_BYTES], stored[CHECKSUM_BYTES:]
+        if checksum != self._checksum(key, content):
+            _warn(f"{path} is damaged: not loaded, compiled anew")
+            return None
+        return pickle.loads(content)
+
+    def flush(self) -> None:
+        """Nothing is indexed."""
+
+    def _path(self, key: Any) -> str:
+        return self._data_path(self._data_name(int.from_bytes(hashlib.sha256(repr(key).encode()).digest()[:4])))
+
+    def _checksum(self, key: Any, content: Any) -> bytes:
+        digest = hashlib.sha256(repr((self._source_stamp, key)).encode())
+        digest.update(content)
+        return digest.digest()
+
+
+CHECKSUM_BYTES = hashlib.sha256().digest_size
+
+
+@cache
+def _warn(message: str) -> None:
+    """A warning, once in a process, and one line: without the line of the source that gives it."""
+    warnings.warn_explicit(message, RuntimeWarning, "kepler_envs", 0)
+
+
 class _ScopeCache(FunctionCache):
     """numba's function cache, kept in a scope's folder and keyed by name.
 
@@ -179,17 +235,18 @@ class _ScopeCache(FunctionCache):
         self._scope, self._kernel_name = scope, name
         self._impl_class = impl  # type: ignore[assignment]
         super().__init__(function)
+        self._cache_file = _KernelFile(self._cache_path, self._impl.filename_base, scope.digest)
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
-        return (sig, codegen.magic_tuple(), self._kernel_name)
+        return (str(sig), codegen.magic_tuple(), self._kernel_name)
 
     def save_overload(self, sig: Any, data: Any) -> None:
         if not self._scope.is_current():
             return  # the sources changed since they were loaded: what was compiled is not what is on disk
         try:
             super().save_overload(sig, data)
-        except OSError:
-            return  # disk full or folder gone: the function runs all the same, only uncached
+        except OSError as problem:  # disk full or folder gone: the function runs all the same
+            _warn(f"compiled code cannot be kept in {self.cache_path}: {problem.strerror}")
 
 
 def array_of(dtype: np.dtype | type, dimensions: int = 1, readonly: bool = False) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from kepler_envs.engine.checks import check_integer
 from kepler_envs.engine.game import RUNNING, Game, record_array
 from kepler_envs.engine.kernel import INT, Scope, array_of, helper, kernel
 from kepler_envs.engine.rng import GENERATOR, fork, start
@@ -59,8 +60,8 @@ def choose_kernel(policy: CompiledPolicy) -> Any:
     game, choose_one = policy.game, policy.function
     kinds = record_types(game)
     signature = (
-        kinds.states, kinds.tables, array_of(np.uint64, 2), array_of(np.int32), array_of(GENERATOR), array_of(np.int64),
-        array_of(np.int64),
+        kinds.states, kinds.tables, array_of(np.uint64, 2), array_of(np.int32), array_of(GENERATOR),
+        array_of(np.int64, readonly=True), array_of(np.int64),
     )  # fmt: skip
 
     @kernel(policy.scope, f"choose_{policy.name}", signature)
@@ -125,9 +126,11 @@ def playouts(
         seed: of the policy's choices and of the chance from here on; the same seed gives the same games.
         policy: plays all seats; uniform if None.
         limit: decisions after which a game is cut off.
+
+    Raises:
+        ValueError: a number that is not allowed, or a policy of another game.
     """
-    if count < 1:
-        raise ValueError(f"count = {count!r} is not allowed; allowed: an integer from 1 on")
+    count, limit = check_integer("count", count, 1), check_integer("limit", limit, 0, 2**31 - 1)
     game, config = snapshot.game, snapshot.config
     policy = policy or uniform_policy(game)
     if policy.game is not game:

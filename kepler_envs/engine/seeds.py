@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-import numpy as np
+from kepler_envs.engine.checks import is_integer
 
 SEED_LIMIT = 2**64
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -13,7 +13,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 def check_seed(seed: Any) -> int:
     """A seed as a Python integer; ValueError unless it is an integer 0 .. 2**64 - 1."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or not 0 <= seed < SEED_LIMIT:
+    if not is_integer(seed) or not 0 <= seed < SEED_LIMIT:
         raise ValueError(f"seed = {seed!r} is not allowed; allowed: an integer 0..2**64 - 1, or None")
     return int(seed)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine import single
+from kepler_envs.engine.checks import check_integer, check_row, check_seat, check_view, is_integer
 from kepler_envs.engine.game import RUNNING, Configuration, record_array, records_from_bytes
 from kepler_envs.engine.rng import GENERATOR
 from kepler_envs.engine.seeds import check_seed, mix
@@ -19,7 +20,7 @@ class IllegalAction(ValueError):
 
 def describe_illegal(config: Configuration, state: Any, action: Any, legal: list[int]) -> str:
     """The message of an :class:`IllegalAction`."""
-    is_id = isinstance(action, (int, np.integer)) and 0 <= action < len(config.actions)
+    is_id = is_integer(action) and 0 <= action < len(config.actions)
     words = f"{action} ({config.actions.text(int(action))!r})" if is_id else f"{action!r} (no action id)"
     node = config.game.nodes(int(state["node"])).name
     offered = ", ".join(f"{choice} ({config.actions.text(choice)!r})" for choice in legal)
@@ -44,9 +45,9 @@ class Snapshot:
 
     @classmethod
     def take(cls, config: Configuration, states: np.ndarray, row: int = 0) -> Snapshot:
-        """Copy row ``row`` of an array of states."""
-        # bytes: NumPy would copy a nested record field by field, which takes ten times as long
-        return cls(config, records_from_bytes(states[row : row + 1].tobytes(), config.game.state))
+        """Copy row ``row`` of an array of states; ValueError if there is no such row."""
+        row = check_row(row, len(states))
+        return cls(config, states[row : row + 1]).clone()
 
     @classmethod
     def deal(cls, config: Configuration, seed: int) -> Snapshot:
@@ -72,6 +73,10 @@ class Snapshot:
 
     def __hash__(self) -> int:
         return hash(self._states.tobytes())
+
+    def __repr__(self) -> str:
+        now = "over" if self.over else f"player_{self.seat} at {self.node.name}"
+        return f"<Snapshot {self.config.label}, after {int(self.state['decisions'])} decisions, {now}>"
 
     @property
     def game(self) -> Any:
@@ -106,8 +111,6 @@ class Snapshot:
 
     def _look(self, seat: int) -> tuple[np.ndarray, np.ndarray]:
         game = self.config.game
-        if not 0 <= seat < self.config.num_players:
-            raise ValueError(f"seat {seat!r} is outside 0..{self.config.num_players - 1}")
         observation = np.zeros(self.config.observation.size, np.int16)
         mask = np.zeros(len(self.config.actions), np.int8)
         legal = np.zeros(game.mask_words, np.uint64)
@@ -115,8 +118,8 @@ class Snapshot:
         return observation, mask
 
     def observe(self, seat: int) -> np.ndarray:
-        """The observation of ``seat``, int16 (D,)."""
-        return self._look(seat)[0]
+        """The observation of ``seat``, int16 (D,). ValueError for no seat of the game."""
+        return self._look(check_seat(seat, self.config.num_players))[0]
 
     def action_mask(self) -> np.ndarray:
         """The legal ids as int8 (A,), all 0 once the game is over."""
@@ -128,12 +131,13 @@ class Snapshot:
 
     def clone(self) -> Snapshot:
         """An independent copy."""
-        return Snapshot.take(self.config, self._states)
+        # bytes: NumPy would copy a nested record field by field, which takes ten times as long
+        return Snapshot(self.config, records_from_bytes(self._states.tobytes(), self.config.game.state))
 
     def apply(self, action: int) -> Snapshot:
-        """The position after a decision; :class:`IllegalAction` if the id is not legal here."""
+        """The position after a decision; :class:`IllegalAction` if ``action`` is no id that is legal here."""
         legal = self.legal_ids()
-        if action not in legal:
+        if not is_integer(action) or action not in legal:
             raise IllegalAction(describe_illegal(self.config, self.state, action, legal))
         game, after = self.config.game, self.clone()
         observation = np.zeros(self.config.observation.size, np.int16)
@@ -145,13 +149,12 @@ class Snapshot:
     def resample(self, seat: int, seed: int) -> Snapshot:
         """The same position as ``seat`` knows it, with everything it cannot know drawn anew from ``seed``.
 
-        Future chance included. The game's own generator is neither used nor kept.
+        Future chance included. The game's own generator is neither used nor kept. ValueError for no seat of the game, or a wrong seed.
         """
-        if not 0 <= seat < self.config.num_players:
-            raise ValueError(f"seat {seat!r} is outside 0..{self.config.num_players - 1}")
-        drawn = self.clone()
+        seat = check_seat(seat, self.config.num_players)
         generators = record_array(np.zeros(1, GENERATOR))
         generators["rng"] = mix(check_seed(seed))
+        drawn = self.clone()
         single.resample_kernel(self.config.game)(drawn._states, self.config.tables, seat, generators)
         return drawn
 
@@ -165,15 +168,19 @@ class Snapshot:
 
     def text(self, seat: int | None = None) -> str:
         """The position for a terminal; ``seat`` sees only its own hidden cards, None sees all."""
-        return self.config.game.text(self.state, self.config, seat)
+        return self.config.game.text(self.state, self.config, check_view(seat, self.config.num_players))
 
     def public_text(self, action: int) -> str:
-        """A decision at this position as everybody at the table hears it: without what the seat that decides keeps to itself."""
+        """A decision at this position as everybody at the table hears it: without what the seat that decides keeps to itself.
+
+        ValueError for no id of the game.
+        """
+        action = check_integer("action", action, 0, len(self.config.actions) - 1)
         return self.config.game.public_text(self.state, self.config, action)
 
     def drawing(self, seat: int | None = None) -> Any:
         """The position as a Drawing (``.svg()``, ``.rgb()``)."""
-        return self.config.game.draw(self.state, self.config, seat)
+        return self.config.game.draw(self.state, self.config, check_view(seat, self.config.num_players))
 
 
 def blank_state(config: Configuration) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -30,8 +30,14 @@ POLICY_KERNEL_BUILDERS: tuple[Callable[[playout.CompiledPolicy], Any], ...] = (
 )
 
 
-def kernels(game: Game) -> list[tuple[str, Callable[[], Any]]]:
-    """(name, what compiles it or loads it from the cache) of every kernel of a game; policies: uniform."""
+Kernels = Sequence[tuple[str, Callable[[], Any]]]
+"""(name, what compiles it or loads it from the cache) of each."""
+
+Report = Callable[[str, int, int], None]
+
+
+def kernels(game: Game) -> Kernels:
+    """Every kernel of a game; policies: uniform."""
     uniform = playout.uniform_policy(game)
     return [
         *((_name(build), partial(build, game)) for build in KERNEL_BUILDERS),
@@ -43,16 +49,15 @@ def _name(build: Callable[..., Any]) -> str:
     return build.__name__.removesuffix("_kernel")
 
 
-def compile_game(game: Game, progress: Callable[[str, int, int], None] | None = None) -> int:
-    """Compile all kernels of a game, or load them where the cache has them; the number of kernels.
+def compile_kernels(listed: Kernels, report: Report | None = None) -> int:
+    """Compile kernels, or load them where the cache has them; their number.
 
     Args:
-        game: the game.
-        progress: called as (name, number of kernels done, number of kernels) before each kernel.
+        listed: as :func:`kernels` gives them.
+        report: called as (name, number of kernels done, number of kernels) before each kernel.
     """
-    listed = kernels(game)
     for done, (name, build) in enumerate(listed):
-        if progress is not None:
-            progress(name, done, len(listed))
+        if report is not None:
+            report(name, done, len(listed))
         build()
     return len(listed)

@@ -80,7 +80,7 @@ def check_final(batch: Batch, row: int, env: kepler_envs.KeplerEnv) -> None:
         assert (batch.final_place[row, seat], batch.final_score[row, seat]) == (info["rank"], info["score"])
         assert np.array_equal(batch.observe_final(seat)[row], env.observe(agent)["observation"])
     env.reset()
-    assert env.seed == batch.seed[row], "an unseeded reset deals the game that the batch deals next"
+    assert env.game_seed == batch.seed[row], "an unseeded reset deals the game that the batch deals next"
 
 
 @every_player_count
@@ -164,7 +164,7 @@ def test_reset(game: Game) -> None:
     env.reset(seed=int(batch.seed[2]))
     batch.reset()
     env.reset()
-    assert batch.snapshot(2) == env.snapshot() and env.seed == batch.seed[2]
+    assert batch.snapshot(2) == env.snapshot() and env.game_seed == batch.seed[2]
     seeds = np.array([7, 0, 2**64 - 1, 2**63, 1, 7], np.uint64)
     batch.reset(seeds)
     assert batch.seed.tolist() == seeds.tolist()
@@ -273,7 +273,9 @@ def test_observe_of_any_seat(config: Configuration) -> None:
     assert np.array_equal(mixed, [batch.snapshot(row).observe(int(seats[row])) for row in range(6)])
     assert np.array_equal(batch.observe(batch.seat), batch.observation)
     for wrong in (-1, config.num_players):
-        with pytest.raises(ValueError, match=f"outside 0..{config.num_players - 1}"):
+        with pytest.raises(
+            ValueError, match=rf"seat = {wrong} is not allowed; allowed: an integer 0\.\.{config.num_players - 1}"
+        ):
             batch.observe(wrong)
         with pytest.raises(ValueError):
             batch.observe_final(wrong)

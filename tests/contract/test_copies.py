@@ -204,9 +204,13 @@ def test_seats_of_a_snapshot(game: Game) -> None:
     config = game.configure()
     position = Snapshot.deal(config, 1)
     for seat in (-1, config.num_players):
-        with pytest.raises(ValueError, match=f"seat {seat} is outside 0..{config.num_players - 1}"):
+        with pytest.raises(
+            ValueError, match=f"seat = {seat} is not allowed; allowed: an integer 0..{config.num_players - 1}"
+        ):
             position.observe(seat)
-        with pytest.raises(ValueError, match=f"seat {seat} is outside 0..{config.num_players - 1}"):
+        with pytest.raises(
+            ValueError, match=f"seat = {seat} is not allowed; allowed: an integer 0..{config.num_players - 1}"
+        ):
             position.resample(seat, 1)
 
 

@@ -181,11 +181,12 @@ def test_the_end_of_a_game(config: Configuration) -> None:
     env = make(config)
     env.reset(seed=5)
     choose = chooser(config, 5)
-    seats = set()
+    seats, blank = set(), {"returns": 0.0, "rank": 0, "score": 0, **config.blank_info()}
+    assert not np.any([np.any(value) for value in blank.values()])
     while not any(env.terminations.values()) and not any(env.truncations.values()):
         assert env.agents == env.possible_agents
         assert set(env.rewards.values()) == {0.0} == set(env._cumulative_rewards.values())
-        assert env.infos == {agent: {"seat": seat} for seat, agent in enumerate(env.possible_agents)}
+        assert env.infos == {agent: {**blank, "seat": seat} for seat, agent in enumerate(env.possible_agents)}
         seats.add(env.agent_selection)
         env.step(choose(env.legal_actions()))
     places, scores, returns = env.snapshot().results()
@@ -197,6 +198,10 @@ def test_the_end_of_a_game(config: Configuration) -> None:
         assert env.rewards[agent] == env._cumulative_rewards[agent] == pytest.approx(float(returns[seat]))
         assert (info["seat"], info["rank"], info["score"]) == (seat, places[seat], scores[seat])
         assert info["returns"] == env.rewards[agent]
+        assert {name: type(value) for name, value in info.items()} == {
+            "seat": int,
+            **{name: type(value) for name, value in blank.items()},
+        }
         assert set(config.game.info(env.snapshot().state, config.tables[0], seat)) <= set(info)
         assert not env.observe(agent)["action_mask"].any()
     last_states = env.state()
@@ -206,17 +211,57 @@ def test_the_end_of_a_game(config: Configuration) -> None:
             env.step(0)
         env.step(None)
     assert env.agents == []
-    with pytest.raises(RuntimeError, match="reset"):
-        env.step(None)
+    for gone in (lambda: env.step(None), env.last):
+        with pytest.raises(RuntimeError, match="reset"):
+            gone()
 
 
 @every_game
 def test_nothing_before_reset(game: Game) -> None:
-    env = kepler_envs.make(game.id)
-    with pytest.raises(RuntimeError, match="reset"):
-        env.step(0)
-    with pytest.raises(RuntimeError, match="reset"):
-        env.snapshot()
+    """Every way in says what is missing; what only a game has is not there yet."""
+    env = kepler_envs.make(game.id, render_mode="ansi")
+    asked = (
+        lambda: env.step(0), lambda: env.observe("player_0"), lambda: env.info("player_0"), lambda: env.resample("player_0", 1),
+        lambda: list(env.agent_iter()), env.last, env.snapshot, env.state, env.legal_actions, env.render,
+        lambda: env.agent_selection,
+    )  # fmt: skip
+    for ask in asked:
+        with pytest.raises(RuntimeError, match=r"no game is running: call reset\(\) first"):
+            ask()
+    assert env.game_seed is None and not hasattr(env, "agent_selection") and not hasattr(env, "no_such_thing")
+    assert repr(env) == f"<KeplerEnv {env.config.label}, no game yet>"
+    env.reset(seed=4)
+    assert env.game_seed == 4 and f"seed 4, after 0 decisions, {env.agent_selection} to move" in repr(env)
+
+
+@every_game
+def test_libraries_may_ask_for_a_method_seed(game: Game) -> None:
+    """Old wrappers call `seed` where there is one: nothing of that name may be in their way."""
+    assert not hasattr(kepler_envs.make(game.id), "seed")
+
+
+@few_player_counts
+@pytest.mark.parametrize("place", ["info", "both"])
+def test_masks_in_infos(config: Configuration, place: str) -> None:
+    """The same game with the masks in the infos; with `info` the observation is the vector alone."""
+    plain, env = make(config), make(config, mask_in=place)
+    api_test(env, num_cycles=20)
+    plain.reset(seed=3)
+    env.reset(seed=3)
+    choose = chooser(config, 3)
+    for agent in plain.agent_iter():
+        expected, seen = plain.last()[0], env.last()[0]
+        vector = seen if place == "info" else seen["observation"]
+        assert env.agent_selection == agent and np.array_equal(vector, expected["observation"])
+        assert env.observation_space(agent).contains(seen)
+        for other, info in env.infos.items():
+            assert np.array_equal(info["action_mask"], plain.observe(other)["action_mask"])
+        over = not plain.legal_actions()
+        action = None if over else choose(plain.legal_actions())
+        plain.step(action)
+        env.step(action)
+    with pytest.raises(OptionError, match="mask_in = 'nowhere' is not allowed; allowed: observation, info, both"):
+        make(config, mask_in="nowhere")
 
 
 @every_game

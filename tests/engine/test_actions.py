@@ -20,9 +20,9 @@ def test_texts_lead_to_ids_and_back() -> None:
 
 @pytest.mark.parametrize("action", [-1, 3, 10**9])
 def test_ids_outside(action: int) -> None:
-    with pytest.raises(IndexError, match=f"action {action} is outside 0..2"):
+    with pytest.raises(ValueError, match=f"action = {action} is not allowed; allowed: an integer 0..2"):
         ActionSet(BLOCKS).text(action)
-    with pytest.raises(IndexError):
+    with pytest.raises(ValueError):
         ActionSet(BLOCKS).block_of(action)
 
 

@@ -5,6 +5,7 @@ The tests work on a copy of the engine with a toy package beside it, each run in
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -129,7 +130,7 @@ def warm(tmp_path: Path, filled_cache: Path) -> Copy:
 
 def test_second_process_compiles_nothing(warm: Copy) -> None:
     files = {path: path.stat().st_mtime_ns for path in warm.cached_files()}
-    assert len(files) == 2  # numba's index and the code
+    assert len(files) == 1
     assert warm.run() == [VALUE, 1]
     assert {path: path.stat().st_mtime_ns for path in warm.cached_files()} == files
 
@@ -229,6 +230,79 @@ def test_missing_cache_files(warm: Copy) -> None:
     assert warm.run() == [VALUE, 1]
 
 
+# ---------------------------------------------------------------- damaged files
+
+DAMAGES = (
+    "import json, random, sys, warnings\n"
+    "import numpy as np, toy\n"
+    "from kepler_envs.engine import kernel as kernels\n"
+    "@kernels.kernel(toy.SCOPE, 'other', (kernels.array_of(np.int64), kernels.INT))\n"
+    "def other(numbers, at):\n"
+    "    return numbers[at]\n"
+    "folder = toy.SCOPE.cache_folder()\n"
+    "(path,), (foreign,) = (list(folder.glob(f'*-{name}.*')) for name in ('run', 'other'))\n"
+    "whole, random = path.read_bytes(), random.Random(1)\n"
+    "def flipped(place):\n"
+    "    return whole[:place] + bytes([whole[place] ^ 1 << random.randrange(8)]) + whole[place + 1:]\n"
+    "places = [0, 31, 32, 40, len(whole) - 1, *random.sample(range(len(whole)), 6)]\n"
+    "damaged = [whole[:length] for length in (0, 1, 31, 32, 33, len(whole) // 2, len(whole) - 1)]\n"
+    "damaged += [*map(flipped, places), foreign.read_bytes(), whole + b'x', bytes(len(whole))]\n"
+    "def load():\n"
+    "    kernels._warn.cache_clear()\n"
+    "    with warnings.catch_warnings(record=True) as said:\n"
+    "        warnings.simplefilter('always')\n"
+    "        run = toy.build()\n"
+    "    told = [str(one.message) for one in said]\n"
+    "    return int(run(np.array([1]), 0)), sum(run.stats.cache_hits.values()), told\n"
+    "found = []\n"
+    "for content in damaged:\n"
+    "    path.write_bytes(content)\n"
+    "    found.append([load(), load()])\n"
+    "left = [file.name for file in folder.iterdir() if file not in (path, foreign)]\n"
+    "print(json.dumps([str(path), found, left]))\n"
+)
+
+
+def test_damaged_code_is_never_loaded(warm: Copy) -> None:
+    """Empty, cut, flipped, lengthened, zeroed, another kernel's: noticed, said in one line, compiled anew, and the file is whole again."""
+    out, problems = warm.start(DAMAGES).communicate(timeout=300)
+    path, found, left = json.loads(out)
+    assert not problems and not left and len(found) == 21
+    said = f"{path} is damaged: not loaded, compiled anew"
+    assert found == [[[VALUE, 0, [said]], [VALUE, 1, []]]] * len(found)
+
+
+def test_a_damaged_file_is_said_once_and_harms_no_process(warm: Copy) -> None:
+    (file,) = warm.cached_files()
+    file.write_bytes(file.read_bytes()[:-1])
+    running = [warm.start() for _ in range(2)]  # both find it, both write it
+    for process in running:
+        out, problems = process.communicate(timeout=300)
+        assert process.returncode == 0 and out.split()[0] == str(VALUE)
+        assert len(problems.splitlines()) <= 1 and problems.count("is damaged") <= 1
+    assert warm.run() == [VALUE, 1]
+
+
+def test_a_process_killed_while_it_writes_leaves_the_old_file(warm: Copy) -> None:
+    (file,) = warm.cached_files()
+    whole = file.read_bytes()
+    killed = (
+        "import os, toy\n"
+        "from kepler_envs.engine.kernel import _KernelFile\n"
+        "class Killed(_KernelFile):\n"
+        "    def _checksum(self, key, content):\n"
+        "        os._exit(9)\n"
+        "from kepler_envs.engine import kernel\n"
+        "kernel._KernelFile = Killed\n"
+        "Killed.load = lambda self, key: None\n"
+        "toy.build()\n"
+    )
+    process = warm.start(killed)
+    process.communicate(timeout=300)
+    assert process.returncode == 9 and file.read_bytes() == whole
+    assert warm.run() == [VALUE, 1]
+
+
 # ---------------------------------------------------------------- where it is kept
 
 
@@ -255,16 +329,35 @@ def test_cache_of_a_read_only_install(copied: Copy) -> None:
 
 @pytest.mark.parametrize("place", ["below a file", "in /proc"])
 def test_no_place_for_a_cache(copied: Copy, place: str) -> None:
-    """Nothing is kept, and nothing fails."""
+    """Nothing is kept, nothing fails, and one warning says so, however many kernels there are."""
     file = copied.folder / "file"
     file.touch()
     nowhere = str(file / "cache") if place == "below a file" else "/proc/kepler_envs_cache"
-    assert copied.run(KEPLER_ENVS_CACHE_DIR=nowhere) == [VALUE, 0]
     assert copied.run(KEPLER_ENVS_CACHE_DIR=nowhere) == [VALUE, 0]
     blocked = copied.folder / "kepler_envs" / "__pycache__" / "compiled"
     blocked.parent.mkdir(exist_ok=True)
     blocked.touch()
     assert copied.run(KEPLER_ENVS_CACHE_DIR=None, HOME=nowhere, XDG_CACHE_HOME=nowhere) == [VALUE, 0]
+    twice = "import toy; toy.build(); toy.build()"
+    _, problems = copied.start(
+        "import warnings; warnings.simplefilter('always'); " + twice, KEPLER_ENVS_CACHE_DIR=nowhere
+    ).communicate()
+    assert problems.count("compiled code is not kept, every process compiles anew") == 1
+    assert nowhere in problems and "set KEPLER_ENVS_CACHE_DIR to a folder that can" in problems
+
+
+def test_a_full_disk_is_said_once(copied: Copy) -> None:
+    code = (
+        "import errno, toy\n"
+        "from kepler_envs.engine import kernel\n"
+        "def full(self, path):\n"
+        "    raise OSError(errno.ENOSPC, 'No space left on device')\n"
+        "kernel._KernelFile._open_for_write = full\n"
+        "toy.build(); toy.build()\n" + MAIN.format(at=0)
+    )
+    out, problems = copied.start(code).communicate(timeout=300)
+    assert out.split() == [str(VALUE), "0"] and copied.cached_files() == []
+    assert problems.count("compiled code cannot be kept in") == 1 and "No space left on device" in problems
 
 
 def test_cache_folder_from_numba(copied: Copy) -> None:

@@ -12,6 +12,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from kepler_envs.engine.game import Reason
 from kepler_envs.engine.layout import overlay
 
 MIN_PLAYERS, MAX_PLAYERS = 3, 5
@@ -79,19 +80,13 @@ class Node(IntEnum):
     OVER = 17
 
 
-class EndReason(IntEnum):
-    """Why a game ended; if several reasons hold, the first. An integer that prints as a word."""
+class EndReason(Reason):
+    """Why a game ended; if several reasons hold, the first."""
 
     RUNNING = 0
     POINTS = 1  # a player reached the points that end the game
     PLANETS = 2  # no planet is face down
     ROUNDS = 3  # the round cap
-
-    def __str__(self) -> str:
-        return self.name.lower()
-
-    def __format__(self, format_spec: str) -> str:
-        return format(str(self), format_spec)
 
 
 PLAYER = overlay(

@@ -20,6 +20,7 @@ from kepler_envs.games.kitten_adventurers.state import (
     OPTIONS,
     RANDOM_FIRST_PLAYER,
     STATE,
+    EndReason,
     Node,
     RewardMode,
 )
@@ -71,7 +72,7 @@ def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]
 
 
 def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
-    """``quest_left``, ``place``, ``hand_count``, ``lane_count``, ``plays_own``, ``turns`` and ``end_reason`` of a seat."""
+    """``quest_left``, ``place``, ``hand_count``, ``lane_count``, ``plays_own``, ``turns`` and ``end_reason`` (:class:`EndReason`) of a seat."""
     player = state["player"][seat]
     quests = state["player"]["quest_count"][: state["num_players"]]
     return {
@@ -85,13 +86,14 @@ def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
     }
 
 
-def end_reason(state: np.void) -> str:
-    """``win``, ``stalemate`` or ``limit``; empty while the game runs."""
+def end_reason(state: np.void) -> EndReason:
+    """Why the game ended."""
     if state["end"] == RUNNING:
-        return ""
+        return EndReason.RUNNING
     if state["end"] == TRUNCATED:
-        return "limit"
-    return "win" if 0 in state["player"]["quest_count"][: state["num_players"]] else "stalemate"
+        return EndReason.LIMIT
+    empty = 0 in state["player"]["quest_count"][: state["num_players"]]
+    return EndReason.WIN if empty else EndReason.STALEMATE
 
 
 GAME = Game(

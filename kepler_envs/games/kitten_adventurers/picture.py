@@ -20,6 +20,7 @@ from kepler_envs.games.kitten_adventurers.state import (
     NUM_LANES,
     NUM_TYPES,
     WORMHOLE,
+    EndReason,
     Node,
 )
 
@@ -106,7 +107,7 @@ def _question(state: Any, config: Configuration) -> str:
 def _result(state: Any, config: Configuration) -> str:
     winners = [_name(seat) for seat in range(state["num_players"]) if _place(state, seat) == 1]
     reason = config.game.info(state, config.tables[0], 0)["end_reason"]
-    prefix = {"win": "", "stalemate": "stalemate: ", "limit": "cut off by the limit: "}[reason]
+    prefix = {EndReason.WIN: "", EndReason.STALEMATE: "stalemate: ", EndReason.LIMIT: "cut off by the limit: "}[reason]
     return prefix + " and ".join(winners) + (" wins" if len(winners) == 1 else " win")
 
 

@@ -13,6 +13,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from kepler_envs.engine.game import Reason
 from kepler_envs.engine.layout import overlay
 
 MIN_PLAYERS, MAX_PLAYERS = 2, 8
@@ -35,6 +36,15 @@ class Node(IntEnum):
     VALUE = 1  # the value of the hyperspeed card just played
     LANE = 2  # the lane for the card that ends the turn
     OVER = 3
+
+
+class EndReason(Reason):
+    """Why a game ended."""
+
+    RUNNING = 0
+    WIN = 1  # a quest pile is empty
+    STALEMATE = 2  # as many dead turns in a row as there are players
+    LIMIT = 3  # of turns or of cards played
 
 
 class RewardMode(IntEnum):

@@ -11,6 +11,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from kepler_envs.engine.game import Reason
 from kepler_envs.engine.layout import overlay
 
 MIN_PLAYERS, MAX_PLAYERS = 2, 4
@@ -57,18 +58,12 @@ class Origin(IntEnum):
 NUM_ORIGINS = int(Origin.OPERATION) + NUM_OPERATIONS
 
 
-class EndReason(IntEnum):
-    """Why a game ended. An integer that prints as a word."""
+class EndReason(Reason):
+    """Why a game ended."""
 
     RUNNING = 0
     KEPLER = 1  # a player arrived
     ROUNDS = 2  # the round cap
-
-    def __str__(self) -> str:
-        return self.name.lower()
-
-    def __format__(self, format_spec: str) -> str:
-        return format(str(self), format_spec)
 
 
 class RewardMode(IntEnum):

@@ -234,7 +234,7 @@ def test_other_cards_through_every_door(other_cards: Path) -> None:
     saved, digest = pickle.dumps(env), env.config.digest
     assert env.config.describe()["components"] == str(other_cards)
     actions = [env.legal_actions()[0]]
-    replay = record(env.config, env.seed, actions)
+    replay = record(env.config, env.game_seed, actions)
     assert configuration_of(replay, kepler_envs.game).digest == digest
     other_cards.write_text(
         other_cards.read_text(encoding="utf-8").replace("count = 20", "count = 19"), encoding="utf-8"

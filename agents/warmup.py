@@ -1,0 +1,37 @@
+"""The kernels of the agents, for compiling ahead of time: those of ``greedy``, of ``mcts`` as it is by default, and of networks."""
+
+from __future__ import annotations
+
+from functools import partial
+from importlib.util import find_spec
+
+from agents.greedy import greedy_games, greedy_policy
+from agents.mcts.config import MctsConfig
+from agents.mcts.kernels.guided import absorb_kernel, descend_kernel
+from agents.mcts.kernels.search import search_kernel
+from agents.mcts.searcher import playout_policy
+from kepler_envs.engine.game import Game
+from kepler_envs.engine.playout import choose_kernel, playout_kernel
+from kepler_envs.engine.warmup import Kernels
+
+
+def kernels(game: Game) -> Kernels:
+    """Every kernel that the agents need for a game, by the agent's name; with those of networks where PyTorch is installed."""
+    listed = []
+    if game.name in greedy_games():
+        greedy = greedy_policy(game)
+        listed += [
+            ("greedy: choose", partial(choose_kernel, greedy)),
+            ("greedy: playout", partial(playout_kernel, greedy)),
+        ]
+    searching = playout_policy(game, MctsConfig(iterations=1).playout)
+    listed += [
+        ("mcts: search", partial(search_kernel, searching)),
+        ("mcts: descend", partial(descend_kernel, searching)),
+        ("mcts: absorb", partial(absorb_kernel, searching)),
+    ]
+    if find_spec("torch") is not None:
+        from agents.inference.kernels import network_kernel
+
+        listed.append(("network: evaluate", network_kernel))
+    return listed
