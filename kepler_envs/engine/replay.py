@@ -157,7 +157,9 @@ HEADER_TYPES = {"game": str, "options": dict, "seed": int, "components": str, "a
 def _read_header(path: str | Path, header: dict[str, Any]) -> Replay:
     for name, kind in HEADER_TYPES.items():
         if type(header.get(name)) is not kind:
-            raise ReplayError(f"{path}: line 1 must have {name} of type {kind.__name__}, not {_quote(header.get(name))}")
+            raise ReplayError(
+                f"{path}: line 1 must have {name} of type {kind.__name__}, not {_quote(header.get(name))}"
+            )
     for name, value in header["options"].items():
         if not isinstance(value, (str, int, float)):
             raise ReplayError(f"{path}: line 1: option {name!r} must be a number or a text, not {_quote(value)}")
