@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.protocol import Agent, AgentError, AgentOpponent, Decisions, play_games
+from agents.own import OwnAgent
+from agents.protocol import Agent, AgentError, AgentOpponent, Decisions, FileAgent, TrustedDecisions, play_games
 from agents.published import find_published, published_files, published_names
 from kepler_envs.engine.game import Configuration
 
@@ -21,7 +22,9 @@ __all__ = [
     "AgentError",
     "AgentOpponent",
     "Decisions",
+    "FileAgent",
     "Kind",
+    "TrustedDecisions",
     "fingerprint",
     "load",
     "network_file",
@@ -44,8 +47,11 @@ class Kind:
         return ":" in self.usage
 
 
-def load(spec: str, config: Configuration) -> Agent:
+def load(spec: str, config: Configuration, memory: int | None = None) -> Agent:
     """The agent that ``spec`` stands for, ready to play games of ``config``.
+
+    Args:
+        memory: bytes that the process of an agent from a file may take; None: any. Other agents are not limited.
 
     Raises:
         AgentError: an unknown kind or name, a missing or needless argument, or an agent that cannot play this game.
@@ -60,7 +66,7 @@ def load(spec: str, config: Configuration) -> Agent:
         raise AgentError(f"agent {spec!r} lacks its argument; write {kind.usage}")
     if colon and not kind.takes_argument:
         raise AgentError(f"agent {name!r} takes no argument, but {spec!r} has one")
-    agent = kind.make(argument, config)
+    agent = OwnAgent(argument, config, memory) if name == "python" else kind.make(argument, config)
     agent.name = spec
     return agent
 
@@ -135,9 +141,7 @@ def _mcts(argument: str, config: Configuration) -> Agent:
 
 
 def _python(argument: str, config: Configuration) -> Agent:
-    from agents import own
-
-    return own.make(argument, config)
+    return OwnAgent(argument, config)
 
 
 KINDS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.protocol import AgentError, Decisions
+from agents.protocol import AgentError, TrustedDecisions
 from kepler_envs.engine.game import Configuration, record_array
 from kepler_envs.engine.playout import CompiledPolicy, choose_kernel
 from kepler_envs.engine.rng import GENERATOR
@@ -27,7 +27,7 @@ class CompiledAgent:
         self._make_room(int(rows.max(initial=-1)) + 1)
         self._generators["rng"][rows] = [mix(int(seed)) for seed in seeds]
 
-    def act(self, decisions: Decisions) -> np.ndarray:
+    def act(self, decisions: TrustedDecisions) -> np.ndarray:
         """See :meth:`Agent.act`."""
         batch, rows = decisions.batch, np.ascontiguousarray(decisions.rows, np.int64)
         if rows.max(initial=-1) >= self._generators.size:

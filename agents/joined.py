@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 import agents
-from agents.protocol import AgentError, Decisions
+from agents.protocol import AgentError, TrustedDecisions
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
 
@@ -109,5 +109,5 @@ class JoinedAgent:
         """Legal ids (M,) for the seats to move in these rows (M,), ascending."""
         actions = np.empty(len(rows), np.int64)
         for part, own, places in self._batch.split(rows):
-            actions[places] = self._agents[id(part)].act(Decisions(part, own))
+            actions[places] = self._agents[id(part)].act(TrustedDecisions(part, own))
         return actions

@@ -1,13 +1,54 @@
-"""Agents of your own, from a Python file: ``python:my_agents.py:MyAgent``."""
+"""Agents of your own, from a Python file: ``python:my_agents.py:MyAgent``.
+
+Such an agent runs in a process of its own (own_process.py). It is sent what its seats may know, and its answers come back as bytes that
+are numbers or text, never as pickles. So nothing of the games is in its memory, and whatever it does there ends no other process.
+"""
 
 from __future__ import annotations
 
-import importlib.util
+import hashlib
+import io
+import json
+import os
+import socket
+import subprocess
 import sys
+import time
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
-from agents.protocol import Agent, AgentError
+import numpy as np
+
+from agents.protocol import AgentError, TrustedDecisions
 from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.seeds import mix
+from kepler_envs.engine.snapshot import Snapshot
+
+EXCEPTION, TOO_SLOW, TOO_MUCH_MEMORY, PROCESS_DIED = "exception", "too slow", "too much memory", "process died"
+"""Why an agent failed."""
+
+READY, REFUSED, IDS, OTHER, RAISED, OUT_OF_MEMORY = b"L", b"R", b"I", b"O", b"E", b"M"
+"""The first byte of what the process sends: IDS is followed by int64 numbers, OTHER by any other array in NumPy's format."""
+
+MOST_BYTES = 2**24
+"""Of an answer."""
+MIB = 2**20
+
+
+class AgentFailed(AgentError):
+    """An agent of one's own raised, was too slow, or its process is gone.
+
+    Attributes:
+        reason: EXCEPTION, TOO_SLOW, TOO_MUCH_MEMORY or PROCESS_DIED. details: the traceback, or what was wrong.
+    """
+
+    def __init__(self, reason: str, details: str) -> None:
+        super().__init__(f"{reason}: {details}")
+        self.reason, self.details = reason, details
 
 
 def split(argument: str) -> tuple[Path, str]:
@@ -18,24 +59,170 @@ def split(argument: str) -> tuple[Path, str]:
     return Path(file), name
 
 
-def make(argument: str, config: Configuration) -> Agent:
-    """Run the file and call ``NAME(config)``, which makes the agent (``agents.protocol.Agent``).
+def seeds_of(seed: int) -> tuple[int, int]:
+    """From the seed that an agent is given for a game: the one it is told, and where its snapshots are drawn from.
+
+    One way: seeds of games and agents follow from each other by steps that can be undone, and the deal follows from the game's.
+    """
+    digest = hashlib.blake2b(int(seed).to_bytes(8, "little"), digest_size=16, person=b"agent of a file").digest()
+    return int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")
+
+
+class OwnAgent:
+    """An agent from a file, in its process; see :class:`agents.protocol.FileAgent`.
+
+    Args:
+        argument: FILE.py:NAME. ``NAME(config)`` makes the agent there.
+        config: the games to play.
+        memory: bytes that the process may take; None: any.
+
+    Attributes:
+        seconds: that an answer may take; None: any time.
 
     Raises:
-        AgentError: no such file, no such name, or not an agent. What the file itself raises goes through.
+        AgentError: no such file or name, no agent, or what the file itself raised.
     """
-    path, name = split(argument)
-    if not path.is_file():
-        raise AgentError(f"python:{argument}: there is no file {path}")
-    spec = importlib.util.spec_from_file_location(f"agents_of_{path.stem}", path)
-    if spec is None or spec.loader is None:
-        raise AgentError(f"python:{argument}: {path} is not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses and pickle look there
-    spec.loader.exec_module(module)
-    if not callable(getattr(module, name, None)):
-        raise AgentError(f"python:{argument}: {path} has nothing named {name} to call")
-    agent = getattr(module, name)(config)
-    if not (callable(getattr(agent, "start", None)) and callable(getattr(agent, "act", None))):
-        raise AgentError(f"python:{argument}: {name}(config) has no methods start and act; see agents/protocol.py")
-    return agent
+
+    def __init__(self, argument: str, config: Configuration, memory: int | None = None) -> None:
+        path, name = split(argument)
+        if not path.is_file():
+            raise AgentError(f"python:{argument}: there is no file {path}")
+        self.name = f"python:{argument}"
+        self.seconds: float | None = None
+        self._config = config
+        self._begins_with = (str(path.resolve()), name, config, memory)
+        self._searches = False
+        self._words: dict[int, int] = {}  # of each row, what its next snapshot is drawn from
+        self._process: _Process | None = None
+        self.prepare()
+
+    def prepare(self) -> None:
+        """Start the process and make the agent, if there is none or it has ended. That may take any time."""
+        if self._process is None:
+            self._process = _Process()
+            self._searches = self._process.begin(self.name, self._begins_with)
+
+    def close(self) -> None:
+        """End the process; ``prepare`` starts another."""
+        if self._process is not None:
+            self._process.end()
+            self._process = None
+
+    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        """See :meth:`Agent.start`; AgentFailed."""
+        told, drawn = zip(*(seeds_of(int(seed)) for seed in seeds), strict=True)
+        self._words.update(zip(rows.tolist(), drawn, strict=True))
+        self._ask("start", np.array(rows, np.int64), np.array(told, np.uint64))
+
+    def act(self, decisions: TrustedDecisions) -> np.ndarray:
+        """See :meth:`Agent.act`; AgentFailed. What comes back may be any numbers."""
+        states = self._resampled(decisions) if self._searches else b""
+        rows = np.array(decisions.rows, np.int64)
+        return self._ask("act", rows, decisions.seat, decisions.observation, decisions.action_mask, states)
+
+    def _resampled(self, decisions: TrustedDecisions) -> bytes:
+        """The states of the rows' snapshots."""
+        drawn = []
+        for row, seat in zip(decisions.rows.tolist(), decisions.seat.tolist(), strict=True):
+            if row not in self._words:
+                raise AgentError(f"agent {self.name} is asked for row {row}, in which it has not been started")
+            self._words[row] = mix(self._words[row])
+            position = Snapshot.take(self._config, decisions.batch.states, row)
+            drawn.append(position.resample(seat, self._words[row]).states.tobytes())
+        return b"".join(drawn)
+
+    def _ask(self, *question: Any) -> np.ndarray:
+        self.prepare()
+        assert self._process is not None
+        with self._process.ending_with_failures(self):
+            return self._process.ask(question, self.seconds)
+
+
+class _Process:
+    """The other process, and what comes back from it."""
+
+    def __init__(self) -> None:
+        ours, theirs = (Connection(end.detach()) for end in _sockets())
+        self._connection = ours
+        folders = os.pathsep.join(folder or os.getcwd() for folder in sys.path)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "agents.own_process", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                env={"OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": folders},
+                start_new_session=True,  # Ctrl-C is for those who started it
+            )
+        self.end = weakref.finalize(self, _end, self._process, ours)
+
+    @contextmanager
+    def ending_with_failures(self, owner: OwnAgent) -> Iterator[None]:
+        """After some failures the process cannot be asked again."""
+        try:
+            yield
+        except AgentFailed as failure:
+            if failure.reason != EXCEPTION:
+                owner.close()
+            raise
+        except BaseException:  # its answer would be taken for the next one's
+            owner.close()
+            raise
+
+    def begin(self, name: str, arguments: tuple[Any, ...]) -> bool:
+        """Make the agent; whether it searches. AgentError."""
+        try:
+            self._connection.send(arguments)
+            reply = self._connection.recv_bytes(MOST_BYTES)
+        except (EOFError, OSError):
+            self.end()
+            raise AgentError(f"{name}: its process ended with exit code {self._process.returncode}") from None
+        if reply[:1] != READY:
+            self.end()
+            raise AgentError(f"{name}: {reply[1:].decode(errors='replace')}")
+        return json.loads(reply[1:]) is True
+
+    def ask(self, question: tuple[Any, ...], seconds: float | None) -> np.ndarray:
+        """The answer; AgentFailed."""
+        begun = time.monotonic()
+        try:
+            self._connection.send(question)
+            if not self._connection.poll(seconds):
+                took = time.monotonic() - begun
+                raise AgentFailed(TOO_SLOW, f"cut off after {took:.3f} s; {seconds:g} s were allowed")
+            reply = self._connection.recv_bytes(MOST_BYTES)
+        except (EOFError, OSError):
+            self.end()
+            code = self._process.returncode
+            raise AgentFailed(
+                PROCESS_DIED, f"the process ended with exit code {code} while the agent was asked"
+            ) from None
+        try:
+            return _read(reply[:1], reply[1:])
+        except AgentFailed:
+            raise
+        except (ValueError, EOFError, SyntaxError):
+            raise AgentFailed(PROCESS_DIED, "the process sent what is no answer") from None
+
+
+def _read(kind: bytes, content: bytes) -> np.ndarray:
+    """The array that was sent; AgentFailed if it is words, ValueError or another error of NumPy's if it is nothing."""
+    if kind == IDS:
+        return np.frombuffer(content, np.int64)
+    if kind == OTHER:
+        return np.load(io.BytesIO(content), allow_pickle=False)
+    reason = {RAISED: EXCEPTION, OUT_OF_MEMORY: TOO_MUCH_MEMORY}.get(kind, PROCESS_DIED)
+    raise AgentFailed(reason, content.decode(errors="replace"))
+
+
+def _sockets() -> tuple[socket.socket, socket.socket]:
+    """Two connected ones that take as much at a time as the system allows."""
+    pair = socket.socketpair()
+    for end in pair:
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MOST_BYTES)
+    return pair
+
+
+def _end(process: subprocess.Popen[bytes], connection: Connection) -> None:
+    process.kill()
+    process.wait()
+    connection.close()

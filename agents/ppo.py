@@ -13,7 +13,7 @@ import torch as th
 
 from agents.checkpoint import load_policy
 from agents.inference import CompiledNetwork, can_compile
-from agents.protocol import AgentError, Decisions
+from agents.protocol import AgentError, TrustedDecisions
 from kepler_envs.adapters.sb3 import PiecePolicy
 from kepler_envs.engine.game import Configuration
 
@@ -58,7 +58,7 @@ class NetworkAgent:
             self._words = np.concatenate([self._words, np.zeros(missing, np.uint64)])
         self._words[rows] = seeds
 
-    def act(self, decisions: Decisions) -> np.ndarray:
+    def act(self, decisions: TrustedDecisions) -> np.ndarray:
         """See :meth:`Agent.act`."""
         probabilities, _ = self._network(decisions.observation, decisions.action_mask)
         return probabilities.argmax(1) if self.deterministic else self._draw(probabilities, decisions.rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.snapshot import Snapshot
 
 
 class AgentError(ValueError):
@@ -17,10 +19,39 @@ class AgentError(ValueError):
 
 @dataclass(frozen=True)
 class Decisions:
-    """Decisions that wait for one agent: the seats to move in some rows of a batch.
+    """Decisions that wait for an agent from a file, in M games: what the seats to move may know, and nothing else.
 
-    An agent may use what its seat can see and nothing else: ``observation``, ``action_mask`` and ``seat``; compiled
-    policies read the same facts from ``batch.states``. The arrays are copies.
+    All of it is a copy: what is written into it changes no game.
+    """
+
+    config: Configuration
+    rows: np.ndarray
+    """(M,) int64, ascending: the games, by the numbers that ``start`` gave them."""
+    seat: np.ndarray
+    """(M,) int8: the seats to move."""
+    observation: np.ndarray
+    """(M, D) int16: what each of them sees."""
+    action_mask: np.ndarray
+    """(M, A) int8: 1 for each legal id; at least one per row."""
+    snapshots: Sequence[Snapshot] = ()
+    """A position for each row if the agent has ``searches = True``, else empty: the game's, with all that the seat to move cannot
+    know, and all chance to come, drawn anew from the agent's seed. For more draws, ``resample`` it again."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def legal_ids(self) -> list[np.ndarray]:
+        """The legal ids of each row, int64, ascending."""
+        return [np.flatnonzero(mask) for mask in self.action_mask]
+
+
+@dataclass(frozen=True)
+class TrustedDecisions:
+    """Decisions as the agents of this repository get them: with the batch, and all that is hidden in it.
+
+    Compiled policies read their own seat's facts from ``batch.states``, a search resamples them first; no agent here
+    reads more. Agents from files (``python:FILE.py:NAME``) get :class:`Decisions`.
     """
 
     batch: Batch
@@ -32,7 +63,7 @@ class Decisions:
 
     @property
     def observation(self) -> np.ndarray:
-        """(M, D) int16: what each seat to move sees."""
+        """(M, D) int16: what each seat to move sees; a copy, as the next two."""
         return self.batch.observation[self.rows]
 
     @property
@@ -64,8 +95,21 @@ class Agent(Protocol):
             seeds: (M,) uint64, one per row, for the agent's own randomness.
         """
 
-    def act(self, decisions: Decisions) -> np.ndarray:
+    def act(self, decisions: TrustedDecisions) -> np.ndarray:
         """A legal id for each decision, (M,) int64."""
+
+
+class FileAgent(Protocol):
+    """What a file has to make for ``python:FILE.py:NAME``: as an :class:`Agent`, but it sees what its seats see.
+
+    With an attribute ``searches = True`` it gets a snapshot for each decision.
+    """
+
+    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        """See :meth:`Agent.start`."""
+
+    def act(self, decisions: Decisions) -> np.ndarray:
+        """A legal id for each decision: integers (M,)."""
 
 
 class AgentOpponent:
@@ -78,7 +122,7 @@ class AgentOpponent:
         self.agent.start(rows, seeds)
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        return self.agent.act(Decisions(batch, rows))
+        return self.agent.act(TrustedDecisions(batch, rows))
 
 
 def play_games(agent: Agent, config: Configuration, games: int, seed: int) -> Batch:
@@ -93,7 +137,7 @@ def play_games(agent: Agent, config: Configuration, games: int, seed: int) -> Ba
     agent.start(rows, rows.astype(np.uint64))
     while rows.size:
         actions = np.full(games, SKIP, np.int64)
-        actions[rows] = agent.act(Decisions(batch, rows))
+        actions[rows] = agent.act(TrustedDecisions(batch, rows))
         batch.step(actions)
         rows = np.flatnonzero(batch.episodes == 0)
     return batch

@@ -22,7 +22,7 @@ import kepler_envs
 from agents import checkpoint, published
 from agents.config import command_line
 from agents.ppo import NetworkAgent, find_checkpoint
-from agents.protocol import AgentError, Decisions
+from agents.protocol import AgentError, TrustedDecisions
 from kepler_envs.adapters.sb3 import PiecePolicy
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
@@ -134,7 +134,7 @@ def agreement_of_play(
     rows = np.arange(COMPARED_GAMES)
     same = 0
     for _ in range(COMPARED_STEPS):
-        decisions = Decisions(batch, rows)
+        decisions = TrustedDecisions(batch, rows)
         actions = one.act(decisions)
         same += int((other.act(decisions) == actions).sum())
         batch.step(actions)

@@ -45,7 +45,7 @@ from agents.greedy import greedy_games
 from agents.joined import JoinedAgent, JoinedBatch
 from agents.pool import Pool, PoolVecEnv
 from agents.ppo import NetworkAgent, find_checkpoint
-from agents.protocol import Agent, AgentError, AgentOpponent, Decisions
+from agents.protocol import Agent, AgentError, AgentOpponent, TrustedDecisions
 from agents.tournament.standings import Share, share
 from agents.views import PLAIN, view_of
 from kepler_envs.adapters.opponents import opponent_seeds
@@ -114,7 +114,7 @@ def play_against(learner: Agent, opponent: Agent, config: Configuration, games: 
         own = batch.seat == own_seat
         for agent, asked in ((learner, np.flatnonzero(running & own)), (opponent, np.flatnonzero(running & ~own))):
             if len(asked):
-                actions[asked] = agent.act(Decisions(batch, asked))
+                actions[asked] = agent.act(TrustedDecisions(batch, asked))
         batch.step(actions)
         running &= batch.done == 0
     won = batch.final_place == 1

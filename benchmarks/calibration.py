@@ -64,7 +64,7 @@ def chooser(name: str, batch: Batch, seed: int) -> Choose:
         return hurry
     agent = agents.load(name, batch.config)
     agent.start(np.arange(batch.num_envs), np.arange(batch.num_envs, dtype=np.uint64) + np.uint64(seed))
-    return lambda batch, rows: agent.act(agents.Decisions(batch, rows))
+    return lambda batch, rows: agent.act(agents.TrustedDecisions(batch, rows))
 
 
 def play(name: str, players: int, games: int, settings: Settings) -> Batch:

@@ -232,7 +232,7 @@ def picture(game: Game) -> str:
     agent, rows = agents.load(PICTURE_AGENT, batch.config), np.zeros(1, np.int64)
     agent.start(rows, np.zeros(1, np.uint64))
     for _ in range(PICTURE_DECISIONS):
-        batch.step(agent.act(agents.Decisions(batch, rows)))
+        batch.step(agent.act(agents.TrustedDecisions(batch, rows)))
     position = batch.snapshot(0)
     return position.drawing(position.seat).svg()
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from agents.mcts.config import MctsConfig
 from agents.mcts.searcher import Grown, Searcher, make_searcher, playout_policy
-from agents.protocol import AgentError, Decisions
+from agents.protocol import AgentError, TrustedDecisions
 from kepler_envs.engine.game import Configuration, record_array
 from kepler_envs.engine.rng import GENERATOR
 from kepler_envs.engine.seeds import check_seed, mix
@@ -93,7 +93,7 @@ class MctsAgent:
         for row, seed in zip(rows, seeds, strict=True):
             self._words[int(row)] = mix(int(seed))
 
-    def act(self, decisions: Decisions) -> np.ndarray:
+    def act(self, decisions: TrustedDecisions) -> np.ndarray:
         """See :meth:`Agent.act`."""
         rows = [int(row) for row in decisions.rows]
         missing = [row for row in rows if row not in self._words]

@@ -3,7 +3,8 @@
 However a game is played, its course is the same: it depends on its seed, on the agents and on their seeds. So a game can be
 played again, in whole games inside compiled code or step by step, among others or alone.
 
-**Forfeits.** An agent that raises an exception, that names an id which is not legal, or that takes too long for a decision has forfeited:
+**Forfeits.** An agent that raises an exception, that names an id which is not legal, that takes too long for a decision or too much
+memory, or whose process ends has forfeited:
 uniform play takes over its seats, the game goes on, and in the end those seats are placed behind all others. Of several agents
 that forfeited, the first is last. The others keep their order, and the game's rule for returns is applied to the places so found.
 """
@@ -14,14 +15,15 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 
 import agents
 from agents.compiled import CompiledAgent
-from agents.protocol import Agent, Decisions
+from agents.own import EXCEPTION, TOO_SLOW, AgentFailed, OwnAgent
+from agents.protocol import Agent, AgentError, TrustedDecisions
 from agents.tournament.compiled import WholeGames, returns_for
 from agents.tournament.schedule import ScheduledGame, stand_in_seed
 from agents.uniform import UniformAgent
@@ -31,8 +33,8 @@ from kepler_envs.engine.playout import CompiledPolicy
 
 Chunk = Sequence[ScheduledGame]
 
-EXCEPTION, ILLEGAL, TOO_SLOW, PROCESS_DIED = "exception", "illegal", "too slow", "process died"
-"""Why an agent forfeits."""
+ILLEGAL = "illegal"
+"""Why an agent forfeits, besides the reasons of agents/own.py."""
 
 SECONDS_TO_START = 10.0
 """What an agent's first decision in a process may take besides: libraries are loaded, code is compiled."""
@@ -46,7 +48,7 @@ class Forfeit:
     decision: int
     """Decisions that had been made in the game."""
     reason: str
-    """EXCEPTION, ILLEGAL, TOO_SLOW or PROCESS_DIED."""
+    """EXCEPTION, ILLEGAL, TOO_SLOW, TOO_MUCH_MEMORY or PROCESS_DIED."""
     details: str
     """The traceback, or what was wrong."""
 
@@ -66,6 +68,16 @@ class GameResult:
     """``terminated`` or ``truncated``."""
     forfeits: tuple[Forfeit, ...] = ()
     """In the order in which they happened."""
+    course: Course | None = field(default=None, compare=False, repr=False)
+    """How it got there; None for games that were played inside one compiled call, and those of a ledger."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """All decisions of a game, by which it can be played again, and SHA-256 of the state it ended in."""
+
+    actions: Sequence[int]
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -117,6 +129,7 @@ class Players:
             are played one at a time, so that a decision's time is its own.
         whole_games: play whole games in compiled code where compiled policies sit on all seats. It changes the speed, never a game, and
             compiles the game's rules once more.
+        memory: bytes that the process of an agent from a file may take, None: any.
         monitor: told whose turn it is.
     """
 
@@ -127,11 +140,13 @@ class Players:
         limit: float | None = None,
         whole_games: bool = True,
         monitor: Monitor | None = None,
+        memory: int | None = None,
     ) -> None:
         self.specs = tuple(specs)
         self.config = config
         self.limit = limit
-        self.agents: tuple[Agent, ...] = tuple(agents.load(spec, config) for spec in specs)
+        self.memory = memory
+        self.agents: tuple[Agent, ...] = tuple(agents.load(spec, config, memory) for spec in specs)
         self._monitor: Monitor = monitor or _Nobody()
         self._stand_in = UniformAgent(config)
         self._has_decided: set[int] = set()
@@ -216,6 +231,7 @@ class Players:
             self._start(index, rows, seeds[rows, at_table[rows].argmax(axis=1)])
         rows = np.arange(len(games))
         running = np.ones(len(games), bool)
+        made: list[np.ndarray] = []
         ended: list[GameResult] = []
         told = time.monotonic()
         while running.any():
@@ -226,7 +242,10 @@ class Players:
                 if asked.size:
                     actions[asked] = self._ask(index, batch, asked)
             batch.step(actions)
-            ended += [self._batch_result(batch, row, games[row]) for row in np.flatnonzero(running & (batch.done > 0))]
+            made.append(actions)
+            for row in np.flatnonzero(running & (batch.done > 0)):
+                course = [] if self.is_compiled(games[row]) else [int(actions[row]) for actions in made]
+                ended.append(self._batch_result(batch, row, games[row], course))
             running &= batch.done == 0
             if ended and (time.monotonic() - told > SECONDS_TOGETHER or not running.any()):
                 yield ended
@@ -249,7 +268,7 @@ class Players:
             index = game.agents[seat]
             try:
                 if self.specs[index] in forfeits:
-                    action = int(self._stand_in.act(Decisions(batch, row))[0])
+                    action = int(self._stand_in.act(TrustedDecisions(batch, row))[0])
                 else:
                     if index not in started:
                         started.add(index)
@@ -262,7 +281,7 @@ class Players:
             actions.append(action)
             untold.append(action)
             batch.step(np.array([action]))
-        return actions, self._batch_result(batch, 0, game, tuple(forfeits.values()))
+        return actions, self._batch_result(batch, 0, game, actions, tuple(forfeits.values()))
 
     # ------------------------------------------------------------ parts
 
@@ -280,7 +299,7 @@ class Players:
         self, index: int, batch: Batch, rows: np.ndarray, decisions: int = 0, untold: list[int] | None = None
     ) -> np.ndarray:
         """An agent's legal ids for rows; _Failure."""
-        answer = self._watched(index, lambda: self.agents[index].act(Decisions(batch, rows)), decisions, untold)
+        answer = self._watched(index, lambda: self.agents[index].act(TrustedDecisions(batch, rows)), decisions, untold)
         self._has_decided.add(index)
         return check_answer(batch, rows, answer)
 
@@ -291,13 +310,20 @@ class Players:
         """
         if index in self._compiled:
             return call()
-        allowed = self._seconds_for(index)
+        agent, allowed = self.agents[index], self._seconds_for(index)
+        if isinstance(agent, OwnAgent):
+            self._prepare(agent)
+            agent.seconds = allowed
         self._monitor.asking(index, allowed, decisions, untold or ())
         if untold:
             untold.clear()
         begun = time.perf_counter()
         try:
             answer = call()
+        except AgentFailed as failure:
+            if failure.reason != EXCEPTION:
+                self._has_decided.discard(index)  # there will be another process
+            raise _Failure(failure.reason, failure.details) from None
         except Exception as problem:
             raise _Failure(EXCEPTION, _traceback_of(problem)) from None
         finally:
@@ -307,6 +333,19 @@ class Players:
             raise _Failure(TOO_SLOW, f"took {took:.3f} s; {allowed:g} s were allowed")
         return answer
 
+    def _prepare(self, agent: OwnAgent) -> None:
+        """Have a process for an agent from a file; that it takes a while is not the agent's fault."""
+        try:
+            agent.prepare()
+        except AgentError as problem:
+            raise _Failure(EXCEPTION, str(problem)) from None
+
+    def release(self) -> None:
+        """End the processes of agents from files; they are started again when they are needed."""
+        for agent in self.agents:
+            if isinstance(agent, OwnAgent):
+                agent.close()
+
     def _seconds_for(self, index: int) -> float | None:
         """What an agent may take for what it is asked next."""
         if self.limit is None:
@@ -314,21 +353,17 @@ class Players:
         return self.limit if index in self._has_decided else self.limit + SECONDS_TO_START
 
     def _batch_result(
-        self, batch: Batch, row: int, game: ScheduledGame, forfeits: tuple[Forfeit, ...] = ()
+        self, batch: Batch, row: int, game: ScheduledGame, actions: Sequence[int], forfeits: tuple[Forfeit, ...] = ()
     ) -> GameResult:
-        places, returns = batch.final_place[row].tolist(), batch.final_return[row].tolist()
-        if forfeits:
-            lost = [self.specs.index(forfeit.agent) for forfeit in forfeits]
-            places = places_after_forfeits(places, [lost.index(i) if i in lost else None for i in game.agents])
-            returns = returns_for(batch.final_snapshot(row), tuple(places))
-        end = int(batch.final_state["end"][row])
-        return self._result(
-            game, places, batch.final_score[row].tolist(), returns, int(batch.final_length[row]), end, forfeits
-        )
+        """The result of a row's last finished game."""
+        places, returns = places_and_returns(batch, row, [self.specs[index] for index in game.agents], forfeits)
+        scores, length = batch.final_score[row].tolist(), int(batch.final_length[row])
+        course = None if self.is_compiled(game) else Course(actions, batch.final_snapshot(row).digest())
+        return self._result(game, places, scores, returns, length, int(batch.final_state["end"][row]), forfeits, course)
 
     def _result(
         self, game: ScheduledGame, places: Sequence[int], scores: Sequence[int], returns: Sequence[float], length: int,
-        end: int, forfeits: tuple[Forfeit, ...] = (),
+        end: int, forfeits: tuple[Forfeit, ...] = (), course: Course | None = None,
     ) -> GameResult:  # fmt: skip
         return GameResult(
             number=game.number,
@@ -340,7 +375,20 @@ class Players:
             length=length,
             end="truncated" if end == TRUNCATED else "terminated",
             forfeits=forfeits,
+            course=course,
         )
+
+
+def places_and_returns(
+    batch: Batch, row: int, by_seat: Sequence[str], forfeits: Sequence[Forfeit]
+) -> tuple[list[int], list[float]]:
+    """Places and returns of a row's last finished game; seats of agents (specs ``by_seat``) that forfeited are behind all others."""
+    places, returns = batch.final_place[row].tolist(), batch.final_return[row].tolist()
+    if forfeits:
+        lost = [forfeit.agent for forfeit in forfeits]
+        places = places_after_forfeits(places, [lost.index(spec) if spec in lost else None for spec in by_seat])
+        returns = list(returns_for(batch.final_snapshot(row), tuple(places)))
+    return places, returns
 
 
 def _traceback_of(problem: Exception) -> str:
@@ -361,7 +409,10 @@ def compiled_policy(agent: Agent) -> CompiledPolicy | None:
 
 def check_answer(batch: Batch, rows: np.ndarray, answer: Any) -> np.ndarray:
     """An agent's ids, int64 (M,). _Failure unless there is a legal one for each row."""
-    ids = np.asarray(answer)
+    try:
+        ids = np.asarray(answer)
+    except ValueError as problem:
+        raise _Failure(ILLEGAL, f"act returned what makes no array: {problem}") from None
     if ids.shape != rows.shape or ids.dtype.kind not in "iu":
         raise _Failure(ILLEGAL, f"act returned {ids.dtype} {ids.shape} in place of integers {rows.shape}")
     count = batch.action_mask.shape[1]

@@ -19,6 +19,7 @@ from rich.text import Text
 from tyro.conf import arg
 
 import agents
+from agents.own import MIB
 from agents.tournament.adaptive import AdaptiveSchedule
 from agents.tournament.html import write_page
 from agents.tournament.ledger import Ledger
@@ -56,6 +57,8 @@ class Tournament(GameArguments):
     """Choose tables where it is least certain who is better, in place of a balanced schedule."""
     seconds_per_decision: Annotated[float | None, arg(metavar="S")] = None
     """An agent that takes longer forfeits the game; it is cut off even if it never answers. No limit if left out."""
+    memory_per_agent: Annotated[int | None, arg(metavar="MIB")] = None
+    """An agent from a file (python:FILE.py:NAME) whose process takes more than so many MiB forfeits the game. No limit if left out."""
     out: Annotated[Path, arg(metavar="FOLDER")] = Path("runs/tournament")
     """Where everything is written, and continued from."""
     seed: Annotated[int, arg(metavar="SEED")] = 0
@@ -76,7 +79,9 @@ class Tournament(GameArguments):
         if config.num_players < 2:
             raise UsageError("--players 1 is no tournament; allowed: at least 2")
         with console.status("loading and compiling agents ..."):
-            players = Players(self.agents, config, self.seconds_per_decision, self.games >= GAMES_WORTH_COMPILING)
+            memory = None if self.memory_per_agent is None else self.memory_per_agent * MIB
+            whole_games = self.games >= GAMES_WORTH_COMPILING
+            players = Players(self.agents, config, self.seconds_per_decision, whole_games, memory=memory)
         self.out.mkdir(parents=True, exist_ok=True)
         if self.fresh:
             (self.out / LEDGER).unlink(missing_ok=True)
@@ -115,11 +120,13 @@ class Tournament(GameArguments):
     def _check(self) -> None:
         if len(self.agents) < 2 or len(set(self.agents)) < len(self.agents):
             raise UsageError(f"--agents {' '.join(self.agents)}: at least two are needed, each named once")
-        least = {"games": 1, "processes": 1, "batch": 1, "bootstrap": 1, "seed": 0}
+        least = {"games": 1, "processes": 1, "batch": 1, "bootstrap": 1, "seed": 0, "memory_per_agent": 1}
         for name, low in least.items():
             value = getattr(self, name)
             if value is not None and value < low:
-                raise UsageError(f"--{name} {value} is not allowed; allowed: an integer from {low} on")
+                raise UsageError(
+                    f"--{name.replace('_', '-')} {value} is not allowed; allowed: an integer from {low} on"
+                )
         if self.seconds_per_decision is not None and not self.seconds_per_decision > 0:
             raise UsageError(
                 f"--seconds-per-decision {self.seconds_per_decision:g} is not allowed; allowed: a number above 0"
@@ -136,6 +143,7 @@ class Tournament(GameArguments):
             "seed": self.seed,
             "adaptive": self.adaptive,
             "seconds_per_decision": self.seconds_per_decision,
+            "memory_per_agent": self.memory_per_agent,
         }
 
     def _schedule(self, config: Configuration, ledger: Ledger) -> AnySchedule:

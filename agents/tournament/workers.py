@@ -21,15 +21,9 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from agents.tournament.play import (
-    PROCESS_DIED,
-    TOO_SLOW,
-    Chunk,
-    Forfeit,
-    GameResult,
-    Players,
-    SoFar,
-)
+from agents.own import PROCESS_DIED, TOO_SLOW
+from agents.tournament.check import check
+from agents.tournament.play import Chunk, Forfeit, GameResult, Players, SoFar
 from agents.tournament.schedule import ScheduledGame
 from kepler_envs.engine.game import Configuration
 
@@ -95,6 +89,8 @@ class Workers:
         self._tasks: Iterator[Task] = iter(())
         self._again: deque[Task] = deque()
         self._workers: list[_Worker] = []
+        if processes > 1 or players.limit is not None:
+            players.release()  # others will play
 
     def __enter__(self) -> Workers:
         return self
@@ -114,8 +110,13 @@ class Workers:
 
         Raises:
             WorkerError: a process ended for another reason than an agent.
+            CheckError: a game does not follow from its seed and its decisions.
         """
-        stop = stop or threading.Event()
+        for results in self._play(chunks, stop or threading.Event()):
+            check(results, self.players.config)
+            yield results
+
+    def _play(self, chunks: Sequence[Chunk], stop: threading.Event) -> Iterator[list[GameResult]]:
         if self.players.limit is None and (self.processes == 1 or len(chunks) <= 1):
             for chunk in chunks:
                 if stop.is_set():
@@ -131,6 +132,11 @@ class Workers:
 
     def play_alone(self, game: ScheduledGame, careful: bool = False) -> tuple[list[int], GameResult]:
         """Play one game by itself: its actions and its result; ``careful``: an agent may end the process that plays it."""
+        actions, result = self._play_alone(game, careful)
+        check([result], self.players.config)
+        return actions, result
+
+    def _play_alone(self, game: ScheduledGame, careful: bool) -> tuple[list[int], GameResult]:
         if self.players.limit is None and (self.processes == 1 or not careful):
             return self.players.play_alone(game)
         self._again.append(Task([game]))
@@ -171,7 +177,7 @@ class Workers:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         players = self.players
-        arguments = (theirs, players.specs, players.config, players.limit, players.whole_games)
+        arguments = (theirs, players.specs, players.config, players.limit, players.whole_games, players.memory)
         process = context.Process(target=_work, args=arguments, daemon=True)
         process.start()
         theirs.close()
@@ -268,13 +274,18 @@ class _Messenger:
 
 
 def _work(
-    connection: Connection, specs: Sequence[str], config: Configuration, limit: float | None, whole_games: bool
+    connection: Connection,
+    specs: Sequence[str],
+    config: Configuration,
+    limit: float | None,
+    whole_games: bool,
+    memory: int | None,
 ) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
     threading.Thread(target=_die_with_parent, daemon=True).start()
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the processes already use all cores
     try:
-        players = Players(specs, config, limit, whole_games, _Messenger(connection))
+        players = Players(specs, config, limit, whole_games, _Messenger(connection), memory)
         while True:
             task = connection.recv()
             if len(task.games) == 1:

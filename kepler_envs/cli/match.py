@@ -36,7 +36,7 @@ class CheckoutPlayer:
 
     def __init__(self, agent: Any, decisions: Any, seed: int) -> None:
         self._agent = agent
-        self._decisions = decisions  # agents.Decisions
+        self._decisions = decisions  # agents.TrustedDecisions
         self._rows = np.zeros(1, np.int64)
         agent.start(self._rows, np.array([seed], np.uint64))
 
@@ -60,7 +60,7 @@ def load_player(spec: str, config: Configuration, seed: int) -> Player:
         raise UsageError(
             f"agent {spec!r} needs {problem.name}, which is not installed: pip install 'kepler_envs[agents]'"
         ) from problem
-    return CheckoutPlayer(agent, agents.Decisions, seed)
+    return CheckoutPlayer(agent, agents.TrustedDecisions, seed)
 
 
 def agents_by_seat(specs: tuple[str, ...], seats: list[int]) -> dict[int, str]:

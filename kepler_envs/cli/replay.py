@@ -1,8 +1,7 @@
-"""``kepler-envs replay``: show, verify and draw recorded games."""
+"""``kepler-envs replay``: verify recorded games, then show or draw them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,17 +15,16 @@ from kepler_envs.cli.common import UsageError, check_target, say
 from kepler_envs.cli.stage import Stage, picture_folder, print_position, print_result, write_picture
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import Replay, ReplayError, configuration_of, read_replay, verify
-from kepler_envs.engine.snapshot import IllegalAction, Snapshot
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.printable import printable, printable_name
 
 
 @dataclass(frozen=True)
 class ShowReplay:
-    """Show a recorded game move by move, verify it, or draw it."""
+    """Play a recorded game again, and if it is the recorded one, show it move by move or draw it; exit code 1 if it differs."""
 
     file: Annotated[Positional[Path], arg(metavar="FILE")]
     """A replay, as `play --save` and `watch --save` write it."""
-    verify: bool = False
-    """Play the game again and compare; exit code 1 if it differs."""
     at: Annotated[int | None, arg(metavar="N")] = None
     """Only the position after N decisions."""
     seat: Annotated[int | None, arg(metavar="SEAT")] = None
@@ -40,28 +38,27 @@ class ShowReplay:
 
     def run(self, console: Console) -> int:
         replay = read_replay(self.file)
-        if self.verify and not self._verify(console, replay):
+        try:
+            config = configuration_of(replay, registry.game)
+            last = verify(replay, config)
+        except ReplayError as problem:
+            say(console, printable(f"DIFFERS  {self.file}: {problem}"))
             return 1
-        config = configuration_of(replay, registry.game)
         self._check(replay, config)
         for path, suffix in ((self.svg, ".svg"), (self.png, ".png")):
             if path is not None:
                 count = self._draw(replay, config, path, suffix)
                 say(console, f"{count} picture{'s' * (count != 1)} written: {path}")
-        if self.svg is None and self.png is None and not self.verify:
+        if self.svg is None and self.png is None:
             self._show(console, replay, config)
+        if self.at is None:
+            self._say_verified(console, replay, last)
         return 0
 
-    def _verify(self, console: Console, replay: Replay) -> bool:
-        try:
-            position = verify(replay, configuration_of(replay, registry.game))
-        except ReplayError as problem:
-            say(console, f"DIFFERS  {self.file}: {problem}")
-            return False
-        finished = "finished" if position.over else "unfinished"
+    def _say_verified(self, console: Console, replay: Replay, last: Snapshot) -> None:
+        finished = "finished" if last.over else "unfinished"
         counted = f"{len(replay.actions)} decisions, {finished}"
-        say(console, f"OK  {self.file}: {replay.game}, {counted}, state {position.digest()[:16]}")
-        return True
+        say(console, printable(f"OK  {self.file}: {replay.game}, {counted}, state {last.digest()[:16]}"))
 
     def _check(self, replay: Replay, config: Configuration) -> None:
         if self.at is not None and not 0 <= self.at <= len(replay.actions):
@@ -74,7 +71,7 @@ class ShowReplay:
             print_position(console, self._position(replay, config, self.at), self.seat)
             return
         stage = Stage(console, self.delay, self.seat)
-        positions = self._positions(replay, config)
+        positions = replay.positions(config)
         position = next(positions)
         stage.open(f"{config.game.title}, {config.num_players} players, seed {replay.seed}", position)
         for number, after in enumerate(positions, 1):
@@ -85,7 +82,7 @@ class ShowReplay:
             position = after
         stage.close(position)
         if position.over:
-            print_result(console, position, replay.agents)
+            print_result(console, position, [printable_name(name) for name in replay.agents])
         else:
             console.print(f"The game was left after {len(replay.actions)} decisions.")
 
@@ -99,22 +96,12 @@ class ShowReplay:
         if path.suffix:
             raise UsageError(f"{path}: name a file that ends in {suffix}, or a folder")
         count = 0
-        for number, position in enumerate(self._positions(replay, config)):
+        for number, position in enumerate(replay.positions(config)):
             if self.at in (None, number):
                 write_picture(picture_folder(path) / f"{number:04}{suffix}", position, self.seat)
                 count += 1
         return count
 
-    def _positions(self, replay: Replay, config: Configuration) -> Iterator[Snapshot]:
-        """The positions of the game; ReplayError at a decision that is not possible."""
-        number = 0
-        try:
-            for position in replay.positions(config):
-                number += 1
-                yield position
-        except IllegalAction as problem:
-            raise ReplayError(f"{self.file}: decision {number}: {problem}") from problem
-
     def _position(self, replay: Replay, config: Configuration, at: int) -> Snapshot:
         """The position after ``at`` decisions."""
-        return next(islice(self._positions(replay, config), at, None))
+        return next(islice(replay.positions(config), at, None))

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from reprlib import Repr
 from typing import Any
 
 from kepler_envs.engine.game import Configuration, Game
@@ -17,6 +18,11 @@ from kepler_envs.engine.seeds import check_seed
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
 
 FORMAT = "kepler-replay-1"
+MOST_DIGITS = 20
+"""Of an integer: seeds have as many."""
+
+_quoting = Repr()  # few levels and entries
+_quoting.maxstring = _quoting.maxother = 120
 
 
 class ReplayError(ValueError):
@@ -87,8 +93,12 @@ def write_replay(path: str | Path, replay: Replay) -> None:
         lines.append({"end": True, **replay.final})
     target = Path(path)
     partial = target.with_name(target.name + ".partial")
-    partial.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    partial.replace(target)
+    try:
+        partial.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        partial.replace(target)
+    except OSError as problem:
+        partial.unlink(missing_ok=True)
+        raise OSError(problem.errno, problem.strerror, str(target)) from problem
 
 
 def read_replay(path: str | Path) -> Replay:
@@ -110,20 +120,35 @@ def read_replay(path: str | Path) -> Replay:
             continue
         if type(line.get("action")) is not int or type(line.get("seat")) is not int:
             raise ReplayError(f"{path}: line {number} must have an integer seat and action")
+        if type(line.get("text")) is not str:
+            raise ReplayError(f"{path}: line {number} must have a text of type str, not {_quote(line.get('text'))}")
         replay.actions.append(line["action"])
         replay.seats.append(line["seat"])
-        replay.texts.append(str(line.get("text", "")))
+        replay.texts.append(line["text"])
     return replay
 
 
 def _parse(path: str | Path, number: int, line: str) -> dict[str, Any]:
     try:
-        parsed = json.loads(line)
-    except json.JSONDecodeError as problem:
+        parsed = json.loads(line, parse_int=_integer)
+    except ValueError as problem:
         raise ReplayError(f"{path}: line {number} is not JSON: {problem}") from problem
+    except RecursionError:
+        raise ReplayError(f"{path}: line {number} is nested too deeply") from None
     if not isinstance(parsed, dict):
         raise ReplayError(f"{path}: line {number} is not an object")
     return parsed
+
+
+def _quote(value: Any) -> str:
+    """What a file holds, as an error may quote it, however long or deep it is."""
+    return _quoting.repr(value)
+
+
+def _integer(digits: str) -> int:
+    if len(digits.lstrip("-")) > MOST_DIGITS:
+        raise ValueError(f"an integer of {len(digits.lstrip('-')):,} digits; allowed are {MOST_DIGITS}")
+    return int(digits)
 
 
 HEADER_TYPES = {"game": str, "options": dict, "seed": int, "components": str, "agents": list}
@@ -132,7 +157,15 @@ HEADER_TYPES = {"game": str, "options": dict, "seed": int, "components": str, "a
 def _read_header(path: str | Path, header: dict[str, Any]) -> Replay:
     for name, kind in HEADER_TYPES.items():
         if type(header.get(name)) is not kind:
-            raise ReplayError(f"{path}: line 1 must have {name} of type {kind.__name__}, not {header.get(name)!r}")
+            raise ReplayError(
+                f"{path}: line 1 must have {name} of type {kind.__name__}, not {_quote(header.get(name))}"
+            )
+    for name, value in header["options"].items():
+        if not isinstance(value, (str, int, float)):
+            raise ReplayError(f"{path}: line 1: option {name!r} must be a number or a text, not {_quote(value)}")
+    for name in header["agents"]:
+        if type(name) is not str:
+            raise ReplayError(f"{path}: line 1 must have agents of type str, not {_quote(name)}")
     return Replay(*(header[name] for name in HEADER_TYPES))
 
 
@@ -141,7 +174,7 @@ def configuration_of(replay: Replay, find_game: Callable[[str], Game]) -> Config
     try:
         check_seed(replay.seed)
         config = find_game(replay.game).configure(**replay.options)
-    except (KeyError, ValueError, TypeError) as problem:
+    except (KeyError, ValueError, TypeError, OverflowError, OSError) as problem:
         raise ReplayError(f"the replay's game cannot be set up: {problem}") from problem
     if len(replay.agents) != config.num_players:
         raise ReplayError(f"the replay names {len(replay.agents)} agents for {config.num_players} seats")
@@ -168,9 +201,9 @@ def verify(replay: Replay, config: Configuration) -> Snapshot:
             position = position.apply(action)
         except IllegalAction as problem:
             raise ReplayError(f"decision {number}: {problem}") from problem
-        if text and text != config.actions.text(action):
+        if text != config.actions.text(action):
             raise ReplayError(
-                f"decision {number}: {text!r} is recorded, but id {action} reads {config.actions.text(action)!r}"
+                f"decision {number}: {_quote(text)} is recorded, but id {action} reads {config.actions.text(action)!r}"
             )
     if replay.final is None:
         if position.over:
@@ -180,7 +213,6 @@ def verify(replay: Replay, config: Configuration) -> Snapshot:
         raise ReplayError(f"the closing line comes after {len(replay.actions)} decisions, but the game is not over")
     for name, value in closing(position, len(replay.actions)).items():
         if replay.final.get(name) != value:
-            raise ReplayError(
-                f"the closing line has {name} = {replay.final.get(name)!r}, the game played again has {value!r}"
-            )
+            found = _quote(replay.final.get(name))
+            raise ReplayError(f"the closing line has {name} = {found}, the game played again has {value!r}")
     return position

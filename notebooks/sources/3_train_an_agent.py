@@ -88,7 +88,7 @@ def habits(spec, games=64, decisions=300):
     blocks = playing.actions.blocks
     chosen, possible = np.zeros(len(blocks)), np.zeros(len(blocks))
     for _ in range(decisions):
-        actions = agent.act(agents.Decisions(batch, rows))
+        actions = agent.act(agents.TrustedDecisions(batch, rows))
         for number, block in enumerate(blocks):
             inside = slice(block.first, block.first + block.count)
             offered = batch.action_mask[:, inside].any(1) & (batch.legal_count > batch.action_mask[:, inside].sum(1))

@@ -114,7 +114,7 @@ for wild in (0, 4, 8):
     agent.start(rows, rows.astype(np.uint64))
     while rows.size:
         actions = np.full(2000, batch.SKIP)
-        actions[rows] = agent.act(agents.Decisions(batch, rows))
+        actions[rows] = agent.act(agents.TrustedDecisions(batch, rows))
         batch.step(actions)
         rows = np.flatnonzero(batch.episodes == 0)
     won = batch.final_place == 1

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,25 +15,18 @@ from rich.console import Console
 
 import agents
 import kepler_envs
-from agents.protocol import AgentError
+from agents.own import EXCEPTION, MIB, PROCESS_DIED, TOO_MUCH_MEMORY, TOO_SLOW, OwnAgent, seeds_of
+from agents.protocol import AgentError, TrustedDecisions
 from agents.tournament import play
 from agents.tournament.__main__ import main
+from agents.tournament.check import CheckError, check
 from agents.tournament.ledger import Ledger, LedgerError
-from agents.tournament.play import (
-    EXCEPTION,
-    ILLEGAL,
-    PROCESS_DIED,
-    TOO_SLOW,
-    Forfeit,
-    GameResult,
-    Players,
-    SoFar,
-    places_after_forfeits,
-)
+from agents.tournament.play import ILLEGAL, Course, Forfeit, GameResult, Players, SoFar, places_after_forfeits
 from agents.tournament.run import Tournament
 from agents.tournament.schedule import Schedule
 from agents.tournament.workers import Task, Workers, _Worker
-from tests.agents.misbehaving import DECISION
+from kepler_envs.engine.batch import Batch
+from tests.agents.misbehaving import ASKED
 
 GAME = "kitten_adventurers"
 CONFIG = kepler_envs.game(GAME).configure(4)
@@ -41,9 +37,22 @@ def own(name: str) -> str:
     return f"python:{FILE}:{name}"
 
 
+def is_time(game, agent: int = 1) -> bool:
+    """Whether an agent of misbehaving.py does so in this game."""
+    seats = [seat for seat, index in enumerate(game.agents) if index == agent]
+    return bool(seats) and seeds_of(game.agent_seeds[seats[0]])[0] % 3 == 0
+
+
 def games_with(name: str, count: int = 24, **settings):
     players, schedule = Players(("uniform", own(name)), CONFIG, **settings), Schedule(2, 4, 0)
     return players, [schedule[number] for number in range(count)]
+
+
+@pytest.fixture(scope="module")
+def fine() -> list[GameResult]:
+    """The games if nobody misbehaves."""
+    players, games = games_with("Lowest")
+    return players.play(games)
 
 
 # ---------------------------------------------------------------- what becomes of the game
@@ -56,13 +65,16 @@ def games_with(name: str, count: int = 24, **settings):
         ("NamesNoId", ILLEGAL, "act returned the id"),
         ("NamesIllegalId", ILLEGAL, "legal were"),
         ("NamesHalves", ILLEGAL, "act returned float64 (1,) in place of integers (1,)"),
+        ("NamesWords", EXCEPTION, "ValueError: Object arrays cannot be saved"),
+        ("Exits", EXCEPTION, "SystemExit: had enough"),
+        ("Interrupts", EXCEPTION, "KeyboardInterrupt"),
+        ("Forks", EXCEPTION, "a process that act had forked came back from it"),
     ],
 )
-def test_a_forfeit_costs_the_game_and_no_other(name, reason, words):
+def test_a_forfeit_costs_the_game_and_no_other(name, reason, words, fine):
     players, games = games_with(name)
     results = players.play(games)
     assert [players.play_alone(game)[1] for game in games] == results  # however the games are played
-    fine = Players(("uniform", own("Lowest")), CONFIG).play(games)
     lost = [result for result in results if result.forfeits]
     assert 4 <= len(lost) <= 16
     for game, result, without in zip(games, results, fine, strict=True):
@@ -70,7 +82,7 @@ def test_a_forfeit_costs_the_game_and_no_other(name, reason, words):
             assert (result.ranks, result.length) == (without.ranks, without.length)
             continue
         (forfeit,) = result.forfeits
-        assert game.seed % 3 == 0 and forfeit.decision >= DECISION
+        assert is_time(game) and forfeit.decision >= ASKED - 1
         assert (forfeit.agent, forfeit.reason) == (own(name), reason) and words in forfeit.details
         own_seats = [seat for seat, spec in enumerate(result.agents) if spec == own(name)]
         assert {result.ranks[seat] for seat in own_seats} == {4 - len(own_seats) + 1}
@@ -84,6 +96,146 @@ def test_a_traceback_begins_in_the_agent():
     details = next(result.forfeits[0].details for result in players.play(games) if result.forfeits)
     frames = [line for line in details.splitlines() if line.startswith("  File")]
     assert len(frames) == 2 and all(str(FILE) in frame for frame in frames)
+
+
+def test_a_forked_process_may_end_by_itself():
+    players, games = games_with("ForksAndWaits", 8)
+    game = next(filter(is_time, games))
+    assert not players.play_alone(game)[1].forfeits
+
+
+def test_a_hog_of_memory_forfeits_and_begins_anew():
+    """It keeps what it took, so its process is replaced; games after that are not touched."""
+    players, games = games_with("Hogs", 24, memory=256 * MIB)
+    bad, fine = ([game for game in games if is_time(game) == late][:2] for late in (True, False))
+    for game, late in ((bad[0], True), (fine[0], False), (bad[1], True), (fine[1], False)):
+        forfeits = players.play_alone(game)[1].forfeits
+        assert [forfeit.reason for forfeit in forfeits] == [TOO_MUCH_MEMORY] * late
+        assert all("MemoryError" in forfeit.details for forfeit in forfeits)
+
+
+def test_too_little_memory_for_the_process_itself():
+    with pytest.raises(AgentError, match="1 MiB of memory are too few: its process takes"):
+        agents.load(own("Lowest"), CONFIG, memory=MIB)
+
+
+# ---------------------------------------------------------------- what an agent can reach
+
+
+def test_what_is_written_changes_no_game(fine):
+    """In the games' own memory, a bot that sets its quest cards to 1 wins four games of five."""
+    players, games = games_with("Writes", 12)
+    assert players.play(games) == [
+        replace(result, agents=tuple(spec.replace("Lowest", "Writes") for spec in result.agents))
+        for result in fine[: len(games)]
+    ]
+
+
+def test_no_game_is_in_the_process_of_an_agent():
+    players, games = games_with("LooksForGames", 2)
+    assert not any(result.forfeits for result in players.play(games))
+
+
+def test_the_seed_of_a_game_does_not_follow_from_what_agents_are_told():
+    """The seeds of schedule.py are mixed by steps that can be undone."""
+    game = Schedule(2, 4, 0)[0]
+    told = seeds_of(game.agent_seeds[0])[0]
+    assert told != game.agent_seeds[0] and told == seeds_of(game.agent_seeds[0])[0]
+    assert len({seeds_of(seed) for seed in range(1000)}) == 1000
+    assert hashlib.blake2b((7).to_bytes(8, "little"), digest_size=16, person=b"agent of a file").digest() == b"".join(
+        word.to_bytes(8, "little") for word in seeds_of(7)
+    )
+
+
+def test_snapshots_are_drawn_for_the_seat_whatever_else_is_played():
+    players, games = games_with("Samples", 6)
+    results = players.play(games)
+    assert not any(result.forfeits for result in results)
+    assert players.play(games[::-1])[::-1] == results == [players.play_alone(game)[1] for game in games]
+
+
+def test_snapshots_do_not_tell_what_is_hidden():
+    """Two games that a seat cannot tell apart give it the same snapshots."""
+    agent = agents.load(own("Samples"), CONFIG)
+    batch = Batch(CONFIG, 2, 3)
+    rows = np.arange(2)
+    for _ in range(30):
+        batch.step(batch.uniform())
+    true = batch.snapshot(0)
+    for row, position in enumerate((true, true.resample(true.seat, 5))):
+        batch.restore(row, position)
+    assert batch.states[0].tobytes() != batch.states[1].tobytes()
+    agent.start(rows, np.array([9, 9], np.uint64))
+    states = agent._resampled(TrustedDecisions(batch, rows))
+    assert states[: len(states) // 2] == states[len(states) // 2 :]
+    agent.start(rows, np.array([9, 10], np.uint64))
+    other = agent._resampled(TrustedDecisions(batch, rows))
+    assert other[: len(other) // 2] == states[: len(states) // 2] != other[len(other) // 2 :]
+
+
+# ---------------------------------------------------------------- games are played again before they count
+
+
+@pytest.fixture(scope="module")
+def played():
+    players, games = games_with("Raises", 12)
+    results = players.play(games)
+    check(results, CONFIG)
+    return results
+
+
+def test_games_of_compiled_policies_have_no_course():
+    assert all(
+        result.course is None
+        for result in Players(("uniform", "greedy"), CONFIG, whole_games=False).play([Schedule(2, 4, 0)[0]])
+    )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda game: {"ranks": game.ranks[::-1]}, "its places is"),
+        (lambda game: {"scores": tuple(score + 1 for score in game.scores)}, "its scores is"),
+        (lambda game: {"returns": tuple(-value for value in game.returns)}, "its returns is"),
+        (lambda game: {"length": game.length + 1}, "its length is"),
+        (lambda game: {"end": "truncated"}, "its end is truncated, played again terminated"),
+        (lambda game: {"seed": game.seed + 1}, "decision|its|it is"),
+        (lambda game: {"course": Course(game.course.actions, "0" * 64)}, "its final state is 0000"),
+        (lambda game: {"course": Course(game.course.actions[:-1], game.course.digest)}, "it is not over"),
+        (lambda game: {"course": Course([*game.course.actions, 0], game.course.digest)}, "it is over before decision"),
+        (lambda game: {"course": Course([10**6], game.course.digest)}, "decision 1, id 1000000, is not legal"),
+        (lambda game: {"forfeits": ()}, "its places is|its returns is"),
+    ],
+)
+def test_a_game_that_does_not_follow_from_its_decisions_is_an_error(played, wrong, words):
+    number = next(number for number, game in enumerate(played) if game.forfeits)
+    changed = [*played[:number], replace(played[number], **wrong(played[number])), *played[number + 1 :]]
+    with pytest.raises(CheckError, match=f"game {number} .*does not follow from its seed .*: ({words})"):
+        check(changed, CONFIG)
+
+
+class Cheat:
+    """An agent in the process of the games that wins by writing into them; no file can be loaded so."""
+
+    def start(self, rows, seeds) -> None: ...
+
+    def act(self, decisions):
+        for row, seat in zip(decisions.rows, decisions.seat, strict=True):
+            decisions.batch.states["player"]["quest_count"][row, seat] = 1
+        return decisions.action_mask.argmax(axis=1)
+
+
+def test_a_changed_state_is_noticed_before_the_game_counts(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(agents.KINDS, "ppo", agents.Kind("ppo:PATH", "a cheat", lambda argument, config: Cheat()))
+    command = [GAME, "--agents", "uniform", "ppo:x", "--games", "12", "--processes", "1", "--out", str(tmp_path)]
+    assert main(command) == 1
+    said = capsys.readouterr().err
+    assert re.search(r"tournament: game \d+ \(seed \d+\) does not follow from its seed and its \d+ decisions: ", said)
+    with sqlite3.connect(tmp_path / "games.sqlite") as database:
+        assert database.execute("SELECT count(*) FROM games").fetchone() == (0,)
+
+
+# ---------------------------------------------------------------- more that goes wrong
 
 
 def test_an_agent_that_cannot_start_forfeits_every_game_before_its_first_decision():
@@ -120,7 +272,7 @@ def test_a_decision_that_took_too_long_is_a_forfeit(monkeypatch):
     players, games = games_with("IsSlow", 4, limit=0.15)
     results = players.play(games)
     late = [result for result in results if result.forfeits]
-    assert {result.number for result in late} == {game.number for game in games if game.seed % 3 == 0} != set()
+    assert {result.number for result in late} == {game.number for game in games if is_time(game)} != set()
     for result in late:
         assert result.forfeits[0].reason == TOO_SLOW and "0.15 s were allowed" in result.forfeits[0].details
 
@@ -129,18 +281,18 @@ def test_agents_that_never_return_or_end_the_process(tmp_path):
     """One process, which is replaced whenever an agent takes it down; every game is played to its end."""
     names = ("NeverReturns", "EndsTheProcess")
     players, schedule = Players(tuple(map(own, names)), CONFIG, limit=0.5), Schedule(2, 4, 0)
-    divisible = [number for number in range(40) if schedule[number].seed % 3 == 0][:1]
-    others = [number for number in range(40) if schedule[number].seed % 3][:3]
-    games = [schedule[number] for number in (*others[:1], *divisible, *others[1:])]
+    bad = [number for number in range(40) if is_time(schedule[number], 0) and is_time(schedule[number])][:1]
+    others = [n for n in range(40) if not is_time(schedule[n], 0) and not is_time(schedule[n])][:3]
+    games = [schedule[number] for number in (*others[:1], *bad, *others[1:])]
     with Workers(players, 1) as workers:
         results = {result.number: result for some in workers.play([games]) for result in some}
     assert sorted(results) == sorted(game.number for game in games)
     assert not any(results[number].forfeits for number in others)
     reasons = {own("NeverReturns"): TOO_SLOW, own("EndsTheProcess"): PROCESS_DIED}
-    for number in divisible:
+    for number in bad:
         forfeits = results[number].forfeits
         assert forfeits and all(forfeit.reason == reasons[forfeit.agent] for forfeit in forfeits)
-        assert all(forfeit.decision >= DECISION for forfeit in forfeits)
+        assert all(forfeit.decision >= ASKED - 1 for forfeit in forfeits)
         assert forfeits[0].decision <= forfeits[-1].decision < results[number].length
 
 
@@ -220,7 +372,7 @@ def test_a_limit_is_above_0(tmp_path, capsys, seconds):
 
 def test_agents_of_your_own():
     agent = agents.load(own("Lowest"), CONFIG)
-    assert agent.name == own("Lowest") and type(agent).__name__ == "Lowest"
+    assert agent.name == own("Lowest") and isinstance(agent, OwnAgent)
     assert agents.fingerprint(own("Lowest")) == agents.fingerprint(own("Raises")) != ""
     assert np.array_equal(Players(("uniform", own("Lowest")), CONFIG)._policies >= 0, [True, False])
 
@@ -232,7 +384,8 @@ def test_agents_of_your_own():
         ("python:nowhere.py:Agent", "there is no file nowhere.py"),
         (own("Missing"), "has nothing named Missing to call"),
         (own("NOT_CALLABLE"), "has nothing named NOT_CALLABLE to call"),
-        (own("IsNoAgent"), "has no methods start and act"),
+        (own("IsNoAgent"), r"IsNoAgent\(config\) has no methods start and act"),
+        (own("FailsAtOnce"), r"FailsAtOnce\(config\) failed\n(.*\n)*SystemExit: not today"),
         (f"python:{FILE.parent / '__init__'}.txt:Agent", "there is no file"),
     ],
 )

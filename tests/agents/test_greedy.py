@@ -13,7 +13,7 @@ import pytest
 import agents
 import kepler_envs
 from agents.greedy import greedy_games
-from agents.protocol import Decisions
+from agents.protocol import TrustedDecisions
 from agents.tournament.play import Players
 from agents.tournament.schedule import ScheduledGame
 from agents.tournament.standings import share
@@ -80,7 +80,7 @@ def test_a_choice_does_not_depend_on_what_the_seat_cannot_know(game):
                 for row in range(1, versions):
                     batch.restore(row, position.resample(position.seat, 1000 * decision + row))
                 greedy.start(rows, np.full(versions, decision, np.uint64))
-                actions = greedy.act(Decisions(batch, rows))
+                actions = greedy.act(TrustedDecisions(batch, rows))
                 assert set(actions) == {actions[0]}, f"{game}, {num_players} players, seed {seed}, decision {decision}"
                 position, decision = position.apply(int(actions[0])), decision + 1
 
@@ -94,7 +94,7 @@ config = kepler_envs.game({game!r}).configure()
 greedy, batch, row, actions = agents.load("greedy", config), Batch(config, 1, 5), np.array([0]), []
 greedy.start(row, np.array([6], np.uint64))
 while not batch.episodes[0]:
-    actions.append(int(greedy.act(agents.Decisions(batch, row))[0]))
+    actions.append(int(greedy.act(agents.TrustedDecisions(batch, row))[0]))
     batch.step(np.array(actions[-1:]))
 print(json.dumps([actions, batch.final_place[0].tolist()]))
 """

@@ -10,7 +10,7 @@ import kepler_envs
 from agents import checkpoint
 from agents.inference import CompiledNetwork, can_compile
 from agents.ppo import NetworkAgent, TorchNetwork, position_network
-from agents.protocol import Decisions
+from agents.protocol import TrustedDecisions
 from agents.views import view_of
 from kepler_envs.adapters.sb3 import PiecePolicy
 from kepler_envs.engine.batch import Batch
@@ -123,7 +123,7 @@ def test_draws_follow_the_probabilities(channels):
     agent = NetworkAgent(policy, deterministic=False)
     rows = np.arange(4000)
     agent.start(rows, np.arange(4000, dtype=np.uint64) * np.uint64(7919))
-    drawn = np.bincount(agent.act(Decisions(batch, rows)), minlength=len(config.actions)) / 4000
+    drawn = np.bincount(agent.act(TrustedDecisions(batch, rows)), minlength=len(config.actions)) / 4000
     priors, _ = position_network(policy)(batch.observation[:1], batch.action_mask[:1])
     error = np.sqrt(priors[0] * (1 - priors[0]) / 4000)
     assert (abs(drawn - priors[0]) <= 5 * error + 1e-6).all()

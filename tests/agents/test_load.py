@@ -11,7 +11,7 @@ import agents
 import kepler_envs
 from agents.compiled import CompiledAgent
 from agents.greedy import greedy_policy
-from agents.protocol import AgentError, Decisions
+from agents.protocol import AgentError, TrustedDecisions
 
 CONFIG = kepler_envs.game("kitten_adventurers").configure(4)
 
@@ -65,7 +65,7 @@ def test_rows_must_be_started():
     agent = agents.load("uniform", CONFIG)
     agent.start(np.arange(2), np.arange(2, dtype=np.uint64))
     with pytest.raises(AgentError, match="row 3, in which it has not been started"):
-        agent.act(Decisions(kepler_envs.Batch(CONFIG, 4, 1), np.arange(4)))
+        agent.act(TrustedDecisions(kepler_envs.Batch(CONFIG, 4, 1), np.arange(4)))
 
 
 def first_actions(order: list[int], seeds: list[int]) -> dict[int, list[int]]:
@@ -78,7 +78,7 @@ def first_actions(order: list[int], seeds: list[int]) -> dict[int, list[int]]:
     for _ in range(5):
         actions = np.empty(len(seeds), np.int64)
         for row in order:
-            actions[row] = agent.act(Decisions(batch, np.array([row])))[0]
+            actions[row] = agent.act(TrustedDecisions(batch, np.array([row])))[0]
             chosen[seeds[row]].append(int(actions[row]))
         batch.step(actions)
     return chosen

@@ -19,7 +19,7 @@ from agents.compiled import CompiledAgent
 from agents.greedy import greedy_policy
 from agents.mcts import MctsAgent, MctsConfig, search
 from agents.mcts.kernels.tree import NONE, ROOT
-from agents.protocol import AgentError, Decisions
+from agents.protocol import AgentError, TrustedDecisions
 from agents.train import evaluate
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
@@ -135,7 +135,7 @@ def ids_of_others_alone(position: Snapshot, ending: int) -> set[int]:
         greedy.start(row, np.array([deal], np.uint64))
         while not after.over and after.seat != position.seat:
             batch.restore(0, after)
-            after = after.apply(int(greedy.act(Decisions(batch, row))[0]))
+            after = after.apply(int(greedy.act(TrustedDecisions(batch, row))[0]))
         own_next |= set() if after.over else set(after.legal_ids())
     return others_next - own_next
 
@@ -170,7 +170,7 @@ def test_a_move_is_a_function_of_seed_and_position(game, variant, untrained):
 
     def moves(agent: MctsAgent, asked_rows: np.ndarray) -> list[int]:
         agent.start(asked_rows, asked_rows.astype(np.uint64) + np.uint64(7))
-        return agent.act(Decisions(batch, asked_rows)).tolist()
+        return agent.act(TrustedDecisions(batch, asked_rows)).tolist()
 
     alone = [moves(MctsAgent(asked, config), rows[row : row + 1])[0] for row in rows]
     together = MctsAgent(asked, config)
@@ -257,7 +257,7 @@ def test_a_row_that_was_not_started_is_refused():
     agent, batch = agents.load("mcts:5", config), Batch(config, 2, 0)
     agent.start(np.array([0]), np.array([1], np.uint64))
     with pytest.raises(AgentError, match="row 1"):
-        agent.act(Decisions(batch, np.arange(2)))
+        agent.act(TrustedDecisions(batch, np.arange(2)))
 
 
 def test_a_finished_game_is_refused():

@@ -312,7 +312,7 @@ def test_a_network_of_several_player_counts_plays_them_all(finished):
         batch, agent, rows = Batch(config, 6, 1), agents.load(f"ppo:{finished.out}", config), np.arange(6)
         agent.start(rows, batch.seed)
         for _ in range(30):
-            batch.step(agent.act(agents.Decisions(batch, rows)))
+            batch.step(agent.act(agents.TrustedDecisions(batch, rows)))
     with pytest.raises(AgentError, match=r"num_players is \[2, 3, 4\], here 5"):
         agents.load(f"ppo:{finished.out}", GAME.configure(5, quest_size=2))
     with pytest.raises(AgentError, match="option quest_size is 2, here 4"):

@@ -19,7 +19,7 @@ import kepler_envs
 from agents import checkpoint, published
 from agents.config import PoolConfig, TrainConfig, command_line
 from agents.ppo import PPOAgent
-from agents.protocol import AgentError, Decisions
+from agents.protocol import AgentError, TrustedDecisions
 from agents.publish import CURVE, MOST_BYTES, Publish, agreement_of_play, main, publish
 from agents.train import Run, train
 from docs import build
@@ -33,7 +33,7 @@ def play_legally(agent: agents.Agent, config: Configuration, steps: int = 60) ->
     batch, rows = Batch(config, 8, 3), np.arange(8)
     agent.start(rows, batch.seed)
     for _ in range(steps):
-        batch.step(agent.act(Decisions(batch, rows)))  # refuses what is not legal
+        batch.step(agent.act(TrustedDecisions(batch, rows)))  # refuses what is not legal
 
 
 @pytest.fixture(scope="module")
@@ -132,8 +132,8 @@ def test_float16_does_not_change_play(finished, folder):
     batch, rows = Batch(config, 32, 11), np.arange(32)
     same = []
     for _ in range(100):
-        actions = whole.act(Decisions(batch, rows))
-        same.append(half.act(Decisions(batch, rows)) == actions)
+        actions = whole.act(TrustedDecisions(batch, rows))
+        same.append(half.act(TrustedDecisions(batch, rows)) == actions)
         batch.step(actions)
     assert np.mean(same) >= 0.99
     assert written.description["float16"]["same_choice"] >= 0.99

@@ -17,7 +17,7 @@ from rich.console import Console
 
 import agents
 import kepler_envs
-from agents.protocol import AgentError, Decisions
+from agents.protocol import AgentError, TrustedDecisions
 from agents.tournament import run as tournament_module
 from agents.tournament.__main__ import main
 from agents.tournament.ledger import Ledger, LedgerError
@@ -245,14 +245,14 @@ def test_the_report(tmp_path):
 
 
 class Lowest:
-    """Plays the lowest legal id; it sees only what ``Decisions`` shows."""
+    """Plays the lowest legal id; it sees only what ``TrustedDecisions`` shows."""
 
     name = "lowest"
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
         assert rows.dtype == np.int64 and seeds.dtype == np.uint64 and len(rows) == len(seeds)
 
-    def act(self, decisions: Decisions) -> np.ndarray:
+    def act(self, decisions: TrustedDecisions) -> np.ndarray:
         assert decisions.observation.shape == (len(decisions), CONFIG.observation.size)
         assert np.all(decisions.seat == decisions.batch.seat[decisions.rows])
         return decisions.action_mask.argmax(axis=1)

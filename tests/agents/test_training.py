@@ -22,7 +22,7 @@ import kepler_envs
 from agents import checkpoint
 from agents.config import TrainConfig
 from agents.ppo import PPOAgent
-from agents.protocol import AgentError, Decisions
+from agents.protocol import AgentError, TrustedDecisions
 from agents.train import Run, evaluate, train
 
 ROOT = Path(__file__).parents[2]
@@ -168,7 +168,7 @@ def playing() -> kepler_envs.Configuration:
 
 
 def choices(agent, batch: kepler_envs.Batch, rows: np.ndarray) -> np.ndarray:
-    return agent.act(Decisions(batch, rows))
+    return agent.act(TrustedDecisions(batch, rows))
 
 
 @pytest.mark.parametrize("deterministic", [True, False])

@@ -1,0 +1,16 @@
+"""Words from outside (names, files, messages) as they may be shown."""
+
+from __future__ import annotations
+
+KEPT = "\n\t"
+"""Control characters that only lay text out."""
+
+
+def printable(text: str) -> str:
+    """``text`` with a ``?`` for whatever a terminal would obey and no XML may hold: control and format characters, lone surrogates."""
+    return "".join(letter if letter.isprintable() or letter in KEPT else "?" for letter in text)
+
+
+def printable_name(name: str) -> str:
+    """The same for a name, which is one line."""
+    return "".join(letter if letter.isprintable() else "?" for letter in name)

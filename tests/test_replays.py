@@ -1,0 +1,164 @@
+"""Replays from outside: damaged, edited or made to do harm, each is told in one clear line and never shown as if it were the game."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kepler_envs
+from kepler_envs.cli import main
+from kepler_envs.engine.replay import read_replay, record, write_replay
+
+GAME = "kitten_adventurers"
+EDITS = 200
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory) -> bytes:
+    """The file of a whole short game."""
+    path = tmp_path_factory.mktemp("replay") / "game.jsonl"
+    config = kepler_envs.game(GAME).configure(2, max_turns=4)
+    batch, actions = kepler_envs.Batch(config, 1, 0), []
+    batch.reset(np.array([5], np.uint64))
+    while not batch.episodes[0]:
+        choice = batch.uniform()
+        actions.append(int(choice[0]))
+        batch.step(choice)
+    write_replay(path, record(config, 5, actions, ["ada", "ben"]))
+    return path.read_bytes()
+
+
+@pytest.fixture
+def path(tmp_path, content) -> Path:
+    path = tmp_path / "game.jsonl"
+    path.write_bytes(content)
+    return path
+
+
+def edit(path: Path, line: int, **values) -> None:
+    lines = [json.loads(text) for text in path.read_text().splitlines()]
+    lines[line].update(values)
+    path.write_text("".join(json.dumps(one) + "\n" for one in lines))
+
+
+def edited(content: bytes, dice: random.Random) -> bytes:
+    """One accident: a bit or a byte, a piece cut out or doubled, a line lost, doubled or moved, a value replaced."""
+    kind, place = dice.randrange(8), dice.randrange(len(content))
+    lines = content.splitlines(keepends=True)
+    line = dice.randrange(len(lines))
+    if kind == 0:
+        return content[:place] + bytes([content[place] ^ 1 << dice.randrange(8)]) + content[place + 1 :]
+    if kind == 1:
+        return content[:place] + bytes([dice.randrange(256)]) + content[place + 1 :]
+    if kind == 2:
+        return content[:place]
+    if kind == 3:
+        return content[:place] + content[place + dice.randrange(1, 9) :]
+    if kind == 4:
+        return b"".join([*lines[:line], *lines[line + 1 :]])
+    if kind == 5:
+        return b"".join([*lines[:line], lines[line], *lines[line:]])
+    if kind == 6:
+        other = dice.randrange(len(lines))
+        lines[line], lines[other] = lines[other], lines[line]
+        return b"".join(lines)
+    values = json.loads(lines[line])
+    name = dice.choice(sorted(values))
+    wrong = [None, -1, 10**19, 1.5, "", "x\x1b[2J", [], [[]] * 3, {}, True, float("nan")]
+    lines[line] = json.dumps({**values, name: dice.choice(wrong)}).encode() + b"\n"
+    return b"".join(lines)
+
+
+def test_no_accident_is_shown_as_the_game(path, content, capsys):
+    """Whatever is edited is an error of one line, or it is a name, which no game can contradict."""
+    dice, original, outcomes = random.Random(14), read_replay(path), {0: 0, 1: 0, 2: 0}
+    for _ in range(EDITS):
+        path.write_bytes(edited(content, dice))
+        code = main(["replay", str(path), "--at", "0"])
+        said = capsys.readouterr()
+        outcomes[code] += 1
+        if code == 0:
+            shown = read_replay(path)
+            shown.agents = original.agents
+            assert shown == original
+        else:
+            words = said.err if code == 2 else said.out
+            assert words.count("\n") == 1 and str(path) in words and "\x1b" not in words
+    assert outcomes[0] <= EDITS // 10 and outcomes[1] >= 20 and outcomes[2] >= 20, outcomes
+
+
+@pytest.mark.parametrize(
+    ("line", "values", "words"),
+    [
+        (1, {"action": 10**4999}, "line 2 is not JSON: an integer of 5,000 digits; allowed are 20"),
+        (0, {"seed": -(10**4999)}, "line 1 is not JSON: an integer of 5,000 digits"),
+        (2, {"seat": 1.0}, "line 3 must have an integer seat and action"),
+        (2, {"text": ["x"]}, "line 3 must have a text of type str, not ['x']"),
+        (0, {"agents": ["ada", 7]}, "line 1 must have agents of type str, not 7"),
+        (0, {"options": {"num_players": [2]}}, "option 'num_players' must be a number or a text, not [2]"),
+        (0, {"game": "g" * 5000, "options": 3}, "line 1 must have options of type dict, not 3"),
+    ],
+)
+def test_values_that_no_replay_has(line, values, words, path, capsys):
+    limit = sys.get_int_max_str_digits()
+    sys.set_int_max_str_digits(0)
+    try:
+        edit(path, line, **values)
+    finally:
+        sys.set_int_max_str_digits(limit)
+    assert main(["replay", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"kepler-envs: {path}: ") and words in said and len(said) < 400
+
+
+@pytest.mark.parametrize("bracket", ["[", '{"a":'])
+def test_deep_nesting(bracket, path, content, capsys):
+    path.write_bytes(content + bracket.encode() * 100_000 + b"\n")
+    assert main(["replay", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert "is nested too deeply" in said and said.count("\n") == 1
+    path.write_bytes(content.replace(b'"returns": ', b'"returns": ' + b"[" * 900 + b"]" * 900 + b', "x": ', 1))
+    assert main(["replay", str(path)]) == 1
+    assert "the closing line has returns = [[[" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("line", "values", "words"),
+    [
+        (-1, {"hash": "0" * 64}, "the closing line has hash = '000"),
+        (-1, {"returns": [1.0, 1.0]}, "the closing line has returns = [1.0, 1.0], the game played again has"),
+        (3, {"text": "win at once"}, "decision 3: 'win at once' is recorded, but id"),
+        (3, {"text": ""}, "decision 3: '' is recorded, but id"),
+    ],
+)
+@pytest.mark.parametrize("arguments", [[], ["--at", "2"], ["--svg", "pictures"]])
+def test_what_was_edited_is_not_shown(line, values, words, arguments, path, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    edit(path, line, **values)
+    assert main(["replay", str(path), *arguments]) == 1
+    said = capsys.readouterr().out
+    assert said.startswith(f"DIFFERS  {path}: ") and words in said and said.count("\n") == 1
+    assert not (tmp_path / "pictures").exists()
+
+
+def test_names_cannot_command_a_terminal(path, capsys):
+    edit(path, 0, agents=["\x1b[2Jada\x07\n\u202e", "b\ud800en"])
+    assert main(["replay", str(path), "--delay", "0"]) == 0
+    said = capsys.readouterr().out
+    assert "?[2Jada???" in said and "b?en" in said and "\x1b" not in said and "\x07" not in said
+
+
+def test_a_full_disk_leaves_the_earlier_file(path, content, monkeypatch):
+    def full(self: Path, *arguments, **options):
+        open(self, "w").close()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match="No space left on device: '.*game.jsonl'"):
+        write_replay(path, read_replay(path))
+    assert path.read_bytes() == content and [one.name for one in path.parent.iterdir()] == [path.name]
