@@ -290,8 +290,7 @@ class RecallObserver:
         moment = state.moment
         if moment.position is None:
             return f"player_{player} before the deal"
-        decisions = int(moment.position.state["decisions"])
-        return f"player_{player} after {decisions} decisions, {moment.known()[player].hex()}"
+        return f"player_{player} {moment.known()[player].hex()}"
 
 
 def exact(paid: float) -> float:

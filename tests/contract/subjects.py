@@ -6,6 +6,8 @@ A game's tests provide ``tests/games/<game>/invariants.py`` with
     check_decision(before, action, after, config)       the same for a decision (optional)
     EAGER                                               ids that move the game on; random games prefer them
     HIDES                                               whether the game has hidden cards (optional, True)
+    REVEALS                                             pieces of the observation in which hidden things come to light
+    ASKS_TELL                                           whether a hidden thing can decide that a seat is asked (optional, False)
     possible_nodes(config)                              nodes that random games reach (optional, all but OVER)
     PLAYTHROUGH_OPTIONS                                 options that keep golden playthroughs short (optional)
 """
@@ -34,6 +36,8 @@ class Hooks:
     check_decision: Callable[[Any, int, Any, Configuration], None]
     eager_ids: frozenset[int]
     hides: bool
+    reveals: tuple[str, ...]
+    asks_tell: bool
     possible_nodes: Callable[[Configuration], set[Any]]
     playthrough_options: dict[str, Any]
 
@@ -46,6 +50,8 @@ def hooks_of(game: Game) -> Hooks:
         getattr(module, "check_decision", lambda *_: None),
         frozenset(module.EAGER),
         getattr(module, "HIDES", True),
+        module.REVEALS,
+        getattr(module, "ASKS_TELL", False),
         getattr(module, "possible_nodes", _all_nodes),
         getattr(module, "PLAYTHROUGH_OPTIONS", {}),
     )

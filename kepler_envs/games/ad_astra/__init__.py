@@ -62,12 +62,13 @@ def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]
 
 
 def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
-    """``vp`` (points by seat), ``round``, ``end_reason`` (:class:`EndReason`) and ``decisions`` of the game."""
+    """``vp`` (points by seat), ``round``, ``end_reason`` (:class:`EndReason`); ``decisions`` of the game, 0 while it
+    runs: whether a seat was asked tells of its artifacts."""
     return {
         "vp": [int(points) for points in state["player"]["points"][: state["num_players"]]],
         "round": int(state["round_number"]),
         "end_reason": EndReason(int(state["end_reason"])),
-        "decisions": int(state["decisions"]),
+        "decisions": int(state["decisions"]) if state["end"] else 0,
     }
 
 

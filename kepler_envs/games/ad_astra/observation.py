@@ -371,7 +371,8 @@ def resample(s, t, seat, generator):
     """Redraw face-down planets, face-down cards, artifacts of others and the deck from what ``seat`` knows.
 
     Planets it has looked at stay. An opponent who is asked for a decision has at least two choices, so if only an
-    artifact can give it the second one, it holds such an artifact.
+    artifact can give it the second one, it holds such an artifact. Decisions are counted anew: how many there were tells
+    who had an artifact to play.
     """
     _redraw_planets(s, seat, generator)
     for other in range(int(s.num_players)):
@@ -380,6 +381,7 @@ def resample(s, t, seat, generator):
     _redraw_artifacts(s, seat, generator)
     while not _has_a_choice(s, t):
         _redraw_artifacts(s, seat, generator)
+    s.decisions = 0
     s.rng = fork(generator)
 
 

@@ -21,6 +21,7 @@ from kepler_envs.games.race_to_kepler.state import (
     KNOWN_SLOTS,
     LOOK_ZONE,
     MAX_PLAYERS,
+    MOST_COUNTED,
     MOST_UNITS,
     NUM_CITIES,
     NUM_DEPARTMENTS,
@@ -35,13 +36,14 @@ from kepler_envs.games.race_to_kepler.state import (
     Node,
 )
 
-CITY, MOVE, CHOICE, BID = int(Node.CITY), int(Node.MOVE), int(Node.CHOICE), int(Node.BID)
+CITY, ACTION, MOVE, CHOICE, REPLAY, BID = (
+    int(node) for node in (Node.CITY, Node.ACTION, Node.MOVE, Node.CHOICE, Node.REPLAY, Node.BID)
+)
 MOST_CARDS = 400  # in the game; 142 with the default cards
 MOST_SHOWN = 127  # of a kind in one zone
 MOST_PARSECS = 200  # just below the end of the longest track, and the longest jump
 MOST_MOVED = 10  # "any number" is shown as this
-MOST_DECISIONS = 150 + MOST_CARDS  # of a turn
-MOST_COUNTED = 1000  # of anything counted in a turn
+MOST_DECISIONS = 150 + MOST_CARDS  # of a turn, as shown; an effect may ask for more
 
 LAYOUT = Layout(
     [
@@ -107,7 +109,7 @@ LAYOUT = Layout(
         piece("gold_pile", COUNT, 64, "Gold in the pile", scale=26),
         piece("crew_deck_size", COUNT, 64, "cards in the crew deck", scale=64),
         piece("titan_deck_size", COUNT, NUM_TITANS, "titans in their deck", scale=16),
-        piece("decisions", COUNT, MOST_DECISIONS, "decisions of this turn, or of the encounter after it", scale=150),
+        piece("decisions", COUNT, MOST_DECISIONS, "decisions of the observer's own turn, or of the choice of cities; else 0", scale=150),
         piece("tokens", FLAG, 1, "encounter tokens still on the track", shape=NUM_TOKENS),
         piece("crossed", FLAG, 1, "encounter tokens the active player has passed this turn", shape=NUM_TOKENS),
         piece("node", ONE_HOT, 1, "what the seat to move is asked for; all 0 once the game is over", shape=len(Node) - 1),
@@ -182,7 +184,7 @@ def observe(s, t, seat, out):
     _observe_players(s, seat, n, out)
     expand_bits(out, OFFERS, np.uint64(own.offers), NUM_CITIES)
     write_row(out, TURN, s.turn_row)
-    out[DECISIONS] = s.decisions - s.decisions_before
+    out[DECISIONS] = min(_known_decisions(s, seat), MOST_DECISIONS)
     write_row(out, TOKENS, s.token_row)
     for i in range(NODE, SIZE):
         out[i] = 0
@@ -199,6 +201,13 @@ def _seat_at(seat, distance, n):
         return distance
     other = seat + distance
     return other if other < n else other - n
+
+
+@leaf
+def _known_decisions(s, seat):
+    """Those of the observer's own turn, and of all who choose cities. Elsewhere whether others were asked tells of their cards: 0."""
+    known = s.node == CITY or (seat == s.active and ACTION <= s.node <= REPLAY)
+    return int(s.decisions) - int(s.decisions_before) if known else 0
 
 
 @leaf
@@ -245,7 +254,8 @@ def _observe_program(s, t, out):
 def resample(s, t, seat, generator):
     """Redraw the hands, decks, bids and look zones of others, the cities dealt to them, and chance.
 
-    Where the cards of an opponent who is asked for a decision are redrawn, it has a choice with the new ones, too.
+    Where the cards of an opponent who is asked for a decision are redrawn, it has a choice with the new ones, too. Decisions are
+    counted anew, but those the observer knows of: how many there were tells what the others had to choose from.
     """
     if s.node == CITY:
         _redraw_cities(s, t, seat, generator)
@@ -254,6 +264,8 @@ def resample(s, t, seat, generator):
             _redraw_cards(s, other, generator)
             while other == s.seat and not _has_a_choice(s, t):
                 _redraw_cards(s, other, generator)
+    s.decisions = _known_decisions(s, seat)
+    s.decisions_before = 0
     s.rng = fork(generator)
 
 

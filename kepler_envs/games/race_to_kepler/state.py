@@ -30,6 +30,7 @@ KNOWN_TOP = 16  # cards a program may put on a deck
 LOOK_ZONE = 5  # cards a program may look at
 KNOWN_SLOTS = KNOWN_TOP + LOOK_ZONE  # cards that were looked at always go back
 MOST_UNITS = 99  # energy, money, market actions, discount: more is lost
+MOST_COUNTED = 1000  # cards ejected or discarded in a turn: no program asks whether there are more than MOST_UNITS
 
 
 class Node(IntEnum):
@@ -138,7 +139,7 @@ STATE = overlay(
         ("money", "<i2"),
         ("market", "<i2"),  # market actions left
         ("discount", "<i2"),
-        ("ejected", "<i2"),  # cards, by effects; as the next ones
+        ("ejected", "<i2"),  # cards, by effects, up to MOST_COUNTED; as the next one
         ("discarded", "<i2"),
         ("market_taken", "<i2"),
         ("gold_played", "<i2"),

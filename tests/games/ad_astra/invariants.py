@@ -48,6 +48,11 @@ from tests.games.ad_astra.scenario import (
 EAGER = frozenset([*range(167, 167 + 6), *range(209, 280), *range(300, 394), ACCEPT])
 """Ids that produce, land, build, score, discard, play an artifact or accept an offer."""
 
+REVEALS = ("spaces.card", "players.hand", "players.set_aside", "positions.type", "own_artifacts")
+"""Where action cards are turned up (the last one of a round is gone when the next decision comes, but has brought resources or lies
+beside the board), and planets, and what the observer draws."""
+ASKS_TELL = True  # an artifact in hand can be the second legal id
+
 
 class Numbers:
     """The component file of a configuration, as it is written."""

@@ -35,6 +35,9 @@ from tests.games.kepler_3042.scenario import (
 EAGER = frozenset([1, 2, 3, 5, 8, 10, 14, *range(16, 35), *range(158, 576)])
 """Ids that build, colonise, develop, terraform, exploit, produce and move, rather than decline."""
 
+REVEALS = ("hex.planet", "hex.body", "card")
+"""Where tiles are turned up, and progress cards."""
+
 
 def possible_nodes(config: Configuration) -> set[Node]:
     """The nodes that random games come to: bonus cubes follow a level that brought some, and random players hardly colonise."""

@@ -43,6 +43,9 @@ ID_RANGES = {
 EAGER = frozenset(range(PART, MODULE)) | frozenset(range(SPECIAL, TARGET)) | frozenset(range(MOVE, STOP))
 """Ids that use cards and fly on: a chooser that prefers them reaches Kepler and fills the ships."""
 
+REVEALS = ("players.revealed", "unseen")
+"""Where contracts are shown when they are scored, and cards of the deck when they come to the row."""
+
 
 # ---------------------------------------------------------------- a position
 

@@ -22,6 +22,9 @@ PLAY_HAND, PLAY_QUEST, PLAY_LANE, END_WITH, PASS, AS_VALUE, TO_LANE, END_OF_IDS 
 EAGER = frozenset(range(END_WITH)) | frozenset(range(AS_VALUE, TO_LANE))
 """Ids that put a card on a ladder: a chooser that prefers them completes ladders, reshuffles and wins."""
 
+REVEALS = ("players.quest_top", "own_hand")
+"""Where quest cards are turned up, and what the observer draws."""
+
 POOL_FIELDS = ("pool_used", "pool_type", "pool_below")
 
 

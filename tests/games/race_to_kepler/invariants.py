@@ -31,6 +31,10 @@ from kepler_envs.games.race_to_kepler.state import (
 EAGER = frozenset(range(PLAY, PICK))
 """Playing, acquiring, operating: whatever is no end of the turn."""
 
+REVEALS = ("opponents.discard", "airlock", "supply", "energy", "players.city")
+"""Where cards come to light, and cities; energy tells how much Gold is in a hand where a card counts it."""
+ASKS_TELL = True  # from how many kinds a bidder or the active player chooses
+
 PLAYTHROUGH_OPTIONS = {"max_rounds": 15}
 """Whole random games are long, and too much to read."""
 

@@ -21,6 +21,7 @@ from tests.games.race_to_kepler.scenario import DONE, END, GAME, Seat, after, ca
 
 PLAYER_COUNTS = range(2, 5)
 HIDDEN_ZONES = ("hand", "deck", "bid")
+IN_TURN = (Node.ACTION, Node.MOVE, Node.CHOICE, Node.REPLAY)
 
 
 def positions(config: Configuration, seed: int, every: int) -> Iterator[Snapshot]:
@@ -106,8 +107,11 @@ def test_only_hidden_facts_are_redrawn(players: int) -> None:
             drawn = snapshot.resample(observer, number)
             check_invariants(drawn.state, config)
             same = snapshot.clone()
+            known = snapshot.node == Node.CITY or (observer == snapshot.seat and snapshot.node in IN_TURN)
+            asked = int(snapshot.state["decisions"] - snapshot.state["decisions_before"]) if known else 0
+            assert drawn.state["decisions"] == asked and drawn.state["decisions_before"] == 0
             for state in (same.state, drawn.state):
-                state["rng"] = 0
+                state["rng"] = state["decisions"] = state["decisions_before"] = 0
                 for seat in set(range(players)) - {observer}:
                     for zone in (
                         *HIDDEN_ZONES,
@@ -176,6 +180,51 @@ def test_the_value_of_cards_kept_secret_is_not_counted() -> None:
         scenario(Seat(hand="Broker, Gold, Iron"), supply="Physicist, Astronomer"), "play Broker", "pick Gold"
     )
     assert layout["asking_card"].view(public.observe(1))[25] == 1 and cards(public, "airlock", None) == "Gold"
+
+
+def check_not_told_apart(one: Snapshot, two: Snapshot, watcher: int) -> None:
+    """A seat that was shown the same in two positions until now is shown the same in them: in the observation, infos, texts, redrawn."""
+    assert one != two and (one.node, one.seat) == (two.node, two.seat)
+    assert np.array_equal(one.observe(watcher), two.observe(watcher))
+    assert GAME.observation["decisions"].view(one.observe(watcher)) == 0
+    assert one.text(watcher) == two.text(watcher)
+    for seat in range(one.config.num_players):
+        infos = [GAME.info(position.state, position.config.tables[0], seat) for position in (one, two)]
+        assert infos[0] == infos[1] and infos[0]["decisions"] == 0
+    for seed in range(5):
+        assert one.resample(watcher, seed) == two.resample(watcher, seed)
+
+
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+def test_the_end_of_a_bid_does_not_tell_the_card(players: int) -> None:
+    """Of Iron and Gold one is bid face down. Behind Iron the bidder is asked for more, behind Gold nothing is left to ask."""
+    others = [Seat(hand="Iron, Mafia", deck="9 Iron") for _ in range(players - 1)]
+    bidding = after(scenario(Seat(deck="Iron, Gold"), *others, crossed=[1, 0, 0, 0, 0, 0, 0]), END)
+    assert (bidding.node, bidding.seat) == (Node.BID, 0)
+    iron, gold = after(bidding, "pick Iron", DONE), after(bidding, "pick Gold")
+    assert iron.state["decisions"] == gold.state["decisions"] + 1
+    for watcher in range(1, players):
+        check_not_told_apart(iron, gold, watcher)
+    last = [after(position, *[DONE] * (players - 1)) for position in (iron, gold)]
+    assert [position.node for position in last] == [Node.TITAN] * 2  # the bids are open
+    for position in last:
+        assert all(GAME.observation["decisions"].view(position.observe(seat)) == 0 for seat in range(players))
+
+
+def test_looking_at_cards_does_not_tell_which_one_was_kept() -> None:
+    """Bio Engineer keeps one of three cards, ejects an Iron and discards an Iron: asked for nothing or once."""
+    ways = [
+        (Seat(hand="Bio Engineer, Mafia", deck="Gold", top="Iron, Iron, Iron"), ()),
+        (Seat(hand="Bio Engineer, Mafia", deck="Iron", top="Gold, Iron, Iron"), ("pick Gold",)),
+    ]
+    watched = []
+    for number, (seat, picks) in enumerate(ways):
+        position = after(scenario(seat, Seat()), "play Bio Engineer", *picks)
+        assert position.node == Node.ACTION and cards(position, "airlock", None) == cards(position, "discard") == "Iron"
+        assert GAME.observation["decisions"].view(position.observe(0)) == 1 + number  # its own, which it knows
+        assert position.resample(0, 1).state["decisions"] == 1 + number
+        watched.append(position)
+    check_not_told_apart(*watched, watcher=1)
 
 
 def test_public_texts() -> None:
