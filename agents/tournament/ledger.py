@@ -142,7 +142,7 @@ class Ledger:
         problems = [problem for (problem,) in self._database.execute("PRAGMA quick_check(1)")]
         if problems != ["ok"]:
             raise self._damage(str(problems[0]).splitlines()[-1])
-        games = len([None for _ in self._games(2**63 - 1)])
+        games = sum(1 for _ in self._rows(2**63 - 1))
         if self._database.execute("SELECT count(*) FROM games").fetchone() != (games,):
             raise self._damage("its index and its rows do not agree")
         strays = "SELECT game FROM forfeits WHERE game NOT IN (SELECT number FROM games) LIMIT 1"
@@ -234,10 +234,10 @@ class Ledger:
     def results(self, games: int) -> list[GameResult]:
         """The games with numbers below ``games``, ascending."""
         with self._clear_errors():
-            return list(self._games(games))
+            return [_result(row, lost) for row, lost in self._rows(games)]
 
-    def _games(self, games: int) -> Iterator[GameResult]:
-        """As results; LedgerError at the first row that does not have its checksum."""
+    def _rows(self, games: int) -> Iterator[tuple[Sequence[Any], Sequence[Sequence[Any]]]]:
+        """The rows of games, each with those of its forfeits; LedgerError at the first that does not have its checksum."""
         forfeits: dict[int, list[tuple[Any, ...]]] = {}
         for lost in self._database.execute("SELECT * FROM forfeits WHERE game < ? ORDER BY rowid", (games,)):
             forfeits.setdefault(lost[0], []).append(lost)
@@ -245,7 +245,7 @@ class Ledger:
             lost = forfeits.get(row[0], [])
             if checksum([row, *lost]) != found:
                 raise self._damage(f"the row of game {row[0]} does not have its checksum")
-            yield _result(row, lost)
+            yield row, lost
 
     def add_stage(self, tables: Sequence[Sequence[int]]) -> None:
         """Write the rounds of the next stage, all or none; OSError if the disk is full."""
