@@ -23,6 +23,7 @@ from agents.tournament.standings import Standings
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import Replay, read_replay
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.printable import printable, printable_name
 
 PAGE = "report.html"
 PICTURE_BYTES = 1_800_000
@@ -243,7 +244,7 @@ def _learning_curves(facts: Facts) -> list[str]:
         for opponent in ("uniform", "greedy"):
             points = [(row["steps"], row[f"win_rate_{opponent}"]) for row in rows if f"win_rate_{opponent}" in row]
             if len(points) > 1:
-                curves[f"{spec} against {opponent}"] = points
+                curves[f"{printable_name(spec)} against {opponent}"] = points
     if not curves:
         return []
     note = "Share of wins of one against others while it learned; the dashed line is an equal share."
@@ -280,14 +281,9 @@ def _curves_plot(curves: Mapping[str, Sequence[tuple[float, float]]], even: floa
 def _tracebacks(found: Standings) -> list[str]:
     return [
         f"<details><summary>{escape(group.agent)}, game {group.game}, after {group.decision} decisions: "
-        f"{escape(group.reason)}</summary><pre>{escape(_printable(group.details))}</pre></details>"
+        f"{escape(group.reason)}</summary><pre>{escape(printable(group.details))}</pre></details>"
         for group in found.forfeits[:MOST_TRACEBACKS]
     ]
-
-
-def _printable(text: str) -> str:
-    """Without control characters, which no page may hold."""
-    return "".join(letter if letter.isprintable() or letter in "\n\t" else "?" for letter in text)
 
 
 def _replays(found: Standings, replays: Sequence[SavedReplay], config: Configuration, folder: Path) -> list[str]:

@@ -2,13 +2,18 @@
 
 Games are written in transactions, so a process killed at any moment leaves a ledger of whole games, and the same
 command goes on where it stopped. The tables that an adaptive tournament chose are in it, too.
+
+Every row has a checksum: a damaged ledger is refused, with the row that is damaged, and never read as if it were another.
 """
 
 from __future__ import annotations
 
+import errno
+import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +21,9 @@ from typing import Any
 
 from agents.tournament.play import Forfeit, GameResult
 
-FORMAT = 2
+FORMAT = 3
+EARLIER_FORMATS = ("1", "2")
+"""Those without checksums."""
 
 SCHEMA = """
 CREATE TABLE tournament (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -31,7 +38,8 @@ CREATE TABLE games (
     length INTEGER NOT NULL,      -- decisions
     "end" TEXT NOT NULL,          -- terminated or truncated
     "commit" TEXT NOT NULL,       -- of the sources, empty if unknown
-    time TEXT NOT NULL            -- UTC, when it was written
+    time TEXT NOT NULL,           -- UTC, when it was written
+    checksum TEXT NOT NULL        -- of these columns and of the game's forfeits
 );
 CREATE TABLE forfeits (           -- of finished games, in the order in which they happened
     game INTEGER NOT NULL,        -- its number
@@ -43,9 +51,14 @@ CREATE TABLE forfeits (           -- of finished games, in the order in which th
 CREATE TABLE rounds (             -- of an adaptive schedule
     number INTEGER PRIMARY KEY,   -- from 0
     stage INTEGER NOT NULL,       -- rounds of a stage were chosen together
-    agents TEXT NOT NULL          -- JSON: who sits at the table, as indices
+    agents TEXT NOT NULL,         -- JSON: who sits at the table, as indices
+    checksum TEXT NOT NULL        -- of these columns
 );
 """
+CHECKSUM = "checksum"
+"""The row of the table tournament with the checksum of its other rows."""
+NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_TRUNCATE)
+"""What SQLite calls a disk without room, or a file that may not grow."""
 
 
 class LedgerError(ValueError):
@@ -60,45 +73,118 @@ class Ledger:
         tournament: what the games have in common, JSON-ready, by name. A ledger of another tournament is refused.
 
     Raises:
-        LedgerError: no ledger, one of another tournament, or one that cannot be opened.
+        LedgerError: no ledger, one of another tournament, one that is damaged, or one that cannot be opened.
+        OSError: the disk is full.
     """
 
     def __init__(self, path: str | Path, tournament: Mapping[str, Any]) -> None:
         self.path = Path(path)
         self.tournament = {"format": FORMAT, **tournament}
-        self._database = sqlite3.connect(self.path, isolation_level=None)
+        if not self.path.exists():
+            self._create()
+        self._database = self._connect(self.path)
         try:
-            self._open()
-        except sqlite3.DatabaseError as problem:
-            self.close()
-            raise LedgerError(f"{self.path} cannot be used as a ledger: {problem}; choose another folder") from problem
-        except LedgerError:
+            with self._clear_errors():
+                self._check_identity()
+                self._check_all()
+        except BaseException:
             self.close()
             raise
 
-    def _open(self) -> None:
-        with self._transaction():
-            tables = {name for (name,) in self._database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-            if not tables:
+    def _connect(self, path: Path) -> sqlite3.Connection:
+        try:
+            return sqlite3.connect(path, isolation_level=None)
+        except sqlite3.Error as problem:
+            raise LedgerError(f"{path} cannot be opened: {problem}; choose another folder") from problem
+
+    def _create(self) -> None:
+        """A whole ledger without games, or none: an empty file would be a damaged one."""
+        new = self.path.with_name(self.path.name + ".new")
+        new.unlink(missing_ok=True)
+        self._database = self._connect(new)
+        rows = [(name, json.dumps(value)) for name, value in self.tournament.items()]
+        try:
+            with self._clear_errors(), self._transaction():
                 for statement in SCHEMA.split(";"):
                     self._database.execute(statement)
-                rows = [(name, json.dumps(value)) for name, value in self.tournament.items()]
-                self._database.executemany("INSERT INTO tournament VALUES (?, ?)", rows)
-            elif not {"tournament", "games"} <= tables:
-                raise LedgerError(f"{self.path} is a database, but not a ledger of games; choose another folder")
-        found = {name: json.loads(value) for name, value in self._database.execute("SELECT * FROM tournament")}
-        if found.get("format") != FORMAT:
+                self._database.executemany("INSERT INTO tournament VALUES (?, ?)", [*rows, (CHECKSUM, checksum(rows))])
+        except BaseException:
+            self.close()
+            new.unlink(missing_ok=True)
+            raise
+        self.close()
+        new.rename(self.path)
+
+    def _check_identity(self) -> None:
+        """LedgerError unless this is a ledger, and that of this tournament."""
+        tables = {name for (name,) in self._database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if not {"tournament", "games"} <= tables:
+            raise LedgerError(f"{self.path} is a database, but not a ledger of games; choose another folder")
+        rows = self._database.execute("SELECT * FROM tournament ORDER BY rowid").fetchall()
+        found = {name: value for name, value in rows if name != CHECKSUM}
+        if found.get("format") in EARLIER_FORMATS and CHECKSUM not in dict(rows):
             raise LedgerError(
-                f"{self.path} is a ledger of format {found.get('format')}, this version writes format {FORMAT}; "
+                f"{self.path} is a ledger of format {found['format']}, this version writes format {FORMAT}; "
                 "finish it with the version that began it, or choose another folder"
             )
+        if (CHECKSUM, checksum(list(found.items()))) not in rows:
+            raise self._damage("the table tournament does not have its checksum")
         for name, value in self.tournament.items():
-            here = json.loads(json.dumps(value))
+            here = json.dumps(value)
             if found.get(name) != here:
                 raise LedgerError(
-                    f"{self.path} holds games of another tournament: its {name} is {json.dumps(found.get(name))}, "
-                    f"not {json.dumps(here)}; choose another folder or delete the file"
+                    f"{self.path} holds games of another tournament: its {name} is {found.get(name)}, "
+                    f"not {here}; choose another folder or delete the file"
                 )
+
+    def _check_all(self) -> None:
+        """LedgerError if anything in the file is damaged."""
+        problems = [problem for (problem,) in self._database.execute("PRAGMA quick_check(1)")]
+        if problems != ["ok"]:
+            raise self._damage(str(problems[0]).splitlines()[-1])
+        games = sum(1 for _ in self._rows(2**63 - 1))
+        if self._database.execute("SELECT count(*) FROM games").fetchone() != (games,):
+            raise self._damage("its index and its rows do not agree")
+        strays = "SELECT game FROM forfeits WHERE game NOT IN (SELECT number FROM games) LIMIT 1"
+        for (number,) in self._database.execute(strays):
+            raise self._damage(f"a forfeit belongs to game {number}, which is not there")
+        seats = self.stages()
+        played = self._database.execute("SELECT max(number) FROM games").fetchone()[0]
+        if seats and played is not None and played >= sum(map(len, seats)) * len(seats[0][0]):
+            raise self._damage(f"game {played} is there, but not its round")
+
+    def _damage(self, what: str) -> LedgerError:
+        return LedgerError(
+            f"{self.path} is damaged: {what}; put back a copy of the file, or begin anew with --fresh or in another folder"
+        )
+
+    @contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        """What SQLite finds wrong, as a LedgerError, or an OSError where the disk is full."""
+        try:
+            yield
+        except sqlite3.Error as problem:
+            whole_code = getattr(problem, "sqlite_errorcode", 0)
+            code = whole_code & 0xFF
+            if whole_code in NO_ROOM:
+                raise OSError(
+                    errno.ENOSPC,
+                    f"{problem}: every game in the ledger is kept; make room, and the same command goes on",
+                    str(self.path),
+                ) from problem
+            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+                raise LedgerError(f"{self.path} is in use by another process") from problem
+            if code == sqlite3.SQLITE_NOTADB:
+                raise LedgerError(
+                    f"{self.path} cannot be used as a ledger: {problem}; choose another folder"
+                ) from problem
+            if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN):
+                raise LedgerError(f"{self.path} cannot be written: {problem}") from problem
+            raise self._damage(str(problem)) from problem
+        except (ValueError, OverflowError, MemoryError) as problem:
+            if isinstance(problem, LedgerError):
+                raise
+            raise self._damage(str(problem)) from problem
 
     def _transaction(self) -> _Transaction:
         return _Transaction(self._database)
@@ -113,63 +199,87 @@ class Ledger:
         self._database.close()
 
     def add(self, results: Iterable[GameResult], options: str, commit: str) -> None:
-        """Write games, all or none. LedgerError if one of them is there already."""
+        """Write games, all or none. LedgerError if one of them is there already; OSError if the disk is full."""
         results = list(results)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        # lists of numbers read the same in Python and in JSON, and json.dumps takes as long as a game
-        rows = [
-            (
+        games, forfeits = [], []
+        for game in results:
+            # lists of numbers read the same in Python and in JSON, and json.dumps takes as long as a game
+            row = (
                 game.number, game.seed, options, _names(game.agents), str(list(game.ranks)), str(list(game.scores)),
                 str(list(game.returns)), game.length, game.end, commit, now,
-            )
-            for game in results
-        ]  # fmt: skip
-        forfeits = [
-            (game.number, forfeit.agent, forfeit.decision, forfeit.reason, forfeit.details)
-            for game in results
-            for forfeit in game.forfeits
-        ]
-        try:
-            with self._transaction():
-                self._database.executemany("INSERT INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
-                self._database.executemany("INSERT INTO forfeits VALUES (?, ?, ?, ?, ?)", forfeits)
-        except sqlite3.IntegrityError as problem:
-            raise LedgerError(f"{self.path}: a game is there already; is another process writing to it?") from problem
+            )  # fmt: skip
+            lost = [
+                (game.number, forfeit.agent, forfeit.decision, forfeit.reason, forfeit.details)
+                for forfeit in game.forfeits
+            ]
+            games.append((*row, checksum([row, *lost])))
+            forfeits += lost
+        with self._clear_errors():
+            try:
+                with self._transaction():
+                    self._database.executemany("INSERT INTO games VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", games)
+                    self._database.executemany("INSERT INTO forfeits VALUES (?, ?, ?, ?, ?)", forfeits)
+            except sqlite3.IntegrityError as problem:
+                raise LedgerError(
+                    f"{self.path}: a game is there already; is another process writing to it?"
+                ) from problem
 
     def missing(self, games: int) -> list[int]:
         """The numbers below ``games`` that have not been played, ascending."""
-        played = {number for (number,) in self._database.execute("SELECT number FROM games")}
+        with self._clear_errors():
+            played = {number for (number,) in self._database.execute("SELECT number FROM games")}
         return [number for number in range(games) if number not in played]
 
     def results(self, games: int) -> list[GameResult]:
         """The games with numbers below ``games``, ascending."""
-        query = 'SELECT number, seed, agents, ranks, scores, returns, length, "end" FROM games WHERE number < ? ORDER BY number'
-        forfeits: dict[int, list[Forfeit]] = {}
-        for number, *rest in self._database.execute("SELECT * FROM forfeits WHERE game < ? ORDER BY rowid", (games,)):
-            forfeits.setdefault(number, []).append(Forfeit(*rest))
-        return [_result(row, tuple(forfeits.get(row[0], ()))) for row in self._database.execute(query, (games,))]
+        with self._clear_errors():
+            return [_result(row, lost) for row, lost in self._rows(games)]
+
+    def _rows(self, games: int) -> Iterator[tuple[Sequence[Any], Sequence[Sequence[Any]]]]:
+        """The rows of games, each with those of its forfeits; LedgerError at the first that does not have its checksum."""
+        forfeits: dict[int, list[tuple[Any, ...]]] = {}
+        for lost in self._database.execute("SELECT * FROM forfeits WHERE game < ? ORDER BY rowid", (games,)):
+            forfeits.setdefault(lost[0], []).append(lost)
+        for *row, found in self._database.execute("SELECT * FROM games WHERE number < ? ORDER BY number", (games,)):
+            lost = forfeits.get(row[0], [])
+            if checksum([row, *lost]) != found:
+                raise self._damage(f"the row of game {row[0]} does not have its checksum")
+            yield row, lost
 
     def add_stage(self, tables: Sequence[Sequence[int]]) -> None:
-        """Write the rounds of the next stage, all or none."""
-        with self._transaction():
+        """Write the rounds of the next stage, all or none; OSError if the disk is full."""
+        with self._clear_errors(), self._transaction():
             counted = self._database.execute("SELECT count(*), coalesce(max(stage) + 1, 0) FROM rounds")
             number, stage = counted.fetchone()
             rows = [(number + i, stage, json.dumps(table)) for i, table in enumerate(tables)]
-            self._database.executemany("INSERT INTO rounds VALUES (?, ?, ?)", rows)
+            self._database.executemany(
+                "INSERT INTO rounds VALUES (?, ?, ?, ?)", [(*row, checksum([row])) for row in rows]
+            )
 
     def stages(self) -> list[list[tuple[int, ...]]]:
         """The rounds that were chosen, stage by stage."""
         stages: list[list[tuple[int, ...]]] = []
-        for stage, table in self._database.execute("SELECT stage, agents FROM rounds ORDER BY number"):
-            if stage == len(stages):
-                stages.append([])
-            stages[stage].append(tuple(json.loads(table)))
+        with self._clear_errors():
+            for place, (*row, found) in enumerate(self._database.execute("SELECT * FROM rounds ORDER BY number")):
+                number, stage, table = row
+                if checksum([row]) != found or number != place or not len(stages) - 1 <= stage <= len(stages):
+                    raise self._damage(f"the row of round {place} does not have its checksum, or is missing")
+                if stage == len(stages):
+                    stages.append([])
+                stages[stage].append(tuple(json.loads(table)))
         return stages
 
     def commits(self, games: int) -> list[str]:
         """The commits that the games with numbers below ``games`` were played at, in their order."""
         query = 'SELECT "commit" FROM games WHERE number < ? GROUP BY "commit" ORDER BY min(number)'
-        return [commit for (commit,) in self._database.execute(query, (games,)) if commit]
+        with self._clear_errors():
+            return [commit for (commit,) in self._database.execute(query, (games,)) if commit]
+
+
+def checksum(rows: Sequence[Sequence[Any]]) -> str:
+    """Of rows as they are written: 16 hex digits of BLAKE2b."""
+    return hashlib.blake2b(repr([tuple(row) for row in rows]).encode(errors="replace"), digest_size=8).hexdigest()
 
 
 @lru_cache(maxsize=4096)
@@ -187,12 +297,18 @@ class _Transaction:
         self._database.execute("BEGIN IMMEDIATE")
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        self._database.execute("COMMIT" if kind is None else "ROLLBACK")
+        try:
+            self._database.execute("COMMIT" if kind is None else "ROLLBACK")
+        except sqlite3.Error:
+            if self._database.in_transaction:  # a COMMIT for which there was no room
+                self._database.execute("ROLLBACK")
+            if kind is None:
+                raise
 
 
-def _result(row: Sequence[Any], forfeits: tuple[Forfeit, ...]) -> GameResult:
-    number, seed, agents, ranks, scores, returns, length, end = row
+def _result(row: Sequence[Any], forfeits: Sequence[Sequence[Any]]) -> GameResult:
+    number, seed, _, agents, ranks, scores, returns, length, end, _, _ = row
     return GameResult(
         number, seed, tuple(json.loads(agents)), tuple(json.loads(ranks)), tuple(json.loads(scores)),
-        tuple(json.loads(returns)), length, end, forfeits,
+        tuple(json.loads(returns)), length, end, tuple(Forfeit(*lost[1:]) for lost in forfeits),
     )  # fmt: skip

@@ -16,6 +16,7 @@ from agents.tournament.ratings import IMAGINARY_WINS
 from agents.tournament.standings import Margin, Share, Standings
 from kepler_envs.cli.common import grid
 from kepler_envs.engine.game import Configuration
+from kepler_envs.printable import printable_name
 
 LEADERBOARD, RESULTS, RATINGS, LEARNING_CURVE = "leaderboard.json", "results.md", "ratings.png", "learning_curve.png"
 
@@ -64,7 +65,7 @@ class Table:
 
     def markdown(self) -> str:
         rule = ["---", *["---" if self.words else "--:"] * (len(self.columns) - 1)]
-        return "\n".join("| " + " | ".join(row) + " |" for row in [self.columns, rule, *self.rows])
+        return "\n".join("| " + " | ".join(map(in_markdown, row)) + " |" for row in [self.columns, rule, *self.rows])
 
 
 def tables(found: Standings) -> list[Table]:
@@ -153,7 +154,12 @@ def _cell(cell: Share | Margin | float | None) -> str:
 
 
 def _last_line(text: str) -> str:
-    return text.strip().rpartition("\n")[2].replace("|", "/")
+    return printable_name(text.strip().rpartition("\n")[2])
+
+
+def in_markdown(words: str) -> str:
+    """Words that are no more than that in a table of Markdown."""
+    return words.replace("|", "\\|").replace("<", "&lt;")
 
 
 def summary(found: Standings) -> str:
@@ -239,8 +245,9 @@ def write_report(folder: Path, found: Standings, replays: Sequence[SavedReplay],
 def headline(found: Standings, facts: Facts) -> str:
     """Games, agents, seed, commit and options in a line."""
     options = ", ".join(f"{name} = {value}" for name, value in facts.config.describe().items())
+    specs = [printable_name(spec).replace("`", "'") for spec in facts.specs]
     return (
-        f"{summary(found)}. Agents: {', '.join(f'`{spec}`' for spec in facts.specs)}. "
+        f"{summary(found)}. Agents: {', '.join(f'`{spec}`' for spec in specs)}. "
         f"{'Adaptive schedule' if facts.adaptive else 'Schedule'} with seed {facts.seed}; "
         f"commit {', '.join(facts.commits) or 'unknown'}. Game `{facts.config.game.id}`: {options}."
     )
@@ -262,7 +269,7 @@ def _markdown(found: Standings, replays: Sequence[SavedReplay], facts: Facts, ha
     parts += [
         "## Replays",
         "\n".join(
-            f"- [{replay.file}](replays/{replay.file}): game {replay.game}, seats {', '.join(replay.agents)}"
+            f"- [{replay.file}](replays/{replay.file}): game {replay.game}, seats {in_markdown(', '.join(replay.agents))}"
             + ("" if replay.same else f"; {NOT_THE_SAME}")
             for replay in replays
         ),
@@ -285,7 +292,7 @@ def draw_ratings(found: Standings, title: str, path: Path) -> None:
     for place, line in enumerate(reversed(found.lines)):
         axes.barh(place, line.rating, height=0.6, color="#4c78a8")
         axes.plot([line.rating_low, line.rating_high], [place, place], color="black", linewidth=1.5)
-    axes.set_yticks(range(len(found.lines)), [line.agent for line in reversed(found.lines)])
+    axes.set_yticks(range(len(found.lines)), [line.agent for line in reversed(found.lines)], parse_math=False)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_xlabel(f"rating with 95 % interval (400 = odds of 10 to 1, 0 = {found.anchor})")
     axes.set_title(f"{title}, {found.games:,} games")
@@ -316,7 +323,7 @@ def draw_learning_curves(curves: dict[str, list[dict[str, float]]], players: int
             points = [(row["steps"], row[f"win_rate_{opponent}"]) for row in curve if f"win_rate_{opponent}" in row]
             low, high = f"low_{opponent}", f"high_{opponent}"
             if points:
-                label = f"against {opponent}" + (f", {spec}" if len(curves) > 1 else "")
+                label = f"against {opponent}" + (f", {printable_name(spec)}" if len(curves) > 1 else "")
                 drawn = axes.plot(*zip(*points, strict=True), marker="o", markersize=3, label=label)
                 band = [(row["steps"], row[low], row[high]) for row in curve if low in row and high in row]
                 if band:
@@ -326,5 +333,6 @@ def draw_learning_curves(curves: dict[str, list[dict[str, float]]], players: int
     axes.set_ylim(0, 1)
     axes.set_xlabel(f"steps of training ({minutes:.1f} minutes)")
     axes.set_ylabel("share of wins, one against others")
-    axes.legend()
+    for text in axes.legend().get_texts():
+        text.set_parse_math(False)  # type: ignore[no-untyped-call]
     figure.savefig(path, dpi=120)

@@ -28,9 +28,10 @@ from agents.tournament.report import Facts, SavedReplay, print_report, write_rep
 from agents.tournament.schedule import Schedule
 from agents.tournament.standings import standings
 from agents.tournament.workers import Workers
-from kepler_envs.cli.common import GameArguments, UsageError
+from kepler_envs.cli.common import GameArguments, UsageError, say
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import read_replay, record, verify, write_replay
+from kepler_envs.printable import printable, printable_name
 
 LEDGER = "games.sqlite"
 BATCH = 256
@@ -40,6 +41,8 @@ COMPILED_TOGETHER = 4
 """Compiled games are this many times quicker to play than to write: more of them go into a transaction."""
 _COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
 REPLAYS = "replays"
+MOST_LETTERS = 60
+"""Of an agent's name, in the name of a file."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ class Tournament(GameArguments):
             schedule = self._schedule(config, ledger)
             games = self._whole_rounds(schedule, console)
             if not self._play(ledger, schedule, workers, games, console):
-                console.print(f"stopped; every finished game is in {ledger.path}, the same command goes on from there")
+                say(console, f"stopped; every finished game is in {ledger.path}, the same command goes on from there")
                 return 130
             self._report(ledger, schedule, workers, games, console)
         return 0
@@ -115,7 +118,7 @@ class Tournament(GameArguments):
             write_report(self.out, found, saved, facts)
             write_page(self.out, found, saved, facts)
         print_report(found, console)
-        console.print(f"written: {self.out / 'report.html'}, {self.out / 'results.md'}")
+        say(console, printable(f"written: {self.out / 'report.html'}, {self.out / 'results.md'}"))
 
     def _check(self) -> None:
         if len(self.agents) < 2 or len(set(self.agents)) < len(self.agents):
@@ -223,9 +226,13 @@ def _progress(console: Console) -> Progress:
 
 
 def display_names(specs: Sequence[str]) -> list[str]:
-    """Short names: the kind alone where only one agent is of it, the name of one of your own; else the whole spec."""
+    """Short names: the kind alone where only one agent is of it, the name of one of your own; else the whole spec.
+
+    They may be shown anywhere, and are all different.
+    """
     short = [spec.rpartition(":")[2] if spec.startswith("python:") else spec.partition(":")[0] for spec in specs]
-    return [name if short.count(name) == 1 else spec for name, spec in zip(short, specs, strict=True)]
+    names = [printable_name(name if short.count(name) == 1 else spec) for name, spec in zip(short, specs, strict=True)]
+    return [name if names.count(name) == 1 else f"{name} #{place}" for place, name in enumerate(names)]
 
 
 def current_commit() -> str:
@@ -248,12 +255,11 @@ def save_replays(
     """
     folder.mkdir(parents=True, exist_ok=True)
     specs, config, saved = workers.players.specs, workers.players.config, []
-    for one, other in combinations(range(len(names)), 2):
+    for (one, other), path in replay_paths(folder, names).items():
         theirs = [game for game in results if {specs[one], specs[other]} == set(game.agents)]
         game = min(theirs, key=lambda game: (bool(game.forfeits), game.number))
         actions, again = workers.play_alone(schedule[game.number], careful=bool(game.forfeits))
         by_seat = [names[specs.index(spec)] for spec in game.agents]
-        path = folder / f"{_file_name(names[one])}-{_file_name(names[other])}.jsonl"
         write_replay(path, record(config, game.seed, actions, by_seat))
         verify(read_replay(path), config)
         same = (again.ranks, again.scores, again.length) == (game.ranks, game.scores, game.length)
@@ -261,5 +267,15 @@ def save_replays(
     return saved
 
 
+def replay_paths(folder: Path, names: Sequence[str]) -> dict[tuple[int, int], Path]:
+    """A file for each two agents, named after both, with a number where two pairs read the same."""
+    paths: dict[tuple[int, int], Path] = {}
+    for one, other in combinations(range(len(names)), 2):
+        path = folder / f"{_file_name(names[one])}-{_file_name(names[other])}.jsonl"
+        taken = path in paths.values()
+        paths[one, other] = path.with_stem(f"{path.stem}-{one}-{other}") if taken else path
+    return paths
+
+
 def _file_name(name: str) -> str:
-    return "".join(letter if letter.isalnum() else "_" for letter in name)
+    return "".join(letter if letter.isalnum() else "_" for letter in name)[-MOST_LETTERS:]

@@ -336,10 +336,11 @@ def test_a_ledger_of_another_format_is_refused(tmp_path):
     path = tmp_path / "games.sqlite"
     Ledger(path, {}).close()
     database = sqlite3.connect(path)
-    database.execute("UPDATE tournament SET value = '1' WHERE name = 'format'")
+    database.execute("UPDATE tournament SET value = '2' WHERE name = 'format'")
+    database.execute("DELETE FROM tournament WHERE name = 'checksum'")
     database.commit()
     database.close()
-    with pytest.raises(LedgerError, match="a ledger of format 1, this version writes format 2"):
+    with pytest.raises(LedgerError, match="a ledger of format 2, this version writes format 3"):
         Ledger(path, {})
 
 

@@ -1,0 +1,209 @@
+"""Ledgers that were damaged, and disks that are full: one clear line, nothing altered, nothing lost."""
+
+from __future__ import annotations
+
+import errno
+import random
+import shutil
+import sqlite3
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agents.tournament import run as tournament_module
+from agents.tournament.__main__ import main
+from agents.tournament.ledger import Ledger, LedgerError
+from agents.tournament.play import Forfeit, GameResult
+
+DAMAGES = 200
+IDENTITY = {"game": "x", "agents": ["a", "b"], "seed": 7}
+GAME = "kitten_adventurers"
+
+
+def game(number: int) -> GameResult:
+    lost = (Forfeit("b", number, "exception", "Traceback\n" + "line\n" * 20),) if number % 5 == 0 else ()
+    return GameResult(number, 2**62 - number, ("a", "b"), (1, 2), (5, 3), (1.0, -0.25), 17 + number, "terminated", lost)
+
+
+GAMES = [game(number) for number in range(60)]
+STAGES = [[(0, 1)] * 10, [(0, 1)] * 20]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("ledger") / "games.sqlite"
+    with Ledger(path, IDENTITY) as ledger:
+        for stage in STAGES:
+            ledger.add_stage(stage)
+        ledger.add(GAMES, "digest", "commit")
+    return path
+
+
+@pytest.fixture
+def path(whole, tmp_path) -> Path:
+    return Path(shutil.copy(whole, tmp_path))
+
+
+def damage_bytes(path: Path, dice: random.Random) -> None:
+    content = bytearray(path.read_bytes())
+    kind, place = dice.randrange(5), dice.randrange(len(content))
+    if kind == 0:
+        content[place] ^= 1 << dice.randrange(8)
+    elif kind == 1:
+        content[place : place + 16] = dice.randbytes(16)
+    elif kind == 2:
+        del content[place:]
+    elif kind == 3:
+        del content[place : place + dice.randrange(1, 5000)]
+    else:
+        page = place // 4096 * 4096
+        content[page : page + 4096] = bytes(4096)
+    path.write_bytes(content)
+
+
+COLUMNS = {
+    "games": ("number", "seed", "agents", "ranks", "scores", "returns", "length", '"end"', '"commit"', "checksum"),
+    "forfeits": ("game", "agent", "decision", "reason", "details"),
+    "rounds": ("number", "stage", "agents", "checksum"),
+    "tournament": ("name", "value"),
+}
+VALUES = (None, 0, -1, 3, 2**62, 0.5, "", "[1, 2]", "[" * 2000, "greedy", "null", b"\xff\xfe", "[2, 1]")
+
+
+def damage_rows(path: Path, dice: random.Random) -> None:
+    table = dice.choice(list(COLUMNS))
+    with sqlite3.connect(path) as database:
+        rowid = dice.choice(database.execute(f"SELECT rowid FROM {table}").fetchall())[0]
+        try:
+            if dice.random() < 0.2:
+                database.execute(f"DELETE FROM {table} WHERE rowid = ?", (rowid,))
+            else:
+                change = f"UPDATE {table} SET {dice.choice(COLUMNS[table])} = ? WHERE rowid = ?"
+                database.execute(change, (dice.choice(VALUES), rowid))
+        except sqlite3.IntegrityError:
+            pass  # SQLite itself refuses it: the ledger is as it was
+    database.close()
+
+
+def test_no_damage_is_read_as_if_it_were_the_tournament(whole, path):
+    """Either everything that is read is as it was written, or one line says what is wrong."""
+    dice, outcomes = random.Random(12), Counter()
+    for number in range(DAMAGES):
+        shutil.copy(whole, path)
+        (damage_bytes if number % 2 else damage_rows)(path, dice)
+        try:
+            with Ledger(path, IDENTITY) as ledger:
+                results, missing, stages = ledger.results(60), ledger.missing(60), ledger.stages()
+                assert ledger.commits(60) == ["commit"]
+        except LedgerError as problem:
+            words = str(problem)
+            assert words.startswith(str(path)) and "\n" not in words and len(words) < 600
+            outcomes["refused"] += 1
+            continue
+        assert results == [each for each in GAMES if each.number not in missing]
+        assert stages == STAGES
+        outcomes["lacks games" if missing else "whole"] += 1
+    assert outcomes["refused"] >= 0.6 * DAMAGES and outcomes["lacks games"] <= 0.05 * DAMAGES, outcomes
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("UPDATE games SET ranks = '[2, 1]' WHERE number = 41", "the row of game 41 does not have its checksum"),
+        ("UPDATE games SET number = 99 WHERE number = 41", "the row of game 99 does not have its checksum"),
+        ("UPDATE forfeits SET decision = 1 WHERE game = 5", "the row of game 5 does not have its checksum"),
+        ("DELETE FROM forfeits WHERE game = 5", "the row of game 5 does not have its checksum"),
+        ("DELETE FROM games WHERE number = 5", "a forfeit belongs to game 5, which is not there"),
+        ("UPDATE rounds SET agents = '[1, 1]' WHERE number = 3", "the row of round 3 does not have its checksum"),
+        ("DELETE FROM rounds WHERE number = 3", "the row of round 3 does not have its checksum, or is missing"),
+        ("DELETE FROM rounds WHERE number > 20", "game 59 is there, but not its round"),
+        ("UPDATE tournament SET value = '8' WHERE name = 'seed'", "the table tournament does not have its checksum"),
+        ("DELETE FROM tournament", "the table tournament does not have its checksum"),
+    ],
+)
+def test_a_damaged_row_is_named(change, words, path):
+    with sqlite3.connect(path) as database:
+        database.execute(change)
+    database.close()
+    with pytest.raises(LedgerError) as raised:
+        Ledger(path, IDENTITY)
+    assert str(raised.value) == (
+        f"{path} is damaged: {raised.value.args[0].split(': ')[1].partition(';')[0]}; "
+        "put back a copy of the file, or begin anew with --fresh or in another folder"
+    )
+    assert words in str(raised.value)
+
+
+def test_an_empty_file_is_no_new_ledger(tmp_path):
+    path = tmp_path / "games.sqlite"
+    path.touch()
+    with pytest.raises(LedgerError, match="is a database, but not a ledger"):
+        Ledger(path, IDENTITY)
+    assert path.read_bytes() == b""
+
+
+def test_a_ledger_in_use_says_so(path, monkeypatch):
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda name, **settings: connect(name, timeout=0.01, **settings))
+    with pytest.raises(LedgerError, match="is in use by another process"):
+        Ledger(path, IDENTITY)
+    other.close()
+
+
+# ---------------------------------------------------------------- full disks
+
+
+def test_a_full_disk_keeps_every_game_that_was_written(path):
+    with Ledger(path, IDENTITY) as ledger:
+        pages = ledger._database.execute("PRAGMA page_count").fetchone()[0]
+        ledger._database.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(
+            OSError, match="database or disk is full: every game in the ledger is kept; make room"
+        ) as full:
+            ledger.add([game(number) for number in range(60, 1060)], "digest", "commit")
+        assert full.value.errno == errno.ENOSPC and full.value.filename == str(path)
+        assert ledger.results(2000) == GAMES
+        ledger._database.execute("PRAGMA max_page_count = 100000")
+        ledger.add_stage([(0, 1)])
+        ledger.add([game(60)], "digest", "commit")
+    with Ledger(path, IDENTITY) as ledger:
+        assert ledger.results(2000) == [*GAMES, game(60)]
+
+
+def test_a_tournament_on_a_full_disk_ends_in_one_line(tmp_path, monkeypatch, capsys):
+    """And the same command goes on once there is room."""
+    add = Ledger.add
+
+    def full(self, results, options, commit):
+        pages = self._database.execute("PRAGMA page_count").fetchone()[0]
+        self._database.execute(f"PRAGMA max_page_count = {pages}")
+        long = (Forfeit("greedy", 1, "exception", "words" * 5000),)
+        add(self, [replace(each, forfeits=long) for each in results], options, commit)
+
+    command = [GAME, "--bootstrap", "2", "--processes", "1", "--out", str(tmp_path)]
+    assert main([*command, "--games", "12"]) == 0
+    command += ["--games", "24"]
+    with monkeypatch.context() as changed:
+        changed.setattr(Ledger, "add", full)
+        assert main(command) == 1
+    said = capsys.readouterr().err
+    assert (
+        said.startswith("tournament: ") and said.count("\n") == 1 and "make room, and the same command goes on" in said
+    )
+    with sqlite3.connect(tmp_path / "games.sqlite") as database:
+        assert database.execute("SELECT count(*) FROM games").fetchone() == (12,)
+    assert main(command) == 0
+
+
+def test_a_report_on_a_full_disk_is_one_line_too(tmp_path, monkeypatch, capsys):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device", "results.md")
+
+    monkeypatch.setattr(tournament_module, "write_report", full)
+    command = [GAME, "--games", "12", "--bootstrap", "2", "--processes", "1", "--out", str(tmp_path)]
+    assert main(command) == 1
+    assert capsys.readouterr().err == "tournament: [Errno 28] No space left on device: 'results.md'\n"

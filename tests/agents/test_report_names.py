@@ -1,0 +1,81 @@
+"""Agents whose names, paths and messages hold what a terminal, a page or a table would obey."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from rich.console import Console
+
+from agents.tournament.html import PAGE
+from agents.tournament.run import Tournament, replay_paths
+from kepler_envs.printable import printable, printable_name
+
+GAME = "kitten_adventurers"
+BAD = "\x1b[2J\x07 a|b `c` <i>$x$\u202e"
+AGENT = """
+class Agent:
+    def __init__(self, config): ...
+    def start(self, rows, seeds): raise ValueError("no \\x1b[2J <b> | idea \\x00 \\u202e")
+    def act(self, decisions): ...
+"""
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory) -> tuple[Path, str]:
+    """The folder of a tournament and what it printed: two agents of the same name, so that their whole paths are shown."""
+    out = tmp_path_factory.mktemp("out")
+    specs = []
+    for number in range(2):
+        folder = tmp_path_factory.mktemp("agent") / BAD.replace("/", "") / str(number)
+        folder.mkdir(parents=True)
+        (folder / "mine.py").write_text(AGENT)
+        specs.append(f"python:{folder / 'mine.py'}:Agent")
+    paper = io.StringIO()
+    settings = {"players": 2, "processes": 1, "bootstrap": 2, "games": 6}
+    assert (
+        Tournament(game=GAME, agents=("uniform", *specs), out=out, **settings).run(Console(file=paper, width=250)) == 0
+    )
+    return out, paper.getvalue()
+
+
+def obeyed(text: str) -> set[str]:
+    """Characters that are no words."""
+    return {letter for letter in text if not letter.isprintable()} - {"\n"}
+
+
+def test_a_terminal_is_not_commanded(shown):
+    assert "Leaderboard" in shown[1] and "?[2J? a|b" in shown[1] and not obeyed(shown[1])
+
+
+def test_the_page_is_well_formed(shown):
+    page = (shown[0] / PAGE).read_text(encoding="utf-8")
+    tree = ElementTree.fromstring(page.partition("\n")[2])
+    words = "".join(tree.itertext())
+    assert "?[2J? a|b" in words and "<i>$x$?" in words and "no ?[2J <b> | idea ? ?" in words
+    assert not obeyed(page.replace("\t", " ")) and not list(tree.iter("i"))
+
+
+def test_the_tables_of_the_text_stay_tables(shown):
+    text = (shown[0] / "results.md").read_text(encoding="utf-8")
+    assert not obeyed(text) and "?[2J? a\\|b" in text and "&lt;i>" in text and "<" not in re.sub("`[^`]*`", "", text)
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    head = next(row for row in rows if row.startswith("| agent | rating"))
+    lines = rows[rows.index(head) + 1 :][:4]
+    assert {line.replace("\\|", "").count("|") for line in lines} == {head.count("|")}
+
+
+def test_every_replay_has_a_file_of_its_own(shown):
+    files = [path.name for path in (shown[0] / "replays").iterdir()]
+    assert len(files) == 3 and all(name.isascii() or name.isprintable() for name in files)
+    names = ["x.1", "x-1", "y" * 400, "z"]
+    paths = replay_paths(Path(), names)
+    assert len(set(paths.values())) == 6 and max(len(path.name) for path in paths.values()) < 200
+
+
+def test_printable():
+    assert printable("a\x1b\n\tb\u202e\ud800\x85é漢🚀") == "a?\n\tb???é漢🚀"
+    assert printable_name("a\n\tb c") == "a??b c"
