@@ -39,6 +39,7 @@ from kepler_envs.games.race_to_kepler.state import (
     NUM_OPERATIONS,
     NUM_TOKENS,
 )
+from kepler_envs.games.race_to_kepler.work import Work
 
 DEFAULT_FILE = Path(__file__).with_name("components.toml")
 NAME_BYTES, WORDS_BYTES = 32, 160
@@ -64,7 +65,7 @@ NUMBERS = {
     "market_actions": (0, 9),
     "supply_size": (1, 10),
     "titan_row": (1, 16),
-    "cities_dealt": (1, NUM_CITIES // MIN_PLAYERS),
+    "cities_dealt": (2, NUM_CITIES // MIN_PLAYERS),  # so that every deal has a decision, whatever cards and traits do
     "round_cap": (1, 1000),
     "turn_decision_cap": (1, 150),
 }
@@ -281,16 +282,21 @@ def _read_operations(file: ComponentFile, where: str, operations: list[Any], cit
 def _compile(file: ComponentFile, tables: Any, cards: list[dict[str, Any]], cities: list[dict[str, Any]]) -> None:
     """Check every program, put it into program memory and write it down in words."""
     memory = Memory(lambda which, parameter: kinds_of(tables, which, parameter))
+    checked = []
     for place, program, (holder, field), words in (
         *_card_programs(file, tables, cards),
         *_city_programs(file, tables, cities),
     ):
         check_program(place, program)
+        checked.append((place, program))
         holder[field] = memory.add(program)
         text = in_words(program).encode()[:WORDS_BYTES].decode(errors="ignore").encode()
         words[: len(text)] = np.frombuffer(text, np.uint8)
         if len(memory.instructions) > PROGRAM_SIZE:
             raise place.wrong("", f"all programs together have more than {PROGRAM_SIZE} instructions")
+    work = Work(cards, cities, int(tables["supply_size"]))  # programs can repeat one another: all are checked by now
+    for place, program in checked:
+        work.check(place, program)
     memory.write(tables["program"])
     tables["instructions"] = len(memory.instructions)
     for kind in range(NUM_KINDS):

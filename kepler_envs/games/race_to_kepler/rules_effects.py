@@ -46,6 +46,7 @@ from kepler_envs.games.race_to_kepler.state import (
     GOLD,
     KNOWN_TOP,
     LOOK_ZONE,
+    MOST_COUNTED,
     MOST_UNITS,
     NUM_DEPARTMENTS,
     Node,
@@ -372,12 +373,12 @@ def _move_card(s, t, frame, instruction, chosen):
         frame.value += t.card[kind].cost
     if destination == TO_EJECT:
         s.airlock[kind] += 1
-        s.ejected += 1
+        s.ejected = min(int(s.ejected) + 1, MOST_COUNTED)
         push_trait(s, t, ON_EJECTING, kind, own)
         push(s, t.card[kind].on_eject, kind + 1, own, ON_EJECT)
     elif destination == TO_DISCARD:
         put_on_discard(player, kind)
-        s.discarded += 1
+        s.discarded = min(int(s.discarded) + 1, MOST_COUNTED)
         push_trait(s, t, ON_DISCARDING, kind, own)
         push(s, t.card[kind].on_discard, kind + 1, own, ON_DISCARD)
     elif destination == TO_AIRLOCK:

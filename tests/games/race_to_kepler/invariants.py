@@ -19,6 +19,7 @@ from kepler_envs.games.race_to_kepler.state import (
     LOOK_ZONE,
     MAFIA,
     MAX_PLAYERS,
+    MOST_COUNTED,
     MOST_UNITS,
     NUM_KINDS,
     NUM_ORIGINS,
@@ -161,7 +162,7 @@ def _check_turn(state: Any, tables: Any, players: int, node: Node) -> None:
     for name in ("energy", "money", "market", "discount"):
         assert 0 <= state[name] <= MOST_UNITS
     for name in ("ejected", "discarded", "market_taken", "gold_played", "crew_played", "titan_played", "ops_used"):
-        assert state[name] >= 0
+        assert 0 <= state[name] <= MOST_COUNTED
     assert 0 <= state["gold_played"] <= state["resource_played"]
     assert 0 <= state["decisions_before"] <= state["decisions"]
     assert 0 <= state["rounds"] <= state["max_rounds"] and state["chosen"] <= players
