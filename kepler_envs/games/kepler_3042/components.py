@@ -356,7 +356,8 @@ def _read_setup(file: ComponentFile, tables: Any, stars: dict[int, int]) -> None
         where = f"setup row {players}"
         for column in ("mines", "colonial_targets"):
             file.check_range(where, row, column, 0, 4)
-        if not row["star_kinds"] or not set(row["star_kinds"]) <= set(range(1, NUM_STAR_KINDS + 1)):
+        kinds = range(1, NUM_STAR_KINDS + 1)
+        if not row["star_kinds"] or not all(type(kind) is int and kind in kinds for kind in row["star_kinds"]):
             raise file.error(where, f"star_kinds is {row['star_kinds']}; it must list some of 1..{NUM_STAR_KINDS}")
         in_play = {star for star, kind in stars.items() if kind in row["star_kinds"]}
         group = max(players, 2)  # the solo game can be played with the planets for two

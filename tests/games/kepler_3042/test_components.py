@@ -24,6 +24,7 @@ SOL_ROW = 'row = 9, hexes = "..........S..........."'
 FIRST_STAR = 'row = 1, hexes = "..1..................."'
 LAST_ROW = 'row = 18, hexes = "......................"'
 OCEANIC = 'id = 0, code = "oceanic", name = "oceanic", colonise = 1'
+ONE_KIND = "players = 1, mines = 2, colonial_targets = 2, star_kinds = [1]"
 PLANET = 'number = 1, name = "AP-780427", type = "oceanic", level = 1, colony = [1, 0, 0], terraformed = [1, 1, 0], cost = [0, 1, 0], vp = 3, min_players = 1'
 ENGINE = 'technology = 0, level = 1, name = "Light-Speed Engine", cost = [1, 0, 0], leadership = 0, unlock = 0, benefit = { speed = 1, cheap_ships = 0 }'
 MEDALS = "medals = [4, 7, 10, 13, 16]"
@@ -66,6 +67,7 @@ BROKEN = {
     "short cost": (PLANET, PLANET.replace("[0, 1, 0]", "[0, 1]"), "planets row 1", "cost is [0, 1]; it must be 3 integers 0..7"),
     "same name": (PLANET, PLANET.replace("AP-780427", "RV-351016"), "planets row 2", "name 'RV-351016' is used twice"),
     "long name": (PLANET, PLANET.replace("AP-780427", "A" * 41), "planets row 1", "name has 41 bytes; allowed: 1..40"),
+    "nested star kinds": (ONE_KIND, ONE_KIND.replace("[1]", "[[1]]"), "setup row 1", "star_kinds is [[1]]; it must list some of 1..3"),
     "level order": (ENGINE, ENGINE.replace("level = 1", "level = 2"), "technology_levels", "rows must have technology 0..4, level 1..4"),
     "wrong benefit": (ENGINE, ENGINE.replace("speed", "energy"), "technology_levels row 1", "it must have speed, cheap_ships"),
     "fast engine": (ENGINE, ENGINE.replace("speed = 1", "speed = 7"), "technology_levels row 1", "speed is 7; allowed: 0..6"),
