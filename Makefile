@@ -8,11 +8,12 @@ DOCS_STAMP := $(VENV)/.installed-docs
 GAME ?= kitten_adventurers
 PLAYERS ?= 4
 RLLIB := .venv-rllib
+CLIENTS := .venv-clients
 QUICK_NOTEBOOKS := 1_meet_the_games 2_a_million_decisions_a_second 6_your_own_cards
 DEMO := runs/demo
 DEMO_MINUTES ?= 2
 
-.PHONY: help install demo test test-deep soak test-rllib bench lint docs docs-tables docs-check notebooks notebooks-quick dist compile clean
+.PHONY: help install demo test test-deep soak test-rllib test-clients bench lint docs docs-tables docs-check notebooks notebooks-quick dist compile clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 14
@@ -33,16 +34,16 @@ $(DOCS_STAMP): $(STAMP)
 
 demo: $(STAMP) ## train an agent for two minutes, then a tournament of uniform, greedy and the trained agent
 	rm -rf $(DEMO)
-	$(BIN)/kepler-envs compile $(GAME)
+	$(BIN)/kepler-envs compile --no-agents $(GAME)
 	$(BIN)/python -m agents.train $(GAME) --players $(PLAYERS) --minutes $(DEMO_MINUTES) --teacher greedy --out $(DEMO)/train
 	$(BIN)/python -m agents.tournament $(GAME) --players $(PLAYERS) --agents uniform greedy ppo:$(DEMO)/train --games 1200 --out $(DEMO)/tournament
 
 test: $(STAMP) ## all tests
-	$(BIN)/kepler-envs compile
+	$(BIN)/kepler-envs compile --no-agents
 	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
 test-deep: $(STAMP) ## the same tests with many more games
-	$(BIN)/kepler-envs compile
+	$(BIN)/kepler-envs compile --no-agents
 	KEPLER_ENVS_DEEP=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
 soak: $(STAMP) ## random and greedy games of everything there is, with every check; SOAK="--minutes 60" for longer
@@ -58,6 +59,18 @@ $(RLLIB)/.installed: pyproject.toml constraints.txt
 	$(RLLIB)/bin/python -m pip install --quiet -c $(RLLIB)/constraints.txt torch==2.13.0
 	$(RLLIB)/bin/python -m pip install --quiet -c $(RLLIB)/constraints.txt -e ".[rllib]" pytest pytest-timeout hypothesis
 	touch $(RLLIB)/.installed
+
+# Other libraries' own code on our games, with versions of theirs that nothing else here needs.
+test-clients: $(CLIENTS)/.installed ## other libraries' own code on our games, in an environment of its own
+	KEPLER_ENVS_CLIENTS=1 $(CLIENTS)/bin/python -m pytest -q tests/clients
+
+$(CLIENTS)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(CLIENTS)
+	$(CLIENTS)/bin/python -m pip install --quiet -c constraints.txt torch==2.13.0
+	PYTHONWARNINGS=ignore $(CLIENTS)/bin/python -m pip install --quiet -c constraints.txt -e ".[agents,analysis,torchrl]" \
+		tianshou shimmy supersuit pygame pytest pytest-timeout hypothesis
+	$(CLIENTS)/bin/python -m pip install --quiet --no-deps --target $(CLIENTS)/older pettingzoo==1.26.0
+	touch $(CLIENTS)/.installed
 
 bench: $(STAMP) ## the performance table of this machine
 	$(BIN)/python -m benchmarks
@@ -89,5 +102,5 @@ compile: $(STAMP) ## fill the compile cache
 	$(BIN)/kepler-envs compile
 
 clean: ## remove .venv, caches and runs
-	rm -rf $(VENV) $(RLLIB) runs .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) $(RLLIB) $(CLIENTS) runs .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

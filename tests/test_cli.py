@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+import agents
 import kepler_envs
+from agents.warmup import kernels as agent_kernels
 from kepler_envs import registry, tables
+from kepler_envs.checkout import NoCheckoutError
 from kepler_envs.cli import main
 from kepler_envs.cli.common import parse_options
 from kepler_envs.cli.match import Match
@@ -476,14 +479,14 @@ def test_compile_lists_every_kernel_of_the_engine(capsys):
 
 def test_compile_reports_its_progress():
     steps: list[tuple[str, int, int]] = []
-    count = warmup.compile_game(kepler_envs.game(GAME), lambda *step: steps.append(step))
+    count = warmup.compile_kernels(warmup.kernels(kepler_envs.game(GAME)), lambda *step: steps.append(step))
     assert [done for _, done, _ in steps] == list(range(count))
     assert {total for _, _, total in steps} == {count}
 
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
 def test_compile_games_side_by_side(capsys):
-    assert main(["compile", GAME, "kepler_run", "--processes", "2"]) == 0
+    assert main(["compile", GAME, "kepler_run", "--processes", "2", "--no-agents"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert sorted(line.partition(":")[0] for line in lines if "kernels ready" in line) == [
         "kepler_run-v0",
@@ -493,8 +496,38 @@ def test_compile_games_side_by_side(capsys):
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
 def test_compile_command(capsys):
+    assert main(["compile", GAME, "--no-agents"]) == 0
+    printed = capsys.readouterr().out
+    assert f"{kepler_envs.game(GAME).id}: 15 kernels ready in " in printed and "of agents" not in printed
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
+def test_compile_has_the_kernels_of_agents(capsys):
+    """Everything that greedy and mcts load for a game is named, and told apart from the game's own."""
+    game = kepler_envs.game(GAME)
+    listed = dict(agent_kernels(game))
+    assert set(listed) == {
+        "greedy: choose", "greedy: playout", "mcts: search", "mcts: descend", "mcts: absorb", "network: evaluate",
+    }  # fmt: skip
+    assert listed["greedy: choose"]() is agents.load("greedy", game.configure())._choose
+    assert listed["mcts: search"]() is agents.load("mcts:5", game.configure())._searcher._kernel
     assert main(["compile", GAME]) == 0
-    assert f"{kepler_envs.game(GAME).id}: " in capsys.readouterr().out
+    assert "15 kernels ready in " in (printed := capsys.readouterr().out) and ", 6 of agents in " in printed
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
+def test_compile_without_the_checkout(monkeypatch, capsys):
+    def none() -> None:
+        raise NoCheckoutError
+
+    monkeypatch.setattr("kepler_envs.cli.compile.find_agents", none)
+    assert main(["compile", GAME]) == 0
+    assert "15 kernels ready in " in (printed := capsys.readouterr().out) and "of agents" not in printed
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith(f"kepler-envs {kepler_envs.__version__} (Python ")
 
 
 # ---------------------------------------------------------------- as a program

@@ -32,7 +32,7 @@ class Compile:
     processes: Annotated[int | None, arg(metavar="N")] = None
     """Games compiled at the same time; as many as there are cores if left out."""
     agents: bool = True
-    """Leave out the agents greedy and mcts and networks; without the source checkout they are left out anyway."""
+    """Leave out what the agents greedy, mcts and ppo need; without the source checkout that is left out anyway."""
 
     def run(self, console: Console) -> int:
         games = [find_game(name) for name in self.games or registry.games()]

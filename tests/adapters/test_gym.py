@@ -12,6 +12,7 @@ from gymnasium.utils.env_checker import check_env
 import agents
 import kepler_envs
 from kepler_envs.adapters.gym import SeatEnv, make_seat
+from kepler_envs.checkout import NoCheckoutError
 
 GAME = "kepler/kitten_adventurers-v0"
 
@@ -20,15 +21,18 @@ def play(env: gymnasium.Env, seed: int, choose=None) -> tuple[list[int], float, 
     """A whole game by random legal actions: (actions, sum of rewards, last info)."""
     rng = np.random.default_rng(seed)
     observation, info = env.reset(seed=seed)
-    actions, paid, over = [], 0.0, False
+    actions, paid, over, keys = [], 0.0, False, set(info)
     while not over:
+        assert (info["returns"], info["rank"], info["score"]) == (0.0, 0, 0) and set(info) == keys
         assert env.observation_space.contains(observation)
         assert info["action_mask"].any()
         actions.append(int(rng.choice(np.flatnonzero(info["action_mask"]))))
         observation, reward, terminated, truncated, info = env.step(actions[-1])
         paid += reward
         over = terminated or truncated
-    assert env.observation_space.contains(observation) and not info["action_mask"].any()
+    assert set(info) == keys
+    assert env.observation_space.contains(observation)
+    assert info["action_mask"].all(), "what comes before the next deal is not looked at"
     return actions, paid, info
 
 
@@ -104,6 +108,56 @@ def test_opponents_of_every_kind_take_their_seats():
     assert wins["greedy"] < wins["uniform"], "greedy players leave less to a random one"
 
 
+def test_opponents_by_name():
+    """A name plays what the agent of that name plays; one that is none is explained; all names but one need the checkout."""
+    config = kepler_envs.game("kitten_adventurers").configure(2)
+    greedy = agents.AgentOpponent(agents.load("greedy", config))
+    games = [
+        play(gymnasium.make(GAME, num_players=2, opponents=given), 6)[:2]
+        for given in ("greedy", ["greedy"], greedy, "uniform", None)
+    ]
+    assert games[0] == games[1] == games[2] and games[3] == games[4] != games[0]
+    with pytest.raises(ValueError, match="no agent 'greedier'; there are"):
+        gymnasium.make(GAME, opponents="greedier")
+
+
+def test_names_without_the_checkout(monkeypatch):
+    monkeypatch.setattr("kepler_envs.adapters.opponents.find_agents", no_agents)
+    config = kepler_envs.game("kitten_adventurers").configure(2)
+    SeatEnv(config, "uniform")
+    with pytest.raises(kepler_envs.OptionError, match="opponent 'greedy': only the agent 'uniform'"):
+        SeatEnv(config, "greedy")
+
+
+def no_agents():
+    raise NoCheckoutError("only the agent 'uniform' is part of the package")
+
+
+@pytest.mark.parametrize("mode", ["sync", None])
+def test_vectors_with_automatic_resets_always_have_something_to_choose(mode):
+    envs = gymnasium.make_vec(GAME, num_envs=2, vectorization_mode=mode, num_players=2, quest_size=1)
+    _, infos = envs.reset(seed=1)
+    rng, ended = np.random.default_rng(0), 0
+    for _ in range(150):
+        assert infos["action_mask"].any(axis=1).all()
+        _, _, terminated, truncated, infos = envs.step(
+            np.array([rng.choice(np.flatnonzero(mask)) for mask in infos["action_mask"]])
+        )
+        ended += int((terminated | truncated).sum())
+        assert "illegal" not in infos
+    assert ended > 4
+
+
+@pytest.mark.parametrize("action", [None, True, 0.5, 1.0, "1"])
+def test_actions_that_are_no_integers(action):
+    env = make_seat("kitten_adventurers", seat=0)
+    env.reset(seed=1)
+    before = env.snapshot()
+    with pytest.raises(ValueError, match="integer action id"):
+        env.step(action)
+    assert env.snapshot() == before
+
+
 def test_an_illegal_action_loses_or_raises():
     env = gymnasium.make(GAME, seat=0)
     _, info = env.reset(seed=1)
@@ -111,6 +165,7 @@ def test_an_illegal_action_loses_or_raises():
     _, reward, terminated, truncated, info = env.step(illegal)
     assert (reward, terminated, truncated) == (-1.0, True, False)
     assert "illegal action" in info["illegal"] and "legal:" in info["illegal"]
+    assert (info["returns"], info["rank"]) == (-1.0, 4) and info["action_mask"].all() and info["hand_count"] > 0
     with pytest.raises(RuntimeError, match="reset"):
         env.step(illegal)
     strict = make_seat("kitten_adventurers", illegal="raise", seat=0)
@@ -124,7 +179,9 @@ def test_an_illegal_action_loses_or_raises():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"seat": 4}, "seat = 4 is not allowed; allowed: None, 0, 1, 2, 3"),
+        ({"seat": 4}, r"seat = 4 is not allowed; allowed: None, or an integer 0\.\.3"),
+        ({"seat": True}, r"seat = True is not allowed; allowed: None, or an integer 0\.\.3"),
+        ({"seat": 0.5}, r"seat = 0\.5 is not allowed"),
         ({"illegal": "ignore"}, "allowed: lose, raise"),
         ({"render_mode": "gif"}, "allowed: None, ansi"),
         ({"opponents": [None]}, "1 opponents for 3 other seats"),

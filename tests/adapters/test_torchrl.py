@@ -32,6 +32,7 @@ def test_a_rollout_is_a_game_of_the_environment():
         assert np.array_equal(step[seat, "action_mask"][0], seen["action_mask"])
         aec.step(int(step[seat, "action"][0]))
     for agent in aec.possible_agents:
+        assert float(games["next", agent, "info", "rank"][-1]) == aec.infos[agent]["rank"]
         paid = float(games["next", agent, "reward"].sum())
         assert paid == pytest.approx(aec.infos[agent]["returns"], abs=1e-6)
 
