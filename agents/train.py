@@ -639,13 +639,29 @@ def explain(error: Exception) -> str:
     return str(error.args[0])
 
 
+@contextmanager
+def full_disks_told_once() -> Iterator[None]:
+    """TensorBoard writes in a thread of its own, whose traceback would be printed besides: its error is raised in this one, too."""
+    before = threading.excepthook
+
+    def tell(raised: threading.ExceptHookArgs) -> None:
+        if not issubclass(raised.exc_type, OSError):
+            before(raised)
+
+    threading.excepthook = tell
+    try:
+        yield
+    finally:
+        threading.excepthook = before
+
+
 def main() -> None:
     """The command line."""
     config = tyro.cli(TrainConfig, description=__doc__)
     console = Console()
     try:
         say_if_resuming(config, console)
-        with stop_on_signals(console) as stop:
+        with full_disks_told_once(), stop_on_signals(console) as stop:
             display = Display(console)
             with display.progress:
                 run = train(config, stop, display)

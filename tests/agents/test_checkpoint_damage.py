@@ -8,6 +8,7 @@ import json
 import os
 import pickle
 import random
+import threading
 import zipfile
 from collections import Counter
 from dataclasses import asdict
@@ -26,7 +27,7 @@ from agents.exploit import Exploit
 from agents.ppo import PPOAgent
 from agents.protocol import AgentError, TrustedDecisions
 from agents.publish import Publish, publish
-from agents.train import Run, check_nobody_else_writes, main
+from agents.train import Run, check_nobody_else_writes, full_disks_told_once, main
 from agents.views import view_of
 from kepler_envs.engine.batch import Batch
 
@@ -280,3 +281,18 @@ def test_training_on_a_full_disk_ends_in_one_line(tmp_path, monkeypatch):
         f"[Errno 28] No space left on device: '{tmp_path / 'best.zip'}'; what was written before is whole, "
         "the same command goes on from there"
     )
+
+
+def test_the_thread_that_writes_the_curves_prints_no_traceback(monkeypatch):
+    told = []
+    monkeypatch.setattr(threading, "excepthook", told.append)
+
+    def fail(problem: Exception) -> None:
+        raise problem
+
+    with full_disks_told_once():
+        for problem in (OSError(errno.ENOSPC, "No space left on device"), ValueError("a bug")):
+            thread = threading.Thread(target=fail, args=(problem,))
+            thread.start()
+            thread.join()
+    assert [raised.exc_type for raised in told] == [ValueError]
