@@ -8,15 +8,16 @@ beside the file for people. Files are replaced as a whole or not at all.
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import importlib.metadata
 import io
 import json
 import os
 import platform
+import struct
 import subprocess
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ import torch as th
 from gymnasium import spaces
 
 import kepler_envs
+from agents.description import digest_of, one_line, parse_description
 from agents.protocol import AgentError
 from kepler_envs.adapters.sb3 import Anchor, PiecePolicy, observation_space, piece_policy
 from kepler_envs.engine.game import Configuration
@@ -102,17 +104,16 @@ def game_facts(config: Configuration) -> dict[str, Any]:
         "observation_size": config.observation.size,
         "num_actions": len(config.actions),
     }
-    return {**facts, "digest": _digest(facts)}
-
-
-def _digest(facts: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+    return {**facts, "digest": digest_of(facts)}
 
 
 def trained_configuration(description: Mapping[str, Any]) -> Configuration:
     """The games a checkpoint was trained for, the largest if there are several counts, paid as their default says."""
     most = max(player_counts(description))
-    return kepler_envs.game(description["game"]).configure(most, **description["options"])
+    try:
+        return kepler_envs.game(description["game"]).configure(most, **description["options"])
+    except (KeyError, TypeError, ValueError) as problem:
+        raise AgentError(f"the game of the checkpoint cannot be set up here: {one_line(problem)}") from problem
 
 
 def player_counts(description: Mapping[str, Any]) -> list[int]:
@@ -174,7 +175,7 @@ def check_fits(description: Mapping[str, Any], config: Configuration, where: str
     trained, wanted = description, game_facts(config)
     if any_players or (isinstance(trained.get("num_players"), list) and config.num_players in trained["num_players"]):
         trained = {**trained, "num_players": config.num_players}
-        trained["digest"] = _digest({name: trained.get(name) for name in wanted if name != "digest"})
+        trained["digest"] = digest_of({name: trained.get(name) for name in wanted if name != "digest"})
     if trained.get("digest") == wanted["digest"]:
         return
     names = [name for name in wanted if name not in ("digest", "options")]
@@ -205,6 +206,9 @@ def write_atomically(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         os.chmod(name, 0o666 & ~_umask())
         os.replace(name, path)
+    except OSError as error:  # of a full disk it does not say which file it was
+        Path(name).unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from error
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
@@ -272,30 +276,41 @@ def read_entries(path: Path, names: Sequence[str]) -> list[bytes]:
             return [archive.read(name) for name in names]
     except FileNotFoundError:
         raise AgentError(f"there is no checkpoint {path}") from None
+    except PermissionError as error:
+        raise AgentError(f"{path} cannot be read: {error.strerror}") from None
     except (zipfile.BadZipFile, IsADirectoryError):
-        raise AgentError(f"{path} is not a checkpoint of `python -m agents.train` (not a zip file)") from None
+        raise AgentError(
+            f"{path} is not a checkpoint of `python -m agents.train` (not a zip file, or damaged)"
+        ) from None
     except KeyError as error:
         raise AgentError(f"{path} is not a checkpoint of `python -m agents.train`: {error.args[0]}") from None
+    except (zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError, OverflowError) as error:
+        raise AgentError(f"{path} is damaged: {one_line(error)}") from error
 
 
 def read_description(path: Path) -> dict[str, Any]:
-    """What a checkpoint says about itself."""
-    description = json.loads(read_entries(path, [DESCRIPTION])[0])
-    if description.get("format") != FORMAT:
-        raise AgentError(f"{path} has format {description.get('format')!r}; this version reads {FORMAT!r}")
-    return description
+    """What a checkpoint says about itself; AgentError if that is damaged."""
+    return parse_description(read_entries(path, [DESCRIPTION])[0], FORMAT, str(path))
 
 
 def load_policy(path: Path, config: Configuration) -> PiecePolicy:
     """The trained network in a checkpoint, if it fits the game; AgentError if not."""
-    description = read_description(path)
-    check_fits(description, config, str(path))
-    policy = Network.from_json(description["network"]).build(config)
-    weights = th.load(io.BytesIO(read_entries(path, [WEIGHTS])[0]), map_location="cpu", weights_only=True)
+    found = read_description(path)
+    check_fits(found, config, str(path))
+    try:
+        policy = Network.from_json(found["network"]).build(config)
+    except (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        raise AgentError(f"{path}: the network it describes cannot be made for this game: {one_line(error)}") from error
+    try:
+        weights = th.load(io.BytesIO(read_entries(path, [WEIGHTS])[0]), map_location="cpu", weights_only=True)
+    except AgentError:
+        raise
+    except Exception as error:  # PyTorch lets through whatever its readers raise
+        raise AgentError(f"{path}: its weights are damaged: {one_line(error)}") from error
     try:
         policy.load_state_dict(weights)
-    except RuntimeError as error:
-        raise AgentError(f"{path}: its weights do not fit the network it describes: {error}") from None
+    except (AttributeError, RuntimeError, TypeError) as error:
+        raise AgentError(f"{path}: its weights do not fit the network it describes: {one_line(error)}") from None
     return policy
 
 

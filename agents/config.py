@@ -13,7 +13,7 @@ import tyro
 
 from agents.protocol import AgentError
 
-MAY_CHANGE = ("out", "steps", "minutes", "eval_every", "eval_games", "eval_opponents", "threads")
+MAY_CHANGE = ("out", "steps", "minutes", "eval_every", "eval_games", "eval_opponents", "threads", "trust_folder")
 """Fields that may differ when a run is taken up again."""
 
 DEFAULT_STEPS = 2_000_000
@@ -65,7 +65,10 @@ class TrainConfig:
     game: Annotated[str, tyro.conf.Positional] = "kitten_adventurers"
     """Name or id of the game."""
     out: Path | None = None
-    """Folder of the run, runs/GAME-PLAYERSp-SEAT unless told. A run that is already there goes on where it was."""
+    """Folder of the run, runs/GAME-PLAYERSp-SEAT unless told. A run that is already there goes on where it was: its last.zip is
+    unpickled, which runs whatever code is in it."""
+    trust_folder: bool = False
+    """Go on with a run whose folder or last.zip belongs to somebody else, or which others may write to."""
     steps: int | None = None
     """Stop after this many decisions of the network, all games together; 2,000,000 if no budget is given."""
     minutes: float | None = None

@@ -150,6 +150,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         written = publish(tyro.cli(Publish, args=argv, description=__doc__, config=(tyro.conf.FlagCreatePairsOff,)))
     except (AgentError, kepler_envs.OptionError, KeyError) as error:
         sys.exit(str(error.args[0]))
+    except OSError as error:
+        sys.exit(str(error))
     about = written.description
     print(f"{written.path}: {written.size:,} bytes, {about['results']['parameters']:,} parameters in float16")
     print(f"  {about['game']}, {about['num_players']} players, options {about['options']}")

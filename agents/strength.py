@@ -170,6 +170,8 @@ def main(argv: Sequence[str] | None = None) -> None:
             run(request, stop, console)
     except (AgentError, kepler_envs.OptionError, KeyError) as error:
         sys.exit(f"strength: {error.args[0]}")
+    except OSError as error:
+        sys.exit(f"strength: {error}")
 
 
 if __name__ == "__main__":

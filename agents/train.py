@@ -16,8 +16,10 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+import os
 import pickle
 import signal
+import stat
 import sys
 import threading
 import time
@@ -41,6 +43,7 @@ import kepler_envs
 from agents import checkpoint
 from agents.checkpoint import Network
 from agents.config import MAY_CHANGE, TrainConfig, as_plain, player_range
+from agents.description import one_line
 from agents.greedy import greedy_games
 from agents.joined import JoinedAgent, JoinedBatch
 from agents.pool import Pool, PoolVecEnv
@@ -158,7 +161,7 @@ class Run:
         self.config = config
         self.all_games = game_configurations(config)
         self.games = self.all_games[-1]  # with the most players; the network is made for these
-        self.out = config.out if config.out is not None else default_folder(config, self.games)
+        self.out = run_folder(config)
         self.beginning = self._beginning()
         self.network = self._network()
         self.seconds = 0.0
@@ -260,17 +263,29 @@ class Run:
         return self.env.pool if isinstance(self.env, PoolVecEnv) else None
 
     def _resume(self) -> None:
+        if not self.config.trust_folder:
+            check_nobody_else_writes(self.last)
         description = checkpoint.read_description(self.last)
         _check_same_run(description["training"], self.config, self.last)
-        archive, saved = self.last.read_bytes(), pickle.loads(checkpoint.read_entries(self.last, [checkpoint.RUN])[0])
-        self.env = saved["env"]
-        if isinstance(self.env, SeatVecEnv):
-            self.env.seat_opponent(self._training_opponent())
-        self.model = self._model_class().load(io.BytesIO(archive), self.env, device="cpu", force_reset=False)
-        self.seconds, self.curve, self.best = saved["seconds"], saved["curve"], saved["best"]
-        self.evaluations = saved["evaluations"]
-        th.set_rng_state(saved["torch_random"])
-        np.random.set_state(saved["numpy_random"])
+        (run,) = checkpoint.read_entries(self.last, [checkpoint.RUN])
+        try:
+            saved = pickle.loads(run)
+            self.env = saved["env"]
+            if isinstance(self.env, SeatVecEnv):
+                self.env.seat_opponent(self._training_opponent())
+            archive = io.BytesIO(self.last.read_bytes())
+            self.model = self._model_class().load(archive, self.env, device="cpu", force_reset=False)
+            self.seconds, self.curve, self.best = saved["seconds"], saved["curve"], saved["best"]
+            self.evaluations = saved["evaluations"]
+            th.set_rng_state(saved["torch_random"])
+            np.random.set_state(saved["numpy_random"])
+        except AgentError:
+            raise
+        except Exception as error:  # unpickling lets through whatever the pickled things raise
+            raise AgentError(
+                f"{self.last} is damaged, or of other versions of the libraries: {one_line(error)}. Use another --out; "
+                f"--start ppo:{self.out / 'best.zip'} begins with the best network of the run"
+            ) from error
 
     def _model_class(self) -> type[MaskablePPO]:
         return MaskablePPO if self.config.seat == "single" else SharedMaskablePPO
@@ -491,6 +506,40 @@ def without_rewards(config: Configuration) -> Configuration:
     return config.game.configure(config.num_players, config.components, **values)
 
 
+def run_folder(config: TrainConfig) -> Path:
+    """Where a run is written, and gone on from."""
+    return config.out if config.out is not None else default_folder(config, game_configurations(config)[-1])
+
+
+def check_nobody_else_writes(last: Path) -> None:
+    """AgentError if somebody else may have put code into a run: its last.zip is unpickled."""
+    for path in (last.parent, last):
+        found = path.stat()
+        if not hasattr(os, "getuid"):
+            return
+        reason = ""
+        if found.st_uid != os.getuid():
+            reason = f"belongs to user {found.st_uid}, and you are {os.getuid()}"
+        elif found.st_mode & stat.S_IWOTH:
+            reason = "may be written to by anybody"
+        elif found.st_mode & stat.S_IWGRP and found.st_gid != os.getgid():
+            reason = f"may be written to by group {found.st_gid}"
+        if reason:
+            raise AgentError(
+                f"{path} {reason}: going on with a run executes whatever code is in its last.zip. "
+                "If you trust it, add --trust-folder; else use another --out"
+            )
+
+
+def say_if_resuming(config: TrainConfig, console: Console) -> None:
+    """What goes on with a run should know."""
+    last = run_folder(config) / "last.zip"
+    if last.exists():
+        console.print(
+            f"going on with {last}, which runs the code pickled in it", highlight=False, markup=False, soft_wrap=True
+        )
+
+
 def default_folder(config: TrainConfig, games: Configuration) -> Path:
     players = config.players if isinstance(config.players, str) else games.num_players
     return Path("runs") / f"{games.game.name}-{players}p-{config.seat}"
@@ -498,6 +547,7 @@ def default_folder(config: TrainConfig, games: Configuration) -> Path:
 
 def _as_json(config: TrainConfig) -> dict[str, Any]:
     values = dataclasses.asdict(config)
+    del values["trust_folder"]  # a matter of the folder, not of the run
     return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
 
 
@@ -582,17 +632,41 @@ def stop_on_signals(console: Console, after: str = "this update") -> Iterator[th
             signal.signal(number, handler)
 
 
+def explain(error: Exception) -> str:
+    """An error that is no bug, as one line."""
+    if isinstance(error, OSError):
+        return f"{error}; what was written before is whole, the same command goes on from there"
+    return str(error.args[0])
+
+
+@contextmanager
+def full_disks_told_once() -> Iterator[None]:
+    """TensorBoard writes in a thread of its own, whose traceback would be printed besides: its error is raised in this one, too."""
+    before = threading.excepthook
+
+    def tell(raised: threading.ExceptHookArgs) -> None:
+        if not issubclass(raised.exc_type, OSError):
+            before(raised)
+
+    threading.excepthook = tell
+    try:
+        yield
+    finally:
+        threading.excepthook = before
+
+
 def main() -> None:
     """The command line."""
     config = tyro.cli(TrainConfig, description=__doc__)
     console = Console()
     try:
-        with stop_on_signals(console) as stop:
+        say_if_resuming(config, console)
+        with full_disks_told_once(), stop_on_signals(console) as stop:
             display = Display(console)
             with display.progress:
                 run = train(config, stop, display)
-    except (AgentError, kepler_envs.OptionError, KeyError) as error:
-        sys.exit(str(error.args[0]))
+    except (AgentError, kepler_envs.OptionError, KeyError, OSError) as error:
+        sys.exit(explain(error))
     share_of_games = run.env.env_seconds / run.seconds if run.seconds else 0.0
     console.print(
         f"{run.out}: {run.steps:,} steps in {run.seconds / 60:.1f} minutes, {share_of_games:.1%} of it in the games"

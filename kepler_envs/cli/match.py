@@ -34,14 +34,17 @@ class UniformPlayer:
 class CheckoutPlayer:
     """An agent of the folder ``agents/`` of the source checkout."""
 
-    def __init__(self, agent: Any, decisions: Any, seed: int) -> None:
+    def __init__(self, agent: Any, agents: Any, seed: int) -> None:
         self._agent = agent
-        self._decisions = decisions  # agents.TrustedDecisions
+        self._agents = agents  # the module
         self._rows = np.zeros(1, np.int64)
         agent.start(self._rows, np.array([seed], np.uint64))
 
     def choose(self, batch: Batch) -> int:
-        return int(self._agent.act(self._decisions(batch, self._rows))[0])
+        try:
+            return int(self._agent.act(self._agents.TrustedDecisions(batch, self._rows))[0])
+        except self._agents.AgentError as problem:
+            raise UsageError(f"agent {self._agent.name}: {problem}") from problem
 
 
 def load_player(spec: str, config: Configuration, seed: int) -> Player:
@@ -53,14 +56,13 @@ def load_player(spec: str, config: Configuration, seed: int) -> Player:
     except NoCheckoutError as problem:
         raise UsageError(str(problem)) from problem
     try:
-        agent = agents.load(spec, config)
+        return CheckoutPlayer(agents.load(spec, config), agents, seed)
     except agents.AgentError as problem:
         raise UsageError(str(problem)) from problem
     except ModuleNotFoundError as problem:
         raise UsageError(
             f"agent {spec!r} needs {problem.name}, which is not installed: pip install 'kepler_envs[agents]'"
         ) from problem
-    return CheckoutPlayer(agent, agents.TrustedDecisions, seed)
 
 
 def agents_by_seat(specs: tuple[str, ...], seats: list[int]) -> dict[int, str]:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
+import signal
 import sqlite3
+import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -318,6 +322,39 @@ def test_results_come_as_games_end(monkeypatch):
     monkeypatch.setattr(play, "SECONDS_TOGETHER", 1e9)
     (together,) = players.stream(games)
     assert together == [result for part in parts for result in part]
+
+
+def test_ctrl_c_stops_the_tournament_and_is_no_forfeit(tmp_path, capsys):
+    """The second one, while an agent is asked: nothing waits for its answer."""
+
+    def interrupt() -> None:
+        while not (tmp_path / "games.sqlite").exists():
+            time.sleep(0.01)
+        time.sleep(1.0)
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.3)
+
+    command = [
+        GAME,
+        "--agents",
+        "uniform",
+        own("NeverReturns"),
+        "--games",
+        "12",
+        "--processes",
+        "1",
+        "--out",
+        str(tmp_path),
+    ]
+    threading.Thread(target=interrupt).start()
+    assert main(command) == 130
+    assert "finishing the games that are being played; Ctrl-C again drops them" in capsys.readouterr().out
+    with sqlite3.connect(tmp_path / "games.sqlite") as database:
+        assert database.execute("SELECT (SELECT count(*) FROM games), (SELECT count(*) FROM forfeits)").fetchone() == (
+            0,
+            0,
+        )
 
 
 # ---------------------------------------------------------------- ledger and report
