@@ -7,6 +7,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import tomli_w
+
 Rows = dict[str, Any]
 """A parsed component file: lists of rows by section, and the tables beside them."""
 
@@ -19,17 +21,5 @@ def own_rows(game: str) -> Rows:
 
 def write_rows(path: Path, rows: Rows) -> Path:
     """Write them as TOML."""
-    path.write_text("".join(f"{name} = {_toml(value)}\n" for name, value in rows.items()), encoding="utf-8")
+    path.write_text(tomli_w.dumps(rows), encoding="utf-8")
     return path
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, list):
-        return "[" + ", ".join(_toml(item) for item in value) + "]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{name} = {_toml(item)}" for name, item in value.items()) + "}"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return str(value)

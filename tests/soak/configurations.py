@@ -10,7 +10,6 @@ that change places in a column. The loader judges each step; what it refuses has
 from __future__ import annotations
 
 import copy
-import tomllib
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -18,9 +17,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import tomli_w
-
 from kepler_envs import ComponentError, Configuration, Game, OptionError
+from tests.component_file import own_rows, write_rows
 
 NUMBERS = (0, 1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 50, 99, 120, 127, 128, 255)
 UNTOUCHED = ("id", "prov", "meaning", "game", "title")
@@ -61,13 +59,13 @@ def generate(
         configure: reads ``path`` and makes the configuration.
         tried: counts the files that were tried, by what became of them.
     """
-    data = tomllib.loads((game.scope.folders[-1] / "components.toml").read_text(encoding="utf-8"))
-    path.write_text(tomli_w.dumps(data), encoding="utf-8")
+    data = own_rows(game.name)
+    write_rows(path, data)
     configure()
     for _ in range(random.choice((1, 3, 10, 30))):
         changed = copy.deepcopy(data)
         change(changed, random)
-        path.write_text(tomli_w.dumps(changed), encoding="utf-8")
+        write_rows(path, changed)
         try:
             configure()
         except (ComponentError, OptionError):
@@ -75,7 +73,7 @@ def generate(
             continue
         tried["component files accepted"] += 1
         data = changed
-    path.write_text(tomli_w.dumps(data), encoding="utf-8")
+    write_rows(path, data)
     return configure()
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +12,9 @@ from hypothesis import strategies as st
 
 from kepler_envs.engine.game import TERMINATED, Configuration
 from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.games.kepler_run.components import DEFAULT_FILE
 from kepler_envs.games.kepler_run.state import Node
 from tests.choosing import Chooser, eager, scripted, uniform
+from tests.component_file import Rows, own_rows, write_rows
 from tests.effort import DEEP, games_to_play
 from tests.games.kepler_run.invariants import EAGER, check_decision, check_invariants
 from tests.games.kepler_run.scenario import GAME, SOURCES, Position
@@ -112,26 +110,13 @@ def test_setup_is_fair() -> None:
 # ---------------------------------------------------------------- other card files
 
 
-def card_file(numbers: dict[str, int], cards: list[dict[str, Any]]) -> str:
-    """A component file like the game's own with other numbers and cards."""
-    data = tomllib.loads(DEFAULT_FILE.read_text(encoding="utf-8"))
-    for row in data["numbers"]:
+def changed_rows(numbers: dict[str, int], cards: list[dict[str, Any]]) -> Rows:
+    """The game's own component file with other numbers and cards."""
+    rows = own_rows("kepler_run")
+    for row in rows["numbers"]:
         row["value"] = numbers.get(row["name"], row["value"])
-    data["game_cards"] = [{"id": card, **row, "prov": "D"} for card, row in enumerate(cards)]
-    lines = []
-    for section, content in data.items():
-        if isinstance(content, list):
-            rows = (", ".join(f"{name} = {_toml(value)}" for name, value in row.items()) for row in content)
-            lines += [f"{section} = [", *(f"  {{ {row} }}," for row in rows), "]"]
-        else:
-            lines += [f"{section}.{name} = {_toml(value)}" for name, value in content.items()]
-    return "\n".join(lines) + "\n"
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(_toml(item) for item in value)}]"
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    rows["game_cards"] = [{"id": card, **row, "prov": "D"} for card, row in enumerate(cards)]
+    return rows
 
 
 CARDS = st.fixed_dictionaries(
@@ -170,7 +155,6 @@ NUMBERS = st.fixed_dictionaries(
 def test_games_with_other_cards(
     tmp_path_factory: pytest.TempPathFactory, seed: int, numbers: dict[str, int], cards: list[dict[str, int]], players: int
 ) -> None:  # fmt: skip
-    path = Path(tmp_path_factory.mktemp("cards")) / "mine.toml"
-    path.write_text(card_file(numbers, cards), encoding="utf-8")
+    path = write_rows(tmp_path_factory.mktemp("cards") / "mine.toml", changed_rows(numbers, cards))
     config = GAME.configure(players, components=path, seat_fuel=bool(seed % 2))
     play_checked(config, seed, eager(seed, EAGER, 0.7))

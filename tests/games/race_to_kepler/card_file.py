@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 from typing import Any
 
-from kepler_envs.games.race_to_kepler.components import DEFAULT_FILE
+from tests.component_file import Rows, own_rows, write_rows
 
 
-def default_data() -> dict[str, Any]:
+def default_data() -> Rows:
     """The game's own components.toml, parsed."""
-    return tomllib.loads(DEFAULT_FILE.read_text(encoding="utf-8"))
+    return own_rows("race_to_kepler")
 
 
 def card(kind: int, name: str, on_play: list[Any], **columns: Any) -> dict[str, Any]:
@@ -27,23 +26,6 @@ def card(kind: int, name: str, on_play: list[Any], **columns: Any) -> dict[str, 
     return {**row, "copies": 1, "on_play": on_play, "prov": "D", **columns}
 
 
-def write_file(folder: Path, data: dict[str, Any]) -> Path:
+def write_file(folder: Path, data: Rows) -> Path:
     """``data`` as a TOML file."""
-    lines = []
-    for section, content in data.items():
-        if isinstance(content, list):
-            for row in content:
-                lines += [f"[[{section}]]", *(f"{name} = {_toml(value)}" for name, value in row.items()), ""]
-        else:
-            lines += [f"[{section}]", *(f"{_toml(name)} = {_toml(value)}" for name, value in content.items()), ""]
-    path = folder / "mine.toml"
-    path.write_text("\n".join(lines), encoding="utf-8")
-    return path
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(_toml(item) for item in value)}]"
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{name} = {_toml(item)}" for name, item in value.items()) + " }"
-    return '"' + value.replace('"', '\\"') + '"' if isinstance(value, str) else str(value)
+    return write_rows(folder / "mine.toml", data)
