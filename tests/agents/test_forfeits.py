@@ -29,6 +29,7 @@ from agents.tournament.play import ILLEGAL, Course, Forfeit, GameResult, Players
 from agents.tournament.run import Tournament
 from agents.tournament.schedule import Schedule
 from agents.tournament.workers import Task, Workers, _Worker
+from kepler_envs.cli import main as play_or_watch
 from kepler_envs.engine.batch import Batch
 from tests.agents.misbehaving import ASKED
 
@@ -100,6 +101,12 @@ def test_a_traceback_begins_in_the_agent():
     details = next(result.forfeits[0].details for result in players.play(games) if result.forfeits)
     frames = [line for line in details.splitlines() if line.startswith("  File")]
     assert len(frames) == 2 and all(str(FILE) in frame for frame in frames)
+
+
+def test_an_agent_that_fails_in_a_game_of_the_command_line_is_an_error(capsys):
+    assert play_or_watch(["watch", GAME, "--agents", own("RaisesAtStart"), "--delay", "0"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("kepler-envs: exception: Traceback") and said.endswith("OSError: no model file\n\n")
 
 
 def test_a_forked_process_may_end_by_itself():
