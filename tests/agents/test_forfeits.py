@@ -109,6 +109,25 @@ def test_an_agent_that_fails_in_a_game_of_the_command_line_is_an_error(capsys):
     assert said.startswith("kepler-envs: exception: Traceback") and said.endswith("OSError: no model file\n\n")
 
 
+def test_a_process_that_ends_says_how(tmp_path):
+    (tmp_path / "mine.py").write_text("import os\nAgent = lambda config: os._exit(5)\n")
+    with pytest.raises(AgentError, match="its process ended with exit code 5"):
+        agents.load(f"python:{tmp_path / 'mine.py'}:Agent", CONFIG)
+    players, games = games_with("EndsTheProcess", 12)
+    forfeits = players.play_alone(next(filter(is_time, games)))[1].forfeits
+    assert [(each.reason, each.details) for each in forfeits] == [
+        (PROCESS_DIED, "the process ended with exit code 3 while the agent was asked")
+    ]
+
+
+def test_games_without_an_agent_do_not_start_it():
+    players, schedule = Players(("uniform", own("Raises"), "greedy"), CONFIG), Schedule(3, 4, 0)
+    games = [schedule[number] for number in range(200) if 1 not in schedule[number].agents][:4]
+    agent = players.agents[1]
+    agent.start(np.zeros(0, np.int64), np.zeros(0, np.uint64))
+    assert len(games) == 4 and not any(result.forfeits for result in players.play(games))
+
+
 def test_a_forked_process_may_end_by_itself():
     players, games = games_with("ForksAndWaits", 8)
     game = next(filter(is_time, games))
