@@ -40,7 +40,7 @@ class Kind:
 
     usage: str
     meaning: str
-    make: Callable[[str, Configuration], Agent]
+    make: Callable[..., Agent]
 
     @property
     def takes_argument(self) -> bool:
@@ -66,7 +66,7 @@ def load(spec: str, config: Configuration, memory: int | None = None) -> Agent:
         raise AgentError(f"agent {spec!r} lacks its argument; write {kind.usage}")
     if colon and not kind.takes_argument:
         raise AgentError(f"agent {name!r} takes no argument, but {spec!r} has one")
-    agent = OwnAgent(argument, config, memory) if name == "python" else kind.make(argument, config)
+    agent = kind.make(argument, config, memory) if kind.make is OwnAgent else kind.make(argument, config)
     agent.name = spec
     return agent
 
@@ -140,10 +140,6 @@ def _mcts(argument: str, config: Configuration) -> Agent:
     return MctsAgent(MctsConfig.parse(argument), config)
 
 
-def _python(argument: str, config: Configuration) -> Agent:
-    return OwnAgent(argument, config)
-
-
 KINDS = {
     "uniform": Kind("uniform", "any legal action, each equally likely", _uniform),
     "greedy": Kind("greedy", "hand-written rules of thumb, one policy per game", _greedy),
@@ -151,6 +147,6 @@ KINDS = {
         "mcts:BUDGET", "tree search; iterations a decision, or as 50ms; further settings behind commas", _mcts
     ),
     "ppo": Kind("ppo:PATH", "a checkpoint written by `python -m agents.train`", _ppo),
-    "python": Kind("python:FILE.py:NAME", "an agent of your own: what NAME(config) of that file returns", _python),
+    "python": Kind("python:FILE.py:NAME", "an agent of your own: what NAME(config) of that file returns", OwnAgent),
 }
 """All kinds by the name a spec begins with."""

@@ -16,7 +16,7 @@ import sys
 import time
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -99,8 +99,9 @@ class OwnAgent:
     def prepare(self) -> None:
         """Start the process and make the agent, if there is none or it has ended. That may take any time."""
         if self._process is None:
-            self._process = _Process()
-            self._searches = self._process.begin(self.name, self._begins_with)
+            process = _Process()
+            self._searches = process.begin(self.name, self._begins_with)
+            self._process = process
 
     def close(self) -> None:
         """End the process; ``prepare`` starts another."""
@@ -110,6 +111,8 @@ class OwnAgent:
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
         """See :meth:`Agent.start`; AgentFailed."""
+        if not len(rows):
+            return
         told, drawn = zip(*(seeds_of(int(seed)) for seed in seeds), strict=True)
         self._words.update(zip(rows.tolist(), drawn, strict=True))
         self._ask("start", np.array(rows, np.int64), np.array(told, np.uint64))
@@ -147,7 +150,7 @@ class _Process:
         folders = os.pathsep.join(folder or os.getcwd() for folder in sys.path)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "agents.own_process", str(theirs.fileno())],
+                [sys.executable, "-P", "-m", "agents.own_process", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 env={"OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": folders},
@@ -174,8 +177,7 @@ class _Process:
             self._connection.send(arguments)
             reply = self._connection.recv_bytes(MOST_BYTES)
         except (EOFError, OSError):
-            self.end()
-            raise AgentError(f"{name}: its process ended with exit code {self._process.returncode}") from None
+            raise AgentError(f"{name}: its process ended with exit code {self._exit_code()}") from None
         if reply[:1] != READY:
             self.end()
             raise AgentError(f"{name}: {reply[1:].decode(errors='replace')}")
@@ -191,17 +193,21 @@ class _Process:
                 raise AgentFailed(TOO_SLOW, f"cut off after {took:.3f} s; {seconds:g} s were allowed")
             reply = self._connection.recv_bytes(MOST_BYTES)
         except (EOFError, OSError):
-            self.end()
-            code = self._process.returncode
-            raise AgentFailed(
-                PROCESS_DIED, f"the process ended with exit code {code} while the agent was asked"
-            ) from None
+            words = f"the process ended with exit code {self._exit_code()} while the agent was asked"
+            raise AgentFailed(PROCESS_DIED, words) from None
         try:
             return _read(reply[:1], reply[1:])
         except AgentFailed:
             raise
         except (ValueError, EOFError, SyntaxError):
             raise AgentFailed(PROCESS_DIED, "the process sent what is no answer") from None
+
+    def _exit_code(self) -> int:
+        """Of a process that has closed its side; it is given a moment to end by itself."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)
+        self.end()
+        return self._process.returncode
 
 
 def _read(kind: bytes, content: bytes) -> np.ndarray:

@@ -42,9 +42,9 @@ def main(descriptor: int) -> None:
         agent = load(Path(file), name, config)
         reply = READY + json.dumps(bool(getattr(agent, "searches", False))).encode()
     except AgentError as problem:
-        reply = REFUSED + str(problem).encode()
+        reply = REFUSED + str(problem).encode(errors="replace")
     except BaseException as problem:
-        reply = REFUSED + f"{name}(config) failed\n{_traceback_of(problem, 'load')}".encode(errors="replace")
+        reply = REFUSED + f"{name}(config) failed\n{_traceback_of(problem)}".encode(errors="replace")
     forks.end_if_forked()
     forks.came_back()
     connection.send_bytes(reply)
@@ -82,9 +82,9 @@ def answer(agent: Any, config: Configuration, method: str, content: list[Any], f
             found = np.asarray(agent.act(_decisions(config, *content)))
         sent = _array(found)
     except MemoryError as problem:
-        sent = OUT_OF_MEMORY + _traceback_of(problem, "answer").encode(errors="replace")
+        sent = OUT_OF_MEMORY + _traceback_of(problem).encode(errors="replace")
     except BaseException as problem:  # sys.exit, KeyboardInterrupt: no more than an exception
-        sent = RAISED + _traceback_of(problem, "answer").encode(errors="replace")
+        sent = RAISED + _traceback_of(problem).encode(errors="replace")
     finally:
         forks.end_if_forked()
     if forks.came_back():
@@ -146,12 +146,10 @@ class Forks:
         return found
 
 
-def _traceback_of(problem: BaseException, ours: str) -> str:
-    """The traceback from the agent's own code on; ``ours``: the function that called it."""
+def _traceback_of(problem: BaseException) -> str:
+    """The traceback from the agent's own code on."""
     frames = problem.__traceback__
-    while frames is not None and frames.tb_frame.f_code.co_filename in (__file__, "<frozen importlib._bootstrap>"):
-        frames = frames.tb_next
-    while frames is not None and frames.tb_frame.f_code.co_filename.startswith("<frozen importlib"):
+    while frames is not None and frames.tb_frame.f_code.co_filename.startswith((__file__, "<frozen importlib")):
         frames = frames.tb_next
     words = "".join(traceback.format_exception(problem.with_traceback(frames or problem.__traceback__)))
     return words[-MOST_WORDS:]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
 
@@ -17,10 +18,16 @@ from kepler_envs.engine.game import ComponentError, OptionError
 from kepler_envs.engine.replay import ReplayError
 from kepler_envs.printable import printable
 
-NOT_POSSIBLE = (AgentError, LedgerError, WorkerError, UsageError, OptionError, ComponentError, ReplayError)
-"""What was asked for cannot be done: one line and exit code 2."""
-BROKEN_OFF = (CheckError, OSError)
-"""What ends a tournament on its way: one line and exit code 1. What was in the ledger before is there."""
+EXPECTED = (
+    AgentError, CheckError, LedgerError, WorkerError, UsageError, OptionError, ComponentError, ReplayError, OSError,
+)  # fmt: skip
+"""What may go wrong without a bug: each becomes one line."""
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+def exit_code(problem: Exception) -> int:
+    """1 for what ends a tournament on its way (what the ledger had before is there), 2 for what cannot be done as asked."""
+    return 1 if isinstance(problem, CheckError) or getattr(problem, "errno", None) in NO_ROOM else 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -36,9 +43,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(file=sys.stderr)
         return 130
-    except (*NOT_POSSIBLE, *BROKEN_OFF) as problem:
+    except EXPECTED as problem:
         print(printable(f"tournament: {problem}"), file=sys.stderr)
-        return 1 if isinstance(problem, BROKEN_OFF) else 2
+        return exit_code(problem)
 
 
 if __name__ == "__main__":

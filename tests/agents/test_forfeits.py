@@ -29,6 +29,7 @@ from agents.tournament.play import ILLEGAL, Course, Forfeit, GameResult, Players
 from agents.tournament.run import Tournament
 from agents.tournament.schedule import Schedule
 from agents.tournament.workers import Task, Workers, _Worker
+from kepler_envs.cli import main as play_or_watch
 from kepler_envs.engine.batch import Batch
 from tests.agents.misbehaving import ASKED
 
@@ -100,6 +101,31 @@ def test_a_traceback_begins_in_the_agent():
     details = next(result.forfeits[0].details for result in players.play(games) if result.forfeits)
     frames = [line for line in details.splitlines() if line.startswith("  File")]
     assert len(frames) == 2 and all(str(FILE) in frame for frame in frames)
+
+
+def test_an_agent_that_fails_in_a_game_of_the_command_line_is_an_error(capsys):
+    assert play_or_watch(["watch", GAME, "--agents", own("RaisesAtStart"), "--delay", "0"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("kepler-envs: exception: Traceback") and said.endswith("OSError: no model file\n\n")
+
+
+def test_a_process_that_ends_says_how(tmp_path):
+    (tmp_path / "mine.py").write_text("import os\nAgent = lambda config: os._exit(5)\n")
+    with pytest.raises(AgentError, match="its process ended with exit code 5"):
+        agents.load(f"python:{tmp_path / 'mine.py'}:Agent", CONFIG)
+    players, games = games_with("EndsTheProcess", 12)
+    forfeits = players.play_alone(next(filter(is_time, games)))[1].forfeits
+    assert [(each.reason, each.details) for each in forfeits] == [
+        (PROCESS_DIED, "the process ended with exit code 3 while the agent was asked")
+    ]
+
+
+def test_games_without_an_agent_do_not_start_it():
+    players, schedule = Players(("uniform", own("Raises"), "greedy"), CONFIG), Schedule(3, 4, 0)
+    games = [schedule[number] for number in range(200) if 1 not in schedule[number].agents][:4]
+    agent = players.agents[1]
+    agent.start(np.zeros(0, np.int64), np.zeros(0, np.uint64))
+    assert len(games) == 4 and not any(result.forfeits for result in players.play(games))
 
 
 def test_a_forked_process_may_end_by_itself():

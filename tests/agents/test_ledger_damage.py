@@ -207,3 +207,9 @@ def test_a_report_on_a_full_disk_is_one_line_too(tmp_path, monkeypatch, capsys):
     command = [GAME, "--games", "12", "--bootstrap", "2", "--processes", "1", "--out", str(tmp_path)]
     assert main(command) == 1
     assert capsys.readouterr().err == "tournament: [Errno 28] No space left on device: 'results.md'\n"
+
+
+def test_a_folder_that_cannot_be_made_is_not_possible(tmp_path, capsys):
+    (tmp_path / "out").write_text("a file")
+    assert main([GAME, "--games", "12", "--processes", "1", "--out", str(tmp_path / "out")]) == 2
+    assert "File exists" in capsys.readouterr().err
