@@ -28,10 +28,11 @@ import torch as th
 from gymnasium import spaces
 
 import kepler_envs
-from agents.description import digest_of, one_line, parse_description
+from agents.description import digest_of, parse_description
 from agents.protocol import AgentError
 from kepler_envs.adapters.sb3 import Anchor, PiecePolicy, observation_space, piece_policy
 from kepler_envs.engine.game import Configuration
+from kepler_envs.printable import one_line
 
 FORMAT = "kepler-ppo-1"
 DESCRIPTION, WEIGHTS, RUN = "description.json", "policy.pth", "run.pickle"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from agents.protocol import AgentError
+from kepler_envs.printable import one_line
 
 MOST_OUTPUTS = 16_384
 """Of a layer, so that an edited number does not take all memory."""
@@ -169,9 +170,3 @@ def _quote(value: Any) -> str:
     except (ValueError, RecursionError):
         text = f"<{type(value).__name__}>"
     return text if len(text) <= 80 else text[:77] + "..."
-
-
-def one_line(problem: BaseException) -> str:
-    """An error's message as one line."""
-    words = " ".join(str(problem).split()) or type(problem).__name__
-    return words if len(words) <= 300 else words[:297] + "..."

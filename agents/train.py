@@ -43,7 +43,6 @@ import kepler_envs
 from agents import checkpoint
 from agents.checkpoint import Network
 from agents.config import MAY_CHANGE, TrainConfig, as_plain, player_range
-from agents.description import one_line
 from agents.greedy import greedy_games
 from agents.joined import JoinedAgent, JoinedBatch
 from agents.pool import Pool, PoolVecEnv
@@ -55,6 +54,7 @@ from kepler_envs.adapters.opponents import opponent_seeds
 from kepler_envs.adapters.sb3 import PiecePolicy, SeatVecEnv, SharedMaskablePPO, SharedSeatVecEnv
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import Configuration, Game
+from kepler_envs.printable import one_line
 
 TEACHER_BATCH = 1024
 """Decisions in a minibatch of imitation."""

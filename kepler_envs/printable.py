@@ -14,3 +14,9 @@ def printable(text: str) -> str:
 def printable_name(name: str) -> str:
     """The same for a name, which is one line."""
     return "".join(letter if letter.isprintable() else "?" for letter in name)
+
+
+def one_line(problem: object) -> str:
+    """What an error says, printable, on one line of at most 300 letters; its type where it says nothing."""
+    words = printable_name(" ".join(str(problem).split())) or type(problem).__name__
+    return words if len(words) <= 300 else words[:297] + "..."

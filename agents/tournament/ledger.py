@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from agents.tournament.play import Forfeit, GameResult
+from kepler_envs.printable import one_line
 
 FORMAT = 3
 EARLIER_FORMATS = ("1", "2")
@@ -155,7 +156,7 @@ class Ledger:
 
     def _damage(self, what: str) -> LedgerError:
         return LedgerError(
-            f"{self.path} is damaged: {what}; put back a copy of the file, or begin anew with --fresh or in another folder"
+            f"{self.path} is damaged: {one_line(what)}; put back a copy of the file, or begin anew with --fresh or in another folder"
         )
 
     @contextmanager
