@@ -32,6 +32,10 @@ ROW = np.zeros(1, np.int64)
 """The one row of the batch."""
 
 
+class UnknownOptionError(OptionError, TypeError):
+    """An option that the game does not have; a TypeError, too, by which libraries find out what they may not pass on."""
+
+
 def make_seat(
     name: str,
     num_players: int | None = None,
@@ -47,7 +51,17 @@ def make_seat(
     Raises:
         KeyError: no such game. OptionError: a value that is not allowed. ComponentError: a wrong card file.
     """
-    return SeatEnv(game(name).configure(num_players, components, **options), opponents, seat, illegal, render_mode)
+    found = game(name)
+    unknown = sorted(set(options) - {option.name for option in found.option_list})
+    try:
+        config = found.configure(num_players, components, **options)
+    except OptionError as problem:
+        if unknown:
+            raise UnknownOptionError(
+                f"make_seat() got an unexpected keyword argument {unknown[0]!r}: {problem}"
+            ) from None
+        raise
+    return SeatEnv(config, opponents, seat, illegal, render_mode)
 
 
 class SeatEnv(gymnasium.Env[np.ndarray, int]):

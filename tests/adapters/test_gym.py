@@ -193,6 +193,12 @@ def test_wrong_arguments_are_explained(wrong, message):
         make_seat("kitten_adventurers", **wrong)
 
 
+def test_libraries_find_out_what_they_may_not_pass_on():
+    """Some try a keyword of their own, and take the TypeError that a constructor without it would raise."""
+    with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'.*unknown option frameskip; there are"):
+        gymnasium.make(GAME, frameskip=4)
+
+
 def test_an_agent_must_be_wrapped():
     config = kepler_envs.game("kitten_adventurers").configure(4)
     with pytest.raises(TypeError, match="AgentOpponent"):
