@@ -172,6 +172,7 @@ BROKEN: dict[str, tuple[Change, str, str]] = {
     "no mafia": (lambda data: data["cards"].pop(2), "cards", "0 copies of the card with id 2 (Mafia)"),
     "few cities": (lambda data: data.__setitem__("cities", data["cities"][:5]), "cities", "2 players need 6 cities"),
     "city id": (setting("cities", "Tokyo", "id", 15), TOKYO, "id is 15; allowed: 0..14"),
+    "list of lists": (setting("cards", "Fuser", "on_play", [[["look", 5]]]), f"{FUSER}, on_play instruction 1", "[['look', 5]] is no instruction"),
     "no list": (setting("cards", "Fuser", "on_play", [3]), f"{FUSER}, on_play instruction 1", "3 is no instruction"),
     "unknown op": (playing(["steal", 1]), f"{FUSER}, on_play instruction 1", "there are gain, move, look"),
     "unknown resource": (playing(["gain", "mana", 1]), f"{FUSER}, on_play instruction 1", "resource 'mana' is unknown"),
