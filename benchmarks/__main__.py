@@ -476,8 +476,8 @@ def _first_step(cache_folder: str) -> dict[str, float]:
 def _cold_compile() -> list[Row]:
     """All kernels of a game into an empty cache, in a new process."""
     code = (
-        "import time, sys; import kepler_envs; from kepler_envs.engine.warmup import compile_game; start = time.perf_counter(); "
-        "compile_game(kepler_envs.game(sys.argv[1])); print(time.perf_counter() - start)"
+        "import time, sys; import kepler_envs; from kepler_envs.engine.warmup import compile_kernels, kernels; start = time.perf_counter(); "
+        "compile_kernels(kernels(kepler_envs.game(sys.argv[1]))); print(time.perf_counter() - start)"
     )
     rows = []
     for name in kepler_envs.games():

@@ -66,7 +66,7 @@ find_folder = kernel.Scope.cache_folder
 kernel.Scope.cache_folder = lambda scope: built.append(scope.name) or find_folder(scope)
 
 game = kepler_envs.game(sys.argv[1])
-count = warmup.compile_game(game)
+count = warmup.compile_kernels(warmup.kernels(game))
 assert len(built) == count, (built, count)
 env = kepler_envs.make(game.id, shaping=0.5) if "shaping" in {o.name for o in game.option_list} else kepler_envs.make(game.id)
 env.reset(seed=1)
@@ -86,6 +86,6 @@ print("later", len(built) - count)
 
 @every_name
 def test_nothing_is_compiled_after_the_warm_up(name: str) -> None:
-    """warmup.compile_game knows every kernel the package uses."""
+    """warmup.kernels knows every kernel the package uses."""
     output = run(["-c", USE_EVERYTHING, name])
     assert output.splitlines()[-1] == "later 0"
