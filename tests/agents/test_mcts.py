@@ -39,6 +39,7 @@ VARIANTS = (
     {"network": "untrained"},
     {"network": "untrained", "opponents": "policy", "trees": 2},
 )
+UNTRAINED = {"steps": 0, "seconds": 0, "parameters": 0, "evaluations": {}}
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +54,9 @@ def untrained(tmp_path_factory):
             network = checkpoint.Network(width=16, hidden=(16,))
             weights = checkpoint.weights_of(network.build(config))
             checkpoint.write_checkpoint(
-                file, checkpoint.describe(config, network, {}, {}), {checkpoint.WEIGHTS: weights}
+                file,
+                checkpoint.describe(config, network, {"game": config.game.name, "seed": 0}, UNTRAINED),
+                {checkpoint.WEIGHTS: weights},
             )
         return f"ppo:{file}"
 

@@ -153,10 +153,8 @@ WHAT_WORDS = {
 
 
 def look(state: Any, config: Configuration, seat: int | None = None) -> View:
-    """What ``seat`` may see of a position; None sees everything but the deck. ValueError if there is no such seat."""
+    """What ``seat`` may see of a position; None sees everything but the deck."""
     players = int(state["num_players"])
-    if seat is not None and not 0 <= seat < players:
-        raise ValueError(f"seat {seat!r} is not in the game; allowed: None, 0..{players - 1}")
     tables = config.tables[0]
     over = state["end"] != RUNNING
     snapshot = _snapshot(state, config)
@@ -381,7 +379,7 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
     Args:
         state: a state record of this game.
         config: the configuration it is played with.
-        seat: whose view; None shows all tiles and objectives; ValueError if it is not in the game.
+        seat: whose view; None shows all tiles and objectives.
     """
     view = look(state, config, seat)
     lines = [f"{view.title}, {view.turn} ({view.point_of_view})", view.situation]
@@ -496,7 +494,7 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     Args:
         state: a state record of this game.
         config: the configuration it is played with.
-        seat: whose view; None shows all tiles and objectives; ValueError if it is not in the game.
+        seat: whose view; None shows all tiles and objectives.
     """
     view = look(state, config, seat)
     height = PLAYERS_Y + len(view.players) * (PLAYER_HEIGHT + GAP) + MARGIN - GAP

@@ -71,9 +71,7 @@ class View:
 
 
 def look(state: Any, config: Configuration, seat: int | None = None) -> View:
-    """What ``seat`` may see of a position; None sees every card but the deck. ValueError if there is no such seat."""
-    if seat is not None and not 0 <= seat < state["num_players"]:
-        raise ValueError(f"seat {seat!r} is not in the game; allowed: None, 0..{state['num_players'] - 1}")
+    """What ``seat`` may see of a position; None sees every card but the deck."""
     names = tuple(" ".join(name.split()) for name in type_names(config.tables[0]))
     over = state["end"] != RUNNING
     bottoms = config.tables["card_count"][0][[WORMHOLE, HYPERSPEED]]
@@ -201,7 +199,7 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
     Args:
         state: a state record of this game.
         config: the configuration it is played with.
-        seat: whose view; None shows all cards; ValueError if it is not in the game.
+        seat: whose view; None shows all cards.
     """
     view = look(state, config, seat)
     lines = [
@@ -323,7 +321,7 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     Args:
         state: a state record of this game.
         config: the configuration it is played with.
-        seat: whose view; None shows all cards; ValueError if it is not in the game.
+        seat: whose view; None shows all cards.
     """
     view = look(state, config, seat)
     rows = -(-len(view.players) // PLAYER_COLUMNS)

@@ -132,10 +132,8 @@ END_WORDS = {EndReason.KEPLER: "Kepler is reached", EndReason.ROUNDS: "the last 
 
 
 def look(state: Any, config: Configuration, seat: int | None = None) -> View:
-    """What ``seat`` may see of a position; None sees everything but the order of decks. ValueError if there is no such seat."""
+    """What ``seat`` may see of a position; None sees everything but the order of decks."""
     players = int(state["num_players"])
-    if seat is not None and not 0 <= seat < players:
-        raise ValueError(f"seat {seat!r} is not in the game; allowed: None, 0..{players - 1}")
     over = state["end"] != RUNNING
     tables = config.tables[0]
     titans = np.concatenate([np.zeros(FIRST_TITAN, np.int8), state["titan_row"]])

@@ -140,7 +140,7 @@ def test_the_end() -> None:
 
 @pytest.mark.parametrize("seat", [-1, 4])
 def test_a_seat_outside_the_game_is_refused(seat: int) -> None:
-    with pytest.raises(ValueError, match=r"None, 0\.\.3"):
+    with pytest.raises(ValueError, match=r"allowed: None, or an integer 0\.\.3"):
         scenario().snapshot.drawing(seat)
 
 

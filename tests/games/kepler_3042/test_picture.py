@@ -116,7 +116,7 @@ def test_results() -> None:
 
 def test_every_seat_sees_itself_and_no_other_seat_exists() -> None:
     game = scenario(3)
-    with pytest.raises(ValueError, match=r"seat 3 is not in the game; allowed: None, 0\.\.2"):
+    with pytest.raises(ValueError, match=r"seat = 3 is not allowed; allowed: None, or an integer 0\.\.2"):
         game.snapshot.text(3)
 
 

@@ -154,5 +154,5 @@ def test_names_of_other_files_are_shown_and_escaped(tmp_path: Path) -> None:
 
 
 def test_no_such_seat() -> None:
-    with pytest.raises(ValueError, match="seat 2 is not in the game"):
+    with pytest.raises(ValueError, match="seat = 2 is not allowed"):
         acting().text(2)
