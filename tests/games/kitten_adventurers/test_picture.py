@@ -218,12 +218,6 @@ def test_only_the_active_player_is_marked():
     assert "> " not in words(state)
 
 
-@pytest.mark.parametrize("seat", [-1, 3, 7])
-def test_a_seat_outside_the_game_is_refused(seat):
-    with pytest.raises(ValueError, match=r"None, 0\.\.2"):
-        svg(new_state(), seat)
-
-
 # ---------------------------------------------------------------- hidden information
 
 
