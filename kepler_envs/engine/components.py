@@ -29,7 +29,9 @@ class ComponentFile:
             self.data: dict[str, Any] = tomllib.loads(self.path.read_text(encoding="utf-8"))
         except OSError as problem:
             raise ComponentError(f"{self.path}: cannot be read: {problem.strerror}") from problem
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        except RecursionError as problem:
+            raise ComponentError(f"{self.path}: not a TOML file: nested too deeply") from problem
+        except ValueError as problem:  # also of integers with thousands of digits, and of what is no UTF-8
             raise ComponentError(f"{self.path}: not a TOML file: {problem}") from problem
         meta = self.data.get("meta")
         named = meta.get("game") if isinstance(meta, dict) else None

@@ -18,9 +18,10 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from kepler_envs.cli.common import make_console
 from kepler_envs.registry import games
 from tests.soak.games import ROWS, STEPS
-from tests.soak.trials import KINDS, Trial, run
+from tests.soak.trials import CYCLE, KINDS, Trial, run
 
 MOST_FINDINGS = 20
 """A run ends at so many."""
@@ -34,7 +35,7 @@ class Soak:
     """
 
     def __init__(self, names: Sequence[str], kinds: Sequence[str], seed: int) -> None:
-        self.kinds = tuple(kinds)
+        self.kinds = [kind for kind in CYCLE if kind in kinds]
         self.tried = {name: Counter[str]() for name in names}
         self.findings: list[tuple[Trial, str]] = []
         self._begun: Counter[str] = Counter()
@@ -42,7 +43,7 @@ class Soak:
         self._seed = seed
 
     def next_trial(self) -> Trial:
-        """For the game that has had the fewest decisions; kinds take turns."""
+        """For the game that has had the fewest decisions; kinds follow one another as in CYCLE."""
         name = min(self.tried, key=lambda game: self._expected[game])
         number = self._begun[name]
         self._begun[name] += 1
@@ -65,7 +66,7 @@ class Soak:
     def table(self) -> Table:
         """What was tried, a row a thing, a column a game."""
         table = Table(title="Tried", title_justify="left")
-        table.add_column("")
+        table.add_column("", no_wrap=True)
         for name in self.tried:
             table.add_column(name, justify="right")
         for what in dict.fromkeys(key for counter in self.tried.values() for key in counter):
@@ -118,7 +119,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="trials side by side")
     parser.add_argument("--repeat", type=Trial.parse, help="run one trial again, KIND:GAME:SEED")
     asked = parser.parse_args(argv)
-    console = Console(highlight=False)
+    console = make_console()
     if asked.repeat:
         tried, problem = run(asked.repeat)
         console.print("\n".join(f"{count:,} {what}" for what, count in tried.items()), problem, markup=False)

@@ -17,6 +17,8 @@ from tests.soak.games import play_games
 from tests.soak.streams import compare_streams
 
 KINDS = ("games", "streams", "damage")
+CYCLE = ("games", "games", "games", "games", "streams", "damage")
+"""In which order trials of a game follow."""
 SECONDS_FOR_A_TRIAL = 900
 """A trial that takes longer hangs: its process ends with the traceback of where it was."""
 
