@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from agents.tournament.run import current_commit
 from kepler_envs.cli.common import make_console
 from kepler_envs.registry import games
 from tests.soak.games import ROWS, STEPS
@@ -58,10 +59,13 @@ class Soak:
             return True
         return decisions is not None and all(self._expected[name] >= decisions for name in self.tried)
 
-    def note(self, trial: Trial, tried: Counter[str], problem: str) -> None:
+    def note(self, trial: Trial, tried: Counter[str], problem: str, console: Console) -> None:
+        """Add what a trial tried, and say at once what it found."""
         self.tried[trial.game] += tried
         if problem:
             self.findings.append((trial, problem))
+            words = f"Found by python -m tests.soak --repeat {trial}\n{problem}"
+            console.print(words, markup=False, soft_wrap=True)
 
     def table(self) -> Table:
         """What was tried, a row a thing, a column a game."""
@@ -90,10 +94,10 @@ def soak(run_: Soak, decisions: int | None, minutes: float | None, processes: in
                 for future in done:
                     trial = running.pop(future)
                     try:
-                        run_.note(trial, *future.result())
+                        run_.note(trial, *future.result(), console)
                     except BrokenProcessPool:
                         lost = ", ".join(map(str, (trial, *running.values())))
-                        run_.note(trial, Counter(), f"a process died, in one of {lost}")
+                        run_.note(trial, Counter(), f"a process died, in one of {lost}", console)
                         running, pool = {}, _pool(processes)
                         break
                 counts = ", ".join(f"{name} {tried['decisions'] / 1e6:.1f} M" for name, tried in run_.tried.items())
@@ -128,9 +132,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     minutes = 10.0 if asked.minutes is None and asked.decisions is None else asked.minutes
     soak(run_, asked.decisions, minutes, asked.processes, console)
     console.print(run_.table())
-    for trial, problem in run_.findings:
-        console.print(f"\nFound by python -m tests.soak --repeat {trial}\n{problem}", markup=False)
-    console.print(f"seeds from {asked.seed} on; {len(run_.findings)} findings")
+    console.print(f"seeds from {asked.seed} on, commit {current_commit() or 'unknown'}; {len(run_.findings)} findings")
     return int(bool(run_.findings))
 
 
