@@ -89,7 +89,7 @@ def change(data: dict[str, Any], random: Random) -> None:
     elif isinstance(value, list):
         _change_list(value, random)
     else:
-        container[key] = random.choice([other[name] for other, name in places if name == key])
+        container[key] = copy.deepcopy(random.choice([other[name] for other, name in places if name == key]))
 
 
 def _change_list(values: list[Any], random: Random) -> None:
