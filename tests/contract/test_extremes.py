@@ -21,7 +21,7 @@ import pytest
 import kepler_envs
 from kepler_envs import Snapshot
 from tests.component_file import write_rows
-from tests.contract.subjects import check_sum, hooks_of, play
+from tests.contract.subjects import check_in_bounds, check_sum, hooks_of, play
 from tests.effort import games_to_play
 
 EVERY = 37
@@ -47,20 +47,12 @@ def test_extreme_file(name: str, kind: str, players: int, tmp_path: Path) -> Non
     check_invariants = hooks_of(config.game).check_invariants
     for seed in range(games_to_play(8)):
         for number, (position, _) in enumerate(play(config, seed)):
-            check_bounds(position)
+            check_in_bounds(position)
             if number % EVERY == 0:
                 if kind in extremes.INVARIANTS_HOLD:
                     check_invariants(position.state, config)
                 check_resampled(position, number)
         check_sum(config, position.results()[2])
-
-
-def check_bounds(position: Snapshot) -> None:
-    layout = position.config.observation
-    for seat in range(position.config.num_players):
-        seen = position.observe(seat)
-        wrong = np.flatnonzero((seen < layout.low) | (seen > layout.high))
-        assert not wrong.size, f"seat {seat}: {layout.entry(wrong[0])} is {seen[wrong[0]]}"
 
 
 def check_resampled(position: Snapshot, seed: int) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 
 import kepler_envs
@@ -15,6 +14,7 @@ from kepler_envs.games.race_to_kepler.actions import END_TURN
 from kepler_envs.games.race_to_kepler.components import CARD_DEFAULTS
 from kepler_envs.games.race_to_kepler.state import MOST_COUNTED, MOST_UNITS, Node
 from kepler_envs.games.race_to_kepler.work import MOST_STEPS, Work
+from tests.contract.subjects import check_in_bounds
 from tests.effort import games_to_play
 from tests.games.race_to_kepler import extremes
 from tests.games.race_to_kepler.card_file import card, default_data, write_file
@@ -37,14 +37,6 @@ def with_fuser(folder: Path, *program: Any) -> Configuration:
 def work_of(*cards: dict[str, Any], trait: dict[str, Any] | None = None) -> Work:
     cities = [] if trait is None else [{"trait": trait}]
     return Work([CARD_DEFAULTS | row for row in cards], cities, supply_size=5)
-
-
-def check_bounds(position: Snapshot) -> None:
-    layout = position.config.observation
-    for seat in range(position.config.num_players):
-        seen = position.observe(seat)
-        wrong = np.flatnonzero((seen < layout.low) | (seen > layout.high))
-        assert not wrong.size, f"seat {seat}: {layout.entry(wrong[0])} is {seen[wrong[0]]}"
 
 
 # ---------------------------------------------------------------- counting
@@ -125,7 +117,7 @@ def test_cards_are_counted_up_to_a_thousand(tmp_path: Path) -> None:
     for _ in range(2):
         position = after(position, "play Fuser")
         assert (position.state["discarded"], position.state["energy"]) == (MOST_COUNTED, MOST_UNITS)
-        check_bounds(position)
+        check_in_bounds(position)
 
 
 def test_an_effect_may_ask_for_more_decisions_than_are_shown(tmp_path: Path) -> None:
@@ -141,7 +133,7 @@ def test_an_effect_may_ask_for_more_decisions_than_are_shown(tmp_path: Path) -> 
     entry, asked = config.observation["decisions"], 1
     while position.node == Node.MOVE:
         assert entry.view(position.observe(0)) == min(asked, 550) and entry.view(position.observe(1)) == 0
-        check_bounds(position)
+        check_in_bounds(position)
         position = position.apply(position.legal_ids()[0])
         asked += 1
     assert asked == 601
@@ -162,7 +154,7 @@ def test_extreme_files(kind: str, players: int, tmp_path: Path) -> None:
             legal = position.legal_ids()
             position = position.apply(random.choice([action for action in legal if action != END_TURN]))
             furthest = max(furthest, int(position.state["discarded"]))
-            check_bounds(position)
+            check_in_bounds(position)
         check_invariants(position.state, config)
     assert kind == "smallest" or furthest > 99
 
