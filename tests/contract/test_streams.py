@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain, islice, product
 from random import Random
 
 import numpy as np
@@ -19,6 +20,7 @@ from tests.contract.subjects import chooser, every_player_count, hooks_of
 from tests.effort import games_to_play
 
 MOST_UNASKED = 2  # decisions that one world settles and the other asks for, one after the other
+MOST_CROSSED = 400  # pairs that are looked at where both worlds have such decisions
 FEW_IDS = 12  # where more are legal no hidden thing settles a node
 ATTEMPTS = 5  # at a world in which a secret decision can be the same
 SAME, BEHIND, REVEALED, LOST = "same", "asked in one world only", "came to light", "no such decision"
@@ -89,10 +91,10 @@ def follow(one: Snapshot, two: Snapshot, watcher: int, random: Random) -> tuple[
     """
     if looks_alike(one, two, watcher):
         return SAME, one, two
-    pairs = [(one, two)]
-    pairs += [(one, later) for later in without_watcher(two, watcher, random)]
-    pairs += [(later, two) for later in without_watcher(one, watcher, random)]
-    for pair in pairs:
+    ones, twos = ([world, *without_watcher(world, watcher, random)] for world in (one, two))
+    pairs = [(one, two), *((one, later) for later in twos[1:]), *((later, two) for later in ones[1:])]
+    crossed = islice(product(ones[1:], twos[1:]), MOST_CROSSED)  # each world asks for a decision that the other settles
+    for pair in chain(pairs, crossed):
         if looks_alike(*pair, watcher):
             return BEHIND, *pair
     comparable = [pair for pair in pairs if where(pair[0]) == where(pair[1])] or pairs[:1]
