@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import chain, islice, product
+from itertools import islice, product
 from random import Random
 
 import numpy as np
@@ -93,8 +93,8 @@ def follow(one: Snapshot, two: Snapshot, watcher: int, random: Random) -> tuple[
         return SAME, one, two
     ones, twos = ([world, *without_watcher(world, watcher, random)] for world in (one, two))
     pairs = [(one, two), *((one, later) for later in twos[1:]), *((later, two) for later in ones[1:])]
-    crossed = islice(product(ones[1:], twos[1:]), MOST_CROSSED)  # each world asks for a decision that the other settles
-    for pair in chain(pairs, crossed):
+    pairs += islice(product(ones[1:], twos[1:]), MOST_CROSSED)  # each world asks for a decision that the other settles
+    for pair in pairs:
         if looks_alike(*pair, watcher):
             return BEHIND, *pair
     comparable = [pair for pair in pairs if where(pair[0]) == where(pair[1])] or pairs[:1]
