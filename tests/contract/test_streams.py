@@ -93,14 +93,17 @@ def follow(one: Snapshot, two: Snapshot, watcher: int, random: Random) -> tuple[
         return SAME, one, two
     ones, twos = ([world, *without_watcher(world, watcher, random)] for world in (one, two))
     pairs = [(one, two), *((one, later) for later in twos[1:]), *((later, two) for later in ones[1:])]
-    pairs += islice(product(ones[1:], twos[1:]), MOST_CROSSED)  # each world asks for a decision that the other settles
-    for pair in pairs:
+    crossed = list(islice(product(ones[1:], twos[1:]), MOST_CROSSED))  # each world asks for what the other settles
+    for pair in (*pairs, *crossed):
         if looks_alike(*pair, watcher):
             return BEHIND, *pair
-    comparable = [pair for pair in pairs if where(pair[0]) == where(pair[1])] or pairs[:1]
-    seen = min((differences(*pair, watcher) for pair in comparable), key=len)
-    assert set(seen) & set(hooks_of(one.game).reveals), (
-        f"player_{watcher} can tell worlds apart by {', '.join(seen)} at {one.node.name} of player_{one.seat}"
+    reveals = set(hooks_of(one.game).reveals)
+    comparable = [pair for pair in (*pairs, *crossed) if where(pair[0]) == where(pair[1])] or crossed or pairs[:1]
+    seen = min((differences(*pair, watcher) for pair in comparable), key=lambda names: (len(names), names))
+    if comparable is crossed:  # what is turned up behind those decisions may lead to another node
+        seen = next((names for pair in crossed if reveals & set(names := differences(*pair, watcher))), seen)
+    assert reveals & set(seen), (
+        f"player_{watcher} can tell worlds apart by {', '.join(seen)} after {one.seat}, {one.node.name}"
     )
     return REVEALED, one, two
 
