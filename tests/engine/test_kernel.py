@@ -77,7 +77,13 @@ class Copy:
 
     def environment(self, **changes: str | None) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "KEPLER_", "XDG_"))}
-        wanted = {**kept, "PYTHONPATH": str(self.folder), "KEPLER_ENVS_CACHE_DIR": str(self.cache), **changes}
+        # Python's own cache of modules goes by seconds and sizes: it would miss an edit within a second
+        settled = {
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONPATH": str(self.folder),
+            "KEPLER_ENVS_CACHE_DIR": str(self.cache),
+        }
+        wanted = {**kept, **settled, **changes}
         return {name: value for name, value in wanted.items() if value is not None}
 
     def run(self, code: str = MAIN.format(at=0), **changes: str | None) -> list[int]:
@@ -183,7 +189,12 @@ def test_games_see_edited_rules_and_components(tmp_path: Path) -> None:
         "print(*(int(state['player']['hand_count'][0]) for state in states), *(int(state['seat']) for state in states))\n"
     )
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "KEPLER_"))}
-    environment = {**kept, "PYTHONPATH": str(tmp_path), "KEPLER_ENVS_CACHE_DIR": str(tmp_path / "cache")}
+    settled = {
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": str(tmp_path),
+        "KEPLER_ENVS_CACHE_DIR": str(tmp_path / "cache"),
+    }
+    environment = {**kept, **settled}
 
     def deal() -> tuple[list[int], list[int]]:
         result = subprocess.run(
