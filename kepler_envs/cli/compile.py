@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import os
 import time
@@ -97,9 +98,7 @@ def _kernels_of_agents(game: Game) -> Kernels:
         find_agents()
     except NoCheckoutError:
         return []
-    from agents import warmup
-
-    listed: Kernels = warmup.kernels(game)
+    listed: Kernels = importlib.import_module("agents.warmup").kernels(game)
     return listed
 
 

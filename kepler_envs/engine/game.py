@@ -92,8 +92,7 @@ class Verbs:
     legal(s, t, mask)           set the bit of each legal id in ``mask`` (uint64 words, cleared before)
     apply(s, t, action)         apply a legal id, with everything automatic behind it
     observe(s, t, seat, out)    write every entry of the observation of ``seat``
-    resample(s, t, seat, g)     redraw from generator ``g`` all that ``seat`` cannot know, ``s.rng`` included; count ``s.decisions`` anew
-                                where hidden things can settle a node, as how many there were would tell of them
+    resample(s, t, seat, g)     redraw from generator ``g`` all that ``seat`` cannot know, ``s.rng`` included, and ``s.decisions`` where it tells
     returns(s, t, out)          final rewards (float32 per seat) of a finished game, each in [-1, 1]; sum 0 unless one plays alone
     places(s, t, out)           final places (int32 per seat), 1 is best, equal results share the better place
     scores(s, t, out)           current score (int32 per seat), more is better
