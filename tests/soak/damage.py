@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from random import Random
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import agents
@@ -51,9 +51,9 @@ def damage_files(game: Game, seed: int, folder: Path) -> Counter[str]:
     """One trial: damages to a file of each kind; how they were answered, by name."""
     random, tried = Random(seed), Counter[str]()
     for kind in KINDS:
-        good = _good_file(kind.name, game)
+        good = _good_file(kind, game)
         content = good.read_bytes()
-        told = _told(kind.name, game)
+        told = _told(kind, game)
         for _ in range(DAMAGES_OF_EACH):
             damaged = folder / good.name
             damaged.write_bytes(damage(content, random))
@@ -102,16 +102,23 @@ def _another_number(content: bytes, random: Random) -> bytes:
 
 
 @cache
-def _good_file(name: str, game: Game) -> Path:
-    """A file of that kind, made once a process."""
-    kind = next(kind for kind in KINDS if kind.name == name)
-    return kind.make(game, Path(mkdtemp()))
+def _folder() -> TemporaryDirectory[str]:
+    """Where the good files of this process are, until it ends."""
+    return TemporaryDirectory()
 
 
 @cache
-def _told(name: str, game: Game) -> Any:
-    kind = next(kind for kind in KINDS if kind.name == name)
-    return kind.read(game, _good_file(name, game))
+def _good_file(kind: Kind, game: Game) -> Path:
+    """A file of that kind, made once a process."""
+    folder = Path(_folder().name) / game.name / kind.name
+    folder.mkdir(parents=True)
+    return kind.make(game, folder)
+
+
+@cache
+def _told(kind: Kind, game: Game) -> Any:
+    """What the good file is read as."""
+    return kind.read(game, _good_file(kind, game))
 
 
 # ---------------------------------------------------------------- the kinds
