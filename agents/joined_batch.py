@@ -6,20 +6,20 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-import agents
-from agents.protocol import AgentError, TrustedDecisions
+from kepler_envs import bots
+from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
 
 
 def check_alike(configs: Sequence[Configuration]) -> None:
-    """AgentError unless one network can play all these games: equal pieces of the observation, equal actions."""
+    """BotError unless one network can play all these games: equal pieces of the observation, equal actions."""
     first = configs[0]
     for other in configs[1:]:
         if list(other.observation) != list(first.observation) or list(other.actions.blocks) != list(
             first.actions.blocks
         ):
-            raise AgentError(
+            raise BotError(
                 f"{first.game.id}: observation or actions with {other.num_players} players are not those with "
                 f"{first.num_players}, so one network cannot play both; train one for each"
             )
@@ -47,7 +47,7 @@ class JoinedBatch:
     def deal(cls, configs: Sequence[Configuration], num_envs: int, seed: int) -> JoinedBatch:
         """``num_envs`` games, spread evenly over these configurations."""
         if num_envs < len(configs):
-            raise AgentError(f"{num_envs} games side by side are too few for {len(configs)} player counts")
+            raise BotError(f"{num_envs} games side by side are too few for {len(configs)} player counts")
         sizes = [len(rows) for rows in np.array_split(np.arange(num_envs), len(configs))]
         return cls([Batch(config, size, seed + number) for number, (config, size) in enumerate(zip(configs, sizes, strict=True))])  # fmt: skip
 
@@ -93,11 +93,11 @@ class JoinedBatch:
         return np.concatenate([part.observe_final(seat[its]) for part, _, its in self.split(np.arange(self.num_envs))])
 
 
-class JoinedAgent:
+class JoinedBot:
     """An agent by its spec, one for each part of a :class:`JoinedBatch`; a teacher, or an opponent."""
 
     def __init__(self, spec: str, batch: JoinedBatch) -> None:
-        self._agents = {id(part): agents.load(spec, part.config) for part in batch.parts}
+        self._agents = {id(part): bots.load(spec, part.config) for part in batch.parts}
         self._batch = batch
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:

@@ -17,7 +17,6 @@ they are started anew with every rollout.
 
 from __future__ import annotations
 
-import io
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,12 +26,13 @@ import numpy as np
 import torch as th
 from openskill.models import BradleyTerryFull
 
-from agents.checkpoint import Network, half_precision
-from agents.config import PoolConfig
-from agents.joined import JoinedAgent, JoinedBatch
-from agents.ppo import draw
-from kepler_envs.adapters.opponents import opponent_seeds
+from agents.checkpoint import build, half_precision, set_weights
+from agents.joined_batch import JoinedBatch, JoinedBot
+from agents.settings import PoolConfig
 from kepler_envs.adapters.sb3 import PiecePolicy, SharedSeatVecEnv
+from kepler_envs.bots.networks import NetworkShape, draw
+from kepler_envs.bots.networks.checkpoint import plain_weights
+from kepler_envs.engine.seeds import opponent_seeds
 
 LEARNER = -1
 """Stands for the learner where seats have the number of a member."""
@@ -53,7 +53,7 @@ class Member:
 
     Attributes:
         name: its spec, or the step it was taken at.
-        weights: a snapshot's network in float16, as PyTorch stores it; empty for others, and once nobody plays it any more.
+        weights: a snapshot's network in float16, as NumPy stores arrays; empty for others, and once nobody plays it any more.
         steps: decisions of the learner when it joined.
         mu, sigma: rating and its uncertainty (openskill's scale: everybody begins at 25 +- 25/3).
         games: rated games.
@@ -231,14 +231,14 @@ class PoolVecEnv(SharedSeatVecEnv):
         opponent_seconds: time spent on the choices of members so far.
     """
 
-    def __init__(self, batch: JoinedBatch, pool: Pool, network: Network) -> None:
+    def __init__(self, batch: JoinedBatch, pool: Pool, network: NetworkShape) -> None:
         super().__init__(batch)
         self.pool = pool
         self.network = network
         self.seated = np.full((batch.num_envs, batch.num_players), LEARNER)
         self.opponent_seconds = 0.0
         self._rollouts = 0
-        self._players: dict[int, PiecePolicy | JoinedAgent] = {}
+        self._players: dict[int, PiecePolicy | JoinedBot] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_players": {}}
@@ -310,7 +310,7 @@ class PoolVecEnv(SharedSeatVecEnv):
             for number in others:
                 asked = np.flatnonzero(sitting == number)
                 player = self._player(number)
-                if isinstance(player, JoinedAgent):
+                if isinstance(player, JoinedBot):
                     actions[asked] = player(self.batch, asked)
                 else:
                     actions[asked] = self._sample(player, seen[asked], masks[asked])
@@ -327,10 +327,10 @@ class PoolVecEnv(SharedSeatVecEnv):
         if number not in self._players:
             member = self.pool.members[number]
             if number in self.pool.partners:
-                self._players[number] = JoinedAgent(member.name, self.batch)
+                self._players[number] = JoinedBot(member.name, self.batch)
             else:
-                policy = self.network.build(self.batch.config)
-                policy.load_state_dict(th.load(io.BytesIO(member.weights), weights_only=True))
+                policy = build(self.network, self.batch.config)
+                set_weights(policy, plain_weights(member.weights))
                 policy.set_training_mode(False)
                 self._players[number] = policy
         return self._players[number]

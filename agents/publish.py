@@ -1,13 +1,12 @@
 """Publish a trained agent with the repository: ``python -m agents.publish runs/ad_astra-4p-shared ad_astra/ppo-v0``.
 
-The checkpoint of the run's folder is written to ``agents/published/GAME/NAME.zip`` with its weights in float16, its learning curve, and a
+The checkpoint of the run's folder is written to ``kepler_envs/bots/published/GAME/NAME.zip`` with its weights in float16, its learning curve, and a
 description that says how to train it again. Weights may lose precision but not change play: on positions from its own games the
 copy has to choose what the original chooses.
 """
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,17 +14,20 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import torch as th
 import tyro
 
 import kepler_envs
-from agents import checkpoint, published
-from agents.config import command_line
-from agents.ppo import NetworkAgent, find_checkpoint
-from agents.protocol import AgentError, TrustedDecisions
+from agents import checkpoint
+from agents.checkpoint import bot_of, build, set_weights
+from agents.settings import command_line
 from kepler_envs.adapters.sb3 import PiecePolicy
+from kepler_envs.bots import published
+from kepler_envs.bots.networks import NetworkShape, find_checkpoint
+from kepler_envs.bots.networks.checkpoint import PLAIN_WEIGHTS, plain_weights, read_description, trained_configuration
+from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
+from kepler_envs.files import write_atomically
 
 MOST_BYTES = 1_000_000
 """A published file is smaller than this: it stays in the history of the repository for good."""
@@ -59,51 +61,51 @@ def publish(request: Publish) -> Published:
     """Write the published copy of a run's checkpoint.
 
     Raises:
-        AgentError: a bad name, one that is taken, a checkpoint of another game, one that is too large, or one that plays
+        BotError: a bad name, one that is taken, a checkpoint of another game, one that is too large, or one that plays
             otherwise in float16.
     """
     source = find_checkpoint(request.run) if request.run.is_dir() else request.run
-    description = checkpoint.read_description(source)
+    description = read_description(source)
     target = _target(request, description)
-    config = checkpoint.trained_configuration(description)
+    config = trained_configuration(description)
     original = checkpoint.load_policy(source, config)
     weights = checkpoint.half_precision(original)
-    agreement = agreement_of_play(original, weights, config, checkpoint.Network.from_json(description["network"]))
+    agreement = agreement_of_play(original, weights, config, NetworkShape.from_json(description["network"]))
     if agreement < LEAST_AGREEMENT:
-        raise AgentError(f"{source}: in float16 it chooses the same in {agreement:.2%} of positions only")
+        raise BotError(f"{source}: in float16 it chooses the same in {agreement:.2%} of positions only")
     description = {
         **_published_description(description, source),
         "float16": {"positions": COMPARED_GAMES * COMPARED_STEPS, "same_choice": agreement},
     }
     content = checkpoint.checkpoint_bytes(
-        description, {checkpoint.WEIGHTS: weights, CURVE: _curve(source.parent)}, compress=True
+        description, {PLAIN_WEIGHTS: weights, CURVE: _curve(source.parent)}, compress=True
     )
     if len(content) >= MOST_BYTES:
-        raise AgentError(
+        raise BotError(
             f"{source} takes {len(content):,} bytes, allowed are fewer than {MOST_BYTES:,}: train a smaller network "
             "(--width, --hidden, --channels)"
         )
-    checkpoint.write_atomically(target, content)
+    write_atomically(target, content)
     return Published(target, len(content), description)
 
 
 def _target(request: Publish, description: Mapping[str, Any]) -> Path:
     game, slash, name = request.name.partition("/")
     if not slash or not published.NAME.fullmatch(name):
-        raise AgentError(f"{request.name!r} cannot be published; write GAME/NAME with a name like ppo-v0")
-    trained = kepler_envs.game(description["game"]).name
+        raise BotError(f"{request.name!r} cannot be published; write GAME/NAME with a name like ppo-v0")
+    trained = kepler_envs.load_game(description["game"]).name
     if game != trained:
-        raise AgentError(f"{request.run} was trained for {trained}; publish it as {trained}/{name}, not {request.name}")
+        raise BotError(f"{request.run} was trained for {trained}; publish it as {trained}/{name}, not {request.name}")
     target = published.published_path(game, name)
     if target.exists() and not request.replace:
-        raise AgentError(f"{request.name} is published already ({target}); --replace writes another in its place")
+        raise BotError(f"{request.name} is published already ({target}); --replace writes another in its place")
     return target
 
 
 def _published_description(description: Mapping[str, Any], source: Path) -> dict[str, Any]:
     """The description without the folder it was trained in, with what it takes to train it again."""
     training = {name: value for name, value in description["training"].items() if name != "out"}
-    whole = checkpoint.read_description(source.parent / "last.zip")["results"]
+    whole = read_description(source.parent / "last.zip")["results"]
     return {
         **description,
         "training": training,
@@ -117,19 +119,17 @@ def _curve(folder: Path) -> bytes:
     try:
         return (folder / CURVE).read_bytes()
     except FileNotFoundError:
-        raise AgentError(f"there is no {CURVE} in {folder}: only the folder of a whole run can be published") from None
+        raise BotError(f"there is no {CURVE} in {folder}: only the folder of a whole run can be published") from None
 
 
 # ---------------------------------------------------------------- precision
 
 
-def agreement_of_play(
-    original: PiecePolicy, weights: bytes, config: Configuration, network: checkpoint.Network
-) -> float:
+def agreement_of_play(original: PiecePolicy, weights: bytes, config: Configuration, network: NetworkShape) -> float:
     """How often a network with these weights chooses what the original chooses, at positions that the original comes to."""
-    copy = network.build(config)
-    copy.load_state_dict(th.load(io.BytesIO(weights), weights_only=True))
-    one, other = NetworkAgent(original), NetworkAgent(copy)
+    copy = build(network, config)
+    set_weights(copy, plain_weights(weights))
+    one, other = bot_of(original), bot_of(copy)
     batch = Batch(config, COMPARED_GAMES, COMPARED_SEED)
     rows = np.arange(COMPARED_GAMES)
     same = 0
@@ -148,7 +148,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     try:
         written = publish(tyro.cli(Publish, args=argv, description=__doc__, config=(tyro.conf.FlagCreatePairsOff,)))
-    except (AgentError, kepler_envs.OptionError, KeyError) as error:
+    except (BotError, kepler_envs.OptionError, KeyError) as error:
         sys.exit(str(error.args[0]))
     except OSError as error:
         sys.exit(str(error))

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from agents.protocol import AgentError
+from kepler_envs.bots.protocol import BotError
 
 MAY_CHANGE = ("out", "steps", "minutes", "eval_every", "eval_games", "eval_opponents", "threads", "trust_folder")
 """Fields that may differ when a run is taken up again."""
@@ -44,13 +44,13 @@ class PoolConfig:
         for name in ("latest", "past", "pfsp", "sparring_share"):
             value = getattr(self, name)
             if not 0 <= value < float("inf"):
-                raise AgentError(f"--pool.{name.replace('_', '-')} {value} is not allowed; allowed: 0 and more")
+                raise BotError(f"--pool.{name.replace('_', '-')} {value} is not allowed; allowed: 0 and more")
         if self.total <= 0:
-            raise AgentError("the four shares of --pool are all 0; one has to be more")
+            raise BotError("the four shares of --pool are all 0; one has to be more")
         for name, least in (("snapshot_every", 1), ("snapshots", 2), ("lineup", 1)):
             value = getattr(self, name)
             if value < least:
-                raise AgentError(f"--pool.{name.replace('_', '-')} {value} is not allowed; allowed: {least} and more")
+                raise BotError(f"--pool.{name.replace('_', '-')} {value} is not allowed; allowed: {least} and more")
 
     @property
     def total(self) -> float:
@@ -143,12 +143,12 @@ class TrainConfig:
         for name in (*counts, *(name for name in ("steps", "minutes") if getattr(self, name) is not None)):
             value = getattr(self, name)
             if value < 1 and not (name == "minutes" and value > 0):
-                raise AgentError(f"--{name.replace('_', '-')} {value} is not allowed; allowed: 1 and more")
+                raise BotError(f"--{name.replace('_', '-')} {value} is not allowed; allowed: 1 and more")
 
         if any(count < 1 for count in self.channels):
-            raise AgentError(f"--channels {self.channels} is not allowed; allowed: 1 and more each")
+            raise BotError(f"--channels {self.channels} is not allowed; allowed: 1 and more each")
         if not 0 <= self.teacher_share <= 1:
-            raise AgentError(f"--teacher-share {self.teacher_share} is not allowed; allowed: 0 to 1")
+            raise BotError(f"--teacher-share {self.teacher_share} is not allowed; allowed: 0 to 1")
 
     @property
     def budget_steps(self) -> int | None:
@@ -169,7 +169,7 @@ def player_range(players: int | str | None) -> list[int] | None:
         return None if players is None else [players]
     first, dash, last = players.partition("-")
     if not (first.isdecimal() and (last.isdecimal() or not dash) and int(first) <= int(last or first)):
-        raise AgentError(f"--players {players} is not allowed; write a number, or a range such as 3-5")
+        raise BotError(f"--players {players} is not allowed; write a number, or a range such as 3-5")
     return list(range(int(first), int(last or first) + 1))
 
 

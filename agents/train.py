@@ -18,7 +18,6 @@ import dataclasses
 import io
 import os
 import pickle
-import signal
 import stat
 import sys
 import threading
@@ -38,102 +37,36 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import ConstantSchedule
 
-import agents
 import kepler_envs
 from agents import checkpoint
-from agents.checkpoint import Network
-from agents.config import MAY_CHANGE, TrainConfig, as_plain, player_range
-from agents.greedy import greedy_games
-from agents.joined import JoinedAgent, JoinedBatch
+from agents.checkpoint import bot_of, policy_kwargs
+from agents.evaluation import Evaluation, evaluate
+from agents.joined_batch import JoinedBatch, JoinedBot
+from agents.network_views import PLAIN, view_of
 from agents.pool import Pool, PoolVecEnv
-from agents.ppo import NetworkAgent, find_checkpoint
-from agents.protocol import Agent, AgentError, AgentOpponent, TrustedDecisions
-from agents.tournament.standings import Share, share
-from agents.views import PLAIN, view_of
-from kepler_envs.adapters.opponents import opponent_seeds
+from agents.settings import MAY_CHANGE, TrainConfig, as_plain, player_range
+from kepler_envs import bots
 from kepler_envs.adapters.sb3 import PiecePolicy, SeatVecEnv, SharedMaskablePPO, SharedSeatVecEnv
-from kepler_envs.engine.batch import SKIP, Batch
-from kepler_envs.engine.game import Configuration, Game
+from kepler_envs.bots.greedy import greedy_games
+from kepler_envs.bots.networks import NetworkShape, find_checkpoint
+from kepler_envs.bots.networks.checkpoint import (
+    TORCH_WEIGHTS,
+    check_fits,
+    player_counts,
+    read_description,
+    read_entries,
+)
+from kepler_envs.bots.protocol import Bot, BotError, BotOpponent
+from kepler_envs.bots.published import network_file
+from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.game import REWARD_OPTIONS, Configuration, Game
+from kepler_envs.files import write_atomically
 from kepler_envs.printable import one_line
+from kepler_envs.terminal import stop_on_signals
 
+STOPPING = "stopping after this update; once more to give it up"
 TEACHER_BATCH = 1024
 """Decisions in a minibatch of imitation."""
-
-EVALUATION_SEED = 2**62
-"""Evaluation games are the same every time, and none that is trained on."""
-
-
-# ---------------------------------------------------------------- evaluation
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """The learner against one opponent on all other seats.
-
-    Attributes:
-        opponent: its spec; with the number of players if a network learns several counts.
-        wins: share of wins (a win shared by w counts 1 / w).
-        returns: mean return with its 95 % interval.
-    """
-
-    opponent: str
-    wins: Share
-    mean_length: float
-    returns: Share
-
-
-@dataclass(frozen=True)
-class Results:
-    """How the learner fared, one number a game: float64 (G,) each. A win shared by w counts 1 / w."""
-
-    wins: np.ndarray
-    returns: np.ndarray
-    lengths: np.ndarray
-
-
-def evaluate(
-    learner: Agent, opponent: Agent, config: Configuration, games: int, seed: int = EVALUATION_SEED
-) -> Evaluation:
-    """Play ``games`` games, rounded up to use every seat equally often, all side by side."""
-    results = play_against(learner, opponent, config, games, seed)
-    return Evaluation(
-        opponent.name, share(results.wins), float(results.lengths.mean()), mean_with_interval(results.returns)
-    )
-
-
-def play_against(learner: Agent, opponent: Agent, config: Configuration, games: int, seed: int) -> Results:
-    """The results of :func:`evaluate`, game by game."""
-    players = config.num_players
-    games = -(-games // players) * players
-    batch = Batch(config, games, seed)
-    rows = np.arange(games)
-    own_seat = rows % players
-    seeds = opponent_seeds(batch.seed)
-    learner.start(rows, seeds)
-    opponent.start(rows, ~seeds)
-    running = np.ones(games, np.bool_)
-    while running.any():
-        actions = np.full(games, SKIP, np.int64)
-        own = batch.seat == own_seat
-        for agent, asked in ((learner, np.flatnonzero(running & own)), (opponent, np.flatnonzero(running & ~own))):
-            if len(asked):
-                actions[asked] = agent.act(TrustedDecisions(batch, asked))
-        batch.step(actions)
-        running &= batch.done == 0
-    won = batch.final_place == 1
-    return Results(
-        (won / won.sum(1, keepdims=True))[rows, own_seat],
-        batch.final_return[rows, own_seat].astype(np.float64),
-        batch.final_length.astype(np.float64),
-    )
-
-
-def mean_with_interval(values: np.ndarray) -> Share:
-    """Mean of independent values with its 95 % interval, by the normal distribution."""
-    half = 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else float("inf")
-    mean = float(values.mean())
-    return Share(mean, mean - half, mean + half, len(values))
-
 
 # ---------------------------------------------------------------- a run
 
@@ -168,7 +101,7 @@ class Run:
         self.curve: list[dict[str, Any]] = []
         self.evaluations: tuple[Evaluation, ...] = ()
         self.best = -1.0
-        self._opponents: list[tuple[Configuration, Agent]] | None = None
+        self._opponents: list[tuple[Configuration, Bot]] | None = None
         self._speed = 0.0
         if self.last.exists():
             self._resume()
@@ -210,7 +143,7 @@ class Run:
             ent_coef=config.entropy,
             vf_coef=config.value_weight,
             max_grad_norm=config.max_grad_norm,
-            policy_kwargs=self.network.policy_kwargs(self.games),
+            policy_kwargs=policy_kwargs(self.network, self.games),
             seed=config.seed,
             device="cpu",
         )
@@ -231,28 +164,28 @@ class Run:
         spec = self.config.start
         if spec is None:
             return None
-        path = agents.network_file(spec, self.games)
+        path = network_file(spec, self.games)
         if path is None:
-            agents.load(spec, self.games)  # says so if there is no such agent
-            raise AgentError(f"--start {spec} is not a trained network; name one, for example ppo:PATH")
+            bots.load(spec, self.games)  # says so if there is no such agent
+            raise BotError(f"--start {spec} is not a trained network; name one, for example ppo:PATH")
         path = find_checkpoint(path) if path.is_dir() else path
-        checkpoint.check_fits(checkpoint.read_description(path), self.games, str(path), any_players=True)
+        check_fits(read_description(path), self.games, str(path), any_players=True)
         return path
 
-    def _network(self) -> Network:
+    def _network(self) -> NetworkShape:
         if self.beginning is not None:
-            return self._network_begun_with(checkpoint.read_description(self.beginning))
+            return self._network_begun_with(read_description(self.beginning))
         config = self.config
         view = view_of(self.games.game.name) if config.view == "game" else PLAIN
-        return Network(
+        return NetworkShape(
             config.width, tuple(config.hidden), view.leave_out, view.anchor, tuple(config.channels),
             view.label_planes if config.channels else (), self.games.num_players if len(self.all_games) > 1 else None,
         )  # fmt: skip
 
-    def _network_begun_with(self, description: Mapping[str, Any]) -> Network:
+    def _network_begun_with(self, description: Mapping[str, Any]) -> NetworkShape:
         """That of the checkpoint, which sees as many seats more as these games need."""
-        network = Network.from_json(description["network"])
-        seen = network.seats or max(checkpoint.player_counts(description))
+        network = NetworkShape.from_json(description["network"])
+        seen = network.seats or max(player_counts(description))
         seats = max(seen, self.games.num_players)
         one_count = len(self.all_games) == 1 and seats == self.games.num_players
         return dataclasses.replace(network, seats=None if one_count else seats)
@@ -265,9 +198,9 @@ class Run:
     def _resume(self) -> None:
         if not self.config.trust_folder:
             check_nobody_else_writes(self.last)
-        description = checkpoint.read_description(self.last)
+        description = read_description(self.last)
         _check_same_run(description["training"], self.config, self.last)
-        (run,) = checkpoint.read_entries(self.last, [checkpoint.RUN])
+        (run,) = read_entries(self.last, [checkpoint.RUN])
         try:
             saved = pickle.loads(run)
             self.env = saved["env"]
@@ -279,10 +212,10 @@ class Run:
             self.evaluations = saved["evaluations"]
             th.set_rng_state(saved["torch_random"])
             np.random.set_state(saved["numpy_random"])
-        except AgentError:
+        except BotError:
             raise
         except Exception as error:  # unpickling lets through whatever the pickled things raise
-            raise AgentError(
+            raise BotError(
                 f"{self.last} is damaged, or of other versions of the libraries: {one_line(error)}. Use another --out; "
                 f"--start ppo:{self.out / 'best.zip'} begins with the best network of the run"
             ) from error
@@ -290,16 +223,16 @@ class Run:
     def _model_class(self) -> type[MaskablePPO]:
         return MaskablePPO if self.config.seat == "single" else SharedMaskablePPO
 
-    def _teacher(self) -> AgentOpponent | JoinedAgent | None:
+    def _teacher(self) -> BotOpponent | JoinedBot | None:
         spec = self.config.teacher
         if spec is None or self.config.seat == "single" or not _exists(spec, self.games):
             return None
         if isinstance(self.env, PoolVecEnv):
-            return JoinedAgent(spec, self.env.batch)
-        return AgentOpponent(agents.load(spec, self.games))
+            return JoinedBot(spec, self.env.batch)
+        return BotOpponent(bots.load(spec, self.games))
 
-    def _training_opponent(self) -> AgentOpponent:
-        return AgentOpponent(agents.load(self.config.opponent, self.games))
+    def _training_opponent(self) -> BotOpponent:
+        return BotOpponent(bots.load(self.config.opponent, self.games))
 
     # ------------------------------------------------------------ going on
 
@@ -328,7 +261,7 @@ class Run:
         began = time.perf_counter()
         if self._opponents is None:
             self._opponents = self._evaluation_opponents()
-        learner = NetworkAgent(self.model.policy)
+        learner = bot_of(self.model.policy)
         self.evaluations = tuple(
             evaluate(learner, opponent, playing, self.config.eval_games) for playing, opponent in self._opponents
         )
@@ -344,16 +277,16 @@ class Run:
         if wins >= self.best:
             self.best = wins
             checkpoint.write_checkpoint(
-                self.out / "best.zip", self._describe(), {checkpoint.WEIGHTS: checkpoint.weights_of(self.model.policy)}
+                self.out / "best.zip", self._describe(), {TORCH_WEIGHTS: checkpoint.weights_of(self.model.policy)}
             )
 
-    def _evaluation_opponents(self) -> list[tuple[Configuration, Agent]]:
+    def _evaluation_opponents(self) -> list[tuple[Configuration, Bot]]:
         """The opponents in their order, each for all player counts."""
         found = []
         for spec in self.config.eval_opponents:
             for games in self.all_games if _exists(spec, self.games) else ():
                 playing = without_rewards(games)
-                agent = agents.load(spec, playing)
+                agent = bots.load(spec, playing)
                 if len(self.all_games) > 1:
                     agent.name = f"{spec}_{games.num_players}p"
                 found.append((playing, agent))
@@ -375,9 +308,9 @@ class Run:
         checkpoint.write_checkpoint(
             self.last, self._describe(), {checkpoint.RUN: pickle.dumps(saved)}, base=buffer.getvalue()
         )
-        checkpoint.write_atomically(self.out / "learning_curve.csv", _as_csv(self.curve))
+        write_atomically(self.out / "learning_curve.csv", _as_csv(self.curve))
         if self.pool is not None:
-            checkpoint.write_atomically(self.out / "ratings.csv", _as_csv(self.pool.table()))
+            write_atomically(self.out / "ratings.csv", _as_csv(self.pool.table()))
 
     def _describe(self) -> dict[str, Any]:
         results = {
@@ -428,7 +361,7 @@ def train(
         watch: is shown the status after every update and every evaluation.
 
     Raises:
-        AgentError: the run in the folder was begun with other settings, or a setting is not allowed.
+        BotError: the run in the folder was begun with other settings, or a setting is not allowed.
     """
     stop, watch = stop or threading.Event(), watch or (lambda status: None)
     with torch_threads(config.threads):
@@ -473,20 +406,20 @@ def torch_threads(count: int) -> Iterator[None]:
 
 def game_configurations(config: TrainConfig) -> list[Configuration]:
     """The games to train on, one configuration for each player count, ascending; OptionError or KeyError say what there is."""
-    game: Game = kepler_envs.game(config.game)
+    game: Game = kepler_envs.load_game(config.game)
     options = dict(_option(text) for text in config.option)
     if any(option.name == "shaping" for option in game.option_list):
         options.setdefault("shaping", config.shaping)
     counts = player_range(config.players) or [game.default_players]
     if len(counts) > 1 and config.seat != "pool":
-        raise AgentError(f"--players {config.players} needs --seat pool; with --seat {config.seat} write one number")
+        raise BotError(f"--players {config.players} needs --seat pool; with --seat {config.seat} write one number")
     return [game.configure(players, **options) for players in counts]
 
 
 def _option(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise AgentError(f"--option {text!r} is not allowed; write name=value")
+        raise BotError(f"--option {text!r} is not allowed; write name=value")
     for kind in (int, float):
         try:
             return name, kind(value)
@@ -502,7 +435,7 @@ def _exists(spec: str, games: Configuration) -> bool:
 
 def without_rewards(config: Configuration) -> Configuration:
     """The same games, paid as their default says."""
-    values = {name: value for name, value in config.values.items() if name not in checkpoint.REWARD_OPTIONS}
+    values = {name: value for name, value in config.values.items() if name not in REWARD_OPTIONS}
     return config.game.configure(config.num_players, config.components, **values)
 
 
@@ -512,7 +445,7 @@ def run_folder(config: TrainConfig) -> Path:
 
 
 def check_nobody_else_writes(last: Path) -> None:
-    """AgentError if somebody else may have put code into a run: its last.zip is unpickled."""
+    """BotError if somebody else may have put code into a run: its last.zip is unpickled."""
     for path in (last.parent, last):
         found = path.stat()
         if not hasattr(os, "getuid"):
@@ -525,7 +458,7 @@ def check_nobody_else_writes(last: Path) -> None:
         elif found.st_mode & stat.S_IWGRP and found.st_gid != os.getgid():
             reason = f"may be written to by group {found.st_gid}"
         if reason:
-            raise AgentError(
+            raise BotError(
                 f"{path} {reason}: going on with a run executes whatever code is in its last.zip. "
                 "If you trust it, add --trust-folder; else use another --out"
             )
@@ -552,13 +485,13 @@ def _as_json(config: TrainConfig) -> dict[str, Any]:
 
 
 def _check_same_run(saved: dict[str, Any], config: TrainConfig, where: Path) -> None:
-    """AgentError if a run was begun with other settings than it is to go on with."""
+    """BotError if a run was begun with other settings than it is to go on with."""
     asked, defaults = as_plain(_as_json(config)), as_plain(_as_json(TrainConfig()))
     names = [field.name for field in dataclasses.fields(config) if field.name not in MAY_CHANGE]
     before = {name: saved.get(name, defaults[name]) for name in names}  # a run may be older than a setting
     differences = [f"{name} is {before[name]!r}, now {asked[name]!r}" for name in names if before[name] != asked[name]]
     if differences:
-        raise AgentError(f"{where} was begun with other settings: {'; '.join(differences)}. Use another --out")
+        raise BotError(f"{where} was begun with other settings: {'; '.join(differences)}. Use another --out")
 
 
 def _as_csv(lines: list[dict[str, Any]]) -> bytes:
@@ -611,27 +544,6 @@ def _result(one: Evaluation) -> str:
     return f"{one.opponent} {one.wins.mean:6.1%} ({100 * one.wins.low:.0f}-{100 * one.wins.high:.0f})"
 
 
-@contextmanager
-def stop_on_signals(console: Console, after: str = "this update") -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C (or a termination signal) sets; the second one interrupts as usual."""
-    stop = threading.Event()
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-
-    def handle(number: int, frame: Any) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-        console.print(f"stopping after {after}; once more to give it up")
-
-    for number in before:
-        signal.signal(number, handle)
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 def explain(error: Exception) -> str:
     """An error that is no bug, as one line."""
     if isinstance(error, OSError):
@@ -661,11 +573,11 @@ def main() -> None:
     console = Console()
     try:
         say_if_resuming(config, console)
-        with full_disks_told_once(), stop_on_signals(console) as stop:
+        with full_disks_told_once(), stop_on_signals(console, STOPPING) as stop:
             display = Display(console)
             with display.progress:
                 run = train(config, stop, display)
-    except (AgentError, kepler_envs.OptionError, KeyError, OSError) as error:
+    except (BotError, kepler_envs.OptionError, KeyError, OSError) as error:
         sys.exit(explain(error))
     share_of_games = run.env.env_seconds / run.seconds if run.seconds else 0.0
     console.print(

@@ -300,7 +300,7 @@ def clone_cost(settings: Settings) -> list[Row]:
     """copies of a state"""
     rows = []
     for label, count in (("in cache", 16), ("from 65,536 states", 65_536)):
-        game = kepler_envs.game(GAME)
+        game = kepler_envs.load_game(GAME)
         source, ring, run = game.new_states(count), game.new_states(256), loops.clone(game)
 
         def side(rounds: int, source=source, ring=ring, run=run) -> int:
@@ -317,8 +317,8 @@ def clone_cost(settings: Settings) -> list[Row]:
 def games_table(settings: Settings) -> list[Row]:
     """every game's batch"""
     rows = []
-    for name in kepler_envs.games():
-        game = kepler_envs.game(name)
+    for name in kepler_envs.list_games():
+        game = kepler_envs.load_game(name)
         for players in sorted({game.min_players, game.default_players, game.max_players}):
             samples = rates({"batch": batch_side(name, 256, players)}, settings, time.thread_time)
             what, least = f"{name}, batch from Python, {players} players", LEAST_RATE.get(name)
@@ -332,11 +332,11 @@ def games_table(settings: Settings) -> list[Row]:
 
 def search_table(settings: Settings) -> list[Row]:
     """tree search against bare playouts"""
-    from agents.mcts import MctsConfig, make_searcher, playout_policy, tree_generators
+    from kepler_envs.bots.search import MctsConfig, make_searcher, playout_policy, tree_generators
 
     asked, rows = MctsConfig(iterations=200), []
-    for name in kepler_envs.games():
-        game = kepler_envs.game(name)
+    for name in kepler_envs.list_games():
+        game = kepler_envs.load_game(name)
         position, policy = Snapshot.deal(game.configure(), 1), playout_policy(game, asked.playout)
         searcher = make_searcher(position.config, asked)
         generators = tree_generators(1, 1)
@@ -363,15 +363,16 @@ def search_table(settings: Settings) -> list[Row]:
 
 def guided_search_table(settings: Settings) -> list[Row]:
     """tree search guided by networks, 64 positions side by side"""
-    import agents
     from agents.checkpoint import load_policy
-    from agents.mcts import MctsConfig, make_searcher, tree_generators
-    from agents.ppo import TorchNetwork, load_network
+    from agents.torch_network import TorchNetwork
+    from kepler_envs.bots.networks import load_network
+    from kepler_envs.bots.published import network_file
+    from kepler_envs.bots.search import MctsConfig, make_searcher, tree_generators
 
     trees, asked, rows = 64, MctsConfig(iterations=20, network="ppo-v0"), []
-    for name in kepler_envs.games():
-        config = kepler_envs.game(name).configure()
-        file = agents.network_file(asked.network, config)
+    for name in kepler_envs.list_games():
+        config = kepler_envs.load_game(name).configure()
+        file = network_file(asked.network, config)
         if file is None:
             continue
         batch, generators = Batch(config, trees, 1), tree_generators(1, trees)
@@ -413,13 +414,13 @@ def tournament(settings: Settings) -> list[Row]:
 
 
 def tournament_side(folder: Path) -> Callable[[int], int]:
-    """Scheduled games, played and written as ``python -m agents.tournament`` does, on and on."""
-    from agents.tournament.ledger import Ledger
-    from agents.tournament.play import Players
-    from agents.tournament.run import BATCH, COMPILED_TOGETHER
-    from agents.tournament.schedule import Schedule
+    """Scheduled games, played and written as ``python -m kepler_envs.tournament`` does, on and on."""
+    from kepler_envs.tournament.ledger import Ledger
+    from kepler_envs.tournament.play import Players
+    from kepler_envs.tournament.run import BATCH, COMPILED_TOGETHER
+    from kepler_envs.tournament.schedule import Schedule
 
-    players = Players(("uniform", "uniform"), kepler_envs.game(GAME).configure(PLAYERS))
+    players = Players(("uniform", "uniform"), kepler_envs.load_game(GAME).configure(PLAYERS))
     schedule, ledger = Schedule(2, PLAYERS, 0), Ledger(folder / "games.sqlite", {})
     together, played = BATCH * COMPILED_TOGETHER, 0
 
@@ -477,10 +478,10 @@ def _cold_compile() -> list[Row]:
     """All kernels of a game into an empty cache, in a new process."""
     code = (
         "import time, sys; import kepler_envs; from kepler_envs.engine.warmup import compile_kernels, kernels; start = time.perf_counter(); "
-        "compile_kernels(kernels(kepler_envs.game(sys.argv[1]))); print(time.perf_counter() - start)"
+        "compile_kernels(kernels(kepler_envs.load_game(sys.argv[1]))); print(time.perf_counter() - start)"
     )
     rows = []
-    for name in kepler_envs.games():
+    for name in kepler_envs.list_games():
         with tempfile.TemporaryDirectory(prefix="kepler_envs_cache_") as folder:
             environment = {**os.environ, "KEPLER_ENVS_CACHE_DIR": folder}
             command = [sys.executable, "-c", code, name]

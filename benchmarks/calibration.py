@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import tyro
 
-import agents
 import kepler_envs
+from kepler_envs import bots
 from kepler_envs.engine.batch import Batch
 from kepler_envs.games.race_to_kepler.actions import END_TURN
 from kepler_envs.games.race_to_kepler.components import city_names
@@ -62,14 +62,14 @@ def chooser(name: str, batch: Batch, seed: int) -> Choose:
             return weights.argmax(axis=1)
 
         return hurry
-    agent = agents.load(name, batch.config)
+    agent = bots.load(name, batch.config)
     agent.start(np.arange(batch.num_envs), np.arange(batch.num_envs, dtype=np.uint64) + np.uint64(seed))
-    return lambda batch, rows: agent.act(agents.TrustedDecisions(batch, rows))
+    return lambda batch, rows: agent.act(bots.TrustedDecisions(batch, rows))
 
 
 def play(name: str, players: int, games: int, settings: Settings) -> Batch:
     """A batch in which every row has played one game: counting those that are over first would count short ones."""
-    batch = Batch(kepler_envs.game(settings.game).configure(players), games, settings.seed)
+    batch = Batch(kepler_envs.load_game(settings.game).configure(players), games, settings.seed)
     choose, rows = chooser(name, batch, settings.seed), np.arange(games)
     while rows.size:
         actions = np.full(games, Batch.SKIP, np.int64)

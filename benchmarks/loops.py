@@ -10,8 +10,8 @@ import numpy as np
 
 from kepler_envs.engine.game import RUNNING, Game
 from kepler_envs.engine.kernel import INT, Scope, array_of, kernel
+from kepler_envs.engine.one_game import core, record_types
 from kepler_envs.engine.rng import GENERATOR, next_seed
-from kepler_envs.engine.single import core, record_types
 
 
 @cache

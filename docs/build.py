@@ -16,15 +16,17 @@ from typing import Any
 
 import numpy as np
 
-import agents
 import kepler_envs
-from agents import checkpoint, published
-from agents.strength import Line, read_lines
-from kepler_envs import tables
+from kepler_envs import bots, describe
+from kepler_envs.bots import published
+from kepler_envs.bots.networks.checkpoint import player_counts, read_description
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Game
+from kepler_envs.tournament.strength import Line, read_lines
 
 DOCS = Path(__file__).parent
+RECORD = DOCS / "strength.csv"
+"""How strong bots are: lines of ``kepler-envs strength``."""
 PART = re.compile(r"(<!-- generated: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 MEASURED_GAMES = 500
@@ -53,35 +55,35 @@ PICTURE_AGENT, PICTURE_SEED, PICTURE_DECISIONS = "greedy", 6, 90
 
 
 def sizes(game: Game) -> str:
-    return markdown_table(("what", "value"), tables.game_sizes(game))
+    return markdown_table(("what", "value"), describe.game_sizes(game))
 
 
 def options(game: Game) -> str:
-    rows = ((code(row.name), code(row.default), row.allowed, row.meaning) for row in tables.option_rows(game))
+    rows = ((code(row.name), code(row.default), row.allowed, row.meaning) for row in describe.option_rows(game))
     return markdown_table(("option", "default", "allowed", "meaning"), rows)
 
 
 def nodes(game: Game) -> str:
-    rows = ((row.value, code(row.name), row.asked) for row in tables.node_rows(game))
+    rows = ((row.value, code(row.name), row.asked) for row in describe.node_rows(game))
     return markdown_table(("value", "node", "a seat is asked"), rows)
 
 
 def actions(game: Game) -> str:
-    rows = ((row.ids, code(row.name), row.argument, row.text) for row in tables.action_rows(game.actions))
+    rows = ((row.ids, code(row.name), row.argument, row.text) for row in describe.action_rows(game.actions))
     return markdown_table(("ids", "block", "argument", "text"), rows)
 
 
 def observation(game: Game) -> str:
     rows = (
         (code(row.name), row.where, row.shape, row.values, row.kind, row.meaning)
-        for row in tables.piece_rows(game.observation)
+        for row in describe.piece_rows(game.observation)
     )
     return markdown_table(("piece", "entry", "shape", "values", "kind", "meaning"), rows)
 
 
 def components(game: Game) -> str:
-    parts = [markdown_table(("tag", "meaning"), tables.provenance_rows(game))]
-    for table in tables.component_tables(game):
+    parts = [markdown_table(("tag", "meaning"), describe.provenance_rows(game))]
+    for table in describe.component_tables(game):
         parts.append(f"`{table.section}`:\n\n{markdown_table(table.columns, table.rows)}")
     return "\n\n".join(parts)
 
@@ -92,7 +94,7 @@ def lengths(game: Game) -> str:
     for players in range(game.min_players, game.max_players + 1):
         for name in MEASURED_AGENTS:
             config = game.configure(players)
-            batch = agents.play_games(agents.load(name, config), config, MEASURED_GAMES, MEASURED_SEED)
+            batch = bots.play_games(bots.load(name, config), config, MEASURED_GAMES, MEASURED_SEED)
             infos = [game.info(state, batch.config.tables[0], 0) for state in batch.final_state]
             row = [players, name, *middle_and_most(batch.final_length)]
             if "end_reason" in infos[0]:  # games end when something happens: how long they are is worth telling
@@ -114,8 +116,8 @@ def lengths(game: Game) -> str:
 
 
 def strength(game: Game) -> str:
-    """Each agent alone against one on all other seats, from the record of ``python -m agents.strength``."""
-    lines = [line for line in read_lines() if line.game == game.name]
+    """Each agent alone against one on all other seats, from the record of ``kepler-envs strength``."""
+    lines = [line for line in read_lines(RECORD) if line.game == game.name]
     opponents = [name for name in MEASURED_AGENTS if any(line.against == name for line in lines)]
     found = {(line.players, line.agent, line.against): line for line in lines}
     rows = [
@@ -140,8 +142,8 @@ def published_agents() -> str:
     rows = []
     for name in published.published_names():
         path = published.published_path(*name.split("/"))
-        about = checkpoint.read_description(path)
-        counts = checkpoint.player_counts(about)
+        about = read_description(path)
+        counts = player_counts(about)
         rows.append(
             (
                 code(name),
@@ -160,8 +162,8 @@ def published_agents() -> str:
 
 def leaderboard() -> str:
     """The agents against greedy players, at the default number of players of each game."""
-    games = [kepler_envs.game(name) for name in kepler_envs.games()]
-    lines = [line for line in read_lines() if line.against == "greedy"]
+    games = [kepler_envs.load_game(name) for name in kepler_envs.list_games()]
+    lines = [line for line in read_lines(RECORD) if line.against == "greedy"]
     found = {(line.game, line.agent): line for line in lines if line.players == game_defaults(line.game)}
     rows = [
         [code(agent), *(wins_alone(found.get((game.name, agent))) for game in games)]
@@ -175,17 +177,17 @@ def leaderboard() -> str:
 def searches() -> str:
     """Tree search against greedy players at both budgets, wherever it was measured; the settings behind the budget in a column of their own."""
     found: dict[tuple[str, int, str], dict[int, Line]] = {}
-    for line in read_lines():
+    for line in read_lines(RECORD):
         kind, _, argument = line.agent.partition(":")
         budget, _, settings = argument.partition(",")
         if kind == "mcts" and line.against == "greedy" and budget.isdecimal() and int(budget) in SEARCH_BUDGETS:
             found.setdefault((line.game, line.players, settings), {})[int(budget)] = line
     rows = [
         (
-            kepler_envs.game(game).title, players, f"{100 / players:.0f} %", code(settings) if settings else "",
+            kepler_envs.load_game(game).title, players, f"{100 / players:.0f} %", code(settings) if settings else "",
             *(wins_and_games(lines.get(budget)) for budget in SEARCH_BUDGETS),
         )
-        for name in kepler_envs.games()
+        for name in kepler_envs.list_games()
         for (game, players, settings), lines in found.items()
         if game == name
     ]  # fmt: skip
@@ -194,7 +196,7 @@ def searches() -> str:
 
 
 def game_defaults(name: str) -> int:
-    return kepler_envs.game(name).default_players
+    return kepler_envs.load_game(name).default_players
 
 
 def wins_alone(line: Line | None) -> str:
@@ -229,10 +231,10 @@ def picture(game: Game) -> str:
     """A position from the middle of a game of greedy players, as the seat to move sees it."""
     batch = Batch(game.configure(), 1)
     batch.reset(np.array([PICTURE_SEED], np.uint64))
-    agent, rows = agents.load(PICTURE_AGENT, batch.config), np.zeros(1, np.int64)
+    agent, rows = bots.load(PICTURE_AGENT, batch.config), np.zeros(1, np.int64)
     agent.start(rows, np.zeros(1, np.uint64))
     for _ in range(PICTURE_DECISIONS):
-        batch.step(agent.act(agents.TrustedDecisions(batch, rows)))
+        batch.step(agent.act(bots.TrustedDecisions(batch, rows)))
     position = batch.snapshot(0)
     return position.drawing(position.seat).svg()
 
@@ -265,11 +267,11 @@ def write_parts(text: str, part: Callable[[str], str]) -> str:
     return PART.sub(lambda match: f"{match[1]}\n{part(match['name'])}\n\n{match[3]}", text)
 
 
-def build(names: Iterable[str] = kepler_envs.games()) -> dict[Path, str]:
+def build(names: Iterable[str] = kepler_envs.list_games()) -> dict[Path, str]:
     """Every file with generated content about these games, and what it should hold."""
     contents = {}
     for name in names:
-        game = kepler_envs.game(name)
+        game = kepler_envs.load_game(name)
         page = DOCS / "games" / f"{name}.md"
         contents[page] = build_page(game, page.read_text(encoding="utf-8"))
         contents[DOCS / "images" / f"{name}.svg"] = picture(game)

@@ -11,28 +11,24 @@ Gymnasium, one seat against opponents: ``gymnasium.make("kepler/kitten_adventure
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import gymnasium
 import pettingzoo
 
+from kepler_envs import registry
 from kepler_envs.engine.aec import KeplerEnv
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import ComponentError, Configuration, Game, OptionError
 from kepler_envs.engine.playout import CompiledPolicy, Playouts, playouts
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
-from kepler_envs.registry import IDS, game
-
-if TYPE_CHECKING:
-    from kepler_envs.registry import games
-else:
-    from kepler_envs import games  # the package, which is callable
+from kepler_envs.registry import list_games, load_game
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Batch", "CompiledPolicy", "ComponentError", "Configuration", "Game", "IllegalAction", "KeplerEnv", "OptionError",
-    "Playouts", "Snapshot", "game", "games", "make", "make_batch", "playouts",
+    "Playouts", "Snapshot", "list_games", "load_game", "make", "make_batch", "playouts", "register",
 ]  # fmt: skip
 
 
@@ -64,7 +60,7 @@ def make(
     Raises:
         KeyError: no such game. OptionError: a value that is not allowed. ComponentError: a wrong card file.
     """
-    config = game(name).configure(num_players, components, **options)
+    config = load_game(name).configure(num_players, components, **options)
     return KeplerEnv(config, render_mode, illegal, copy, render_seat, mask_in)
 
 
@@ -79,14 +75,26 @@ def make_batch(
     **options: Any,
 ) -> Batch:
     """``num_envs`` games as arrays; see :class:`Batch`. Arguments and errors as for :func:`make`."""
-    return Batch(game(name).configure(num_players, components, **options), num_envs, seed, threads)
+    return Batch(load_game(name).configure(num_players, components, **options), num_envs, seed, threads)
 
 
-def _register() -> None:
-    for game_id in IDS:
-        if hasattr(pettingzoo, "register"):  # older ones have no registry: there `make` above is the way in
-            pettingzoo.register("aec", f"kepler/{game_id}", entry_point="kepler_envs:make", kwargs={"name": game_id})
-        gymnasium.register(f"kepler/{game_id}", "kepler_envs.adapters.gym:make_seat", kwargs={"name": game_id})
+def register(game: Game) -> None:
+    """Make a game of your own known by its name: here, to PettingZoo and to Gymnasium.
+
+    An installed package needs no call: see :mod:`kepler_envs.registry`.
+
+    Raises:
+        TypeError: it is no :class:`Game`, or not the ``GAME`` of its module. ValueError: there is another game of that name.
+    """
+    registry.register(game)
+    _register_elsewhere(game.id)
 
 
-_register()
+def _register_elsewhere(game_id: str) -> None:
+    if hasattr(pettingzoo, "register"):  # older ones have no registry: there `make` above is the way in
+        pettingzoo.register("aec", f"kepler/{game_id}", entry_point="kepler_envs:make", kwargs={"name": game_id})
+    gymnasium.register(f"kepler/{game_id}", "kepler_envs.adapters.gym:make_seat", kwargs={"name": game_id})
+
+
+for _game_id in registry.list_ids():
+    _register_elsewhere(_game_id)

@@ -126,7 +126,7 @@ def piece_rows(layout: Layout) -> list[PieceRow]:
 
 def component_file(game: Game) -> Path:
     """The game's own component file."""
-    return Path(str(files(f"kepler_envs.games.{game.name}") / "components.toml"))
+    return Path(str(files(game.module) / "components.toml"))
 
 
 def component_tables(game: Game, path: Path | None = None) -> list[ComponentTable]:

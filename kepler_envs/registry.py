@@ -1,26 +1,98 @@
-"""The games there are. Adding one is one line here."""
+"""The games there are: those of this package, those of installed packages, and those registered by hand.
+
+A package brings a game of its own by an entry point of the group ``kepler_envs.games``, whose value names its :class:`Game`:
+
+    [project.entry-points."kepler_envs.games"]
+    my_game-v0 = "my_package.my_game:GAME"
+
+Nothing of a game is imported before it is asked for.
+"""
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
+from functools import cache
+from importlib.metadata import entry_points
 
-from kepler_envs.engine.game import Game
+from kepler_envs.engine.game import NAME_OF_GAME, Game
 
-IDS = ("kitten_adventurers-v0", "kepler_run-v0", "ad_astra-v0", "race_to_kepler-v0", "kepler_3042-v0")
-"""Folder below ``kepler_envs/games`` and version of every game, in the order of the README."""
+ENTRY_POINTS = "kepler_envs.games"
+"""Group of entry points by which an installed package brings games: the name is a game's id, the value ``module:GAME``."""
+
+OWN_IDS = ("kitten_adventurers-v0", "kepler_run-v0", "ad_astra-v0", "race_to_kepler-v0", "kepler_3042-v0")
+"""Folder below ``kepler_envs/games`` and version of each game of this package, in the order of the README."""
+
+_registered: dict[str, Game] = {}
 
 
-def games() -> tuple[str, ...]:
-    """The names of all games."""
-    return tuple(game_id.partition("-v")[0] for game_id in IDS)
+def list_games() -> tuple[str, ...]:
+    """The names of all games: this package's, then those of installed packages, then those that were registered."""
+    return tuple(game_id.partition("-v")[0] for game_id in list_ids())
 
 
-def game(name: str) -> Game:
-    """The game called ``name``, also with its version (``kitten_adventurers-v0``). KeyError naming all others."""
-    folder, _, version = name.partition("-v")
-    if folder not in games():
-        raise KeyError(f"no game {name!r}; there are: {', '.join(games())}")
-    found: Game = importlib.import_module(f"kepler_envs.games.{folder}").GAME
+def list_ids() -> tuple[str, ...]:
+    """The same as ids: ``kitten_adventurers-v0``."""
+    return tuple(_loaders()) + tuple(game.id for game in _registered.values())
+
+
+def load_game(name: str) -> Game:
+    """The game called ``name``, also with its version (``kitten_adventurers-v0``).
+
+    Raises:
+        KeyError: there is none; the message names all others.
+        TypeError: an installed package names something that is no :class:`Game`, or one with another id.
+    """
+    wanted, _, version = name.partition("-v")
+    found = _registered.get(wanted) or _load_listed(wanted)
+    if found is None:
+        raise KeyError(f"no game {name!r}; there are: {', '.join(list_games())}")
     if version and version != str(found.version):
-        raise KeyError(f"no version {version!r} of {folder}; there is: {found.id}")
+        raise KeyError(f"no version {version!r} of {wanted}; there is: {found.id}")
     return found
+
+
+def register(game: Game) -> None:
+    """Make a game known by its name in this process; an entry point does so in all.
+
+    Raises:
+        TypeError: it is no :class:`Game`, or not the ``GAME`` of its module, by which other processes find it.
+        ValueError: there is another game of that name.
+    """
+    if not isinstance(game, Game):
+        raise TypeError(f"{game!r} is no Game")
+    if getattr(importlib.import_module(game.module), NAME_OF_GAME, None) is not game:
+        raise TypeError(
+            f"{game.id} must be {NAME_OF_GAME} of its module {game.module}, by which other processes find it"
+        )
+    if game.name in list_games() and load_game(game.name) is not game:
+        raise ValueError(f"there is another game {load_game(game.name).id}, of {load_game(game.name).module}")
+    if game.name not in list_games():
+        _registered[game.name] = game
+
+
+def _load_listed(name: str) -> Game | None:
+    for game_id, load in _loaders().items():
+        if game_id.partition("-v")[0] == name:
+            found = load()
+            if not isinstance(found, Game) or found.id != game_id:
+                raise TypeError(f"{game_id} is no Game of that id, but {found!r}")
+            return found
+    return None
+
+
+@cache
+def _loaders() -> dict[str, Callable[[], object]]:
+    """What loads each game, by its id. Of two of the same name the first counts: this package's own come first."""
+    loaders: dict[str, Callable[[], object]] = {game_id: _own(game_id) for game_id in OWN_IDS}
+    names = {game_id.partition("-v")[0] for game_id in OWN_IDS}
+    for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
+        if point.name.partition("-v")[0] not in names:
+            names.add(point.name.partition("-v")[0])
+            loaders[point.name] = point.load
+    return loaders
+
+
+def _own(game_id: str) -> Callable[[], object]:
+    module = f"kepler_envs.games.{game_id.partition('-v')[0]}"
+    return lambda: getattr(importlib.import_module(module), NAME_OF_GAME)

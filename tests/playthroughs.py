@@ -40,12 +40,12 @@ RECIPES: dict[str, dict[str, Any]] = {
 
 def files() -> list[Path]:
     """The playthrough files of all games."""
-    return [FOLDER / name / "playthroughs" / f"{recipe}.txt" for name in kepler_envs.games() for recipe in RECIPES]
+    return [FOLDER / name / "playthroughs" / f"{recipe}.txt" for name in kepler_envs.list_games() for recipe in RECIPES]
 
 
 def configuration(path: Path) -> tuple[Configuration, float, int]:
     """(configuration, eagerness, seed) of a file, by its place and name."""
-    game, recipe = kepler_envs.game(path.parts[-3]), RECIPES[path.stem]
+    game, recipe = kepler_envs.load_game(path.parts[-3]), RECIPES[path.stem]
     players = {None: game.default_players, 0: game.min_players, -1: game.max_players}[recipe["players"]]
     return (
         game.configure(players, **hooks(game).playthrough_options),

@@ -12,16 +12,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-import agents
 import kepler_envs
-from agents.warmup import kernels as agent_kernels
-from kepler_envs import registry, tables
-from kepler_envs.checkout import NoCheckoutError
+from kepler_envs import bots, describe, registry
+from kepler_envs.bots.warmup import kernels as agent_kernels
 from kepler_envs.cli import main
 from kepler_envs.cli.common import parse_options
 from kepler_envs.cli.match import Match
 from kepler_envs.cli.stage import Stage
-from kepler_envs.engine import batch, playout, single, warmup
+from kepler_envs.engine import batch, one_game, playout, warmup
 from kepler_envs.engine.kernel import JIT_ENABLED
 from kepler_envs.engine.replay import read_replay, verify
 from kepler_envs.engine.snapshot import Snapshot
@@ -66,20 +64,20 @@ def rewrite(path: Path, lines: list[dict]) -> Path:
 def test_list_names_every_game(capsys):
     assert main(["list"]) == 0
     printed = capsys.readouterr().out
-    for name in kepler_envs.games():
-        game = kepler_envs.game(name)
+    for name in kepler_envs.list_games():
+        game = kepler_envs.load_game(name)
         assert game.id in printed and game.title in printed
 
 
-@pytest.mark.parametrize("name", registry.games())
+@pytest.mark.parametrize("name", registry.list_games())
 def test_show_prints_every_row(name, capsys):
     assert main(["show", name]) == 0
     printed = capsys.readouterr().out
-    game = kepler_envs.game(name)
-    shown = [*tables.option_rows(game), *tables.node_rows(game), *tables.piece_rows(game.observation)]
-    for row in [*shown, *tables.action_rows(game.actions)]:
+    game = kepler_envs.load_game(name)
+    shown = [*describe.option_rows(game), *describe.node_rows(game), *describe.piece_rows(game.observation)]
+    for row in [*shown, *describe.action_rows(game.actions)]:
         assert row.name in printed
-    for table in tables.component_tables(game):
+    for table in describe.component_tables(game):
         assert f"Components: {table.section}" in printed
 
 
@@ -92,7 +90,7 @@ def test_show_for_some_players_keeps_their_rows_only(capsys):
 
 def test_show_own_components(tmp_path, capsys):
     own = tmp_path / "mine.toml"
-    default = tables.component_file(kepler_envs.game(GAME))
+    default = describe.component_file(kepler_envs.load_game(GAME))
     own.write_text(default.read_text().replace("Final Frontier", "Edge of Space"))
     assert main(["show", GAME, "--components", str(own)]) == 0
     assert "Edge of Space" in capsys.readouterr().out
@@ -111,7 +109,7 @@ def test_a_person_plays_a_whole_game_by_number(tmp_path, typed, capsys):
     assert "Result" in printed and f"Replay written: {path}" in printed
     replay = read_replay(path)
     assert replay.agents == ["uniform", "person"]
-    position = Snapshot.deal(kepler_envs.game(GAME).configure(2, quest_size=1), 5)
+    position = Snapshot.deal(kepler_envs.load_game(GAME).configure(2, quest_size=1), 5)
     for seat, action in zip(replay.seats, replay.actions, strict=True):
         if seat == 1:
             assert action == position.legal_ids()[0]  # move number 1
@@ -254,7 +252,7 @@ def test_interrupted_watch_keeps_the_game_so_far(monkeypatch, tmp_path, capsys):
 def test_on_a_terminal_the_position_is_redrawn():
     paper = io.StringIO()
     stage = Stage(Console(file=paper, force_terminal=True, width=120, highlight=False), delay=0.001)
-    position = Snapshot.deal(kepler_envs.game(GAME).configure(), 1)
+    position = Snapshot.deal(kepler_envs.load_game(GAME).configure(), 1)
     stage.open("the deal", position)
     for number in range(3):
         stage.show(f"move {number}", position)
@@ -284,7 +282,7 @@ def test_a_replay_is_shown_move_by_move(recorded, capsys):
 
 def test_one_position_of_a_replay(recorded, capsys):
     replay = read_replay(recorded)
-    config = kepler_envs.game(GAME).configure(**replay.options)
+    config = kepler_envs.load_game(GAME).configure(**replay.options)
     position = list(replay.positions(config))[4]
     capsys.readouterr()
     assert main(["replay", str(recorded), "--at", "4", "--seat", "1"]) == 0
@@ -467,10 +465,10 @@ def test_bench_prints_a_row_for_each_measurement(capsys):
 
 
 def test_compile_lists_every_kernel_of_the_engine(capsys):
-    names = [name for name, _ in warmup.kernels(kepler_envs.game(GAME))]
+    names = [name for name, _ in warmup.kernels(kepler_envs.load_game(GAME))]
     in_modules = {
         name.removesuffix("_kernel")
-        for module in (single, batch, playout)
+        for module in (one_game, batch, playout)
         for name, value in vars(module).items()
         if name.endswith("_kernel") and value.__module__ == module.__name__
     }
@@ -479,7 +477,7 @@ def test_compile_lists_every_kernel_of_the_engine(capsys):
 
 def test_compile_reports_its_progress():
     steps: list[tuple[str, int, int]] = []
-    count = warmup.compile_kernels(warmup.kernels(kepler_envs.game(GAME)), lambda *step: steps.append(step))
+    count = warmup.compile_kernels(warmup.kernels(kepler_envs.load_game(GAME)), lambda *step: steps.append(step))
     assert [done for _, done, _ in steps] == list(range(count))
     assert {total for _, _, total in steps} == {count}
 
@@ -498,31 +496,21 @@ def test_compile_games_side_by_side(capsys):
 def test_compile_command(capsys):
     assert main(["compile", GAME, "--no-agents"]) == 0
     printed = capsys.readouterr().out
-    assert f"{kepler_envs.game(GAME).id}: 15 kernels ready in " in printed and "of agents" not in printed
+    assert f"{kepler_envs.load_game(GAME).id}: 15 kernels ready in " in printed and "of agents" not in printed
 
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
 def test_compile_has_the_kernels_of_agents(capsys):
     """Everything that greedy and mcts load for a game is named, and told apart from the game's own."""
-    game = kepler_envs.game(GAME)
+    game = kepler_envs.load_game(GAME)
     listed = dict(agent_kernels(game))
     assert set(listed) == {
         "greedy: choose", "greedy: playout", "mcts: search", "mcts: descend", "mcts: absorb", "network: evaluate",
     }  # fmt: skip
-    assert listed["greedy: choose"]() is agents.load("greedy", game.configure())._choose
-    assert listed["mcts: search"]() is agents.load("mcts:5", game.configure())._searcher._kernel
+    assert listed["greedy: choose"]() is bots.load("greedy", game.configure())._choose
+    assert listed["mcts: search"]() is bots.load("mcts:5", game.configure())._searcher._kernel
     assert main(["compile", GAME]) == 0
     assert "15 kernels ready in " in (printed := capsys.readouterr().out) and ", 6 of agents in " in printed
-
-
-@pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
-def test_compile_without_the_checkout(monkeypatch, capsys):
-    def none() -> None:
-        raise NoCheckoutError
-
-    monkeypatch.setattr("kepler_envs.cli.compile.find_agents", none)
-    assert main(["compile", GAME]) == 0
-    assert "15 kernels ready in " in (printed := capsys.readouterr().out) and "of agents" not in printed
 
 
 def test_version(capsys):
@@ -545,6 +533,6 @@ def test_as_a_module_and_into_a_closed_pipe():
 
 def test_a_recorded_game_is_the_game_that_was_played(recorded):
     replay = read_replay(recorded)
-    config = kepler_envs.game(GAME).configure(**replay.options)
+    config = kepler_envs.load_game(GAME).configure(**replay.options)
     position = verify(replay, config)
     assert position.results()[0].tolist() == replay.final["rank"]

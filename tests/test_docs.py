@@ -9,7 +9,7 @@ import pytest
 
 import kepler_envs
 from docs import build
-from kepler_envs import tables
+from kepler_envs import describe
 from kepler_envs.engine.kernel import JIT_ENABLED
 
 ROOT = Path(__file__).parents[1]
@@ -19,13 +19,13 @@ CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="plays thousands of games")
-@pytest.mark.parametrize("name", kepler_envs.games())
+@pytest.mark.parametrize("name", kepler_envs.list_games())
 def test_generated_parts_are_fresh(name):
     stale = build.stale(build.build([name]))
     assert not stale, f"run make docs-tables: {[str(path.relative_to(ROOT)) for path in stale]}"
 
 
-@pytest.mark.parametrize("name", kepler_envs.games())
+@pytest.mark.parametrize("name", kepler_envs.list_games())
 def test_a_game_s_page_has_every_generated_part_once(name):
     text = (ROOT / "docs" / "games" / f"{name}.md").read_text()
     assert sorted(match["name"] for match in build.PART.finditer(text)) == sorted(build.SECTIONS)
@@ -33,7 +33,7 @@ def test_a_game_s_page_has_every_generated_part_once(name):
 
 
 def test_a_stale_part_is_found_and_written_anew(tmp_path):
-    game = kepler_envs.game(kepler_envs.games()[0])
+    game = kepler_envs.load_game(kepler_envs.list_games()[0])
     page = "before\n\n<!-- generated: actions -->\nold\n<!-- end -->\n\nafter\n"
     fresh = build.build_page(game, page)
     assert fresh.startswith("before\n") and fresh.endswith("after\n") and "old" not in fresh
@@ -48,7 +48,9 @@ def test_a_stale_part_is_found_and_written_anew(tmp_path):
 
 def test_an_unknown_part_is_an_error():
     with pytest.raises(KeyError, match="nonsense"):
-        build.build_page(kepler_envs.game(kepler_envs.games()[0]), "<!-- generated: nonsense -->\n<!-- end -->\n")
+        build.build_page(
+            kepler_envs.load_game(kepler_envs.list_games()[0]), "<!-- generated: nonsense -->\n<!-- end -->\n"
+        )
 
 
 def test_tables_are_pipe_tables():
@@ -57,17 +59,17 @@ def test_tables_are_pipe_tables():
     )
 
 
-@pytest.mark.parametrize("name", kepler_envs.games())
+@pytest.mark.parametrize("name", kepler_envs.list_games())
 def test_tables_cover_the_game(name):
-    game = kepler_envs.game(name)
-    assert [row.name for row in tables.piece_rows(game.observation)] == list(game.observation.pieces)
-    assert [row.name for row in tables.action_rows(game.actions)] == [block.name for block in game.actions.blocks]
-    assert [row.name for row in tables.option_rows(game)] == [
+    game = kepler_envs.load_game(name)
+    assert [row.name for row in describe.piece_rows(game.observation)] == list(game.observation.pieces)
+    assert [row.name for row in describe.action_rows(game.actions)] == [block.name for block in game.actions.blocks]
+    assert [row.name for row in describe.option_rows(game)] == [
         "num_players", *(option.name for option in game.option_list), "components",
     ]  # fmt: skip
-    assert [row.value for row in tables.node_rows(game)] == [int(node) for node in game.nodes]
-    tags = {row.what for row in tables.provenance_rows(game)}
-    for table in tables.component_tables(game):
+    assert [row.value for row in describe.node_rows(game)] == [int(node) for node in game.nodes]
+    tags = {row.what for row in describe.provenance_rows(game)}
+    for table in describe.component_tables(game):
         for provenance in (row[table.columns.index("prov")] for row in table.rows):
             assert set(re.findall(r"\b[A-Z]\b", provenance)) <= tags and provenance
 

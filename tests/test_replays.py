@@ -22,7 +22,7 @@ EDITS = 200
 def content(tmp_path_factory) -> bytes:
     """The file of a whole short game."""
     path = tmp_path_factory.mktemp("replay") / "game.jsonl"
-    config = kepler_envs.game(GAME).configure(2, max_turns=4)
+    config = kepler_envs.load_game(GAME).configure(2, max_turns=4)
     batch, actions = kepler_envs.Batch(config, 1, 0), []
     batch.reset(np.array([5], np.uint64))
     while not batch.episodes[0]:

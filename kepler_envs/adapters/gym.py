@@ -17,14 +17,14 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from kepler_envs.adapters.opponents import opponent_of, opponent_seeds
-from kepler_envs.engine import window
+from kepler_envs.adapters.opponents import opponent_of
+from kepler_envs.engine import render_window
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_view, is_integer
 from kepler_envs.engine.game import RUNNING, TERMINATED, TRUNCATED, Configuration, OptionError
-from kepler_envs.engine.seeds import check_seed
+from kepler_envs.engine.seeds import check_seed, opponent_seeds
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
-from kepler_envs.registry import game
+from kepler_envs.registry import load_game
 
 RENDER_MODES = ("ansi", "svg", "rgb_array", "human")
 ILLEGAL_MODES = ("lose", "raise")
@@ -51,7 +51,7 @@ def make_seat(
     Raises:
         KeyError: no such game. OptionError: a value that is not allowed. ComponentError: a wrong card file.
     """
-    found = game(name)
+    found = load_game(name)
     unknown = sorted(set(options) - {option.name for option in found.option_list})
     try:
         config = found.configure(num_players, components, **options)
@@ -85,7 +85,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
     ``returns``, ``rank``, ``score`` and what the game's page lists, these 0 until the end.
 
     Raises:
-        OptionError: a value that is not allowed. AgentError (a ValueError), TypeError: no such opponent.
+        OptionError: a value that is not allowed. BotError (a ValueError), TypeError: no such opponent.
     """
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 2}
@@ -244,7 +244,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
             return drawing.svg()
         if self.render_mode == "rgb_array":
             return drawing.rgb()
-        if not window.show(drawing.rgb(), self._window_title()):
+        if not render_window.show(drawing.rgb(), self._window_title()):
             print(self.snapshot().text(self._learner))
         return None
 
@@ -254,7 +254,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
     def close(self) -> None:
         """Close the window, if ``human`` opened one."""
         if self.render_mode == "human":
-            window.close(self._window_title())
+            render_window.close(self._window_title())
 
 
 def _check(name: str, value: Any, allowed: Sequence[Any]) -> None:

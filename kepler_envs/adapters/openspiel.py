@@ -29,8 +29,7 @@ from kepler_envs.engine.checks import check_integer
 from kepler_envs.engine.game import Configuration, Game, Option, OptionError
 from kepler_envs.engine.seeds import SEED_LIMIT, stream_seed
 from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.registry import game as find_game
-from kepler_envs.registry import games
+from kepler_envs.registry import list_games, load_game
 
 try:
     import pyspiel
@@ -361,7 +360,7 @@ def game_type(game: Game, zero_sum: bool = True) -> pyspiel.GameType:
 
 
 def _register() -> None:
-    for game in map(find_game, games()):
+    for game in map(load_game, list_games()):
         # a class, because OpenSpiel lets go of what is registered after Python has ended, which a function does not survive
         pyspiel.register_game(game_type(game), type(f"KeplerGame_{game.name}", (KeplerGame,), {"rules": game}))
 

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kepler_envs.checkout import UNIFORM, NoCheckoutError, find_agents
+from kepler_envs import bots
 from kepler_envs.engine.batch import Batch
-from kepler_envs.engine.game import Configuration, OptionError, record_array
+from kepler_envs.engine.game import Configuration, record_array
 from kepler_envs.engine.playout import CompiledPolicy, choose_kernel, uniform_policy
 from kepler_envs.engine.rng import GENERATOR
 
@@ -62,40 +62,23 @@ def opponent_of(given: Any, config: Configuration, num_envs: int) -> Opponent:
     """An opponent from what a user has at hand.
 
     Args:
-        given: an agent's name as in ``agents.load`` (``uniform``, ``greedy``, ``mcts:100``, ``ppo:PATH``); None (plays uniformly); a
-            :class:`CompiledPolicy`, an :class:`Opponent` (``agents.AgentOpponent`` makes one of an agent), or a function
-            (observation, action_mask) -> id. All names but ``uniform`` need the source checkout.
+        given: a bot's name as in ``bots.load`` (``uniform``, ``greedy``, ``mcts:100``, ``ppo:PATH``); None (plays uniformly); a
+            :class:`CompiledPolicy`, an :class:`Opponent` (``bots.BotOpponent`` makes one of a bot), or a function
+            (observation, action_mask) -> id.
 
     Raises:
-        OptionError: a name in an installation without the checkout. AgentError (a ValueError): no agent of that name for this game.
-        TypeError: anything else.
+        BotError (a ValueError): no bot of that name for this game. TypeError: anything else.
     """
-    if isinstance(given, str) and given != UNIFORM:
-        return _agent_of(given, config)
-    if given is None or isinstance(given, str):
+    if given is None or given == bots.UNIFORM:
         given = uniform_policy(config.game)
+    if isinstance(given, str):
+        return bots.BotOpponent(bots.load(given, config))
     if isinstance(given, CompiledPolicy):
         return CompiledOpponent(given, num_envs)
     if callable(given):
         return given if hasattr(given, "start") else CallableOpponent(given)
-    hint = "; wrap an agent in agents.AgentOpponent" if hasattr(given, "act") else ""
+    hint = "; wrap a bot in bots.BotOpponent" if hasattr(given, "act") else ""
     raise TypeError(
-        f"{given!r} is no opponent; allowed: None, an agent's name, a CompiledPolicy, an Opponent, "
+        f"{given!r} is no opponent; allowed: None, a bot's name, a CompiledPolicy, an Opponent, "
         f"a function (observation, action_mask) -> id{hint}"
     )
-
-
-def _agent_of(spec: str, config: Configuration) -> Opponent:
-    try:
-        agents = find_agents()
-    except NoCheckoutError as problem:
-        raise OptionError(f"opponent {spec!r}: {problem}") from problem
-    opponent: Opponent = agents.AgentOpponent(agents.load(spec, config))
-    return opponent
-
-
-def opponent_seeds(game_seeds: np.ndarray) -> np.ndarray:
-    """Seeds for opponents' own generators, uint64: other than those of the games, so that cards and choices are independent."""
-    words = game_seeds ^ np.uint64(0x5851F42D4C957F2D)
-    words = (words ^ (words >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
-    return words ^ (words >> np.uint64(32))

@@ -1,16 +1,8 @@
-"""PyTorch: the first layers of a network, made from the pieces of an observation.
-
-What an entry of the flat vector means is data (:class:`~kepler_envs.engine.observation.Layout`), so the layers that take it in are made
-from that: counts are scaled, labels looked up, boards convolved.
-"""
+"""PyTorch: the first layers of a network, made from the pieces of an observation (``engine/inputs.py``)."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from typing import Any
 
 import numpy as np
 import torch as th
@@ -18,47 +10,27 @@ from torch import nn
 from torch.nn import functional as F
 
 from kepler_envs.engine.actions import ActionSet
-from kepler_envs.engine.observation import CATEGORY, COUNT, Layout, Piece
+from kepler_envs.engine.inputs import (
+    Anchor,
+    AnchoredActions,
+    AnchorInputs,
+    PieceInputs,
+    PlaneInputs,
+    absent_seats,
+    entries_of,
+)
+from kepler_envs.engine.observation import Layout, Piece
 
 __all__ = ["Anchor", "AnchorInput", "AnchorOutput", "PieceInput", "PlaneInput", "absent_seats", "entries_of"]
 
 
-def entries_of(layout: Layout, patterns: Sequence[str]) -> np.ndarray:
-    """Entries of all pieces whose name fits a pattern: ``own_hand``, ``players.lane_*``; ``players.lane_*[1:]`` are rows 1 and up.
-
-    Raises:
-        ValueError: a pattern that fits no piece, or rows that are not written ``[first:end]``.
-    """
-    found = [np.zeros(0, np.int64)]
-    for pattern in patterns:
-        name, bracket, rows = pattern.partition("[")
-        pieces = [placed for placed in layout if fnmatchcase(placed.name, name)]
-        if not pieces:
-            raise ValueError(f"no piece fits {pattern!r}; there are: {', '.join(layout.pieces)}")
-        chosen = slice(None)
-        if bracket:
-            limits = re.fullmatch(r"(\d*):(\d*)\]", rows)
-            if limits is None:
-                raise ValueError(f"the rows of {pattern!r} cannot be read; write name[first:end]")
-            chosen = slice(*(int(limit) if limit else None for limit in limits.groups()))
-        found += [np.atleast_1d(placed.indices())[chosen].ravel() for placed in pieces]
-    return np.concatenate(found)
-
-
-def absent_seats(layout: Layout, num_players: int | None) -> list[str]:
-    """The pattern of the rows of the table ``players`` beyond ``num_players``: always 0, so no use as inputs."""
-    has_table = any(name.startswith("players.") for name in layout.pieces)
-    return [f"players.*[{num_players}:]"] if num_players is not None and has_table else []
+def _keep(module: nn.Module, name: str, values: np.ndarray) -> None:
+    """Constants that follow the module's device but are made from the layout, not saved."""
+    module.register_buffer(name, th.tensor(values), persistent=False)
 
 
 class PieceInput(nn.Module):
-    """A first layer that knows what each entry of an observation means.
-
-    It is a linear layer over these inputs, in the order of the layout:
-
-    * count: ``x / scale`` and the sign of ``x`` (is there any at all?);
-    * flag, one-hot, plane: ``x / scale``, which is ``x`` itself for flags;
-    * category: one input per label, 1 for the label it has.
+    """A first layer that knows what each entry of an observation means: linear over :class:`PieceInputs`.
 
     The one-hot inputs are never written out: their part of the product is a sum of weight rows that are looked up.
 
@@ -68,43 +40,19 @@ class PieceInput(nn.Module):
         leave_out: entries (of the vector) that are no inputs, for example those of absent players.
     """
 
-    def __init__(self, layout: Layout, width: int, leave_out: Sequence[int] = ()) -> None:
+    def __init__(self, layout: Layout, width: int, leave_out: Sequence[int] | np.ndarray = ()) -> None:
         super().__init__()
-        skipped = frozenset(int(index) for index in leave_out)
-        plain, scale, signed, labelled, first_row, low = [], [], [], [], [], []
-        rows = 0
-        for placed in layout:
-            for index in placed.indices().ravel():
-                if int(index) in skipped:
-                    continue
-                if placed.kind == CATEGORY:
-                    labelled.append(index)
-                    low.append(placed.low)
-                    first_row.append(rows)
-                    rows += placed.high - placed.low + 1
-                    continue
-                if placed.kind == COUNT:
-                    signed.append(len(plain))
-                plain.append(index)
-                scale.append(placed.scale)
-        self.inputs = len(plain) + len(signed) + rows
-        self._buffer("plain", plain)
-        self._buffer("signed", signed)
-        self._buffer("labelled", labelled)
-        self._buffer("first_row", first_row)
-        self._buffer("row_of_zero", np.array(first_row, np.int64) - np.array(low, np.int64))
-        self.register_buffer("inverse_scale", 1 / th.tensor(scale, dtype=th.float32), persistent=False)
-        active = max(1, len(plain) + len(labelled))  # inputs that are usually not zero
-        self.linear = nn.Linear(len(plain) + len(signed), width)
-        self.rows = nn.Parameter(th.empty(rows, width))
+        self.entries = PieceInputs(layout, leave_out)
+        self.inputs = self.entries.dense + self.entries.rows
+        for name in ("plain", "signed", "labelled", "row_of_zero", "inverse_scale"):
+            _keep(self, name, getattr(self.entries, name))
+        active = max(1, len(self.plain) + len(self.labelled))  # inputs that are usually not zero
+        self.linear = nn.Linear(self.entries.dense, width)
+        self.rows = nn.Parameter(th.empty(self.entries.rows, width))
         with th.no_grad():
             self.linear.weight.normal_(0, (2 / active) ** 0.5)
             self.linear.bias.zero_()
             self.rows.normal_(0, (2 / active) ** 0.5)
-
-    def _buffer(self, name: str, values: Sequence[Any] | np.ndarray) -> None:
-        """Constants that follow the module's device but are made from the layout, not saved."""
-        self.register_buffer(name, th.tensor(np.array(values, np.int64)), persistent=False)
 
     def forward(self, x: th.Tensor) -> th.Tensor:
         """(N, D) observations of any number type -> (N, H)."""
@@ -139,15 +87,9 @@ class PieceInput(nn.Module):
         columns: dict[tuple[str | int, int], int] = {("value", entry): place for place, entry in enumerate(plain)}
         columns |= {("sign", plain[number]): len(plain) + place for place, number in enumerate(signed)}
         rows: dict[tuple[str | int, int], int] = {
-            (entry, number): row for entry, its_rows in self.label_rows() for number, row in enumerate(its_rows)
+            (entry, number): row for entry, its_rows in self.entries.label_rows() for number, row in enumerate(its_rows)
         }
         return columns, rows
-
-    def label_rows(self) -> list[tuple[int, range]]:
-        """Each entry that is a label, and the places in ``rows`` of the values it may have, the lowest first."""
-        begins = self.first_row.tolist()
-        ends = [*begins, len(self.rows)][1:]
-        return [(entry, range(*limits)) for entry, *limits in zip(self.labelled.tolist(), begins, ends, strict=True)]
 
 
 class PlaneInput(nn.Module):
@@ -167,35 +109,18 @@ class PlaneInput(nn.Module):
         self, planes: Sequence[Piece], width: int, channels: Sequence[int], labelled: Sequence[Piece] = ()
     ) -> None:
         super().__init__()
-        boards = {placed.shape[-2:] for placed in (*planes, *labelled)}
-        if len(boards) != 1 or any(len(placed.shape) < 2 for placed in (*planes, *labelled)):
-            raise ValueError(f"planes of different sizes cannot be stacked: {sorted(boards)}")
-        self.board = boards.pop()
-        self._buffer("index", self._stacked(planes))
-        scale = [np.full(placed.size, placed.scale) for placed in planes] or [np.zeros(0)]
-        self.register_buffer("inverse_scale", 1 / th.tensor(np.concatenate(scale), dtype=th.float32), persistent=False)
-        self._buffer("label_index", self._stacked(labelled))
-        first_row, rows = [np.zeros(0, np.int64)], 0
-        for placed in labelled:
-            first_row += [np.full(placed.size, rows - placed.low)]
-            rows += placed.high - placed.low + 1
-        self._buffer("first_row", np.concatenate(first_row))
-        size = self.board[0] * self.board[1]
-        self.labels = nn.Embedding(rows, self.EMBEDDING) if rows else None
+        entries = PlaneInputs(planes, labelled)
+        self.board = entries.board
+        for name in ("index", "inverse_scale", "label_index", "first_row"):
+            _keep(self, name, getattr(entries, name))
+        self.labels = nn.Embedding(entries.rows, self.EMBEDDING) if entries.rows else None
         layers: list[nn.Module] = []
-        before = (len(self.index) + self.EMBEDDING * len(self.label_index)) // size
+        before = (len(self.index) + self.EMBEDDING * len(self.label_index)) // entries.size
         for count in channels:
             layers += [nn.Conv2d(before, count, 3, padding=1), nn.ReLU()]
             before = count
         self.convolutions = nn.Sequential(*layers, nn.Flatten())
-        self.linear = nn.Linear(before * size, width, bias=False)
-
-    def _stacked(self, planes: Sequence[Piece]) -> np.ndarray:
-        return np.concatenate([np.zeros(0, np.int64), *(placed.indices().ravel() for placed in planes)])
-
-    def _buffer(self, name: str, values: np.ndarray) -> None:
-        """Constants that follow the module's device but are made from the layout, not saved."""
-        self.register_buffer(name, th.tensor(values), persistent=False)
+        self.linear = nn.Linear(before * entries.size, width, bias=False)
 
     def forward(self, x: th.Tensor) -> th.Tensor:
         stack = x.index_select(1, self.index).to(self.inverse_scale.dtype) * self.inverse_scale
@@ -207,54 +132,18 @@ class PlaneInput(nn.Module):
         return self.linear(self.convolutions(boards))
 
 
-# ---------------------------------------------------------------- places seen from an anchor
-
-
-@dataclass(frozen=True)
-class Anchor:
-    """An axis of places (card values, say) looked at from the place of one card, the anchor.
-
-    "Do I hold the card two below the one I need?" is one input when places are counted from the card that is needed; without that a
-    network has to learn it for every value anew. It is the cheapest way to strength where a game turns on such distances.
-
-    Attributes:
-        entry: pattern (:func:`entries_of`) of the one category that is the anchor: label v > 0 stands for place v - 1, 0 for no anchor.
-        reach: how many places below the anchor are seen.
-        counts: (pattern, place of the first entry) of pieces that run along the axis; seen is whether there are any.
-        labels: patterns of categories whose labels are places in the same way as the anchor's.
-        actions: names of the blocks of actions whose argument is a place, from 0 on.
-    """
-
-    entry: str
-    reach: int
-    counts: tuple[tuple[str, int], ...] = ()
-    labels: tuple[str, ...] = ()
-    actions: tuple[str, ...] = ()
-
-
 class AnchorInput(nn.Module):
     """What lies 1 .. reach places below the anchor: (N, D) observations -> (N, H), to be added to other inputs."""
 
     def __init__(self, layout: Layout, anchor: Anchor, width: int) -> None:
         super().__init__()
-        self.entry, places = anchor_entry(layout, anchor)
-        self.reach = anchor.reach
-        nothing = layout.size  # a column of zeros behind the vector
-        columns = np.full((places + 1, len(anchor.counts), anchor.reach), nothing, np.int64)
-        for number, (pattern, first) in enumerate(anchor.counts):
-            entries = entries_of(layout, [pattern])
-            for place in range(places):
-                for below in range(1, anchor.reach + 1):
-                    if 0 <= place - below - first < len(entries):
-                        columns[place + 1, number, below - 1] = entries[place - below - first]
-        self.register_buffer("columns", th.tensor(columns.reshape(places + 1, -1)), persistent=False)
-        labelled = entries_of(layout, anchor.labels)
-        self.register_buffer("labelled", th.tensor(labelled), persistent=False)
-        first_row = np.arange(len(labelled)) * (anchor.reach + 1)
-        self.register_buffer("first_row", th.tensor(first_row, dtype=th.int64), persistent=False)
-        self.linear = nn.Linear(columns[0].size, width, bias=False)
-        self.rows = nn.Parameter(th.empty(len(labelled) * (anchor.reach + 1), width))
-        active = max(1, columns[0].size // 2 + len(labelled))
+        entries = AnchorInputs(layout, anchor)
+        self.entry, self.reach = entries.entry, entries.reach
+        for name in ("columns", "labelled", "first_row"):
+            _keep(self, name, getattr(entries, name))
+        self.linear = nn.Linear(self.columns.shape[1], width, bias=False)
+        self.rows = nn.Parameter(th.empty(entries.rows, width))
+        active = max(1, self.columns.shape[1] // 2 + len(self.labelled))
         with th.no_grad():
             self.linear.weight.normal_(0, (2 / active) ** 0.5)
             self.rows.normal_(0, (2 / active) ** 0.5)
@@ -277,18 +166,11 @@ class AnchorOutput(nn.Module):
 
     def __init__(self, layout: Layout, anchor: Anchor, actions: ActionSet, features: int) -> None:
         super().__init__()
-        self.entry, _ = anchor_entry(layout, anchor)
-        self.elsewhere = anchor.reach + 1  # above the anchor, too far below it, or no anchor
-        blocks = [block for block in actions.blocks if block.name in anchor.actions]
-        missing = sorted(set(anchor.actions) - {block.name for block in blocks})
-        if missing:
-            raise ValueError(f"no block of actions is called {', '.join(missing)}")
-        ids = [action for block in blocks for action in block.ids]
-        place = [action - block.first for block in blocks for action in block.ids]
-        first = [number * (self.elsewhere + 1) for number, block in enumerate(blocks) for _ in block.ids]
-        for name, values in (("ids", ids), ("place", place), ("first", first)):
-            self.register_buffer(name, th.tensor(values, dtype=th.int64), persistent=False)
-        self.linear = nn.Linear(features, len(blocks) * (self.elsewhere + 1), bias=False)
+        entries = AnchoredActions(layout, anchor, actions)
+        self.entry, self.elsewhere = entries.entry, entries.elsewhere
+        for name in ("ids", "place", "first"):
+            _keep(self, name, getattr(entries, name))
+        self.linear = nn.Linear(features, entries.rows, bias=False)
         nn.init.orthogonal_(self.linear.weight, 0.01)
 
     def forward(self, features: th.Tensor, x: th.Tensor, logits: th.Tensor) -> th.Tensor:
@@ -296,12 +178,3 @@ class AnchorOutput(nn.Module):
         near = (below >= 0) & (below < self.elsewhere)
         chosen = th.where(near, below, self.elsewhere) + self.first
         return logits.index_add(1, self.ids, self.linear(features).gather(1, chosen))
-
-
-def anchor_entry(layout: Layout, anchor: Anchor) -> tuple[int, int]:
-    """(entry of the vector, number of places) of an anchor; ValueError unless it is one category with labels from 0 on."""
-    entries = entries_of(layout, [anchor.entry])
-    places = [placed for placed in layout if entries[0] in np.ravel(placed.indices())] if len(entries) == 1 else []
-    if len(entries) != 1 or places[0].kind != CATEGORY or places[0].low != 0:
-        raise ValueError(f"the anchor {anchor.entry!r} is not one category with labels from 0 on")
-    return int(entries[0]), places[0].high

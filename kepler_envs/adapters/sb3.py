@@ -35,7 +35,7 @@ from stable_baselines3.common.vec_env import VecEnv
 from torch import nn
 from torch.nn import functional as F
 
-from kepler_envs.adapters.opponents import CompiledOpponent, Opponent, opponent_of, opponent_seeds
+from kepler_envs.adapters.opponents import CompiledOpponent, Opponent, opponent_of
 from kepler_envs.adapters.pytorch import (
     Anchor,
     AnchorInput,
@@ -50,6 +50,7 @@ from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_view
 from kepler_envs.engine.game import TRUNCATED
 from kepler_envs.engine.observation import PLANE, Layout
+from kepler_envs.engine.seeds import opponent_seeds
 
 __all__ = [
     "Anchor", "CompiledOpponent", "Opponent", "PieceExtractor", "PiecePolicy", "SeatVecEnv", "SharedMaskablePPO",

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from agents.protocol import AgentError, TrustedDecisions
+from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.game import Configuration, record_array
 from kepler_envs.engine.playout import CompiledPolicy, choose_kernel
 from kepler_envs.engine.rng import GENERATOR
 from kepler_envs.engine.seeds import mix
 
 
-class CompiledAgent:
+class CompiledBot:
     """Asks a compiled policy for every decision; each row of the batch has a generator of its own."""
 
     def __init__(self, policy: CompiledPolicy, config: Configuration) -> None:
         if policy.game is not config.game:
-            raise AgentError(f"policy {policy.name} plays {policy.game.id}, not {config.game.id}")
+            raise BotError(f"policy {policy.name} plays {policy.game.id}, not {config.game.id}")
         self.name = policy.name
         self.policy = policy
         self._choose = choose_kernel(policy)
         self._generators = record_array(np.zeros(0, GENERATOR))
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """See :meth:`Agent.start`."""
+        """See :meth:`Bot.start`."""
         self._make_room(int(rows.max(initial=-1)) + 1)
         self._generators["rng"][rows] = [mix(int(seed)) for seed in seeds]
 
     def act(self, decisions: TrustedDecisions) -> np.ndarray:
-        """See :meth:`Agent.act`."""
+        """See :meth:`Bot.act`."""
         batch, rows = decisions.batch, np.ascontiguousarray(decisions.rows, np.int64)
         if rows.max(initial=-1) >= self._generators.size:
-            raise AgentError(f"agent {self.name} is asked for row {rows.max()}, in which it has not been started")
+            raise BotError(f"agent {self.name} is asked for row {rows.max()}, in which it has not been started")
         actions = np.empty(len(rows), np.int64)
         self._choose(
             batch.states, batch.config.tables, batch.legal_bits, batch.legal_count, self._generators, rows, actions

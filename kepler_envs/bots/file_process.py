@@ -1,4 +1,4 @@
-"""The process of an agent from a file, which own.py starts and asks: ``python -m agents.own_process DESCRIPTOR``."""
+"""The process of an agent from a file, which from_file.py starts and asks: ``python -m kepler_envs.bots.file_process DESCRIPTOR``."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from agents.own import IDS, MIB, OTHER, OUT_OF_MEMORY, RAISED, READY, REFUSED
-from agents.protocol import AgentError, Decisions
+from kepler_envs.bots.from_file import IDS, MIB, OTHER, OUT_OF_MEMORY, RAISED, READY, REFUSED
+from kepler_envs.bots.protocol import BotError, Decisions
 from kepler_envs.engine.game import Configuration, records_from_bytes
 from kepler_envs.engine.snapshot import Snapshot
 
@@ -41,7 +41,7 @@ def main(descriptor: int) -> None:
             _limit_memory(memory)
         agent = load(Path(file), name, config)
         reply = READY + json.dumps(bool(getattr(agent, "searches", False))).encode()
-    except AgentError as problem:
+    except BotError as problem:
         reply = REFUSED + str(problem).encode(errors="replace")
     except BaseException as problem:
         reply = REFUSED + f"{name}(config) failed\n{_traceback_of(problem)}".encode(errors="replace")
@@ -57,18 +57,18 @@ def main(descriptor: int) -> None:
 
 
 def load(path: Path, name: str, config: Configuration) -> Any:
-    """Run the file and call ``NAME(config)``; AgentError if that makes no agent. What the file itself raises goes through."""
+    """Run the file and call ``NAME(config)``; BotError if that makes no agent. What the file itself raises goes through."""
     spec = importlib.util.spec_from_file_location(f"agents_of_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise AgentError(f"{path} is not a Python file")
+        raise BotError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # dataclasses and pickle look there
     spec.loader.exec_module(module)
     if not callable(getattr(module, name, None)):
-        raise AgentError(f"{path} has nothing named {name} to call")
+        raise BotError(f"{path} has nothing named {name} to call")
     agent = getattr(module, name)(config)
     if not (callable(getattr(agent, "start", None)) and callable(getattr(agent, "act", None))):
-        raise AgentError(f"{name}(config) has no methods start and act; see FileAgent in agents/protocol.py")
+        raise BotError(f"{name}(config) has no methods start and act; see FileBot in kepler_envs/bots/protocol.py")
     return agent
 
 
@@ -161,7 +161,7 @@ def _limit_memory(memory: int) -> None:
 
     taken = _memory_taken()
     if taken > memory:
-        raise AgentError(
+        raise BotError(
             f"{memory / MIB:.0f} MiB of memory are too few: its process takes {taken / MIB:.0f} before it plays"
         )
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))

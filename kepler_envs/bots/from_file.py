@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.protocol import AgentError, TrustedDecisions
+from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import mix
 from kepler_envs.engine.snapshot import Snapshot
@@ -39,7 +39,7 @@ MOST_BYTES = 2**24
 MIB = 2**20
 
 
-class AgentFailed(AgentError):
+class BotFailed(BotError):
     """An agent of one's own raised, was too slow, or its process is gone.
 
     Attributes:
@@ -52,10 +52,10 @@ class AgentFailed(AgentError):
 
 
 def split(argument: str) -> tuple[Path, str]:
-    """``my_agents.py:MyAgent`` -> file and name; AgentError."""
+    """``my_agents.py:MyAgent`` -> file and name; BotError."""
     file, colon, name = argument.rpartition(":")
     if not (colon and file and name.isidentifier()):
-        raise AgentError(f"python:{argument} must read python:FILE.py:NAME")
+        raise BotError(f"python:{argument} must read python:FILE.py:NAME")
     return Path(file), name
 
 
@@ -68,8 +68,8 @@ def seeds_of(seed: int) -> tuple[int, int]:
     return int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")
 
 
-class OwnAgent:
-    """An agent from a file, in its process; see :class:`agents.protocol.FileAgent`.
+class BotFromFile:
+    """An agent from a file, in its process; see :class:`kepler_envs.bots.protocol.FileBot`.
 
     Args:
         argument: FILE.py:NAME. ``NAME(config)`` makes the agent there.
@@ -80,13 +80,13 @@ class OwnAgent:
         seconds: that an answer may take; None: any time.
 
     Raises:
-        AgentError: no such file or name, no agent, or what the file itself raised.
+        BotError: no such file or name, no agent, or what the file itself raised.
     """
 
     def __init__(self, argument: str, config: Configuration, memory: int | None = None) -> None:
         path, name = split(argument)
         if not path.is_file():
-            raise AgentError(f"python:{argument}: there is no file {path}")
+            raise BotError(f"python:{argument}: there is no file {path}")
         self.name = f"python:{argument}"
         self.seconds: float | None = None
         self._config = config
@@ -110,7 +110,7 @@ class OwnAgent:
             self._process = None
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """See :meth:`Agent.start`; AgentFailed."""
+        """See :meth:`Bot.start`; BotFailed."""
         if not len(rows):
             return
         told, drawn = zip(*(seeds_of(int(seed)) for seed in seeds), strict=True)
@@ -118,7 +118,7 @@ class OwnAgent:
         self._ask("start", np.array(rows, np.int64), np.array(told, np.uint64))
 
     def act(self, decisions: TrustedDecisions) -> np.ndarray:
-        """See :meth:`Agent.act`; AgentFailed. What comes back may be any numbers."""
+        """See :meth:`Bot.act`; BotFailed. What comes back may be any numbers."""
         states = self._resampled(decisions) if self._searches else b""
         rows = np.array(decisions.rows, np.int64)
         return self._ask("act", rows, decisions.seat, decisions.observation, decisions.action_mask, states)
@@ -128,7 +128,7 @@ class OwnAgent:
         drawn = []
         for row, seat in zip(decisions.rows.tolist(), decisions.seat.tolist(), strict=True):
             if row not in self._words:
-                raise AgentError(f"agent {self.name} is asked for row {row}, in which it has not been started")
+                raise BotError(f"agent {self.name} is asked for row {row}, in which it has not been started")
             self._words[row] = mix(self._words[row])
             position = Snapshot.take(self._config, decisions.batch.states, row)
             drawn.append(position.resample(seat, self._words[row]).states.tobytes())
@@ -150,7 +150,7 @@ class _Process:
         folders = os.pathsep.join(folder or os.getcwd() for folder in sys.path)
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "agents.own_process", str(theirs.fileno())],
+                [sys.executable, "-P", "-m", "kepler_envs.bots.file_process", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 env={"OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": folders},
@@ -159,11 +159,11 @@ class _Process:
         self.end = weakref.finalize(self, _end, self._process, ours)
 
     @contextmanager
-    def ending_with_failures(self, owner: OwnAgent) -> Iterator[None]:
+    def ending_with_failures(self, owner: BotFromFile) -> Iterator[None]:
         """After some failures the process cannot be asked again."""
         try:
             yield
-        except AgentFailed as failure:
+        except BotFailed as failure:
             if failure.reason != EXCEPTION:
                 owner.close()
             raise
@@ -172,35 +172,35 @@ class _Process:
             raise
 
     def begin(self, name: str, arguments: tuple[Any, ...]) -> bool:
-        """Make the agent; whether it searches. AgentError."""
+        """Make the agent; whether it searches. BotError."""
         try:
             self._connection.send(arguments)
             reply = self._connection.recv_bytes(MOST_BYTES)
         except (EOFError, OSError):
-            raise AgentError(f"{name}: its process ended with exit code {self._exit_code()}") from None
+            raise BotError(f"{name}: its process ended with exit code {self._exit_code()}") from None
         if reply[:1] != READY:
             self.end()
-            raise AgentError(f"{name}: {reply[1:].decode(errors='replace')}")
+            raise BotError(f"{name}: {reply[1:].decode(errors='replace')}")
         return json.loads(reply[1:]) is True
 
     def ask(self, question: tuple[Any, ...], seconds: float | None) -> np.ndarray:
-        """The answer; AgentFailed."""
+        """The answer; BotFailed."""
         begun = time.monotonic()
         try:
             self._connection.send(question)
             if not self._connection.poll(seconds):
                 took = time.monotonic() - begun
-                raise AgentFailed(TOO_SLOW, f"cut off after {took:.3f} s; {seconds:g} s were allowed")
+                raise BotFailed(TOO_SLOW, f"cut off after {took:.3f} s; {seconds:g} s were allowed")
             reply = self._connection.recv_bytes(MOST_BYTES)
         except (EOFError, OSError):
             words = f"the process ended with exit code {self._exit_code()} while the agent was asked"
-            raise AgentFailed(PROCESS_DIED, words) from None
+            raise BotFailed(PROCESS_DIED, words) from None
         try:
             return _read(reply[:1], reply[1:])
-        except AgentFailed:
+        except BotFailed:
             raise
         except (ValueError, EOFError, SyntaxError):
-            raise AgentFailed(PROCESS_DIED, "the process sent what is no answer") from None
+            raise BotFailed(PROCESS_DIED, "the process sent what is no answer") from None
 
     def _exit_code(self) -> int:
         """Of a process that has closed its side; it is given a moment to end by itself."""
@@ -211,13 +211,13 @@ class _Process:
 
 
 def _read(kind: bytes, content: bytes) -> np.ndarray:
-    """The array that was sent; AgentFailed if it is words, ValueError or another error of NumPy's if it is nothing."""
+    """The array that was sent; BotFailed if it is words, ValueError or another error of NumPy's if it is nothing."""
     if kind == IDS:
         return np.frombuffer(content, np.int64)
     if kind == OTHER:
         return np.load(io.BytesIO(content), allow_pickle=False)
     reason = {RAISED: EXCEPTION, OUT_OF_MEMORY: TOO_MUCH_MEMORY}.get(kind, PROCESS_DIED)
-    raise AgentFailed(reason, content.decode(errors="replace"))
+    raise BotFailed(reason, content.decode(errors="replace"))
 
 
 def _sockets() -> tuple[socket.socket, socket.socket]:

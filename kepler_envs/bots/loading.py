@@ -1,8 +1,4 @@
-"""Agents by name: ``agents.load("greedy", config)``.
-
-A spec is a kind, with an argument behind a colon where the kind takes one: ``uniform``, ``greedy``, ``ppo:runs/kittens/best.zip``;
-or the name of an agent that comes with the repository: ``ad_astra/ppo-v0``, for games of Ad Astra also ``ppo-v0``.
-"""
+"""Bots by their specs: see :func:`load`."""
 
 from __future__ import annotations
 
@@ -11,25 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.own import OwnAgent
-from agents.protocol import Agent, AgentError, AgentOpponent, Decisions, FileAgent, TrustedDecisions, play_games
-from agents.published import find_published, published_files, published_names
+from kepler_envs.bots.from_file import BotFromFile
+from kepler_envs.bots.protocol import Bot, BotError
+from kepler_envs.bots.published import find_published, published_files, published_names
 from kepler_envs.engine.game import Configuration
 
-__all__ = [
-    "KINDS",
-    "Agent",
-    "AgentError",
-    "AgentOpponent",
-    "Decisions",
-    "FileAgent",
-    "Kind",
-    "TrustedDecisions",
-    "fingerprint",
-    "load",
-    "network_file",
-    "play_games",
-]
+UNIFORM = "uniform"
+"""The bot that every game and every installation has."""
 
 CHECKPOINT_SUFFIXES = (".pt", ".safetensors", ".zip")
 
@@ -40,21 +24,21 @@ class Kind:
 
     usage: str
     meaning: str
-    make: Callable[..., Agent]
+    make: Callable[..., Bot]
 
     @property
     def takes_argument(self) -> bool:
         return ":" in self.usage
 
 
-def load(spec: str, config: Configuration, memory: int | None = None) -> Agent:
+def load(spec: str, config: Configuration, memory: int | None = None) -> Bot:
     """The agent that ``spec`` stands for, ready to play games of ``config``.
 
     Args:
         memory: bytes that the process of an agent from a file may take; None: any. Other agents are not limited.
 
     Raises:
-        AgentError: an unknown kind or name, a missing or needless argument, or an agent that cannot play this game.
+        BotError: an unknown kind or name, a missing or needless argument, or an agent that cannot play this game.
     """
     name, colon, argument = spec.partition(":")
     kind = KINDS.get(name)
@@ -63,18 +47,12 @@ def load(spec: str, config: Configuration, memory: int | None = None) -> Agent:
         agent.name = spec
         return agent
     if kind.takes_argument and not argument:
-        raise AgentError(f"agent {spec!r} lacks its argument; write {kind.usage}")
+        raise BotError(f"agent {spec!r} lacks its argument; write {kind.usage}")
     if colon and not kind.takes_argument:
-        raise AgentError(f"agent {name!r} takes no argument, but {spec!r} has one")
-    agent = kind.make(argument, config, memory) if kind.make is OwnAgent else kind.make(argument, config)
+        raise BotError(f"agent {name!r} takes no argument, but {spec!r} has one")
+    agent = kind.make(argument, config, memory) if kind.make is BotFromFile else kind.make(argument, config)
     agent.name = spec
     return agent
-
-
-def network_file(spec: str, config: Configuration) -> Path | None:
-    """The checkpoint, or the folder of its run, of an agent that is a trained network; None for other agents."""
-    name, _, argument = spec.partition(":")
-    return Path(argument) if name == "ppo" and argument else find_published(spec, config.game.name)
 
 
 def fingerprint(spec: str, game: str = "") -> str:
@@ -84,7 +62,7 @@ def fingerprint(spec: str, game: str = "") -> str:
     """
     name, _, argument = spec.partition(":")
     if name == "mcts":
-        from agents.mcts import MctsConfig
+        from kepler_envs.bots.search.config import MctsConfig
 
         network = MctsConfig.parse(argument).network
         return fingerprint(network, game) if network else ""
@@ -108,36 +86,36 @@ def _usage() -> str:
     return "\n".join(f"  {usage:<{width}}{meaning}" for usage, meaning in lines)
 
 
-def _published(spec: str, config: Configuration) -> Agent:
+def _published(spec: str, config: Configuration) -> Bot:
     path = find_published(spec, config.game.name)
     if path is not None:
         return _ppo(str(path), config)
     hint = f"\na checkpoint of your own is written ppo:{spec}" if Path(spec).exists() and spec else ""
-    raise AgentError(f"no agent {spec!r}; there are:\n{_usage()}{hint}")
+    raise BotError(f"no agent {spec!r}; there are:\n{_usage()}{hint}")
 
 
-def _uniform(argument: str, config: Configuration) -> Agent:
-    from agents.uniform import UniformAgent
+def _uniform(argument: str, config: Configuration) -> Bot:
+    from kepler_envs.bots.uniform import UniformBot
 
-    return UniformAgent(config)
-
-
-def _greedy(argument: str, config: Configuration) -> Agent:
-    from agents.greedy import GreedyAgent
-
-    return GreedyAgent(config)
+    return UniformBot(config)
 
 
-def _ppo(argument: str, config: Configuration) -> Agent:
-    from agents.ppo import PPOAgent  # torch is loaded only where it is used
+def _greedy(argument: str, config: Configuration) -> Bot:
+    from kepler_envs.bots.greedy import GreedyBot
 
-    return PPOAgent(Path(argument), config)
+    return GreedyBot(config)
 
 
-def _mcts(argument: str, config: Configuration) -> Agent:
-    from agents.mcts import MctsAgent, MctsConfig
+def _ppo(argument: str, config: Configuration) -> Bot:
+    from kepler_envs.bots.networks import CheckpointBot
 
-    return MctsAgent(MctsConfig.parse(argument), config)
+    return CheckpointBot(Path(argument), config)
+
+
+def _mcts(argument: str, config: Configuration) -> Bot:
+    from kepler_envs.bots.search import MctsBot, MctsConfig
+
+    return MctsBot(MctsConfig.parse(argument), config)
 
 
 KINDS = {
@@ -147,6 +125,6 @@ KINDS = {
         "mcts:BUDGET", "tree search; iterations a decision, or as 50ms; further settings behind commas", _mcts
     ),
     "ppo": Kind("ppo:PATH", "a checkpoint written by `python -m agents.train`", _ppo),
-    "python": Kind("python:FILE.py:NAME", "an agent of your own: what NAME(config) of that file returns", OwnAgent),
+    "python": Kind("python:FILE.py:NAME", "an agent of your own: what NAME(config) of that file returns", BotFromFile),
 }
 """All kinds by the name a spec begins with."""

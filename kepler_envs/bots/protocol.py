@@ -13,7 +13,7 @@ from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.snapshot import Snapshot
 
 
-class AgentError(ValueError):
+class BotError(ValueError):
     """An agent cannot be made as asked; the message says what is wrong and what there is."""
 
 
@@ -77,7 +77,7 @@ class TrustedDecisions:
         return self.batch.seat[self.rows]
 
 
-class Agent(Protocol):
+class Bot(Protocol):
     """Plays any number of seats in any number of games at once.
 
     A game's course must be a function of the game's seed and of the agents and their seeds alone. So what an agent
@@ -99,23 +99,23 @@ class Agent(Protocol):
         """A legal id for each decision, (M,) int64."""
 
 
-class FileAgent(Protocol):
-    """What a file has to make for ``python:FILE.py:NAME``: as an :class:`Agent`, but it sees what its seats see.
+class FileBot(Protocol):
+    """What a file has to make for ``python:FILE.py:NAME``: as an :class:`Bot`, but it sees what its seats see.
 
     With an attribute ``searches = True`` it gets a snapshot for each decision.
     """
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """See :meth:`Agent.start`."""
+        """See :meth:`Bot.start`."""
 
     def act(self, decisions: Decisions) -> np.ndarray:
         """A legal id for each decision: integers (M,)."""
 
 
-class AgentOpponent:
+class BotOpponent:
     """An agent on the seats that do not learn: what the adapters of ``kepler_envs`` take as an opponent."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Bot) -> None:
         self.agent = agent
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
@@ -125,7 +125,7 @@ class AgentOpponent:
         return self.agent.act(TrustedDecisions(batch, rows))
 
 
-def play_games(agent: Agent, config: Configuration, games: int, seed: int) -> Batch:
+def play_games(agent: Bot, config: Configuration, games: int, seed: int) -> Batch:
     """A batch in which every row has played exactly one game, with ``agent`` on all seats.
 
     Playing on and counting the games that are over first would count short ones.

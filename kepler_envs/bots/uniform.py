@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from agents.compiled import CompiledAgent
+from kepler_envs.bots.compiled import CompiledBot
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.playout import uniform_policy
 
 
-class UniformAgent(CompiledAgent):
+class UniformBot(CompiledBot):
     """Uniformly random legal play."""
 
     def __init__(self, config: Configuration) -> None:

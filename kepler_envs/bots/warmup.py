@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from functools import partial
-from importlib.util import find_spec
 
-from agents.greedy import greedy_games, greedy_policy
-from agents.mcts.config import MctsConfig
-from agents.mcts.kernels.guided import absorb_kernel, descend_kernel
-from agents.mcts.kernels.search import search_kernel
-from agents.mcts.searcher import playout_policy
+from kepler_envs.bots.greedy import greedy_games, greedy_policy
+from kepler_envs.bots.networks.kernels import network_kernel
+from kepler_envs.bots.search.config import MctsConfig
+from kepler_envs.bots.search.kernels.guided import absorb_kernel, descend_kernel
+from kepler_envs.bots.search.kernels.search import search_kernel
+from kepler_envs.bots.search.searcher import playout_policy
 from kepler_envs.engine.game import Game
 from kepler_envs.engine.playout import choose_kernel, playout_kernel
 from kepler_envs.engine.warmup import Kernels
 
 
 def kernels(game: Game) -> Kernels:
-    """Every kernel that the agents need for a game, by the agent's name; with those of networks where PyTorch is installed."""
+    """Every kernel that the agents need for a game, by the agent's name."""
     listed = []
     if game.name in greedy_games():
         greedy = greedy_policy(game)
@@ -30,8 +30,4 @@ def kernels(game: Game) -> Kernels:
         ("mcts: descend", partial(descend_kernel, searching)),
         ("mcts: absorb", partial(absorb_kernel, searching)),
     ]
-    if find_spec("torch") is not None:
-        from agents.inference.kernels import network_kernel
-
-        listed.append(("network: evaluate", network_kernel))
-    return listed
+    return [*listed, ("network: evaluate", network_kernel)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import platform
 import sys
@@ -13,30 +14,40 @@ import tyro
 from tyro.conf import FlagCreatePairsOff, OmitSubcommandPrefixes, subcommand
 
 from kepler_envs import __version__
+from kepler_envs.bots.protocol import BotError
 from kepler_envs.cli.bench import Bench
 from kepler_envs.cli.campaign import PlayCampaign
-from kepler_envs.cli.common import UsageError, make_console
+from kepler_envs.cli.common import UsageError
 from kepler_envs.cli.compile import Compile
 from kepler_envs.cli.play import Play
 from kepler_envs.cli.replay import ShowReplay
 from kepler_envs.cli.show import ListGames, Show
+from kepler_envs.cli.strength import MeasureStrength
+from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.cli.watch import Watch
 from kepler_envs.engine.game import ComponentError, OptionError
 from kepler_envs.engine.replay import ReplayError
+from kepler_envs.printable import printable
+from kepler_envs.terminal import make_console
+from kepler_envs.tournament import CheckError, TournamentError
 
 Command = (
     Annotated[ListGames, subcommand("list")]
     | Annotated[Show, subcommand("show")]
     | Annotated[Play, subcommand("play")]
     | Annotated[Watch, subcommand("watch")]
+    | Annotated[PlayTournament, subcommand("tournament")]
+    | Annotated[MeasureStrength, subcommand("strength")]
     | Annotated[PlayCampaign, subcommand("campaign")]
     | Annotated[ShowReplay, subcommand("replay")]
     | Annotated[Bench, subcommand("bench")]
     | Annotated[Compile, subcommand("compile")]
 )
 
-EXPECTED = (UsageError, OptionError, ComponentError, ReplayError, OSError)
-"""What may go wrong without a bug: each becomes one line and exit code 2."""
+EXPECTED = (UsageError, BotError, OptionError, ComponentError, ReplayError, TournamentError, OSError)
+"""What may go wrong without a bug: each becomes one line."""
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 INTERRUPTED, KILLED_BY_PIPE = 130, 141  # as a shell reports a program that SIGINT or SIGPIPE ended
 
@@ -64,5 +75,10 @@ def run(argv: Sequence[str] | None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it closes stdout
         return KILLED_BY_PIPE
     except EXPECTED as problem:
-        print(f"kepler-envs: {problem}", file=sys.stderr)
-        return 2
+        print(printable(f"kepler-envs: {problem}"), file=sys.stderr)
+        return exit_code(problem)
+
+
+def exit_code(problem: Exception) -> int:
+    """1 for what breaks long work off on its way (what was written before is there), 2 for what cannot be done as asked."""
+    return 1 if isinstance(problem, CheckError) or getattr(problem, "errno", None) in NO_ROOM else 2

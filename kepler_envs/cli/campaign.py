@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 from rich.console import Console
 from tyro.conf import Positional, arg
 
-from kepler_envs.cli.common import UsageError, check_target, choose_seed, grid, say
+from kepler_envs.cli.common import UsageError, check_target, choose_seed
 from kepler_envs.cli.match import PERSON, Match
 from kepler_envs.cli.play import converse
 from kepler_envs.engine.seeds import following_seed
+from kepler_envs.terminal import grid, say
 
 if TYPE_CHECKING:
     from kepler_envs.games.kepler_3042.campaign import Campaign
@@ -73,7 +74,7 @@ class PlayCampaign:
                 return False
         else:
             while not match.over:
-                match.let_agent_decide()
+                match.let_bot_decide()
         attempt = campaign.record(match.position, seed)
         objectives = "all objectives" if attempt.objectives_done else "not all objectives"
         say(console, f"  {attempt.score} points, {objectives}: {'won' if attempt.success else 'lost'}")

@@ -1,24 +1,18 @@
-"""What several subcommands share: the arguments that name a game, tables on the terminal."""
+"""What several subcommands share: the arguments that name a game, a file that can be written."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.console import Console, JustifyMethod
-from rich.table import Table
-from rich.text import Text
 from tyro.conf import Positional, UseAppendAction, arg
 
 from kepler_envs import registry
 from kepler_envs.engine.game import Configuration, Game
 from kepler_envs.engine.seeds import check_seed, fresh_seed
-
-WIDTH_OF_FILES = 160
-"""Columns of what is printed into a file or a pipe, where tables need not wrap."""
 
 GameName = Annotated[Positional[str], arg(metavar="GAME")]
 
@@ -43,10 +37,21 @@ class GameArguments:
         return find_game(self.game).configure(self.players, self.components, **parse_options(self.option))
 
 
+@contextmanager
+def needing(extra: str) -> Iterator[None]:
+    """Import what an extra brings, or say how to install it."""
+    try:
+        yield
+    except ModuleNotFoundError as problem:
+        if (problem.name or "").partition(".")[0] == "kepler_envs":
+            raise
+        raise UsageError(f"this needs {problem.name}: pip install 'kepler_envs[{extra}]'") from problem
+
+
 def find_game(name: str) -> Game:
     """The game of that name, or an error naming all there are."""
     try:
-        return registry.game(name)
+        return registry.load_game(name)
     except KeyError as problem:
         raise UsageError(problem.args[0]) from None
 
@@ -93,38 +98,3 @@ def check_target(path: Path | None) -> None:
         raise UsageError(f"{path} is a folder; name a file")
     if not path.parent.is_dir():
         raise UsageError(f"{path}: there is no folder {path.parent}")
-
-
-# ---------------------------------------------------------------- on the terminal
-
-
-class _Console(Console):
-    def on_broken_pipe(self) -> None:
-        """The reader of a pipe is gone (``| head``): end like any program, though a replay may be saved on the way."""
-        self.quiet = True
-        raise BrokenPipeError
-
-
-def make_console() -> Console:
-    """Where everything is printed: words as they are, no colours of rich's own invention."""
-    console = _Console(highlight=False, emoji=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = WIDTH_OF_FILES
-    return console
-
-
-def say(console: Console, words: str) -> None:
-    """Print words as they are, however long and whatever brackets they hold."""
-    console.print(words, markup=False, soft_wrap=True)
-
-
-def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[str] = ()) -> Table:
-    """A table with a title; columns named in ``right`` are numbers. What the first column names is never broken."""
-    heading = Text(title, style="bold")
-    table = Table(title=heading, title_justify="left", min_width=heading.cell_len)  # a heading is never broken
-    for column in columns:
-        justify: JustifyMethod = "right" if column in right else "left"
-        table.add_column(Text(column), justify=justify, overflow="fold", no_wrap=column == columns[0])
-    for row in rows:
-        table.add_row(*(Text(str(cell)) for cell in row))
-    return table

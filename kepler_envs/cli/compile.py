@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import multiprocessing
 import os
 import time
@@ -15,11 +14,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from tyro.conf import Positional, arg
 
 from kepler_envs import registry
-from kepler_envs.checkout import NoCheckoutError, find_agents
-from kepler_envs.cli.common import UsageError, find_game, say
+from kepler_envs.bots import warmup as bot_warmup
+from kepler_envs.cli.common import UsageError, find_game
 from kepler_envs.engine.game import Game
 from kepler_envs.engine.kernel import JIT_ENABLED
-from kepler_envs.engine.warmup import Kernels, Report, compile_kernels, kernels
+from kepler_envs.engine.warmup import Report, compile_kernels, kernels
+from kepler_envs.terminal import say
 
 _COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
 
@@ -33,10 +33,10 @@ class Compile:
     processes: Annotated[int | None, arg(metavar="N")] = None
     """Games compiled at the same time; as many as there are cores if left out."""
     agents: bool = True
-    """Leave out what the agents greedy, mcts and ppo need; without the source checkout that is left out anyway."""
+    """Leave out what the agents greedy, mcts and those with networks need."""
 
     def run(self, console: Console) -> int:
-        games = [find_game(name) for name in self.games or registry.games()]
+        games = [find_game(name) for name in self.games or registry.list_games()]
         if self.processes is not None and self.processes < 1:
             raise UsageError(f"--processes {self.processes} is not allowed; allowed: an integer from 1 on")
         if not JIT_ENABLED:
@@ -89,17 +89,8 @@ def _compile(game: Game, with_agents: bool, report: Report | None = None) -> Don
     begun = time.perf_counter()
     count = compile_kernels(kernels(game), report)
     between = time.perf_counter()
-    agent_count = compile_kernels(_kernels_of_agents(game), report) if with_agents else 0
+    agent_count = compile_kernels(bot_warmup.kernels(game), report) if with_agents else 0
     return Done(count, between - begun, agent_count, time.perf_counter() - between)
-
-
-def _kernels_of_agents(game: Game) -> Kernels:
-    try:
-        find_agents()
-    except NoCheckoutError:
-        return []
-    listed: Kernels = importlib.import_module("agents.warmup").kernels(game)
-    return listed
 
 
 def _tell(game: Game, done: Done, console: Console) -> None:

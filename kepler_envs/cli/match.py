@@ -1,13 +1,12 @@
-"""One game between people and agents, for ``play`` and ``watch``."""
+"""One game between people and bots, for ``play`` and ``watch``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
 
 import numpy as np
 
-from kepler_envs.checkout import UNIFORM, NoCheckoutError, find_agents
+from kepler_envs import bots
 from kepler_envs.cli.common import UsageError
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
@@ -18,51 +17,12 @@ from kepler_envs.engine.snapshot import Snapshot
 PERSON = "person"
 
 
-class Player(Protocol):
-    """Decides for a seat of the one game in a batch of one row."""
-
-    def choose(self, batch: Batch) -> int: ...
-
-
-class UniformPlayer:
-    """Any legal id with the same probability: the one agent that the package has by itself."""
-
-    def choose(self, batch: Batch) -> int:
-        return int(batch.uniform()[0])
-
-
-class CheckoutPlayer:
-    """An agent of the folder ``agents/`` of the source checkout."""
-
-    def __init__(self, agent: Any, agents: Any, seed: int) -> None:
-        self._agent = agent
-        self._agents = agents  # the module
-        self._rows = np.zeros(1, np.int64)
-        agent.start(self._rows, np.array([seed], np.uint64))
-
-    def choose(self, batch: Batch) -> int:
-        try:
-            return int(self._agent.act(self._agents.TrustedDecisions(batch, self._rows))[0])
-        except self._agents.AgentError as problem:
-            raise UsageError(f"agent {self._agent.name}: {problem}") from problem
-
-
-def load_player(spec: str, config: Configuration, seed: int) -> Player:
-    """The agent that ``spec`` stands for; UsageError if there is none or if it cannot play this game."""
-    if spec == UNIFORM:
-        return UniformPlayer()
+def load_bot(spec: str, config: Configuration) -> bots.Bot:
+    """The bot that ``spec`` stands for; UsageError if there is none or if it cannot play this game."""
     try:
-        agents = find_agents()
-    except NoCheckoutError as problem:
+        return bots.load(spec, config)
+    except bots.BotError as problem:
         raise UsageError(str(problem)) from problem
-    try:
-        return CheckoutPlayer(agents.load(spec, config), agents, seed)
-    except agents.AgentError as problem:
-        raise UsageError(str(problem)) from problem
-    except ModuleNotFoundError as problem:
-        raise UsageError(
-            f"agent {spec!r} needs {problem.name}, which is not installed: pip install 'kepler_envs[agents]'"
-        ) from problem
 
 
 def agents_by_seat(specs: tuple[str, ...], seats: list[int]) -> dict[int, str]:
@@ -98,11 +58,12 @@ class Match:
         self._public_texts: list[str] = []  # of the same decisions
         self._batch = Batch(config, 1, seed)
         self._batch.reset(np.array([seed], np.uint64))
-        players = {}
-        for spec in dict.fromkeys(specs.values()):  # each agent once, however many seats it plays
+        self._row = np.zeros(1, np.int64)
+        self._bots: dict[str, bots.Bot] = {}
+        for spec in dict.fromkeys(specs.values()):  # each bot once, however many seats it plays
             seed = following_seed(seed)
-            players[spec] = load_player(spec, config, seed)
-        self._players = {seat: players[spec] for seat, spec in specs.items()}
+            self._bots[spec] = load_bot(spec, config)
+            self._bots[spec].start(self._row, np.array([seed], np.uint64))
 
     @property
     def over(self) -> bool:
@@ -127,9 +88,14 @@ class Match:
         self.actions.append(action)
         self._batch.step(np.array([action]))
 
-    def let_agent_decide(self) -> None:
-        """The agent at the seat to move decides."""
-        self.decide(self._players[self.seat].choose(self._batch))
+    def let_bot_decide(self) -> None:
+        """The bot at the seat to move decides."""
+        bot = self._bots[self.names[self.seat]]
+        try:
+            action = int(bot.act(bots.TrustedDecisions(self._batch, self._row))[0])
+        except bots.BotError as problem:
+            raise UsageError(f"agent {bot.name}: {problem}") from problem
+        self.decide(action)
 
     def sentence(self, number: int, listener: int | None = None) -> str:
         """Decision ``number`` (from 0) in words: as the seat ``listener`` hears it, None hears everything."""

@@ -11,12 +11,13 @@ from rich.console import Console
 from rich.text import Text
 from tyro.conf import arg
 
-from kepler_envs.checkout import UNIFORM
-from kepler_envs.cli.common import GameArguments, UsageError, check_target, choose_seed, say
+from kepler_envs.bots import UNIFORM
+from kepler_envs.cli.common import GameArguments, UsageError, check_target, choose_seed
 from kepler_envs.cli.match import PERSON, Match, agents_by_seat
 from kepler_envs.cli.stage import print_position, print_result
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import write_replay
+from kepler_envs.terminal import say
 
 HELP = """\
 Type the number of a move and press Enter. Besides:
@@ -102,7 +103,7 @@ class _Table:
             if match.seat in self._told:
                 match.decide(self._ask())
             else:
-                match.let_agent_decide()
+                match.let_bot_decide()
         self._tell_news(self._at_keyboard)
         print_position(self._console, match.position, None)
         print_result(self._console, match.position, match.names)

@@ -11,12 +11,13 @@ from rich.console import Console
 from tyro.conf import Positional, arg
 
 from kepler_envs import registry
-from kepler_envs.cli.common import UsageError, check_target, say
+from kepler_envs.cli.common import UsageError, check_target
 from kepler_envs.cli.stage import Stage, picture_folder, print_position, print_result, write_picture
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import Replay, ReplayError, configuration_of, read_replay, verify
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.printable import printable, printable_name
+from kepler_envs.terminal import say
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class ShowReplay:
     def run(self, console: Console) -> int:
         replay = read_replay(self.file)
         try:
-            config = configuration_of(replay, registry.game)
+            config = configuration_of(replay, registry.load_game)
             last = verify(replay, config)
         except ReplayError as problem:
             say(console, printable(f"DIFFERS  {self.file}: {problem}"))

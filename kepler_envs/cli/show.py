@@ -9,8 +9,9 @@ from typing import Annotated
 from rich.console import Console
 from tyro.conf import arg
 
-from kepler_envs import registry, tables
-from kepler_envs.cli.common import GameName, find_game, grid
+from kepler_envs import describe, registry
+from kepler_envs.cli.common import GameName, find_game
+from kepler_envs.terminal import grid
 
 
 @dataclass(frozen=True)
@@ -19,9 +20,9 @@ class ListGames:
 
     def run(self, console: Console) -> int:
         rows = []
-        for name in registry.games():
-            game = registry.game(name)
-            players = tables.span(game.min_players, game.max_players)
+        for name in registry.list_games():
+            game = registry.load_game(name)
+            players = describe.span(game.min_players, game.max_players)
             rows.append((game.id, players, len(game.actions), game.observation.size, game.title))
         columns = ("id", "players", "actions", "observation", "title")
         console.print(grid("Games", columns, rows, right=("players", "actions", "observation")))
@@ -42,15 +43,15 @@ class Show:
     def run(self, console: Console) -> int:
         game = find_game(self.game)
         config = game.configure(self.players, self.components)
-        console.print(grid(game.title, ("what", "value"), tables.game_sizes(game)))
-        console.print(grid("Options", ("name", "default", "allowed", "meaning"), tables.option_rows(game)))
-        console.print(grid("Nodes", ("value", "name", "a seat is asked"), tables.node_rows(game), right=("value",)))
+        console.print(grid(game.title, ("what", "value"), describe.game_sizes(game)))
+        console.print(grid("Options", ("name", "default", "allowed", "meaning"), describe.option_rows(game)))
+        console.print(grid("Nodes", ("value", "name", "a seat is asked"), describe.node_rows(game), right=("value",)))
         action_columns = ("ids", "name", "argument", "text")
-        console.print(grid("Actions", action_columns, tables.action_rows(config.actions), right=("ids",)))
+        console.print(grid("Actions", action_columns, describe.action_rows(config.actions), right=("ids",)))
         piece_columns = ("piece", "entry", "shape", "values", "kind", "meaning")
-        console.print(grid("Observation", piece_columns, tables.piece_rows(config.observation)))
-        for table in tables.component_tables(game, self.components):
+        console.print(grid("Observation", piece_columns, describe.piece_rows(config.observation)))
+        for table in describe.component_tables(game, self.components):
             shown = table if self.players is None else table.for_players(self.players)
             console.print(grid(f"Components: {shown.section}", shown.columns, shown.rows))
-        console.print(grid("Provenance", ("tag", "meaning"), tables.provenance_rows(game, self.components)))
+        console.print(grid("Provenance", ("tag", "meaning"), describe.provenance_rows(game, self.components)))
         return 0

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from kepler_envs.cli.common import UsageError, grid, say
+from kepler_envs.cli.common import UsageError
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.terminal import grid, say
 
 LINES_KEPT = 8
 

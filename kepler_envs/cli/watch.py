@@ -9,11 +9,12 @@ from typing import Annotated
 from rich.console import Console
 from tyro.conf import arg
 
-from kepler_envs.checkout import UNIFORM
-from kepler_envs.cli.common import GameArguments, check_target, choose_seed, say
+from kepler_envs.bots import UNIFORM
+from kepler_envs.cli.common import GameArguments, check_target, choose_seed
 from kepler_envs.cli.match import Match, agents_by_seat
 from kepler_envs.cli.stage import Stage, picture_folder, print_result, write_picture
 from kepler_envs.engine.replay import write_replay
+from kepler_envs.terminal import say
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Watch(GameArguments):
             stage.open(f"{game.title}, {match.config.num_players} players, seed {match.seed}", match.position)
         self._draw(match)
         while not match.over:
-            match.let_agent_decide()
+            match.let_bot_decide()
             if not self.quiet:
                 number = len(match.actions)
                 stage.show(f"{number:5}  {match.sentence(number - 1)}", match.position)

@@ -10,7 +10,7 @@ import gymnasium
 import numpy as np
 from pettingzoo import AECEnv
 
-from kepler_envs.engine import single
+from kepler_envs.engine import one_game
 from kepler_envs.engine.checks import check_view, is_integer
 from kepler_envs.engine.game import RUNNING, TERMINATED, TRUNCATED, Configuration, OptionError, records_from_bytes
 from kepler_envs.engine.seeds import check_seed, following_seed, fresh_seed
@@ -138,7 +138,7 @@ class KeplerEnv(AECEnv):
         self._shaped = bool(self.config.values.get("shaping", 0))
 
     def _bind_kernels(self) -> None:
-        self._step = single.step_kernel(self.config.game)
+        self._step = one_game.step_kernel(self.config.game)
 
     def __getstate__(self) -> dict[str, Any]:
         saved = self.__dict__.copy()
@@ -214,7 +214,7 @@ class KeplerEnv(AECEnv):
         self._end = int(self._states[0]["end"])
         self._look()
         if self._shaped:
-            single.potential_kernel(game)(self._states, self.config.tables, self._potential)
+            one_game.potential_kernel(game)(self._states, self.config.tables, self._potential)
         if self._end != RUNNING:
             self._finish(self._end)
         elif self._tells_masks:
@@ -223,7 +223,7 @@ class KeplerEnv(AECEnv):
     def _look(self) -> None:
         """Write what the seat to move sees and may do."""
         seat = int(self._states[0]["seat"])
-        single.look_kernel(self.config.game)(
+        one_game.look_kernel(self.config.game)(
             self._states, self.config.tables, seat, self._legal, self._observation, self._mask
         )
 
@@ -272,7 +272,7 @@ class KeplerEnv(AECEnv):
 
     def _pay_shaping(self) -> None:
         before = self._potential.copy()
-        single.potential_kernel(self.config.game)(self._states, self.config.tables, self._potential)
+        one_game.potential_kernel(self.config.game)(self._states, self.config.tables, self._potential)
         for seat, agent in enumerate(self.possible_agents):
             self.rewards[agent] = float(self._potential[seat] - before[seat])
         self._accumulate_rewards()
@@ -451,9 +451,9 @@ class KeplerEnv(AECEnv):
             return drawing.svg()
         if self.render_mode == "rgb_array":
             return drawing.rgb()
-        from kepler_envs.engine import window
+        from kepler_envs.engine import render_window
 
-        if not window.show(drawing.rgb(), self._window_title()):
+        if not render_window.show(drawing.rgb(), self._window_title()):
             print(snapshot.text(self.render_seat))
         return None
 
@@ -464,6 +464,6 @@ class KeplerEnv(AECEnv):
     def close(self) -> None:
         """Close the window, if ``human`` opened one."""
         if self.render_mode == "human":
-            from kepler_envs.engine import window
+            from kepler_envs.engine import render_window
 
-            window.close(self._window_title())
+            render_window.close(self._window_title())

@@ -20,10 +20,10 @@ from kepler_envs.engine.game import (
     records_from_bytes,
 )
 from kepler_envs.engine.kernel import INT, array_of, helper, kernel
+from kepler_envs.engine.one_game import core, record_types
 from kepler_envs.engine.rng import GENERATOR, next_seed, start, stream_seed
-from kepler_envs.engine.rows import pack_bits
 from kepler_envs.engine.seeds import check_seed, fresh_seed
-from kepler_envs.engine.single import core, record_types
+from kepler_envs.engine.simd import pack_bits
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, blank_state, describe_illegal
 
 SKIP = -1

@@ -8,6 +8,7 @@ players, its options and its component tables fixed: what an environment stands 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,13 @@ RUNNING, TERMINATED, TRUNCATED = 0, 1, 2
 STATE_FIELDS = ("rng", "decisions", "node", "seat", "num_players", "end")
 """Fields every state has: the generator (uint64), decisions made so far, the node waiting for a decision,
 the seat that decides, the number of players, and one of the three values above."""
+
+
+REWARD_OPTIONS = ("shaping", "reward_mode")
+"""Options that change what play is paid but not the game: a network may play where they differ from its training."""
+
+NAME_OF_GAME = "GAME"
+"""What a game is called in the module that makes it."""
 
 
 class Reason(IntEnum):
@@ -121,6 +129,7 @@ class Game:
 
     Attributes:
         name: folder name and registry name (``kitten_adventurers``).
+        module: the module whose ``GAME`` it is (``__name__`` there); games are pickled by it, and components.toml lies beside it.
         version: raised when rules, numbers, ids or observation change; ``-v0`` stands for the same games for ever.
         state, tables, options: aligned structured dtypes; ``state`` has STATE_FIELDS.
         nodes: enum of the values of ``state.node``.
@@ -138,6 +147,7 @@ class Game:
     """
 
     name: str
+    module: str
     title: str
     version: int
     min_players: int
@@ -175,9 +185,7 @@ class Game:
         return f"<Game {self.id}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from kepler_envs.registry import game  # games are found by name in every process
-
-        return game, (self.name,)
+        return game_of, (self.module,)
 
     @property
     def id(self) -> str:
@@ -225,6 +233,12 @@ class Game:
             )
         values = {name: option.check(options.get(name, option.default), self.name) for name, option in by_name.items()}
         return Configuration(self, players, None if components is None else Path(components), values)
+
+
+def game_of(module: str) -> Game:
+    """The game that a module exports: how every process finds the one object that stands for it."""
+    found: Game = getattr(importlib.import_module(module), NAME_OF_GAME)
+    return found
 
 
 def _field_names(*dtypes: np.dtype) -> Iterator[str]:

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.core import build_core
 from kepler_envs.engine.game import RUNNING, Game
 from kepler_envs.engine.kernel import INT, array_of, kernel
 from kepler_envs.engine.rng import GENERATOR
+from kepler_envs.engine.transition import build_core
 
 core = cache(build_core)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
+import numpy as np
+
 from kepler_envs.engine.checks import is_integer
 
 SEED_LIMIT = 2**64
@@ -39,3 +41,10 @@ def mix(word: int) -> int:
 def stream_seed(seed: int, stream: int) -> int:
     """rng.stream_seed outside compiled code: the seed of the first game of a batch's row number ``stream``."""
     return mix(mix(seed) ^ stream)
+
+
+def opponent_seeds(game_seeds: np.ndarray) -> np.ndarray:
+    """Seeds for opponents' own generators, uint64: other than those of the games, so that cards and choices are independent."""
+    words = game_seeds ^ np.uint64(0x5851F42D4C957F2D)
+    words = (words ^ (words >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+    return words ^ (words >> np.uint64(32))

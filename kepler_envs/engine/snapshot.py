@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine import single
+from kepler_envs.engine import one_game
 from kepler_envs.engine.checks import check_integer, check_row, check_seat, check_view, is_integer
 from kepler_envs.engine.game import RUNNING, Configuration, record_array, records_from_bytes
 from kepler_envs.engine.rng import GENERATOR
@@ -56,7 +56,7 @@ class Snapshot:
         states = game.new_states(1)
         legal = np.zeros(game.mask_words, np.uint64)
         seeds = np.array([check_seed(seed)], np.uint64)
-        single.begin_kernel(game)(states, blank_state(config), config.tables, config.options, seeds, legal)
+        one_game.begin_kernel(game)(states, blank_state(config), config.tables, config.options, seeds, legal)
         return cls(config, states)
 
     def __getstate__(self) -> tuple[Configuration, bytes]:
@@ -114,7 +114,7 @@ class Snapshot:
         observation = np.zeros(self.config.observation.size, np.int16)
         mask = np.zeros(len(self.config.actions), np.int8)
         legal = np.zeros(game.mask_words, np.uint64)
-        single.look_kernel(game)(self._states, self.config.tables, seat, legal, observation, mask)
+        one_game.look_kernel(game)(self._states, self.config.tables, seat, legal, observation, mask)
         return observation, mask
 
     def observe(self, seat: int) -> np.ndarray:
@@ -143,7 +143,7 @@ class Snapshot:
         observation = np.zeros(self.config.observation.size, np.int16)
         mask = np.zeros(len(self.config.actions), np.int8)
         words = np.zeros(game.mask_words, np.uint64)
-        single.step_kernel(game)(after._states, self.config.tables, words, int(action), observation, mask)
+        one_game.step_kernel(game)(after._states, self.config.tables, words, int(action), observation, mask)
         return after
 
     def resample(self, seat: int, seed: int) -> Snapshot:
@@ -155,7 +155,7 @@ class Snapshot:
         generators = record_array(np.zeros(1, GENERATOR))
         generators["rng"] = mix(check_seed(seed))
         drawn = self.clone()
-        single.resample_kernel(self.config.game)(drawn._states, self.config.tables, seat, generators)
+        one_game.resample_kernel(self.config.game)(drawn._states, self.config.tables, seat, generators)
         return drawn
 
     def results(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -163,7 +163,7 @@ class Snapshot:
         players = self.config.num_players
         places, scores = np.zeros(players, np.int32), np.zeros(players, np.int32)
         returns = np.zeros(players, np.float32)
-        single.result_kernel(self.config.game)(self._states, self.config.tables, places, scores, returns)
+        one_game.result_kernel(self.config.game)(self._states, self.config.tables, places, scores, returns)
         return places, scores, returns
 
     def text(self, seat: int | None = None) -> str:

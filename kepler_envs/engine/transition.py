@@ -14,7 +14,7 @@ from kepler_envs.engine.bits import allowed, bit_count, lowest, without_lowest
 from kepler_envs.engine.game import RUNNING, Game
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below, start
-from kepler_envs.engine.rows import expand_bits
+from kepler_envs.engine.simd import expand_bits
 
 LEGAL, ILLEGAL, STUCK = 0, 1, 2
 """What a step reports: it was applied; the id was not legal (nothing happened); the game offers no legal id (a bug)."""

@@ -6,16 +6,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from kepler_envs.engine import batch, playout, single
+from kepler_envs.engine import batch, one_game, playout
 from kepler_envs.engine.game import Game
 
 KERNEL_BUILDERS: tuple[Callable[[Game], Any], ...] = (
-    single.begin_kernel,
-    single.step_kernel,
-    single.look_kernel,
-    single.resample_kernel,
-    single.result_kernel,
-    single.potential_kernel,
+    one_game.begin_kernel,
+    one_game.step_kernel,
+    one_game.look_kernel,
+    one_game.resample_kernel,
+    one_game.result_kernel,
+    one_game.potential_kernel,
     batch.begin_rows_kernel,
     batch.step_rows_kernel,
     batch.step_rows_parallel_kernel,

@@ -1,7 +1,25 @@
 """Tournaments: a balanced schedule, a ledger that survives interruptions, ratings with intervals, a report.
 
-    python -m agents.tournament kitten_adventurers --agents uniform greedy ppo:runs/train --games 10000 --out runs/tournament
+    kepler-envs tournament kitten_adventurers --agents uniform greedy ppo:runs/train --games 10000 --out runs/tournament
 
 The same command goes on where an earlier one stopped. In the folder there are then ``games.sqlite`` (every game), ``report.html``,
 ``leaderboard.json``, ``results.md``, ``ratings.png``, ``learning_curve.png`` where there is one, and ``replays/``. See docs/tournaments.md.
 """
+
+from __future__ import annotations
+
+
+class TournamentError(ValueError):
+    """A tournament or a measurement cannot be played as asked; the message says what is allowed."""
+
+
+class LedgerError(TournamentError):
+    """A ledger cannot be read or belongs to another tournament; the message says which."""
+
+
+class WorkerError(TournamentError):
+    """A process ended, or raised, while no bot was asked: not a bot's fault."""
+
+
+class CheckError(TournamentError):
+    """A game does not follow from its seed and its decisions."""

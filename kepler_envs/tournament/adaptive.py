@@ -29,9 +29,9 @@ from itertools import permutations
 
 import numpy as np
 
-from agents.tournament.play import GameResult
-from agents.tournament.ratings import IMAGINARY_WINS, finishing_orders, fit
-from agents.tournament.schedule import ScheduledGame, compositions, scheduled_game, shuffled
+from kepler_envs.tournament.play import GameResult
+from kepler_envs.tournament.ratings import IMAGINARY_WINS, finishing_orders, fit
+from kepler_envs.tournament.schedule import ScheduledGame, compositions, scheduled_game, shuffled
 
 GROWTH = 0.1
 """Of all rounds so far, the share that the next stage has at least."""

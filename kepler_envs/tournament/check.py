@@ -7,13 +7,10 @@ from typing import NoReturn
 
 import numpy as np
 
-from agents.tournament.play import Course, GameResult, places_and_returns
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import TRUNCATED, Configuration
-
-
-class CheckError(RuntimeError):
-    """A game does not follow from its seed and its decisions."""
+from kepler_envs.tournament import CheckError
+from kepler_envs.tournament.play import Course, GameResult, places_and_returns
 
 
 def check(results: Sequence[GameResult], config: Configuration) -> None:

@@ -6,7 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from agents.tournament.report import (
+from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.replay import Replay, read_replay
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.printable import printable, printable_name
+from kepler_envs.tournament.report import (
     FORFEITS,
     LEADERBOARD,
     NOT_THE_SAME,
@@ -19,11 +23,7 @@ from agents.tournament.report import (
     read_learning_curve,
     tables,
 )
-from agents.tournament.standings import Standings
-from kepler_envs.engine.game import Configuration
-from kepler_envs.engine.replay import Replay, read_replay
-from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.printable import printable, printable_name
+from kepler_envs.tournament.standings import Standings
 
 PAGE = "report.html"
 PICTURE_BYTES = 1_800_000

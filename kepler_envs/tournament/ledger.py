@@ -19,8 +19,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from agents.tournament.play import Forfeit, GameResult
 from kepler_envs.printable import one_line
+from kepler_envs.tournament import LedgerError
+from kepler_envs.tournament.play import Forfeit, GameResult
 
 FORMAT = 3
 EARLIER_FORMATS = ("1", "2")
@@ -60,10 +61,6 @@ CHECKSUM = "checksum"
 """The row of the table tournament with the checksum of its other rows."""
 NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_TRUNCATE)
 """What SQLite calls a disk without room, or a file that may not grow."""
-
-
-class LedgerError(ValueError):
-    """A ledger that cannot be used; the message says why and what to do."""
 
 
 class Ledger:

@@ -20,21 +20,21 @@ from typing import Any, Protocol
 
 import numpy as np
 
-import agents
-from agents.compiled import CompiledAgent
-from agents.own import EXCEPTION, TOO_SLOW, AgentFailed, OwnAgent
-from agents.protocol import Agent, AgentError, TrustedDecisions
-from agents.tournament.compiled import WholeGames, returns_for
-from agents.tournament.schedule import ScheduledGame, stand_in_seed
-from agents.uniform import UniformAgent
+from kepler_envs import bots
+from kepler_envs.bots.compiled import CompiledBot
+from kepler_envs.bots.from_file import EXCEPTION, TOO_SLOW, BotFailed, BotFromFile
+from kepler_envs.bots.protocol import Bot, BotError, TrustedDecisions
+from kepler_envs.bots.uniform import UniformBot
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import TRUNCATED, Configuration
 from kepler_envs.engine.playout import CompiledPolicy
+from kepler_envs.tournament.schedule import ScheduledGame, stand_in_seed
+from kepler_envs.tournament.whole_games import WholeGames, returns_for
 
 Chunk = Sequence[ScheduledGame]
 
 ILLEGAL = "illegal"
-"""Why an agent forfeits, besides the reasons of agents/own.py."""
+"""Why an agent forfeits, besides the reasons of bots/from_file.py."""
 
 SECONDS_TO_START = 10.0
 """What an agent's first decision in a process may take besides: libraries are loaded, code is compiled."""
@@ -123,7 +123,7 @@ class Players:
     """The agents of a tournament, loaded once per process.
 
     Args:
-        specs: what ``agents.load`` takes.
+        specs: what ``bots.load`` takes.
         config: the game with its players and options.
         limit: seconds for a decision, None: any time. Compiled policies are trusted to end. With a limit, games of other agents
             are played one at a time, so that a decision's time is its own.
@@ -146,9 +146,9 @@ class Players:
         self.config = config
         self.limit = limit
         self.memory = memory
-        self.agents: tuple[Agent, ...] = tuple(agents.load(spec, config, memory) for spec in specs)
+        self.agents: tuple[Bot, ...] = tuple(bots.load(spec, config, memory) for spec in specs)
         self._monitor: Monitor = monitor or _Nobody()
-        self._stand_in = UniformAgent(config)
+        self._stand_in = UniformBot(config)
         self._has_decided: set[int] = set()
         self.whole_games = whole_games
         self._bind_compiled()
@@ -311,7 +311,7 @@ class Players:
         if index in self._compiled:
             return call()
         agent, allowed = self.agents[index], self._seconds_for(index)
-        if isinstance(agent, OwnAgent):
+        if isinstance(agent, BotFromFile):
             self._prepare(agent)
             agent.seconds = allowed
         self._monitor.asking(index, allowed, decisions, untold or ())
@@ -320,7 +320,7 @@ class Players:
         begun = time.perf_counter()
         try:
             answer = call()
-        except AgentFailed as failure:
+        except BotFailed as failure:
             if failure.reason != EXCEPTION:
                 self._has_decided.discard(index)  # there will be another process
             raise _Failure(failure.reason, failure.details) from None
@@ -333,17 +333,17 @@ class Players:
             raise _Failure(TOO_SLOW, f"took {took:.3f} s; {allowed:g} s were allowed")
         return answer
 
-    def _prepare(self, agent: OwnAgent) -> None:
+    def _prepare(self, agent: BotFromFile) -> None:
         """Have a process for an agent from a file; that it takes a while is not the agent's fault."""
         try:
             agent.prepare()
-        except AgentError as problem:
+        except BotError as problem:
             raise _Failure(EXCEPTION, str(problem)) from None
 
     def release(self) -> None:
         """End the processes of agents from files; they are started again when they are needed."""
         for agent in self.agents:
-            if isinstance(agent, OwnAgent):
+            if isinstance(agent, BotFromFile):
                 agent.close()
 
     def _seconds_for(self, index: int) -> float | None:
@@ -400,9 +400,9 @@ def _traceback_of(problem: Exception) -> str:
     return "".join(traceback.format_exception(problem.with_traceback(frames)))
 
 
-def compiled_policy(agent: Agent) -> CompiledPolicy | None:
+def compiled_policy(agent: Bot) -> CompiledPolicy | None:
     """The policy of an agent that does nothing but ask a compiled policy, else None."""
-    if isinstance(agent, CompiledAgent) and type(agent).act is CompiledAgent.act:
+    if isinstance(agent, CompiledBot) and type(agent).act is CompiledBot.act:
         return agent.policy
     return None
 

@@ -11,12 +11,12 @@ from typing import Any
 
 from rich.console import Console
 
-from agents.tournament.metagame import MISSING, Evaluation
-from agents.tournament.ratings import IMAGINARY_WINS
-from agents.tournament.standings import Margin, Share, Standings
-from kepler_envs.cli.common import grid
 from kepler_envs.engine.game import Configuration
 from kepler_envs.printable import printable_name
+from kepler_envs.terminal import grid
+from kepler_envs.tournament.metagame import MISSING, Evaluation
+from kepler_envs.tournament.ratings import IMAGINARY_WINS
+from kepler_envs.tournament.standings import Margin, Share, Standings
 
 LEADERBOARD, RESULTS, RATINGS, LEARNING_CURVE = "leaderboard.json", "results.md", "ratings.png", "learning_curve.png"
 

@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
 from rich.text import Text
-from tyro.conf import arg
 
-import agents
-from agents.own import MIB
-from agents.tournament.adaptive import AdaptiveSchedule
-from agents.tournament.html import write_page
-from agents.tournament.ledger import Ledger
-from agents.tournament.play import Chunk, GameResult, Players
-from agents.tournament.report import Facts, SavedReplay, print_report, write_report
-from agents.tournament.schedule import Schedule
-from agents.tournament.standings import standings
-from agents.tournament.workers import Workers
-from kepler_envs.cli.common import GameArguments, UsageError, say
+from kepler_envs import bots
+from kepler_envs.bots.from_file import MIB
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import read_replay, record, verify, write_replay
 from kepler_envs.printable import printable, printable_name
+from kepler_envs.revision import commit
+from kepler_envs.terminal import say, stop_on_signals
+from kepler_envs.tournament import TournamentError
+from kepler_envs.tournament.adaptive import AdaptiveSchedule
+from kepler_envs.tournament.html import write_page
+from kepler_envs.tournament.ledger import Ledger
+from kepler_envs.tournament.play import Chunk, GameResult, Players
+from kepler_envs.tournament.report import Facts, SavedReplay, print_report, write_report
+from kepler_envs.tournament.schedule import Schedule
+from kepler_envs.tournament.standings import standings
+from kepler_envs.tournament.workers import Workers
 
 LEDGER = "games.sqlite"
+STOPPING = "finishing the games that are being played; Ctrl-C again drops them"
 BATCH = 256
+SHORT = 12
+"""Digits of a commit in the ledger."""
 GAMES_WORTH_COMPILING = 5000
 """From this many games on, whole games are played in compiled code: it compiles half a minute or more when it is first used."""
 COMPILED_TOGETHER = 4
@@ -46,41 +46,37 @@ MOST_LETTERS = 60
 
 
 @dataclass(frozen=True)
-class Tournament(GameArguments):
-    """Play agents against each other at balanced tables, rate them, and write a report.
+class Tournament:
+    """Bots against each other at balanced tables, rated, with a report. The same one goes on where an earlier one stopped.
 
-    The same command goes on where an earlier one stopped; more --games extend a finished tournament.
+    Attributes:
+        config: what is played. agents: specs of at least two bots.
+        games: to have in the end; rounded up until every bot has sat on each seat equally often.
+        adaptive: choose tables where it is least certain who is better, in place of a balanced schedule.
+        seconds_per_decision: a bot that takes longer forfeits the game; None: any time.
+        memory_per_agent: MiB that the process of a bot from a file may take; None: any.
+        out: folder of everything that is written, and continued from. seed: of the schedule; each game's own follows from it.
+        processes: that play; None: as many as there are cores. batch: most games a process plays side by side.
+        bootstrap: samples for the intervals of the ratings. fresh: throw away what an earlier tournament left in the folder.
     """
 
-    agents: Annotated[tuple[str, ...], arg(metavar="SPEC ...")] = ("uniform", "greedy")
-    """At least two agents: uniform, greedy, mcts:1000, ppo:PATH, ..."""
-    games: Annotated[int, arg(metavar="N")] = 1200
-    """Games to have in the end; rounded up until every agent has sat on each seat equally often."""
+    config: Configuration
+    agents: tuple[str, ...] = ("uniform", "greedy")
+    games: int = 1200
     adaptive: bool = False
-    """Choose tables where it is least certain who is better, in place of a balanced schedule."""
-    seconds_per_decision: Annotated[float | None, arg(metavar="S")] = None
-    """An agent that takes longer forfeits the game; it is cut off even if it never answers. No limit if left out."""
-    memory_per_agent: Annotated[int | None, arg(metavar="MIB")] = None
-    """An agent from a file (python:FILE.py:NAME) whose process takes more than so many MiB forfeits the game. No limit if left out."""
-    out: Annotated[Path, arg(metavar="FOLDER")] = Path("runs/tournament")
-    """Where everything is written, and continued from."""
-    seed: Annotated[int, arg(metavar="SEED")] = 0
-    """Of the schedule; each game's own seed follows from it."""
-    processes: Annotated[int | None, arg(metavar="N")] = None
-    """Processes that play; as many as there are cores if left out."""
-    batch: Annotated[int, arg(metavar="N")] = BATCH
-    """Most games a process plays side by side. It changes the speed, never a game."""
-    bootstrap: Annotated[int, arg(metavar="N")] = 100
-    """Samples for the intervals of the ratings."""
+    seconds_per_decision: float | None = None
+    memory_per_agent: int | None = None
+    out: Path = Path("runs/tournament")
+    seed: int = 0
+    processes: int | None = None
+    batch: int = BATCH
+    bootstrap: int = 100
     fresh: bool = False
-    """Throw away what an earlier tournament left in the folder."""
 
     def run(self, console: Console) -> int:
         """Play what is missing and report; 0, or 130 if it was stopped before the last game."""
         self._check()
-        config = self.configure()
-        if config.num_players < 2:
-            raise UsageError("--players 1 is no tournament; allowed: at least 2")
+        config = self.config
         with console.status("loading and compiling agents ..."):
             memory = None if self.memory_per_agent is None else self.memory_per_agent * MIB
             whole_games = self.games >= GAMES_WORTH_COMPILING
@@ -121,17 +117,19 @@ class Tournament(GameArguments):
         say(console, printable(f"written: {self.out / 'report.html'}, {self.out / 'results.md'}"))
 
     def _check(self) -> None:
+        if self.config.num_players < 2:
+            raise TournamentError("--players 1 is no tournament; allowed: at least 2")
         if len(self.agents) < 2 or len(set(self.agents)) < len(self.agents):
-            raise UsageError(f"--agents {' '.join(self.agents)}: at least two are needed, each named once")
+            raise TournamentError(f"--agents {' '.join(self.agents)}: at least two are needed, each named once")
         least = {"games": 1, "processes": 1, "batch": 1, "bootstrap": 1, "seed": 0, "memory_per_agent": 1}
         for name, low in least.items():
             value = getattr(self, name)
             if value is not None and value < low:
-                raise UsageError(
+                raise TournamentError(
                     f"--{name.replace('_', '-')} {value} is not allowed; allowed: an integer from {low} on"
                 )
         if self.seconds_per_decision is not None and not self.seconds_per_decision > 0:
-            raise UsageError(
+            raise TournamentError(
                 f"--seconds-per-decision {self.seconds_per_decision:g} is not allowed; allowed: a number above 0"
             )
 
@@ -142,7 +140,7 @@ class Tournament(GameArguments):
             "options": {"num_players": config.num_players, **config.values},
             "components": config.components_digest,
             "agents": list(self.agents),
-            "checkpoints": [agents.fingerprint(spec, config.game.name) for spec in self.agents],
+            "checkpoints": [bots.fingerprint(spec, config.game.name) for spec in self.agents],
             "seed": self.seed,
             "adaptive": self.adaptive,
             "seconds_per_decision": self.seconds_per_decision,
@@ -166,13 +164,13 @@ class Tournament(GameArguments):
 
     def _play(self, ledger: Ledger, schedule: AnySchedule, workers: Workers, games: int, console: Console) -> bool:
         """Play the missing games; whether all are there now."""
-        commit = current_commit()
-        with _stop_on_interrupt(console) as stop, _progress(console) as progress:
+        made_at = commit(SHORT)
+        with stop_on_signals(console, STOPPING) as stop, _progress(console) as progress:
             task = progress.add_task("games", total=games, completed=games - len(ledger.missing(games)))
             while True:
                 known = int(min(games, schedule.known))
                 for results in workers.play(self._chunks(schedule, ledger.missing(known), workers), stop):
-                    ledger.add(results, workers.players.config.digest, commit)
+                    ledger.add(results, workers.players.config.digest, made_at)
                     progress.advance(task, len(results))
                 if ledger.missing(known):
                     return False
@@ -195,26 +193,6 @@ class Tournament(GameArguments):
 AnySchedule = Schedule | AdaptiveSchedule
 
 
-@contextmanager
-def _stop_on_interrupt(console: Console) -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C sets; the second one interrupts as ever."""
-    stop = threading.Event()
-
-    def on_interrupt(number: int, frame: Any) -> None:
-        signal.signal(signal.SIGINT, before)
-        stop.set()
-        console.print("finishing the games that are being played; Ctrl-C again drops them")
-
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-    before = signal.signal(signal.SIGINT, on_interrupt)
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 class _GamesPerSecond(ProgressColumn):
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
@@ -233,17 +211,6 @@ def display_names(specs: Sequence[str]) -> list[str]:
     short = [spec.rpartition(":")[2] if spec.startswith("python:") else spec.partition(":")[0] for spec in specs]
     names = [printable_name(name if short.count(name) == 1 else spec) for name, spec in zip(short, specs, strict=True)]
     return [name if names.count(name) == 1 else f"{name} #{place}" for place, name in enumerate(names)]
-
-
-def current_commit() -> str:
-    """The commit of the checkout, with a ``+`` if files have changed since; empty outside of one."""
-    root = Path(__file__).resolve().parents[2]
-    try:
-        head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=True)
-        changed = subprocess.run(["git", "status", "--porcelain"], cwd=root, capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return ""
-    return head.stdout.strip()[:12] + ("+" if changed.stdout.strip() else "")
 
 
 def save_replays(

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from agents.tournament import metagame
-from agents.tournament.metagame import Evaluation, alone_tables
-from agents.tournament.play import EXCEPTION, Forfeit, GameResult
-from agents.tournament.ratings import rate
+from kepler_envs.tournament import metagame
+from kepler_envs.tournament.metagame import Evaluation, alone_tables
+from kepler_envs.tournament.play import EXCEPTION, Forfeit, GameResult
+from kepler_envs.tournament.ratings import rate
 
 BASELINE = "uniform"
 """The agent whose rating is 0 where it takes part."""

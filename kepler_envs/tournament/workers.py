@@ -21,21 +21,18 @@ from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from agents.own import PROCESS_DIED, TOO_SLOW
-from agents.tournament.check import check
-from agents.tournament.play import Chunk, Forfeit, GameResult, Players, SoFar
-from agents.tournament.schedule import ScheduledGame
+from kepler_envs.bots.from_file import PROCESS_DIED, TOO_SLOW
 from kepler_envs.engine.game import Configuration
+from kepler_envs.tournament import WorkerError
+from kepler_envs.tournament.check import check
+from kepler_envs.tournament.play import Chunk, Forfeit, GameResult, Players, SoFar
+from kepler_envs.tournament.schedule import ScheduledGame
 
 SLACK = 0.1
 """Seconds that an answer may be on its way."""
 
 ASKING, ANSWERED, PLAYED, DONE, FAILED = range(5)
 """The first entry of what a process sends."""
-
-
-class WorkerError(RuntimeError):
-    """A process ended, or raised, while no agent was asked: not an agent's fault."""
 
 
 Played = tuple[list[GameResult], list[int]]

@@ -9,8 +9,8 @@ from IPython.display import SVG
 
 import kepler_envs
 
-for name in kepler_envs.games():
-    game = kepler_envs.game(name)
+for name in kepler_envs.list_games():
+    game = kepler_envs.load_game(name)
     players = f"{game.min_players}-{game.max_players} players"
     print(f"{game.title:20} {game.id:24} {players:12} {len(game.actions):4} actions, {game.observation.size:5} entries")
 
@@ -121,7 +121,7 @@ print(decisions, "decisions")
 # %%
 def middle(name, decisions, seed=1):
     """A position after some random decisions, and its picture as the seat to move sees it."""
-    position = kepler_envs.Snapshot.deal(kepler_envs.game(name).configure(), seed)
+    position = kepler_envs.Snapshot.deal(kepler_envs.load_game(name).configure(), seed)
     choose = np.random.default_rng(seed)
     for _ in range(decisions):
         position = position.apply(int(choose.choice(position.legal_ids())))

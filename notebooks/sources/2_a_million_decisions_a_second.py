@@ -84,7 +84,7 @@ print((env.observe(env.agent_selection)["observation"] == large.observation[2]).
 # Python in between. From the first position of a game, who wins if all play at random?
 
 # %%
-config = kepler_envs.game("kepler_run").configure(4, reward_mode="win")
+config = kepler_envs.load_game("kepler_run").configure(4, reward_mode="win")
 position = kepler_envs.Snapshot.deal(config, 3)
 kepler_envs.playouts(position, 1, seed=0)
 began = time.perf_counter()

@@ -10,10 +10,11 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-import agents
 import kepler_envs
-from agents.config import TrainConfig
-from agents.train import evaluate, train
+from agents.evaluation import evaluate
+from agents.settings import TrainConfig
+from agents.train import train
+from kepler_envs import bots
 
 plt.rcParams.update({"figure.figsize": (7, 3), "figure.dpi": 80, "axes.spines.top": False, "axes.spines.right": False})
 
@@ -80,15 +81,15 @@ plt.show()
 # %%
 def habits(spec, games=64, decisions=300):
     """Of the decisions in which a block of actions was possible beside others, the share in which it was chosen."""
-    playing = kepler_envs.game("race_to_kepler").configure(2)
+    playing = kepler_envs.load_game("race_to_kepler").configure(2)
     batch = kepler_envs.Batch(playing, games, 7)
-    agent = agents.load(spec, playing)
+    agent = bots.load(spec, playing)
     rows = np.arange(games)
     agent.start(rows, rows.astype(np.uint64))
     blocks = playing.actions.blocks
     chosen, possible = np.zeros(len(blocks)), np.zeros(len(blocks))
     for _ in range(decisions):
-        actions = agent.act(agents.TrustedDecisions(batch, rows))
+        actions = agent.act(bots.TrustedDecisions(batch, rows))
         for number, block in enumerate(blocks):
             inside = slice(block.first, block.first + block.count)
             offered = batch.action_mask[:, inside].any(1) & (batch.legal_count > batch.action_mask[:, inside].sum(1))
@@ -121,10 +122,10 @@ plt.show()
 # The evaluation games of training chose the best network, so they flatter it. New games, with seeds that it has never seen:
 
 # %%
-playing = kepler_envs.game("race_to_kepler").configure(2)
-learner = agents.load("ppo:run", playing)
+playing = kepler_envs.load_game("race_to_kepler").configure(2)
+learner = bots.load("ppo:run", playing)
 for name in ("uniform", "greedy"):
-    result = evaluate(learner, agents.load(name, playing), playing, games=600, seed=123)
+    result = evaluate(learner, bots.load(name, playing), playing, games=600, seed=123)
     print(f"against {name:8} {result.wins.mean:6.1%} wins  ({result.wins.low:.1%} .. {result.wins.high:.1%})")
 
 # %% [markdown]

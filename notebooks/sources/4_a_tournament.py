@@ -21,7 +21,7 @@ plt.rcParams.update({"figure.figsize": (7, 3), "figure.dpi": 80, "axes.spines.to
 # games in its head before each decision. Every agent sits on each seat equally often.
 
 # %% language="bash"
-# python -m agents.tournament ad_astra --players 4 --agents uniform greedy mcts:20 --games 108 --processes 2 --out cup
+# kepler-envs tournament ad_astra --players 4 --agents uniform greedy mcts:20 --games 108 --processes 2 --out cup
 
 # %% [markdown]
 # Ratings are on the scale of chess: 400 points are odds of ten to one to finish before the other. They come from all finishing orders at
@@ -41,14 +41,14 @@ Image("cup/ratings.png", width=560)
 # seat 0 instead. Three thousand games of four `greedy` players take a few seconds as a batch.
 
 # %%
-import agents
 import kepler_envs
+from kepler_envs import bots
 
 
 def wins_by_seat(name, games=3000, **options):
     """Share of wins of each seat among greedy players, a shared win counted in parts."""
-    config = kepler_envs.game(name).configure(4, **options)
-    batch = agents.play_games(agents.load("greedy", config), config, games, seed=99)
+    config = kepler_envs.load_game(name).configure(4, **options)
+    batch = bots.play_games(bots.load("greedy", config), config, games, seed=99)
     won = batch.final_place == 1
     return (won / won.sum(1, keepdims=True)).mean(0)
 

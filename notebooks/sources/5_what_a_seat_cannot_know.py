@@ -13,7 +13,7 @@ import kepler_envs
 
 plt.rcParams.update({"figure.figsize": (7, 3), "figure.dpi": 80, "axes.spines.top": False, "axes.spines.right": False})
 
-config = kepler_envs.game("kitten_adventurers").configure(3)
+config = kepler_envs.load_game("kitten_adventurers").configure(3)
 position = kepler_envs.Snapshot.deal(config, 20)
 rng = np.random.default_rng(2)
 for _ in range(40):
@@ -75,7 +75,7 @@ plt.show()
 # the result on the way back. Where the true cards would matter, it cannot cheat, because it never sees them:
 
 # %%
-from agents.mcts import MctsConfig, search
+from kepler_envs.bots.search import MctsConfig, search
 
 asked = MctsConfig(iterations=2000)
 result = search(position, asked, seed=1)

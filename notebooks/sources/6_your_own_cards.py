@@ -11,8 +11,8 @@ from importlib.resources import files
 import matplotlib.pyplot as plt
 import numpy as np
 
-import agents
 import kepler_envs
+from kepler_envs import bots
 
 plt.rcParams.update({"figure.figsize": (7, 3), "figure.dpi": 80, "axes.spines.top": False, "axes.spines.right": False})
 
@@ -41,7 +41,7 @@ print(
     "cards in the game:",
     env.config.tables["cards_total"][0],
     "instead of",
-    kepler_envs.game("kitten_adventurers").default_tables["cards_total"][0],
+    kepler_envs.load_game("kitten_adventurers").default_tables["cards_total"][0],
 )
 
 # %% [markdown]
@@ -83,8 +83,8 @@ def games_with(wild, games=2000):
     path = f"wild_{wild}.toml"
     with open(path, "w") as file:
         file.write(original.replace(row, row.replace("count = 6", f"count = {wild}")))
-    config = kepler_envs.game("kitten_adventurers").configure(4, components=path)
-    return agents.play_games(agents.load("greedy", config), config, games, seed=1)
+    config = kepler_envs.load_game("kitten_adventurers").configure(4, components=path)
+    return bots.play_games(bots.load("greedy", config), config, games, seed=1)
 
 
 wilds = [0, 2, 4, 6, 8]
@@ -107,14 +107,16 @@ plt.show()
 # %%
 print("wild cards   share of wins by seat, seat 0 begins")
 for wild in (0, 4, 8):
-    config = kepler_envs.game("kitten_adventurers").configure(4, components=f"wild_{wild}.toml", first_player="seat0")
+    config = kepler_envs.load_game("kitten_adventurers").configure(
+        4, components=f"wild_{wild}.toml", first_player="seat0"
+    )
     batch = kepler_envs.Batch(config, 2000, 3)
-    agent = agents.load("greedy", config)
+    agent = bots.load("greedy", config)
     rows = np.arange(2000)
     agent.start(rows, rows.astype(np.uint64))
     while rows.size:
         actions = np.full(2000, batch.SKIP)
-        actions[rows] = agent.act(agents.TrustedDecisions(batch, rows))
+        actions[rows] = agent.act(bots.TrustedDecisions(batch, rows))
         batch.step(actions)
         rows = np.flatnonzero(batch.episodes == 0)
     won = batch.final_place == 1

@@ -85,7 +85,7 @@ def test_what_cannot_be_an_anchor_is_refused():
 
 
 def test_every_way_to_ask_a_policy_agrees():
-    config = kepler_envs.game("kitten_adventurers").configure(4)
+    config = kepler_envs.load_game("kitten_adventurers").configure(4)
     anchor = Anchor(
         "players.quest_top[:1]", 12, (("own_hand", 0),), ("players.lane_*_top[:1]",), ("PLAY_HAND", "AS_VALUE")
     )

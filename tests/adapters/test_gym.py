@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-import agents
 import kepler_envs
+from kepler_envs import bots
 from kepler_envs.adapters.gym import SeatEnv, make_seat
-from kepler_envs.checkout import NoCheckoutError
 
 GAME = "kepler/kitten_adventurers-v0"
 
@@ -36,9 +35,9 @@ def play(env: gymnasium.Env, seed: int, choose=None) -> tuple[list[int], float, 
     return actions, paid, info
 
 
-@pytest.mark.parametrize("name", kepler_envs.games())
+@pytest.mark.parametrize("name", kepler_envs.list_games())
 def test_gymnasium_s_checker_is_content(name):
-    game = kepler_envs.game(name)
+    game = kepler_envs.load_game(name)
     env = gymnasium.make(f"kepler/{game.id}")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -55,9 +54,9 @@ def test_pictures_show_what_the_learner_sees(mode):
     assert np.array_equal(env.render(), expected)
 
 
-@pytest.mark.parametrize("name", kepler_envs.games())
+@pytest.mark.parametrize("name", kepler_envs.list_games())
 def test_a_game_pays_its_return_and_is_the_same_again(name):
-    game = kepler_envs.game(name)
+    game = kepler_envs.load_game(name)
     env = gymnasium.make(f"kepler/{game.id}")
     for seed in range(3):
         actions, paid, info = play(env, seed)
@@ -89,29 +88,29 @@ def test_a_loss_reaches_the_learner():
 
 
 def test_opponents_of_every_kind_take_their_seats():
-    config = kepler_envs.game("kitten_adventurers").configure(4, quest_size=1)
+    config = kepler_envs.load_game("kitten_adventurers").configure(4, quest_size=1)
     asked = []
 
     def first_legal(observation: np.ndarray, mask: np.ndarray) -> int:
         asked.append(observation)
         return int(mask.argmax())
 
-    greedy = agents.AgentOpponent(agents.load("greedy", config))
+    greedy = bots.BotOpponent(bots.load("greedy", config))
     env = SeatEnv(config, [greedy, None, first_legal], seat=1)
     actions, paid, info = play(env, 4)
     assert len(asked) > 1 and asked[0].shape == env.observation_space.shape
     assert play(env, 4)[:2] == (actions, paid)
     wins = {name: 0 for name in ("uniform", "greedy")}
     for name in wins:
-        env = SeatEnv(config, agents.AgentOpponent(agents.load(name, config)))
+        env = SeatEnv(config, bots.BotOpponent(bots.load(name, config)))
         wins[name] = sum(play(env, seed)[2]["rank"] == 1 for seed in range(60))
     assert wins["greedy"] < wins["uniform"], "greedy players leave less to a random one"
 
 
 def test_opponents_by_name():
-    """A name plays what the agent of that name plays; one that is none is explained; all names but one need the checkout."""
-    config = kepler_envs.game("kitten_adventurers").configure(2)
-    greedy = agents.AgentOpponent(agents.load("greedy", config))
+    """A name plays what the bot of that name plays; one that is none is explained."""
+    config = kepler_envs.load_game("kitten_adventurers").configure(2)
+    greedy = bots.BotOpponent(bots.load("greedy", config))
     games = [
         play(gymnasium.make(GAME, num_players=2, opponents=given), 6)[:2]
         for given in ("greedy", ["greedy"], greedy, "uniform", None)
@@ -119,18 +118,6 @@ def test_opponents_by_name():
     assert games[0] == games[1] == games[2] and games[3] == games[4] != games[0]
     with pytest.raises(ValueError, match="no agent 'greedier'; there are"):
         gymnasium.make(GAME, opponents="greedier")
-
-
-def test_names_without_the_checkout(monkeypatch):
-    monkeypatch.setattr("kepler_envs.adapters.opponents.find_agents", no_agents)
-    config = kepler_envs.game("kitten_adventurers").configure(2)
-    SeatEnv(config, "uniform")
-    with pytest.raises(kepler_envs.OptionError, match="opponent 'greedy': only the agent 'uniform'"):
-        SeatEnv(config, "greedy")
-
-
-def no_agents():
-    raise NoCheckoutError("only the agent 'uniform' is part of the package")
 
 
 @pytest.mark.parametrize("mode", ["sync", None])
@@ -200,6 +187,6 @@ def test_libraries_find_out_what_they_may_not_pass_on():
 
 
 def test_an_agent_must_be_wrapped():
-    config = kepler_envs.game("kitten_adventurers").configure(4)
-    with pytest.raises(TypeError, match="AgentOpponent"):
-        SeatEnv(config, agents.load("uniform", config))
+    config = kepler_envs.load_game("kitten_adventurers").configure(4)
+    with pytest.raises(TypeError, match="BotOpponent"):
+        SeatEnv(config, bots.load("uniform", config))

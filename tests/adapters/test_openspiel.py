@@ -33,15 +33,15 @@ def random_state(game, deal: int, decisions: int):
     return state
 
 
-@pytest.mark.parametrize("name", kepler_envs.games() if DEEP else QUICK)
+@pytest.mark.parametrize("name", kepler_envs.list_games() if DEEP else QUICK)
 def test_openspiel_s_simulation_test(name):
     game = pyspiel.load_game(SHORT if name == "kitten_adventurers" else f"kepler_{name}")
     pyspiel.random_sim_test(game, num_sims=1, serialize=False, verbose=False)
 
 
-@pytest.mark.parametrize("name", kepler_envs.games())
+@pytest.mark.parametrize("name", kepler_envs.list_games())
 def test_the_facts_are_the_game_s(name):
-    ours, theirs = kepler_envs.game(name), pyspiel.load_game(f"kepler_{name}")
+    ours, theirs = kepler_envs.load_game(name), pyspiel.load_game(f"kepler_{name}")
     assert theirs.num_players() == ours.default_players
     assert theirs.num_distinct_actions() == len(ours.actions)
     assert theirs.observation_tensor_size() == ours.observation.size
@@ -54,7 +54,7 @@ def test_the_facts_are_the_game_s(name):
 
 def test_a_deal_is_a_game_of_the_batch():
     game = pyspiel.load_game(SHORT)
-    config = kepler_envs.game("kitten_adventurers").configure(3, quest_size=1, hand_size=5)
+    config = kepler_envs.load_game("kitten_adventurers").configure(3, quest_size=1, hand_size=5)
     state = random_state(game, 17, 0)
     assert state.moment.position == kepler_envs.Snapshot.deal(config, stream_seed(0, 17))
     assert state.moment.position == kepler_envs.Batch(config, 18, 0).snapshot(17)

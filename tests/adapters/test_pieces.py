@@ -91,7 +91,7 @@ def test_patterns_name_pieces_and_rows():
 
 
 def test_entries_left_out_change_nothing():
-    game = kepler_envs.game("kitten_adventurers")
+    game = kepler_envs.load_game("kitten_adventurers")
     config = game.configure(3)
     space = observation_space(config.observation)
     extractor = PieceExtractor(space, config.observation, num_players=3, width=8, leave_out=["players.lane_*[1:]"])
@@ -157,4 +157,4 @@ def test_planes_of_different_sizes_are_refused():
 
 def test_a_layout_of_another_observation_is_refused():
     with pytest.raises(ValueError, match="the layout has"):
-        PieceExtractor(observation_space(LAYOUT), kepler_envs.game("kitten_adventurers").observation)
+        PieceExtractor(observation_space(LAYOUT), kepler_envs.load_game("kitten_adventurers").observation)

@@ -64,4 +64,4 @@ def test_ppo_trains_on_whole_games():
         abs(value) <= 1 for value in returns.values()
     )
     assert learner["num_module_steps_trained"] >= 600 and np.isfinite(learner["total_loss"])
-    assert 0 < learner["entropy"] < np.log(len(kepler_envs.game("kitten_adventurers").actions))
+    assert 0 < learner["entropy"] < np.log(len(kepler_envs.load_game("kitten_adventurers").actions))

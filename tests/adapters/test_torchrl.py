@@ -37,7 +37,7 @@ def test_a_rollout_is_a_game_of_the_environment():
         assert paid == pytest.approx(aec.infos[agent]["returns"], abs=1e-6)
 
 
-@pytest.mark.parametrize("name", kepler_envs.games())
+@pytest.mark.parametrize("name", kepler_envs.list_games())
 def test_games_follow_one_another(name):
     options = {"quest_size": 1} if name == "kitten_adventurers" else {}
     torch.manual_seed(3)

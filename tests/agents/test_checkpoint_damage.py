@@ -18,24 +18,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-import agents
 import kepler_envs
 from agents import checkpoint
-from agents.checkpoint import Network
-from agents.config import TrainConfig
 from agents.exploit import Exploit
-from agents.ppo import PPOAgent
-from agents.protocol import AgentError, TrustedDecisions
+from agents.network_views import view_of
 from agents.publish import Publish, publish
+from agents.settings import TrainConfig
 from agents.train import Run, check_nobody_else_writes, full_disks_told_once, main
-from agents.views import view_of
+from kepler_envs import bots
+from kepler_envs.bots.networks import CheckpointBot, NetworkShape
+from kepler_envs.bots.networks.checkpoint import DESCRIPTION, TORCH_WEIGHTS, read_description
+from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.batch import Batch
+from kepler_envs.files import write_atomically
 
 EDITS = 200
 GAME = "kitten_adventurers"
-CONFIG = kepler_envs.game(GAME).configure(2, quest_size=2)
+CONFIG = kepler_envs.load_game(GAME).configure(2, quest_size=2)
 VIEW = view_of(GAME)
-NETWORK = Network(8, (8,), VIEW.leave_out, VIEW.anchor)
+NETWORK = NetworkShape(8, (8,), VIEW.leave_out, VIEW.anchor)
 RESULTS = {
     "steps": 5, "seconds": 1.5, "games": 3, "parameters": 9,
     "evaluations": {"uniform": {"mean": 0.5, "low": 0.2, "high": 0.7, "games": 8}},
@@ -54,12 +55,12 @@ def description() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def weights() -> bytes:
-    return checkpoint.weights_of(NETWORK.build(CONFIG))
+    return checkpoint.weights_of(checkpoint.build(NETWORK, CONFIG))
 
 
 def choices(path: Path) -> list[int]:
     batch, rows = Batch(CONFIG, 16, 1), np.arange(16)
-    return PPOAgent(path, CONFIG).act(TrustedDecisions(batch, rows)).tolist()
+    return CheckpointBot(path, CONFIG).act(TrustedDecisions(batch, rows)).tolist()
 
 
 def edited(description: dict[str, Any], dice: random.Random) -> dict[str, Any]:
@@ -82,7 +83,7 @@ def edited(description: dict[str, Any], dice: random.Random) -> dict[str, Any]:
         return found
 
 
-def is_one_clear_line(problem: AgentError, path: Path) -> bool:
+def is_one_clear_line(problem: BotError, path: Path) -> bool:
     words = str(problem)
     return str(path) in words and "\n" not in words and len(words) < 700
 
@@ -93,7 +94,7 @@ def use_all_of_it(path: Path) -> None:
     run = object.__new__(Run)
     run.config, run.all_games, run.games = TrainConfig(GAME, start=f"ppo:{path}"), [CONFIG], CONFIG
     run.beginning = run._beginning()
-    checkpoint.continue_network(run._network().build(CONFIG), path)
+    checkpoint.continue_network(checkpoint.build(run._network(), CONFIG), path)
     publish(Publish(path, f"{GAME}/tiny-v0", replace=True))
 
 
@@ -101,18 +102,18 @@ def test_edited_descriptions(description, weights, tmp_path, monkeypatch):
     """An error of one line, or a network that plays as it did."""
     monkeypatch.setattr("agents.publish.COMPARED_STEPS", 1)
     monkeypatch.setattr("agents.publish.COMPARED_GAMES", 4)
-    monkeypatch.setattr("agents.published.FOLDER", tmp_path / "published")
+    monkeypatch.setattr("kepler_envs.bots.published.FOLDER", tmp_path / "published")
     path, dice, outcomes = tmp_path / "last.zip", random.Random(3), Counter()
     (tmp_path / "learning_curve.csv").write_text("steps\n0\n")
-    checkpoint.write_checkpoint(path, description, {checkpoint.WEIGHTS: weights})
+    checkpoint.write_checkpoint(path, description, {TORCH_WEIGHTS: weights})
     use_all_of_it(path)
     as_before = choices(path)
     for _ in range(EDITS):
         found = edited(description, dice)
-        checkpoint.write_checkpoint(path, found, {checkpoint.WEIGHTS: weights})
+        checkpoint.write_checkpoint(path, found, {TORCH_WEIGHTS: weights})
         try:
             use_all_of_it(path)
-        except AgentError as problem:
+        except BotError as problem:
             assert is_one_clear_line(problem, path), (problem, found)
             outcomes["refused"] += 1
             continue
@@ -123,7 +124,7 @@ def test_edited_descriptions(description, weights, tmp_path, monkeypatch):
 
 def test_damaged_files(description, weights, tmp_path):
     path, dice, outcomes = tmp_path / "last.zip", random.Random(4), Counter()
-    checkpoint.write_checkpoint(path, description, {checkpoint.WEIGHTS: weights})
+    checkpoint.write_checkpoint(path, description, {TORCH_WEIGHTS: weights})
     whole, as_before = path.read_bytes(), choices(path)
     for number in range(EDITS // 2):
         place = dice.randrange(len(whole))
@@ -137,7 +138,7 @@ def test_damaged_files(description, weights, tmp_path):
         try:
             assert choices(path) == as_before
             outcomes["as before"] += 1
-        except AgentError as problem:
+        except BotError as problem:
             assert is_one_clear_line(problem, path), problem
             outcomes["refused"] += 1
     assert outcomes["refused"] > EDITS / 4, outcomes
@@ -147,9 +148,9 @@ def test_damaged_files(description, weights, tmp_path):
 def test_what_is_no_description(content, weights, tmp_path):
     path = tmp_path / "best.zip"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(checkpoint.DESCRIPTION, content)
-    with pytest.raises(AgentError) as raised:
-        checkpoint.read_description(path)
+        archive.writestr(DESCRIPTION, content)
+    with pytest.raises(BotError) as raised:
+        read_description(path)
     assert is_one_clear_line(raised.value, path)
 
 
@@ -167,9 +168,9 @@ def test_what_is_no_description(content, weights, tmp_path):
 def test_what_is_wrong_is_named(part, name, value, words, description, weights, tmp_path):
     path = tmp_path / "best.zip"
     found = {**description, part: {**description[part], name: value}}
-    checkpoint.write_checkpoint(path, found, {checkpoint.WEIGHTS: weights})
-    with pytest.raises(AgentError) as raised:
-        agents.load(f"ppo:{path}", CONFIG)
+    checkpoint.write_checkpoint(path, found, {TORCH_WEIGHTS: weights})
+    with pytest.raises(BotError) as raised:
+        bots.load(f"ppo:{path}", CONFIG)
     assert words in str(raised.value) and str(path) in str(raised.value)
 
 
@@ -192,7 +193,7 @@ def left(description, weights, tmp_path) -> tuple[TrainConfig, Path]:
     config, told = TrainConfig(GAME, players=2, option=("quest_size=2",), out=tmp_path / "run"), tmp_path / "told"
     training = {**json.loads(json.dumps(asdict(config), default=str)), "trust_folder": False}
     found = checkpoint.describe(CONFIG, NETWORK, training, RESULTS)
-    entries = {checkpoint.WEIGHTS: weights, checkpoint.RUN: pickle.dumps(Tells(told))}
+    entries = {TORCH_WEIGHTS: weights, checkpoint.RUN: pickle.dumps(Tells(told))}
     checkpoint.write_checkpoint(config.out / "last.zip", found, entries)
     return config, told
 
@@ -218,18 +219,18 @@ def test_a_run_that_others_may_have_written_is_not_unpickled(opened, words, left
     config, told = left
     check_nobody_else_writes(config.out / "last.zip")
     opened(config.out)
-    with pytest.raises(AgentError, match=rf"{words}.*executes whatever code is in its last.zip.*--trust-folder"):
+    with pytest.raises(BotError, match=rf"{words}.*executes whatever code is in its last.zip.*--trust-folder"):
         Run(config)
     assert not told.exists()
     trusting = TrainConfig(GAME, players=2, option=("quest_size=2",), out=config.out, trust_folder=True)
-    with pytest.raises(AgentError, match="is damaged"):  # and by now it was executed
+    with pytest.raises(BotError, match="is damaged"):  # and by now it was executed
         Run(trusting)
     assert told.exists()
 
 
 def test_a_run_that_cannot_be_read_says_so_in_one_line(left):
     with pytest.raises(
-        AgentError, match="last.zip is damaged, or of other versions of the libraries: .*--start ppo:"
+        BotError, match="last.zip is damaged, or of other versions of the libraries: .*--start ppo:"
     ) as raised:
         Run(left[0])
     assert "\n" not in str(raised.value)
@@ -260,7 +261,7 @@ def test_a_full_disk_leaves_the_earlier_checkpoint(left, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="No space left on device: '.*last.zip'"):
-        checkpoint.write_atomically(path, b"half")
+        write_atomically(path, b"half")
     assert path.read_bytes() == before
     assert sorted(one.name for one in path.parent.iterdir()) == ["last.json", "last.zip"]
 

@@ -11,19 +11,21 @@ import numpy as np
 import pytest
 import torch as th
 
-import agents
 import kepler_envs
 from agents import checkpoint
-from agents.config import PoolConfig, TrainConfig, player_range
-from agents.joined import JoinedAgent, JoinedBatch, check_alike
+from agents.joined_batch import JoinedBatch, JoinedBot, check_alike
 from agents.pool import DECAY, LEARNER, Member, Pool, PoolVecEnv, most_crowded, pfsp_weights, rate_game
-from agents.ppo import TorchNetwork
-from agents.protocol import AgentError
+from agents.settings import PoolConfig, TrainConfig, player_range
+from agents.torch_network import TorchNetwork
 from agents.train import Run, train
+from kepler_envs import bots
+from kepler_envs.bots.networks import NetworkShape
+from kepler_envs.bots.networks.checkpoint import read_description
+from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.observation import Layout
 
-GAME = kepler_envs.game("kitten_adventurers")
+GAME = kepler_envs.load_game("kitten_adventurers")
 STEPS = 2000
 TINY = TrainConfig(
     players="2-4", option=("quest_size=2",), seat="pool", steps=STEPS, num_envs=6, n_steps=32, batch_size=64, epochs=1, width=16,
@@ -171,7 +173,7 @@ def test_networks_nobody_needs_are_dropped_and_ratings_kept():
     ],
 )
 def test_settings_of_the_pool_are_checked(wrong, message):
-    with pytest.raises(AgentError, match=message):
+    with pytest.raises(BotError, match=message):
         PoolConfig(**wrong)
 
 
@@ -202,7 +204,7 @@ def test_a_joined_batch_is_its_parts():
 
 def test_an_agent_plays_all_parts():
     joined = JoinedBatch.deal([GAME.configure(players, quest_size=2) for players in (2, 3)], 6, 1)
-    agent = JoinedAgent("greedy", joined)
+    agent = JoinedBot("greedy", joined)
     agent.start(np.arange(6), joined.seed)
     actions = agent(joined, np.array([1, 3, 5]))
     assert joined.action_mask[[1, 3, 5], actions].all()
@@ -211,10 +213,10 @@ def test_an_agent_plays_all_parts():
 
 def test_games_that_one_network_cannot_play_are_refused():
     two, three = GAME.configure(2), GAME.configure(3)
-    three.observation = Layout(list(kepler_envs.game("ad_astra").observation)[:1])
-    with pytest.raises(AgentError, match="with 3 players are not those with 2, so one network cannot play both"):
+    three.observation = Layout(list(kepler_envs.load_game("ad_astra").observation)[:1])
+    with pytest.raises(BotError, match="with 3 players are not those with 2, so one network cannot play both"):
         check_alike([two, three])
-    with pytest.raises(AgentError, match="2 games side by side are too few for 3 player counts"):
+    with pytest.raises(BotError, match="2 games side by side are too few for 3 player counts"):
         JoinedBatch.deal([GAME.configure(players) for players in (2, 3, 4)], 2, 0)
 
 
@@ -222,9 +224,9 @@ def test_ranges_of_players():
     assert player_range(None) is None and player_range(4) == [4]
     assert player_range("3-5") == [3, 4, 5] and player_range("4") == [4]
     for wrong in ("5-3", "3-", "-3", "many", "3-4-5"):
-        with pytest.raises(AgentError, match="write a number, or a range such as 3-5"):
+        with pytest.raises(BotError, match="write a number, or a range such as 3-5"):
             player_range(wrong)
-    with pytest.raises(AgentError, match="--players 2-4 needs --seat pool"):
+    with pytest.raises(BotError, match="--players 2-4 needs --seat pool"):
         train(replace(TINY, seat="shared"))
 
 
@@ -256,7 +258,7 @@ def test_every_game_has_a_learner_and_seats_of_absent_players_stay_empty(finishe
 def test_seats_of_the_learner_take_turns():
     pool = Pool(PoolConfig(latest=0, past=0, pfsp=0, sparring_share=1, sparring=("greedy",)), 0)
     config = GAME.configure(3, quest_size=2)
-    env = PoolVecEnv(JoinedBatch.deal([config], 6, 5), pool, checkpoint.Network(8, (8,)))
+    env = PoolVecEnv(JoinedBatch.deal([config], 6, 5), pool, NetworkShape(8, (8,)))
     env.begin_rollout()
     env.reset()
     assert np.argmax(env.seated == LEARNER, 1).tolist() == [0, 1, 2, 0, 1, 2]
@@ -305,18 +307,18 @@ def test_an_interrupted_run_ends_like_an_uninterrupted_one(finished, tmp_path):
 
 
 def test_a_network_of_several_player_counts_plays_them_all(finished):
-    description = checkpoint.read_description(finished.out / "best.zip")
+    description = read_description(finished.out / "best.zip")
     assert description["num_players"] == [2, 3, 4]
     for players in (2, 3, 4):
         config = GAME.configure(players, quest_size=2)
-        batch, agent, rows = Batch(config, 6, 1), agents.load(f"ppo:{finished.out}", config), np.arange(6)
+        batch, agent, rows = Batch(config, 6, 1), bots.load(f"ppo:{finished.out}", config), np.arange(6)
         agent.start(rows, batch.seed)
         for _ in range(30):
-            batch.step(agent.act(agents.TrustedDecisions(batch, rows)))
-    with pytest.raises(AgentError, match=r"num_players is \[2, 3, 4\], here 5"):
-        agents.load(f"ppo:{finished.out}", GAME.configure(5, quest_size=2))
-    with pytest.raises(AgentError, match="option quest_size is 2, here 4"):
-        agents.load(f"ppo:{finished.out}", GAME.configure(3, quest_size=4))
+            batch.step(agent.act(bots.TrustedDecisions(batch, rows)))
+    with pytest.raises(BotError, match=r"num_players is \[2, 3, 4\], here 5"):
+        bots.load(f"ppo:{finished.out}", GAME.configure(5, quest_size=2))
+    with pytest.raises(BotError, match="option quest_size is 2, here 4"):
+        bots.load(f"ppo:{finished.out}", GAME.configure(3, quest_size=4))
     assert [one.opponent for one in finished.evaluations] == ["uniform_2p", "uniform_3p", "uniform_4p"]
 
 
@@ -345,7 +347,7 @@ def test_what_cannot_be_trained_is_said(tmp_path, changes, message):
 
 
 def test_a_run_with_another_pool_is_not_taken_up(finished):
-    with pytest.raises(AgentError, match="begun with other settings: pool is"):
+    with pytest.raises(BotError, match="begun with other settings: pool is"):
         train(replace(TINY, out=finished.out, pool=replace(TINY.pool, lineup=3)))
 
 

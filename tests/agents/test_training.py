@@ -17,13 +17,14 @@ import numpy as np
 import pytest
 import torch as th
 
-import agents
 import kepler_envs
-from agents import checkpoint
-from agents.config import TrainConfig
-from agents.ppo import PPOAgent
-from agents.protocol import AgentError, TrustedDecisions
-from agents.train import Run, evaluate, train
+from agents.evaluation import evaluate
+from agents.settings import TrainConfig
+from agents.train import Run, train
+from kepler_envs import bots
+from kepler_envs.bots.networks import CheckpointBot
+from kepler_envs.bots.protocol import BotError, TrustedDecisions
+from kepler_envs.files import write_atomically
 
 ROOT = Path(__file__).parents[2]
 STEPS = 1024
@@ -87,7 +88,7 @@ def test_an_interrupted_run_ends_like_an_uninterrupted_one(finished, tmp_path):
 
 
 def test_a_run_with_other_settings_is_not_taken_up(finished):
-    with pytest.raises(AgentError, match="begun with other settings: learning_rate is 0.001, now 0.5"):
+    with pytest.raises(BotError, match="begun with other settings: learning_rate is 0.001, now 0.5"):
         train(replace(TINY, out=finished.out, learning_rate=0.5))
 
 
@@ -156,7 +157,7 @@ def test_one_learning_seat_against_given_opponents(tmp_path):
 
 @pytest.mark.parametrize("wrong", [{"steps": 0}, {"num_envs": 0}, {"minutes": -1.0}])
 def test_budgets_and_sizes_are_checked(wrong):
-    with pytest.raises(AgentError, match="is not allowed; allowed: 1 and more"):
+    with pytest.raises(BotError, match="is not allowed; allowed: 1 and more"):
         replace(TINY, **wrong)
 
 
@@ -164,7 +165,7 @@ def test_budgets_and_sizes_are_checked(wrong):
 
 
 def playing() -> kepler_envs.Configuration:
-    return kepler_envs.game("kitten_adventurers").configure(2, quest_size=2)
+    return kepler_envs.load_game("kitten_adventurers").configure(2, quest_size=2)
 
 
 def choices(agent, batch: kepler_envs.Batch, rows: np.ndarray) -> np.ndarray:
@@ -175,8 +176,8 @@ def choices(agent, batch: kepler_envs.Batch, rows: np.ndarray) -> np.ndarray:
 def test_what_is_played_in_a_row_depends_on_no_other_row(finished, deterministic):
     batch = kepler_envs.Batch(playing(), 32, 5)
     rows = np.arange(32)
-    together = PPOAgent(finished.out, batch.config, deterministic)
-    alone = PPOAgent(finished.out, batch.config, deterministic)
+    together = CheckpointBot(finished.out, batch.config, deterministic)
+    alone = CheckpointBot(finished.out, batch.config, deterministic)
     for agent in (together, alone):
         agent.start(rows, batch.seed)
     for _ in range(30):
@@ -190,42 +191,42 @@ def test_what_is_played_in_a_row_depends_on_no_other_row(finished, deterministic
 def test_an_agent_is_loaded_from_a_file_or_a_folder(finished):
     batch = kepler_envs.Batch(playing(), 16, 1)
     rows = np.arange(16)
-    folder, file = (agents.load(f"ppo:{path}", batch.config) for path in (finished.out, finished.out / "best.zip"))
+    folder, file = (bots.load(f"ppo:{path}", batch.config) for path in (finished.out, finished.out / "best.zip"))
     for agent in (folder, file):
         agent.start(rows, batch.seed)
     assert (choices(folder, batch, rows) == choices(file, batch, rows)).all()
 
 
 def test_a_checkpoint_of_another_game_is_refused(finished):
-    other = kepler_envs.game("kitten_adventurers").configure(3, quest_size=2)
-    with pytest.raises(AgentError, match="num_players is 2, here 3"):
-        agents.load(f"ppo:{finished.out}", other)
-    longer = kepler_envs.game("kitten_adventurers").configure(2, quest_size=4)
-    with pytest.raises(AgentError, match="option quest_size is 2, here 4"):
-        agents.load(f"ppo:{finished.out}", longer)
+    other = kepler_envs.load_game("kitten_adventurers").configure(3, quest_size=2)
+    with pytest.raises(BotError, match="num_players is 2, here 3"):
+        bots.load(f"ppo:{finished.out}", other)
+    longer = kepler_envs.load_game("kitten_adventurers").configure(2, quest_size=4)
+    with pytest.raises(BotError, match="option quest_size is 2, here 4"):
+        bots.load(f"ppo:{finished.out}", longer)
 
 
 def test_what_is_no_checkpoint_is_refused(tmp_path):
-    with pytest.raises(AgentError, match="no checkpoint"):
-        agents.load(f"ppo:{tmp_path}", playing())
+    with pytest.raises(BotError, match="no checkpoint"):
+        bots.load(f"ppo:{tmp_path}", playing())
     broken = tmp_path / "broken.zip"
     broken.write_bytes(b"not a zip")
-    with pytest.raises(AgentError, match="not a zip file"):
-        agents.load(f"ppo:{broken}", playing())
+    with pytest.raises(BotError, match="not a zip file"):
+        bots.load(f"ppo:{broken}", playing())
 
 
 def test_an_evaluation_uses_every_seat_and_counts_shared_wins_in_part():
     config = playing()
-    greedy, uniform = agents.load("greedy", config), agents.load("uniform", config)
+    greedy, uniform = bots.load("greedy", config), bots.load("uniform", config)
     strong = evaluate(greedy, uniform, config, 401)
     assert strong.wins.games == 402, "rounded up to whole rounds of seats"
     assert strong.wins.mean > 0.9
-    even = evaluate(greedy, agents.load("greedy", config), config, 800)
+    even = evaluate(greedy, bots.load("greedy", config), config, 800)
     assert even.wins.low < 0.5 < even.wins.high
 
 
 def test_files_are_replaced_whole(tmp_path):
     target: Path = tmp_path / "file"
-    checkpoint.write_atomically(target, b"first")
-    checkpoint.write_atomically(target, b"second")
+    write_atomically(target, b"first")
+    write_atomically(target, b"second")
     assert target.read_bytes() == b"second" and [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -10,15 +10,15 @@ import sys
 import numpy as np
 import pytest
 
-import agents
 import kepler_envs
-from agents.greedy import greedy_games
-from agents.protocol import TrustedDecisions
-from agents.tournament.play import Players
-from agents.tournament.schedule import ScheduledGame
-from agents.tournament.standings import share
+from kepler_envs import bots
+from kepler_envs.bots.greedy import greedy_games
+from kepler_envs.bots.protocol import TrustedDecisions
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.tournament.play import Players
+from kepler_envs.tournament.schedule import ScheduledGame
+from kepler_envs.tournament.standings import share
 from tests.effort import games_to_play
 
 GAMES = greedy_games()
@@ -39,7 +39,7 @@ LEAST_SCORES = {("kepler_3042", 2): 25, ("kepler_3042", 4): 25}
 
 def one_against_uniform(game: str, num_players: int, games: int) -> tuple[np.ndarray, np.ndarray]:
     """Wins (a shared one in part) and scores of one greedy player, its seat going round."""
-    config = kepler_envs.game(game).configure(num_players)
+    config = kepler_envs.load_game(game).configure(num_players)
     players = Players(("greedy", "uniform"), config, whole_games=False)  # compiling whole games takes longer than these
     scheduled = []
     for number in range(games):
@@ -67,11 +67,11 @@ def test_every_greedy_policy_is_measured():
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_choice_does_not_depend_on_what_the_seat_cannot_know(game):
-    registered = kepler_envs.game(game)
+    registered = kepler_envs.load_game(game)
     for num_players in (registered.min_players, registered.default_players, registered.max_players):
         config = registered.configure(num_players)
         versions = 8
-        greedy, batch = agents.load("greedy", config), Batch(config, versions, 0)
+        greedy, batch = bots.load("greedy", config), Batch(config, versions, 0)
         rows = np.arange(versions)
         for seed in range(games_to_play(2)):
             position, decision = Snapshot.deal(config, seed), 0
@@ -88,13 +88,14 @@ def test_a_choice_does_not_depend_on_what_the_seat_cannot_know(game):
 PLAY_ONE = """
 import json
 import numpy as np
-import agents, kepler_envs
+import kepler_envs
+from kepler_envs import bots
 from kepler_envs.engine.batch import Batch
-config = kepler_envs.game({game!r}).configure()
-greedy, batch, row, actions = agents.load("greedy", config), Batch(config, 1, 5), np.array([0]), []
+config = kepler_envs.load_game({game!r}).configure()
+greedy, batch, row, actions = bots.load("greedy", config), Batch(config, 1, 5), np.array([0]), []
 greedy.start(row, np.array([6], np.uint64))
 while not batch.episodes[0]:
-    actions.append(int(greedy.act(agents.TrustedDecisions(batch, row))[0]))
+    actions.append(int(greedy.act(bots.TrustedDecisions(batch, row))[0]))
     batch.step(np.array(actions[-1:]))
 print(json.dumps([actions, batch.final_place[0].tolist()]))
 """

@@ -7,18 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import agents
 import kepler_envs
-from agents.compiled import CompiledAgent
-from agents.greedy import greedy_policy
-from agents.protocol import AgentError, TrustedDecisions
+from kepler_envs import bots
+from kepler_envs.bots.compiled import CompiledBot
+from kepler_envs.bots.greedy import greedy_policy
+from kepler_envs.bots.protocol import BotError, TrustedDecisions
 
-CONFIG = kepler_envs.game("kitten_adventurers").configure(4)
+CONFIG = kepler_envs.load_game("kitten_adventurers").configure(4)
 
 
 def test_specs_become_agents():
     for spec in ("uniform", "greedy"):
-        assert agents.load(spec, CONFIG).name == spec
+        assert bots.load(spec, CONFIG).name == spec
 
 
 @pytest.mark.parametrize(
@@ -33,38 +33,38 @@ def test_specs_become_agents():
     ],
 )
 def test_wrong_specs_say_what_there_is(spec, message):
-    with pytest.raises(AgentError, match=message):
-        agents.load(spec, CONFIG)
+    with pytest.raises(BotError, match=message):
+        bots.load(spec, CONFIG)
 
 
 def test_games_without_greedy_policy_say_so():
     unknown = replace(CONFIG.game, name="patience")
-    with pytest.raises(AgentError, match="no greedy agent for patience; there are for: .*kitten_adventurers"):
+    with pytest.raises(BotError, match="no greedy agent for patience; there are for: .*kitten_adventurers"):
         greedy_policy(unknown)
 
 
 def test_policies_of_other_games_are_refused():
     other = replace(CONFIG.game, name="patience").configure(4)
-    with pytest.raises(AgentError, match="plays kitten_adventurers-v0, not patience-v0"):
-        CompiledAgent(greedy_policy(CONFIG.game), other)
+    with pytest.raises(BotError, match="plays kitten_adventurers-v0, not patience-v0"):
+        CompiledBot(greedy_policy(CONFIG.game), other)
 
 
 def test_fingerprints_follow_the_files(tmp_path):
-    assert agents.fingerprint("greedy") == agents.fingerprint(f"ppo:{tmp_path}") == ""
+    assert bots.fingerprint("greedy") == bots.fingerprint(f"ppo:{tmp_path}") == ""
     (tmp_path / "model.zip").write_bytes(b"weights")
     (tmp_path / "progress.csv").write_text("steps\n")
-    first = agents.fingerprint(f"ppo:{tmp_path}")
-    assert first == agents.fingerprint(f"ppo:{tmp_path / 'model.zip'}") != ""
+    first = bots.fingerprint(f"ppo:{tmp_path}")
+    assert first == bots.fingerprint(f"ppo:{tmp_path / 'model.zip'}") != ""
     (tmp_path / "model.zip").write_bytes(b"better weights")
-    assert agents.fingerprint(f"ppo:{tmp_path}") != first
-    assert agents.fingerprint(f"mcts:5,network=ppo:{tmp_path},trust=1") == agents.fingerprint(f"ppo:{tmp_path}")
-    assert agents.fingerprint("mcts:5,trust=1") == ""
+    assert bots.fingerprint(f"ppo:{tmp_path}") != first
+    assert bots.fingerprint(f"mcts:5,network=ppo:{tmp_path},trust=1") == bots.fingerprint(f"ppo:{tmp_path}")
+    assert bots.fingerprint("mcts:5,trust=1") == ""
 
 
 def test_rows_must_be_started():
-    agent = agents.load("uniform", CONFIG)
+    agent = bots.load("uniform", CONFIG)
     agent.start(np.arange(2), np.arange(2, dtype=np.uint64))
-    with pytest.raises(AgentError, match="row 3, in which it has not been started"):
+    with pytest.raises(BotError, match="row 3, in which it has not been started"):
         agent.act(TrustedDecisions(kepler_envs.Batch(CONFIG, 4, 1), np.arange(4)))
 
 
@@ -72,7 +72,7 @@ def first_actions(order: list[int], seeds: list[int]) -> dict[int, list[int]]:
     """The first five uniform decisions of games with some seeds, keyed by seed, asked for in a given order of rows."""
     batch = kepler_envs.Batch(CONFIG, len(seeds), 1)
     batch.reset(np.array(seeds, np.uint64))
-    agent = agents.load("uniform", CONFIG)
+    agent = bots.load("uniform", CONFIG)
     agent.start(np.arange(len(seeds)), np.array(seeds, np.uint64))
     chosen: dict[int, list[int]] = {seed: [] for seed in seeds}
     for _ in range(5):
@@ -92,10 +92,10 @@ def test_what_a_row_draws_does_not_depend_on_other_rows():
 
 
 def test_play_games_plays_one_game_a_row():
-    greedy = agents.load("greedy", CONFIG)
-    batch = agents.play_games(greedy, CONFIG, 40, seed=3)
+    greedy = bots.load("greedy", CONFIG)
+    batch = bots.play_games(greedy, CONFIG, 40, seed=3)
     assert (batch.episodes == 1).all() and (batch.final_length > 0).all()
-    again = agents.play_games(greedy, CONFIG, 40, seed=3)
+    again = bots.play_games(greedy, CONFIG, 40, seed=3)
     assert (batch.final_length == again.final_length).all() and (batch.final_place == again.final_place).all()
-    other = agents.play_games(greedy, CONFIG, 40, seed=4)
+    other = bots.play_games(greedy, CONFIG, 40, seed=4)
     assert (batch.final_length != other.final_length).any()

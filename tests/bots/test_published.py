@@ -14,22 +14,24 @@ import pytest
 import torch as th
 import tyro
 
-import agents
 import kepler_envs
-from agents import checkpoint, published
-from agents.config import PoolConfig, TrainConfig, command_line
-from agents.ppo import PPOAgent
-from agents.protocol import AgentError, TrustedDecisions
+from agents import checkpoint
 from agents.publish import CURVE, MOST_BYTES, Publish, agreement_of_play, main, publish
+from agents.settings import PoolConfig, TrainConfig, command_line
 from agents.train import Run, train
 from docs import build
+from kepler_envs import bots
+from kepler_envs.bots import published
+from kepler_envs.bots.networks import CheckpointBot
+from kepler_envs.bots.networks.checkpoint import PLAIN_WEIGHTS, player_counts, read_description, read_entries
+from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
 
 NAME = "kitten_adventurers/tiny-v0"
 
 
-def play_legally(agent: agents.Agent, config: Configuration, steps: int = 60) -> None:
+def play_legally(agent: bots.Bot, config: Configuration, steps: int = 60) -> None:
     batch, rows = Batch(config, 8, 3), np.arange(8)
     agent.start(rows, batch.seed)
     for _ in range(steps):
@@ -73,8 +75,8 @@ def test_a_published_agent_is_small_complete_and_plays(name):
     game, short = name.split("/")
     path = published.published_path(game, short)
     assert path.stat().st_size < MOST_BYTES
-    description = checkpoint.read_description(path)
-    assert kepler_envs.game(description["game"]).name == game
+    description = read_description(path)
+    assert kepler_envs.load_game(description["game"]).name == game
     assert description["command"].startswith(f"python -m agents.train {game} ")
     assert description["seed"] == description["training"]["seed"]
     assert re.fullmatch(r"[0-9a-f]{40}\+?", description["commit"])
@@ -82,16 +84,16 @@ def test_a_published_agent_is_small_complete_and_plays(name):
     assert description["budget"]["minutes"] > 0
     wins = description["results"]["evaluations"]
     assert any(opponent.startswith("greedy") for opponent in wins)
-    counts = checkpoint.player_counts(description)
+    counts = player_counts(description)
     against_uniform = [one["low"] for opponent, one in wins.items() if opponent.startswith("uniform")]
     assert len(against_uniform) == len(counts) and all(map(gt, against_uniform, [1 / count for count in counts]))
     assert description["float16"]["same_choice"] >= 0.99
-    curve = checkpoint.read_entries(path, [CURVE])[0].decode().splitlines()
+    curve = read_entries(path, [CURVE])[0].decode().splitlines()
     assert curve[0].startswith("steps,seconds,games") and len(curve) > 2
     assert "/tmp" not in json.dumps(description) and "/home" not in json.dumps(description)
     for players in counts:
-        config = kepler_envs.game(game).configure(players, **description["options"])
-        play_legally(agents.load(name, config), config)
+        config = kepler_envs.load_game(game).configure(players, **description["options"])
+        play_legally(bots.load(name, config), config)
 
 
 # ---------------------------------------------------------------- publishing
@@ -103,32 +105,32 @@ def test_a_run_is_published_and_loaded_by_name(finished, folder, capsys):
     path = folder / "kitten_adventurers" / "tiny-v0.zip"
     assert f"{path.stat().st_size:,} bytes" in said and "chooses as in float32" in said
     assert published.published_names() == [NAME]
-    config = kepler_envs.game("kitten_adventurers").configure(2, quest_size=2)
+    config = kepler_envs.load_game("kitten_adventurers").configure(2, quest_size=2)
     for spec in (NAME, "tiny-v0"):
-        agent = agents.load(spec, config)
+        agent = bots.load(spec, config)
         assert agent.name == spec
         play_legally(agent, config)
-    description = checkpoint.read_description(path)
+    description = read_description(path)
     assert description["seed"] == 0 and description["budget"]["steps"] == 512
     assert "out" not in description["training"] and str(finished.out) not in json.dumps(description)
-    assert checkpoint.read_entries(path, [CURVE])[0] == (finished.out / CURVE).read_bytes()
+    assert read_entries(path, [CURVE])[0] == (finished.out / CURVE).read_bytes()
     assert {path.name for path in folder.rglob("*.*")} == {"tiny-v0.zip"}
 
 
 def test_published_weights_are_in_float16_and_stored_once(finished, folder):
     written = publish(Publish(finished.out, NAME))
-    weights = th.load(io.BytesIO(checkpoint.read_entries(written.path, [checkpoint.WEIGHTS])[0]), weights_only=True)
-    assert {tensor.dtype for tensor in weights.values()} == {th.float16}
-    assert len({tensor.data_ptr() for tensor in weights.values()}) == len(list(finished.model.policy.parameters()))
-    config = kepler_envs.game("kitten_adventurers").configure(2, quest_size=2)
+    with np.load(io.BytesIO(read_entries(written.path, [PLAIN_WEIGHTS])[0]), allow_pickle=False) as arrays:
+        assert {arrays[name].dtype for name in arrays.files} == {np.dtype(np.float16)}
+        assert len(arrays.files) == len(list(finished.model.policy.parameters()))
+    config = kepler_envs.load_game("kitten_adventurers").configure(2, quest_size=2)
     for loaded in checkpoint.load_policy(written.path, config).parameters():
         assert loaded.dtype == th.float32
 
 
 def test_float16_does_not_change_play(finished, folder):
     written = publish(Publish(finished.out, NAME))
-    config = kepler_envs.game("kitten_adventurers").configure(2, quest_size=2)
-    whole, half = PPOAgent(finished.out, config), agents.load(NAME, config)
+    config = kepler_envs.load_game("kitten_adventurers").configure(2, quest_size=2)
+    whole, half = CheckpointBot(finished.out, config), bots.load(NAME, config)
     batch, rows = Batch(config, 32, 11), np.arange(32)
     same = []
     for _ in range(100):
@@ -142,13 +144,13 @@ def test_float16_does_not_change_play(finished, folder):
 def test_weights_that_play_otherwise_are_noticed(finished):
     config = finished.games
     policy = finished.model.policy
-    other = checkpoint.Network.from_json(finished._describe()["network"]).build(config)
+    other = checkpoint.build(finished.network, config)
     assert agreement_of_play(policy, checkpoint.half_precision(other), config, finished.network) < 0.9
 
 
 def test_a_name_is_taken_once(finished, folder):
     first = publish(Publish(finished.out, NAME))
-    with pytest.raises(AgentError, match="is published already .*--replace"):
+    with pytest.raises(BotError, match="is published already .*--replace"):
         publish(Publish(finished.out, NAME))
     assert publish(Publish(finished.out, NAME, replace=True)).path == first.path
 
@@ -164,20 +166,20 @@ def test_a_name_is_taken_once(finished, folder):
     ],
 )
 def test_bad_names_are_refused(finished, folder, name, message):
-    with pytest.raises(AgentError, match=message):
+    with pytest.raises(BotError, match=message):
         publish(Publish(finished.out, name))
     assert not folder.exists()
 
 
 def test_large_networks_are_refused(finished, folder, monkeypatch):
     monkeypatch.setattr("agents.publish.MOST_BYTES", 5000)
-    with pytest.raises(AgentError, match="bytes, allowed are fewer than 5,000"):
+    with pytest.raises(BotError, match="bytes, allowed are fewer than 5,000"):
         publish(Publish(finished.out, NAME))
     assert not folder.exists()
 
 
 def test_a_folder_without_a_run_is_refused(folder, tmp_path):
-    with pytest.raises(AgentError, match="there is no checkpoint"):
+    with pytest.raises(BotError, match="there is no checkpoint"):
         publish(Publish(tmp_path, NAME))
 
 
@@ -186,40 +188,40 @@ def test_a_folder_without_a_run_is_refused(folder, tmp_path):
 
 def test_unknown_names_list_what_there_is(finished, folder):
     publish(Publish(finished.out, NAME))
-    config = kepler_envs.game("kitten_adventurers").configure(2, quest_size=2)
-    with pytest.raises(AgentError, match=f"no agent 'kitten_adventurers/tiny-v1'; there are:\n(.*\n)+  {NAME}"):
-        agents.load("kitten_adventurers/tiny-v1", config)
-    elsewhere = kepler_envs.game("ad_astra").configure(4)
-    with pytest.raises(AgentError, match=f"no agent 'tiny-v0'; there are:\n(.*\n)+  {NAME}"):
-        agents.load("tiny-v0", elsewhere)
+    config = kepler_envs.load_game("kitten_adventurers").configure(2, quest_size=2)
+    with pytest.raises(BotError, match=f"no agent 'kitten_adventurers/tiny-v1'; there are:\n(.*\n)+  {NAME}"):
+        bots.load("kitten_adventurers/tiny-v1", config)
+    elsewhere = kepler_envs.load_game("ad_astra").configure(4)
+    with pytest.raises(BotError, match=f"no agent 'tiny-v0'; there are:\n(.*\n)+  {NAME}"):
+        bots.load("tiny-v0", elsewhere)
 
 
 def test_other_games_players_and_options_are_refused(finished, folder):
     publish(Publish(finished.out, NAME))
-    with pytest.raises(AgentError, match="num_players is 2, here 3"):
-        agents.load("tiny-v0", kepler_envs.game("kitten_adventurers").configure(3, quest_size=2))
-    with pytest.raises(AgentError, match="option quest_size is 2, here 4"):
-        agents.load("tiny-v0", kepler_envs.game("kitten_adventurers").configure(2, quest_size=4))
-    with pytest.raises(AgentError, match="game is 'kitten_adventurers-v0', here 'ad_astra-v0'"):
-        agents.load(NAME, kepler_envs.game("ad_astra").configure(4))
+    with pytest.raises(BotError, match="num_players is 2, here 3"):
+        bots.load("tiny-v0", kepler_envs.load_game("kitten_adventurers").configure(3, quest_size=2))
+    with pytest.raises(BotError, match="option quest_size is 2, here 4"):
+        bots.load("tiny-v0", kepler_envs.load_game("kitten_adventurers").configure(2, quest_size=4))
+    with pytest.raises(BotError, match="game is 'kitten_adventurers-v0', here 'ad_astra-v0'"):
+        bots.load(NAME, kepler_envs.load_game("ad_astra").configure(4))
 
 
 def test_a_path_is_pointed_to(folder, tmp_path, monkeypatch):
     (tmp_path / "runs" / "kittens").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(AgentError, match="a checkpoint of your own is written ppo:runs/kittens"):
-        agents.load("runs/kittens", kepler_envs.game("kitten_adventurers").configure(2))
+    with pytest.raises(BotError, match="a checkpoint of your own is written ppo:runs/kittens"):
+        bots.load("runs/kittens", kepler_envs.load_game("kitten_adventurers").configure(2))
 
 
 def test_fingerprints_follow_published_files(finished, folder):
-    assert agents.fingerprint(NAME) == agents.fingerprint("tiny-v0") == ""
+    assert bots.fingerprint(NAME) == bots.fingerprint("tiny-v0") == ""
     written = publish(Publish(finished.out, NAME))
-    first = agents.fingerprint(NAME)
-    assert first == agents.fingerprint("tiny-v0") == agents.fingerprint("tiny-v0", "kitten_adventurers") != ""
-    assert agents.fingerprint("tiny-v0", "ad_astra") == ""
+    first = bots.fingerprint(NAME)
+    assert first == bots.fingerprint("tiny-v0") == bots.fingerprint("tiny-v0", "kitten_adventurers") != ""
+    assert bots.fingerprint("tiny-v0", "ad_astra") == ""
     with zipfile.ZipFile(written.path, "a") as archive:
         archive.writestr("more", "")
-    assert agents.fingerprint(NAME) != first
+    assert bots.fingerprint(NAME) != first
 
 
 # ---------------------------------------------------------------- commands

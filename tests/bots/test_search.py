@@ -12,23 +12,25 @@ import numpy as np
 import pytest
 import torch
 
-import agents
 import kepler_envs
 from agents import checkpoint
-from agents.compiled import CompiledAgent
-from agents.greedy import greedy_policy
-from agents.mcts import MctsAgent, MctsConfig, search
-from agents.mcts.kernels.tree import NONE, ROOT
-from agents.protocol import AgentError, TrustedDecisions
-from agents.train import evaluate
+from agents.evaluation import evaluate
+from kepler_envs import bots
+from kepler_envs.bots.compiled import CompiledBot
+from kepler_envs.bots.greedy import greedy_policy
+from kepler_envs.bots.networks import NetworkShape
+from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS
+from kepler_envs.bots.protocol import BotError, TrustedDecisions
+from kepler_envs.bots.search import MctsBot, MctsConfig, search
+from kepler_envs.bots.search.kernels.tree import NONE, ROOT
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.registry import games
+from kepler_envs.registry import list_games
 from tests.contract.subjects import play
 from tests.effort import DEEP, games_to_play
 
-GAMES = games() if DEEP else ("kitten_adventurers",)  # compiling the searches takes a minute or two a game
+GAMES = list_games() if DEEP else ("kitten_adventurers",)  # compiling the searches takes a minute or two a game
 VARIANTS = (
     {},
     {"selection": "ucb"},
@@ -51,12 +53,12 @@ def untrained(tmp_path_factory):
         file = folder / f"{config.game.name}-{config.num_players}.zip"
         if not file.exists():
             torch.manual_seed(7)
-            network = checkpoint.Network(width=16, hidden=(16,))
-            weights = checkpoint.weights_of(network.build(config))
+            network = NetworkShape(width=16, hidden=(16,))
+            weights = checkpoint.weights_of(checkpoint.build(network, config))
             checkpoint.write_checkpoint(
                 file,
                 checkpoint.describe(config, network, {"game": config.game.name, "seed": 0}, UNTRAINED),
-                {checkpoint.WEIGHTS: weights},
+                {TORCH_WEIGHTS: weights},
             )
         return f"ppo:{file}"
 
@@ -77,7 +79,7 @@ def positions(config: Configuration, seed: int, every: int) -> list[Snapshot]:
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: "-".join(map(str, variant.values())) or "default")
 @pytest.mark.parametrize("game", GAMES)
 def test_a_tree_adds_up(game, variant, untrained):
-    config = kepler_envs.game(game).configure()
+    config = kepler_envs.load_game(game).configure()
     asked, guided = asked_for(config, untrained, 90, variant), "network" in variant
     for position in positions(config, 1, 29)[:6]:
         result = search(position, asked, seed=5)
@@ -107,7 +109,7 @@ def test_a_tree_adds_up(game, variant, untrained):
 
 def test_opponents_by_policy_leave_own_decisions_alone_in_the_tree():
     """Behind an id that ends the turn there are ids of the searching seat's next turn, not of the next seat's."""
-    config = kepler_envs.game("kitten_adventurers").configure(2)
+    config = kepler_envs.load_game("kitten_adventurers").configure(2)
     for position in positions(config, 4, 1):
         for ending in position.legal_ids():
             if position.apply(ending).seat != position.seat:
@@ -128,7 +130,7 @@ def test_opponents_by_policy_leave_own_decisions_alone_in_the_tree():
 
 def ids_of_others_alone(position: Snapshot, ending: int) -> set[int]:
     """Ids that the next seat may have after ``ending``, and the seat to move never has in its next turn."""
-    greedy, row = CompiledAgent(greedy_policy(position.game), position.config), np.array([0])
+    greedy, row = CompiledBot(greedy_policy(position.game), position.config), np.array([0])
     batch = Batch(position.config, 1, 0)
     own_next: set[int] = set()
     others_next: set[int] = set()
@@ -150,7 +152,7 @@ HIDING = ({}, {"paired": 1}, {"network": "untrained"}, {"network": "untrained", 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_search_depends_on_nothing_the_seat_cannot_know(game, variant, untrained):
     """Positions that differ only in hidden things: the same tree, node by node."""
-    config = kepler_envs.game(game).configure()
+    config = kepler_envs.load_game(game).configure()
     asked = asked_for(config, untrained, 60, variant)
     for number, position in enumerate(positions(config, 2, 23)):
         trees = [
@@ -164,21 +166,21 @@ def test_a_search_depends_on_nothing_the_seat_cannot_know(game, variant, untrain
 @pytest.mark.parametrize("game", GAMES)
 def test_a_move_is_a_function_of_seed_and_position(game, variant, untrained):
     """Whatever else is searched beside it, and on how many threads."""
-    config = kepler_envs.game(game).configure()
+    config = kepler_envs.load_game(game).configure()
     asked = asked_for(config, untrained, 50, {"trees": 2, **variant})
     chosen = positions(config, 3, 17)[:5]
     batch, rows = Batch(config, len(chosen), 0), np.arange(len(chosen))
     for row, position in enumerate(chosen):
         batch.restore(row, position)
 
-    def moves(agent: MctsAgent, asked_rows: np.ndarray) -> list[int]:
+    def moves(agent: MctsBot, asked_rows: np.ndarray) -> list[int]:
         agent.start(asked_rows, asked_rows.astype(np.uint64) + np.uint64(7))
         return agent.act(TrustedDecisions(batch, asked_rows)).tolist()
 
-    alone = [moves(MctsAgent(asked, config), rows[row : row + 1])[0] for row in rows]
-    together = MctsAgent(asked, config)
+    alone = [moves(MctsBot(asked, config), rows[row : row + 1])[0] for row in rows]
+    together = MctsBot(asked, config)
     first = moves(together, rows)
-    assert first == alone == moves(MctsAgent(replace(asked, threads=3), config), rows)
+    assert first == alone == moves(MctsBot(replace(asked, threads=3), config), rows)
     assert first == moves(together, rows)  # started anew
     longer = replace(asked, iterations=400, trees=1)
     searched = [search(p, longer, seed=1).visits.tolist() for p in chosen[:2]]
@@ -192,7 +194,7 @@ def test_a_move_is_a_function_of_seed_and_position(game, variant, untrained):
 @pytest.mark.parametrize("game", GAMES)
 def test_a_sure_win_is_taken(game, variant, untrained):
     """Last decisions of games of which one choice wins at once and another does not."""
-    config = kepler_envs.game(game).configure(kepler_envs.game(game).min_players)
+    config = kepler_envs.load_game(game).configure(kepler_envs.load_game(game).min_players)
     found = 0
     for seed in range(games_to_play(40)):
         *_, (position, _), _ = play(config, seed)
@@ -212,13 +214,13 @@ def test_a_sure_win_is_taken(game, variant, untrained):
 
 @pytest.mark.parametrize("game", GAMES)
 def test_it_beats_uniform_play(game):
-    config = kepler_envs.game(game).configure()
-    result = evaluate(agents.load("mcts:60,threads=2", config), agents.load("uniform", config), config, 24)
+    config = kepler_envs.load_game(game).configure()
+    result = evaluate(bots.load("mcts:60,threads=2", config), bots.load("uniform", config), config, 24)
     assert result.wins.low > 1 / config.num_players
 
 
 def test_a_budget_of_time_is_a_budget():
-    config = kepler_envs.game("kitten_adventurers").configure()
+    config = kepler_envs.load_game("kitten_adventurers").configure()
     position = Snapshot.deal(config, 1)
     short, long = (search(position, MctsConfig(milliseconds=ms), seed=1) for ms in (1, 200))
     assert 16 <= short.iterations < long.iterations
@@ -250,29 +252,29 @@ def test_a_budget_of_time_is_a_budget():
     ],
 )
 def test_what_is_not_allowed_is_said(spec, words):
-    with pytest.raises(AgentError) as caught:
-        agents.load(spec, kepler_envs.game("kitten_adventurers").configure())
+    with pytest.raises(BotError) as caught:
+        bots.load(spec, kepler_envs.load_game("kitten_adventurers").configure())
     assert words in str(caught.value)
 
 
 def test_a_row_that_was_not_started_is_refused():
-    config = kepler_envs.game("kitten_adventurers").configure()
-    agent, batch = agents.load("mcts:5", config), Batch(config, 2, 0)
+    config = kepler_envs.load_game("kitten_adventurers").configure()
+    agent, batch = bots.load("mcts:5", config), Batch(config, 2, 0)
     agent.start(np.array([0]), np.array([1], np.uint64))
-    with pytest.raises(AgentError, match="row 1"):
+    with pytest.raises(BotError, match="row 1"):
         agent.act(TrustedDecisions(batch, np.arange(2)))
 
 
 def test_a_finished_game_is_refused():
-    *_, (position, _) = play(kepler_envs.game("kitten_adventurers").configure(2), 1)
+    *_, (position, _) = play(kepler_envs.load_game("kitten_adventurers").configure(2), 1)
     with pytest.raises(ValueError, match="over"):
         search(position, MctsConfig(iterations=5))
 
 
 SEARCH_ONE = """
 import json, kepler_envs
-from agents.mcts import MctsConfig, search
-position = kepler_envs.Snapshot.deal(kepler_envs.game("kitten_adventurers").configure(2), 4)
+from kepler_envs.bots.search import MctsConfig, search
+position = kepler_envs.Snapshot.deal(kepler_envs.load_game("kitten_adventurers").configure(2), 4)
 variants = ({"selection": "puct"}, {"selection": "ucb"}, {"paired": 1, "opponents": "policy"})
 results = [search(position, MctsConfig(iterations=25, **variant), seed=3) for variant in variants]
 print(json.dumps([[result.tree.tobytes().hex(), result.action] for result in results]))

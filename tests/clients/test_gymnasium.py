@@ -18,9 +18,9 @@ GAME = "kepler/kitten_adventurers-v0"
 SHORT = {"num_players": 2, "quest_size": 1}
 
 
-@pytest.mark.parametrize("name", kepler_envs.games())
+@pytest.mark.parametrize("name", kepler_envs.list_games())
 def test_its_checker(name):
-    check_env(gymnasium.make(f"kepler/{kepler_envs.game(name).id}").unwrapped, skip_render_check=True)
+    check_env(gymnasium.make(f"kepler/{kepler_envs.load_game(name).id}").unwrapped, skip_render_check=True)
 
 
 @pytest.mark.parametrize("mode", [None, "sync", "async"])

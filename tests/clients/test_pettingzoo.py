@@ -24,10 +24,10 @@ OLDER = Path(sys.prefix) / "older"
 """Where the Makefile installs the oldest PettingZoo that is allowed."""
 
 
-@pytest.mark.parametrize("name", kepler_envs.games())
+@pytest.mark.parametrize("name", kepler_envs.list_games())
 def test_its_checks(name):
     def build(**settings):
-        return pettingzoo.make("aec", f"kepler/{kepler_envs.game(name).id}", **settings)
+        return pettingzoo.make("aec", f"kepler/{kepler_envs.load_game(name).id}", **settings)
 
     api_test(build(), num_cycles=200)
     seed_test(build, num_cycles=100)
@@ -60,7 +60,7 @@ from pettingzoo.test import api_test, seed_test
 for name in ("kitten_adventurers", "kepler_run"):
     api_test(kepler_envs.make(name), num_cycles=100)
     seed_test(lambda: kepler_envs.make(name), num_cycles=100)
-    env = gymnasium.make(f"kepler/{kepler_envs.game(name).id}")
+    env = gymnasium.make(f"kepler/{kepler_envs.load_game(name).id}")
     observation, info = env.reset(seed=1)
     env.step(int(np.flatnonzero(info["action_mask"])[0]))
 """

@@ -17,7 +17,7 @@ import kepler_envs
 
 
 @pytest.mark.parametrize("mask_in", ["observation", "info"])
-@pytest.mark.parametrize("name", kepler_envs.games())
+@pytest.mark.parametrize("name", kepler_envs.list_games())
 def test_its_wrapper_plays_games(name, mask_in):
     torch.manual_seed(1)
     options = {"quest_size": 1} if name == "kitten_adventurers" else {}
@@ -38,4 +38,4 @@ def test_its_wrapper_plays_games(name, mask_in):
 
 def test_gymnasium_through_torchrl():
     env = GymEnv("kepler/kitten_adventurers-v0", num_players=2, quest_size=1)
-    assert env.rollout(5)["observation"].shape[-1] == kepler_envs.game("kitten_adventurers").observation.size
+    assert env.rollout(5)["observation"].shape[-1] == kepler_envs.load_game("kitten_adventurers").observation.size

@@ -24,7 +24,7 @@ import pytest
 
 import kepler_envs
 from kepler_envs import Configuration, Game, OptionError, Snapshot
-from kepler_envs.registry import games
+from kepler_envs.registry import list_games
 from tests.choosing import Chooser, eager, uniform
 
 
@@ -77,16 +77,16 @@ def check_in_bounds(position: Snapshot) -> None:
 
 
 def _configurations() -> Iterator[Any]:
-    for name in games():
-        game = kepler_envs.game(name)
+    for name in list_games():
+        game = kepler_envs.load_game(name)
         for players in range(game.min_players, game.max_players + 1):
             yield pytest.param(game.configure(players), id=f"{name}-{players}")
 
 
 def _few_configurations() -> Iterator[Any]:
     """Fewest, default and most players: for what takes long."""
-    for name in games():
-        game = kepler_envs.game(name)
+    for name in list_games():
+        game = kepler_envs.load_game(name)
         for players in sorted({game.min_players, game.default_players, game.max_players}):
             yield pytest.param(game.configure(players), id=f"{name}-{players}")
 
@@ -110,8 +110,8 @@ def variations(game: Game) -> Iterator[Configuration]:
 
 
 def _variations() -> Iterator[Any]:
-    for name in games():
-        for config in variations(kepler_envs.game(name)):
+    for name in list_games():
+        for config in variations(kepler_envs.load_game(name)):
             changed = {key: value for key, value in config.values.items() if value != _default(config.game, key)}
             yield pytest.param(config, id=f"{name}-" + "-".join(f"{key}={value}" for key, value in changed.items()))
 
@@ -120,7 +120,9 @@ def _default(game: Game, name: str) -> Any:
     return next(option.default for option in game.option_list if option.name == name)
 
 
-every_game = pytest.mark.parametrize("game", [pytest.param(kepler_envs.game(name), id=name) for name in games()])
+every_game = pytest.mark.parametrize(
+    "game", [pytest.param(kepler_envs.load_game(name), id=name) for name in list_games()]
+)
 every_player_count = pytest.mark.parametrize("config", list(_configurations()))
 few_player_counts = pytest.mark.parametrize("config", list(_few_configurations()))
 every_option = pytest.mark.parametrize("config", list(_variations()))

@@ -118,7 +118,7 @@ def test_what_things_say_they_are(game: Game) -> None:
 
 
 def test_a_configuration_names_what_is_not_the_default(tmp_path) -> None:
-    game = kepler_envs.game("kitten_adventurers")
+    game = kepler_envs.load_game("kitten_adventurers")
     own = tmp_path / "own.toml"
     own.write_text((game.scope.folders[1] / "components.toml").read_text())
     config = game.configure(3, own, quest_size=5)

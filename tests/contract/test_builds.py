@@ -13,7 +13,7 @@ import kepler_envs
 from tests.effort import DEEP
 
 REPOSITORY = Path(__file__).parents[2]
-every_name = pytest.mark.parametrize("name", kepler_envs.games())
+every_name = pytest.mark.parametrize("name", kepler_envs.list_games())
 
 IN_BOTH_BUILDS = "resampling_is_reproducible or playthrough_is_unchanged or extreme_file"
 """Tests of the contract that touch every verb in the fewest kernels, as compiling takes most of the time: what the quick profile
@@ -65,7 +65,7 @@ built = []
 find_folder = kernel.Scope.cache_folder
 kernel.Scope.cache_folder = lambda scope: built.append(scope.name) or find_folder(scope)
 
-game = kepler_envs.game(sys.argv[1])
+game = kepler_envs.load_game(sys.argv[1])
 count = warmup.compile_kernels(warmup.kernels(game))
 assert len(built) == count, (built, count)
 env = kepler_envs.make(game.id, shaping=0.5) if "shaping" in {o.name for o in game.option_list} else kepler_envs.make(game.id)

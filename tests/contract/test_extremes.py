@@ -29,10 +29,10 @@ EVERY = 37
 
 
 def _cases() -> Iterator[Any]:
-    for name in kepler_envs.games():
+    for name in kepler_envs.list_games():
         if importlib.util.find_spec(f"tests.games.{name}.extremes") is None:
             continue
-        game = kepler_envs.game(name)
+        game = kepler_envs.load_game(name)
         for kind in ("largest", "smallest"):
             for players in (game.min_players, game.max_players):
                 yield pytest.param(name, kind, players, id=f"{name}-{kind}-{players}")
@@ -43,7 +43,7 @@ def test_extreme_file(name: str, kind: str, players: int, tmp_path: Path) -> Non
     """Eager and uniform games to their end, with every observation in its bounds; a build with bounds checks runs this, too."""
     extremes = importlib.import_module(f"tests.games.{name}.extremes")
     path = write_rows(tmp_path / "extreme.toml", getattr(extremes, kind)(players))
-    config = kepler_envs.game(name).configure(players, path, **extremes.options(kind, players))
+    config = kepler_envs.load_game(name).configure(players, path, **extremes.options(kind, players))
     check_invariants = hooks_of(config.game).check_invariants
     for seed in range(games_to_play(8)):
         for number, (position, _) in enumerate(play(config, seed)):

@@ -73,7 +73,7 @@ def test_pictures_of_a_seat_show_what_it_knows(game: Game) -> None:
 def test_games_lists_names(game: Game) -> None:
     """Also after a game was loaded: the folder of the games has the same name as the function."""
     kepler_envs.make(game.id)
-    assert game.name in kepler_envs.games()
+    assert game.name in kepler_envs.list_games()
 
 
 @every_game
@@ -82,7 +82,7 @@ def test_registry(game: Game) -> None:
     assert env.unwrapped.config.game is game
     assert env.unwrapped.config.num_players == game.default_players
     assert env.metadata["name"] == f"{game.name}_v{game.version}"
-    assert kepler_envs.game(game.name) is kepler_envs.game(game.id) is game
+    assert kepler_envs.load_game(game.name) is kepler_envs.load_game(game.id) is game
     with pytest.raises(KeyError, match=f"no game 'chess'; there are: .*{game.name}"):
         kepler_envs.make("chess")
     with pytest.raises(KeyError, match=f"no version '999' of {game.name}; there is: {game.id}"):

@@ -43,7 +43,7 @@ def test_playthrough_is_a_whole_game(path: Path) -> None:
     assert path.stat().st_size < 200_000
 
 
-@pytest.mark.parametrize("name", kepler_envs.games())
+@pytest.mark.parametrize("name", kepler_envs.list_games())
 def test_uncompiled_game_is_the_same(name: str) -> None:
     """The same source as plain Python (NUMBA_DISABLE_JIT=1), for whole golden playthroughs: one, or in the deep profile all."""
     paths = [path for path in playthroughs.files() if path.parts[-3] == name][: None if DEEP else 1]

@@ -15,7 +15,7 @@ from random import Random
 import numpy as np
 
 from kepler_envs import Configuration, Snapshot
-from kepler_envs.engine import single
+from kepler_envs.engine import one_game
 from tests.contract.subjects import chooser, every_player_count, hooks_of
 from tests.effort import games_to_play
 
@@ -161,5 +161,5 @@ def check_shown(one: Snapshot, two: Snapshot, watcher: int, with_text: bool) -> 
 def potential(position: Snapshot) -> np.ndarray:
     """What shaping rewards are the differences of, float32 (P,)."""
     out = np.zeros(position.config.num_players, np.float32)
-    single.potential_kernel(position.game)(position.states, position.config.tables, out)
+    one_game.potential_kernel(position.game)(position.states, position.config.tables, out)
     return out

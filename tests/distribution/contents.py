@@ -55,7 +55,7 @@ def check_wheel(wheel: Path) -> list[str]:
     _need(not expected - shipped, f"{wheel.name} lacks {sorted(expected - shipped)}")
     _need(not shipped - expected, f"{wheel.name} should not hold {sorted(shipped - expected)}")
     _need("kepler_envs/py.typed" in shipped, f"{wheel.name} has no marker for type checkers")
-    for game in kepler_envs.games():
+    for game in kepler_envs.list_games():
         _need(f"kepler_envs/games/{game}/components.toml" in shipped, f"{wheel.name} has no components of {game}")
     required = [line for line in metadata.get_all("Requires-Dist") or [] if "extra ==" not in line]
     found = {line.split(">")[0].split("<")[0].split("=")[0].strip() for line in required}

@@ -23,7 +23,7 @@ ABSENT = ("torch", "stable_baselines3", "agents", "rich", "tyro")
 
 def play(name: str, folder: Path) -> str:
     """A random game by way of PettingZoo, then its replay; one line about it."""
-    env = pettingzoo.make("aec", f"kepler/{kepler_envs.game(name).id}")
+    env = pettingzoo.make("aec", f"kepler/{kepler_envs.load_game(name).id}")
     env.reset(seed=SEED)
     for agent in env.possible_agents:
         env.action_space(agent).seed(SEED)
@@ -52,7 +52,7 @@ def play(name: str, folder: Path) -> str:
 
 def sit_down(name: str) -> None:
     """A few decisions of one seat, by way of Gymnasium."""
-    env = gymnasium.make(f"kepler/{kepler_envs.game(name).id}")
+    env = gymnasium.make(f"kepler/{kepler_envs.load_game(name).id}")
     observation, info = env.reset(seed=SEED)
     for _ in range(5):
         assert env.observation_space.contains(observation)
@@ -68,7 +68,7 @@ def main(folder: Path) -> None:
     assert not present, f"not a clean environment: {present} are installed"
     assert files("kepler_envs").joinpath("py.typed").is_file(), "no py.typed"
     print(f"Python {sys.version.split()[0]}, kepler_envs {kepler_envs.__version__}")
-    for name in kepler_envs.games():
+    for name in kepler_envs.list_games():
         print(play(name, folder), flush=True)
         sit_down(name)
 

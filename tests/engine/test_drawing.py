@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from kepler_envs.engine import window
+from kepler_envs.engine import render_window
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -169,8 +169,8 @@ def test_star_points_upwards():
 def no_display(monkeypatch):
     """Neither a display nor anything known about windows yet."""
     monkeypatch.delenv("DISPLAY", raising=False)
-    monkeypatch.setattr(window, "_unavailable", False)
-    monkeypatch.setattr(window, "_windows", {})
+    monkeypatch.setattr(render_window, "_unavailable", False)
+    monkeypatch.setattr(render_window, "_windows", {})
 
 
 def picture() -> np.ndarray:
@@ -180,16 +180,16 @@ def picture() -> np.ndarray:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems need no DISPLAY")
 def test_pixels_need_no_display_and_a_window_without_one_is_refused_once(no_display, capsys):
     assert every_shape().rgb().any()
-    assert window.show(picture(), "a") is False
+    assert render_window.show(picture(), "a") is False
     assert "no window can be opened" in capsys.readouterr().err
-    assert window.show(picture(), "b") is False
+    assert render_window.show(picture(), "b") is False
     assert capsys.readouterr().err == ""
-    window.close()
+    render_window.close()
 
 
 def test_a_window_without_tkinter_is_refused(no_display, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "tkinter", None)
-    assert window.show(picture(), "a") is False
+    assert render_window.show(picture(), "a") is False
     assert "tkinter" in capsys.readouterr().err
 
 
@@ -210,18 +210,20 @@ def test_a_window_is_opened_once_per_title_updated_in_place_and_closed(no_displa
             self.closed = True
 
     pytest.importorskip("tkinter")
-    monkeypatch.setattr(window, "_Window", Recorder)
-    assert window.show(picture(), "a") and window.show(picture(), "a") and window.show(picture(), "b")
+    monkeypatch.setattr(render_window, "_Window", Recorder)
+    assert (
+        render_window.show(picture(), "a") and render_window.show(picture(), "a") and render_window.show(picture(), "b")
+    )
     assert Recorder.opened == ["a", "b"]
-    first, second = window._windows["a"], window._windows["b"]
+    first, second = render_window._windows["a"], render_window._windows["b"]
     assert (len(first.pictures), len(second.pictures)) == (2, 1)
-    window.close("a")
+    render_window.close("a")
     assert (first.closed, second.closed) == (True, False)
-    window.close()
-    assert second.closed and not window._windows
+    render_window.close()
+    assert second.closed and not render_window._windows
 
 
 @pytest.mark.parametrize("wrong", [np.zeros((4, 6), np.uint8), np.zeros((4, 6, 3)), np.zeros((4, 6, 4), np.uint8)])
 def test_a_window_takes_pictures_only(wrong):
     with pytest.raises(ValueError, match="uint8"):
-        window.show(wrong, "a")
+        render_window.show(wrong, "a")

@@ -17,7 +17,7 @@ from kepler_envs import Batch, ComponentError, IllegalAction, KeplerEnv, Snapsho
 from kepler_envs.engine.game import TERMINATED
 from kepler_envs.engine.seeds import following_seed, stream_seed
 
-plain = kepler_envs.game("kitten_adventurers")
+plain = kepler_envs.load_game("kitten_adventurers")
 
 def setup(s, t, o):
     """Every deal whose generator is even is won by the seat that would begin; of the others by whoever empties the pile."""

@@ -184,7 +184,7 @@ def test_games_see_edited_rules_and_components(tmp_path: Path) -> None:
     code = (
         "import kepler_envs\n"
         "from kepler_envs import Snapshot\n"
-        "config = kepler_envs.game('kitten_adventurers').configure(4)\n"
+        "config = kepler_envs.load_game('kitten_adventurers').configure(4)\n"
         "states = [Snapshot.deal(config, seed).state for seed in range(9)]\n"
         "print(*(int(state['player']['hand_count'][0]) for state in states), *(int(state['seat']) for state in states))\n"
     )

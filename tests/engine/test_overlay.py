@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kepler_envs.engine.layout import overlay
+from kepler_envs.engine.overlay import overlay
 
 INNER = np.dtype([("x", "i1"), ("y", "i1")], align=True)
 

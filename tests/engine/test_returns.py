@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kepler_envs.engine.results import rank_returns, win_returns
+from kepler_envs.engine.returns import rank_returns, win_returns
 
 
 def returns(function: object, places: list[int]) -> list[float]:

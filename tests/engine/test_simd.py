@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import pytest
 
-from kepler_envs.engine import rows
+from kepler_envs.engine import simd
 from kepler_envs.engine.kernel import JIT_ENABLED, helper
 
 SIZES = [1, 2, 3, 7, 8, 14, 31, 34, 40, 64, 67]
@@ -36,9 +36,9 @@ def test_rows(size: int, item: str, out_item: str) -> None:
     @helper
     def write(records, out, place, difference):
         if difference:
-            rows.write_difference(out, place, records[1].row, records[1].minus)
+            simd.write_difference(out, place, records[1].row, records[1].minus)
         else:
-            rows.write_row(out, place, records[1].row)
+            simd.write_row(out, place, records[1].row)
 
     records = record_of(size, item)
     records["row"][1], records["minus"][1] = random_row(size, item, size), random_row(size, item, size + 1)
@@ -47,9 +47,9 @@ def test_rows(size: int, item: str, out_item: str) -> None:
         expected = out.copy()
         write(records, out, GUARD, difference)
         if difference:
-            rows.write_difference_portable(expected, GUARD, records[1]["row"], records[1]["minus"])
+            simd.write_difference_portable(expected, GUARD, records[1]["row"], records[1]["minus"])
         else:
-            rows.write_row_portable(expected, GUARD, records[1]["row"])
+            simd.write_row_portable(expected, GUARD, records[1]["row"])
         assert np.array_equal(out, expected)
         assert np.array_equal(out[:GUARD], np.arange(GUARD)) and np.array_equal(
             out[-GUARD:], np.arange(size + GUARD, size + 2 * GUARD)
@@ -60,22 +60,22 @@ def test_rows(size: int, item: str, out_item: str) -> None:
 def test_bits_and_bytes(count: int) -> None:
     @helper
     def expand(out, place, word):
-        rows.expand_bits(out, place, word, count)
+        simd.expand_bits(out, place, word, count)
 
     @helper
     def pack(mask, place):
-        return rows.pack_bits(mask, place, count)
+        return simd.pack_bits(mask, place, count)
 
     random = np.random.default_rng(count)
     for word in [0, 1, 2**64 - 1, 1 << (count - 1), *(int(random.integers(0, 2**63)) * 2 + 1 for _ in range(20))]:
         out = np.full(count + 2 * GUARD, 7, np.int8)
         expected = out.copy()
         expand(out, GUARD, np.uint64(word))
-        rows.expand_bits_portable(expected, GUARD, np.uint64(word), count)
+        simd.expand_bits_portable(expected, GUARD, np.uint64(word), count)
         assert np.array_equal(out, expected)
         assert out[GUARD : GUARD + count].tolist() == [word >> index & 1 for index in range(count)]
         assert (out[:GUARD] == 7).all() and (out[GUARD + count :] == 7).all()
-        assert int(pack(out, GUARD)) == int(rows.pack_bits_portable(out, GUARD, count)) == word % 2**count
+        assert int(pack(out, GUARD)) == int(simd.pack_bits_portable(out, GUARD, count)) == word % 2**count
 
 
 def refuse(function: Callable[..., None], message: str, *arguments: object) -> None:
@@ -87,10 +87,10 @@ def test_rows_that_do_not_fit() -> None:
     """Unsigned rows, rows wider than the output, and pairs of different rows are refused when compiling."""
 
     def write(records, out):
-        rows.write_row(out, 0, records[0].row)
+        simd.write_row(out, 0, records[0].row)
 
     def subtract(records, out):
-        rows.write_difference(out, 0, records[0].row, records[0].minus)
+        simd.write_difference(out, 0, records[0].row, records[0].minus)
 
     out = np.zeros(40, np.int16)
     refuse(write, "must be a one-dimensional signed field of a record", record_of(4, "u1"), out)
@@ -98,6 +98,6 @@ def test_rows_that_do_not_fit() -> None:
     refuse(subtract, "rows differ", record_of(4, "i1", "i2"), out)
 
     def expand(out, count):
-        rows.expand_bits(out, 0, np.uint64(1), count + out[0])
+        simd.expand_bits(out, 0, np.uint64(1), count + out[0])
 
     refuse(expand, "count must be a constant", np.zeros(9, np.int8), 3)

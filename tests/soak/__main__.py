@@ -18,9 +18,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from agents.tournament.run import current_commit
-from kepler_envs.cli.common import make_console
-from kepler_envs.registry import games
+from kepler_envs.registry import list_games
+from kepler_envs.revision import commit
+from kepler_envs.terminal import make_console
 from tests.soak.games import ROWS, STEPS
 from tests.soak.trials import CYCLE, KINDS, Trial, run
 
@@ -117,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description="Play everything there is and check it.")
     parser.add_argument("--minutes", type=float, help="for so long; 10 unless --decisions is given")
     parser.add_argument("--decisions", type=int, help="until every game has had so many decisions")
-    parser.add_argument("--games", nargs="+", choices=games(), default=games(), help="these only")
+    parser.add_argument("--games", nargs="+", choices=list_games(), default=list_games(), help="these only")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS, help="these kinds of trials only")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="of the first trial of every game")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="trials side by side")
@@ -132,7 +132,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     minutes = 10.0 if asked.minutes is None and asked.decisions is None else asked.minutes
     soak(run_, asked.decisions, minutes, asked.processes, console)
     console.print(run_.table())
-    console.print(f"seeds from {asked.seed} on, commit {current_commit() or 'unknown'}; {len(run_.findings)} findings")
+    console.print(f"seeds from {asked.seed} on, commit {commit(12) or 'unknown'}; {len(run_.findings)} findings")
     return int(bool(run_.findings))
 
 

@@ -17,14 +17,13 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import agents
 import kepler_envs
-from agents.protocol import AgentError, play_games
-from agents.published import find_published
-from agents.tournament.ledger import Ledger, LedgerError
-from agents.tournament.play import GameResult
-from kepler_envs import ComponentError, Game, OptionError, Snapshot
+from kepler_envs import ComponentError, Game, OptionError, Snapshot, bots
+from kepler_envs.bots.protocol import BotError, play_games
+from kepler_envs.bots.published import find_published
 from kepler_envs.engine.replay import ReplayError, configuration_of, read_replay, record, verify, write_replay
+from kepler_envs.tournament.ledger import Ledger, LedgerError
+from kepler_envs.tournament.play import GameResult
 
 DAMAGES_OF_EACH = 20
 
@@ -190,12 +189,12 @@ def _make_checkpoint(game: Game, folder: Path) -> Path:
 def _read_checkpoint(game: Game, path: Path) -> bytes:
     """The end of a game that the network plays with itself."""
     config = game.configure()
-    return play_games(agents.load(f"ppo:{path}", config), config, games=1, seed=3).final_state.tobytes()
+    return play_games(bots.load(f"ppo:{path}", config), config, games=1, seed=3).final_state.tobytes()
 
 
 KINDS = (
     Kind("component", _make_components, _read_components, (ComponentError, OptionError), _anything),
     Kind("replay", _make_replay, _read_replay, (ReplayError,), _begins_like),
     Kind("ledger", _make_ledger, _read_ledger, (LedgerError,)),
-    Kind("checkpoint", _make_checkpoint, _read_checkpoint, (AgentError,)),
+    Kind("checkpoint", _make_checkpoint, _read_checkpoint, (BotError,)),
 )

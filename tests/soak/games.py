@@ -10,8 +10,8 @@ from random import Random
 import numpy as np
 
 import kepler_envs
-from agents.greedy import greedy_policy
 from kepler_envs import Batch, Configuration, Game, Snapshot
+from kepler_envs.bots.greedy import greedy_policy
 from kepler_envs.engine.game import TRUNCATED, record_array
 from kepler_envs.engine.playout import choose_kernel
 from kepler_envs.engine.rng import GENERATOR

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import kepler_envs
-from kepler_envs.registry import games
+from kepler_envs.registry import list_games
 from tests.soak.damage import damage_files
 from tests.soak.games import play_games
 from tests.soak.streams import compare_streams
@@ -39,7 +39,7 @@ class Trial:
         """``games:ad_astra:17``; ArgumentTypeError."""
         kind, _, rest = text.partition(":")
         game, _, seed = rest.partition(":")
-        if kind not in KINDS or game not in games() or not seed.isdigit():
+        if kind not in KINDS or game not in list_games() or not seed.isdigit():
             raise argparse.ArgumentTypeError(f"{text!r} must read KIND:GAME:SEED, KIND one of {', '.join(KINDS)}")
         return cls(kind, game, int(seed))
 
@@ -47,7 +47,7 @@ class Trial:
 def run(trial: Trial) -> tuple[Counter[str], str]:
     """What a trial tried, and the traceback of what it found, empty if nothing."""
     faulthandler.dump_traceback_later(SECONDS_FOR_A_TRIAL, exit=True)
-    game = kepler_envs.game(trial.game)
+    game = kepler_envs.load_game(trial.game)
     try:
         with tempfile.TemporaryDirectory() as folder:
             if trial.kind == "games":

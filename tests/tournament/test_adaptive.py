@@ -13,11 +13,11 @@ import pytest
 from rich.console import Console
 
 import kepler_envs
-from agents.tournament import adaptive
-from agents.tournament.adaptive import AdaptiveSchedule, choose_tables, information, interval_widths
-from agents.tournament.play import GameResult
-from agents.tournament.run import Tournament
-from agents.tournament.schedule import compositions
+from kepler_envs.cli.tournament import PlayTournament
+from kepler_envs.tournament import adaptive
+from kepler_envs.tournament.adaptive import AdaptiveSchedule, choose_tables, information, interval_widths
+from kepler_envs.tournament.play import GameResult
+from kepler_envs.tournament.schedule import compositions
 
 GAME = "kitten_adventurers"
 
@@ -125,7 +125,7 @@ def test_rounding_up():
 
 def run(out: Path, games: int) -> None:
     settings = {"players": 4, "processes": 1, "bootstrap": 2, "adaptive": True}
-    assert Tournament(game=GAME, out=out, games=games, **settings).run(Console(quiet=True)) == 0
+    assert PlayTournament(game=GAME, out=out, games=games, **settings).run(Console(quiet=True)) == 0
 
 
 def content(out: Path) -> list[list[tuple]]:
@@ -159,7 +159,7 @@ def test_choices_survive_without_the_rounds(tmp_path):
     """What is written is what would be chosen again."""
     run(tmp_path, 60)
     before = content(tmp_path)
-    specs, config = ("uniform", "greedy"), kepler_envs.game(GAME).configure(4)
+    specs, config = ("uniform", "greedy"), kepler_envs.load_game(GAME).configure(4)
     results = [
         GameResult(number, seed, tuple(json.loads(names)), tuple(json.loads(ranks)), (), (), length, "terminated")
         for number, seed, names, ranks, _, _, length in before[0]

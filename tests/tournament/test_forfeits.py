@@ -17,24 +17,24 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-import agents
 import kepler_envs
-from agents.own import EXCEPTION, MIB, PROCESS_DIED, TOO_MUCH_MEMORY, TOO_SLOW, OwnAgent, seeds_of
-from agents.protocol import AgentError, TrustedDecisions
-from agents.tournament import play
-from agents.tournament.__main__ import main
-from agents.tournament.check import CheckError, check
-from agents.tournament.ledger import Ledger, LedgerError
-from agents.tournament.play import ILLEGAL, Course, Forfeit, GameResult, Players, SoFar, places_after_forfeits
-from agents.tournament.run import Tournament
-from agents.tournament.schedule import Schedule
-from agents.tournament.workers import Task, Workers, _Worker
+from kepler_envs import bots
+from kepler_envs.bots.from_file import EXCEPTION, MIB, PROCESS_DIED, TOO_MUCH_MEMORY, TOO_SLOW, BotFromFile, seeds_of
+from kepler_envs.bots.protocol import BotError, TrustedDecisions
+from kepler_envs.cli import main
 from kepler_envs.cli import main as play_or_watch
+from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.engine.batch import Batch
-from tests.agents.misbehaving import ASKED
+from kepler_envs.tournament import play
+from kepler_envs.tournament.check import CheckError, check
+from kepler_envs.tournament.ledger import Ledger, LedgerError
+from kepler_envs.tournament.play import ILLEGAL, Course, Forfeit, GameResult, Players, SoFar, places_after_forfeits
+from kepler_envs.tournament.schedule import Schedule
+from kepler_envs.tournament.workers import Task, Workers, _Worker
+from tests.tournament.misbehaving import ASKED
 
 GAME = "kitten_adventurers"
-CONFIG = kepler_envs.game(GAME).configure(4)
+CONFIG = kepler_envs.load_game(GAME).configure(4)
 FILE = Path(__file__).with_name("misbehaving.py")
 
 
@@ -111,8 +111,8 @@ def test_an_agent_that_fails_in_a_game_of_the_command_line_is_an_error(capsys):
 
 def test_a_process_that_ends_says_how(tmp_path):
     (tmp_path / "mine.py").write_text("import os\nAgent = lambda config: os._exit(5)\n")
-    with pytest.raises(AgentError, match="its process ended with exit code 5"):
-        agents.load(f"python:{tmp_path / 'mine.py'}:Agent", CONFIG)
+    with pytest.raises(BotError, match="its process ended with exit code 5"):
+        bots.load(f"python:{tmp_path / 'mine.py'}:Agent", CONFIG)
     players, games = games_with("EndsTheProcess", 12)
     forfeits = players.play_alone(next(filter(is_time, games)))[1].forfeits
     assert [(each.reason, each.details) for each in forfeits] == [
@@ -145,8 +145,8 @@ def test_a_hog_of_memory_forfeits_and_begins_anew():
 
 
 def test_too_little_memory_for_the_process_itself():
-    with pytest.raises(AgentError, match="1 MiB of memory are too few: its process takes"):
-        agents.load(own("Lowest"), CONFIG, memory=MIB)
+    with pytest.raises(BotError, match="1 MiB of memory are too few: its process takes"):
+        bots.load(own("Lowest"), CONFIG, memory=MIB)
 
 
 # ---------------------------------------------------------------- what an agent can reach
@@ -186,7 +186,7 @@ def test_snapshots_are_drawn_for_the_seat_whatever_else_is_played():
 
 def test_snapshots_do_not_tell_what_is_hidden():
     """Two games that a seat cannot tell apart give it the same snapshots."""
-    agent = agents.load(own("Samples"), CONFIG)
+    agent = bots.load(own("Samples"), CONFIG)
     batch = Batch(CONFIG, 2, 3)
     rows = np.arange(2)
     for _ in range(30):
@@ -256,9 +256,9 @@ class Cheat:
 
 
 def test_a_changed_state_is_noticed_before_the_game_counts(tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(agents.KINDS, "ppo", agents.Kind("ppo:PATH", "a cheat", lambda argument, config: Cheat()))
+    monkeypatch.setitem(bots.KINDS, "ppo", bots.Kind("ppo:PATH", "a cheat", lambda argument, config: Cheat()))
     command = [GAME, "--agents", "uniform", "ppo:x", "--games", "12", "--processes", "1", "--out", str(tmp_path)]
-    assert main(command) == 1
+    assert main(["tournament", *command]) == 1
     said = capsys.readouterr().err
     assert re.search(r"tournament: game \d+ \(seed \d+\) does not follow from its seed and its \d+ decisions: ", said)
     with sqlite3.connect(tmp_path / "games.sqlite") as database:
@@ -374,7 +374,7 @@ def test_ctrl_c_stops_the_tournament_and_is_no_forfeit(tmp_path, capsys):
         str(tmp_path),
     ]
     threading.Thread(target=interrupt).start()
-    assert main(command) == 130
+    assert main(["tournament", *command]) == 130
     assert "finishing the games that are being played; Ctrl-C again drops them" in capsys.readouterr().out
     with sqlite3.connect(tmp_path / "games.sqlite") as database:
         assert database.execute("SELECT (SELECT count(*) FROM games), (SELECT count(*) FROM forfeits)").fetchone() == (
@@ -410,7 +410,8 @@ def test_a_ledger_of_another_format_is_refused(tmp_path):
 def test_a_report_with_forfeits(tmp_path):
     settings = {"players": 4, "processes": 1, "bootstrap": 2, "games": 24}
     assert (
-        Tournament(game=GAME, agents=("uniform", own("Raises")), out=tmp_path, **settings).run(Console(quiet=True)) == 0
+        PlayTournament(game=GAME, agents=("uniform", own("Raises")), out=tmp_path, **settings).run(Console(quiet=True))
+        == 0
     )
     data = json.loads((tmp_path / "leaderboard.json").read_text())
     (group,) = data["forfeits"]
@@ -427,7 +428,7 @@ def test_a_report_with_forfeits(tmp_path):
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan"])
 def test_a_limit_is_above_0(tmp_path, capsys, seconds):
-    assert main([GAME, "--seconds-per-decision", seconds, "--out", str(tmp_path / "out")]) == 2
+    assert main(["tournament", GAME, "--seconds-per-decision", seconds, "--out", str(tmp_path / "out")]) == 2
     assert "--seconds-per-decision" in capsys.readouterr().err
 
 
@@ -435,9 +436,9 @@ def test_a_limit_is_above_0(tmp_path, capsys, seconds):
 
 
 def test_agents_of_your_own():
-    agent = agents.load(own("Lowest"), CONFIG)
-    assert agent.name == own("Lowest") and isinstance(agent, OwnAgent)
-    assert agents.fingerprint(own("Lowest")) == agents.fingerprint(own("Raises")) != ""
+    agent = bots.load(own("Lowest"), CONFIG)
+    assert agent.name == own("Lowest") and isinstance(agent, BotFromFile)
+    assert bots.fingerprint(own("Lowest")) == bots.fingerprint(own("Raises")) != ""
     assert np.array_equal(Players(("uniform", own("Lowest")), CONFIG)._policies >= 0, [True, False])
 
 
@@ -454,5 +455,5 @@ def test_agents_of_your_own():
     ],
 )
 def test_files_without_an_agent(spec, message):
-    with pytest.raises(AgentError, match=message):
-        agents.load(spec, CONFIG)
+    with pytest.raises(BotError, match=message):
+        bots.load(spec, CONFIG)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from agents.tournament import run as tournament_module
-from agents.tournament.__main__ import main
-from agents.tournament.ledger import Ledger, LedgerError
-from agents.tournament.play import Forfeit, GameResult
+from kepler_envs.cli import main
+from kepler_envs.tournament import run as tournament_module
+from kepler_envs.tournament.ledger import Ledger, LedgerError
+from kepler_envs.tournament.play import Forfeit, GameResult
 
 DAMAGES = 200
 IDENTITY = {"game": "x", "agents": ["a", "b"], "seed": 7}
@@ -185,18 +185,18 @@ def test_a_tournament_on_a_full_disk_ends_in_one_line(tmp_path, monkeypatch, cap
         add(self, [replace(each, forfeits=long) for each in results], options, commit)
 
     command = [GAME, "--bootstrap", "2", "--processes", "1", "--out", str(tmp_path)]
-    assert main([*command, "--games", "12"]) == 0
+    assert main(["tournament", *command, "--games", "12"]) == 0
     command += ["--games", "24"]
     with monkeypatch.context() as changed:
         changed.setattr(Ledger, "add", full)
-        assert main(command) == 1
+        assert main(["tournament", *command]) == 1
     said = capsys.readouterr().err
     assert (
         said.startswith("tournament: ") and said.count("\n") == 1 and "make room, and the same command goes on" in said
     )
     with sqlite3.connect(tmp_path / "games.sqlite") as database:
         assert database.execute("SELECT count(*) FROM games").fetchone() == (12,)
-    assert main(command) == 0
+    assert main(["tournament", *command]) == 0
 
 
 def test_a_report_on_a_full_disk_is_one_line_too(tmp_path, monkeypatch, capsys):
@@ -205,11 +205,11 @@ def test_a_report_on_a_full_disk_is_one_line_too(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(tournament_module, "write_report", full)
     command = [GAME, "--games", "12", "--bootstrap", "2", "--processes", "1", "--out", str(tmp_path)]
-    assert main(command) == 1
+    assert main(["tournament", *command]) == 1
     assert capsys.readouterr().err == "tournament: [Errno 28] No space left on device: 'results.md'\n"
 
 
 def test_a_folder_that_cannot_be_made_is_not_possible(tmp_path, capsys):
     (tmp_path / "out").write_text("a file")
-    assert main([GAME, "--games", "12", "--processes", "1", "--out", str(tmp_path / "out")]) == 2
+    assert main(["tournament", GAME, "--games", "12", "--processes", "1", "--out", str(tmp_path / "out")]) == 2
     assert "File exists" in capsys.readouterr().err

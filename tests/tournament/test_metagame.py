@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from agents.tournament import metagame, standings
-from agents.tournament.metagame import alone_tables, alpha_rank, evaluate, nash_averaging
-from agents.tournament.play import GameResult
+from kepler_envs.tournament import metagame, standings
+from kepler_envs.tournament.metagame import alone_tables, alpha_rank, evaluate, nash_averaging
+from kepler_envs.tournament.play import GameResult
 
 CYCLE = np.array([[0, -0.6, 0.6], [0.6, 0, -0.6], [-0.6, 0.6, 0]])
 DOMINANCE = np.array([[0, 0.5, 0.8], [-0.5, 0, 0.3], [-0.8, -0.3, 0]])

@@ -8,7 +8,7 @@ import choix
 import numpy as np
 import pytest
 
-from agents.tournament.ratings import IMAGINARY_WINS, POINTS_PER_UNIT, count_orders, finishing_orders, fit, rate
+from kepler_envs.tournament.ratings import IMAGINARY_WINS, POINTS_PER_UNIT, count_orders, finishing_orders, fit, rate
 
 
 def simulate(

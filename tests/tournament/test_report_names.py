@@ -10,9 +10,10 @@ from xml.etree import ElementTree
 import pytest
 from rich.console import Console
 
-from agents.tournament.html import PAGE
-from agents.tournament.run import Tournament, replay_paths
+from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.printable import printable, printable_name
+from kepler_envs.tournament.html import PAGE
+from kepler_envs.tournament.run import replay_paths
 
 GAME = "kitten_adventurers"
 BAD = "\x1b[2J\x07 a|b `c` <i>$x$\u202e"
@@ -37,7 +38,8 @@ def shown(tmp_path_factory) -> tuple[Path, str]:
     paper = io.StringIO()
     settings = {"players": 2, "processes": 1, "bootstrap": 2, "games": 6}
     assert (
-        Tournament(game=GAME, agents=("uniform", *specs), out=out, **settings).run(Console(file=paper, width=250)) == 0
+        PlayTournament(game=GAME, agents=("uniform", *specs), out=out, **settings).run(Console(file=paper, width=250))
+        == 0
     )
     return out, paper.getvalue()
 

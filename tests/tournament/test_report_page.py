@@ -14,10 +14,10 @@ import pytest
 from rich.console import Console
 
 import kepler_envs
-from agents.tournament import html, metagame
-from agents.tournament.html import PAGE, _ticks, pictures
-from agents.tournament.run import Tournament
+from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.engine.replay import read_replay
+from kepler_envs.tournament import html, metagame
+from kepler_envs.tournament.html import PAGE, _ticks, pictures
 
 GAME = "kitten_adventurers"
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -30,7 +30,7 @@ def folder(tmp_path_factory) -> Path:
     (out / "learning_curve.csv").write_text("steps,win_rate_uniform,win_rate_greedy\n0,0.25,0.01\n512,0.5,0.1\n")
     agents = ("uniform", "greedy", f"python:{Path(__file__).with_name('misbehaving.py')}:Raises")
     settings = {"players": 4, "processes": 1, "bootstrap": 3, "games": 36}
-    assert Tournament(game=GAME, agents=agents, out=out, **settings).run(Console(quiet=True)) == 0
+    assert PlayTournament(game=GAME, agents=agents, out=out, **settings).run(Console(quiet=True)) == 0
     return out
 
 
@@ -122,7 +122,7 @@ def test_replays_are_shown_from_the_first_to_the_last_position(folder, tree):
 
 def test_pictures_keep_to_their_bytes(folder):
     replay = read_replay(folder / "replays" / "uniform-greedy.jsonl")
-    config = kepler_envs.game(GAME).configure(4)
+    config = kepler_envs.load_game(GAME).configure(4)
     few, many = (list(pictures(replay, config, most)) for most in (150_000, 10_000_000))
     assert 2 <= len(few) < len(many) == html.MOST_PICTURES and sum(len(svg) for _, svg in few) < 150_000
 
@@ -133,7 +133,7 @@ def test_a_learning_curve_is_drawn(folder, monkeypatch):
 
     class Facts:
         specs = ("greedy", "uniform")
-        config = kepler_envs.game(GAME).configure(4)
+        config = kepler_envs.load_game(GAME).configure(4)
 
     (section,) = html._learning_curves(Facts)
     assert 'points="50.0,195.0 720.0,0.0"' in section and "greedy against uniform" in section

@@ -7,7 +7,7 @@ from itertools import combinations, permutations
 
 import pytest
 
-from agents.tournament.schedule import Schedule
+from kepler_envs.tournament.schedule import Schedule
 
 SIZES = [(agents, seats) for agents in (2, 3, 4, 5, 7) for seats in (2, 3, 4, 5, 8)]
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from agents.tournament.play import Forfeit, GameResult
-from agents.tournament.standings import share, standings
+from kepler_envs.tournament.play import Forfeit, GameResult
+from kepler_envs.tournament.standings import share, standings
 
 
 def game(

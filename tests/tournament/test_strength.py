@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 import kepler_envs
-from agents import strength
-from agents.protocol import AgentError
-from agents.strength import Line, Strength, read_lines, write_line
+from docs.build import RECORD
+from kepler_envs.tournament import TournamentError, strength
+from kepler_envs.tournament.strength import Line, Strength, read_lines, write_line
 
 GAME = "kitten_adventurers"
 
@@ -19,7 +19,8 @@ GAME = "kitten_adventurers"
 def measured(stop: threading.Event | None = None, **request) -> str:
     """Run a request; what it printed."""
     output = io.StringIO()
-    strength.run(Strength(GAME, **request), stop or threading.Event(), Console(file=output, width=200))
+    config = kepler_envs.load_game(GAME).configure(request.pop("players", None))
+    strength.measure_all(Strength(config, **request), stop or threading.Event(), Console(file=output, width=200))
     return output.getvalue()
 
 
@@ -70,11 +71,9 @@ def test_stopped_or_late_the_games_so_far_are_written(tmp_path):
     out, stop = tmp_path / "strength.csv", threading.Event()
     measured(agents=("uniform",), games=4000, side_by_side=8, minutes=1e-9, out=out)
     assert read_lines(out)[0].games == 8
-    config, stop = kepler_envs.game(GAME).configure(), threading.Event()
     stop.set()
     line = strength.measure(
-        Strength(GAME, ("uniform",), games=4000, side_by_side=12),
-        config,
+        Strength(kepler_envs.load_game(GAME).configure(), ("uniform",), games=4000, side_by_side=12),
         "uniform",
         "greedy",
         stop,
@@ -88,15 +87,15 @@ def test_stopped_or_late_the_games_so_far_are_written(tmp_path):
 @pytest.mark.parametrize("wrong", [{"games": 0}, {"minutes": -1.0}, {"side_by_side": -4}])
 def test_what_is_not_allowed_is_said(wrong):
     name, value = next(iter(wrong.items()))
-    with pytest.raises(AgentError, match=f"--{name.replace('_', '-')} {value} is not allowed; allowed: above 0"):
-        Strength(GAME, ("greedy",), **wrong)
+    with pytest.raises(TournamentError, match=f"--{name.replace('_', '-')} {value} is not allowed; allowed: above 0"):
+        Strength(kepler_envs.load_game(GAME).configure(), ("greedy",), **wrong)
 
 
 def test_the_record_in_the_pages_holds_together():
-    lines = read_lines()
+    lines = read_lines(RECORD)
     assert len({line.key for line in lines}) == len(lines)
     for line in lines:
-        game = kepler_envs.game(line.game)
+        game = kepler_envs.load_game(line.game)
         assert game.min_players <= line.players <= game.max_players
         assert 0 <= line.low <= line.wins <= line.high <= 1 and line.games > 0 and line.commit
         if line.agent == line.against:

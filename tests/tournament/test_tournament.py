@@ -15,26 +15,27 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-import agents
 import kepler_envs
-from agents.protocol import AgentError, TrustedDecisions
-from agents.tournament import run as tournament_module
-from agents.tournament.__main__ import main
-from agents.tournament.ledger import Ledger, LedgerError
-from agents.tournament.play import GameResult, Players
-from agents.tournament.report import read_learning_curve
-from agents.tournament.run import Tournament, display_names
-from agents.tournament.schedule import Schedule
-from agents.tournament.workers import Workers
+from kepler_envs import bots
+from kepler_envs.bots.protocol import BotError, TrustedDecisions
+from kepler_envs.cli import main
+from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.engine.replay import read_replay, verify
+from kepler_envs.tournament import run as tournament_module
+from kepler_envs.tournament.ledger import Ledger, LedgerError
+from kepler_envs.tournament.play import GameResult, Players
+from kepler_envs.tournament.report import read_learning_curve
+from kepler_envs.tournament.run import display_names
+from kepler_envs.tournament.schedule import Schedule
+from kepler_envs.tournament.workers import Workers
 
 GAME = "kitten_adventurers"
 SPECS = ("uniform", "greedy")
-CONFIG = kepler_envs.game(GAME).configure(4)
+CONFIG = kepler_envs.load_game(GAME).configure(4)
 
 
-def tournament(out: Path, **settings) -> Tournament:
-    return Tournament(game=GAME, players=4, out=out, **{"processes": 1, "games": 120, "bootstrap": 20, **settings})
+def tournament(out: Path, **settings) -> PlayTournament:
+    return PlayTournament(game=GAME, players=4, out=out, **{"processes": 1, "games": 120, "bootstrap": 20, **settings})
 
 
 def run(out: Path, **settings) -> int:
@@ -98,7 +99,7 @@ def test_a_game_is_the_one_its_seed_deals():
 
 
 def test_truncated_games_say_so():
-    players = Players(SPECS, kepler_envs.game(GAME).configure(4, max_turns=3))
+    players = Players(SPECS, kepler_envs.load_game(GAME).configure(4, max_turns=3))
     result = players.play([Schedule(2, 4, 0)[0]])[0]
     assert result.end == "truncated"
 
@@ -150,7 +151,9 @@ def test_a_foreign_ledger_is_refused(tmp_path, changed, message):
     run(tmp_path, games=12)
     before = rows(tmp_path)
     with pytest.raises(LedgerError, match=message):
-        Tournament(**{"game": GAME, "players": 4, "out": tmp_path, "processes": 1, **changed}).run(Console(quiet=True))
+        PlayTournament(**{"game": GAME, "players": 4, "out": tmp_path, "processes": 1, **changed}).run(
+            Console(quiet=True)
+        )
     assert rows(tmp_path) == before
 
 
@@ -179,7 +182,7 @@ def test_more_games_extend_a_tournament(tmp_path):
 
 def command(out: Path, games: int) -> list[str]:
     return [
-        sys.executable, "-m", "agents.tournament", GAME, "--players", "4", "--agents", *SPECS, "--games", str(games),
+        sys.executable, "-m", "kepler_envs.tournament", GAME, "--players", "4", "--agents", *SPECS, "--games", str(games),
         "--batch", "16", "--processes", "2", "--bootstrap", "5", "--out", str(out),
     ]  # fmt: skip
 
@@ -259,7 +262,7 @@ class Lowest:
 
 
 def test_three_agents_one_of_them_learned(tmp_path, monkeypatch):
-    monkeypatch.setitem(agents.KINDS, "ppo", agents.Kind("ppo:PATH", "a stand-in", lambda argument, config: Lowest()))
+    monkeypatch.setitem(bots.KINDS, "ppo", bots.Kind("ppo:PATH", "a stand-in", lambda argument, config: Lowest()))
     (tmp_path / "learning_curve.csv").write_text(
         "steps,win_rate_uniform,win_rate_greedy,seconds\n0,0.25,,1\n512,0.5,0.1,9\n"
     )
@@ -277,7 +280,7 @@ def test_three_agents_one_of_them_learned(tmp_path, monkeypatch):
 
 
 def test_a_checkpoint_that_changed_is_another_agent(tmp_path, monkeypatch):
-    monkeypatch.setitem(agents.KINDS, "ppo", agents.Kind("ppo:PATH", "a stand-in", lambda argument, config: Lowest()))
+    monkeypatch.setitem(bots.KINDS, "ppo", bots.Kind("ppo:PATH", "a stand-in", lambda argument, config: Lowest()))
     (tmp_path / "model.zip").write_bytes(b"weights")
     run(tmp_path, agents=(*SPECS, f"ppo:{tmp_path}"), games=36)
     (tmp_path / "model.zip").write_bytes(b"better weights")
@@ -331,12 +334,12 @@ def test_names_are_short_where_they_can_be():
     ],
 )
 def test_wrong_arguments_are_one_line(tmp_path, capsys, arguments, message):
-    assert main([*arguments, "--out", str(tmp_path / "out")]) == 2
+    assert main(["tournament", *arguments, "--out", str(tmp_path / "out")]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
 def test_an_agent_that_cannot_be_loaded_stops_a_tournament_before_it_begins(tmp_path):
-    with pytest.raises(AgentError):
+    with pytest.raises(BotError):
         run(tmp_path / "out", agents=("uniform", "ppo:"))
     assert not (tmp_path / "out").exists()

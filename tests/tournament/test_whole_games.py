@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 import kepler_envs
-from agents.greedy import greedy_games
-from agents.tournament.play import Players
-from agents.tournament.schedule import Schedule
+from kepler_envs.bots.greedy import greedy_games
+from kepler_envs.tournament.play import Players
+from kepler_envs.tournament.schedule import Schedule
 from tests.effort import DEEP
 
-GAMES = kepler_envs.games() if DEEP else ("kitten_adventurers",)  # each compiles all its rules once more
+GAMES = kepler_envs.list_games() if DEEP else ("kitten_adventurers",)  # each compiles all its rules once more
 OTHERS = f"python:{Path(__file__).with_name('misbehaving.py')}:Lowest"
 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_results_are_the_same_step_by_step(name):
-    game = kepler_envs.game(name)
+    game = kepler_envs.load_game(name)
     specs = ("uniform", "greedy") if name in greedy_games() else ("uniform", "uniform")
     for seats in sorted({max(2, game.min_players), game.default_players, game.max_players}):
         players, schedule = Players(specs, game.configure(seats)), Schedule(2, seats, 5)
@@ -32,7 +32,7 @@ def test_results_are_the_same_step_by_step(name):
 
 
 def test_truncated_games_are_the_same():
-    config = kepler_envs.game("kitten_adventurers").configure(4, max_turns=20, reward_mode="rank")
+    config = kepler_envs.load_game("kitten_adventurers").configure(4, max_turns=20, reward_mode="rank")
     players, schedule = Players(("uniform", "greedy"), config), Schedule(2, 4, 0)
     games = [schedule[number] for number in range(24)]
     whole = players.play(games)
@@ -42,7 +42,7 @@ def test_truncated_games_are_the_same():
 
 
 def test_only_games_of_compiled_policies_are_played_whole(monkeypatch):
-    config = kepler_envs.game("kitten_adventurers").configure(4)
+    config = kepler_envs.load_game("kitten_adventurers").configure(4)
     players, schedule = Players(("uniform", "greedy", OTHERS), config), Schedule(3, 4, 0)
     games = [schedule[number] for number in range(schedule.block)]
     compiled = [game for game in games if 2 not in game.agents]

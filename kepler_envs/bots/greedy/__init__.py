@@ -6,8 +6,8 @@ import importlib
 from functools import cache
 from pathlib import Path
 
-from agents.compiled import CompiledAgent
-from agents.protocol import AgentError
+from kepler_envs.bots.compiled import CompiledBot
+from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.game import Configuration, Game
 from kepler_envs.engine.kernel import Scope
 from kepler_envs.engine.playout import CompiledPolicy
@@ -22,15 +22,15 @@ def greedy_games() -> tuple[str, ...]:
 
 @cache
 def greedy_policy(game: Game) -> CompiledPolicy:
-    """The greedy policy of a game; AgentError if it has none."""
+    """The greedy policy of a game; BotError if it has none."""
     if game.name not in greedy_games():
-        raise AgentError(f"there is no greedy agent for {game.name}; there are for: {', '.join(greedy_games())}")
-    module = importlib.import_module(f"agents.greedy.{game.name}")
+        raise BotError(f"there is no greedy agent for {game.name}; there are for: {', '.join(greedy_games())}")
+    module = importlib.import_module(f"kepler_envs.bots.greedy.{game.name}")
     scope = Scope(f"{game.name}-greedy", *game.scope.folders[1:], FOLDER)
     return CompiledPolicy(game, "greedy", module.policy, scope)
 
 
-class GreedyAgent(CompiledAgent):
+class GreedyBot(CompiledBot):
     """The greedy policy of the configuration's game."""
 
     def __init__(self, config: Configuration) -> None:

@@ -1,21 +1,23 @@
-"""Agents that ask a trained network."""
+"""Trained networks that play: read from a checkpoint or a published file, computed without PyTorch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from copy import deepcopy
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-import torch as th
 
-from agents.checkpoint import load_policy
-from agents.inference import CompiledNetwork, can_compile
-from agents.protocol import AgentError, TrustedDecisions
-from kepler_envs.adapters.sb3 import PiecePolicy
+from kepler_envs.bots.networks.checkpoint import read_network
+from kepler_envs.bots.networks.compiled import CompiledNetwork
+from kepler_envs.bots.networks.convolutional import ConvolutionalNetwork
+from kepler_envs.bots.networks.shape import NetworkInputs, NetworkShape, Weights
+from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.game import Configuration
+
+__all__ = [
+    "CheckpointBot", "CompiledNetwork", "ConvolutionalNetwork", "NetworkBot", "NetworkInputs", "NetworkShape", "PositionNetwork",
+    "Weights", "checkpoint_at", "draw", "find_checkpoint", "load_network", "position_network",
+]  # fmt: skip
 
 CHECKPOINTS = ("best.zip", "last.zip")
 """What a folder of a training run is searched for, in this order."""
@@ -37,35 +39,43 @@ class PositionNetwork(Protocol):
         """
 
 
-class NetworkAgent:
+def position_network(inputs: NetworkInputs, weights: Weights) -> PositionNetwork:
+    """A network to ask about positions; compiled unless it has convolutions. ValueError if the weights are not those of such a network."""
+    inputs.check(weights)
+    if inputs.planes is None:
+        return CompiledNetwork(inputs, weights)
+    return ConvolutionalNetwork(inputs, weights)
+
+
+class NetworkBot:
     """Plays what a network finds best, or draws from its probabilities. What is played in a row depends on no other row.
 
     Args:
-        policy: the network; its weights are copied.
+        network: what it asks.
         deterministic: the most probable action; else a draw, from a generator that each row has for itself.
     """
 
-    def __init__(self, policy: PiecePolicy, name: str = "network", deterministic: bool = True) -> None:
+    def __init__(self, network: PositionNetwork, name: str = "network", deterministic: bool = True) -> None:
         self.name = name
         self.deterministic = deterministic
-        self._network = position_network(policy)
+        self._network = network
         self._words = np.zeros(0, np.uint64)  # SplitMix64, one per row
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """See :meth:`Agent.start`."""
+        """See :meth:`Bot.start`."""
         missing = int(rows.max(initial=-1)) + 1 - len(self._words)
         if missing > 0:
             self._words = np.concatenate([self._words, np.zeros(missing, np.uint64)])
         self._words[rows] = seeds
 
     def act(self, decisions: TrustedDecisions) -> np.ndarray:
-        """See :meth:`Agent.act`."""
+        """See :meth:`Bot.act`."""
         probabilities, _ = self._network(decisions.observation, decisions.action_mask)
         return probabilities.argmax(1) if self.deterministic else self._draw(probabilities, decisions.rows)
 
     def _draw(self, probabilities: np.ndarray, rows: np.ndarray) -> np.ndarray:
         if rows.max(initial=-1) >= len(self._words):
-            raise AgentError(f"agent {self.name} is asked for row {rows.max()}, in which it has not been started")
+            raise BotError(f"agent {self.name} is asked for row {rows.max()}, in which it has not been started")
         self._words[rows] += _GOLDEN
         word = self._words[rows]
         word = (word ^ (word >> _U30)) * _MIX_1
@@ -80,31 +90,29 @@ def draw(probabilities: np.ndarray, uniform: np.ndarray) -> np.ndarray:
     return (reached <= (uniform * reached[:, -1])[:, None]).sum(1)
 
 
-class TorchNetwork:
-    """What a network says of positions, computed by PyTorch: see :class:`PositionNetwork`.
+# ---------------------------------------------------------------- from files
 
-    Sums in another order differ in their last bits when a network is asked for another number of positions at a time, so it computes in
-    double precision: two actions would have to be as good to one part in 10**13 to be swapped by that.
+
+class CheckpointBot(NetworkBot):
+    """A checkpoint of ``python -m agents.train``, or a published network.
+
+    Args:
+        path: the checkpoint, or the folder of its run (the best one in it is taken).
+        config: the games to play.
+        deterministic: see :class:`NetworkBot`.
+
+    Raises:
+        BotError: no such file, not a checkpoint, one that was trained for another game, number of players or options, or one of a run
+            where PyTorch, which reads its weights, is missing.
     """
 
-    def __init__(self, policy: PiecePolicy) -> None:
-        self._policy = deepcopy(policy).double()
-        self._policy.set_training_mode(False)
-
-    def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        with th.no_grad(), one_thread():
-            log_probs, values = self._policy.log_probs_and_values(th.as_tensor(observations), masks.astype(np.bool_))
-        return log_probs.exp().float().numpy(), values.squeeze(1).float().numpy()
-
-
-def position_network(policy: PiecePolicy) -> PositionNetwork:
-    """A copy of a network to ask about positions: compiled, or where it has convolutions, by PyTorch."""
-    return CompiledNetwork(policy) if can_compile(policy) else TorchNetwork(policy)
+    def __init__(self, path: Path, config: Configuration, deterministic: bool = True) -> None:
+        super().__init__(load_network(path, config), f"ppo:{path}", deterministic)
 
 
 def load_network(path: Path, config: Configuration) -> PositionNetwork:
-    """The network of a checkpoint, or of the best one in a folder; AgentError as :class:`PPOAgent`."""
-    return position_network(load_policy(checkpoint_at(path), config))
+    """The network of a checkpoint, or of the best one in a folder; BotError as :class:`CheckpointBot`."""
+    return position_network(*read_network(checkpoint_at(path), config))
 
 
 def checkpoint_at(path: Path) -> Path:
@@ -112,36 +120,9 @@ def checkpoint_at(path: Path) -> Path:
     return find_checkpoint(path) if path.is_dir() else path
 
 
-class PPOAgent(NetworkAgent):
-    """A checkpoint of ``python -m agents.train``.
-
-    Args:
-        path: the checkpoint, or the folder of its run (the best one in it is taken).
-        config: the games to play.
-        deterministic: see :class:`NetworkAgent`.
-
-    Raises:
-        AgentError: no such file, not a checkpoint, or one that was trained for another game, number of players or options.
-    """
-
-    def __init__(self, path: Path, config: Configuration, deterministic: bool = True) -> None:
-        super().__init__(load_policy(checkpoint_at(path), config), f"ppo:{path}", deterministic)
-
-
 def find_checkpoint(folder: Path) -> Path:
     """The checkpoint in the folder of a run."""
     for name in CHECKPOINTS:
         if (folder / name).is_file():
             return folder / name
-    raise AgentError(f"there is no checkpoint in {folder}; looked for {', '.join(CHECKPOINTS)}")
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Let PyTorch compute on one thread: the few rows an agent asks about are not worth more, and sums keep their order."""
-    threads = th.get_num_threads()
-    th.set_num_threads(1)
-    try:
-        yield
-    finally:
-        th.set_num_threads(threads)
+    raise BotError(f"there is no checkpoint in {folder}; looked for {', '.join(CHECKPOINTS)}")

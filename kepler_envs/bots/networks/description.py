@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from agents.protocol import AgentError
+from kepler_envs.bots.protocol import BotError
 from kepler_envs.printable import one_line
 
 MOST_OUTPUTS = 16_384
@@ -116,15 +116,15 @@ ANCHOR: Mapping[str, tuple[Check, str]] = {
 
 
 def parse_description(content: bytes, form: str, where: str) -> dict[str, Any]:
-    """The description in ``content``, of the format ``form``; AgentError naming ``where`` and what is wrong."""
+    """The description in ``content``, of the format ``form``; BotError naming ``where`` and what is wrong."""
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as problem:
-        raise AgentError(f"{where}: its description is no JSON: {one_line(problem)}") from None
+        raise BotError(f"{where}: its description is no JSON: {one_line(problem)}") from None
     if not isinstance(found, dict):
-        raise AgentError(f"{where}: its description is no object")
+        raise BotError(f"{where}: its description is no object")
     if found.get("format") != form:
-        raise AgentError(f"{where} has format {_quote(found.get('format'))}; this version reads {form!r}")
+        raise BotError(f"{where} has format {_quote(found.get('format'))}; this version reads {form!r}")
     for part, entries in PARTS.items():
         values = found[part] if part else found
         _check(values, entries, where, part, needed=True)
@@ -135,7 +135,7 @@ def parse_description(content: bytes, form: str, where: str) -> dict[str, Any]:
         _check(network["anchor"], ANCHOR, where, "network.anchor", needed=False)
         _refuse_others(network["anchor"], set(ANCHOR), where, "network.anchor")
     if found["digest"] != digest_of({name: found[name] for name in FACTS}):
-        raise AgentError(f"{where}: its description does not have its digest; was it edited?")
+        raise BotError(f"{where}: its description does not have its digest; was it edited?")
     return found
 
 
@@ -153,15 +153,15 @@ def _check(
         full = f"{part}.{name}" if part else name
         if name not in values:
             if needed:
-                raise AgentError(f"{where}: its description lacks {full}")
+                raise BotError(f"{where}: its description lacks {full}")
         elif not fits(values[name]):
-            raise AgentError(f"{where}: its description has {full} = {_quote(values[name])}; allowed: {allowed}")
+            raise BotError(f"{where}: its description has {full} = {_quote(values[name])}; allowed: {allowed}")
 
 
 def _refuse_others(values: Mapping[str, Any], known: set[str], where: str, part: str) -> None:
     for name in values:
         if name not in known:
-            raise AgentError(f"{where}: its description has {part}.{_quote(name)}, which this version does not know")
+            raise BotError(f"{where}: its description has {part}.{_quote(name)}, which this version does not know")
 
 
 def _quote(value: Any) -> str:

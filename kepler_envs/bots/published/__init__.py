@@ -1,12 +1,15 @@
-"""Trained agents that come with the repository: ``agents/published/GAME/NAME.zip``, loaded as ``GAME/NAME``.
+"""Trained networks that come with the package: ``published/GAME/NAME.zip``, loaded as ``GAME/NAME``.
 
-``python -m agents.publish`` makes them. Only their names are looked up here; ``agents/ppo.py`` reads them.
+``python -m agents.publish`` makes them. Only their names are looked up here; ``bots/networks`` reads them. Their weights are plain arrays,
+for which NumPy is enough.
 """
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+
+from kepler_envs.engine.game import Configuration
 
 FOLDER = Path(__file__).parent
 NAME = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
@@ -32,3 +35,9 @@ def find_published(spec: str, game: str) -> Path | None:
     """The file of ``GAME/NAME``, or of ``NAME`` for this game; None if there is none."""
     full = spec if "/" in spec else f"{game}/{spec}"
     return published_path(*full.split("/")) if full in published_names() else None
+
+
+def network_file(spec: str, config: Configuration) -> Path | None:
+    """The checkpoint, or the folder of its run, of an agent that is a trained network; None for other agents."""
+    name, _, argument = spec.partition(":")
+    return Path(argument) if name == "ppo" and argument else find_published(spec, config.game.name)

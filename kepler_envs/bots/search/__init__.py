@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.mcts.config import MctsConfig
-from agents.mcts.searcher import Grown, Searcher, make_searcher, playout_policy
-from agents.protocol import AgentError, TrustedDecisions
+from kepler_envs.bots.protocol import BotError, TrustedDecisions
+from kepler_envs.bots.search.config import MctsConfig
+from kepler_envs.bots.search.searcher import Grown, Searcher, make_searcher, playout_policy
 from kepler_envs.engine.game import Configuration, record_array
 from kepler_envs.engine.rng import GENERATOR
 from kepler_envs.engine.seeds import check_seed, mix
 from kepler_envs.engine.snapshot import Snapshot
 
-__all__ = ["MctsAgent", "MctsConfig", "SearchResult", "Searcher", "make_searcher", "playout_policy", "search"]
+__all__ = ["MctsBot", "MctsConfig", "SearchResult", "Searcher", "make_searcher", "playout_policy", "search"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def search(snapshot: Snapshot, asked: MctsConfig, seed: int = 0) -> SearchResult
 
     Raises:
         ValueError: the game is over, or the seed is not allowed.
-        AgentError: the network does not fit the game.
+        BotError: the network does not fit the game.
     """
     if snapshot.over:
         raise ValueError("the game is over: there is nothing to search for")
@@ -78,7 +78,7 @@ def decide_by_visits(visits: np.ndarray, sums: np.ndarray) -> int:
     return int(np.lexsort((-np.arange(len(visits)), sums / np.maximum(visits, 1), visits))[-1])
 
 
-class MctsAgent:
+class MctsBot:
     """Plays what a search visits most; each row of the batch has a generator of its own."""
 
     def __init__(self, asked: MctsConfig, config: Configuration) -> None:
@@ -89,16 +89,16 @@ class MctsAgent:
         self._words: dict[int, int] = {}  # of each row, what the generators of its next search come from
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """See :meth:`Agent.start`."""
+        """See :meth:`Bot.start`."""
         for row, seed in zip(rows, seeds, strict=True):
             self._words[int(row)] = mix(int(seed))
 
     def act(self, decisions: TrustedDecisions) -> np.ndarray:
-        """See :meth:`Agent.act`."""
+        """See :meth:`Bot.act`."""
         rows = [int(row) for row in decisions.rows]
         missing = [row for row in rows if row not in self._words]
         if missing:
-            raise AgentError(f"agent {self.name} is asked for row {missing[0]}, in which it has not been started")
+            raise BotError(f"agent {self.name} is asked for row {missing[0]}, in which it has not been started")
         per_row, num_actions = self.asked.trees, len(self.config.actions)
         generators = record_array(np.concatenate([tree_generators(self._words[row], per_row) for row in rows]))
         for row in rows:

@@ -7,8 +7,8 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from agents.mcts.kernels.tree import BY_POLICY, IN_TREE, PUCT, SETTINGS, UCB
-from agents.protocol import AgentError
+from kepler_envs.bots.protocol import BotError
+from kepler_envs.bots.search.kernels.tree import BY_POLICY, IN_TREE, PUCT, SETTINGS, UCB
 from kepler_envs.engine.game import record_array
 
 MOST_ITERATIONS = 1_000_000
@@ -82,22 +82,22 @@ class MctsConfig:
     def _need(self, name: str, fine: bool, allowed: str) -> None:
         if not fine:
             value = getattr(self, name, f"{self.iterations} iterations, {self.milliseconds:g} ms")
-            raise AgentError(f"mcts: {name} = {value} is not allowed; allowed: {allowed}")
+            raise BotError(f"mcts: {name} = {value} is not allowed; allowed: {allowed}")
 
     @classmethod
     def parse(cls, argument: str) -> MctsConfig:
-        """``1000``, ``50ms``, ``1000,playout=uniform,exploration=0.7`` -> the configuration; AgentError."""
+        """``1000``, ``50ms``, ``1000,playout=uniform,exploration=0.7`` -> the configuration; BotError."""
         budget, *pairs = argument.split(",")
         kinds = get_type_hints(cls)
         values: dict[str, Any] = {}
         unit = "milliseconds" if budget.endswith("ms") else "iterations"
         for name, text in [(unit, budget.removesuffix("ms")), *(_pair(pair) for pair in pairs)]:
             if name not in kinds:
-                raise AgentError(f"mcts: there is no {name!r}; there are {', '.join(kinds)}")
+                raise BotError(f"mcts: there is no {name!r}; there are {', '.join(kinds)}")
             try:
                 values[name] = kinds[name](text)
             except ValueError:
-                raise AgentError(f"mcts: {name} = {text!r} is no {kinds[name].__name__}") from None
+                raise BotError(f"mcts: {name} = {text!r} is no {kinds[name].__name__}") from None
         return cls(**values)
 
     def settings(self) -> np.ndarray:
@@ -114,5 +114,5 @@ class MctsConfig:
 def _pair(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals:
-        raise AgentError(f"mcts: {text!r} must read name=value")
+        raise BotError(f"mcts: {text!r} must read name=value")
     return name.strip(), value

@@ -13,12 +13,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-import agents
-from agents.greedy import greedy_games, greedy_policy
-from agents.mcts.config import MctsConfig
-from agents.mcts.kernels.search import search_kernel
-from agents.mcts.kernels.tree import NODE, ROOT
-from agents.protocol import AgentError
+from kepler_envs.bots.greedy import greedy_games, greedy_policy
+from kepler_envs.bots.networks import load_network
+from kepler_envs.bots.protocol import BotError
+from kepler_envs.bots.published import network_file
+from kepler_envs.bots.search.config import MctsConfig
+from kepler_envs.bots.search.kernels.search import search_kernel
+from kepler_envs.bots.search.kernels.tree import NODE, ROOT
 from kepler_envs.engine.game import Configuration, Game, record_array
 from kepler_envs.engine.kernel import Scope
 from kepler_envs.engine.playout import CompiledPolicy, uniform_policy
@@ -76,7 +77,7 @@ class Searcher(Protocol):
 
 
 def make_searcher(config: Configuration, asked: MctsConfig) -> Searcher:
-    """The searcher for a configuration; AgentError if its network does not fit."""
+    """The searcher for a configuration; BotError if its network does not fit."""
     if asked.network:
         return NetworkSearcher(config, asked)
     return PlayoutSearcher(config, asked)
@@ -210,32 +211,25 @@ class NetworkSearcher:
     """Asks a network about the decision each iteration ends at, for many trees in one call."""
 
     def __init__(self, config: Configuration, asked: MctsConfig) -> None:
-        from agents.mcts.kernels.guided import absorb_kernel, descend_kernel
-        from agents.ppo import load_network  # torch is loaded only where it is used
+        from kepler_envs.bots.search.kernels.guided import absorb_kernel, descend_kernel
 
         policy = playout_policy(config.game, asked.playout)
         self.config = config
         self.asked = asked
         self._descend, self._absorb = descend_kernel(policy), absorb_kernel(policy)
-        file = agents.network_file(asked.network, config)
+        file = network_file(asked.network, config)
         if file is None:
-            raise AgentError(
-                f"mcts: network = {asked.network!r} is no trained agent; write ppo:PATH or a published name"
-            )
+            raise BotError(f"mcts: network = {asked.network!r} is no trained agent; write ppo:PATH or a published name")
         self._network = load_network(file, config)
         self._settings = asked.settings()
 
     def grow(self, states: np.ndarray, generators: np.ndarray) -> list[Grown]:
         """See :meth:`Searcher.grow`."""
-        from agents.ppo import one_thread
-
         most = min(MOST_SIDE_BY_SIDE, -(-len(states) // self.asked.threads))
         parts = [
             (states[first : first + most], generators[first : first + most]) for first in range(0, len(states), most)
         ]
-        # TorchNetwork sets this for each call; around all of them, no thread of ours restores it while another computes
-        with one_thread():
-            return _side_by_side(lambda part: self._grow_part(*part), parts, self.asked.threads)
+        return _side_by_side(lambda part: self._grow_part(*part), parts, self.asked.threads)
 
     def _grow_part(self, states: np.ndarray, generators: np.ndarray) -> list[Grown]:
         trees = len(states)

@@ -74,6 +74,7 @@ def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
 
 GAME = Game(
     name="ad_astra",
+    module=__name__,
     title="Ad Astra",
     version=0,
     min_players=MIN_PLAYERS,

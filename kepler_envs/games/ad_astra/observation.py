@@ -11,7 +11,7 @@ from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.observation import COUNT, FLAG, ONE_HOT, Layout, piece, table
 from kepler_envs.engine.rng import below, fork
-from kepler_envs.engine.rows import expand_bits, write_row
+from kepler_envs.engine.simd import expand_bits, write_row
 from kepler_envs.games.ad_astra.rules_artifacts import playable_artifacts
 from kepler_envs.games.ad_astra.rules_board import NOTHING, face_down, system_of
 from kepler_envs.games.ad_astra.rules_building import legal_items

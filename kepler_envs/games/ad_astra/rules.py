@@ -10,7 +10,7 @@ import numpy as np
 
 from kepler_envs.engine.bits import bit, bit_count, lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.engine.results import rank_returns
+from kepler_envs.engine.returns import rank_returns
 from kepler_envs.engine.rng import below
 from kepler_envs.games.ad_astra import rules_artifacts as artifacts
 from kepler_envs.games.ad_astra import rules_building as building

@@ -13,7 +13,7 @@ from enum import IntEnum
 import numpy as np
 
 from kepler_envs.engine.game import Reason
-from kepler_envs.engine.layout import overlay
+from kepler_envs.engine.overlay import overlay
 
 MIN_PLAYERS, MAX_PLAYERS = 3, 5
 NUM_RESOURCES = 6

@@ -31,7 +31,7 @@ SOLO_PLANETS = {18: 1, 20: 2}
 
 OPTION_LIST = (
     Option("objectives", "standard", "set that objectives are dealt from (2 to 4 players)", ("standard", "advanced")),
-    Option("rewards", "rank", "final rewards by rank or by winning alone (2 to 4 players)", ("rank", "win_loss")),
+    Option("reward_mode", "rank", "final rewards by winning or by rank (2 to 4 players)", ("win", "rank")),
     Option("campaign", 0, "solo: number of the campaign", (), int, 0, NUM_CAMPAIGNS - 1),
     Option("level", 1, "solo: level of the campaign", (), int, 1, NUM_LEVELS),
     Option("bonus", 0, "solo: bonus cubes of energy or matter from the level before", (), int, 0, MAX_CONVERSIONS),
@@ -40,7 +40,7 @@ OPTION_LIST = (
            (), float, 0, 1),
 )  # fmt: skip
 FOR_SOLO = ("campaign", "level", "bonus", "solo_planets")
-FOR_SEVERAL = ("objectives", "rewards")
+FOR_SEVERAL = ("objectives", "reward_mode")
 
 
 def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]) -> np.ndarray:
@@ -61,7 +61,7 @@ def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]
     else:
         record["tile_group"] = num_players
         record["advanced"] = values["objectives"] == "advanced"
-        record["win_loss"] = values["rewards"] == "win_loss"
+        record["win_loss"] = values["reward_mode"] == "win"
     return record_array(options)
 
 
@@ -106,6 +106,7 @@ def campaign_result(state: np.void, tables: np.void, points: int, objectives_don
 
 GAME = Game(
     name="kepler_3042",
+    module=__name__,
     title="Kepler-3042",
     version=0,
     min_players=MIN_PLAYERS,

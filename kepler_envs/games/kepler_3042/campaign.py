@@ -20,6 +20,7 @@ from typing import Any
 from kepler_envs.engine.components import names
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.games.kepler_3042 import GAME
 from kepler_envs.games.kepler_3042.components import load_components
 from kepler_envs.games.kepler_3042.state import NUM_LEVELS
 
@@ -77,9 +78,7 @@ class Campaign:
 
     def configuration(self) -> Configuration:
         """The level to be played now."""
-        from kepler_envs.registry import game
-
-        return game("kepler_3042").configure(
+        return GAME.configure(
             1, self.components, campaign=self.number, level=self.level, bonus=self.bonus, solo_planets=self.solo_planets
         )
 

@@ -11,7 +11,7 @@ from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.observation import CATEGORY, COUNT, FLAG, ONE_HOT, PLANE, Layout, piece, table
 from kepler_envs.engine.rng import fork
-from kepler_envs.engine.rows import expand_bits, write_row
+from kepler_envs.engine.simd import expand_bits, write_row
 from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH, WORDS, includes
 from kepler_envs.games.kepler_3042.rules_board import own_turn, planet_at, reward_kind, seat_after, tile_kind
 from kepler_envs.games.kepler_3042.rules_movement import home, mover_hex

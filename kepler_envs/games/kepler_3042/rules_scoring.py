@@ -6,7 +6,7 @@ import numpy as np
 
 from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.engine.results import rank_returns
+from kepler_envs.engine.returns import rank_returns
 from kepler_envs.games.kepler_3042.state import (
     ANTIMATTER,
     MAX_LEVEL,

@@ -13,7 +13,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from kepler_envs.engine.layout import overlay
+from kepler_envs.engine.overlay import overlay
 from kepler_envs.games.kepler_3042.hexes import NUM_HEXES, WORDS
 
 MIN_PLAYERS, MAX_PLAYERS = 1, 4

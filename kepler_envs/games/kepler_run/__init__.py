@@ -76,6 +76,7 @@ def final_place(state: np.void, seat: int) -> int:
 
 GAME = Game(
     name="kepler_run",
+    module=__name__,
     title="Kepler Run",
     version=0,
     min_players=MIN_PLAYERS,

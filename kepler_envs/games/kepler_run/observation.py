@@ -10,7 +10,7 @@ from kepler_envs.engine.bits import lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.observation import CATEGORY, COUNT, FLAG, Layout, piece, table
 from kepler_envs.engine.rng import below, fork
-from kepler_envs.engine.rows import write_row
+from kepler_envs.engine.simd import write_row
 from kepler_envs.games.kepler_run.rules import shuffle_deck
 from kepler_envs.games.kepler_run.state import (
     DELIVERY_SLOTS,

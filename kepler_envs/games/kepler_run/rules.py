@@ -11,7 +11,7 @@ import numpy as np
 from kepler_envs.engine.bits import allow, allow_word, bit, has, lowest, without_lowest
 from kepler_envs.engine.game import TERMINATED
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.engine.results import rank_returns, win_returns
+from kepler_envs.engine.returns import rank_returns, win_returns
 from kepler_envs.engine.rng import below
 from kepler_envs.games.kepler_run.actions import (
     BOOSTER,

@@ -13,7 +13,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from kepler_envs.engine.layout import overlay
+from kepler_envs.engine.overlay import overlay
 
 MIN_PLAYERS, MAX_PLAYERS = 2, 5
 MAX_ROUNDS = 3

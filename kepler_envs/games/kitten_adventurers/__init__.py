@@ -98,6 +98,7 @@ def end_reason(state: np.void) -> EndReason:
 
 GAME = Game(
     name="kitten_adventurers",
+    module=__name__,
     title="Kitten Adventurers",
     version=0,
     min_players=MIN_PLAYERS,

@@ -7,7 +7,7 @@ from typing import Any
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.observation import CATEGORY, COUNT, FLAG, Layout, piece, table
 from kepler_envs.engine.rng import below, fork
-from kepler_envs.engine.rows import write_difference, write_row
+from kepler_envs.engine.simd import write_difference, write_row
 from kepler_envs.games.kitten_adventurers.actions import END_WITH, PLAY_QUEST
 from kepler_envs.games.kitten_adventurers.state import (
     HYPERSPEED,

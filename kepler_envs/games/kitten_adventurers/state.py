@@ -14,7 +14,7 @@ from enum import IntEnum
 import numpy as np
 
 from kepler_envs.engine.game import Reason
-from kepler_envs.engine.layout import overlay
+from kepler_envs.engine.overlay import overlay
 
 MIN_PLAYERS, MAX_PLAYERS = 2, 8
 NUM_TYPES = 14

@@ -73,6 +73,7 @@ def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
 
 GAME = Game(
     name="race_to_kepler",
+    module=__name__,
     title="Race to Kepler",
     version=0,
     min_players=MIN_PLAYERS,

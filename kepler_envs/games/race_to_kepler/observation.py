@@ -11,7 +11,7 @@ from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.observation import COUNT, FLAG, ONE_HOT, Layout, piece, table
 from kepler_envs.engine.rng import fork
-from kepler_envs.engine.rows import expand_bits, write_row
+from kepler_envs.engine.simd import expand_bits, write_row
 from kepler_envs.games.race_to_kepler.effects import Destination, Mode, Source
 from kepler_envs.games.race_to_kepler.rules import draw_cities
 from kepler_envs.games.race_to_kepler.rules_cards import put_on_deck, random_kind

@@ -10,7 +10,7 @@ import numpy as np
 
 from kepler_envs.engine.bits import allow_word, bit, bit_count, lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.engine.results import rank_returns, win_returns
+from kepler_envs.engine.returns import rank_returns, win_returns
 from kepler_envs.engine.rng import below
 from kepler_envs.games.race_to_kepler import rules_effects as effects
 from kepler_envs.games.race_to_kepler import rules_encounter as encounter

@@ -7,7 +7,7 @@ import numpy as np
 from kepler_envs.engine.game import TERMINATED
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below
-from kepler_envs.engine.rows import pack_bits
+from kepler_envs.engine.simd import pack_bits
 from kepler_envs.games.race_to_kepler.effects import NO_PROGRAM, Hook
 from kepler_envs.games.race_to_kepler.state import NUM_KINDS, NUM_TITANS, NUM_TOKENS, STACK, EndReason, Node
 

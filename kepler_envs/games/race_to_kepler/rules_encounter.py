@@ -7,7 +7,7 @@ import numpy as np
 from kepler_envs.engine.bits import allow, allow_word, bit
 from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.engine.rows import pack_bits
+from kepler_envs.engine.simd import pack_bits
 from kepler_envs.games.race_to_kepler.actions import DONE, PICK
 from kepler_envs.games.race_to_kepler.effects import Hook
 from kepler_envs.games.race_to_kepler.rules_cards import draw_titan, jump, kinds_in, put_in_hand

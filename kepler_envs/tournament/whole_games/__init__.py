@@ -14,9 +14,9 @@ import numpy as np
 
 from kepler_envs.engine.game import RUNNING, Configuration, Game, record_array
 from kepler_envs.engine.kernel import Scope, array_of, helper, kernel
+from kepler_envs.engine.one_game import core, record_types
 from kepler_envs.engine.playout import CompiledPolicy
 from kepler_envs.engine.rng import GENERATOR, start
-from kepler_envs.engine.single import core, record_types
 from kepler_envs.engine.snapshot import Snapshot, blank_state
 
 FOLDER = Path(__file__).parent

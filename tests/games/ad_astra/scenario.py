@@ -16,9 +16,9 @@ import numpy as np
 from kepler_envs.engine.game import RUNNING, Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.ad_astra.state import Node
-from kepler_envs.registry import game
+from kepler_envs.registry import load_game
 
-GAME = game("ad_astra")
+GAME = load_game("ad_astra")
 
 SYSTEMS = ("SR", "SY", "LR", "LY", "TR", "TY", "NR", "NY")
 TYPES = "WFEXYZA"

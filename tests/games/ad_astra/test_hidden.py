@@ -291,7 +291,7 @@ def test_resampling_at_every_node_of_games() -> None:
 
 
 def test_greedy_reads_only_what_its_seat_knows() -> None:
-    from agents.greedy import greedy_policy
+    from kepler_envs.bots.greedy import greedy_policy
     from kepler_envs.engine.game import record_array
     from kepler_envs.engine.playout import choose_kernel
     from kepler_envs.engine.rng import GENERATOR

@@ -16,9 +16,9 @@ import numpy as np
 from kepler_envs.engine.game import RUNNING, Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kepler_3042.state import Node, Phase
-from kepler_envs.registry import game
+from kepler_envs.registry import load_game
 
-GAME = game("kepler_3042")
+GAME = load_game("kepler_3042")
 SOL, SAGITTARIUS = 208, 115
 MINE, TARGET = 29, 30
 E, M, A = range(3)

@@ -293,7 +293,7 @@ def test_planes_as_an_image() -> None:
     "options, allowed",
     [
         ({"objectives": "hard"}, "'standard' or 'advanced'"),
-        ({"rewards": "points"}, "'rank' or 'win_loss'"),
+        ({"reward_mode": "points"}, "'win' or 'rank'"),
         ({"num_players": 1, "campaign": 5}, "an integer 0..4"),
         ({"num_players": 1, "level": 0}, "an integer 1..4"),
         ({"num_players": 1, "bonus": 15}, "an integer 0..14"),

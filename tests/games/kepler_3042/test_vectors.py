@@ -571,8 +571,8 @@ def steps_from(place: int, action: int) -> int:
     return steps_between(place, action - 158)
 
 
-def test_win_loss_rewards() -> None:
-    config = GAME.configure(4, rewards="win_loss")
+def test_rewards_for_winning_alone() -> None:
+    config = GAME.configure(4, reward_mode="win")
     for points, expected in (
         ([9, 5, 5, 1], [1, -1 / 3, -1 / 3, -1 / 3]), ([9, 9, 5, 1], [0.5, 0.5, -0.5, -0.5]), ([4, 4, 4, 4], [0, 0, 0, 0]),
     ):  # fmt: skip

@@ -14,9 +14,9 @@ from typing import Any
 from kepler_envs.engine.game import RUNNING, Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kepler_run.state import Node
-from kepler_envs.registry import game
+from kepler_envs.registry import load_game
 
-GAME = game("kepler_run")
+GAME = load_game("kepler_run")
 CONTRACTS = (0, 1, 2)
 ICONS = ("asteroids", "comets", "stations")
 SOURCES = ("discover", "part", "delivery", "kepler", "complete", "secondary", "stations", "closest")

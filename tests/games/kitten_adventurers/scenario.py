@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 from kepler_envs.engine.game import RUNNING, Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kitten_adventurers.state import MAX_CARDS, MAX_LADDERS, NUM_LANES, NUM_TYPES, Node
-from kepler_envs.registry import game
+from kepler_envs.registry import load_game
 
-GAME = game("kitten_adventurers")
+GAME = load_game("kitten_adventurers")
 H = 13  # hyperspeed, the wild type
 LAST_VALUE = 12
 

@@ -16,9 +16,9 @@ from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.race_to_kepler.components import card_names, city_names
 from kepler_envs.games.race_to_kepler.state import FIRST_TITAN, NUM_KINDS, NUM_TITANS, NUM_TOKENS, Node
-from kepler_envs.registry import game
+from kepler_envs.registry import load_game
 
-GAME = game("race_to_kepler")
+GAME = load_game("race_to_kepler")
 NAMES = card_names(GAME.default_tables[0])
 CITIES = city_names(GAME.default_tables[0])
 END = "end the turn"

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from agents.mcts.kernels.search import add_child, add_returns, meet_children, plant
-from agents.mcts.kernels.tree import IN_TREE, NODE, NONE, ROOT, SETTINGS
+from kepler_envs.bots.search.kernels.search import add_child, add_returns, meet_children, plant
+from kepler_envs.bots.search.kernels.tree import IN_TREE, NODE, NONE, ROOT, SETTINGS
 from kepler_envs.engine.bits import allowed, lowest, without_lowest
 from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import array_of, helper, kernel
+from kepler_envs.engine.one_game import core, record_types
 from kepler_envs.engine.playout import CompiledPolicy
 from kepler_envs.engine.rng import GENERATOR
-from kepler_envs.engine.single import core, record_types
 
 ZERO = np.uint64(0)
 OVER = -1

@@ -1,0 +1,1 @@
+"""All that learns: training, pools of opponents, exploiters, publishing."""

@@ -1,0 +1,162 @@
+"""Reading trained networks: what a checkpoint says about itself, whether it fits a game, and its weights as arrays.
+
+A checkpoint is a zip with ``description.json`` and the weights. A training run keeps them as PyTorch does (``policy.pth``, read without
+unpickling anything else); a published network has them as plain arrays (``weights.npz``), for which NumPy is enough.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kepler_envs.bots.networks.description import digest_of, parse_description
+from kepler_envs.bots.networks.shape import NetworkInputs, NetworkShape
+from kepler_envs.bots.protocol import BotError
+from kepler_envs.engine.game import REWARD_OPTIONS, Configuration
+from kepler_envs.printable import one_line
+from kepler_envs.registry import load_game
+
+FORMAT = "kepler-ppo-1"
+DESCRIPTION, TORCH_WEIGHTS, PLAIN_WEIGHTS = "description.json", "policy.pth", "weights.npz"
+AGAIN = ("pi_features_extractor.", "vf_features_extractor.")
+"""Under these names PyTorch lists the first layers, which policy and value share, a second and a third time."""
+
+
+def game_facts(config: Configuration) -> dict[str, Any]:
+    """What must agree between training and play, by name."""
+    options = {name: value for name, value in config.values.items() if name not in REWARD_OPTIONS}
+    facts = {
+        "game": config.game.id,
+        "num_players": config.num_players,
+        "options": options,
+        "components_digest": config.components_digest,
+        "observation_size": config.observation.size,
+        "num_actions": len(config.actions),
+    }
+    return {**facts, "digest": digest_of(facts)}
+
+
+def trained_configuration(description: Mapping[str, Any]) -> Configuration:
+    """The games a checkpoint was trained for, the largest if there are several counts, paid as their default says."""
+    most = max(player_counts(description))
+    try:
+        return load_game(description["game"]).configure(most, **description["options"])
+    except (KeyError, TypeError, ValueError) as problem:
+        raise BotError(f"the game of the checkpoint cannot be set up here: {one_line(problem)}") from problem
+
+
+def player_counts(description: Mapping[str, Any]) -> list[int]:
+    """With how many players a checkpoint can play."""
+    counts = description["num_players"]
+    return list(counts) if isinstance(counts, list) else [counts]
+
+
+def check_fits(description: Mapping[str, Any], config: Configuration, where: str, any_players: bool = False) -> None:
+    """BotError naming everything in which the checkpoint's game is not the one to be played, or with ``any_players`` learnt on."""
+    trained, wanted = description, game_facts(config)
+    if any_players or (isinstance(trained.get("num_players"), list) and config.num_players in trained["num_players"]):
+        trained = {**trained, "num_players": config.num_players}
+        trained["digest"] = digest_of({name: trained.get(name) for name in wanted if name != "digest"})
+    if trained.get("digest") == wanted["digest"]:
+        return
+    names = [name for name in wanted if name not in ("digest", "options")]
+    differences = [
+        f"{name} is {trained.get(name)!r}, here {wanted[name]!r}" for name in names if trained.get(name) != wanted[name]
+    ]
+    if trained.get("game") == wanted["game"]:
+        options = trained.get("options", {})
+        differences += [
+            f"option {name} is {options.get(name)!r}, here {value!r}"
+            for name, value in wanted["options"].items()
+            if options.get(name) != value
+        ]
+    raise BotError(f"{where} was trained for another game: {'; '.join(differences) or 'its digest differs'}")
+
+
+# ---------------------------------------------------------------- files
+
+
+def read_entries(path: Path, names: Sequence[str]) -> list[bytes]:
+    """Entries of a checkpoint; BotError if it is none, or lacks one."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return [archive.read(name) for name in names]
+    except FileNotFoundError:
+        raise BotError(f"there is no checkpoint {path}") from None
+    except PermissionError as error:
+        raise BotError(f"{path} cannot be read: {error.strerror}") from None
+    except (zipfile.BadZipFile, IsADirectoryError):
+        raise BotError(f"{path} is not a checkpoint of `python -m agents.train` (not a zip file, or damaged)") from None
+    except KeyError as error:
+        raise BotError(f"{path} is not a checkpoint of `python -m agents.train`: {error.args[0]}") from None
+    except (zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError, OverflowError) as error:
+        raise BotError(f"{path} is damaged: {one_line(error)}") from error
+
+
+def read_description(path: Path) -> dict[str, Any]:
+    """What a checkpoint says about itself; BotError if that is damaged."""
+    return parse_description(read_entries(path, [DESCRIPTION])[0], FORMAT, str(path))
+
+
+def read_network(path: Path, config: Configuration) -> tuple[NetworkInputs, dict[str, np.ndarray]]:
+    """The network of a checkpoint for games of ``config``, and its weights; BotError if there is none that fits."""
+    found = read_description(path)
+    check_fits(found, config, str(path))
+    try:
+        inputs = NetworkShape.from_json(found["network"]).inputs(config)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise BotError(f"{path}: the network it describes cannot be made for this game: {one_line(error)}") from error
+    weights = read_weights(path)
+    try:
+        inputs.check(weights)
+    except ValueError as error:
+        raise BotError(f"{path}: its weights do not fit the network it describes: {one_line(error)}") from None
+    return inputs, weights
+
+
+def read_weights(path: Path) -> dict[str, np.ndarray]:
+    """The weights of a checkpoint, float32 by name; BotError if they are damaged, or need PyTorch where it is not installed."""
+    read = _read_plain if _is_plain(path) else _read_torch
+    try:
+        return {name: array for name, array in read(path).items() if not name.startswith(AGAIN)}
+    except BotError:
+        raise
+    except Exception as error:  # both libraries let through whatever their readers raise
+        raise BotError(f"{path}: its weights are damaged: {one_line(error)}") from error
+
+
+def _is_plain(path: Path) -> bool:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return PLAIN_WEIGHTS in archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return False  # what is wrong is said by who reads it
+
+
+def _read_plain(path: Path) -> dict[str, np.ndarray]:
+    return plain_weights(read_entries(path, [PLAIN_WEIGHTS])[0])
+
+
+def plain_weights(content: bytes) -> dict[str, np.ndarray]:
+    """The arrays, float32 by name, in the bytes of a ``.npz`` file without pickled objects."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        return {name: arrays[name].astype(np.float32) for name in arrays.files}
+
+
+def _read_torch(path: Path) -> dict[str, np.ndarray]:
+    content = read_entries(path, [TORCH_WEIGHTS])[0]
+    try:
+        import torch
+    except ModuleNotFoundError:
+        raise BotError(
+            f"{path} is a checkpoint of a training run, which needs PyTorch: pip install 'kepler_envs[sb3]'"
+        ) from None
+    state = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+    return {name: tensor.float().numpy() for name, tensor in state.items()}

@@ -1,0 +1,31 @@
+"""Which state of the sources something was made with."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+DIGITS = 40
+"""Of a commit."""
+
+
+def commit(digits: int = DIGITS) -> str:
+    """The git commit of the checkout this package lies in, with ``+`` behind it if files differ from it; empty outside of one.
+
+    Args:
+        digits: of the commit, the first ones.
+    """
+    head, changed = _git("rev-parse", "HEAD"), _git("status", "--porcelain")
+    if head is None or changed is None or _git("ls-files", "--error-unmatch", Path(__file__).name) is None:
+        return ""  # or a package installed somewhere below another project's checkout
+    return head[:digits] + ("+" if changed else "")
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=Path(__file__).parent, capture_output=True, text=True, timeout=10, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()

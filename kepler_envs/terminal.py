@@ -1,0 +1,77 @@
+"""What is printed on a terminal, and how Ctrl-C stops long work."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console, JustifyMethod
+from rich.table import Table
+from rich.text import Text
+
+WIDTH_OF_FILES = 160
+"""Columns of what is printed into a file or a pipe, where tables need not wrap."""
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """The reader of a pipe is gone (``| head``): end like any program, though a replay may be saved on the way."""
+        self.quiet = True
+        raise BrokenPipeError
+
+
+def make_console() -> Console:
+    """Where everything is printed: words as they are, no colours of rich's own invention."""
+    console = _Console(highlight=False, emoji=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console.width = WIDTH_OF_FILES
+    return console
+
+
+def say(console: Console, words: str) -> None:
+    """Print words as they are, however long and whatever brackets they hold."""
+    console.print(words, markup=False, soft_wrap=True)
+
+
+def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[str] = ()) -> Table:
+    """A table with a title; columns named in ``right`` are numbers. What the first column names is never broken."""
+    heading = Text(title, style="bold")
+    table = Table(title=heading, title_justify="left", min_width=heading.cell_len)  # a heading is never broken
+    for column in columns:
+        justify: JustifyMethod = "right" if column in right else "left"
+        table.add_column(Text(column), justify=justify, overflow="fold", no_wrap=column == columns[0])
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))
+    return table
+
+
+@contextmanager
+def stop_on_signals(console: Console, message: str) -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C (or a termination signal) sets; the second one interrupts as usual.
+
+    Args:
+        message: printed when it is set: what is still finished, and what a second Ctrl-C does.
+    """
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def handle(number: int, frame: Any) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+        console.print(message)
+
+    for number in before:
+        signal.signal(number, handle)
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
