@@ -86,7 +86,7 @@ class JoinedBatch:
     final_length = property(lambda self: self._rows("final_length"))
     reward = property(lambda self: self._seats("reward"))
     final_return = property(lambda self: self._seats("final_return"))
-    final_place = property(lambda self: self._seats("final_place"))
+    final_rank = property(lambda self: self._seats("final_rank"))
 
     def observe_final(self, seat: np.ndarray) -> np.ndarray:
         """See :meth:`Batch.observe_final`."""

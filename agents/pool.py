@@ -75,13 +75,13 @@ class Member:
         return self.beaten / self.faced if self.faced else 0.5
 
 
-def rate_game(seats: Sequence[Member], places: Sequence[int]) -> None:
-    """Rate those who played a game by their places (1 is best, ties share one).
+def rate_game(seats: Sequence[Member], ranks: Sequence[int]) -> None:
+    """Rate those who played a game by their ranks (1 is best, ties share one).
 
     Who sat on several seats gets the mean of what these seats would have got.
     """
     teams = [[RATING.rating(mu=member.mu, sigma=member.sigma)] for member in seats]
-    after = [team[0] for team in RATING.rate(teams, ranks=[float(place) for place in places])]
+    after = [team[0] for team in RATING.rate(teams, ranks=[float(rank) for rank in ranks])]
     for member in {id(member): member for member in seats}.values():
         own = [rating for rating, sitting in zip(after, seats, strict=True) if sitting is member]
         member.mu = float(np.mean([rating.mu for rating in own]))
@@ -167,16 +167,16 @@ class Pool:
         seated[learner_seat] = LEARNER
         return seated
 
-    def book(self, seated: np.ndarray, places: np.ndarray) -> None:
-        """Rate everybody by a game's places (players,), and count it between the learner and the others."""
+    def book(self, seated: np.ndarray, ranks: np.ndarray) -> None:
+        """Rate everybody by a game's ranks (players,), and count it between the learner and the others."""
         if (seated == LEARNER).all():
             return
         learner = self.learner
         learner.sigma = float(np.hypot(learner.sigma, LEARNER_DRIFT))
-        rate_game([learner if number == LEARNER else self.members[number] for number in seated], places.tolist())
-        own = places[seated == LEARNER]
+        rate_game([learner if number == LEARNER else self.members[number] for number in seated], ranks.tolist())
+        own = ranks[seated == LEARNER]
         for number in np.unique(seated[seated != LEARNER]):
-            member, its = self.members[number], places[seated == number][:, None]
+            member, its = self.members[number], ranks[seated == number][:, None]
             member.faced = DECAY * member.faced + 1
             member.beaten = DECAY * member.beaten + float(np.mean((own < its) + 0.5 * (own == its)))
 
@@ -276,10 +276,10 @@ class PoolVecEnv(SharedSeatVecEnv):
         result = super().step_wait()
         ended = np.flatnonzero(result[2])
         if len(ended):
-            places = self.batch.final_place
+            ranks = self.batch.final_rank
             for row in ended:
                 players = self.batch.players[row]
-                self.pool.book(self.seated[row, :players], places[row, :players])
+                self.pool.book(self.seated[row, :players], ranks[row, :players])
             self._seat(ended)
         return result
 

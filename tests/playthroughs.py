@@ -77,7 +77,7 @@ def _lines(config: Configuration, eagerness: float, seed: int) -> Iterator[str]:
     number = 0
     while not position.over:
         number += 1
-        legal = position.legal_ids()
+        legal = position.legal_actions()
         action = _choose(legal, wanted, eagerness, random)
         seat, before = position.seat, position.observe(position.seat)
         mask = position.action_mask()

@@ -112,7 +112,7 @@ def test_a_person_plays_a_whole_game_by_number(tmp_path, typed, capsys):
     position = Snapshot.deal(kepler_envs.load_game(GAME).configure(2, quest_size=1), 5)
     for seat, action in zip(replay.seats, replay.actions, strict=True):
         if seat == 1:
-            assert action == position.legal_ids()[0]  # move number 1
+            assert action == position.legal_actions()[0]  # move number 1
         position = position.apply(action)
     assert position.over
 

@@ -184,7 +184,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
 
     def _refuse(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         batch = self._batch
-        legal = self.config.legal_ids(batch.action_mask[0])
+        legal = self.config.legal_actions(batch.action_mask[0])
         message = describe_illegal(self.config, batch.states[0], action, legal)
         if self.illegal == "raise":
             raise IllegalAction(message)
@@ -209,7 +209,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         batch, seat = self._batch, self._learner
         results = {
             "returns": float(batch.final_return[0, seat]),
-            "rank": int(batch.final_place[0, seat]),
+            "rank": int(batch.final_rank[0, seat]),
             "score": int(batch.final_score[0, seat]),
         }
         return self._tell(results, batch.final_state[0])

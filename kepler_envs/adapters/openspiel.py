@@ -99,7 +99,7 @@ class Moment:
     @cached_property
     def legal(self) -> list[int]:
         """The legal ids; empty before the deal and at the end."""
-        return [] if self.position is None else self.position.legal_ids()
+        return [] if self.position is None else self.position.legal_actions()
 
     def next(self, action: int) -> Moment:
         """After the deal ``action``, or after a decision."""

@@ -287,7 +287,7 @@ class SeatVecEnv(_BatchVecEnv):
     first decision are passed over.
 
     Infos of a finished game: ``terminal_observation`` (the final state as the learner's seat sees it), ``episode`` (``r``; ``l``, the
-    learner's decisions; ``t``), ``seat``, ``place``, ``truncated``. A game that reaches a limit pays its final
+    learner's decisions; ``t``), ``seat``, ``rank``, ``truncated``. A game that reaches a limit pays its final
     result like any other, so nothing is left to bootstrap: ``TimeLimit.truncated`` stays False unless
     ``bootstrap_truncated`` is set.
 
@@ -400,7 +400,7 @@ class SeatVecEnv(_BatchVecEnv):
                 "TimeLimit.truncated": truncated and self.bootstrap_truncated,
                 "truncated": truncated,
                 "seat": seat,
-                "place": int(batch.final_place[row, seat]),
+                "rank": int(batch.final_rank[row, seat]),
                 "episode": {"r": float(self._return[row]), "l": int(self._decisions[row]), "t": elapsed},
             }
 

@@ -41,7 +41,7 @@ class Decisions:
         return len(self.rows)
 
     @property
-    def legal_ids(self) -> list[np.ndarray]:
+    def legal_actions(self) -> list[np.ndarray]:
         """The legal ids of each row, int64, ascending."""
         return [np.flatnonzero(mask) for mask in self.action_mask]
 

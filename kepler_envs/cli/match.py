@@ -78,8 +78,8 @@ class Match:
     def position(self) -> Snapshot:
         return self._batch.final_snapshot(0) if self.over else self._batch.snapshot(0)
 
-    def legal_ids(self) -> list[int]:
-        return self.config.legal_ids(self._batch.action_mask[0])
+    def legal_actions(self) -> list[int]:
+        return self.config.legal_actions(self._batch.action_mask[0])
 
     def decide(self, action: int) -> None:
         """The seat to move decides."""

@@ -110,7 +110,7 @@ class _Table:
 
     def _ask(self) -> int:
         """A legal id from the person at the seat to move."""
-        seat, legal = self._match.seat, self._match.legal_ids()
+        seat, legal = self._match.seat, self._match.legal_actions()
         self._hand_over(seat)
         self._tell_news(seat)
         self._show_moves(seat, legal)

@@ -65,15 +65,15 @@ def print_position(console: Console, position: Snapshot, seat: int | None) -> No
 
 
 def print_result(console: Console, position: Snapshot, names: Sequence[str]) -> None:
-    """Places, scores and rewards of a game, best place first. ``names``: who played, by seat."""
-    places, scores, returns = position.results()
+    """Ranks, scores and rewards of a game, best rank first. ``names``: who played, by seat."""
+    ranks, scores, returns = position.results()
     rows = [
-        (places[seat], f"player_{seat}", names[seat], scores[seat], f"{returns[seat]:+.3f}")
-        for seat in sorted(range(position.config.num_players), key=lambda seat: (places[seat], seat))
+        (ranks[seat], f"player_{seat}", names[seat], scores[seat], f"{returns[seat]:+.3f}")
+        for seat in sorted(range(position.config.num_players), key=lambda seat: (ranks[seat], seat))
     ]
-    columns = ("place", "seat", "who", "score", "reward")
+    columns = ("rank", "seat", "who", "score", "reward")
     console.print()
-    console.print(grid("Result", columns, rows, right=("place", "score", "reward")))
+    console.print(grid("Result", columns, rows, right=("rank", "score", "reward")))
 
 
 def write_picture(path: Path, position: Snapshot, seat: int | None = None) -> None:

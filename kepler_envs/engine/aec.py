@@ -280,10 +280,10 @@ class KeplerEnv(AECEnv):
     def _finish(self, end: int) -> None:
         """The game is over: pay the returns and tell every agent."""
         snapshot = Snapshot(self.config, self._states)
-        places, scores, returns = snapshot.results()
-        self._end_for_all(end, places.tolist(), scores.tolist(), returns.tolist())
+        ranks, scores, returns = snapshot.results()
+        self._end_for_all(end, ranks.tolist(), scores.tolist(), returns.tolist())
 
-    def _end_for_all(self, end: int, places: list[int], scores: list[int], returns: list[float]) -> None:
+    def _end_for_all(self, end: int, ranks: list[int], scores: list[int], returns: list[float]) -> None:
         game, tables = self.config.game, self.config.tables[0]
         for seat, agent in enumerate(self.possible_agents):
             shaped = self.rewards[agent]
@@ -297,7 +297,7 @@ class KeplerEnv(AECEnv):
             self.infos[agent] = {
                 "seat": seat,
                 "returns": returns[seat],
-                "rank": places[seat],
+                "rank": ranks[seat],
                 "score": scores[seat],
                 **game.info(self._states[0], tables, seat),
             }
@@ -313,15 +313,15 @@ class KeplerEnv(AECEnv):
         others = self.config.num_players - 1
         returns = [1.0 / others if others else 0.0] * self.config.num_players
         returns[offender] = -1.0
-        places = [1] * self.config.num_players
-        places[offender] = self.config.num_players
+        ranks = [1] * self.config.num_players
+        ranks[offender] = self.config.num_players
         scores = Snapshot(self.config, self._states).results()[1].tolist()
         self._cumulative_rewards[self._mover] = 0.0
         self._clear_rewards()
         self._end = TERMINATED
         self._legal[:] = 0
         self._mask[:] = 0
-        self._end_for_all(TERMINATED, places, scores, returns)
+        self._end_for_all(TERMINATED, ranks, scores, returns)
         for agent in self.agents:
             self.infos[agent]["illegal"] = message
 

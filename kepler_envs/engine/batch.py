@@ -54,7 +54,7 @@ class Batch:
         seat: int8 (N,), the seat to move.
         reward: float32 (N, P), what the last step paid each seat.
         done: int8 (N,), 0 running, 1 terminated, 2 truncated: how the last step ended a game; the next is already dealt.
-        final_return, final_place, final_score: float32, int32, int32 (N, P), of each row's last finished game.
+        final_return, final_rank, final_score: float32, int32, int32 (N, P), of each row's last finished game.
         final_length: int32 (N,), its decisions. final_state: its last state.
         episodes: int64 (N,), games finished. seed: uint64 (N,), seeds of the games now running:
             ``make(...).reset(seed=int(batch.seed[g]))`` deals the same game.
@@ -97,7 +97,7 @@ class Batch:
         game, players = self.config.game, self.num_players
         self.reward = self._results["reward"][:, :players]
         self.final_return = self._results["final_return"][:, :players]
-        self.final_place = self._results["final_place"][:, :players]
+        self.final_rank = self._results["final_rank"][:, :players]
         self.final_score = self._results["final_score"][:, :players]
         self.final_length = self._results["final_length"]
         self.episodes = self._results["episodes"]
@@ -182,7 +182,7 @@ class Batch:
         actions = self._as_ids(actions)
         wrong = self._find_illegal(self.legal_bits, actions)
         if wrong >= 0:
-            legal = self.config.legal_ids(self.action_mask[wrong])
+            legal = self.config.legal_actions(self.action_mask[wrong])
             message = describe_illegal(self.config, self.states[wrong], int(actions[wrong]), legal)
             raise IllegalAction(f"game {wrong} of the batch: {message}")
         if self.threads == 1:
@@ -258,7 +258,7 @@ class Batch:
 
 
 _BOUND = (
-    "_arrays", "_begin", "_step", "_find_illegal", "reward", "final_return", "final_place", "final_score",
+    "_arrays", "_begin", "_step", "_find_illegal", "reward", "final_return", "final_rank", "final_score",
     "final_length", "episodes",
 )  # fmt: skip
 """Attributes that are views or compiled functions: left out of a pickle and made again."""
@@ -294,7 +294,7 @@ def results_dtype(max_players: int) -> np.dtype:
         [
             ("episodes", "<i8"),
             ("final_length", "<i4"),
-            ("final_place", "<i4", (max_players,)),
+            ("final_rank", "<i4", (max_players,)),
             ("final_score", "<i4", (max_players,)),
             ("final_return", "<f4", (max_players,)),
             ("reward", "<f4", (max_players,)),
@@ -318,7 +318,7 @@ def _array_types(game: Game) -> tuple[Any, ...]:
 def _result_helpers(game: Game) -> tuple[Any, Any]:
     """Compiled helpers on one game's record of results: (pay_shaping, close_game)."""
     verbs, max_players = game.verbs, game.max_players
-    find_places, find_scores, find_returns, potential = verbs.places, verbs.scores, verbs.returns, verbs.potential
+    find_ranks, find_scores, find_returns, potential = verbs.ranks, verbs.scores, verbs.returns, verbs.potential
 
     @helper
     def pay_shaping(s, t, result):
@@ -332,9 +332,9 @@ def _result_helpers(game: Game) -> tuple[Any, Any]:
     @helper
     def close_game(s, t, result):
         """Keep what the game ended with and pay the returns."""
-        find_places(s, t, result.final_place)
+        find_ranks(s, t, result.final_rank)
         find_scores(s, t, result.final_score)
-        find_returns(s, t, result.final_place, result.final_return)
+        find_returns(s, t, result.final_rank, result.final_return)
         for seat in range(max_players):
             result.reward[seat] += result.final_return[seat]
         result.final_length = s.decisions

@@ -102,7 +102,7 @@ class Verbs:
     observe(s, t, seat, out)    write every entry of the observation of ``seat``
     resample(s, t, seat, g)     redraw from generator ``g`` all that ``seat`` cannot know, ``s.rng`` included, and ``s.decisions`` where it tells
     returns(s, t, out)          final rewards (float32 per seat) of a finished game, each in [-1, 1]; sum 0 unless one plays alone
-    places(s, t, out)           final places (int32 per seat), 1 is best, equal results share the better place
+    ranks(s, t, out)            final ranks (int32 per seat), 1 is best, equal results share the better rank
     scores(s, t, out)           current score (int32 per seat), more is better
     potential(s, t, out)        shaping potential (float32 per seat); rewards get its differences
     """
@@ -113,7 +113,7 @@ class Verbs:
     observe: Any
     resample: Any
     returns: Any
-    places: Any
+    ranks: Any
     scores: Any
     potential: Any
 
@@ -320,7 +320,7 @@ class Configuration:
             options["components"] = str(self.components)
         return options
 
-    def legal_ids(self, mask: np.ndarray | Sequence[int]) -> list[int]:
+    def legal_actions(self, mask: np.ndarray | Sequence[int]) -> list[int]:
         """The ids set in a byte mask."""
         return [int(action) for action in np.flatnonzero(mask)]
 

@@ -102,17 +102,17 @@ def resample_kernel(game: Game) -> Any:
 
 @cache
 def result_kernel(game: Game) -> Any:
-    """(states, tables, places int32[P], scores int32[P], returns float32[P]); returns only once the game is over."""
+    """(states, tables, ranks int32[P], scores int32[P], returns float32[P]); returns only once the game is over."""
     kinds, verbs = record_types(game), game.verbs
-    find_places, find_scores, find_returns = verbs.places, verbs.scores, verbs.returns
+    find_ranks, find_scores, find_returns = verbs.ranks, verbs.scores, verbs.returns
 
     @kernel(game.scope, "result_one", (kinds.states, kinds.tables, array_of(np.int32), array_of(np.int32), array_of(np.float32)))  # fmt: skip
-    def result_one(states, tables, places, scores, returns):
+    def result_one(states, tables, ranks, scores, returns):
         s, t = states[0], tables[0]
-        find_places(s, t, places)
+        find_ranks(s, t, ranks)
         find_scores(s, t, scores)
         if s.end != RUNNING:
-            find_returns(s, t, places, returns)
+            find_returns(s, t, ranks, returns)
 
     return result_one
 

@@ -75,18 +75,18 @@ def choose_kernel(policy: CompiledPolicy) -> Any:
 
 @cache
 def playout_kernel(policy: CompiledPolicy) -> Any:
-    """(origin states[1], tables, scratch states[1], legal uint64[W], generators[1], limit, places int32[P], returns (K, P), lengths int32 (K,))."""
+    """(origin states[1], tables, scratch states[1], legal uint64[W], generators[1], limit, ranks int32[P], returns (K, P), lengths int32 (K,))."""
     game, choose_one = policy.game, policy.function
     kinds, helpers, verbs = record_types(game), core(game), game.verbs
     decide, find_legal = helpers.decide, helpers.find_legal
-    find_places, find_returns = verbs.places, verbs.returns
+    find_ranks, find_returns = verbs.ranks, verbs.returns
     signature = (
         kinds.states, kinds.tables, kinds.states, array_of(np.uint64), array_of(GENERATOR), INT, array_of(np.int32),
         array_of(np.float32, 2), array_of(np.int32),
     )  # fmt: skip
 
     @kernel(policy.scope, f"playouts_{policy.name}", signature)
-    def playouts(origin, tables, scratch, legal, generators, limit, places, returns, lengths):
+    def playouts(origin, tables, scratch, legal, generators, limit, ranks, returns, lengths):
         t, generator = tables[0], generators[0]
         for k in range(lengths.size):
             scratch[0] = origin[0]
@@ -99,8 +99,8 @@ def playout_kernel(policy: CompiledPolicy) -> Any:
                 decisions += 1
             lengths[k] = decisions
             if s.end != RUNNING:
-                find_places(s, t, places)
-                find_returns(s, t, places, returns[k])
+                find_ranks(s, t, ranks)
+                find_returns(s, t, ranks, returns[k])
 
     return playouts
 

@@ -76,8 +76,8 @@ def record(config: Configuration, seed: int, actions: Sequence[int], agents: Seq
 
 def closing(position: Snapshot, length: int) -> dict[str, Any]:
     """The last line of a finished game."""
-    places, _, returns = position.results()
-    return {"hash": position.digest(), "returns": returns.tolist(), "rank": places.tolist(), "length": length}
+    ranks, _, returns = position.results()
+    return {"hash": position.digest(), "returns": returns.tolist(), "rank": ranks.tolist(), "length": length}
 
 
 def write_replay(path: str | Path, replay: Replay) -> None:

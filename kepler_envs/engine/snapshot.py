@@ -125,7 +125,7 @@ class Snapshot:
         """The legal ids as int8 (A,), all 0 once the game is over."""
         return self._look(self.seat)[1]
 
-    def legal_ids(self) -> list[int]:
+    def legal_actions(self) -> list[int]:
         """The legal ids in ascending order."""
         return [int(action) for action in np.flatnonzero(self.action_mask())]
 
@@ -136,7 +136,7 @@ class Snapshot:
 
     def apply(self, action: int) -> Snapshot:
         """The position after a decision; :class:`IllegalAction` if ``action`` is no id that is legal here."""
-        legal = self.legal_ids()
+        legal = self.legal_actions()
         if not is_integer(action) or action not in legal:
             raise IllegalAction(describe_illegal(self.config, self.state, action, legal))
         game, after = self.config.game, self.clone()
@@ -159,12 +159,12 @@ class Snapshot:
         return drawn
 
     def results(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(places int32, scores int32, returns float32), one entry a seat; returns are 0 until the game is over."""
+        """(ranks int32, scores int32, returns float32), one entry a seat; returns are 0 until the game is over."""
         players = self.config.num_players
-        places, scores = np.zeros(players, np.int32), np.zeros(players, np.int32)
+        ranks, scores = np.zeros(players, np.int32), np.zeros(players, np.int32)
         returns = np.zeros(players, np.float32)
-        one_game.result_kernel(self.config.game)(self._states, self.config.tables, places, scores, returns)
-        return places, scores, returns
+        one_game.result_kernel(self.config.game)(self._states, self.config.tables, ranks, scores, returns)
+        return ranks, scores, returns
 
     def text(self, seat: int | None = None) -> str:
         """The position for a terminal; ``seat`` sees only its own hidden cards, None sees all."""

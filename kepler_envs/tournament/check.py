@@ -10,7 +10,7 @@ import numpy as np
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import TRUNCATED, Configuration
 from kepler_envs.tournament import CheckError
-from kepler_envs.tournament.play import Course, GameResult, places_and_returns
+from kepler_envs.tournament.play import Course, GameResult, ranks_and_returns
 
 
 def check(results: Sequence[GameResult], config: Configuration) -> None:
@@ -62,10 +62,10 @@ def _fail(played: Sequence[tuple[GameResult, Course]], row: int, words: str) -> 
 
 def _facts(batch: Batch, row: int, game: GameResult, course: Course) -> list[tuple[str, object, object]]:
     """(name, as recorded, as played again) of all that a result says."""
-    places, returns = places_and_returns(batch, row, game.agents, game.forfeits)
+    ranks, returns = ranks_and_returns(batch, row, game.agents, game.forfeits)
     end = "truncated" if batch.final_state["end"][row] == TRUNCATED else "terminated"
     return [
-        ("places", list(game.ranks), places),
+        ("ranks", list(game.ranks), ranks),
         ("scores", list(game.scores), batch.final_score[row].tolist()),
         ("returns", list(game.returns), returns),
         ("length", game.length, int(batch.final_length[row])),

@@ -44,7 +44,7 @@ def play_against(learner: Bot, opponent: Bot, config: Configuration, games: int,
                 actions[asked] = agent.act(TrustedDecisions(batch, asked))
         batch.step(actions)
         running &= batch.done == 0
-    won = batch.final_place == 1
+    won = batch.final_rank == 1
     return Results(
         (won / won.sum(1, keepdims=True))[rows, own_seat],
         batch.final_return[rows, own_seat].astype(np.float64),

@@ -6,7 +6,7 @@ played again, in whole games inside compiled code or step by step, among others 
 **Forfeits.** An agent that raises an exception, that names an id which is not legal, that takes too long for a decision or too much
 memory, or whose process ends has forfeited:
 uniform play takes over its seats, the game goes on, and in the end those seats are placed behind all others. Of several agents
-that forfeited, the first is last. The others keep their order, and the game's rule for returns is applied to the places so found.
+that forfeited, the first is last. The others keep their order, and the game's rule for returns is applied to the ranks so found.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Forfeit:
 
 @dataclass(frozen=True)
 class GameResult:
-    """How a game ended, by seat: places (1 is best, equal results share the better one), scores, returns."""
+    """How a game ended, by seat: ranks (1 is best, equal results share the better one), scores, returns."""
 
     number: int
     seed: int
@@ -191,13 +191,13 @@ class Players:
         assert self._whole_games is not None
         seated = np.array([game.agents for game in games])
         owners = (seated[:, :, None] == seated[:, None, :]).argmax(axis=2)
-        places, scores, returns, endings = self._whole_games.play(
+        ranks, scores, returns, endings = self._whole_games.play(
             np.array([game.seed for game in games], np.uint64),
             self._policies[seated],
             owners,
             np.array([game.agent_seeds for game in games], np.uint64),
         )
-        ended = zip(places.tolist(), scores.tolist(), returns.tolist(), endings.tolist(), games, strict=True)
+        ended = zip(ranks.tolist(), scores.tolist(), returns.tolist(), endings.tolist(), games, strict=True)
         return [
             self._result(game, place, score, paid, length, end) for place, score, paid, (length, end), game in ended
         ]
@@ -356,20 +356,20 @@ class Players:
         self, batch: Batch, row: int, game: ScheduledGame, actions: Sequence[int], forfeits: tuple[Forfeit, ...] = ()
     ) -> GameResult:
         """The result of a row's last finished game."""
-        places, returns = places_and_returns(batch, row, [self.specs[index] for index in game.agents], forfeits)
+        ranks, returns = ranks_and_returns(batch, row, [self.specs[index] for index in game.agents], forfeits)
         scores, length = batch.final_score[row].tolist(), int(batch.final_length[row])
         course = None if self.is_compiled(game) else Course(actions, batch.final_snapshot(row).digest())
-        return self._result(game, places, scores, returns, length, int(batch.final_state["end"][row]), forfeits, course)
+        return self._result(game, ranks, scores, returns, length, int(batch.final_state["end"][row]), forfeits, course)
 
     def _result(
-        self, game: ScheduledGame, places: Sequence[int], scores: Sequence[int], returns: Sequence[float], length: int,
+        self, game: ScheduledGame, ranks: Sequence[int], scores: Sequence[int], returns: Sequence[float], length: int,
         end: int, forfeits: tuple[Forfeit, ...] = (), course: Course | None = None,
     ) -> GameResult:  # fmt: skip
         return GameResult(
             number=game.number,
             seed=game.seed,
             agents=tuple([self.specs[index] for index in game.agents]),
-            ranks=tuple(places),
+            ranks=tuple(ranks),
             scores=tuple(scores),
             returns=tuple(returns),
             length=length,
@@ -379,16 +379,16 @@ class Players:
         )
 
 
-def places_and_returns(
+def ranks_and_returns(
     batch: Batch, row: int, by_seat: Sequence[str], forfeits: Sequence[Forfeit]
 ) -> tuple[list[int], list[float]]:
     """Places and returns of a row's last finished game; seats of agents (specs ``by_seat``) that forfeited are behind all others."""
-    places, returns = batch.final_place[row].tolist(), batch.final_return[row].tolist()
+    ranks, returns = batch.final_rank[row].tolist(), batch.final_return[row].tolist()
     if forfeits:
         lost = [forfeit.agent for forfeit in forfeits]
-        places = places_after_forfeits(places, [lost.index(spec) if spec in lost else None for spec in by_seat])
-        returns = list(returns_for(batch.final_snapshot(row), tuple(places)))
-    return places, returns
+        ranks = ranks_after_forfeits(ranks, [lost.index(spec) if spec in lost else None for spec in by_seat])
+        returns = list(returns_for(batch.final_snapshot(row), tuple(ranks)))
+    return ranks, returns
 
 
 def _traceback_of(problem: Exception) -> str:
@@ -420,17 +420,17 @@ def check_answer(batch: Batch, rows: np.ndarray, answer: Any) -> np.ndarray:
     fine &= batch.action_mask[rows, np.where(fine, ids, 0)] == 1
     if not fine.all():
         wrong = int(np.argmin(fine))
-        legal = batch.config.legal_ids(batch.action_mask[rows[wrong]])
+        legal = batch.config.legal_actions(batch.action_mask[rows[wrong]])
         raise _Failure(ILLEGAL, f"act returned the id {ids[wrong]}; legal were {', '.join(map(str, legal))}")
     return ids.astype(np.int64)
 
 
-def places_after_forfeits(places: Sequence[int], forfeited: Sequence[int | None]) -> list[int]:
+def ranks_after_forfeits(ranks: Sequence[int], forfeited: Sequence[int | None]) -> list[int]:
     """Places with the seats of agents that forfeited behind all others.
 
     Args:
-        places: as the game ended, 1 is best, equal results share the better one.
+        ranks: as the game ended, 1 is best, equal results share the better one.
         forfeited: per seat, None, or how many agents forfeited before the one that sits there; those of one agent share a place.
     """
-    results = [(0, place) if order is None else (1, -order) for place, order in zip(places, forfeited, strict=True)]
+    results = [(0, place) if order is None else (1, -order) for place, order in zip(ranks, forfeited, strict=True)]
     return [1 + sum(other < own for other in results) for own in results]

@@ -4,7 +4,7 @@ The algorithm is iterative Luce spectral ranking (Maystre and Grossglauser 2015)
 but choix goes through every game in each step, while here games that ended in the same order are counted. A few agents have few
 orders, and a bootstrap of a long tournament takes seconds rather than many minutes.
 
-Each agent has a strength; the finishing order of a table is as if the places were drawn one after the other, each with
+Each agent has a strength; the finishing order of a table is as if the ranks were drawn one after the other, each with
 chances proportional to the strengths of those that are left. An agent on several seats of a table counts for each of them.
 All games are fitted at once, so their order does not matter.
 
@@ -57,7 +57,7 @@ def rate(
 
     Args:
         agents: integers (N, n), the agent on each seat of each game.
-        ranks: integers (N, n), the places, 1 is best, equal places are ties.
+        ranks: integers (N, n), the ranks, 1 is best, equal ranks are ties.
         count: number of agents k.
         anchor: the agent with 0 points; None: the agents' mean is 0.
         samples: bootstrap samples.
@@ -65,7 +65,7 @@ def rate(
         progress: called as (samples done, samples).
     """
     rng = np.random.default_rng(seed)
-    tied = any(len(set(places)) < len(places) for places in ranks.tolist())
+    tied = any(len(set(ranks)) < len(ranks) for ranks in ranks.tolist())
     strength = fit([finishing_orders(agents, ranks, rng) for _ in range(TIE_COPIES if tied else 1)], count)
     drawn = np.empty((samples, count))
     for sample in range(samples):

@@ -102,7 +102,7 @@ def tables(found: Standings) -> list[Table]:
 
 
 def _leaderboard(found: Standings) -> Table:
-    columns = ["agent", "rating", "95 %", "wins", "return", "place", "score", "seats"]
+    columns = ["agent", "rating", "95 %", "wins", "return", "rank", "score", "seats"]
     rows = [
         [
             line.agent, f"{line.rating:+.0f}", f"{line.rating_low:+.0f} .. {line.rating_high:+.0f}",
@@ -197,7 +197,7 @@ def notes(found: Standings, facts: Facts) -> list[str]:
     if facts.adaptive:
         paragraphs.append(
             "The schedule was adaptive: tables were chosen where it was least certain who is better. Ratings and the tables of one "
-            "against others allow for that; wins, return, place and score of the leaderboard are means over tables that differ from "
+            "against others allow for that; wins, return, rank and score of the leaderboard are means over tables that differ from "
             "agent to agent."
         )
     if facts.seconds_per_decision is not None:

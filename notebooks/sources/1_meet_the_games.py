@@ -124,22 +124,22 @@ def middle(name, decisions, seed=1):
     position = kepler_envs.Snapshot.deal(kepler_envs.load_game(name).configure(), seed)
     choose = np.random.default_rng(seed)
     for _ in range(decisions):
-        position = position.apply(int(choose.choice(position.legal_ids())))
+        position = position.apply(int(choose.choice(position.legal_actions())))
     return position
 
 
 position = middle("kepler_run", 25)
-print(position.node.name, "-", position.config.actions.text(position.legal_ids()[0]), "...")
+print(position.node.name, "-", position.config.actions.text(position.legal_actions()[0]), "...")
 SVG(position.drawing(position.seat).svg())
 
 # %%
 position = middle("race_to_kepler", 200)
-print(position.node.name, "-", position.config.actions.text(position.legal_ids()[0]), "...")
+print(position.node.name, "-", position.config.actions.text(position.legal_actions()[0]), "...")
 SVG(position.drawing(position.seat).svg())
 
 # %%
 position = middle("ad_astra", 120)
-print(position.node.name, "-", position.config.actions.text(position.legal_ids()[0]), "...")
+print(position.node.name, "-", position.config.actions.text(position.legal_actions()[0]), "...")
 SVG(position.drawing(position.seat).svg())
 
 # %% [markdown]

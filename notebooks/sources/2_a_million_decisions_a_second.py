@@ -110,8 +110,8 @@ plt.show()
 # A position is immutable: `apply` gives the next one. Going back is keeping the old one; comparing is comparing bytes.
 
 # %%
-first = position.apply(position.legal_ids()[0])
-second = position.apply(position.legal_ids()[0])
+first = position.apply(position.legal_actions()[0])
+second = position.apply(position.legal_actions()[0])
 print(first == second, first != position, len(position.states.tobytes()), "bytes")
 print(position.digest()[:16], first.digest()[:16])
 
@@ -127,7 +127,7 @@ from kepler_envs.engine.replay import read_replay, record, verify, write_replay
 rng = np.random.default_rng(4)
 now, actions = kepler_envs.Snapshot.deal(config, 9), []
 while not now.over:
-    actions.append(int(rng.choice(now.legal_ids())))
+    actions.append(int(rng.choice(now.legal_actions())))
     now = now.apply(actions[-1])
 write_replay("game.jsonl", record(config, 9, actions, ["Ada", "Ben", "Cleo", "Dan"]))
 with open("game.jsonl") as file:

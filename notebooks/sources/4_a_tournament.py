@@ -49,7 +49,7 @@ def wins_by_seat(name, games=3000, **options):
     """Share of wins of each seat among greedy players, a shared win counted in parts."""
     config = kepler_envs.load_game(name).configure(4, **options)
     batch = bots.play_games(bots.load("greedy", config), config, games, seed=99)
-    won = batch.final_place == 1
+    won = batch.final_rank == 1
     return (won / won.sum(1, keepdims=True)).mean(0)
 
 

@@ -17,7 +17,7 @@ config = kepler_envs.load_game("kitten_adventurers").configure(3)
 position = kepler_envs.Snapshot.deal(config, 20)
 rng = np.random.default_rng(2)
 for _ in range(40):
-    position = position.apply(int(rng.choice(position.legal_ids())))
+    position = position.apply(int(rng.choice(position.legal_actions())))
 viewer = position.seat
 print(position.text(viewer))
 

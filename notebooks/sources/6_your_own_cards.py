@@ -119,7 +119,7 @@ for wild in (0, 4, 8):
         actions[rows] = agent.act(bots.TrustedDecisions(batch, rows))
         batch.step(actions)
         rows = np.flatnonzero(batch.episodes == 0)
-    won = batch.final_place == 1
+    won = batch.final_rank == 1
     share = (won / np.maximum(won.sum(1, keepdims=True), 1)).mean(0)
     print(f"{wild:10}   {share.round(3)}   +- {1.96 * np.sqrt(0.1875 / 2000):.3f}")
 

@@ -45,7 +45,7 @@ def test_a_learner_is_paid_all_of_its_game_losses_included(players, seat):
         for row in np.flatnonzero(dones):
             own = infos[row]["seat"]
             assert paid[row] == pytest.approx(infos[row]["episode"]["r"])
-            assert infos[row]["place"] >= 1
+            assert infos[row]["rank"] >= 1
             assert infos[row]["terminal_observation"].shape == batch.config.observation.low.shape
             final.append((own, round(float(paid[row]), 4)))
             paid[row] = 0

@@ -196,7 +196,7 @@ def test_a_joined_batch_is_its_parts():
         for name in ("observation", "action_mask", "seat", "done", "episodes", "seed", "final_length"):
             assert (getattr(joined, name) == np.concatenate([getattr(batch, name) for batch in alone])).all()
         assert (joined.reward[:4, :2] == alone[0].reward).all() and (joined.reward[:4, 2:] == 0).all()
-        assert (joined.final_place[7:] == alone[2].final_place).all()
+        assert (joined.final_rank[7:] == alone[2].final_rank).all()
     seats = joined.seat
     assert (joined.observe_final(seats)[4:7] == alone[1].observe_final(seats[4:7])).all()
     assert joined.episodes.sum() > 0

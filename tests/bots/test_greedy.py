@@ -97,7 +97,7 @@ greedy.start(row, np.array([6], np.uint64))
 while not batch.episodes[0]:
     actions.append(int(greedy.act(bots.TrustedDecisions(batch, row))[0]))
     batch.step(np.array(actions[-1:]))
-print(json.dumps([actions, batch.final_place[0].tolist()]))
+print(json.dumps([actions, batch.final_rank[0].tolist()]))
 """
 
 

@@ -96,6 +96,6 @@ def test_play_games_plays_one_game_a_row():
     batch = bots.play_games(greedy, CONFIG, 40, seed=3)
     assert (batch.episodes == 1).all() and (batch.final_length > 0).all()
     again = bots.play_games(greedy, CONFIG, 40, seed=3)
-    assert (batch.final_length == again.final_length).all() and (batch.final_place == again.final_place).all()
+    assert (batch.final_length == again.final_length).all() and (batch.final_rank == again.final_rank).all()
     other = bots.play_games(greedy, CONFIG, 40, seed=4)
     assert (batch.final_length != other.final_length).any()

@@ -73,7 +73,7 @@ def asked_for(config: Configuration, untrained, iterations: int, variant: dict) 
 
 def positions(config: Configuration, seed: int, every: int) -> list[Snapshot]:
     """Each so-manieth position of a random game with more than one legal id, the last one left out."""
-    return [position for position, _ in list(play(config, seed))[:-1:every] if len(position.legal_ids()) > 1]
+    return [position for position, _ in list(play(config, seed))[:-1:every] if len(position.legal_actions()) > 1]
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: "-".join(map(str, variant.values())) or "default")
@@ -85,7 +85,7 @@ def test_a_tree_adds_up(game, variant, untrained):
         result = search(position, asked, seed=5)
         tree, children = result.tree, np.flatnonzero(result.tree["parent"] == ROOT)
         assert result.iterations == result.visits.sum() == 90
-        assert set(np.flatnonzero(result.visits)) <= set(position.legal_ids())
+        assert set(np.flatnonzero(result.visits)) <= set(position.legal_actions())
         assert result.visits[result.action] == result.visits.max()
         assert tree["parent"][ROOT] == NONE
         assert (tree["available"][1:] >= tree["visits"][1:]).all()
@@ -97,7 +97,7 @@ def test_a_tree_adds_up(game, variant, untrained):
         if guided:
             opened = np.bincount(tree["parent"][1:], minlength=len(tree)) > 0
             assert np.abs(priors[opened] - 1).max() < 1e-5
-            assert set(tree["action"][children]) == set(position.legal_ids())
+            assert set(tree["action"][children]) == set(position.legal_actions())
         else:
             assert (tree["visits"][1:] >= 1).all() and not priors.any()
         players = config.num_players
@@ -111,7 +111,7 @@ def test_opponents_by_policy_leave_own_decisions_alone_in_the_tree():
     """Behind an id that ends the turn there are ids of the searching seat's next turn, not of the next seat's."""
     config = kepler_envs.load_game("kitten_adventurers").configure(2)
     for position in positions(config, 4, 1):
-        for ending in position.legal_ids():
+        for ending in position.legal_actions():
             if position.apply(ending).seat != position.seat:
                 only_others = ids_of_others_alone(position, ending)
                 if len(only_others) > 1:
@@ -136,12 +136,12 @@ def ids_of_others_alone(position: Snapshot, ending: int) -> set[int]:
     others_next: set[int] = set()
     for deal in range(150):
         after = position.resample(position.seat, deal).apply(ending)
-        others_next |= set(after.legal_ids())
+        others_next |= set(after.legal_actions())
         greedy.start(row, np.array([deal], np.uint64))
         while not after.over and after.seat != position.seat:
             batch.restore(0, after)
             after = after.apply(int(greedy.act(TrustedDecisions(batch, row))[0]))
-        own_next |= set() if after.over else set(after.legal_ids())
+        own_next |= set() if after.over else set(after.legal_actions())
     return others_next - own_next
 
 
@@ -198,7 +198,7 @@ def test_a_sure_win_is_taken(game, variant, untrained):
     found = 0
     for seed in range(games_to_play(40)):
         *_, (position, _), _ = play(config, seed)
-        legal = position.legal_ids()
+        legal = position.legal_actions()
         deals = [position.resample(position.seat, deal) for deal in range(12)]  # what the others hide may decide, too
         ends = {action: [deal.apply(action) for deal in deals] for action in legal}
         best = {a for a in legal if all(end.over and end.results()[2][position.seat] == 1.0 for end in ends[a])}

@@ -143,7 +143,7 @@ def play(config: Configuration, seed: int) -> Iterator[tuple[Snapshot, int]]:
     choose = chooser(config, seed)
     position = Snapshot.deal(config, seed)
     while not position.over:
-        action = choose(position.legal_ids())
+        action = choose(position.legal_actions())
         yield position, action
         position = position.apply(action)
     yield position, -1

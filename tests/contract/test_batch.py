@@ -24,7 +24,7 @@ from tests.contract.subjects import (
 from tests.effort import games_to_play
 
 OUTPUTS = (
-    "observation", "action_mask", "seat", "reward", "done", "final_return", "final_place", "final_score", "final_length",
+    "observation", "action_mask", "seat", "reward", "done", "final_return", "final_rank", "final_score", "final_length",
     "episodes", "seed", "legal_bits", "legal_count",
 )  # fmt: skip
 
@@ -77,7 +77,7 @@ def check_final(batch: Batch, row: int, env: kepler_envs.KeplerEnv) -> None:
     for seat, agent in enumerate(env.possible_agents):
         info = env.infos[agent]
         assert batch.final_return[row, seat] == np.float32(info["returns"])
-        assert (batch.final_place[row, seat], batch.final_score[row, seat]) == (info["rank"], info["score"])
+        assert (batch.final_rank[row, seat], batch.final_score[row, seat]) == (info["rank"], info["score"])
         assert np.array_equal(batch.observe_final(seat)[row], env.observe(agent)["observation"])
     env.reset()
     assert env.game_seed == batch.seed[row], "an unseeded reset deals the game that the batch deals next"
@@ -291,7 +291,7 @@ def test_restore(game: Game) -> None:
     assert other.snapshot(2) == snapshot and [other.snapshot(row) for row in (0, 1, 3)] == untouched
     for name in ("observation", "action_mask", "seat", "legal_bits", "legal_count"):
         assert np.array_equal(getattr(other, name)[2], getattr(batch, name)[1]), name
-    action = snapshot.legal_ids()[-1]
+    action = snapshot.legal_actions()[-1]
     actions = np.full(4, Batch.SKIP)
     actions[2] = action
     other.step(actions)

@@ -191,10 +191,10 @@ def test_snapshot_and_environment_say_the_same(config: Configuration) -> None:
         for seat, agent in enumerate(env.possible_agents):
             assert np.array_equal(env.observe(agent)["observation"], position.observe(seat))
         assert np.array_equal(env.last()[0]["action_mask"], position.action_mask())
-        assert env.legal_actions() == position.legal_ids()
+        assert env.legal_actions() == position.legal_actions()
         if position.over:
             break
-        action = choose(position.legal_ids())
+        action = choose(position.legal_actions())
         env.step(action)
         position = position.apply(action)
 

@@ -53,19 +53,19 @@ def test_invariants_after_every_decision(
 def check_end(position: Snapshot) -> None:
     """Returns sum to zero (unless one plays alone) and lie in [-1, 1], the better place never gets less, and the game was not too long."""
     config = position.config
-    places, scores, returns = position.results()
+    ranks, scores, returns = position.results()
     check_sum(config, returns)
     assert np.abs(returns).max() <= 1
-    assert sorted(places)[0] == 1
+    assert sorted(ranks)[0] == 1
     for one in range(config.num_players):
-        assert places[one] == 1 + sum(1 for other in range(config.num_players) if places[other] < places[one])
+        assert ranks[one] == 1 + sum(1 for other in range(config.num_players) if ranks[other] < ranks[one])
         for other in range(config.num_players):
-            if places[one] < places[other]:
+            if ranks[one] < ranks[other]:
                 assert returns[one] >= returns[other]
-            if places[one] == places[other]:
+            if ranks[one] == ranks[other]:
                 assert returns[one] == returns[other]
     assert 0 < position.state["decisions"] <= config.game.max_decisions
-    assert position.legal_ids() == []
+    assert position.legal_actions() == []
 
 
 @every_option
@@ -127,7 +127,7 @@ def test_at_least_two_legal_ids(config: Configuration) -> None:
             if position.over:
                 continue
             seen.add(position.node)
-            legal = position.legal_ids()
+            legal = position.legal_actions()
             assert legal == sorted(set(legal))
             assert len(legal) >= (1 if position.node in config.game.always_offered else 2), position.node.name
     assert seen >= nodes, "some nodes were never reached"

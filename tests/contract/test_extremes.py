@@ -59,4 +59,4 @@ def check_resampled(position: Snapshot, seed: int) -> None:
     for seat in range(position.config.num_players):
         drawn = position.resample(seat, seed)
         assert np.array_equal(drawn.observe(seat), position.observe(seat))
-        assert drawn.legal_ids() == position.legal_ids() or seat != position.seat
+        assert drawn.legal_actions() == position.legal_actions() or seat != position.seat

@@ -52,7 +52,7 @@ def test_resampled_games_can_be_played(config: Configuration) -> None:
         for step in range(30):
             if drawn.over:
                 break
-            legal = drawn.legal_ids()
+            legal = drawn.legal_actions()
             drawn = drawn.apply(legal[step * 7 % len(legal)])
         hooks.check_invariants(drawn.state, config)
 
@@ -138,7 +138,7 @@ def test_public_texts_tell_nothing_that_is_hidden(config: Configuration) -> None
         if position.over or watcher == mover:
             continue
         texts: dict[bytes, dict[bytes, str]] = {}
-        for action in position.legal_ids():
+        for action in position.legal_actions():
             after = position.apply(action)
             alike = texts.setdefault(after.observe(watcher).tobytes(), {})
             alike[after.observe(mover).tobytes()] = position.public_text(action)
@@ -163,7 +163,7 @@ def test_resampled_environment(config: Configuration) -> None:
             assert env.snapshot() == position
             for other, name in enumerate(env.possible_agents):
                 assert np.array_equal(twin.observe(name)["observation"], drawn.observe(other))
-            assert twin.legal_actions() == drawn.legal_ids()
-            action = drawn.legal_ids()[number % len(drawn.legal_ids())]
+            assert twin.legal_actions() == drawn.legal_actions()
+            action = drawn.legal_actions()[number % len(drawn.legal_actions())]
             twin.step(action)
             assert twin.snapshot() == drawn.apply(action)

@@ -189,14 +189,14 @@ def test_the_end_of_a_game(config: Configuration) -> None:
         assert env.infos == {agent: {**blank, "seat": seat} for seat, agent in enumerate(env.possible_agents)}
         seats.add(env.agent_selection)
         env.step(choose(env.legal_actions()))
-    places, scores, returns = env.snapshot().results()
+    ranks, scores, returns = env.snapshot().results()
     assert seats == set(env.possible_agents)
     for seat, agent in enumerate(env.possible_agents):
         info = env.infos[agent]
         assert env.terminations[agent] != env.truncations[agent]
         assert type(env.terminations[agent]) is bool and type(env.rewards[agent]) is float
         assert env.rewards[agent] == env._cumulative_rewards[agent] == pytest.approx(float(returns[seat]))
-        assert (info["seat"], info["rank"], info["score"]) == (seat, places[seat], scores[seat])
+        assert (info["seat"], info["rank"], info["score"]) == (seat, ranks[seat], scores[seat])
         assert info["returns"] == env.rewards[agent]
         assert {name: type(value) for name, value in info.items()} == {
             "seat": int,

@@ -48,7 +48,7 @@ def compare_worlds(config: Configuration, seed: int, watcher: int) -> Counter[st
     two = one.resample(watcher, seed)
     while not one.over:
         number += 1
-        action = choose(one.legal_ids())
+        action = choose(one.legal_actions())
         two, reply = same_decision(one, action, two, watcher, number, random)
         if reply < 0:
             found[LOST] += 1
@@ -75,7 +75,7 @@ def same_decision(
             alike = [action]
         else:
             heard = one.public_text(action)
-            alike = [other for other in two.legal_ids() if two.public_text(other) == heard]
+            alike = [other for other in two.legal_actions() if two.public_text(other) == heard]
         if alike:
             two = two.clone()
             two.state["rng"] = one.state["rng"]
@@ -117,7 +117,7 @@ def without_watcher(position: Snapshot, watcher: int, random: Random) -> Iterato
 
 
 def _next(position: Snapshot, watcher: int, random: Random) -> list[Snapshot]:
-    legal = [] if position.over or position.seat == watcher else position.legal_ids()
+    legal = [] if position.over or position.seat == watcher else position.legal_actions()
     if len(legal) > FEW_IDS:
         return []
     random.shuffle(legal)
@@ -149,9 +149,9 @@ def check_shown(one: Snapshot, two: Snapshot, watcher: int, with_text: bool) -> 
     assert infos[0] == infos[1]
     assert np.array_equal(potential(one), potential(two))
     if one.seat == watcher:
-        assert one.legal_ids() == two.legal_ids()
-        assert [one.public_text(action) for action in one.legal_ids()] == [
-            two.public_text(action) for action in two.legal_ids()
+        assert one.legal_actions() == two.legal_actions()
+        assert [one.public_text(action) for action in one.legal_actions()] == [
+            two.public_text(action) for action in two.legal_actions()
         ]
     assert one.resample(watcher, 7) == two.resample(watcher, 7)
     if with_text:

@@ -1,4 +1,4 @@
-"""From places to returns."""
+"""From ranks to returns."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from kepler_envs.engine.returns import rank_returns, win_returns
 
 
-def returns(function: object, places: list[int]) -> list[float]:
-    out = np.zeros(len(places), np.float32)
-    function(np.array(places, np.int32), len(places), out)  # type: ignore[operator]
+def returns(function: object, ranks: list[int]) -> list[float]:
+    out = np.zeros(len(ranks), np.float32)
+    function(np.array(ranks, np.int32), len(ranks), out)  # type: ignore[operator]
     return out.tolist()
 
 
 @pytest.mark.parametrize(
-    "places, by_win, by_rank",
+    "ranks, by_win, by_rank",
     [
         ([1, 2], [1, -1], [1, -1]),
         ([1, 1], [0, 0], [0, 0]),
@@ -27,20 +27,20 @@ def returns(function: object, places: list[int]) -> list[float]:
         ([1] * 5, [0] * 5, [0] * 5),
     ],
 )
-def test_examples(places: list[int], by_win: list[float], by_rank: list[float]) -> None:
-    assert returns(win_returns, places) == pytest.approx(by_win)
-    assert returns(rank_returns, places) == pytest.approx(by_rank)
+def test_examples(ranks: list[int], by_win: list[float], by_rank: list[float]) -> None:
+    assert returns(win_returns, ranks) == pytest.approx(by_win)
+    assert returns(rank_returns, ranks) == pytest.approx(by_rank)
 
 
 @given(scores=st.lists(st.integers(0, 4), min_size=2, max_size=8))
 def test_rank_averages_the_places_of_tied_seats(scores: list[int]) -> None:
-    """1 - 2 (place - 1) / (n - 1) with averaged places: the formula of the specification."""
-    places = [1 + sum(other > own for other in scores) for own in scores]
-    average = [place + (scores.count(own) - 1) / 2 for place, own in zip(places, scores, strict=True)]
+    """1 - 2 (rank - 1) / (n - 1) with averaged ranks: the formula of the specification."""
+    ranks = [1 + sum(other > own for other in scores) for own in scores]
+    average = [place + (scores.count(own) - 1) / 2 for place, own in zip(ranks, scores, strict=True)]
     expected = [1 - 2 * (place - 1) / (len(scores) - 1) for place in average]
-    assert returns(rank_returns, places) == pytest.approx(expected, abs=1e-6)
-    winners = places.count(1)
+    assert returns(rank_returns, ranks) == pytest.approx(expected, abs=1e-6)
+    winners = ranks.count(1)
     share = (len(scores) - winners) / (winners * (len(scores) - 1))
-    assert returns(win_returns, places) == pytest.approx(
-        [share if place == 1 else -1 / (len(scores) - 1) for place in places], abs=1e-6
+    assert returns(win_returns, ranks) == pytest.approx(
+        [share if place == 1 else -1 / (len(scores) - 1) for place in ranks], abs=1e-6
     )

@@ -140,7 +140,7 @@ def _make_replay(game: Game, folder: Path) -> Path:
     config, actions, random = game.configure(), [], Random(1)
     position = Snapshot.deal(config, 1)
     while not position.over:
-        actions.append(random.choice(position.legal_ids()))
+        actions.append(random.choice(position.legal_actions()))
         position = position.apply(actions[-1])
     path = folder / "game.jsonl"
     write_replay(path, record(config, 1, actions))

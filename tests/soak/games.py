@@ -109,7 +109,7 @@ def _check_step(batch: Batch, tried: Counter[str]) -> None:
         _all_rows(batch, np.abs(batch.reward.sum(axis=1)) < 1e-4, "rewards do not add up to 0")
     ended = np.flatnonzero(batch.done)
     if ended.size:
-        returns, ranks = batch.final_return[ended], batch.final_place[ended]
+        returns, ranks = batch.final_return[ended], batch.final_rank[ended]
         _require(bool((np.abs(returns) <= 1 + 1e-6).all()), "a return is outside -1 .. 1")
         _require(bool((ranks.min(axis=1) == 1).all() and ranks.max() <= config.num_players), "ranks are not ranks")
         best = np.where(ranks == 1, returns, 2).min(axis=1)
@@ -147,7 +147,7 @@ def _look_closely(position: Snapshot, random: Random, tried: Counter[str]) -> No
     if judged:
         hooks.check_invariants(position.state, config)
         tried["positions with invariants"] += 1
-    legal = position.legal_ids()
+    legal = position.legal_actions()
     _require(len({config.actions.text(action) for action in legal}) == len(legal), "two legal ids read the same")
     for seat in range(config.num_players):
         drawn = position.resample(seat, random.getrandbits(64))
@@ -156,7 +156,7 @@ def _look_closely(position: Snapshot, random: Random, tried: Counter[str]) -> No
         _require(np.array_equal(drawn.observe(seat), position.observe(seat)), "resampling changes what the seat sees")
         _require((drawn.node, drawn.seat) == (position.node, position.seat), "resampling changes who is asked what")
         if seat == position.seat:
-            _require(drawn.legal_ids() == legal, "resampling changes the legal ids of the seat itself")
+            _require(drawn.legal_actions() == legal, "resampling changes the legal ids of the seat itself")
         tried["resampled positions"] += 1
 
 

@@ -155,10 +155,10 @@ class Samples(Lowest):
     def act(self, decisions):
         choices = []
         for snapshot, seat, seen, legal in zip(
-            decisions.snapshots, decisions.seat, decisions.observation, decisions.legal_ids, strict=True
+            decisions.snapshots, decisions.seat, decisions.observation, decisions.legal_actions, strict=True
         ):
             assert snapshot.seat == seat and np.array_equal(snapshot.observe(int(seat)), seen)
-            assert snapshot.legal_ids() == legal.tolist()
+            assert snapshot.legal_actions() == legal.tolist()
             choices.append(legal[int(snapshot.digest()[:8], 16) % len(legal)])
         return np.array(choices)
 

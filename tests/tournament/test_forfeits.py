@@ -28,7 +28,7 @@ from kepler_envs.engine.batch import Batch
 from kepler_envs.tournament import play
 from kepler_envs.tournament.check import CheckError, check
 from kepler_envs.tournament.ledger import Ledger, LedgerError
-from kepler_envs.tournament.play import ILLEGAL, Course, Forfeit, GameResult, Players, SoFar, places_after_forfeits
+from kepler_envs.tournament.play import ILLEGAL, Course, Forfeit, GameResult, Players, SoFar, ranks_after_forfeits
 from kepler_envs.tournament.schedule import Schedule
 from kepler_envs.tournament.workers import Task, Workers, _Worker
 from tests.tournament.misbehaving import ASKED
@@ -224,7 +224,7 @@ def test_games_of_compiled_policies_have_no_course():
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        (lambda game: {"ranks": game.ranks[::-1]}, "its places is"),
+        (lambda game: {"ranks": game.ranks[::-1]}, "its ranks is"),
         (lambda game: {"scores": tuple(score + 1 for score in game.scores)}, "its scores is"),
         (lambda game: {"returns": tuple(-value for value in game.returns)}, "its returns is"),
         (lambda game: {"length": game.length + 1}, "its length is"),
@@ -234,7 +234,7 @@ def test_games_of_compiled_policies_have_no_course():
         (lambda game: {"course": Course(game.course.actions[:-1], game.course.digest)}, "it is not over"),
         (lambda game: {"course": Course([*game.course.actions, 0], game.course.digest)}, "it is over before decision"),
         (lambda game: {"course": Course([10**6], game.course.digest)}, "decision 1, id 1000000, is not legal"),
-        (lambda game: {"forfeits": ()}, "its places is|its returns is"),
+        (lambda game: {"forfeits": ()}, "its ranks is|its returns is"),
     ],
 )
 def test_a_game_that_does_not_follow_from_its_decisions_is_an_error(played, wrong, words):
@@ -278,11 +278,11 @@ def test_an_agent_that_cannot_start_forfeits_every_game_before_its_first_decisio
 
 def test_places():
     none = None
-    assert places_after_forfeits([1, 2, 3, 4], [none, none, none, none]) == [1, 2, 3, 4]
-    assert places_after_forfeits([1, 2, 3, 4], [0, none, none, none]) == [4, 1, 2, 3]
-    assert places_after_forfeits([1, 2, 2, 4], [0, none, none, 0]) == [3, 1, 1, 3]
-    assert places_after_forfeits([1, 2, 3, 4], [0, 1, none, 1]) == [4, 2, 1, 2]  # who forfeits first is last
-    assert places_after_forfeits([2, 1], [0, 0]) == [1, 1]
+    assert ranks_after_forfeits([1, 2, 3, 4], [none, none, none, none]) == [1, 2, 3, 4]
+    assert ranks_after_forfeits([1, 2, 3, 4], [0, none, none, none]) == [4, 1, 2, 3]
+    assert ranks_after_forfeits([1, 2, 2, 4], [0, none, none, 0]) == [3, 1, 1, 3]
+    assert ranks_after_forfeits([1, 2, 3, 4], [0, 1, none, 1]) == [4, 2, 1, 2]  # who forfeits first is last
+    assert ranks_after_forfeits([2, 1], [0, 0]) == [1, 1]
 
 
 def test_a_game_goes_on_from_where_it_was_broken_off():

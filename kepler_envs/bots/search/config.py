@@ -51,7 +51,7 @@ class MctsConfig:
     network: str = ""
     """A trained agent, ppo:PATH or a published name: its network is the prior and values the leaves, and nothing is played out."""
     depth: int = ALL
-    """Decisions after which a playout is stopped; it is worth the returns for the places as they stand."""
+    """Decisions after which a playout is stopped; it is worth the returns for the ranks as they stand."""
     trees: int = 1
     """Independent trees that share the budget; their visits are added up."""
     threads: int = 1

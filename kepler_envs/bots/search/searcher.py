@@ -107,7 +107,7 @@ class Workspace:
         self.work = game.new_states(1)
         self.legal = np.zeros(game.mask_words, np.uint64)
         self.untried = np.zeros(game.mask_words, np.uint64)
-        self.places = np.zeros(config.num_players, np.int32)
+        self.ranks = np.zeros(config.num_players, np.int32)
         self.returns = np.zeros(config.num_players, np.float32)
         self.used = np.zeros(1, np.int64)
         self._reserve(capacity)
@@ -172,7 +172,7 @@ class PlayoutSearcher:
         return int(
             self._kernel(
                 states, self.config.tables, space.work, space.nodes, space.used, space.path, space.legal, space.untried,
-                generators, self._settings, iterations, space.places, space.returns,
+                generators, self._settings, iterations, space.ranks, space.returns,
             )
         )  # fmt: skip
 
@@ -193,7 +193,7 @@ class Forest:
         self.observations = np.zeros((trees, config.observation.size), np.int16)
         self.masks = np.zeros((trees, len(config.actions)), np.int8)
         self.seats = np.zeros(trees, np.int64)
-        self.places = np.zeros(config.num_players, np.int32)
+        self.ranks = np.zeros(config.num_players, np.int32)
         self.returns = np.zeros(config.num_players, np.float32)
         self.nodes = np.zeros((trees, capacity), NODE)
         self.paths = np.zeros((trees, capacity), np.int32)
@@ -251,7 +251,7 @@ class NetworkSearcher:
     def _iterate(self, origins: np.ndarray, generators: np.ndarray, forest: Forest) -> int:
         simulated = self._descend(
             origins, self.config.tables, forest.work, forest.nodes, forest.used, forest.paths, forest.depths, forest.legal,
-            forest.untried, generators, self._settings, forest.observations, forest.masks, forest.seats, forest.places,
+            forest.untried, generators, self._settings, forest.observations, forest.masks, forest.seats, forest.ranks,
             forest.returns,
         )  # fmt: skip
         priors, values = self._network(forest.observations, forest.masks)

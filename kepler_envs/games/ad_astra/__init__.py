@@ -94,7 +94,7 @@ GAME = Game(
         observe=observation.observe,
         resample=observation.resample,
         returns=rules.returns,
-        places=rules.places,
+        ranks=rules.ranks,
         scores=rules.scores,
         potential=rules.potential,
     ),

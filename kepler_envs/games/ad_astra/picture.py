@@ -62,7 +62,7 @@ class PlayerView:
     active: bool
     first: bool
     viewer: bool
-    place: int  # 0 while the game runs
+    rank: int  # 0 while the game runs
     points: int
     hand: tuple[int, ...]
     deep_space: int
@@ -166,12 +166,12 @@ def _turn(state: Any, config: Configuration) -> str:
 
 
 def _result(state: Any, config: Configuration) -> str:
-    winners = [_name(seat) for seat in range(state["num_players"]) if _place(state, seat) == 1]
+    winners = [_name(seat) for seat in range(state["num_players"]) if _rank(state, seat) == 1]
     verb = "wins" if len(winners) == 1 else "win"
     return f"{END_WORDS[EndReason(int(state['end_reason']))]}: {' and '.join(winners)} {verb}"
 
 
-def _place(state: Any, seat: int) -> int:
+def _rank(state: Any, seat: int) -> int:
     points = state["player"]["points"][: state["num_players"]]
     return 1 + int((points > points[seat]).sum())
 
@@ -280,7 +280,7 @@ def _player(state: Any, config: Configuration, number: int, seat: int | None) ->
         active=not over and number == state["seat"],
         first=number == state["first"],
         viewer=number == seat,
-        place=_place(state, number) if over else 0,
+        rank=_rank(state, number) if over else 0,
         points=int(player["points"]),
         hand=tuple(int(count) for count in player["hand"]),
         deep_space=int(player["in_deep_space"]),
@@ -366,8 +366,8 @@ def _planet_words(planet: PlanetView, view: View) -> str:
 def _player_lines(player: PlayerView, view: View) -> Iterator[str]:
     marker = "> " if player.active else "  "
     notes = [note for note, shown in (("first player", player.first), ("viewer", player.viewer)) if shown]
-    if player.place:
-        notes.append(f"place {player.place}")
+    if player.rank:
+        notes.append(f"rank {player.rank}")
     note = f"   ({', '.join(notes)})" if notes else ""
     yield f"{marker}{player.name}  {player.faction}  {player.points} points{note}"
     hand = " ".join(f"{key}{count}" for key, count in zip(view.type_keys, player.hand, strict=False))
@@ -593,7 +593,7 @@ def _draw_track(drawing: Drawing, view: View, colours: list[str]) -> None:
 
 
 def _draw_player(drawing: Drawing, player: PlayerView, view: View, colour: str) -> None:
-    lit = player.active or player.place == 1
+    lit = player.active or player.rank == 1
     _draw_panel(drawing, WIDTH - 2 * MARGIN, PLAYER_HEIGHT, GOLD if lit else EDGE)
     drawing.rect(0, 12, 6, PLAYER_HEIGHT - 24, fill=colour)
     if player.active:
@@ -604,7 +604,7 @@ def _draw_player(drawing: Drawing, player: PlayerView, view: View, colour: str) 
     if player.first:
         drawing.text(32, 65, "first player", size=12, fill=DIM)
     drawing.text(230, 32, str(player.points), size=28, fill=INK, anchor="middle", bold=True)
-    drawing.text(230, 60, f"place {player.place}" if player.place else "points", size=12, fill=DIM, anchor="middle")
+    drawing.text(230, 60, f"rank {player.rank}" if player.rank else "points", size=12, fill=DIM, anchor="middle")
     for kind, count in enumerate(player.hand):
         _draw_resource(drawing, 290 + kind * 46, 24, kind, count, view)
     drawing.text(282, 58, f"{sum(player.hand)} cards", size=12, fill=DIM)

@@ -304,21 +304,21 @@ def scores(s, t, out):
 
 
 @helper
-def places(s, t, out):
-    """Most points is first; equal points share the place."""
+def ranks(s, t, out):
+    """Most points is first; equal points share the rank."""
     n = int(s.num_players)
     for seat in range(n):
-        place = 1
+        rank = 1
         for other in range(n):
             if s.player[other].points > s.player[seat].points:
-                place += 1
-        out[seat] = place
+                rank += 1
+        out[seat] = rank
 
 
 @helper
-def returns(s, t, final_places, out):
+def returns(s, t, final_ranks, out):
     """The mean over all others of +1 (ahead of them), 0 (level), -1 (behind)."""
-    rank_returns(final_places, int(s.num_players), out)
+    rank_returns(final_ranks, int(s.num_players), out)
 
 
 @helper

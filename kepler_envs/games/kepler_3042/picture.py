@@ -76,7 +76,7 @@ class PlayerView:
     active: bool
     first: bool
     viewer: bool
-    place: int  # 0 while the game runs
+    rank: int  # 0 while the game runs
     points: int
     storage: tuple[int, ...]
     pit: tuple[int, ...]
@@ -207,10 +207,10 @@ def _turn(state: Any, config: Configuration) -> str:
 
 
 def _result(state: Any, config: Configuration, snapshot: Snapshot) -> str:
-    places, _, returns = snapshot.results()
+    ranks, _, returns = snapshot.results()
     if state["num_players"] == 1:
         return "the level is won" if returns[0] > 0 else "the level is lost"
-    winners = [_name(seat) for seat, place in enumerate(places) if place == 1]
+    winners = [_name(seat) for seat, rank in enumerate(ranks) if rank == 1]
     return f"{' and '.join(winners)} {'wins' if len(winners) == 1 else 'win'}"
 
 
@@ -321,7 +321,7 @@ def _player(state: Any, config: Configuration, number: int, viewer: int | None, 
         active=not over and not ghost and number == state["seat"],
         first=not ghost and number == state["first"],
         viewer=not ghost and number == viewer,
-        place=int(snapshot.results()[0][number]) if over and not ghost else 0,
+        rank=int(snapshot.results()[0][number]) if over and not ghost else 0,
         points=points,
         storage=tuple(int(count) for count in player["storage"]),
         pit=tuple(int(count) for count in player["pit"]),
@@ -431,8 +431,8 @@ def _cell(view: HexView) -> str:
 def _player_lines(player: PlayerView, view: View) -> Iterator[str]:
     marker = "> " if player.active else "  "
     notes = [note for note, shown in (("first player", player.first), ("viewer", player.viewer)) if shown]
-    if player.place:
-        notes.append(f"place {player.place}")
+    if player.rank:
+        notes.append(f"rank {player.rank}")
     note = f"   ({', '.join(notes)})" if notes else ""
     techs = " ".join(f"{numeral} {level}" for numeral, level in zip(ROMAN, player.techs, strict=True))
     tracks = "   ".join(f"{name} {space}" for name, space in zip(view.track_names, player.track, strict=True))
@@ -697,7 +697,7 @@ def _draw_cubes(drawing: Drawing, x: float, y: float, counts: tuple[int, ...]) -
 
 def _draw_player(drawing: Drawing, player: PlayerView, view: View) -> None:
     width = DRAWN_WIDTH - 2 * MARGIN
-    lit = player.active or player.place == 1
+    lit = player.active or player.rank == 1
     colour = _colour(player)
     _draw_panel(drawing, width, PLAYER_HEIGHT, GOLD if lit else EDGE)
     drawing.rect(0, 14, 6, PLAYER_HEIGHT - 28, fill=colour)
@@ -712,7 +712,7 @@ def _draw_player(drawing: Drawing, player: PlayerView, view: View) -> None:
     if player.first:
         drawing.text(116, 96, "first player", size=12, fill=DIM)
     drawing.text(30, 58, str(player.points), size=28, fill=INK, bold=True)
-    drawing.text(76, 62, f"VP, place {player.place}" if player.place else "VP", size=12, fill=DIM)
+    drawing.text(76, 62, f"VP, rank {player.rank}" if player.rank else "VP", size=12, fill=DIM)
     drawing.text(400, 20, player.action, size=13, fill=colour, bold=True, width=170)
     for number, (label, counts) in enumerate((("storage", player.storage), ("pit", player.pit))):
         drawing.text(400, 46 + 22 * number, label, size=12, fill=DIM)

@@ -32,7 +32,7 @@ from kepler_envs.games.kepler_3042.state import (
 )
 
 setup = rounds.setup
-scores, places, returns, potential = scoring.scores, scoring.places, scoring.returns, scoring.potential
+scores, ranks, returns, potential = scoring.scores, scoring.ranks, scoring.returns, scoring.potential
 
 (
     SETUP_TECH, SOLO_BONUS, MAIN_NODE, SM, PLACE, CS, TD, TD_PAY, MV, MV_DEST, TF, GM_TRACK, GM_FLIP, ES, PE, AG, BON_SEL, BON_BURN,

@@ -1,4 +1,4 @@
-"""Victory points, objectives, places and returns."""
+"""Victory points, objectives, ranks and returns."""
 
 from __future__ import annotations
 
@@ -272,15 +272,15 @@ def standing(s, t, seat):
 
 
 @helper
-def places(s, t, out):
-    """What is still equal shares the place."""
+def ranks(s, t, out):
+    """What is still equal shares the rank."""
     n = int(s.num_players)
     for seat in range(n):
         own = standing(s, t, seat)
-        place = 1
+        rank = 1
         for other in range(n):
-            place += standing(s, t, other) > own
-        out[seat] = place
+            rank += standing(s, t, other) > own
+        out[seat] = rank
 
 
 @leaf
@@ -291,28 +291,28 @@ def has_succeeded(s, t):
 
 
 @helper
-def returns(s, t, final_places, out):
-    """Solo: +1 for success, -1 for failure. Else by place, tied seats sharing; or by winning alone."""
+def returns(s, t, final_ranks, out):
+    """Solo: +1 for success, -1 for failure. Else by rank, tied seats sharing; or by winning alone."""
     n = int(s.num_players)
     if n == 1:
         out[0] = 1.0 if has_succeeded(s, t) else -1.0
     elif s.win_loss:
-        share_by_winning(final_places, n, out)
+        share_by_winning(final_ranks, n, out)
     else:
-        rank_returns(final_places, n, out)
+        rank_returns(final_ranks, n, out)
 
 
 @leaf
-def share_by_winning(final_places, n, out):
+def share_by_winning(final_ranks, n, out):
     """Winners share +1 and losers share -1 equally; if all win, nobody gets anything."""
     winners = 0
     for seat in range(n):
-        winners += final_places[seat] == 1
+        winners += final_ranks[seat] == 1
     for seat in range(n):
         if winners == n:
             out[seat] = 0.0
         else:
-            out[seat] = 1 / winners if final_places[seat] == 1 else -1 / (n - winners)
+            out[seat] = 1 / winners if final_ranks[seat] == 1 else -1 / (n - winners)
 
 
 @helper

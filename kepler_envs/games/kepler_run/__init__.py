@@ -56,22 +56,15 @@ def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]
 
 
 def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
-    """``vp``, ``ship_fuel``, ``place`` (by points, then fuel), ``vp_<source>`` for each source, ``decisions`` and ``round``."""
+    """``vp``, ``ship_fuel``, ``vp_<source>`` for each source, ``decisions`` and ``round``."""
     player = state["player"][seat]
     return {
         "vp": int(player["vp"]),
         "ship_fuel": int(player["fuel"]),
-        "place": final_place(state, seat),
         **{f"vp_{source}": int(points) for source, points in zip(SOURCES, player["vp_from"], strict=True)},
         "decisions": int(state["decisions"]),
         "round": int(state["round_index"]),
     }
-
-
-def final_place(state: np.void, seat: int) -> int:
-    """The place of a seat by points and then by fuel on the ship, 1 is best."""
-    results = [(int(player["vp"]), int(player["fuel"])) for player in state["player"][: state["num_players"]]]
-    return 1 + sum(result > results[seat] for result in results)
 
 
 GAME = Game(
@@ -96,7 +89,7 @@ GAME = Game(
         observe=observation.observe,
         resample=observation.resample,
         returns=rules.returns,
-        places=rules.places,
+        ranks=rules.ranks,
         scores=rules.scores,
         potential=rules.potential,
     ),

@@ -69,7 +69,7 @@ class PlayerView:
     seat: int
     active: bool
     viewer: bool
-    final_place: int  # 0 while the game runs
+    rank: int  # 0 while the game runs
     ship: int
     free_type: int
     vp: int
@@ -165,12 +165,13 @@ def _question(state: Any, tables: Any) -> str:
 
 
 def _result(state: Any, config: Configuration) -> str:
-    winners = [_name(seat) for seat in range(int(state["num_players"])) if _place(state, config, seat) == 1]
+    winners = [_name(seat) for seat in range(int(state["num_players"])) if _rank(state, seat) == 1]
     return " and ".join(winners) + (" wins" if len(winners) == 1 else " win")
 
 
-def _place(state: Any, config: Configuration, seat: int) -> int:
-    return int(config.game.info(state, config.tables[0], seat)["place"])
+def _rank(state: Any, seat: int) -> int:
+    results = [(int(player["vp"]), int(player["fuel"])) for player in state["player"][: state["num_players"]]]
+    return 1 + sum(result > results[seat] for result in results)
 
 
 def _icons(card: Any) -> tuple[int, ...]:
@@ -196,7 +197,7 @@ def _player(state: Any, config: Configuration, player: int, viewer: int | None) 
         seat=player,
         active=running and player == state["seat"],
         viewer=player == viewer,
-        final_place=0 if running else _place(state, config, player),
+        rank=0 if running else _rank(state, player),
         free_type=int(row["built_in"]) - 1,
         sources=tuple(int(points) for points in row["vp_from"]),
         hand=tuple(contract for contract in range(NUM_TRAITS) if row["hand"][contract]),
@@ -293,7 +294,7 @@ def _action_words(card: CardView, view: View) -> str:
 
 def _player_lines(player: PlayerView, view: View) -> list[str]:
     marker = ">" if player.active else " "
-    notes = f"{'   (viewer)' if player.viewer else ''}{f'   place {player.final_place}' if player.final_place else ''}"
+    notes = f"{'   (viewer)' if player.viewer else ''}{f'   rank {player.rank}' if player.rank else ''}"
     pieces = f"modules {player.modules}/{view.boxes}   fuel {player.fuel}   disks {player.disks}"
     ship = f"{view.ship_names[player.ship]} ship, free in {view.type_names[player.free_type]}"
     lines = [
@@ -306,7 +307,7 @@ def _player_lines(player: PlayerView, view: View) -> list[str]:
     if player.deliveries:
         words = [f"{view.type_names[it.type]}{' made' if it.used else ''}" for it in player.deliveries]
         lines.append(f"{INDENT}deliveries {', '.join(words)}")
-    if player.final_place:
+    if player.rank:
         sources = zip(SOURCES, player.sources, strict=True)
         lines.append(f"{INDENT}VP from {', '.join(f'{source} {points}' for source, points in sources if points)}")
     return lines
@@ -531,7 +532,7 @@ def _draw_part(drawing: Drawing, x: float, y: float, width: float, part: PartVie
 
 
 def _draw_player(drawing: Drawing, player: PlayerView, view: View) -> None:
-    lit = player.active or player.final_place == 1
+    lit = player.active or player.rank == 1
     _draw_panel(drawing, PLAYER_WIDTH, PLAYER_HEIGHT, "", GOLD if lit else EDGE)
     colour = SHIP_COLOURS[player.ship]
     drawing.polygon([(14, 27), (22, 9), (30, 27)], fill=colour, stroke=GOLD if player.active else INK)
@@ -540,7 +541,7 @@ def _draw_player(drawing: Drawing, player: PlayerView, view: View) -> None:
     drawing.text(236, 19, f"{player.vp} VP", size=16, fill=INK, bold=True)
     free = f"free in {view.type_names[player.free_type]}"
     drawing.text(306, 19, free, size=13, fill=blend(TYPE_COLOURS[player.free_type], INK, 0.35), width=170, bold=True)
-    status = f"place {player.final_place}" if player.final_place else _status(player, view)
+    status = f"rank {player.rank}" if player.rank else _status(player, view)
     drawing.text(PLAYER_WIDTH - 14, 19, status, size=14, fill=GOLD if lit else DIM, anchor="end", width=140)
     _draw_fuel(drawing, player, view)
     _draw_contracts(drawing, player, view)

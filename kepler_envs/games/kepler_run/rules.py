@@ -619,15 +619,15 @@ def scores(s, t, out):
 
 
 @helper
-def places(s, t, out):
-    """Most victory points is first, then most fuel on the ship; players equal in both share the place."""
+def ranks(s, t, out):
+    """Most victory points is first, then most fuel on the ship; players equal in both share the rank."""
     n = int(s.num_players)
     for seat in range(n):
-        place = 1
+        rank = 1
         for other in range(n):
             if _result(s.player[other]) > _result(s.player[seat]):
-                place += 1
-        out[seat] = place
+                rank += 1
+        out[seat] = rank
 
 
 @leaf
@@ -637,12 +637,12 @@ def _result(player):
 
 
 @helper
-def returns(s, t, final_places, out):
+def returns(s, t, final_ranks, out):
     """Zero-sum final rewards, by rank (default) or by winning."""
     if s.reward_mode == WIN:
-        win_returns(final_places, int(s.num_players), out)
+        win_returns(final_ranks, int(s.num_players), out)
     else:
-        rank_returns(final_places, int(s.num_players), out)
+        rank_returns(final_ranks, int(s.num_players), out)
 
 
 @helper

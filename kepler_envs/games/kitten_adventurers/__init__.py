@@ -72,12 +72,10 @@ def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]
 
 
 def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
-    """``quest_left``, ``place``, ``hand_count``, ``lane_count``, ``plays_own``, ``turns`` and ``end_reason`` (:class:`EndReason`) of a seat."""
+    """``quest_left``, ``hand_count``, ``lane_count``, ``plays_own``, ``turns`` and ``end_reason`` (:class:`EndReason`) of a seat."""
     player = state["player"][seat]
-    quests = state["player"]["quest_count"][: state["num_players"]]
     return {
         "quest_left": int(player["quest_count"]),
-        "place": 1 + int((quests < player["quest_count"]).sum()),
         "hand_count": int(player["hand_count"]),
         "lane_count": int(player["lane"]["depth"].sum()),
         "plays_own": int(player["plays"]),
@@ -118,7 +116,7 @@ GAME = Game(
         observe=observation.observe,
         resample=observation.resample,
         returns=rules.returns,
-        places=rules.places,
+        ranks=rules.ranks,
         scores=rules.scores,
         potential=rules.potential,
     ),

@@ -46,7 +46,7 @@ class PlayerView:
     name: str
     active: bool
     viewer: bool
-    place: int  # 0 while the game runs
+    rank: int  # 0 while the game runs
     quest_count: int
     quest_top: Card  # None when the pile is empty
     quest_covered: tuple[int, ...]  # from the second card down; empty unless everything is open
@@ -103,13 +103,13 @@ def _question(state: Any, config: Configuration) -> str:
 
 
 def _result(state: Any, config: Configuration) -> str:
-    winners = [_name(seat) for seat in range(state["num_players"]) if _place(state, seat) == 1]
+    winners = [_name(seat) for seat in range(state["num_players"]) if _rank(state, seat) == 1]
     reason = config.game.info(state, config.tables[0], 0)["end_reason"]
     prefix = {EndReason.WIN: "", EndReason.STALEMATE: "stalemate: ", EndReason.LIMIT: "cut off by the limit: "}[reason]
     return prefix + " and ".join(winners) + (" wins" if len(winners) == 1 else " win")
 
 
-def _place(state: Any, seat: int) -> int:
+def _rank(state: Any, seat: int) -> int:
     left = state["player"]["quest_count"][: state["num_players"]]
     return 1 + int((left < left[seat]).sum())
 
@@ -149,7 +149,7 @@ def _player(state: Any, player: int, seat: int | None) -> PlayerView:
         name=_name(player),
         active=active,
         viewer=player == seat,
-        place=_place(state, player) if state["end"] != RUNNING else 0,
+        rank=_rank(state, player) if state["end"] != RUNNING else 0,
         quest_count=int(row["quest_count"]),
         quest_top=int(row["quest_top"]) - 1 if row["quest_top"] else None,
         quest_covered=_covered_quest_cards(state, player) if seat is None else (),
@@ -234,7 +234,7 @@ def _rungs(ladder: LadderView) -> str:
 
 def _player_lines(player: PlayerView, view: View) -> list[str]:
     marker = "> " if player.active else "  "
-    notes = f"{'   (viewer)' if player.viewer else ''}{f'   place {player.place}' if player.place else ''}"
+    notes = f"{'   (viewer)' if player.viewer else ''}{f'   rank {player.rank}' if player.rank else ''}"
     lines = [f"{marker}{player.name}   {_quest_words(player, view)}{notes}"]
     if player.quest_covered:
         lines.append(_row("under it: ", [_label(card) for card in player.quest_covered]))
@@ -396,16 +396,16 @@ def _draw_piles(drawing: Drawing, view: View) -> None:
 
 
 def _draw_player(drawing: Drawing, player: PlayerView, view: View) -> None:
-    lit = player.active or player.place == 1
+    lit = player.active or player.rank == 1
     ink = GOLD if lit else INK
     _draw_panel(drawing, PLAYER_WIDTH, PLAYER_HEIGHT, GOLD if lit else EDGE)
     if player.active:
         drawing.polygon([(16, 12), (16, 26), (27, 19)], fill=GOLD)
     name = f"{player.name} (viewer)" if player.viewer else player.name
     drawing.text(34 if player.active else PLAYER_X, 19, name, size=16, fill=ink, bold=True)
-    if player.place:
+    if player.rank:
         x = HAND_X + HAND_WIDTH
-        drawing.text(x, 19, f"place {player.place}", size=16, fill=ink, anchor="end", bold=True)
+        drawing.text(x, 19, f"rank {player.rank}", size=16, fill=ink, anchor="end", bold=True)
     _draw_quest_pile(drawing, player, view)
     _draw_hand(drawing, player, view)
     drawing.text(LANES_X, 19, "lanes, top card first", size=13, fill=DIM)

@@ -405,24 +405,24 @@ def scores(s, t, out):
 
 
 @helper
-def places(s, t, out):
-    """Fewest quest cards left is first; equal counts share the place."""
+def ranks(s, t, out):
+    """Fewest quest cards left is first; equal counts share the rank."""
     n = int(s.num_players)
     for seat in range(n):
-        place = 1
+        rank = 1
         for other in range(n):
             if s.player[other].quest_count < s.player[seat].quest_count:
-                place += 1
-        out[seat] = place
+                rank += 1
+        out[seat] = rank
 
 
 @helper
-def returns(s, t, final_places, out):
+def returns(s, t, final_ranks, out):
     """Zero-sum final rewards, by winning (default) or by rank."""
     if s.reward_mode == RANK:
-        rank_returns(final_places, int(s.num_players), out)
+        rank_returns(final_ranks, int(s.num_players), out)
     else:
-        win_returns(final_places, int(s.num_players), out)
+        win_returns(final_ranks, int(s.num_players), out)
 
 
 @helper

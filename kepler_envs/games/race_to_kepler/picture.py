@@ -59,7 +59,7 @@ class PlayerView:
     decides: bool
     first: bool
     viewer: bool
-    place: int  # 0 while the game runs
+    rank: int  # 0 while the game runs
     parsecs: int
     turns: int
     city: str  # empty while it is not known
@@ -171,11 +171,11 @@ def _result(state: Any, players: int) -> str:
     words = END_WORDS[EndReason(int(state["end_reason"]))]
     if state["winner"]:
         return f"{words}: {_name(state['winner'] - 1)} wins"
-    leaders = [_name(seat) for seat in range(players) if _place(state, seat) == 1]
+    leaders = [_name(seat) for seat in range(players) if _rank(state, seat) == 1]
     return f"{words}: nobody wins, {' and '.join(leaders)} got furthest"
 
 
-def _place(state: Any, seat: int) -> int:
+def _rank(state: Any, seat: int) -> int:
     parsecs = state["player"]["parsecs"][: state["num_players"]]
     return 1 + int((parsecs > parsecs[seat]).sum())
 
@@ -239,7 +239,7 @@ def _player(state: Any, tables: Any, number: int, seat: int | None) -> PlayerVie
         decides=not over and number == state["seat"],
         first=not choosing and number == state["first"],
         viewer=number == seat,
-        place=_place(state, number) if over else 0,
+        rank=_rank(state, number) if over else 0,
         parsecs=int(player["parsecs"]),
         turns=int(player["turns"]),
         city=cities[city] if city >= 0 else "",
@@ -343,7 +343,7 @@ def _player_lines(player: PlayerView, resources: str) -> list[str]:
     marker = ">" if player.decides else " "
     notes = [f"parsecs {player.parsecs}", f"turns {player.turns}"]
     notes += ["(viewer)"] if player.viewer else []
-    notes += [f"place {player.place}"] if player.place else []
+    notes += [f"rank {player.rank}"] if player.rank else []
     notes += [resources] if player.active else []
     lines = [f"{marker} {player.name}   {'   '.join(notes)}"]
     if player.city:
@@ -534,7 +534,7 @@ def _draw_chips(drawing: Drawing, cards: Cards, x: float, y: float, width: float
 
 
 def _draw_player(drawing: Drawing, player: PlayerView, resources: str) -> None:
-    lit = player.decides or player.place == 1
+    lit = player.decides or player.rank == 1
     _draw_panel(drawing, PLAYER_WIDTH, PLAYER_HEIGHT, "", LIT if lit else EDGE)
     colour = SEAT_COLOURS[player.seat]
     drawing.polygon([(14, 28), (22, 8), (30, 28)], fill=colour, stroke=LIT if player.active else DARK)
@@ -542,7 +542,7 @@ def _draw_player(drawing: Drawing, player: PlayerView, resources: str) -> None:
     drawing.text(40, 19, name, size=16, fill=LIT if lit else INK, bold=True, width=175)
     unit = "parsec" if player.parsecs == 1 else "parsecs"
     drawing.text(216, 19, f"{player.parsecs} {unit}", size=15, fill=INK, bold=True)
-    status = f"place {player.place}" if player.place else resources if player.active else f"turns {player.turns}"
+    status = f"rank {player.rank}" if player.rank else resources if player.active else f"turns {player.turns}"
     drawing.text(PLAYER_WIDTH - 14, 19, status, size=13, fill=LIT if lit else DIM, anchor="end", width=300)
     _draw_city(drawing, player)
     y = 148.0

@@ -164,29 +164,29 @@ def scores(s, t, out):
 
 
 @helper
-def places(s, t, out):
-    """More parsecs is better; equal parsecs share the place. Whoever has arrived is ahead of all others."""
+def ranks(s, t, out):
+    """More parsecs is better; equal parsecs share the rank. Whoever has arrived is ahead of all others."""
     n = int(s.num_players)
     for seat in range(n):
-        place = 1
+        rank = 1
         for other in range(n):
             if s.player[other].parsecs > s.player[seat].parsecs:
-                place += 1
-        out[seat] = place
+                rank += 1
+        out[seat] = rank
 
 
 @helper
-def returns(s, t, final_places, out):
+def returns(s, t, final_ranks, out):
     """By winning or by rank; at the round cap half of the returns by rank."""
     n = int(s.num_players)
     if s.end_reason == ROUNDS:
-        rank_returns(final_places, n, out)
+        rank_returns(final_ranks, n, out)
         for seat in range(n):
             out[seat] = out[seat] / 2
     elif s.reward_mode == WIN:
-        win_returns(final_places, n, out)
+        win_returns(final_ranks, n, out)
     else:
-        rank_returns(final_places, n, out)
+        rank_returns(final_ranks, n, out)
 
 
 @helper

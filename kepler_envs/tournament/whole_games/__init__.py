@@ -50,21 +50,21 @@ class WholeGames:
             agent_seeds: uint64 (N, n), of the generators; those of owners count.
 
         Returns:
-            places int32 (N, n), scores int32 (N, n), returns float32 (N, n), ENDING (N,).
+            ranks int32 (N, n), scores int32 (N, n), returns float32 (N, n), ENDING (N,).
         """
         config, shape = self.config, policies.shape
-        places, scores = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
+        ranks, scores = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
         returns, endings = np.zeros(shape, np.float32), record_array(np.zeros(len(seeds), ENDING))
         stuck = self._play(
             config.game.new_states(1), self._blank, config.tables, config.options, np.zeros(config.game.mask_words, np.uint64),
             record_array(np.zeros(config.num_players, GENERATOR)), seeds, policies, owners, agent_seeds,
-            places, scores, returns, endings,
+            ranks, scores, returns, endings,
         )  # fmt: skip
         if stuck >= 0:
             raise AssertionError(
                 f"{config.game.id}: the game of seed {seeds[stuck]} has a node without a legal action (a bug of the game)"
             )
-        return places, scores, returns, endings
+        return ranks, scores, returns, endings
 
 
 @cache
@@ -73,7 +73,7 @@ def whole_games_kernel(policies: tuple[CompiledPolicy, ...]) -> Any:
     game = policies[0].game
     kinds, helpers, verbs = record_types(game), core(game), game.verbs
     begin, decide = helpers.begin, helpers.decide
-    find_places, find_scores, find_returns = verbs.places, verbs.scores, verbs.returns
+    find_ranks, find_scores, find_returns = verbs.ranks, verbs.scores, verbs.returns
     choose = _choice_among(policies)
     seats = array_of(np.int64, 2)
     signature = (
@@ -84,7 +84,7 @@ def whole_games_kernel(policies: tuple[CompiledPolicy, ...]) -> Any:
 
     @kernel(_scope(policies), "whole_games_" + "_".join(policy.name for policy in policies), signature)
     def whole_games(
-        states, blank, tables, options, legal, generators, seeds, chosen, owners, agent_seeds, places, scores, returns, endings,
+        states, blank, tables, options, legal, generators, seeds, chosen, owners, agent_seeds, ranks, scores, returns, endings,
     ):  # fmt: skip
         t = tables[0]
         for g in range(seeds.size):
@@ -98,9 +98,9 @@ def whole_games_kernel(policies: tuple[CompiledPolicy, ...]) -> Any:
                 seat = int(s.seat)
                 action = choose(chosen[g, seat], s, t, legal, count, generators[owners[g, seat]])
                 count = decide(s, t, action, legal)
-            find_places(s, t, places[g])
+            find_ranks(s, t, ranks[g])
             find_scores(s, t, scores[g])
-            find_returns(s, t, places[g], returns[g])
+            find_returns(s, t, ranks[g], returns[g])
             endings[g].length = s.decisions
             endings[g].end = s.end
         return -1
@@ -137,19 +137,19 @@ def _scope(policies: tuple[CompiledPolicy, ...]) -> Scope:
 
 @cache
 def returns_kernel(game: Game) -> Any:
-    """(states, tables, places int32[n], returns float32[n]): what a finished game pays for places that were set by hand."""
+    """(states, tables, ranks int32[n], returns float32[n]): what a finished game pays for ranks that were set by hand."""
     kinds, find_returns = record_types(game), game.verbs.returns
     scope = Scope(f"{game.name}-tournament", *game.scope.folders[1:], FOLDER)
 
     @kernel(scope, "returns", (kinds.states, kinds.tables, array_of(np.int32), array_of(np.float32)))
-    def pay(states, tables, places, returns):
-        find_returns(states[0], tables[0], places, returns)
+    def pay(states, tables, ranks, returns):
+        find_returns(states[0], tables[0], ranks, returns)
 
     return pay
 
 
-def returns_for(position: Snapshot, places: tuple[int, ...]) -> tuple[float, ...]:
-    """The returns of a finished game if its places were these."""
-    returns = np.zeros(len(places), np.float32)
-    returns_kernel(position.game)(position.states, position.config.tables, np.array(places, np.int32), returns)
+def returns_for(position: Snapshot, ranks: tuple[int, ...]) -> tuple[float, ...]:
+    """The returns of a finished game if its ranks were these."""
+    returns = np.zeros(len(ranks), np.float32)
+    returns_kernel(position.game)(position.states, position.config.tables, np.array(ranks, np.int32), returns)
     return tuple(returns.tolist())

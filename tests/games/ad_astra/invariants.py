@@ -219,8 +219,8 @@ def _check_views(state: Any, position: Position, config: Configuration) -> None:
     states = config.game.new_states(1)
     states[0] = state
     snapshot = Snapshot(config, states)
-    legal = legal_ids(position, config)
-    assert snapshot.legal_ids() == sorted(legal)
+    legal = legal_actions(position, config)
+    assert snapshot.legal_actions() == sorted(legal)
     assert position.end != RUNNING or len(legal) >= 2
     layout = config.observation
     for seat in range(config.num_players):
@@ -333,7 +333,7 @@ def _planet_row(position: Position, observer: int, place: int, relative: Any) ->
 # ---------------------------------------------------------------- what is legal
 
 
-def legal_ids(position: Position, config: Configuration) -> set[int]:
+def legal_actions(position: Position, config: Configuration) -> set[int]:
     """The legal ids, node by node as in section 3.2 of the specification."""
     if position.end != RUNNING:
         return set()
@@ -574,7 +574,7 @@ class Referee:
         self.position.decisions += 1
         self.apply(action)
         while self.position.end == RUNNING:
-            legal = legal_ids(self.position, self.config)
+            legal = legal_actions(self.position, self.config)
             assert legal, "a node without a legal id"
             if len(legal) > 1:
                 return

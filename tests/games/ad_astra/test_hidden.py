@@ -15,7 +15,7 @@ from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.ad_astra.state import Node
 from tests.choosing import eager
 from tests.effort import games_to_play
-from tests.games.ad_astra.invariants import EAGER, check_invariants, legal_ids
+from tests.games.ad_astra.invariants import EAGER, check_invariants, legal_actions
 from tests.games.ad_astra.scenario import (
     BLUE,
     DECK,
@@ -84,7 +84,7 @@ def positions(config: Configuration, games: int, every: int) -> Iterator[Snapsho
         while not position.over:
             if number % every == 0:
                 yield position
-            position = position.apply(choose(position.legal_ids()))
+            position = position.apply(choose(position.legal_actions()))
             number += 1
 
 
@@ -103,7 +103,7 @@ def test_what_is_hidden_changes_nothing_that_is_seen(scramble: Scramble, players
             assert np.array_equal(other.observe(observer), snapshot.observe(observer))
             assert other.text(observer) == snapshot.text(observer)
             if observer == snapshot.seat:
-                assert other.legal_ids() == snapshot.legal_ids()
+                assert other.legal_actions() == snapshot.legal_actions()
     assert changed > 20, "nothing was hidden"
 
 
@@ -274,7 +274,7 @@ def test_a_seat_that_is_asked_has_a_choice() -> None:
         drawn = game.snapshot.resample(BLUE, seed)
         position = Position.read(drawn.state)
         held += Counter(position.holdings(RED))
-        assert len(legal_ids(position, drawn.config)) >= 2
+        assert len(legal_actions(position, drawn.config)) >= 2
     assert set(held) == {4, 5, 6}
 
 
@@ -300,7 +300,7 @@ def test_greedy_reads_only_what_its_seat_knows() -> None:
     choose = choose_kernel(greedy_policy(config.game))
 
     def choice(snapshot: Snapshot) -> int:
-        legal = snapshot.legal_ids()
+        legal = snapshot.legal_actions()
         bits = np.zeros((1, config.game.mask_words), np.uint64)
         for action in legal:
             bits[0, action // 64] |= np.uint64(1 << action % 64)

@@ -29,7 +29,7 @@ def play_checked(config: Configuration, seed: int, choose: Chooser) -> tuple[Sna
     events: Counter[str] = Counter()
     check_invariants(position.state, config)
     while not position.over:
-        before, action = position, choose(position.legal_ids())
+        before, action = position, choose(position.legal_actions())
         events[before.node.name] += 1
         position = before.apply(action)
         if action >= 383:

@@ -126,11 +126,11 @@ def test_the_end() -> None:
     game = scenario(resolve=(BLUE, 7), last=True, points={0: 60, 1: 50, 2: 50, 3: 40}).play(PASS)
     assert game.over
     assert "enough points: player_0 wins" in labels(game) and "after round 1" in labels(game)
-    assert [label for label in labels(game) if label.startswith("place")] == [
-        "place 1",
-        "place 2",
-        "place 2",
-        "place 4",
+    assert [label for label in labels(game) if label.startswith("rank")] == [
+        "rank 1",
+        "rank 2",
+        "rank 2",
+        "rank 4",
     ]
     tie = scenario(resolve=(BLUE, 7), last=True, points=dict.fromkeys(range(4), 50)).play(PASS)
     assert "enough points: player_0 and player_1 and player_2 and player_3 win" in tie.snapshot.text()
@@ -153,7 +153,7 @@ def positions(players: int) -> list[Snapshot]:
     while not position.over:
         if position.state["decisions"] % 25 == 0:
             found.append(position)
-        position = position.apply(choose(position.legal_ids()))
+        position = position.apply(choose(position.legal_actions()))
     return [*found, position]
 
 

@@ -274,7 +274,7 @@ def places_for_a_ship(position: Position, numbers: Numbers, centre: int) -> set[
 
 def check_legal(position: Position, numbers: Numbers, snapshot: Snapshot) -> None:
     """Invariants 12 and 13, and the ids of the map's nodes."""
-    legal = set(snapshot.legal_ids())
+    legal = set(snapshot.legal_actions())
     assert legal <= set(range(576))
     seat = position.seats[position.turn]
     if position.phase != Phase.TURNS or position.turn != position.active:

@@ -15,7 +15,7 @@ def purposeful(seed: int, share: float = 0.8) -> Callable[[Snapshot], int]:
     random = Random(seed)
 
     def choose(snapshot: Snapshot) -> int:
-        legal = snapshot.legal_ids()
+        legal = snapshot.legal_actions()
         if random.random() > share:
             return random.choice(legal)
         position = Position.read(snapshot.state)

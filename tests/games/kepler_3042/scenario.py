@@ -371,7 +371,7 @@ class Play:
 
     def legal(self) -> set[int]:
         """The legal ids of the current node."""
-        return set(self.snapshot.legal_ids())
+        return set(self.snapshot.legal_actions())
 
     def choices(self) -> set[int]:
         """The legal ids without conversions and allocations."""

@@ -77,7 +77,7 @@ def test_what_is_hidden_changes_nothing_that_is_seen(scramble: Scramble, players
             assert np.array_equal(other.observe(observer), snapshot.observe(observer))
             assert other.text(observer) == snapshot.text(observer)
             if observer == snapshot.seat:
-                assert other.legal_ids() == snapshot.legal_ids()
+                assert other.legal_actions() == snapshot.legal_actions()
     assert changed > 4, "nothing was hidden"
 
 

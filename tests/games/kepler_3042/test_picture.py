@@ -107,11 +107,11 @@ def test_solo() -> None:
 
 def test_results() -> None:
     game = Play(Snapshot.deal(GAME.configure(2), 3)).pass_to(Node.OVER)
-    places = game.snapshot.results()[0].tolist()
+    ranks = game.snapshot.results()[0].tolist()
     text = game.snapshot.text()
-    winners = [f"player_{seat}" for seat, place in enumerate(places) if place == 1]
+    winners = [f"player_{seat}" for seat, rank in enumerate(ranks) if rank == 1]
     assert all(winner in text.splitlines()[1] for winner in winners) and "win" in text.splitlines()[1]
-    assert text.count("(place ") + text.count(", place ") == 2
+    assert text.count("(rank ") + text.count(", rank ") == 2
 
 
 def test_every_seat_sees_itself_and_no_other_seat_exists() -> None:

@@ -156,8 +156,8 @@ def _check_views(state: Any, position: Position, config: Configuration) -> None:
     states = config.game.new_states(1)
     states[0] = state
     snapshot = Snapshot(config, states)
-    legal = legal_ids(position, config)
-    assert snapshot.legal_ids() == sorted(legal)
+    legal = legal_actions(position, config)
+    assert snapshot.legal_actions() == sorted(legal)
     assert all(action in ID_RANGES[position.node] for action in legal), "an id of another node"
     assert len(legal) >= 2 or position.end != RUNNING, "a decision without a choice"
     layout = config.observation
@@ -241,7 +241,7 @@ def observation(position: Position, config: Configuration, observer: int) -> lis
     return out + [int(card in position.deck) for card in range(40)]
 
 
-def legal_ids(position: Position, config: Configuration) -> set[int]:
+def legal_actions(position: Position, config: Configuration) -> set[int]:
     """The legal ids, one rule after the other."""
     mover, length = position.mover, len(position.run)
     if position.node == Node.DRAFT:
@@ -334,7 +334,7 @@ class Referee:
         self.position.decisions += 1
         self.apply(action)
         while self.position.end == RUNNING:
-            legal = legal_ids(self.position, self.config)
+            legal = legal_actions(self.position, self.config)
             if len(legal) > 1:
                 break
             self.apply(min(legal))

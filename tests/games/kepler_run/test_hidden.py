@@ -23,7 +23,7 @@ def positions(config: Configuration, seed: int) -> list[Snapshot]:
     choose = eager(seed, EAGER, 0.8)
     found = [Snapshot.deal(config, seed)]
     while not found[-1].over:
-        found.append(found[-1].apply(choose(found[-1].legal_ids())))
+        found.append(found[-1].apply(choose(found[-1].legal_actions())))
     return found
 
 
@@ -49,7 +49,7 @@ def test_hidden_facts_neither_show_nor_steer_resampling(players: int) -> None:
             other = mixed(look(snapshot), observer, random).write(config)
             check_invariants(other.state, config)
             assert np.array_equal(other.observe(observer), snapshot.observe(observer))
-            assert other.legal_ids() == snapshot.legal_ids()  # nothing that is legal depends on them
+            assert other.legal_actions() == snapshot.legal_actions()  # nothing that is legal depends on them
             assert other.resample(observer, number) == snapshot.resample(observer, number)
 
 

@@ -30,7 +30,7 @@ def play_checked(config: Configuration, seed: int, choose: Chooser) -> tuple[Sna
     events: Counter[str] = Counter()
     check_invariants(position.state, config)
     while not position.over:
-        before, action = position, choose(position.legal_ids())
+        before, action = position, choose(position.legal_actions())
         position = before.apply(action)
         check_decision(before.state, action, position.state, config)
         check_invariants(position.state, config)
@@ -42,16 +42,16 @@ def play_checked(config: Configuration, seed: int, choose: Chooser) -> tuple[Sna
 
 def check_result(position: Snapshot) -> None:
     """Places, scores and returns of section 6."""
-    places, scores, returns = (values.tolist() for values in position.results())
+    ranks, scores, returns = (values.tolist() for values in position.results())
     seats = Position.read(position.state).seats
     results = [(seat.vp, seat.fuel) for seat in seats]
-    assert places == [1 + sum(other > own for other in results) for own in results]
+    assert ranks == [1 + sum(other > own for other in results) for own in results]
     assert scores == [seat.vp for seat in seats]
-    n, winners = len(seats), places.count(1)
+    n, winners = len(seats), ranks.count(1)
     if position.config.values["reward_mode"] == "win":
-        expected = [(n - winners) / (winners * (n - 1)) if place == 1 else -1 / (n - 1) for place in places]
+        expected = [(n - winners) / (winners * (n - 1)) if place == 1 else -1 / (n - 1) for place in ranks]
     else:
-        shared = [place + (places.count(place) - 1) / 2 for place in places]
+        shared = [place + (ranks.count(place) - 1) / 2 for place in ranks]
         expected = [1 - 2 * (place - 1) / (n - 1) for place in shared]
     assert np.allclose(returns, expected)
     assert position.state["end"] == TERMINATED and position.node == Node.OVER

@@ -129,18 +129,18 @@ def test_target_and_contract_questions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("points", "fuel", "result", "places"),
+    ("points", "fuel", "result", "ranks"),
     [((20, 24), (0, 0), "player_1 wins", (2, 1)), ((24, 24), (1, 1), "player_0 and player_1 win", (1, 1))],
 )
-def test_the_end_shows_result_places_and_sources(
-    points: tuple[int, int], fuel: tuple[int, int], result: str, places: tuple[int, int]
+def test_the_end_shows_result_ranks_and_sources(
+    points: tuple[int, int], fuel: tuple[int, int], result: str, ranks: tuple[int, int]
 ) -> None:
     seats = [Seat(ship=ship, fuel=amount) for ship, amount in enumerate(fuel)]
     for seat, number in zip(seats, points, strict=True):
         seat.points["kepler"], seat.points["closest"] = number - 3, 3
     end = scenario([0, 1], *seats, node=Node.OVER, end=TERMINATED, round=2, draft_pos=4)
     assert result in labels(end) and "after 3 rounds" in labels(end)
-    assert [label for label in labels(end) if label.startswith("place ")] == [f"place {place}" for place in places]
+    assert [label for label in labels(end) if label.startswith("rank ")] == [f"rank {rank}" for rank in ranks]
     assert f"VP from kepler {points[1] - 3}, closest 3" in end.text()
 
 

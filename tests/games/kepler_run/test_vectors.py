@@ -69,15 +69,15 @@ def test_3_part() -> None:
     part = position.apply(PART + 0).state["player"][0]["parts"][0]
     assert (part["part"] - 1, part["dots"], part["used"]) == (5, 0, 0)  # JUMP
     poor = scenario([0, 1], Seat(ship=0, modules=1), Seat(ship=1), row=[15, 2, 3, 4, 5])
-    assert PART + 0 not in poor.legal_ids() and PART + 3 in poor.legal_ids()
+    assert PART + 0 not in poor.legal_actions() and PART + 3 in poor.legal_actions()
 
 
 def test_4_module() -> None:
     full = scenario([0, 1], Seat(ship=0, modules=6), Seat(ship=1, modules=6), row=[4, 2, 3, 5, 6])
-    assert not set(range(MODULE, SPECIAL)) & set(full.legal_ids())
+    assert not set(range(MODULE, SPECIAL)) & set(full.legal_actions())
     other = after(full, PART + 0, DISCOVER + 1, DISCOVER + 2)  # seat 0 picks last in a snake of two
     assert other.seat == 0 and look(other).seats[0].modules == 5
-    assert [i for i in other.legal_ids() if MODULE <= i < SPECIAL] == [MODULE + 3, MODULE + 4]
+    assert [i for i in other.legal_actions() if MODULE <= i < SPECIAL] == [MODULE + 3, MODULE + 4]
     assert look(other.apply(MODULE + 3)).seats[0].modules == 6
 
 
@@ -92,13 +92,13 @@ def test_5_refuel_cap() -> None:
 
 def test_6_outpost_mask() -> None:
     no_station = scenario([0, 1, 2], Seat(ship=0), Seat(ship=1), row=[7, 3, 4, 5, 6])
-    assert SPECIAL + 0 not in no_station.legal_ids()
+    assert SPECIAL + 0 not in no_station.legal_actions()
     one_free = scenario([5, 13], Seat(ship=0), Seat(ship=1, disks=3), row=[7, 3, 4, 8, 6], disks={0: 1})
     placed = look(one_free.apply(SPECIAL + 0))
     assert placed.disks == {0: 1, 1: 0} and placed.seats[0].disks == 3 and placed.seats[0].deliveries == [7]
     assert placed.node == Node.DRAFT and placed.turn == 1
     no_disk = scenario([5, 13], Seat(ship=0, disks=0), Seat(ship=1), row=[7, 3, 4, 8, 6])
-    assert SPECIAL + 0 not in no_disk.legal_ids()
+    assert SPECIAL + 0 not in no_disk.legal_actions()
 
 
 def test_7_built_in_part() -> None:
@@ -112,7 +112,7 @@ def test_7_built_in_part() -> None:
 def test_8_booster_and_forced_stop() -> None:
     position = flight([1, 13, 22, 24], Seat(ship=0, tank=4)).apply(MOVE)
     assert (look(position).mover.place, look(position).mover.tank) == (1, 4)
-    assert position.legal_ids() == [MOVE, STOP]  # leaving is free, so the booster is masked
+    assert position.legal_actions() == [MOVE, STOP]  # leaving is free, so the booster is masked
     assert places_and_tanks(position, [MOVE, BOOSTER, MOVE]) == [(2, 4), (3, 3), (4, 0)]
     end = look(after(position, MOVE, BOOSTER, MOVE))
     assert end.seats[0].flown and end.turn == 1 and end.node == Node.FLY
@@ -127,10 +127,10 @@ def test_9_sling() -> None:
 
     landed = look(at(0).apply(USE_PART + 0)).seats[0]
     assert (landed.place, landed.tank, landed.fuel, landed.used_parts) == (2, 3, 2, {6})
-    assert USE_PART + 0 not in at(0).apply(USE_PART + 0).legal_ids()
+    assert USE_PART + 0 not in at(0).apply(USE_PART + 0).legal_actions()
     arrived = look(at(3).apply(USE_PART + 0)).seats[0]
     assert (arrived.place, arrived.tank, arrived.points["kepler"], arrived.flown) == (5, 3, 4, True)
-    assert USE_PART + 0 not in at(4).legal_ids()
+    assert USE_PART + 0 not in at(4).legal_actions()
 
 
 def test_10_deliveries() -> None:
@@ -235,7 +235,7 @@ def test_18_full_round() -> None:
     expect([0, 1, 5], [1, 0])
     assert position.seat == 1
     position = position.apply(SPECIAL + 1)
-    assert position.node == Node.TARGET and position.legal_ids() == [44, 45]
+    assert position.node == Node.TARGET and position.legal_actions() == [44, 45]
     position = position.apply(TARGET + 1)
     now = expect([0, 5, 1], [1, 0])
     assert now.seats[1].deliveries == [3] and position.seat == 1

@@ -122,8 +122,8 @@ def _check_views(state: Any, position: Position, config: Configuration) -> None:
     states = config.game.new_states(1)
     states[0] = state
     snapshot = Snapshot(config, states)
-    legal = legal_ids(position)
-    assert snapshot.legal_ids() == sorted(legal)
+    legal = legal_actions(position)
+    assert snapshot.legal_actions() == sorted(legal)
     if position.end == RUNNING:
         assert legal and (position.node == Node.PLAY or len(legal) >= 2)
     layout = config.observation
@@ -186,7 +186,7 @@ def card_of(position: Position, source: int) -> int | None:
     return pile[-1] if pile else None
 
 
-def legal_ids(position: Position) -> set[int]:
+def legal_actions(position: Position) -> set[int]:
     """The legal ids, one rule after the other."""
     mover = position.mover
     legal: set[int] = set()

@@ -272,7 +272,7 @@ class Play:
 
     def legal(self) -> set[int]:
         """The legal ids of the current node."""
-        return set(self.snapshot.legal_ids())
+        return set(self.snapshot.legal_actions())
 
     def play(self, *actions: int) -> Play:
         """Take these decisions, which must be legal."""

@@ -120,7 +120,7 @@ def test_same_games_as_the_c_engine(library: ctypes.CDLL, players: int) -> None:
             batch.step(actions)
             assert np.array_equal(batch.done, games.done), f"step {step}"
             for row in np.flatnonzero(batch.done):
-                places = batch.final_place[row]
+                places = batch.final_rank[row]
                 winners = sum(1 << seat for seat in range(players) if places[seat] == 1)
                 assert winners == games.winners[row], f"step {step}, game {row}"
                 ended[0 if 0 in batch.final_state["player"]["quest_count"][row, :players] else batch.done[row]] += 1

@@ -56,7 +56,7 @@ def positions(config: Configuration, seed: int) -> list[Snapshot]:
     choose = eager(seed, EAGER)
     found = [Snapshot.deal(config, seed)]
     while not found[-1].over:
-        found.append(found[-1].apply(choose(found[-1].legal_ids())))
+        found.append(found[-1].apply(choose(found[-1].legal_actions())))
     return found
 
 
@@ -76,7 +76,7 @@ def test_hidden_cards_neither_show_nor_steer_resampling(players: int) -> None:
             check_invariants(other.state, config)
             assert np.array_equal(other.observe(observer), snapshot.observe(observer))
             if observer == snapshot.seat:
-                assert other.legal_ids() == snapshot.legal_ids()
+                assert other.legal_actions() == snapshot.legal_actions()
             assert other.resample(observer, number) == snapshot.resample(observer, number)
 
 

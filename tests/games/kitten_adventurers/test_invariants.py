@@ -33,7 +33,7 @@ def play_checked(config: Configuration, seed: int, choose: Chooser) -> tuple[Sna
     events: Counter[str] = Counter()
     check_invariants(position.state, config)
     while not position.over:
-        before, action = position, choose(position.legal_ids())
+        before, action = position, choose(position.legal_actions())
         position = before.apply(action)
         check_decision(before.state, action, position.state, config)
         check_invariants(position.state, config)

@@ -197,18 +197,18 @@ def test_lane_node_shows_the_announced_card_to_everybody():
 
 
 @pytest.mark.parametrize(
-    ("quests", "end", "result", "places"),
+    ("quests", "end", "result", "ranks"),
     [
         ((2, 0, 4), TERMINATED, "player_1 wins", [2, 1, 3]),
         ((2, 4, 2), TERMINATED, "stalemate: player_0 and player_2 win", [1, 3, 1]),
         ((5, 4, 4), TRUNCATED, "cut off by the limit: player_1 and player_2 win", [3, 1, 1]),
     ],
 )
-def test_the_end_shows_result_and_places(quests, end, result, places):
+def test_the_end_shows_result_and_ranks(quests, end, result, ranks):
     state = new_state(quests=[(1,) * count for count in quests], end=end, node=Node.OVER, turns=30)
     assert result in labels(state) and "after 30 turns" in labels(state)
     assert words(state).splitlines()[1] == result
-    assert [label for label in labels(state) if label.startswith("place")] == [f"place {place}" for place in places]
+    assert [label for label in labels(state) if label.startswith("rank")] == [f"rank {rank}" for rank in ranks]
 
 
 def test_only_the_active_player_is_marked():

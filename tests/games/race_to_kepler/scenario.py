@@ -118,7 +118,7 @@ def after(position: Snapshot, *texts: str) -> Snapshot:
 
 def legal(position: Snapshot) -> set[str]:
     """The texts of the legal ids."""
-    return {position.config.actions.text(action) for action in position.legal_ids()}
+    return {position.config.actions.text(action) for action in position.legal_actions()}
 
 
 def cards(position: Snapshot, zone: str, seat: int | None = 0) -> str:

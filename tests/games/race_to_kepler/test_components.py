@@ -92,7 +92,7 @@ def test_games_with_the_new_cards(players: int, tmp_path: Path) -> None:
         choose = uniform(seed) if seed == 0 else eager(seed, EAGER, 0.95)
         position = Snapshot.deal(config, seed)
         while not position.over:
-            before, action = position, choose(position.legal_ids())
+            before, action = position, choose(position.legal_actions())
             position = position.apply(action)
             seen.add(config.actions.text(action))
             check_decision(before.state, action, position.state, config)

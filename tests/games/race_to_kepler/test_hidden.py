@@ -30,7 +30,7 @@ def positions(config: Configuration, seed: int, every: int) -> Iterator[Snapshot
     while not position.over:
         if number % every == 0 or position.node in (Node.CITY, Node.BID):
             yield position
-        position = position.apply(choose(position.legal_ids()))
+        position = position.apply(choose(position.legal_actions()))
         number += 1
 
 
@@ -93,7 +93,7 @@ def test_hidden_facts_neither_show_nor_steer_resampling(players: int) -> None:
             if number % 10 == 0:
                 assert other.drawing(observer).svg() == snapshot.drawing(observer).svg()
             if observer == snapshot.seat:
-                assert other.legal_ids() == snapshot.legal_ids()
+                assert other.legal_actions() == snapshot.legal_actions()
             if number % 3 == 0:
                 assert other.resample(observer, number) == snapshot.resample(observer, number)
     assert changed > 20
@@ -139,7 +139,7 @@ def test_another_player_who_is_asked_has_a_choice() -> None:
     for position in (ore, look, bid):
         for seed in range(games_to_play(60)):
             drawn = position.resample(1, seed)
-            assert len(drawn.legal_ids()) >= 2
+            assert len(drawn.legal_actions()) >= 2
             assert (drawn.node, drawn.seat) == (position.node, position.seat)
 
 
@@ -229,26 +229,28 @@ def test_looking_at_cards_does_not_tell_which_one_was_kept() -> None:
 
 def test_public_texts() -> None:
     dealt = Snapshot.deal(GAME.configure(2), 1)
-    assert {dealt.public_text(action) for action in dealt.legal_ids()} == {"keep a city"}
+    assert {dealt.public_text(action) for action in dealt.legal_actions()} == {"keep a city"}
     seats = Seat(hand="Iron", deck="3 Iron, 2 Broker"), Seat(hand="2 Iron", deck="9 Iron")
     bid = after(scenario(*seats, crossed=[1, 0, 0, 0, 0, 0, 0]), END)
-    assert {bid.public_text(action) for action in bid.legal_ids()} == {"bid a card face down", DONE}
+    assert {bid.public_text(action) for action in bid.legal_actions()} == {"bid a card face down", DONE}
     looking = after(scenario(Seat(hand="Bio Engineer, Iron", top="Iron, Gold, Fencing")), "play Bio Engineer")
-    assert {looking.public_text(action) for action in looking.legal_ids()} == {"pick a card"}
+    assert {looking.public_text(action) for action in looking.legal_actions()} == {"pick a card"}
     ejecting = after(looking, "pick Gold")
-    assert {ejecting.public_text(action) for action in ejecting.legal_ids()} == {"pick Iron", "pick Fencing"}
+    assert {ejecting.public_text(action) for action in ejecting.legal_actions()} == {"pick Iron", "pick Fencing"}
 
 
 def test_cities_are_hidden_until_all_have_chosen() -> None:
     config = GAME.configure(3)
     position = Snapshot.deal(config, 4)
     cities, offers = config.observation["players.city"], config.observation["offers"]
-    first = position.legal_ids()[0]
+    first = position.legal_actions()[0]
     position = position.apply(first)
     assert np.flatnonzero(cities.view(position.observe(0))[0]).tolist() == [first]
     for observer in (1, 2):
         assert not cities.view(position.observe(observer)).any()
         assert offers.view(position.observe(observer)).sum() == 3
-    position = position.apply(position.legal_ids()[0]).apply(position.apply(position.legal_ids()[0]).legal_ids()[0])
+    position = position.apply(position.legal_actions()[0]).apply(
+        position.apply(position.legal_actions()[0]).legal_actions()[0]
+    )
     for observer in range(3):
         assert cities.view(position.observe(observer)).sum() == 3 and not offers.view(position.observe(observer)).any()

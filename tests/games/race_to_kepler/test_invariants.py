@@ -28,7 +28,7 @@ def play_checked(config: Configuration, seed: int, choose: Chooser) -> tuple[Sna
     events: Counter[str] = Counter()
     check_invariants(position.state, config)
     while not position.over:
-        legal = position.legal_ids()
+        legal = position.legal_actions()
         assert len(legal) >= 2  # I7
         before, action = position, choose(legal)
         position = before.apply(action)
@@ -97,7 +97,7 @@ def test_max_rounds() -> None:
         position = Snapshot.deal(GAME.configure(3, max_rounds=rounds), rounds)
         choose = uniform(rounds)
         while not position.over:
-            position = position.apply(choose(position.legal_ids()))
+            position = position.apply(choose(position.legal_actions()))
         assert position.state["player"]["turns"][:3].tolist() == [rounds] * 3
         assert position.state["end_reason"] == EndReason.ROUNDS
 
@@ -113,7 +113,7 @@ def test_chance_is_fair() -> None:
         offers.update(city for city in range(15) if int(state["player"][1]["offers"]) >> city & 1)
         crew.update({kind: int(count) for kind, count in enumerate(state["supply"]) if count})
         while position.node == Node.CITY:
-            position = position.apply(position.legal_ids()[0])
+            position = position.apply(position.legal_actions()[0])
         firsts[int(position.state["first"])] += 1
         seat = (int(position.state["first"]) + 1) % 3  # has not been asked for anything yet
         gold += int(position.state["player"][seat]["hand"][1])

@@ -48,7 +48,7 @@ def test_the_vector_says_what_the_state_is(players: int) -> None:
                 seen = position.observe(seat)
                 assert (seen >= layout.low).all() and (seen <= layout.high).all()
                 _check(position, seat, {name: view.tolist() for name, view in layout.names(seen).items()})
-            position = position.apply(choose(position.legal_ids()))
+            position = position.apply(choose(position.legal_actions()))
 
 
 def _check(position: Snapshot, seat: int, seen: dict) -> None:

@@ -109,16 +109,16 @@ def test_cards_of_others_are_closed() -> None:
 
 def test_cities_dealt() -> None:
     dealt = Snapshot.deal(GAME.configure(2), 1)
-    offers = [GAME.actions.text(action).removeprefix("keep ") for action in dealt.legal_ids()]
+    offers = [GAME.actions.text(action).removeprefix("keep ") for action in dealt.legal_actions()]
     assert f"cities dealt: {', '.join(offers)}" in dealt.text(0)
     assert not any(city in dealt.text(1) for city in offers)
-    chosen = dealt.apply(dealt.legal_ids()[0])
+    chosen = dealt.apply(dealt.legal_actions()[0])
     assert offers[0] in chosen.text(0) and offers[0] not in chosen.text(1)
 
 
 def test_the_end_shows_result_and_places() -> None:
     won = after(scenario(Seat("Moscow", hand="Iron", parsecs=18), Seat(parsecs=3), energy=5), OP_3)
-    assert "Kepler is reached: player_0 wins" in labels(won) and {"place 1", "place 2"} <= set(labels(won))
+    assert "Kepler is reached: player_0 wins" in labels(won) and {"rank 1", "rank 2"} <= set(labels(won))
     capped = after(scenario(Seat(parsecs=2, hand="Iron"), Seat(parsecs=3), rounds=39, active=0, first=1), END)
     assert "the last round is over: nobody wins, player_1 got furthest" in capped.text()
 

@@ -179,7 +179,7 @@ def test_17_encounter() -> None:
     won = after(third, "pick Jeweler")
     assert (won.node, won.seat) == (Node.TITAN, 1)
     assert [cards(won, "discard", seat) for seat in range(4)] == ["2 Iron, Gold", "Jeweler", "", "Jeweler"]
-    taken = won.apply(won.legal_ids()[0])
+    taken = won.apply(won.legal_actions()[0])
     assert numbers(taken, "titan_deck_size", "race", "active") == (15, 1, 1)
     assert taken.state["player"][1]["hand"][35:].sum() == 1 and not taken.state["titan_row"].any()
 
@@ -289,7 +289,7 @@ def test_32_lima(own: int, other: str, winner: int) -> None:
     while position.node == Node.BID:
         bidding = own if position.seat == 0 else 3
         own -= position.seat == 0
-        options = [action for action in position.legal_ids() if action < position.config.actions.id_of(DONE)]
+        options = [action for action in position.legal_actions() if action < position.config.actions.id_of(DONE)]
         text = position.config.actions.text(options[0]) if bidding > 0 else DONE
         position = after(position, text)
     assert (position.node, position.seat) == (Node.TITAN, winner)

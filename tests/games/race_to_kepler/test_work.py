@@ -134,7 +134,7 @@ def test_an_effect_may_ask_for_more_decisions_than_are_shown(tmp_path: Path) -> 
     while position.node == Node.MOVE:
         assert entry.view(position.observe(0)) == min(asked, 550) and entry.view(position.observe(1)) == 0
         check_in_bounds(position)
-        position = position.apply(position.legal_ids()[0])
+        position = position.apply(position.legal_actions()[0])
         asked += 1
     assert asked == 601
     assert position.seat == 1 and position.node == Node.ACTION  # after so many decisions a turn can only be ended
@@ -151,7 +151,7 @@ def test_extreme_files(kind: str, players: int, tmp_path: Path) -> None:
         random, position = Random(seed), Snapshot.deal(config, seed)
         assert position.node == Node.CITY
         while not position.over:
-            legal = position.legal_ids()
+            legal = position.legal_actions()
             position = position.apply(random.choice([action for action in legal if action != END_TURN]))
             furthest = max(furthest, int(position.state["discarded"]))
             check_in_bounds(position)

@@ -69,7 +69,7 @@ def best_by_prior(nodes, node, legal, tried, count, visits, seat, settings):
 def descend_kernel(policy: CompiledPolicy) -> Any:
     """(origins states[G], tables, work states[G], nodes NODE[G, C], used int64[G, 1], paths int32[G, L], depths int64[G],
     legal uint64[G, W], untried uint64[W], generators[G], settings SETTINGS[1], observations int16[G, D], masks int8[G, A],
-    seats int64[G], places int32[P], returns float32[P]) -> decisions simulated.
+    seats int64[G], ranks int32[P], returns float32[P]) -> decisions simulated.
 
     One iteration for each position, down to the decision the network is asked about, of ``seats``; games that end on the way are
     booked, their seat is ``OVER``. ``policy`` plays the other seats where ``settings.opponents`` says so. A position with ``used`` = 0
@@ -79,7 +79,7 @@ def descend_kernel(policy: CompiledPolicy) -> Any:
     kinds, helpers, verbs = record_types(game), core(game), game.verbs
     decide, find_legal, expand, observe = helpers.decide, helpers.find_legal, helpers.expand, helpers.observe
     pick = helpers.pick
-    resample, find_places, find_returns = verbs.resample, verbs.places, verbs.returns
+    resample, find_ranks, find_returns = verbs.resample, verbs.ranks, verbs.returns
     signature = (
         kinds.states, kinds.tables, kinds.states, array_of(NODE, 2), array_of(np.int64, 2), array_of(np.int32, 2),
         array_of(np.int64), array_of(np.uint64, 2), array_of(np.uint64), array_of(GENERATOR), array_of(SETTINGS),
@@ -98,7 +98,7 @@ def descend_kernel(policy: CompiledPolicy) -> Any:
     @kernel(policy.scope, f"descend_{policy.name}", signature)
     def descend(
         origins, tables, work, nodes, used, paths, depths, legal, untried, generators, settings_array, observations,
-        masks, seats, places, returns,
+        masks, seats, ranks, returns,
     ):  # fmt: skip
         t, settings = tables[0], settings_array[0]
         simulated = 0
@@ -131,8 +131,8 @@ def descend_kernel(policy: CompiledPolicy) -> Any:
                 expand(legal[g], masks[g])
             else:
                 seats[g] = OVER
-                find_places(s, t, places)
-                find_returns(s, t, places, returns)
+                find_ranks(s, t, ranks)
+                find_returns(s, t, ranks, returns)
                 add_returns(nodes[g], paths[g], depth, returns)
         return simulated
 

@@ -156,7 +156,7 @@ def add_returns(nodes, path, depth, returns):
 @cache
 def search_kernel(policy: CompiledPolicy) -> Any:
     """(origin states[1], tables, work states[1], nodes NODE[C], used int64[1], path int32[C], legal and untried uint64[W],
-    generators[3], settings SETTINGS[1], iterations, places int32[P], returns float32[P]) -> decisions simulated.
+    generators[3], settings SETTINGS[1], iterations, ranks int32[P], returns float32[P]) -> decisions simulated.
 
     Searches for the seat to move at ``origin`` and goes on with the tree in ``nodes[:used]``; at ``used`` = 0 it begins one.
     There must be room for one more node per iteration. Chance comes from the first generator; with ``settings.paired`` only what happens
@@ -165,7 +165,7 @@ def search_kernel(policy: CompiledPolicy) -> Any:
     game, consult = policy.game, policy.function
     kinds, helpers, verbs = record_types(game), core(game), game.verbs
     decide, find_legal, pick = helpers.decide, helpers.find_legal, helpers.pick
-    resample, find_places, find_returns = verbs.resample, verbs.places, verbs.returns
+    resample, find_ranks, find_returns = verbs.resample, verbs.ranks, verbs.returns
     signature = (
         kinds.states, kinds.tables, kinds.states, array_of(NODE), array_of(np.int64), array_of(np.int32),
         array_of(np.uint64), array_of(np.uint64), array_of(GENERATOR), array_of(SETTINGS), INT, array_of(np.int32),
@@ -192,7 +192,7 @@ def search_kernel(policy: CompiledPolicy) -> Any:
 
     @kernel(policy.scope, f"search_{policy.name}", signature)
     def search(
-        origin, tables, work, nodes, used, path, legal, untried, generators, settings_array, iterations, places, returns
+        origin, tables, work, nodes, used, path, legal, untried, generators, settings_array, iterations, ranks, returns
     ):
         t, settings = tables[0], settings_array[0]
         if used[0] == 0:
@@ -234,8 +234,8 @@ def search_kernel(policy: CompiledPolicy) -> Any:
                         action = int(consult(s, t, legal, count, generator))
                 count = decide(s, t, action, legal)
                 simulated += 1
-            find_places(s, t, places)
-            find_returns(s, t, places, returns)
+            find_ranks(s, t, ranks)
+            find_returns(s, t, ranks, returns)
             add_returns(nodes, path, depth, returns)
         return simulated
 

@@ -42,7 +42,7 @@ SETTINGS = np.dtype(
         ("caution", "<f8"),  # PUCT: how much worse than its parent an untried decision is taken to be
         ("paired", "<i8"),  # whether the n-th visits of all decisions at the root see the same deal
         ("noise", "<f8"),  # share of playout decisions that are uniform
-        ("depth", "<i8"),  # decisions after which a playout is stopped and judged by the places as they stand
+        ("depth", "<i8"),  # decisions after which a playout is stopped and judged by the ranks as they stand
     ],
     align=True,
 )
