@@ -67,7 +67,7 @@ test-clients: $(CLIENTS)/.installed ## other libraries' own code on our games, i
 $(CLIENTS)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(CLIENTS)
 	$(CLIENTS)/bin/python -m pip install --quiet -c constraints.txt torch==2.13.0
-	PYTHONWARNINGS=ignore $(CLIENTS)/bin/python -m pip install --quiet -c constraints.txt -e ".[agents,analysis,torchrl]" \
+	PYTHONWARNINGS=ignore $(CLIENTS)/bin/python -m pip install --quiet -c constraints.txt -e ".[training,analysis,torchrl]" \
 		tianshou shimmy supersuit pygame pytest pytest-timeout hypothesis
 	$(CLIENTS)/bin/python -m pip install --quiet --no-deps --target $(CLIENTS)/older pettingzoo==1.26.0
 	touch $(CLIENTS)/.installed

@@ -86,8 +86,8 @@ def register(game: Game) -> None:
     Raises:
         TypeError: it is no :class:`Game`, or not the ``GAME`` of its module. ValueError: there is another game of that name.
     """
-    registry.register(game)
-    _register_elsewhere(game.id)
+    if registry.register(game):
+        _register_elsewhere(game.id)
 
 
 def _register_elsewhere(game_id: str) -> None:

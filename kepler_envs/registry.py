@@ -11,6 +11,7 @@ Nothing of a game is imported before it is asked for.
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import entry_points
@@ -52,8 +53,8 @@ def load_game(name: str) -> Game:
     return found
 
 
-def register(game: Game) -> None:
-    """Make a game known by its name in this process; an entry point does so in all.
+def register(game: Game) -> bool:
+    """Make a game known by its name in this process; an entry point does so in all. False if it was known already.
 
     Raises:
         TypeError: it is no :class:`Game`, or not the ``GAME`` of its module, by which other processes find it.
@@ -67,8 +68,10 @@ def register(game: Game) -> None:
         )
     if game.name in list_games() and load_game(game.name) is not game:
         raise ValueError(f"there is another game {load_game(game.name).id}, of {load_game(game.name).module}")
-    if game.name not in list_games():
-        _registered[game.name] = game
+    if game.name in list_games():
+        return False
+    _registered[game.name] = game
+    return True
 
 
 def _load_listed(name: str) -> Game | None:
@@ -83,13 +86,16 @@ def _load_listed(name: str) -> Game | None:
 
 @cache
 def _loaders() -> dict[str, Callable[[], object]]:
-    """What loads each game, by its id. Of two of the same name the first counts: this package's own come first."""
+    """What loads each game, by its id. Of two of the same name the first counts, with a warning: this package's own come first."""
     loaders: dict[str, Callable[[], object]] = {game_id: _own(game_id) for game_id in OWN_IDS}
     names = {game_id.partition("-v")[0] for game_id in OWN_IDS}
     for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
-        if point.name.partition("-v")[0] not in names:
-            names.add(point.name.partition("-v")[0])
-            loaders[point.name] = point.load
+        name = point.name.partition("-v")[0]
+        if name in names:
+            warnings.warn(f"{point.value} is not used: there is another game {name}", stacklevel=2)
+            continue
+        names.add(name)
+        loaders[point.name] = point.load
     return loaders
 
 

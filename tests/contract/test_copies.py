@@ -259,7 +259,7 @@ def test_replay_reproduces_the_game(config: Configuration, tmp_path: Path) -> No
     path = tmp_path / "game.jsonl"
     replays.write_replay(path, replay)
     assert replays.read_replay(path) == replay
-    found = replays.configuration_of(replays.read_replay(path), kepler_envs.game)
+    found = replays.configuration_of(replays.read_replay(path), kepler_envs.load_game)
     assert found.digest == config.digest
     assert replays.verify(replays.read_replay(path), found) == last
     assert replay.final == {
@@ -353,11 +353,11 @@ def test_replay_of_another_game_is_refused(game: Game) -> None:
         with pytest.raises(ReplayError):
             replays.verify(wrong, config)
     with pytest.raises(ReplayError, match="component data"):
-        replays.configuration_of(changed(components="0" * 16), kepler_envs.game)
+        replays.configuration_of(changed(components="0" * 16), kepler_envs.load_game)
     with pytest.raises(ReplayError, match="cannot be set up"):
-        replays.configuration_of(changed(game="chess-v0"), kepler_envs.game)
+        replays.configuration_of(changed(game="chess-v0"), kepler_envs.load_game)
     with pytest.raises(ReplayError, match="cannot be set up"):
-        replays.configuration_of(changed(options={"num_players": 99}), kepler_envs.game)
+        replays.configuration_of(changed(options={"num_players": 99}), kepler_envs.load_game)
 
 
 @every_game

@@ -15,7 +15,7 @@ import kepler_envs
 ROOT = Path(__file__).parents[2]
 CORE = {"gymnasium", "numba", "numpy", "pettingzoo"}
 """All that an installation without extras may ask for."""
-SHIPPED_SUFFIXES = (".py", ".toml", ".typed")
+SHIPPED_SUFFIXES = (".py", ".toml", ".typed", ".zip")
 
 
 class ContentError(AssertionError):

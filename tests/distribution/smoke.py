@@ -15,6 +15,7 @@ import numpy as np
 import pettingzoo
 
 import kepler_envs
+from kepler_envs import bots
 from kepler_envs.engine.replay import configuration_of, read_replay, record, verify, write_replay
 
 SEED = 5
@@ -43,7 +44,7 @@ def play(name: str, folder: Path) -> str:
     path = folder / f"{name}.jsonl"
     write_replay(path, record(played.config, SEED, actions))
     replay = read_replay(path)
-    final = verify(replay, configuration_of(replay, kepler_envs.game))
+    final = verify(replay, configuration_of(replay, kepler_envs.load_game))
     assert final == played.snapshot(), f"{name}: the replay ends in another position"
     assert np.array_equal(final.observe(0), played.observe("player_0")["observation"])
     entries, ids = len(played.config.observation.low), len(played.config.actions)
@@ -61,6 +62,16 @@ def sit_down(name: str) -> None:
             break
 
 
+def ask_bots(name: str) -> None:
+    """A network and a search decide, with NumPy alone."""
+    game = kepler_envs.load_game(name)
+    config = game.configure(4 if game.max_players >= 4 else game.max_players)
+    for spec in ("uniform", "greedy", "mcts:5", "ppo-v1"):
+        bot, batch, rows = bots.load(spec, config), kepler_envs.Batch(config, 2, SEED), np.arange(2)
+        bot.start(rows, batch.seed)
+        batch.step(bot.act(bots.TrustedDecisions(batch, rows)))
+
+
 def main(folder: Path) -> None:
     here = Path(kepler_envs.__file__).parent
     assert "site-packages" in here.parts, f"kepler_envs comes from {here}, not from the wheel"
@@ -71,6 +82,7 @@ def main(folder: Path) -> None:
     for name in kepler_envs.list_games():
         print(play(name, folder), flush=True)
         sit_down(name)
+    ask_bots("kitten_adventurers")
 
 
 if __name__ == "__main__":

@@ -149,7 +149,7 @@ def _make_replay(game: Game, folder: Path) -> Path:
 
 def _read_replay(game: Game, path: Path) -> tuple[Any, ...]:
     replay = read_replay(path)
-    config = configuration_of(replay, kepler_envs.game)
+    config = configuration_of(replay, kepler_envs.load_game)
     verify(replay, config)
     return config.digest, replay.seed, replay.actions, replay.seats
 

@@ -235,12 +235,12 @@ def test_other_cards_through_every_door(other_cards: Path) -> None:
     assert env.config.describe()["components"] == str(other_cards)
     actions = [env.legal_actions()[0]]
     replay = record(env.config, env.game_seed, actions)
-    assert configuration_of(replay, kepler_envs.game).digest == digest
+    assert configuration_of(replay, kepler_envs.load_game).digest == digest
     other_cards.write_text(
         other_cards.read_text(encoding="utf-8").replace("count = 20", "count = 19"), encoding="utf-8"
     )
     with pytest.raises(ReplayError, match="component data"):
-        configuration_of(replay, kepler_envs.game)
+        configuration_of(replay, kepler_envs.load_game)
     other_cards.unlink()
     twin = pickle.loads(saved)
     assert twin.config.digest == digest
@@ -248,7 +248,7 @@ def test_other_cards_through_every_door(other_cards: Path) -> None:
     twin.step(actions[0])
     assert twin.snapshot() == env.snapshot()
     with pytest.raises(ReplayError, match="cannot be"):
-        configuration_of(replay, kepler_envs.game)
+        configuration_of(replay, kepler_envs.load_game)
 
 
 def test_longest_quest_piles_fit() -> None:

@@ -1,0 +1,128 @@
+"""Which games there are: our own, those of installed packages, those registered by hand."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import kepler_envs
+from kepler_envs import describe, registry
+from kepler_envs.games.kitten_adventurers import GAME as KITTENS
+
+PACKAGE = Path(__file__).with_name("installed_game")
+OWN = ("kitten_adventurers", "kepler_run", "ad_astra", "race_to_kepler", "kepler_3042")
+
+USE = """
+import json, pickle, sys
+import gymnasium
+import kepler_envs
+from kepler_envs import describe
+
+assert "toy_game" not in sys.modules, "a game is imported when it is asked for"
+game = kepler_envs.load_game("toy_game")
+env = kepler_envs.make("toy_game-v3", num_players=2)
+env.reset(seed=1)
+env.step(env.legal_actions()[0])
+seat = gymnasium.make("kepler/toy_game-v3", num_players=2)
+seat.reset(seed=1)
+print(json.dumps({
+    "games": kepler_envs.list_games(),
+    "file": str(describe.component_file(game)),
+    "title": game.title,
+    "pickle": pickle.dumps(env.config).hex(),
+    "same": pickle.loads(pickle.dumps(game)) is game,
+    "observation": int(seat.observation_space.shape[0]) if seat.observation_space.shape else -1,
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory) -> Path:
+    """A folder into which pip has installed the package of a game."""
+    folder = tmp_path_factory.mktemp("installed")
+    source = folder / "source"
+    shutil.copytree(PACKAGE, source)
+    shutil.copy(describe.component_file(KITTENS), source / "src" / "toy_game" / "components.toml")
+    target = folder / "site"
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*pip, "--target", target, source], check=True)
+    return target
+
+
+def run(code: str, site: Path) -> str:
+    """What a program prints in a process that finds the installed package; uncompiled, which is quicker for a few steps."""
+    folders = os.pathsep.join([str(site), *filter(None, sys.path)])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": folders, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_an_installed_package_brings_a_game(installed):
+    found = json.loads(run(USE, installed))
+    assert found["games"] == [*OWN, "toy_game"] and found["title"] == "Toy game" and found["same"]
+    assert Path(found["file"]) == installed / "toy_game" / "components.toml"
+    again = run(
+        f"import pickle; config = pickle.loads(bytes.fromhex('{found['pickle']}')); print(config, config.game.module)",
+        installed,
+    )
+    assert again.strip() == "<Configuration toy_game-v3, 2 players> toy_game"
+    listed = run("import sys; sys.argv[1:] = ['list']; from kepler_envs.cli import main; main()", installed)
+    assert "toy_game-v3" in listed and "Toy game" in listed
+
+
+def test_our_own_games_come_first_and_are_never_replaced(tmp_path):
+    """A package that names one of our games is not asked for it."""
+    info = tmp_path / "rogue-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: rogue\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[kepler_envs.games]\nkepler_run-v9 = nowhere:GAME\nwrong-v1 = json:loads\n")
+    code = (
+        "import kepler_envs\nprint(kepler_envs.list_games(), kepler_envs.load_game('kepler_run').id)\n"
+        "try: kepler_envs.load_game('wrong')\nexcept TypeError as problem: print(problem)"
+    )
+    games, problem = run(code, tmp_path).splitlines()
+    assert games == f"{(*OWN, 'wrong')} kepler_run-v0"
+    assert problem.startswith("wrong-v1 is no Game of that id, but <function loads")
+
+
+def test_names_and_versions():
+    assert kepler_envs.list_games() == OWN
+    assert kepler_envs.load_game("kitten_adventurers") is kepler_envs.load_game("kitten_adventurers-v0") is KITTENS
+    with pytest.raises(KeyError, match="no game 'chess'; there are: kitten_adventurers, kepler_run"):
+        kepler_envs.load_game("chess")
+    with pytest.raises(KeyError, match="no version '7' of kepler_run; there is: kepler_run-v0"):
+        kepler_envs.load_game("kepler_run-v7")
+    for name in OWN:
+        game = kepler_envs.load_game(name)
+        assert pickle.loads(pickle.dumps(game)) is game and game.module == f"kepler_envs.games.{name}"
+
+
+def test_registering_by_hand(monkeypatch):
+    """A game is found by its module, so it has to be what that module exports."""
+    monkeypatch.setattr(registry, "_registered", {})
+    twin = replace(KITTENS, name="twin", module=__name__)
+    with pytest.raises(TypeError, match=f"twin-v0 must be GAME of its module {__name__}"):
+        kepler_envs.register(twin)
+    monkeypatch.setattr(sys.modules[__name__], "GAME", twin, raising=False)
+    kepler_envs.register(twin)
+    assert kepler_envs.load_game("twin") is twin and kepler_envs.list_games() == (*OWN, "twin")
+    kepler_envs.register(twin)  # once more changes nothing
+    other = replace(twin, title="another")
+    monkeypatch.setattr(sys.modules[__name__], "GAME", other)
+    with pytest.raises(ValueError, match="there is another game twin-v0"):
+        kepler_envs.register(other)
+    with pytest.raises(TypeError, match="is no Game"):
+        kepler_envs.register("kitten_adventurers")  # type: ignore[arg-type]
