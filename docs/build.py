@@ -1,7 +1,7 @@
 """Write the generated parts of the pages anew: ``make docs-tables`` or ``python -m docs.build``, or only look with ``--check``.
 
 A generated part of ``docs/games/<game>.md`` stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``, where NAME
-is one of SECTIONS, in ``docs/agents.md`` and ``README.md`` one of AGENT_SECTIONS; it comes from the code, so that the page cannot say anything else. Every game also has a picture,
+is one of SECTIONS, in ``docs/bots.md`` and ``README.md`` one of AGENT_SECTIONS; it comes from the code, so that the page cannot say anything else. Every game also has a picture,
 ``docs/images/<game>.svg``.
 """
 
@@ -137,7 +137,7 @@ SECTIONS: dict[str, Callable[[Game], str]] = {
 }
 
 
-def published_agents() -> str:
+def published_networks() -> str:
     """What comes with the repository, and how each was trained."""
     rows = []
     for name in published.published_names():
@@ -156,12 +156,12 @@ def published_agents() -> str:
                 code(about["command"]),
             )
         )
-    titles = ("agent", "players", "parameters", "file", "trained for", "seed", "commit", "command")
+    titles = ("network", "players", "parameters", "file", "trained for", "seed", "commit", "command")
     return markdown_table(titles, rows) if rows else "None yet."
 
 
 def leaderboard() -> str:
-    """The agents against greedy players, at the default number of players of each game."""
+    """The bots against greedy players, at the default number of players of each game."""
     games = [kepler_envs.load_game(name) for name in kepler_envs.list_games()]
     lines = [line for line in read_lines(RECORD) if line.against == "greedy"]
     found = {(line.game, line.agent): line for line in lines if line.players == game_defaults(line.game)}
@@ -171,7 +171,7 @@ def leaderboard() -> str:
         if any((game.name, agent) in found for game in games)
     ]
     rows.append(["an equal share", *(f"{100 / game.default_players:g} %" for game in games)])
-    return markdown_table(["agent", *(f"{game.title}, {game.default_players} players" for game in games)], rows)
+    return markdown_table(["bot", *(f"{game.title}, {game.default_players} players" for game in games)], rows)
 
 
 def searches() -> str:
@@ -204,7 +204,7 @@ def wins_alone(line: Line | None) -> str:
 
 
 AGENT_SECTIONS: dict[str, Callable[[], str]] = {
-    "published agents": published_agents,
+    "published networks": published_networks,
     "leaderboard": leaderboard,
     "searches": searches,
 }
@@ -275,7 +275,7 @@ def build(names: Iterable[str] = kepler_envs.list_games()) -> dict[Path, str]:
         page = DOCS / "games" / f"{name}.md"
         contents[page] = build_page(game, page.read_text(encoding="utf-8"))
         contents[DOCS / "images" / f"{name}.svg"] = picture(game)
-    for page in (DOCS / "agents.md", DOCS.parent / "README.md"):
+    for page in (DOCS / "bots.md", DOCS.parent / "README.md"):
         contents[page] = write_parts(page.read_text(encoding="utf-8"), lambda name: AGENT_SECTIONS[name]())
     return contents
 

@@ -236,14 +236,14 @@ def test_agents_of_the_checkout_can_be_watched(capsys):
 
 def test_interrupted_watch_keeps_the_game_so_far(monkeypatch, tmp_path, capsys):
     path = tmp_path / "part.jsonl"
-    decide = Match.let_agent_decide
+    decide = Match.let_bot_decide
 
     def until_ctrl_c(match: Match) -> None:
         if len(match.actions) == 5:
             raise KeyboardInterrupt
         decide(match)
 
-    monkeypatch.setattr(Match, "let_agent_decide", until_ctrl_c)
+    monkeypatch.setattr(Match, "let_bot_decide", until_ctrl_c)
     assert main(["watch", GAME, "--seed", "3", "--quiet", "--save", str(path)]) == 130
     assert len(read_replay(path).actions) == 5
     assert "Traceback" not in capsys.readouterr().err
@@ -442,16 +442,6 @@ def test_without_pillow(recorded, monkeypatch, tmp_path, capsys):
     monkeypatch.setitem(sys.modules, "PIL", None)
     assert main(["replay", str(recorded), "--png", str(tmp_path / "a.png")]) == 2
     assert "pip install 'kepler_envs[cli]'" in capsys.readouterr().err
-
-
-def test_without_the_checkout(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(kepler_envs, "__file__", str(tmp_path / "kepler_envs" / "__init__.py"))
-    monkeypatch.setitem(sys.modules, "agents", None)
-    for name in [name for name in sys.modules if name.startswith("agents.")]:
-        monkeypatch.delitem(sys.modules, name)
-    assert main(["watch", GAME, *SHORT, "--quiet"]) == 0  # uniform is in the package
-    assert main(["watch", GAME, "--agents", "greedy"]) == 2
-    assert "only the agent 'uniform' is part of the package" in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------- bench and compile

@@ -21,7 +21,7 @@ def found(tmp_path, monkeypatch, text: str) -> list[Command]:
 def test_every_page_can_be_read_and_has_its_commands():
     by_page = {page: list(commands.commands(page)) for page in commands.pages()}
     names = {str(page.relative_to(commands.ROOT)) for page, there in by_page.items() if there}
-    assert {"README.md", "docs/index.md", "docs/agents.md", "docs/concepts.md", "docs/adapters.md"} <= names
+    assert {"README.md", "docs/index.md", "docs/bots.md", "docs/concepts.md", "docs/adapters.md"} <= names
     assert all(command.text.strip() for there in by_page.values() for command in there)
 
 

@@ -1,4 +1,4 @@
-"""Agents of your own, from a Python file: ``python:my_agents.py:MyAgent``.
+"""Agents of your own, from a Python file: ``python:my_bots.py:MyAgent``.
 
 Such an agent runs in a process of its own (own_process.py). It is sent what its seats may know, and its answers come back as bytes that
 are numbers or text, never as pickles. So nothing of the games is in its memory, and whatever it does there ends no other process.
@@ -52,7 +52,7 @@ class BotFailed(BotError):
 
 
 def split(argument: str) -> tuple[Path, str]:
-    """``my_agents.py:MyAgent`` -> file and name; BotError."""
+    """``my_bots.py:MyAgent`` -> file and name; BotError."""
     file, colon, name = argument.rpartition(":")
     if not (colon and file and name.isidentifier()):
         raise BotError(f"python:{argument} must read python:FILE.py:NAME")

@@ -128,5 +128,5 @@ for wild in (0, 4, 8):
 # design question answered in a minute. A replay remembers the digest of the cards it was played with, so a game with other
 # cards is never mistaken for one with these.
 #
-# That was the hour. The pages have the rest: [concepts](../docs/concepts.md), [agents](../docs/agents.md),
+# That was the hour. The pages have the rest: [concepts](../docs/concepts.md), [agents](../docs/bots.md),
 # [other libraries](../docs/adapters.md), and [how to add a game](../docs/adding_a_game.md) of your own.

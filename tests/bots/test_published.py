@@ -241,8 +241,8 @@ def test_a_published_command_asks_for_the_same_run():
 
 
 def test_the_page_lists_what_is_published(finished, folder):
-    assert build.published_agents() == "None yet."
+    assert build.published_networks() == "None yet."
     written = publish(Publish(finished.out, NAME))
-    line = build.published_agents().splitlines()[-1]
+    line = build.published_networks().splitlines()[-1]
     assert f"| `{NAME}` | 2 |" in line and f"| {written.size / 1000:.0f} kB |" in line
     assert "512 decisions | 0 | " in line and f"`{written.description['command']}`" in line

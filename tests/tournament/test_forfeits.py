@@ -260,7 +260,7 @@ def test_a_changed_state_is_noticed_before_the_game_counts(tmp_path, monkeypatch
     command = [GAME, "--agents", "uniform", "ppo:x", "--games", "12", "--processes", "1", "--out", str(tmp_path)]
     assert main(["tournament", *command]) == 1
     said = capsys.readouterr().err
-    assert re.search(r"tournament: game \d+ \(seed \d+\) does not follow from its seed and its \d+ decisions: ", said)
+    assert re.search(r"kepler-envs: game \d+ \(seed \d+\) does not follow from its seed and its \d+ decisions: ", said)
     with sqlite3.connect(tmp_path / "games.sqlite") as database:
         assert database.execute("SELECT count(*) FROM games").fetchone() == (0,)
 

@@ -192,7 +192,7 @@ def test_a_tournament_on_a_full_disk_ends_in_one_line(tmp_path, monkeypatch, cap
         assert main(["tournament", *command]) == 1
     said = capsys.readouterr().err
     assert (
-        said.startswith("tournament: ") and said.count("\n") == 1 and "make room, and the same command goes on" in said
+        said.startswith("kepler-envs: ") and said.count("\n") == 1 and "make room, and the same command goes on" in said
     )
     with sqlite3.connect(tmp_path / "games.sqlite") as database:
         assert database.execute("SELECT count(*) FROM games").fetchone() == (12,)
@@ -206,7 +206,7 @@ def test_a_report_on_a_full_disk_is_one_line_too(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(tournament_module, "write_report", full)
     command = [GAME, "--games", "12", "--bootstrap", "2", "--processes", "1", "--out", str(tmp_path)]
     assert main(["tournament", *command]) == 1
-    assert capsys.readouterr().err == "tournament: [Errno 28] No space left on device: 'results.md'\n"
+    assert capsys.readouterr().err == "kepler-envs: [Errno 28] No space left on device: 'results.md'\n"
 
 
 def test_a_folder_that_cannot_be_made_is_not_possible(tmp_path, capsys):
