@@ -103,7 +103,7 @@ def _array(found: np.ndarray) -> bytes:
 def _decisions(
     config: Configuration, rows: np.ndarray, seat: np.ndarray, observation: np.ndarray, mask: np.ndarray, states: bytes
 ) -> Decisions:
-    records = records_from_bytes(states, config.game.state) if states else ()
+    records = records_from_bytes(states, config.game.state)
     snapshots = [Snapshot.take(config, records, place) for place in range(len(records))]
     return Decisions(config, rows, seat, observation, mask, snapshots)
 

@@ -71,7 +71,12 @@ class PieceInputs:
 
     def __init__(self, layout: Layout, leave_out: Sequence[int] | np.ndarray = ()) -> None:
         skipped = frozenset(int(index) for index in leave_out)
-        plain, scale, signed, labelled, first_row, low = [], [], [], [], [], []
+        plain: list[int] = []
+        scale: list[float] = []
+        signed: list[int] = []
+        labelled: list[int] = []
+        first_row: list[int] = []
+        low: list[int] = []
         self.rows = 0
         for placed in layout:
             for index in placed.indices().ravel():

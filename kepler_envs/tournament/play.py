@@ -243,7 +243,7 @@ class Players:
                     actions[asked] = self._ask(index, batch, asked)
             batch.step(actions)
             made.append(actions)
-            for row in np.flatnonzero(running & (batch.done > 0)):
+            for row in np.flatnonzero(running & (batch.done > 0)).tolist():
                 course = [] if self.is_compiled(games[row]) else [int(actions[row]) for actions in made]
                 ended.append(self._batch_result(batch, row, games[row], course))
             running &= batch.done == 0
@@ -260,7 +260,8 @@ class Players:
         for action in actions:
             batch.step(np.array([action]))
         forfeits = {forfeit.agent: forfeit for forfeit in so_far.forfeits}
-        row, untold = np.zeros(1, np.int64), []
+        row = np.zeros(1, np.int64)
+        untold: list[int] = []
         self._stand_in.start(row, np.array([stand_in_seed(game)], np.uint64))
         started: set[int] = set()
         while batch.done[0] == 0:

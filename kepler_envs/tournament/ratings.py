@@ -97,7 +97,7 @@ def fit(copies: Sequence[np.ndarray], count: int, start: np.ndarray | None = Non
     parts = [(orders, times), (every_pair, np.full(len(every_pair), IMAGINARY_WINS * len(copies)))]
     strength = np.zeros(count) if start is None else start - start.mean()
     for _ in range(MOST_STEPS):
-        before, rates = strength, sum(_transition_rates(*part, strength) for part in parts)
+        before, rates = strength, np.sum([_transition_rates(*part, strength) for part in parts], axis=0)
         strength = log_transform(statdist(rates - np.diag(rates.sum(axis=1))))
         if np.abs(strength - before).sum() < TOLERANCE:
             return strength - strength.mean()

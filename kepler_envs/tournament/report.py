@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 
 from kepler_envs.engine.game import Configuration
@@ -325,9 +326,11 @@ def draw_learning_curves(curves: dict[str, list[dict[str, float]]], players: int
             if points:
                 label = f"against {opponent}" + (f", {printable_name(spec)}" if len(curves) > 1 else "")
                 drawn = axes.plot(*zip(*points, strict=True), marker="o", markersize=3, label=label)
-                band = [(row["steps"], row[low], row[high]) for row in curve if low in row and high in row]
-                if band:
-                    axes.fill_between(*zip(*band, strict=True), color=drawn[0].get_color(), alpha=0.2, linewidth=0)
+                band = np.array([(row["steps"], row[low], row[high]) for row in curve if low in row and high in row])
+                if band.size:
+                    axes.fill_between(
+                        band[:, 0], band[:, 1], band[:, 2], color=drawn[0].get_color(), alpha=0.2, linewidth=0
+                    )
     minutes = max(row.get("seconds", 0.0) for curve in curves.values() for row in curve) / 60
     axes.axhline(1 / players, color="grey", linestyle="--", linewidth=1, label="an equal share")
     axes.set_ylim(0, 1)

@@ -47,8 +47,10 @@ def try_cli(folder: Path) -> str:
     command(
         "tournament", GAME, "--players", "3", "--agents", *AGENTS, "--games", "36", "--bootstrap", "5", "--out", "cup"
     )
-    names = [line["agent"] for line in json.loads((folder / "cup" / "leaderboard.json").read_text())["agents"]]
-    assert len(names) == 3 and (folder / "cup" / "report.html").is_file()
+    assert (
+        len(json.loads((folder / "cup" / "leaderboard.json").read_text())["lines"]) == 3
+        and (folder / "cup" / "report.html").is_file()
+    )
     command("strength", GAME, "--players", "3", "--agents", *AGENTS, "--games", "9", "--out", "strength.csv")
     assert len((folder / "strength.csv").read_text().splitlines()) == 1 + len(AGENTS)
     refused = subprocess.run(
