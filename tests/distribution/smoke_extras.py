@@ -96,7 +96,11 @@ def try_openspiel(folder: Path) -> str:
     absent("agents", "tyro", "torch")
     import pyspiel
 
-    state = pyspiel.load_game(f"kepler_{GAME}", {"num_players": 2}).new_initial_state()
+    from kepler_envs.adapters.openspiel import KeplerGame  # registers the games
+
+    game = pyspiel.load_game(f"kepler_{GAME}", {"num_players": 2})
+    assert isinstance(game, KeplerGame)
+    state = game.new_initial_state()
     dice, decisions = np.random.default_rng(SEED), 0
     while not state.is_terminal():
         known = state.chance_outcomes() if state.is_chance_node() else None
