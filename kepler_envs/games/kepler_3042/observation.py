@@ -65,7 +65,7 @@ LAYOUT = Layout(
         piece("hex.terraformed", PLANE, 1, "a terraformed planet", shape=BOARD),
         piece("hex.ship_owner", PLANE, MAX_PLAYERS, "1 + relative seat with a starship there", shape=BOARD),
         piece("hex.own_ship", PLANE, MAX_SHIPS, "1 + number of an own starship", shape=BOARD),
-        piece("hex.focus", PLANE, 1, "at MV_DEST the starship that moves, at PLACE (Space Missions) the planet or Sol", shape=BOARD),
+        piece("hex.focus", PLANE, 1, "at DESTINATION the starship that moves, at PLACE (Space Missions) the planet or Sol", shape=BOARD),
         piece("hex.sol_distance", PLANE, 31, "distance from Sol", shape=BOARD, scale=15),
         table(
             "planets",
@@ -185,7 +185,6 @@ TECHNOLOGY, BONUS, EXPLOITED, FACE_DOWN = (_first(p) for p in ("technology", "bo
 LEVEL, CAMPAIGN, MINIMUM_SCORE, ADVANCED = (_first(p) for p in ("level", "campaign", "minimum_score", "advanced"))
 assert LAYOUT["players.colonies_in_zone"].offset + NUM_ZONES - PLAYERS - PROGRESS == PLAYER["progress_row"].shape[0]
 
-MV_DEST, PLACE = int(Node.MV_DEST), int(Node.PLACE)
 TURNS, CLEANUP = int(Phase.TURNS), int(Phase.CLEANUP)
 REVEALED, OCCUPIED, COLONISED = 1, 2, 3  # status of a planet, and COLONISED + 1 once terraformed
 NOTHING = np.uint64(0)
@@ -354,9 +353,9 @@ def _observe_turn(s, t, out):
 
 @leaf
 def _observe_focus(s, t, out):
-    if s.flow == MV_DEST:
+    if s.flow == Node.DESTINATION:
         out[FOCUS + mover_hex(s)] = 1
-    elif s.flow == PLACE and s.source == BY_MISSION:
+    elif s.flow == Node.PLACE and s.source == BY_MISSION:
         out[FOCUS + home(s, t, s.player[s.active], int(s.place_slot) - 1)] = 1
 
 

@@ -86,18 +86,11 @@ from kepler_envs.games.kepler_3042.state import (
     Node,
 )
 
-SM, CS, TD, TD_PAY, TF, GM_TRACK, GM_FLIP, ES, PE, AG, BON_SEL, BON_BURN, BON_ANTI = (
-    int(node)
-    for node in (
-        Node.SM, Node.CS, Node.TD, Node.TD_PAY, Node.TF, Node.GM_TRACK, Node.GM_FLIP, Node.ES, Node.PE, Node.AG,
-        Node.BON_SEL, Node.BON_BURN, Node.BON_ANTI,
-    )
-)  # fmt: skip
 QUANTUM_NODES = sum(
     1 << node
     for node in (
-        Node.MAIN, Node.SM, Node.CS, Node.TD, Node.MV, Node.TF, Node.GM_TRACK, Node.ES, Node.PE, Node.AG, Node.BON_SEL, Node.WD,
-        Node.ENDT, Node.P_REGEN, Node.P_PROD,
+        Node.MAIN_ACTION, Node.SPACE_MISSIONS, Node.COLONY_SEEDING, Node.TECHNOLOGICAL_DEVELOPMENT, Node.MOVEMENT, Node.TERRAFORMING, Node.MAPPING_TRACK, Node.ENERGY_STORAGE, Node.PLANETARY_EXPLOITATION, Node.ANTIMATTER_GENERATION, Node.BONUS_ACTION, Node.WITHDRAWAL,
+        Node.END_OF_TURN, Node.REWARD_REGENERATION, Node.REWARD_PRODUCTION,
     )
 )  # fmt: skip
 """Nodes at which the turn player may also convert and allocate."""
@@ -121,24 +114,24 @@ def choose_main_action(s, t, action):
     player.action_cube = chosen
     if chosen == SPACE_MISSIONS:
         s.left = t.ships_per_mission
-        s.flow = SM
+        s.flow = Node.SPACE_MISSIONS
     elif chosen == COLONY_SEEDING:
-        s.flow = CS
+        s.flow = Node.COLONY_SEEDING
     elif chosen == TECHNOLOGICAL_DEVELOPMENT:
-        s.flow = TD
+        s.flow = Node.TECHNOLOGICAL_DEVELOPMENT
     elif chosen == STELLAR_PROPULSION:
         start_movement(s, BY_PROPULSION, benefit(t, player, SPACE_TRAVELS))
     elif chosen == TERRAFORM:
-        s.flow = TF
+        s.flow = Node.TERRAFORMING
     elif chosen == GALACTIC_MAPPING:
-        s.flow = GM_TRACK
+        s.flow = Node.MAPPING_TRACK
     elif chosen == ENERGY_STORAGE:
-        s.flow = ES
+        s.flow = Node.ENERGY_STORAGE
     elif chosen == PLANETARY_EXPLOITATION:
         s.left = benefit(t, player, TERRAFORMING)
-        s.flow = PE
+        s.flow = Node.PLANETARY_EXPLOITATION
     else:
-        s.flow = AG
+        s.flow = Node.ANTIMATTER_GENERATION
 
 
 # ---------------------------------------------------------------- Colony Seeding
@@ -213,7 +206,7 @@ def develop(s, action):
         finish_action(s)
     else:
         s.technology = action - TECH + 1
-        s.flow = TD_PAY
+        s.flow = Node.DEVELOPMENT_PAYMENT
 
 
 @leaf
@@ -232,7 +225,7 @@ def pay_development(s, t, action):
     tech = int(s.technology) - 1
     spend(player, action - SLOT, t.tech[tech, player.tech[tech] + 1].cost)
     s.technology = 0
-    s.flow = TD
+    s.flow = Node.TECHNOLOGICAL_DEVELOPMENT
     advance(s, t, np.int64(seat), np.int64(tech))
 
 
@@ -292,7 +285,7 @@ def choose_track(s, t, action):
         finish_action(s)
         return
     s.left = t.reveals
-    s.flow = GM_FLIP
+    s.flow = Node.MAPPING_TILE
     lead(s, t, int(s.seat), action - TRACK, 1)
 
 
@@ -424,7 +417,7 @@ def choose_bonus(s, t, action):
         take_bonus(s, t, bonus)
     else:
         s.bonus = bonus + 1
-        s.flow = BON_BURN
+        s.flow = Node.BONUS_BURN
 
 
 @leaf
@@ -460,11 +453,11 @@ def burn_for_bonus(s, t, action):
 def take_bonus(s, t, bonus):
     seat = int(s.seat)
     player = s.player[seat]
-    s.flow = BON_SEL
+    s.flow = Node.BONUS_ACTION
     if bonus == SPACE_LOGISTICS:
         start_placing(s, BY_LOGISTICS, 0)
     elif bonus == EVOLUTION_OF_TECHNOLOGY:
-        s.flow = BON_ANTI
+        s.flow = Node.BONUS_ANTIMATTER
     elif bonus == SCIENTIFIC_PROGRESS:
         lead(s, t, seat, TECHNOLOGICAL, 1)
     elif bonus == CIVIL_MODERNITY:
@@ -488,7 +481,7 @@ def legal_antimatter_slots(s, mask):
 def take_antimatter(s, action):
     if action != DONE:
         produce(s.player[s.seat], action - SLOT, ANTIMATTER, 1)
-    s.flow = BON_SEL
+    s.flow = Node.BONUS_ACTION
 
 
 @leaf

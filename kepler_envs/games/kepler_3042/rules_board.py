@@ -21,7 +21,6 @@ from kepler_envs.games.kepler_3042.state import (
 )
 
 TURNS = int(Phase.TURNS)
-BON_SEL = int(Node.BON_SEL)
 
 
 # ---------------------------------------------------------------- seats
@@ -309,7 +308,7 @@ def finish_action(s):
     """Main actions and bonus actions end with the choice of a bonus action."""
     s.left = 0
     s.exploited = 0
-    s.flow = BON_SEL
+    s.flow = Node.BONUS_ACTION
 
 
 @leaf

@@ -45,11 +45,6 @@ from kepler_envs.games.kepler_3042.state import (
     Node,
 )
 
-SM, PLACE, MV, MV_DEST, BON_SEL, WD, ENDT = (
-    int(node) for node in (Node.SM, Node.PLACE, Node.MV, Node.MV_DEST, Node.BON_SEL, Node.WD, Node.ENDT)
-)
-
-
 # ---------------------------------------------------------------- building
 
 
@@ -92,7 +87,7 @@ def build_ship(s, t, action):
 def start_placing(s, source, place_slot):
     s.source = source
     s.place_slot = place_slot
-    s.flow = PLACE
+    s.flow = Node.PLACE
 
 
 @leaf
@@ -138,11 +133,11 @@ def place_ship(s, action):
             ship += 1
         station(s, np.int64(seat), np.int64(ship), action - HEX)
     if source == BY_MISSION:
-        s.flow = SM
+        s.flow = Node.SPACE_MISSIONS
     elif source == BY_CARD:
         s.flow = NEXT_BENEFICIARY
     else:
-        s.flow = BON_SEL
+        s.flow = Node.BONUS_ACTION
 
 
 # ---------------------------------------------------------------- the search
@@ -198,7 +193,7 @@ def start_movement(s, source, speed):
     s.source = source
     s.speed = speed
     s.moved = 0
-    s.flow = MV
+    s.flow = Node.MOVEMENT
 
 
 @leaf
@@ -241,7 +236,7 @@ def choose_ship(s, action):
         return
     s.moving = action - SHIP + 1
     s.points = s.speed
-    s.flow = MV_DEST
+    s.flow = Node.DESTINATION
 
 
 @leaf
@@ -285,7 +280,7 @@ def end_leg(s):
     s.moving = 0
     s.points = 0
     s.took_target = 0
-    s.flow = MV
+    s.flow = Node.MOVEMENT
 
 
 @leaf
@@ -301,11 +296,11 @@ def end_movement(s):
     s.speed = 0
     s.moved = 0
     if source == BY_TURN:
-        s.flow = WD
+        s.flow = Node.WITHDRAWAL
     elif source == BY_CARD:
         s.flow = NEXT_BENEFICIARY
     else:
-        s.flow = BON_SEL
+        s.flow = Node.BONUS_ACTION
 
 
 # ---------------------------------------------------------------- withdrawing
@@ -324,7 +319,7 @@ def legal_to_withdraw(s, mask):
 def withdraw(s, action):
     """Back to the supply; from a mine, a cube may be regenerated (R)."""
     if action == DONE:
-        s.flow = ENDT
+        s.flow = Node.END_OF_TURN
         return
     seat = int(s.seat)
     ship = action - SHIP

@@ -56,10 +56,6 @@ from kepler_envs.games.kepler_3042.state import (
     Who,
 )
 
-SETUP_TECH, SOLO_BONUS, MAIN, OVER = int(Node.SETUP_TECH), int(Node.SOLO_BONUS), int(Node.MAIN), int(Node.OVER)
-PC_TECH, PC_BURN, PC_PROD, PC_EXPL, PC_FLIP, PC_REGEN = (
-    int(node) for node in (Node.PC_TECH, Node.PC_BURN, Node.PC_PROD, Node.PC_EXPL, Node.PC_FLIP, Node.PC_REGEN)
-)
 CLEANUP, GAME_OVER = int(Phase.CLEANUP), int(Phase.OVER)
 FREE_TECH, SHIP, TRACK, REGENERATE, PRODUCE, MOVE, FLIP = (
     int(what) for what in (What.FREE_TECH, What.SHIP, What.TRACK, What.REGENERATE, What.PRODUCE, What.MOVE, What.FLIP)
@@ -98,7 +94,7 @@ def setup(s, t, o):
         s.player[GHOST].ghost = 1
     s.active = s.first
     s.left = o.bonus
-    s.flow = SOLO_BONUS if o.bonus > 0 else SETUP_TECH
+    s.flow = Node.SOLO_BONUS if o.bonus > 0 else Node.FIRST_TECHNOLOGY
     s.node = s.flow
     s.seat = s.active
 
@@ -211,7 +207,7 @@ def place_bonus_cube(s, action):
     player.total[action - RES] += 1
     s.left -= 1
     if s.left == 0:
-        s.flow = SETUP_TECH
+        s.flow = Node.FIRST_TECHNOLOGY
 
 
 @leaf
@@ -272,7 +268,7 @@ def start_turn(s, t):
     player = s.player[s.active]
     s.conversions = benefit(t, player, QUANTUM_PHYSICS)
     s.allocations = extra(t, player, QUANTUM_PHYSICS)
-    s.flow = MAIN
+    s.flow = Node.MAIN_ACTION
 
 
 @leaf
@@ -365,7 +361,7 @@ def start_benefit(s, t, seat):
     what = int(card.what)
     s.flow = NEXT_BENEFICIARY
     if what == FREE_TECH:
-        s.flow = PC_TECH
+        s.flow = Node.CARD_TECHNOLOGY
     elif what == SHIP:
         if s.player[seat].ships_in_supply > 0:
             start_placing(s, BY_CARD, 0)
@@ -373,16 +369,16 @@ def start_benefit(s, t, seat):
         lead(s, t, seat, int(card.track), 1)
     elif what == REGENERATE:
         s.left = card.count
-        s.flow = PC_REGEN
+        s.flow = Node.CARD_REGENERATION
     elif what == PRODUCE:
-        s.flow = PC_PROD
+        s.flow = Node.CARD_PRODUCTION
     elif what == MOVE:
         start_movement(s, BY_CARD, int(card.count))
     elif what == FLIP:
         s.left = card.count
-        s.flow = PC_FLIP
+        s.flow = Node.CARD_TILE
     else:
-        s.flow = PC_EXPL
+        s.flow = Node.CARD_EXPLOITATION
 
 
 @leaf
@@ -410,7 +406,7 @@ def choose_free_technology(s, t, action):
     tech = action - TECH
     s.technology = tech + 1
     s.left = burns_for(card_in_play(s, t), int(s.player[s.seat].tech[tech]) + 1)
-    s.flow = PC_BURN
+    s.flow = Node.CARD_BURN
 
 
 @leaf
@@ -512,7 +508,7 @@ def end_round(s, t):
     s.phase = GAME_OVER
     s.turn_index = 0
     s.active = 0
-    s.flow = OVER
+    s.flow = Node.OVER
     s.end = TERMINATED
     for seat in range(int(s.num_players)):
         write_score_sheet(s, t, seat)

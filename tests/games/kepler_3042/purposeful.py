@@ -19,11 +19,11 @@ def purposeful(seed: int, share: float = 0.8) -> Callable[[Snapshot], int]:
         if random.random() > share:
             return random.choice(legal)
         position = Position.read(snapshot.state)
-        if position.node == Node.MAIN:
+        if position.node == Node.MAIN_ACTION:
             return _main_action(position, legal, random)
-        if position.node in (Node.MV_DEST, Node.PLACE):
+        if position.node in (Node.DESTINATION, Node.PLACE):
             return min(legal, key=lambda action: _way(position, action - 158) if action >= 158 else 99)
-        if position.node in (Node.WD, Node.ENDT):
+        if position.node in (Node.WITHDRAWAL, Node.END_OF_TURN):
             return DONE
         proper = [action for action in legal if action != DONE and not 56 <= action < 158]
         return random.choice(proper or legal)

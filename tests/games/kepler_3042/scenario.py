@@ -134,8 +134,8 @@ class Position:
     first: int = 0
     turn_index: int = 0
     active: int = 0
-    flow: int = Node.MAIN  # a node, or NEXT_BENEFICIARY
-    node: Node = Node.MAIN
+    flow: int = Node.MAIN_ACTION  # a node, or NEXT_BENEFICIARY
+    node: Node = Node.MAIN_ACTION
     turn: int = 0  # the seat that decides
     beneficiaries: set[int] = field(default_factory=set)
     rewards: list[tuple[int, int]] = field(default_factory=list)  # (seat, E, M or REGENERATE)
@@ -331,7 +331,7 @@ def scenario(
     config = config or GAME.configure(players)
     position = Position.read(Snapshot.deal(config, 1).state)
     position.round, position.phase, position.first, position.active, position.turn = 1, Phase.TURNS, 0, 0, 0
-    position.flow = position.node = Node.MAIN
+    position.flow = position.node = Node.MAIN_ACTION
     position.left = 0
     if bodies is not None:
         position.tiles, position.face_up = dict(bodies), set(bodies)

@@ -50,7 +50,7 @@ def knowledge_for_everybody() -> Play:
     own = {"tech": [1, 0, 0, 1, 0], "track": [0, 2]}
     game = scenario(
         card=1, seats={0: own}, earth=[2, 1, 0], phase=Phase.CLEANUP, active=0, turn_index=4, beneficiaries={1, 2, 3},
-        flow=Node.PC_TECH,
+        flow=Node.CARD_TECHNOLOGY,
     )  # fmt: skip
     assert game.legal() == {DONE, *(tech(number) for number in range(1, 6))} == {0, *range(16, 21)}
     return game
@@ -58,12 +58,12 @@ def knowledge_for_everybody() -> Play:
 
 def test_vector_a() -> None:
     game = knowledge_for_everybody().play(16)
-    assert game.node == Node.PC_BURN and game.legal() == {35, 36, 37, 38, 39}
+    assert game.node == Node.CARD_BURN and game.legal() == {35, 36, 37, 38, 39}
     game.play(35)
     own = game.own
     assert own.tech[0] == 2 and own.pit == [1, 0, 0] and own.storage == [4, 6, 3]
     assert own.track[TECHNOLOGICAL] == 3
-    assert (game.node, game.seat, game.position.rewards) == (Node.P_PROD, 0, [(0, E)])
+    assert (game.node, game.seat, game.position.rewards) == (Node.REWARD_PRODUCTION, 0, [(0, E)])
     assert game.legal() == {DONE, slot(0)} == {0, 23}
 
 
@@ -71,7 +71,7 @@ def test_vector_a_other_technology() -> None:
     game = knowledge_for_everybody().play(17)
     own = game.own
     assert own.tech == [1, 1, 0, 1, 0] and own.pit == [0, 0, 0] and own.track[TECHNOLOGICAL] == 2
-    assert (game.node, game.seat) == (Node.PC_TECH, 1)
+    assert (game.node, game.seat) == (Node.CARD_TECHNOLOGY, 1)
 
 
 def test_vector_a_at_the_end_of_the_last_turn() -> None:
@@ -79,7 +79,7 @@ def test_vector_a_at_the_end_of_the_last_turn() -> None:
     own = {"tech": [1, 0, 0, 1, 0], "track": [0, 2]}
     others = {seat: {} for seat in (1, 2, 3)}
     game = scenario(card=1, seats={0: own, **others}, earth=[2, 1, 0], active=3, turn=3, turn_index=3)
-    game.play(main(1)).pass_to(Node.PC_TECH)
+    game.play(main(1)).pass_to(Node.CARD_TECHNOLOGY)
     assert game.seat == 0 and game.position.phase == Phase.CLEANUP and game.position.beneficiaries == {1, 2, 3}
     assert game.legal() == {0, *range(16, 21)}
 
@@ -88,7 +88,7 @@ def test_vector_b() -> None:
     game = scenario(earth=[3, 3, 0], colonies={19: [2, 2, 0]})
     around = NEIGHBOURS[game.position.hex_of(19)]
     game.play(1)
-    assert game.node == Node.SM and game.legal() == {DONE, slot(0), slot(1)}
+    assert game.node == Node.SPACE_MISSIONS and game.legal() == {DONE, slot(0), slot(1)}
     game.play(23)
     assert game.legal() == {to_hex(place) for place in NEIGHBOURS[SOL]}
     game.play(to_hex(NEIGHBOURS[SOL][0]), 24)
@@ -109,12 +109,12 @@ def seeding(antimatter_science: int) -> Play:
 
 def test_vector_c() -> None:
     game = seeding(3)
-    assert game.node == Node.CS and game.legal() == {0, 29, 30}
+    assert game.node == Node.COLONY_SEEDING and game.legal() == {0, 29, 30}
     game.play(29, 30)
     own, position = game.own, game.position
     assert own.planets == [22, 26] and own.track[COLONIAL] == 7 and own.ships == [None] * 3
     assert position.card_medals == [1, 0] and 7 not in position.track_medals[COLONIAL]
-    assert game.node == Node.P_REGEN and game.legal() == {0, 32}
+    assert game.node == Node.REWARD_REGENERATION and game.legal() == {0, 32}
     assert game.play(32).own.pit == [0, 0, 0]
 
 
@@ -124,7 +124,7 @@ def test_vector_c_without_the_technology() -> None:
 
 def test_vector_d_and_d2() -> None:
     game = scenario(earth=[3, 0, 1]).play(3)
-    assert game.node == Node.TD
+    assert game.node == Node.TECHNOLOGICAL_DEVELOPMENT
     game.play(20)  # Earth is the only card that can pay: TD_PAY is not asked
     own = game.own
     assert own.tech[4] == 1 and own.cubes[0] == [2, 0, 1] and own.track[TECHNOLOGICAL] == 0
@@ -135,7 +135,7 @@ def test_vector_d_and_d2() -> None:
 
 def test_payment_is_asked_for_two_payers() -> None:
     game = scenario(earth=[1, 0, 0], colonies={19: [1, 0, 0]}).play(3, tech(5))
-    assert game.node == Node.TD_PAY and game.legal() == {slot(0), slot(1)}
+    assert game.node == Node.DEVELOPMENT_PAYMENT and game.legal() == {slot(0), slot(1)}
     own = game.play(slot(1)).own
     assert own.cubes[0] == [1, 0, 0] and own.cubes[1] == [0, 0, 0] and own.tech[4] == 1
 
@@ -148,11 +148,11 @@ def terraforming(level: int) -> Play:
 
 def test_vector_e() -> None:
     game = terraforming(2)
-    assert game.node == Node.TF and game.legal() == {0, 24, 25}
+    assert game.node == Node.TERRAFORMING and game.legal() == {0, 24, 25}
     game.play(24, 25)
     own = game.own
     assert game.position.terraformed == {2, 5} and own.cubes == [[0] * 3] * 6 and own.track[COLONIAL] == 3
-    assert game.node == Node.P_PROD and game.position.rewards == [(0, M)]
+    assert game.node == Node.REWARD_PRODUCTION and game.position.rewards == [(0, M)]
 
 
 def test_vector_e_with_a_lower_level() -> None:
@@ -167,17 +167,17 @@ def test_vector_f() -> None:
     chosen = [min(place for place in position.tiles if position.tiles[place] == body) for body in bodies]
     game = scenario(face_up=position.face_up - set(chosen)).play(6, 22)
     before = set(game.position.tiles) - game.position.face_up
-    assert game.node == Node.GM_FLIP and game.legal() == {to_hex(place) for place in before}
+    assert game.node == Node.MAPPING_TILE and game.legal() == {to_hex(place) for place in before}
     assert before == hidden | set(chosen) and game.own.track[TECHNOLOGICAL] == 1
     game.play(*(to_hex(place) for place in chosen))
     assert set(game.position.tiles) - game.position.face_up == before - set(chosen)
-    assert game.node == Node.BON_SEL
+    assert game.node == Node.BONUS_ACTION
 
 
 def test_vector_g() -> None:
     own = {"tech": [0, 0, 3, 0, 0], "storage": [3, 7, 3]}
     game = scenario(seats={0: own}, earth=[3, 0, 0], colonies={5: [1, 0, 0]}).play(7)
-    assert game.node == Node.ES and game.legal() == {DONE, slot(0), slot(1)}
+    assert game.node == Node.ENERGY_STORAGE and game.legal() == {DONE, slot(0), slot(1)}
     own = game.play(24).own
     assert own.cubes[1] == [4, 0, 0] and own.storage[E] == 0
 
@@ -186,11 +186,11 @@ def test_vector_h() -> None:
     own = {"tech": [0, 0, 0, 3, 0]}
     colonies = {21: [0, 0, 0], 22: [0, 0, 0], 3: [0, 0, 0]}
     game = scenario(seats={0: own}, colonies=colonies).play(8)
-    assert game.node == Node.PE and game.legal() == {DONE, slot(1), slot(2), slot(3)}
+    assert game.node == Node.PLANETARY_EXPLOITATION and game.legal() == {DONE, slot(1), slot(2), slot(3)}
     game.play(24, 25)
     own = game.own
     assert own.cubes[1] == [1, 2, 0] and own.cubes[2] == [1, 3, 0] and own.storage == [5, 2, 3]
-    assert game.node == Node.BON_SEL, "the third slot is not offered"
+    assert game.node == Node.BONUS_ACTION, "the third slot is not offered"
 
 
 def test_vector_i() -> None:
@@ -201,9 +201,9 @@ def test_vector_i() -> None:
 
 def test_vector_j() -> None:
     game = scenario(earth=[3, 3, 0], colonies={19: [1, 0, 0]}).play(1, 0)
-    assert game.node == Node.BON_SEL and game.legal() == {0, 10, 13}
+    assert game.node == Node.BONUS_ACTION and game.legal() == {0, 10, 13}
     game.play(10)
-    assert game.node == Node.BON_BURN
+    assert game.node == Node.BONUS_BURN
     game.play(41)
     assert game.node == Node.PLACE
     game.play(min(game.legal()), 13, 36)
@@ -214,14 +214,14 @@ def test_vector_j() -> None:
 
 def moving(level: int, ships: list[int | None], bodies: dict[int, int]) -> Play:
     own = {"tech": [level, 0, 0, 0, 0], "ships": ships}
-    return scenario(seats={0: own}, bodies=bodies, flow=Node.MV, source=2, speed=level)
+    return scenario(seats={0: own}, bodies=bodies, flow=Node.MOVEMENT, source=2, speed=level)
 
 
 def test_vector_k() -> None:
     game = moving(3, [145, 191, 102], {148: 27, 193: MINE})
     assert game.legal() == {0, 29, 30, 31}
     game.play(29, 306, 30, 351, 31, 195)
-    assert game.own.ships == [148, 193, 37] and game.node == Node.WD
+    assert game.own.ships == [148, 193, 37] and game.node == Node.WITHDRAWAL
     zone = game.snapshot.config.tables[0]["zone"]
     assert (int(zone[102]), int(zone[37])) == (1, 2)
 
@@ -231,18 +231,18 @@ def test_vector_k_colonial_target() -> None:
     game = moving(3, [None, None, 237], {239: TARGET})
     game.play(31, 397)
     assert not game.position.tiles and game.own.track[COLONIAL] == 1
-    assert game.node == Node.MV_DEST and game.position.points == 1
+    assert game.node == Node.DESTINATION and game.position.points == 1
     assert game.legal() == {0, 374, 375, 396, 418, 419}
     game.play(0)
-    assert game.own.ships[2] == 239 and game.node == Node.WD
+    assert game.own.ships[2] == 239 and game.node == Node.WITHDRAWAL
 
 
 def test_vector_l() -> None:
     own = {"ships": [193, None, None], "pit": [0, 1, 0]}
-    game = scenario(seats={0: own}, bodies={193: MINE}, flow=Node.WD)
+    game = scenario(seats={0: own}, bodies={193: MINE}, flow=Node.WITHDRAWAL)
     before = game.own.storage
     game.play(29)
-    assert game.node == Node.P_REGEN and game.legal() == {0, 33}
+    assert game.node == Node.REWARD_REGENERATION and game.legal() == {0, 33}
     own = game.play(33).own
     assert own.pit == [0, 0, 0] and own.storage == [before[0], before[1] + 1, before[2]] and own.ships == [None] * 3
 
@@ -251,7 +251,7 @@ def test_vector_m() -> None:
     tracks = {0: [9, 3], 1: [4, 8], 2: [5, 2], 3: [6, 8]}
     seats = {seat: {"track": spaces} for seat, spaces in tracks.items()}
     game = scenario(
-        seats=seats, card=2, card_medals=[1, 2], active=3, turn=3, turn_index=3, flow=Node.ENDT,
+        seats=seats, card=2, card_medals=[1, 2], active=3, turn=3, turn_index=3, flow=Node.END_OF_TURN,
         track_medals=[{10, 13, 16}, {10, 13, 16}], phase=Phase.CLEANUP, beneficiaries=set(),
     )  # fmt: skip
     # a card for nobody is left: its last beneficiary declines
@@ -271,7 +271,7 @@ def test_vector_n() -> None:
         seats={0: own, **{seat: {"tech": [0, 0, 0, 2, 0]} for seat in (1, 2, 3)}}, earth=[2, 2, 1], track_medals=medals
     ).play(3, tech(4))  # fmt: skip
     assert game.own.track[TECHNOLOGICAL] == 10 and game.position.card_medals == [0, 0]
-    assert game.node == Node.P_PROD and game.position.rewards == [(0, E)] and game.legal() == {0, 23}
+    assert game.node == Node.REWARD_PRODUCTION and game.position.rewards == [(0, E)] and game.legal() == {0, 23}
     assert game.play(23).own.cubes[0] == [1, 0, 0]
 
 
@@ -295,8 +295,8 @@ def solo(campaign: int, level: int, **changes: Any) -> Play:
 
 def finished(position: Position, config: Any) -> Snapshot:
     """The last card's last beneficiary declines in round 16: the game is over."""
-    position.round, position.phase, position.flow = 16, Phase.CLEANUP, Node.PC_PROD
-    position.node, position.source, position.beneficiaries = Node.PC_PROD, 0, set()
+    position.round, position.phase, position.flow = 16, Phase.CLEANUP, Node.CARD_PRODUCTION
+    position.node, position.source, position.beneficiaries = Node.CARD_PRODUCTION, 0, set()
     others = [other for other in range(1, 19) if other not in (2, 9)]
     position.deck = [*others[:15], 9]
     position.active = position.turn = len(position.seats) - 1
@@ -328,7 +328,7 @@ def test_vector_p() -> None:
         assert start.node == Node.SOLO_BONUS and start.legal() == {32, 33}
         start.play(resource(kind))
     own = start.own
-    assert start.node == Node.SETUP_TECH and own.cubes[0] == [2, 1, 2] and own.total() == [9, 8, 5]
+    assert start.node == Node.FIRST_TECHNOLOGY and own.cubes[0] == [2, 1, 2] and own.total() == [9, 8, 5]
 
 
 @pytest.mark.parametrize("points", [49, 50])
@@ -492,15 +492,15 @@ def test_sixth_colony_is_impossible() -> None:
     full = scenario(
         seats={0: {"ships": [place, None, None]}}, up=(6,), colonies={number: [0, 0, 0] for number in numbers}
     ).play(main(1))
-    assert full.node != Node.CS
+    assert full.node != Node.COLONY_SEEDING
 
 
 def test_a_mapping_is_a_unit() -> None:
     """Declined, there is neither a step nor a tile."""
     game = scenario().play(main(5), DONE)
-    assert game.own.track == [0, 0] and game.node == Node.BON_SEL
+    assert game.own.track == [0, 0] and game.node == Node.BONUS_ACTION
     game = scenario().play(main(5), track(COLONIAL))
-    assert game.node == Node.GM_FLIP and DONE not in game.legal()
+    assert game.node == Node.MAPPING_TILE and DONE not in game.legal()
 
 
 def test_rewards_of_others_come_after_the_own_one() -> None:
@@ -509,11 +509,11 @@ def test_rewards_of_others_come_after_the_own_one() -> None:
     game = scenario(seats={**seats, 1: {"tech": [2, 0, 0, 0, 0]}}, earth=[3, 3, 1]).play(main(2), tech(1))
     assert game.position.rewards == [(0, E), (2, E), (3, E)]
     assert [seat.tech[0] for seat in game.position.seats] == [4, 2, 2, 2]
-    assert (game.node, game.seat) == (Node.P_PROD, 0)
+    assert (game.node, game.seat) == (Node.REWARD_PRODUCTION, 0)
     game.play(slot(0))
-    assert (game.node, game.seat, game.legal()) == (Node.P_PROD, 2, {DONE, slot(0)})
+    assert (game.node, game.seat, game.legal()) == (Node.REWARD_PRODUCTION, 2, {DONE, slot(0)})
     game.play(DONE)
-    assert (game.node, game.seat) == (Node.P_PROD, 3)
+    assert (game.node, game.seat) == (Node.REWARD_PRODUCTION, 3)
     game.play(slot(0))
     assert game.seat == 0
 
@@ -527,7 +527,7 @@ def test_most_rewards_wait_in_their_order(tmp_path: Path) -> None:
     assert len(waiting) == MOST_REWARDS and game.position.rewards == waiting
     assert [seat.track[TECHNOLOGICAL] for seat in game.position.seats] == [3, 9, 9, 9]
     asked = []
-    while game.node == Node.P_PROD:
+    while game.node == Node.REWARD_PRODUCTION:
         asked.append(game.seat)
         game.play(slot(0))
     assert asked == [seat for seat, kind in waiting if kind != REGENERATE] and game.seat == 0
@@ -538,7 +538,7 @@ def test_most_rewards_wait_in_their_order(tmp_path: Path) -> None:
 def test_a_reward_that_brings_nothing_is_lost() -> None:
     own = {"track": [5, 0]}
     game = scenario(seats={0: own}).play(main(5), track(COLONIAL))
-    assert game.node == Node.GM_FLIP and game.own.track[COLONIAL] == 6, "the pit is empty: no regeneration"
+    assert game.node == Node.MAPPING_TILE and game.own.track[COLONIAL] == 6, "the pit is empty: no regeneration"
 
 
 def test_placing_with_no_free_hex_beside_the_planet() -> None:
@@ -560,7 +560,7 @@ def test_starships_do_not_block_but_tiles_do() -> None:
     assert {steps_from(100, action) for action in game.legal()} == {2}
     closed = scenario(
         seats={0: {"tech": [2, 0, 0, 0, 0], "ships": [100, None, None]}}, bodies=dict.fromkeys(ring, MINE), face_up=set(),
-        flow=Node.MV, source=2, speed=2,
+        flow=Node.MOVEMENT, source=2, speed=2,
     )  # fmt: skip
     assert closed.legal() == {DONE}
 
