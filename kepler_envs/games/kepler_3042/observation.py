@@ -13,10 +13,10 @@ from kepler_envs.engine.observation import CATEGORY, COUNT, FLAG, ONE_HOT, PLANE
 from kepler_envs.engine.rng import fork
 from kepler_envs.engine.simd import expand_bits, write_row
 from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH, WORDS, includes
-from kepler_envs.games.kepler_3042.rules_board import own_turn, planet_at, reward_kind, seat_after, tile_kind
+from kepler_envs.games.kepler_3042.rules_board import colonies, own_turn, planet_at, reward_kind, seat_after
 from kepler_envs.games.kepler_3042.rules_movement import home, mover_hex
-from kepler_envs.games.kepler_3042.rules_round import objectives_of_set, random_member, usable_cards
 from kepler_envs.games.kepler_3042.rules_scoring import public_points, satisfied_objectives
+from kepler_envs.games.kepler_3042.setup import objectives_of_set, random_member, tile_kind, usable_cards
 from kepler_envs.games.kepler_3042.state import (
     BY_MISSION,
     GHOST,
@@ -185,7 +185,6 @@ TECHNOLOGY, BONUS, EXPLOITED, FACE_DOWN = (_first(p) for p in ("technology", "bo
 LEVEL, CAMPAIGN, MINIMUM_SCORE, ADVANCED = (_first(p) for p in ("level", "campaign", "minimum_score", "advanced"))
 assert LAYOUT["players.colonies_in_zone"].offset + NUM_ZONES - PLAYERS - PROGRESS == PLAYER["progress_row"].shape[0]
 
-TURNS, CLEANUP = int(Phase.TURNS), int(Phase.CLEANUP)
 REVEALED, OCCUPIED, COLONISED = 1, 2, 3  # status of a planet, and COLONISED + 1 once terraformed
 NOTHING = np.uint64(0)
 
@@ -267,7 +266,7 @@ def _observe_players(s, t, seat, out):
         position = _distance(s, int(s.first), other)
         out[row + FIRST_PLAYER] = other == s.first
         out[row + POSITION] = position
-        out[row + TURN_TAKEN] = s.phase in (TURNS, CLEANUP) and position < s.turn_index
+        out[row + TURN_TAKEN] = s.phase in (Phase.TURNS, Phase.CLEANUP) and position < s.turn_index
         out[row + PUBLIC_VP] = public_points(s, t, other)
     if n == 1:
         _observe_board(s, GHOST, out, PLAYERS + PLAYER_SIZE)
@@ -287,7 +286,7 @@ def _observe_board(s, row_number, out, row):
 def _observe_ships(s, other, distance, out):
     player = s.player[other]
     for ship in range(MAX_SHIPS):
-        place = int(player.ship[ship]) - 1
+        place = player.ship[ship] - 1
         if place >= 0:
             out[SHIP_OWNER + place] = distance + 1
             if distance == 0:
@@ -301,7 +300,7 @@ def _observe_ships(s, other, distance, out):
 def _observe_colonies(s, other, out, row):
     """Cubes on the planets' cards, one by one and together."""
     player = s.player[other]
-    for slot in range(1, int(player.colonies) + 1):
+    for slot in colonies(player):
         planet = PLANETS + PLANET_SIZE * (int(player.slot[slot]) - 1)
         out[planet + SLOT_OF_PLANET] = slot
         for kind in range(NUM_RESOURCES):
@@ -313,7 +312,7 @@ def _observe_colonies(s, other, out, row):
 def _observe_cards(s, t, seat, out):
     expand_bits(out, OBJECTIVES, np.uint64(s.player[seat].objectives), NUM_OBJECTIVES)
     expand_bits(out, SATISFIED, satisfied_objectives(s, t, seat), NUM_OBJECTIVES)
-    current = int(s.round_number) - 1
+    current = s.round_number - 1
     for place in range(current):
         out[PAST_CARDS + int(s.deck[place]) - 1] = 1
     if current >= 0:
@@ -356,7 +355,7 @@ def _observe_focus(s, t, out):
     if s.flow == Node.DESTINATION:
         out[FOCUS + mover_hex(s)] = 1
     elif s.flow == Node.PLACE and s.source == BY_MISSION:
-        out[FOCUS + home(s, t, s.player[s.active], int(s.place_slot) - 1)] = 1
+        out[FOCUS + home(s, t, s.player[s.active], s.place_slot - 1)] = 1
 
 
 # ---------------------------------------------------------------- resample

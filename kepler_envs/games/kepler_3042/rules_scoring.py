@@ -7,6 +7,7 @@ import numpy as np
 from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.returns import rank_returns
+from kepler_envs.games.kepler_3042.rules_board import colonies
 from kepler_envs.games.kepler_3042.state import (
     ANTIMATTER,
     MAX_LEVEL,
@@ -77,7 +78,7 @@ def most_of_a_type(player):
 @leaf
 def terraformed_points(s, t, player):
     points = 0
-    for slot in range(1, int(player.colonies) + 1):
+    for slot in colonies(player):
         if s.planet_terraformed[player.slot[slot]]:
             points += int(t.planet[player.slot[slot]].vp)
     return points
@@ -168,7 +169,7 @@ def write_score_sheet(s, t, seat):
 def terraformed_like(s, t, player, requirement, subject):
     """Terraformed planets of a type or in a zone."""
     count = 0
-    for slot in range(1, int(player.colonies) + 1):
+    for slot in colonies(player):
         number = int(player.slot[slot])
         place = int(s.planet_hex[number]) - 1
         is_like = t.planet[number].kind == subject
@@ -258,7 +259,7 @@ def scores(s, t, out):
 def highest_terraformed(s, player):
     """The number that decides between equal points (R)."""
     highest = 0
-    for slot in range(1, int(player.colonies) + 1):
+    for slot in colonies(player):
         if s.planet_terraformed[player.slot[slot]]:
             highest = max(highest, int(player.slot[slot]))
     return highest

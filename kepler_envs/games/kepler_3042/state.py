@@ -111,6 +111,11 @@ class Node(IntEnum):
     OVER = 29
 
 
+def node_set(*nodes: Node) -> np.uint64:
+    """Nodes as the bits of a word."""
+    return np.uint64(sum(1 << node for node in nodes))
+
+
 NEXT_BENEFICIARY = len(Node)
 """``flow`` while rewards are handed out between two seats that the progress card is for."""
 
