@@ -15,7 +15,7 @@ from kepler_envs.engine.components import names
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star
 from kepler_envs.engine.game import RUNNING, Configuration, records_from_bytes
 from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.games.kepler_3042.components import SAGITTARIUS, SOL, SPACE, STAR
+from kepler_envs.games.kepler_3042.components_map import SAGITTARIUS, SOL, SPACE, STAR
 from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH
 from kepler_envs.games.kepler_3042.state import (
     GHOST,

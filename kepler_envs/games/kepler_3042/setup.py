@@ -8,7 +8,7 @@ from kepler_envs.engine.bits import allow, bit_count, lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below
 from kepler_envs.games.kepler_3042.actions import RES, TECH
-from kepler_envs.games.kepler_3042.components import ADVANCED, STANDARD
+from kepler_envs.games.kepler_3042.components_objectives import ADVANCED, STANDARD
 from kepler_envs.games.kepler_3042.hexes import members, neighbours, nth_member, put_in, single, size, union, without
 from kepler_envs.games.kepler_3042.rules_board import seat_after, seats, turn_up
 from kepler_envs.games.kepler_3042.rules_round import start_round
