@@ -195,11 +195,11 @@ NOTHING = np.uint64(0)
 @leaf
 def observe(s, t, seat, out):
     """Write the observation of ``seat`` (one compiled version, whatever the type of the number)."""
-    write_observation(s, t, np.int64(seat), out)
+    _write_observation(s, t, np.int64(seat), out)
 
 
 @helper
-def write_observation(s, t, seat, out):
+def _write_observation(s, t, seat, out):
     """The constant planes are copied, the rest is cleared and what is there is written."""
     write_row(out, 0, t.setup[s.num_players].first_planes)
     for i in range(BODY, SIZE):

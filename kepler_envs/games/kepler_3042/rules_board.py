@@ -315,7 +315,7 @@ def _count_ships(s, seat):
 
 
 @leaf
-def face_down(s):
+def _face_down(s):
     """Hexes of tiles that are face down."""
     return without(members(s.bodies), members(s.face_up))
 
@@ -323,12 +323,12 @@ def face_down(s):
 @leaf
 def legal_tiles(s, mask):
     """Those that are face down."""
-    allow_hexes(mask, HEX, face_down(s))
+    allow_hexes(mask, HEX, _face_down(s))
 
 
 @leaf
 def any_face_down(s):
-    return not is_empty(face_down(s))
+    return not is_empty(_face_down(s))
 
 
 @leaf

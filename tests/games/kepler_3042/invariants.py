@@ -20,7 +20,8 @@ from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kepler_3042.components import DEFAULT_FILE
 from kepler_envs.games.kepler_3042.state import NEXT_BENEFICIARY, Node, Phase
 from tests.games.kepler_3042.scenario import (
-    DONE,
+    DONE_ID,
+    FIRST_HEX_ID,
     MEDAL_SPACES,
     MINE,
     NEIGHBOURS,
@@ -29,7 +30,6 @@ from tests.games.kepler_3042.scenario import (
     Position,
     Seat,
     steps_between,
-    to_hex,
 )
 
 EAGER = frozenset([1, 2, 3, 5, 8, 10, 14, *range(16, 35), *range(158, 576)])
@@ -296,7 +296,7 @@ def check_legal(position: Position, numbers: Numbers, snapshot: Snapshot) -> Non
         assert {action for action in legal if action < 56} == set(range(1, 10)) - {1 + seat.action_cube}
     if position.node == Node.DESTINATION:
         places = reachable(position, numbers, seat.ships[position.moving], position.points)
-        assert legal == {to_hex(place) for place in places} | ({DONE} if position.took_target else set())
+        assert legal == {FIRST_HEX_ID + place for place in places} | ({DONE_ID} if position.took_target else set())
     elif position.node == Node.MOVEMENT:
         ships = {
             index
@@ -309,9 +309,9 @@ def check_legal(position: Position, numbers: Numbers, snapshot: Snapshot) -> Non
         slots = range(1 + len(seat.planets)) if position.place_slot is None else [position.place_slot]
         centres = [SOL if number == 0 else position.hex_of(seat.planets[number - 1]) for number in slots]
         places = set().union(*(places_for_a_ship(position, numbers, centre) for centre in centres))
-        assert legal - {DONE} == {to_hex(place) for place in places}
+        assert legal - {DONE_ID} == {FIRST_HEX_ID + place for place in places}
     elif position.node in (Node.MAPPING_TILE, Node.CARD_TILE):
-        assert legal - {DONE} == {to_hex(place) for place in set(position.tiles) - position.face_up}
+        assert legal - {DONE_ID} == {FIRST_HEX_ID + place for place in set(position.tiles) - position.face_up}
 
 
 # ---------------------------------------------------------------- points and the observation, worked out plainly

@@ -21,7 +21,7 @@ def finished(campaign: Campaign, points: int, satisfied: bool = True) -> Snapsho
     config = campaign.configuration()
     start = Play(Snapshot.deal(config, 1))
     while start.node != Node.MAIN_ACTION:
-        start.play(min(start.legal()))
+        start.play_first()
     position = start.position
     own = position.seats[0]
     if satisfied:  # campaign 1: two technologies at level 4, three antimatter, an alien colony, the technological track
