@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.bits import lowest, without_lowest
+from kepler_envs.engine.bits import bit, lowest, without_lowest
 from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.observation import CATEGORY, COUNT, FLAG, ONE_HOT, PLANE, Layout, piece, table
@@ -386,12 +386,12 @@ def _hidden_tiles(s, t):
             body = int(s.body[64 * word + lowest(left)])
             left = without_lowest(left)
             if body <= NUM_PLANETS:
-                hidden |= np.uint64(1) << np.uint64(body)
+                hidden |= bit(body)
             elif body == MINE:
-                hidden |= np.uint64(1) << np.uint64(MINE + mines)
+                hidden |= bit(MINE + mines)
                 mines += 1
             else:
-                hidden |= np.uint64(1) << np.uint64(MINE + 4 + targets)
+                hidden |= bit(MINE + 4 + targets)
                 targets += 1
     return hidden
 
@@ -406,7 +406,7 @@ def _redraw_tiles(s, t, generator):
             place = 64 * word + lowest(left)
             left = without_lowest(left)
             tile = random_member(hidden, generator)
-            hidden &= ~(np.uint64(1) << np.uint64(tile))
+            hidden &= ~bit(tile)
             body = tile_kind(tile)
             s.body[place] = body
             if body <= NUM_PLANETS:
@@ -420,7 +420,7 @@ def _redraw_deck(s, t, generator):
     for place in range(ROUNDS):
         if place >= s.round_number:
             s.deck[place] = random_member(left, generator)
-        left &= ~(np.uint64(1) << np.uint64(s.deck[place]))
+        left &= ~bit(s.deck[place])
 
 
 @helper
@@ -429,6 +429,6 @@ def _redraw_objectives(s, t, seat, generator):
     left = objectives_of_set(s, t) & ~np.uint64(s.player[seat].objectives)
     for distance in range(1, int(s.num_players)):
         other = seat_after(s, seat, distance)
-        objective = np.uint64(1) << np.uint64(random_member(left, generator))
+        objective = bit(random_member(left, generator))
         s.player[other].objectives = objective
         left &= ~objective

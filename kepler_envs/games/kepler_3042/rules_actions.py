@@ -190,7 +190,7 @@ def _legal_to_colonise(s, t, mask):
 @leaf
 def _colonise(s, t, action):
     """The starship returns to the supply, a marker takes its place, and the planet's card comes without cubes (R)."""
-    seat = int(s.seat)
+    seat = s.seat
     player = s.player[seat]
     place = player.ship[action - SHIP] - 1
     number = planet_at(s, place)
@@ -202,7 +202,7 @@ def _colonise(s, t, action):
     kind = t.planet[number].kind
     player.colonies_of_type[kind] += 1
     player.colonies_in_zone[t.zone[place]] += 1
-    lead(s, t, seat, COLONIAL, int(t.colonise_leadership[kind]))
+    lead(s, t, seat, COLONIAL, t.colonise_leadership[kind])
 
 
 # ---------------------------------------------------------------- Technological Development
@@ -245,7 +245,7 @@ def _legal_to_pay_development(s, t, mask):
 
 @leaf
 def _pay_development(s, t, action):
-    seat = int(s.seat)
+    seat = s.seat
     player = s.player[seat]
     tech = s.technology - 1
     spend(player, action - SLOT, t.tech[tech, player.tech[tech] + 1].cost)
@@ -280,14 +280,14 @@ def _legal_to_terraform(s, t, mask):
 
 @leaf
 def _terraform(s, t, action):
-    seat = int(s.seat)
+    seat = s.seat
     player = s.player[seat]
     slot = action - SLOT
     number = player.slot[slot]
     spend(player, slot, t.planet[number].cost)
     s.planet_terraformed[number] = 1
     player.terraformed += 1
-    lead(s, t, seat, COLONIAL, int(t.terraform_leadership[t.planet[number].kind]))
+    lead(s, t, seat, COLONIAL, t.terraform_leadership[t.planet[number].kind])
 
 
 # ---------------------------------------------------------------- Galactic Mapping
@@ -305,7 +305,7 @@ def _choose_track(s, t, action):
     """A step on the track first, then the tiles."""
     s.left = t.reveals
     s.flow = Node.MAPPING_TILE
-    lead(s, t, int(s.seat), action - TRACK, 1)
+    lead(s, t, s.seat, action - TRACK, 1)
 
 
 @leaf

@@ -38,8 +38,7 @@ from kepler_envs.games.kepler_3042.state import (
 def seat_after(s, seat, distance):
     """The seat ``distance`` (at most the number of players) places clockwise of ``seat``."""
     following = seat + distance
-    n = int(s.num_players)
-    return following - n if following >= n else following
+    return following - s.num_players if following >= s.num_players else following
 
 
 @leaf
@@ -51,7 +50,7 @@ def seats(s):
 @leaf
 def rows_in_use(s):
     """Rows of the table of players in use: the seats, or the one seat and the ghost."""
-    return max(2, int(s.num_players))
+    return max(2, s.num_players)
 
 
 @leaf
@@ -94,7 +93,7 @@ def produce(player, slot, kind, count):
 def produce_all(player, slot, amounts):
     """Each kind as far as it is available (R)."""
     for kind in range(NUM_RESOURCES):
-        produce(player, slot, kind, int(amounts[kind]))
+        produce(player, slot, kind, amounts[kind])
 
 
 @leaf
@@ -258,7 +257,7 @@ def _raise_level(s, t, seat, tech):
     player = s.player[seat]
     level = player.tech[tech] + 1
     player.tech[tech] = level
-    lead(s, t, seat, TECHNOLOGICAL, int(t.tech[tech, level].leadership))
+    lead(s, t, seat, TECHNOLOGICAL, t.tech[tech, level].leadership)
 
 
 @helper
@@ -271,7 +270,7 @@ def advance(s, t, seat, tech):
         s.conversions += benefit(t, player, tech) - conversions
         s.allocations += extra(t, player, tech) - allocations
     unlocked = t.tech[tech, player.tech[tech]].unlock
-    for distance in range(1, int(s.num_players)):
+    for distance in range(1, s.num_players):
         other = seat_after(s, seat, distance)
         while s.player[other].tech[tech] < unlocked:
             _raise_level(s, t, other, tech)

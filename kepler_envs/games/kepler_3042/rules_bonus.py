@@ -98,7 +98,7 @@ def _is_useful(s, t, seat, bonus):
 @helper
 def _usable_bonuses(s, t):
     """Bits of the bonus actions on the cube's column and row that the turn player can use."""
-    seat = int(s.active)
+    seat = s.active
     player = s.player[seat]
     if s.second_free == 0 and cubes_outside_the_pit(player) == 0:
         return 0
@@ -157,7 +157,7 @@ def _burn_for_bonus(s, t, action):
 
 @helper
 def _take_bonus(s, t, bonus):
-    seat = int(s.seat)
+    seat = s.seat
     player = s.player[seat]
     s.flow = Node.BONUS_ACTION
     if bonus == SPACE_LOGISTICS:
@@ -169,7 +169,7 @@ def _take_bonus(s, t, bonus):
     elif bonus == CIVIL_MODERNITY:
         lead(s, t, seat, COLONIAL, 1)
     elif bonus == EXPLORATORY_PLANNING:
-        start_movement(s, BY_PLANNING, int(t.exploration_speed))
+        start_movement(s, BY_PLANNING, t.exploration_speed)
     else:
         produce(player, EARTH, ENERGY, 1)
         produce(player, EARTH, MATTER, 1)

@@ -159,14 +159,14 @@ def start_benefit(s, t, seat):
         if s.player[seat].ships_in_supply > 0:
             start_placing(s, BY_CARD, 0)
     elif what == What.TRACK:
-        lead(s, t, seat, int(card.track), 1)
+        lead(s, t, seat, card.track, 1)
     elif what == What.REGENERATE:
         s.left = card.count
         s.flow = Node.CARD_REGENERATION
     elif what == What.PRODUCE:
         s.flow = Node.CARD_PRODUCTION
     elif what == What.MOVE:
-        start_movement(s, BY_CARD, int(card.count))
+        start_movement(s, BY_CARD, card.count)
     elif what == What.FLIP:
         s.left = card.count
         s.flow = Node.CARD_TILE

@@ -178,7 +178,7 @@ def _legal_places(s, t, mask):
 
 @leaf
 def _place_ship(s, action):
-    seat = int(s.seat)
+    seat = s.seat
     source = s.source
     s.source = 0
     s.place_slot = 0
@@ -313,7 +313,7 @@ def _move_ship(s, t, action):
     if action == DONE:
         _end_leg(s)
         return
-    seat = int(s.active)
+    seat = s.active
     goal = action - HEX
     if s.body[goal] == TARGET:
         s.points -= _search_distance(s, t, mover_hex(s), goal)
@@ -376,7 +376,7 @@ def _withdraw(s, action):
     if action == DONE:
         s.flow = Node.END_OF_TURN
         return
-    seat = int(s.seat)
+    seat = s.seat
     ship = action - SHIP
     on_mine = s.body[s.player[seat].ship[ship] - 1] == MINE
     station(s, np.int64(seat), np.int64(ship), np.int64(-1))

@@ -70,7 +70,7 @@ def _advance_ghost(s, t):
 
 @leaf
 def _start_turn(s, t):
-    s.active = seat_after(s, int(s.first), int(s.turn_index))
+    s.active = seat_after(s, s.first, s.turn_index)
     player = s.player[s.active]
     s.conversions = benefit(t, player, QUANTUM_PHYSICS)
     s.allocations = extra(t, player, QUANTUM_PHYSICS)
@@ -108,7 +108,7 @@ def _next_beneficiary(s, t):
         _hand_out_medals(s)
         _end_round(s, t)
         return
-    seat = int(s.first)
+    seat = s.first
     while not s.beneficiaries >> seat & 1:
         seat = seat_after(s, seat, 1)
     s.beneficiaries &= ~(1 << seat)
@@ -136,7 +136,7 @@ def _hand_out_medals(s):
 def _end_round(s, t):
     """The first player's marker goes to the right (R); after the last round the game is over."""
     if s.round_number < ROUNDS:
-        s.first = seat_after(s, int(s.first), int(s.num_players) - 1)
+        s.first = seat_after(s, s.first, s.num_players - 1)
         start_round(s, t)
         return
     s.phase = Phase.OVER

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kepler_envs.engine.bits import allow, bit_count, lowest, without_lowest
+from kepler_envs.engine.bits import ONE, allow, bit, bit_count, lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below
 from kepler_envs.games.kepler_3042.actions import RES, TECH
@@ -31,7 +31,7 @@ from kepler_envs.games.kepler_3042.state import (
 )
 
 NODES = node_set(Node.FIRST_TECHNOLOGY, Node.SOLO_BONUS)
-ONE, NOTHING = np.uint64(1), np.uint64(0)
+NOTHING = np.uint64(0)
 
 # ---------------------------------------------------------------- dealing
 
@@ -50,7 +50,7 @@ def setup(s, t, o):
     _place_tiles(s, t)
     _deal_objectives(s, t)
     _shuffle_deck(s, t)
-    s.first = below(s, int(s.num_players))
+    s.first = below(s, s.num_players)
     for track in range(NUM_TRACKS):
         for medal in range(NUM_MEDALS):
             s.track_medals[track, medal] = 1
@@ -82,7 +82,7 @@ def _place_tiles(s, t):
     legal = members(t.setup[s.num_players].sites)
     for _ in range(bit_count(left)):
         tile = random_member(left, s)
-        left &= ~(ONE << np.uint64(tile))
+        left &= ~bit(tile)
         place = nth_member(legal, below(s, size(legal)))
         _put_tile(s, place, tile)
         legal = without(legal, union(single(place), neighbours(single(place))))
@@ -93,12 +93,12 @@ def _place_tiles(s, t):
 @leaf
 def _all_tiles(s, t):
     """The tiles in play as bits of a word: the planets of the group, and the mines and targets for the players."""
-    tiles = np.uint64(0)
+    tiles = NOTHING
     setup = t.setup[s.num_players]
     for number in range(1, NUM_PLANETS + 1):
         tiles |= np.uint64(t.planet[number].min_players <= s.tile_group) << np.uint64(number)
-    tiles |= ((np.uint64(1) << np.uint64(setup.mines)) - np.uint64(1)) << np.uint64(MINE)
-    tiles |= ((np.uint64(1) << np.uint64(setup.targets)) - np.uint64(1)) << np.uint64(MINE + 4)
+    tiles |= (bit(setup.mines) - ONE) << np.uint64(MINE)
+    tiles |= (bit(setup.targets) - ONE) << np.uint64(MINE + 4)
     return tiles
 
 
@@ -125,7 +125,7 @@ def _deal_objectives(s, t):
         return
     left = objectives_of_set(s, t)
     for seat in seats(s):
-        dealt = ONE << np.uint64(random_member(left, s))
+        dealt = bit(random_member(left, s))
         s.player[seat].objectives = dealt
         left &= ~dealt
 
@@ -137,7 +137,7 @@ def objectives_of_set(s, t):
     found = NOTHING
     for number in range(NUM_OBJECTIVES):
         if t.objective[number].set == wanted:
-            found |= ONE << np.uint64(number)
+            found |= bit(number)
     return found
 
 
@@ -146,7 +146,7 @@ def _shuffle_deck(s, t):
     left = usable_cards(s, t)
     for place in range(ROUNDS):
         card = random_member(left, s)
-        left &= ~(ONE << np.uint64(card))
+        left &= ~bit(card)
         s.deck[place] = card
 
 
@@ -156,7 +156,7 @@ def usable_cards(s, t):
     cards = NOTHING
     for card in range(1, NUM_CARDS + 1):
         if s.num_players > 1 or t.card[card].solo:
-            cards |= ONE << np.uint64(card)
+            cards |= bit(card)
     return cards
 
 
@@ -235,7 +235,7 @@ def _choose_first_technology(s, t, action):
         return
     s.turn_index += 1
     if s.turn_index < s.num_players:
-        s.active = seat_after(s, int(s.first), int(s.turn_index))
+        s.active = seat_after(s, s.first, s.turn_index)
         return
     if s.num_players == 1:  # the ghost gets the others (R)
         for tech in range(NUM_TECHS):
