@@ -69,10 +69,6 @@ from kepler_envs.games.kepler_3042.state import (
     Node,
 )
 
-(
-    SETUP_TECH, SOLO_BONUS, MAIN_NODE, SM, PLACE, CS, TD, TD_PAY, MV, MV_DEST, TF, GM_TRACK, GM_FLIP, ES, PE, AG, BON_SEL, BON_BURN,
-    BON_ANTI, WD, ENDT, PC_TECH, PC_BURN, PC_PROD, PC_EXPL, PC_FLIP, PC_REGEN, P_REGEN, P_PROD, OVER,
-) = (int(node) for node in Node)  # fmt: skip
 MASK_WORDS = (NUM_ACTIONS + 63) // 64
 NEVER = -1000.0
 NOTHING = np.uint64(0)
@@ -112,7 +108,7 @@ else:
 @helper
 def policy(s, t, mask, count, generator):
     """The choice of the seat to move, from what it knows."""
-    if s.node == MAIN_NODE:
+    if s.node == Node.MAIN_ACTION:
         return _best_main_action(s, t, mask, generator)
     return _choice(s, t, mask)
 
@@ -143,7 +139,7 @@ def _best_main_action(s, t, mask, generator):
 def _finish_turn(s, t, seat, legal):
     """The own choices up to the end of the turn; others decline what they are offered meanwhile."""
     for _ in range(MOST_STEPS):
-        if s.node == ENDT or s.end != RUNNING:
+        if s.node == Node.END_OF_TURN or s.end != RUNNING:
             break
         for word in range(MASK_WORDS):
             legal[word] = 0
@@ -372,33 +368,41 @@ def _choice(s, t, mask):
     """Rules of thumb for every node but that of the main action."""
     node = int(s.node)
     player = s.player[s.seat]
-    if node == SETUP_TECH:
+    if node == Node.FIRST_TECHNOLOGY:
         return _first_technology(mask)
-    if node in (TD, PC_TECH):
+    if node in (Node.TECHNOLOGICAL_DEVELOPMENT, Node.CARD_TECHNOLOGY):
         return _best_technology(s, t, mask)
-    if node in (PLACE, MV_DEST):
+    if node in (Node.PLACE, Node.DESTINATION):
         return _best_hex(s, t, mask, int(s.moving) - 1)
-    if node == MV:
+    if node == Node.MOVEMENT:
         return _ship_to_move(s, t, mask)
-    if node in (CS, TF):
-        return _any(mask, SHIP, SHIP + MAX_SHIPS) if node == CS else _any(mask, SLOT, SLOT + NUM_SLOTS)
-    if node == SM:
+    if node in (Node.COLONY_SEEDING, Node.TERRAFORMING):
+        return _any(mask, SHIP, SHIP + MAX_SHIPS) if node == Node.COLONY_SEEDING else _any(mask, SLOT, SLOT + NUM_SLOTS)
+    if node == Node.SPACE_MISSIONS:
         return _paying_slot(s, t, mask) if _wants_ships(s, t) else DONE
-    if node == TD_PAY:
+    if node == Node.DEVELOPMENT_PAYMENT:
         return _paying_slot(s, t, mask)
-    if node == GM_TRACK:
+    if node == Node.MAPPING_TRACK:
         return TRACK + _better_track(s, t, int(s.seat))
-    if node in (GM_FLIP, PC_FLIP):
+    if node in (Node.MAPPING_TILE, Node.CARD_TILE):
         return _nearest_tile(s, t, mask)
-    if node in (ES, AG, BON_ANTI, P_PROD, PC_PROD, PE, PC_EXPL):
+    if node in (
+        Node.ENERGY_STORAGE,
+        Node.ANTIMATTER_GENERATION,
+        Node.BONUS_ANTIMATTER,
+        Node.REWARD_PRODUCTION,
+        Node.CARD_PRODUCTION,
+        Node.PLANETARY_EXPLOITATION,
+        Node.CARD_EXPLOITATION,
+    ):
         return _best_slot(s, t, mask)
-    if node == BON_SEL:
+    if node == Node.BONUS_ACTION:
         return _best_bonus(s, t, mask)
-    if node in (BON_BURN, PC_BURN):
+    if node in (Node.BONUS_BURN, Node.CARD_BURN):
         return _cheapest_cube(player, mask)
-    if node in (PC_REGEN, P_REGEN):
+    if node in (Node.CARD_REGENERATION, Node.REWARD_REGENERATION):
         return _regenerated(mask)
-    if node == SOLO_BONUS:
+    if node == Node.SOLO_BONUS:
         return RES + (MATTER if player.cubes[EARTH, MATTER] < player.cubes[EARTH, ENERGY] else ENERGY)
     return DONE
 
@@ -511,7 +515,13 @@ def _slot_worth(s, t, player, slot):
         return worth + 0.1
     for kind in range(NUM_RESOURCES):
         lacking = int(planet.cost[kind]) - int(player.cubes[slot, kind])
-        wanted = kind == ENERGY if node == ES else kind == ANTIMATTER if node in (AG, BON_ANTI) else True
+        wanted = (
+            kind == ENERGY
+            if node == Node.ENERGY_STORAGE
+            else kind == ANTIMATTER
+            if node in (Node.ANTIMATTER_GENERATION, Node.BONUS_ANTIMATTER)
+            else True
+        )
         if wanted and lacking > 0:
             worth += 1.2 + 0.1 * int(planet.vp) - 0.1 * lacking - 0.1 * int(planet.level)
     return worth

@@ -6,17 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.bits import lowest, without_lowest
+from kepler_envs.engine.bits import bit, lowest, without_lowest
 from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.observation import CATEGORY, COUNT, FLAG, ONE_HOT, PLANE, Layout, piece, table
 from kepler_envs.engine.rng import fork
 from kepler_envs.engine.simd import expand_bits, write_row
 from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH, WORDS, includes
-from kepler_envs.games.kepler_3042.rules_board import own_turn, planet_at, reward_kind, seat_after, tile_kind
+from kepler_envs.games.kepler_3042.rules_board import colonies, own_turn, planet_at, reward_kind, seat_after
 from kepler_envs.games.kepler_3042.rules_movement import home, mover_hex
-from kepler_envs.games.kepler_3042.rules_round import objectives_of_set, random_member, usable_cards
 from kepler_envs.games.kepler_3042.rules_scoring import public_points, satisfied_objectives
+from kepler_envs.games.kepler_3042.setup import objectives_of_set, random_member, tile_kind, usable_cards
 from kepler_envs.games.kepler_3042.state import (
     BY_MISSION,
     GHOST,
@@ -65,7 +65,7 @@ LAYOUT = Layout(
         piece("hex.terraformed", PLANE, 1, "a terraformed planet", shape=BOARD),
         piece("hex.ship_owner", PLANE, MAX_PLAYERS, "1 + relative seat with a starship there", shape=BOARD),
         piece("hex.own_ship", PLANE, MAX_SHIPS, "1 + number of an own starship", shape=BOARD),
-        piece("hex.focus", PLANE, 1, "at MV_DEST the starship that moves, at PLACE (Space Missions) the planet or Sol", shape=BOARD),
+        piece("hex.focus", PLANE, 1, "at DESTINATION the starship that moves, at PLACE (Space Missions) the planet or Sol", shape=BOARD),
         piece("hex.sol_distance", PLANE, 31, "distance from Sol", shape=BOARD, scale=15),
         table(
             "planets",
@@ -185,8 +185,6 @@ TECHNOLOGY, BONUS, EXPLOITED, FACE_DOWN = (_first(p) for p in ("technology", "bo
 LEVEL, CAMPAIGN, MINIMUM_SCORE, ADVANCED = (_first(p) for p in ("level", "campaign", "minimum_score", "advanced"))
 assert LAYOUT["players.colonies_in_zone"].offset + NUM_ZONES - PLAYERS - PROGRESS == PLAYER["progress_row"].shape[0]
 
-MV_DEST, PLACE = int(Node.MV_DEST), int(Node.PLACE)
-TURNS, CLEANUP = int(Phase.TURNS), int(Phase.CLEANUP)
 REVEALED, OCCUPIED, COLONISED = 1, 2, 3  # status of a planet, and COLONISED + 1 once terraformed
 NOTHING = np.uint64(0)
 
@@ -197,11 +195,11 @@ NOTHING = np.uint64(0)
 @leaf
 def observe(s, t, seat, out):
     """Write the observation of ``seat`` (one compiled version, whatever the type of the number)."""
-    write_observation(s, t, np.int64(seat), out)
+    _write_observation(s, t, np.int64(seat), out)
 
 
 @helper
-def write_observation(s, t, seat, out):
+def _write_observation(s, t, seat, out):
     """The constant planes are copied, the rest is cleared and what is there is written."""
     write_row(out, 0, t.setup[s.num_players].first_planes)
     for i in range(BODY, SIZE):
@@ -268,7 +266,7 @@ def _observe_players(s, t, seat, out):
         position = _distance(s, int(s.first), other)
         out[row + FIRST_PLAYER] = other == s.first
         out[row + POSITION] = position
-        out[row + TURN_TAKEN] = s.phase in (TURNS, CLEANUP) and position < s.turn_index
+        out[row + TURN_TAKEN] = s.phase in (Phase.TURNS, Phase.CLEANUP) and position < s.turn_index
         out[row + PUBLIC_VP] = public_points(s, t, other)
     if n == 1:
         _observe_board(s, GHOST, out, PLAYERS + PLAYER_SIZE)
@@ -288,7 +286,7 @@ def _observe_board(s, row_number, out, row):
 def _observe_ships(s, other, distance, out):
     player = s.player[other]
     for ship in range(MAX_SHIPS):
-        place = int(player.ship[ship]) - 1
+        place = player.ship[ship] - 1
         if place >= 0:
             out[SHIP_OWNER + place] = distance + 1
             if distance == 0:
@@ -302,7 +300,7 @@ def _observe_ships(s, other, distance, out):
 def _observe_colonies(s, other, out, row):
     """Cubes on the planets' cards, one by one and together."""
     player = s.player[other]
-    for slot in range(1, int(player.colonies) + 1):
+    for slot in colonies(player):
         planet = PLANETS + PLANET_SIZE * (int(player.slot[slot]) - 1)
         out[planet + SLOT_OF_PLANET] = slot
         for kind in range(NUM_RESOURCES):
@@ -314,7 +312,7 @@ def _observe_colonies(s, other, out, row):
 def _observe_cards(s, t, seat, out):
     expand_bits(out, OBJECTIVES, np.uint64(s.player[seat].objectives), NUM_OBJECTIVES)
     expand_bits(out, SATISFIED, satisfied_objectives(s, t, seat), NUM_OBJECTIVES)
-    current = int(s.round_number) - 1
+    current = s.round_number - 1
     for place in range(current):
         out[PAST_CARDS + int(s.deck[place]) - 1] = 1
     if current >= 0:
@@ -354,10 +352,10 @@ def _observe_turn(s, t, out):
 
 @leaf
 def _observe_focus(s, t, out):
-    if s.flow == MV_DEST:
+    if s.flow == Node.DESTINATION:
         out[FOCUS + mover_hex(s)] = 1
-    elif s.flow == PLACE and s.source == BY_MISSION:
-        out[FOCUS + home(s, t, s.player[s.active], int(s.place_slot) - 1)] = 1
+    elif s.flow == Node.PLACE and s.source == BY_MISSION:
+        out[FOCUS + home(s, t, s.player[s.active], s.place_slot - 1)] = 1
 
 
 # ---------------------------------------------------------------- resample
@@ -388,12 +386,12 @@ def _hidden_tiles(s, t):
             body = int(s.body[64 * word + lowest(left)])
             left = without_lowest(left)
             if body <= NUM_PLANETS:
-                hidden |= np.uint64(1) << np.uint64(body)
+                hidden |= bit(body)
             elif body == MINE:
-                hidden |= np.uint64(1) << np.uint64(MINE + mines)
+                hidden |= bit(MINE + mines)
                 mines += 1
             else:
-                hidden |= np.uint64(1) << np.uint64(MINE + 4 + targets)
+                hidden |= bit(MINE + 4 + targets)
                 targets += 1
     return hidden
 
@@ -408,7 +406,7 @@ def _redraw_tiles(s, t, generator):
             place = 64 * word + lowest(left)
             left = without_lowest(left)
             tile = random_member(hidden, generator)
-            hidden &= ~(np.uint64(1) << np.uint64(tile))
+            hidden &= ~bit(tile)
             body = tile_kind(tile)
             s.body[place] = body
             if body <= NUM_PLANETS:
@@ -422,7 +420,7 @@ def _redraw_deck(s, t, generator):
     for place in range(ROUNDS):
         if place >= s.round_number:
             s.deck[place] = random_member(left, generator)
-        left &= ~(np.uint64(1) << np.uint64(s.deck[place]))
+        left &= ~bit(s.deck[place])
 
 
 @helper
@@ -431,6 +429,6 @@ def _redraw_objectives(s, t, seat, generator):
     left = objectives_of_set(s, t) & ~np.uint64(s.player[seat].objectives)
     for distance in range(1, int(s.num_players)):
         other = seat_after(s, seat, distance)
-        objective = np.uint64(1) << np.uint64(random_member(left, generator))
+        objective = bit(random_member(left, generator))
         s.player[other].objectives = objective
         left &= ~objective

@@ -15,7 +15,7 @@ from kepler_envs.engine.components import names
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star
 from kepler_envs.engine.game import RUNNING, Configuration, records_from_bytes
 from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.games.kepler_3042.components import SAGITTARIUS, SOL, SPACE, STAR
+from kepler_envs.games.kepler_3042.components_map import SAGITTARIUS, SOL, SPACE, STAR
 from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH
 from kepler_envs.games.kepler_3042.state import (
     GHOST,
@@ -109,35 +109,35 @@ class View:
 
 
 QUESTIONS = {
-    Node.SETUP_TECH: "choose a first technology",
+    Node.FIRST_TECHNOLOGY: "choose a first technology",
     Node.SOLO_BONUS: "choose a bonus cube",
-    Node.MAIN: "choose a main action",
-    Node.SM: "Space Missions: choose the card that pays for a starship, or stop",
+    Node.MAIN_ACTION: "choose a main action",
+    Node.SPACE_MISSIONS: "Space Missions: choose the card that pays for a starship, or stop",
     Node.PLACE: "place the new starship",
-    Node.CS: "Colony Seeding: choose a starship that becomes a colony, or stop",
-    Node.TD: "Technological Development: choose a technology, or stop",
-    Node.TD_PAY: "choose the card that pays for the technology",
-    Node.MV: "choose a starship to move, or stop",
-    Node.MV_DEST: "choose where the starship goes",
-    Node.TF: "Terraforming: choose a planet, or stop",
-    Node.GM_TRACK: "Galactic Mapping: choose a track, or decline",
-    Node.GM_FLIP: "Galactic Mapping: choose a tile to turn up",
-    Node.ES: "Energy Storage: choose the card that gets the energy",
-    Node.PE: "Planetary Exploitation: choose a planet that produces, or stop",
-    Node.AG: "Antimatter Generation: choose the card that gets the antimatter",
-    Node.BON_SEL: "choose a bonus action, or none",
-    Node.BON_BURN: "choose the cube that is burned for the bonus action",
-    Node.BON_ANTI: "choose the card that gets an antimatter",
-    Node.WD: "choose a starship to withdraw, or none",
-    Node.ENDT: "convert, allocate, or end the turn",
-    Node.PC_TECH: "progress card: choose a technology that rises for free",
-    Node.PC_BURN: "progress card: choose the cube that is burned",
-    Node.PC_PROD: "progress card: choose the card that produces",
-    Node.PC_EXPL: "progress card: choose the planet that produces",
-    Node.PC_FLIP: "progress card: choose a tile to turn up",
-    Node.PC_REGEN: "progress card: choose a cube to regenerate",
-    Node.P_REGEN: "reward: choose a cube to regenerate",
-    Node.P_PROD: "reward: choose the card that produces",
+    Node.COLONY_SEEDING: "Colony Seeding: choose a starship that becomes a colony, or stop",
+    Node.TECHNOLOGICAL_DEVELOPMENT: "Technological Development: choose a technology, or stop",
+    Node.DEVELOPMENT_PAYMENT: "choose the card that pays for the technology",
+    Node.MOVEMENT: "choose a starship to move, or stop",
+    Node.DESTINATION: "choose where the starship goes",
+    Node.TERRAFORMING: "Terraforming: choose a planet, or stop",
+    Node.MAPPING_TRACK: "Galactic Mapping: choose a track, or decline",
+    Node.MAPPING_TILE: "Galactic Mapping: choose a tile to turn up",
+    Node.ENERGY_STORAGE: "Energy Storage: choose the card that gets the energy",
+    Node.PLANETARY_EXPLOITATION: "Planetary Exploitation: choose a planet that produces, or stop",
+    Node.ANTIMATTER_GENERATION: "Antimatter Generation: choose the card that gets the antimatter",
+    Node.BONUS_ACTION: "choose a bonus action, or none",
+    Node.BONUS_BURN: "choose the cube that is burned for the bonus action",
+    Node.BONUS_ANTIMATTER: "choose the card that gets an antimatter",
+    Node.WITHDRAWAL: "choose a starship to withdraw, or none",
+    Node.END_OF_TURN: "convert, allocate, or end the turn",
+    Node.CARD_TECHNOLOGY: "progress card: choose a technology that rises for free",
+    Node.CARD_BURN: "progress card: choose the cube that is burned",
+    Node.CARD_PRODUCTION: "progress card: choose the card that produces",
+    Node.CARD_EXPLOITATION: "progress card: choose the planet that produces",
+    Node.CARD_TILE: "progress card: choose a tile to turn up",
+    Node.CARD_REGENERATION: "progress card: choose a cube to regenerate",
+    Node.REWARD_REGENERATION: "reward: choose a cube to regenerate",
+    Node.REWARD_PRODUCTION: "reward: choose the card that produces",
 }
 WHO_WORDS = {
     Who.ALL: "everybody", Who.FEWEST_COLONIES: "fewest colonies", Who.HIGHEST_COLONIAL: "first on the colonial track",
@@ -218,7 +218,7 @@ def _detail(state: Any, config: Configuration) -> str:
     """What has been chosen already on the way to this question."""
     tables = config.tables[0]
     words = []
-    if state["phase"] == Phase.TURNS and state["flow"] != Node.MAIN:
+    if state["phase"] == Phase.TURNS and state["flow"] != Node.MAIN_ACTION:
         cube = int(state["player"][int(state["active"])]["action_cube"])
         words.append(names(tables["main_name"])[cube])
     if state["technology"]:
@@ -229,7 +229,7 @@ def _detail(state: Any, config: Configuration) -> str:
         words.append(f"starship {state['moving']} with {state['points']} of {state['speed']} spaces")
     if state["left"]:
         words.append(f"{state['left']} left")
-    if state["node"] == Node.P_PROD:
+    if state["node"] == Node.REWARD_PRODUCTION:
         words.append(names(tables["resource_name"])[int(state["rewards"][0]) % REWARD_KINDS - 1])
     if state["conversions"] or state["allocations"]:
         words.append(f"convert {state['conversions']}, allocate {state['allocations']}")

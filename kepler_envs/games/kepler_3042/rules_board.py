@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from kepler_envs.engine.bits import allow
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.games.kepler_3042.hexes import common, includes, is_empty, members, put_in, take_out, without
+from kepler_envs.games.kepler_3042.actions import BURN, HEX, SLOT
+from kepler_envs.games.kepler_3042.hexes import (
+    allow_hexes,
+    common,
+    includes,
+    is_empty,
+    members,
+    put_in,
+    take_out,
+    without,
+)
 from kepler_envs.games.kepler_3042.state import (
     MAX_SHIPS,
     MINE,
@@ -20,10 +31,6 @@ from kepler_envs.games.kepler_3042.state import (
     Phase,
 )
 
-TURNS = int(Phase.TURNS)
-BON_SEL = int(Node.BON_SEL)
-
-
 # ---------------------------------------------------------------- seats
 
 
@@ -31,29 +38,53 @@ BON_SEL = int(Node.BON_SEL)
 def seat_after(s, seat, distance):
     """The seat ``distance`` (at most the number of players) places clockwise of ``seat``."""
     following = seat + distance
-    n = int(s.num_players)
-    return following - n if following >= n else following
+    return following - s.num_players if following >= s.num_players else following
+
+
+@leaf
+def seats(s):
+    """All seats, to go through them."""
+    return range(int(s.num_players))
 
 
 @leaf
 def rows_in_use(s):
     """Rows of the table of players in use: the seats, or the one seat and the ghost."""
-    return max(2, int(s.num_players))
+    return max(2, s.num_players)
 
 
 @leaf
 def own_turn(s):
     """Whether the seat to move is in its own turn, phase 2 of the round."""
-    return s.phase == TURNS and s.seat == s.active
+    return s.phase == Phase.TURNS and s.seat == s.active
 
 
 # ---------------------------------------------------------------- cubes
 
 
 @leaf
+def slots(player):
+    """Earth and the colonies of a player, to go through their cards."""
+    return range(player.colonies + 1)
+
+
+@leaf
+def colonies(player):
+    """The slots of the colonies."""
+    return range(1, player.colonies + 1)
+
+
+@leaf
+def legal_slots(player, mask):
+    """Any own card, Earth included."""
+    for slot in slots(player):
+        allow(mask, SLOT + slot)
+
+
+@leaf
 def produce(player, slot, kind, count):
     """As many of ``count`` cubes as are there, from storage onto a card."""
-    moved = min(count, int(player.storage[kind]))
+    moved = min(count, player.storage[kind])
     player.storage[kind] -= moved
     player.cubes[slot, kind] += moved
 
@@ -62,7 +93,7 @@ def produce(player, slot, kind, count):
 def produce_all(player, slot, amounts):
     """Each kind as far as it is available (R)."""
     for kind in range(NUM_RESOURCES):
-        produce(player, slot, kind, int(amounts[kind]))
+        produce(player, slot, kind, amounts[kind])
 
 
 @leaf
@@ -72,6 +103,14 @@ def can_produce(player, amounts):
     for kind in range(NUM_RESOURCES):
         possible |= amounts[kind] > 0 and player.storage[kind] > 0
     return possible
+
+
+@leaf
+def production(s, t, player, slot):
+    """What a colony produces: more once it is terraformed."""
+    number = player.slot[slot]
+    planet = t.planet[number]
+    return planet.terraformed if s.planet_terraformed[number] else planet.colony
 
 
 @leaf
@@ -98,9 +137,23 @@ def regenerate(player, kind):
     player.storage[kind] += 1
 
 
+@helper
+def legal_to_burn(s, mask):
+    """Any cube in storage or on a card."""
+    player = s.player[s.seat]
+    for kind in range(NUM_RESOURCES):
+        if player.storage[kind] > 0:
+            allow(mask, BURN + kind)
+        for slot in slots(player):
+            if player.cubes[slot, kind] > 0:
+                allow(mask, BURN + NUM_RESOURCES * (slot + 1) + kind)
+
+
 @leaf
-def burn(player, place, kind):
+def burn(player, action):
     """A cube into the pit, from storage (place 0) or the card of slot ``place - 1`` (R)."""
+    place = (action - BURN) // NUM_RESOURCES
+    kind = (action - BURN) % NUM_RESOURCES
     if place == 0:
         player.storage[kind] -= 1
     else:
@@ -113,7 +166,7 @@ def cubes_outside_the_pit(player):
     """What could be burned."""
     count = 0
     for kind in range(NUM_RESOURCES):
-        count += int(player.total[kind]) - int(player.pit[kind])
+        count += player.total[kind] - player.pit[kind]
     return count
 
 
@@ -123,19 +176,19 @@ def cubes_outside_the_pit(player):
 @leaf
 def lead(s, t, seat, track, spaces):
     """Advance on a track (one compiled version, whatever the types of the numbers)."""
-    step_on_track(s, t, np.int64(seat), np.int64(track), np.int64(spaces))
+    _step_on_track(s, t, np.int64(seat), np.int64(track), np.int64(spaces))
 
 
 @helper
-def step_on_track(s, t, seat, track, spaces):
+def _step_on_track(s, t, seat, track, spaces):
     """Space by space: a medal goes to the current card, an icon's reward waits for the player (R)."""
     player = s.player[seat]
     for _ in range(spaces):
-        space = int(player.track[track]) + 1
+        space = player.track[track] + 1
         if space > TRACK_END:
             break
         player.track[track] = space
-        medal = int(t.medal[track, space]) - 1
+        medal = t.medal[track, space] - 1
         if medal >= 0 and s.track_medals[track, medal] != 0:
             s.track_medals[track, medal] = 0
             s.card_medals[track] += 1
@@ -154,7 +207,7 @@ def add_reward(s, seat, kind):
 @helper
 def drop_reward(s):
     """The first of the queue is done with."""
-    last = int(s.pending) - 1
+    last = s.pending - 1
     for place in range(last):
         s.rewards[place] = s.rewards[place + 1]
     s.rewards[last] = 0
@@ -164,13 +217,13 @@ def drop_reward(s):
 @leaf
 def rewarded_seat(s):
     """Whose the first of the queue is."""
-    return int(s.rewards[0]) // REWARD_KINDS
+    return s.rewards[0] // REWARD_KINDS
 
 
 @leaf
 def reward_kind(s):
     """Its kind from 1 on, 0 if none waits."""
-    return int(s.rewards[0]) % REWARD_KINDS
+    return s.rewards[0] % REWARD_KINDS
 
 
 @leaf
@@ -199,12 +252,12 @@ def extra(t, player, tech):
 
 
 @helper
-def raise_level(s, t, seat, tech):
+def _raise_level(s, t, seat, tech):
     """One level up, with the leadership it brings."""
     player = s.player[seat]
-    level = int(player.tech[tech]) + 1
+    level = player.tech[tech] + 1
     player.tech[tech] = level
-    lead(s, t, seat, TECHNOLOGICAL, int(t.tech[tech, level].leadership))
+    lead(s, t, seat, TECHNOLOGICAL, t.tech[tech, level].leadership)
 
 
 @helper
@@ -212,15 +265,15 @@ def advance(s, t, seat, tech):
     """A new level with its benefits at once, and the collaboration bonus: all others below the level it unlocks are raised (R)."""
     player = s.player[seat]
     conversions, allocations = benefit(t, player, tech), extra(t, player, tech)
-    raise_level(s, t, seat, tech)
-    if tech == QUANTUM_PHYSICS and s.phase == TURNS:
+    _raise_level(s, t, seat, tech)
+    if tech == QUANTUM_PHYSICS and s.phase == Phase.TURNS:
         s.conversions += benefit(t, player, tech) - conversions
         s.allocations += extra(t, player, tech) - allocations
-    unlocked = int(t.tech[tech, player.tech[tech]].unlock)
-    for distance in range(1, int(s.num_players)):
+    unlocked = t.tech[tech, player.tech[tech]].unlock
+    for distance in range(1, s.num_players):
         other = seat_after(s, seat, distance)
         while s.player[other].tech[tech] < unlocked:
-            raise_level(s, t, other, tech)
+            _raise_level(s, t, other, tech)
 
 
 # ---------------------------------------------------------------- starships and tiles
@@ -230,17 +283,17 @@ def advance(s, t, seat, tech):
 def station(s, seat, ship, hex_id):
     """Put a starship on a hex, or into the supply (-1), from wherever it is."""
     player = s.player[seat]
-    before = int(player.ship[ship]) - 1
+    before = player.ship[ship] - 1
     if before >= 0:
         take_out(s.ships, before)
     if hex_id >= 0:
         put_in(s.ships, hex_id)
     player.ship[ship] = hex_id + 1
-    count_ships(s, seat)
+    _count_ships(s, seat)
 
 
 @helper
-def count_ships(s, seat):
+def _count_ships(s, seat):
     """How many starships of a seat are where."""
     player = s.player[seat]
     player.ships_in_supply = 0
@@ -248,8 +301,8 @@ def count_ships(s, seat):
     player.ships_on_planets = 0
     player.ships_on_mines = 0
     for ship in range(MAX_SHIPS):
-        place = int(player.ship[ship]) - 1
-        body = int(s.body[place]) if place >= 0 else 0
+        place = player.ship[ship] - 1
+        body = s.body[place] if place >= 0 else 0
         if place < 0:
             player.ships_in_supply += 1
         elif body == 0:
@@ -261,14 +314,20 @@ def count_ships(s, seat):
 
 
 @leaf
-def face_down(s):
+def _face_down(s):
     """Hexes of tiles that are face down."""
     return without(members(s.bodies), members(s.face_up))
 
 
 @leaf
+def legal_tiles(s, mask):
+    """Those that are face down."""
+    allow_hexes(mask, HEX, _face_down(s))
+
+
+@leaf
 def any_face_down(s):
-    return not is_empty(face_down(s))
+    return not is_empty(_face_down(s))
 
 
 @leaf
@@ -309,22 +368,4 @@ def finish_action(s):
     """Main actions and bonus actions end with the choice of a bonus action."""
     s.left = 0
     s.exploited = 0
-    s.flow = BON_SEL
-
-
-@leaf
-def tile_kind(tile):
-    """The body that tile number 1..36 is: planets, then four mines, then four colonial targets."""
-    return min(tile, MINE + int(tile > MINE + 3))
-
-
-@leaf
-def all_tiles(s, t):
-    """The tiles in play as bits of a word: the planets of the group, and the mines and targets for the players."""
-    tiles = np.uint64(0)
-    setup = t.setup[s.num_players]
-    for number in range(1, NUM_PLANETS + 1):
-        tiles |= np.uint64(t.planet[number].min_players <= s.tile_group) << np.uint64(number)
-    tiles |= ((np.uint64(1) << np.uint64(setup.mines)) - np.uint64(1)) << np.uint64(MINE)
-    tiles |= ((np.uint64(1) << np.uint64(setup.targets)) - np.uint64(1)) << np.uint64(MINE + 4)
-    return tiles
+    s.flow = Node.BONUS_ACTION

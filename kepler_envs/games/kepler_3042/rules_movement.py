@@ -25,6 +25,7 @@ from kepler_envs.games.kepler_3042.rules_board import (
     free_space,
     is_empty_space,
     lead,
+    slots,
     station,
     uncolonised_face_up,
 )
@@ -43,36 +44,85 @@ from kepler_envs.games.kepler_3042.state import (
     SPACE_TRAVELS,
     TARGET,
     Node,
+    node_set,
 )
 
-SM, PLACE, MV, MV_DEST, BON_SEL, WD, ENDT = (
-    int(node) for node in (Node.SM, Node.PLACE, Node.MV, Node.MV_DEST, Node.BON_SEL, Node.WD, Node.ENDT)
-)
+NODES = node_set(Node.SPACE_MISSIONS, Node.PLACE, Node.MOVEMENT, Node.DESTINATION, Node.WITHDRAWAL)
+
+
+@helper
+def legal(s, t, mask):
+    """Building a starship, placing it, moving it, withdrawing it."""
+    node = s.node
+    if node == Node.SPACE_MISSIONS:
+        _legal_payments(s, t, mask)
+    elif node == Node.PLACE:
+        _legal_places(s, t, mask)
+    elif node == Node.MOVEMENT:
+        _legal_to_move(s, t, mask)
+    elif node == Node.DESTINATION:
+        _legal_destinations(s, t, mask)
+    else:
+        _legal_to_withdraw(s, mask)
+
+
+@helper
+def apply(s, t, action):
+    """A choice at one of these nodes."""
+    node = s.node
+    if node == Node.SPACE_MISSIONS:
+        _build_ship(s, t, action)
+    elif node == Node.PLACE:
+        _place_ship(s, action)
+    elif node == Node.MOVEMENT:
+        _choose_ship(s, action)
+    elif node == Node.DESTINATION:
+        _move_ship(s, t, action)
+    else:
+        _withdraw(s, action)
+
+
+@leaf
+def goes_on(s, t):
+    """No starship is left that could move, go on, or be withdrawn."""
+    flow = s.flow
+    if flow == Node.MOVEMENT:
+        if _still_movable(s, t) == 0:
+            _end_movement(s)
+            return True
+    elif flow == Node.DESTINATION:
+        if s.took_target and not _can_go_on(s, t):
+            _end_leg(s)
+            return True
+    elif flow == Node.WITHDRAWAL and s.player[s.active].ships_in_supply == MAX_SHIPS:
+        s.flow = Node.END_OF_TURN
+        return True
+    return False
 
 
 # ---------------------------------------------------------------- building
 
 
 @leaf
-def can_pay_starship(t, player, slot):
+def _can_pay_starship(t, player, slot):
     """One energy and one matter of a card, or one energy alone with the highest Space Travels (R)."""
     matter = 0 if extra(t, player, SPACE_TRAVELS) else 1
     return player.cubes[slot, ENERGY] >= 1 and player.cubes[slot, MATTER] >= matter
 
 
 @leaf
-def legal_payments(s, t, mask):
+def _legal_payments(s, t, mask):
     """Space Missions: the cards that can pay for one more starship."""
     player = s.player[s.seat]
     allow(mask, DONE)
     if s.left > 0 and player.ships_in_supply > 0:
-        for slot in range(int(player.colonies) + 1):
-            if can_pay_starship(t, player, slot):
+        for slot in slots(player):
+            if _can_pay_starship(t, player, slot):
                 allow(mask, SLOT + slot)
 
 
 @leaf
-def build_ship(s, t, action):
+def _build_ship(s, t, action):
     """Pay; the place comes next."""
     if action == DONE:
         finish_action(s)
@@ -92,17 +142,17 @@ def build_ship(s, t, action):
 def start_placing(s, source, place_slot):
     s.source = source
     s.place_slot = place_slot
-    s.flow = PLACE
+    s.flow = Node.PLACE
 
 
 @leaf
 def home(s, t, player, slot):
     """The hex of the planet of a slot, Sol for Earth."""
-    return int(t.sol) if slot == EARTH else int(s.planet_hex[player.slot[slot]]) - 1
+    return t.sol if slot == EARTH else s.planet_hex[player.slot[slot]] - 1
 
 
 @helper
-def places_around(s, t, centre):
+def _places_around(s, t, centre):
     """The free hexes beside a planet, or if there are none all nearest ones (R)."""
     free = free_space(s, t)
     reached = neighbours(single(centre))
@@ -114,22 +164,22 @@ def places_around(s, t, centre):
 
 
 @leaf
-def legal_places(s, t, mask):
+def _legal_places(s, t, mask):
     """Beside the planet that paid, or beside any own planet."""
     player = s.player[s.seat]
     if s.place_slot > 0:
-        allow_hexes(mask, HEX, places_around(s, t, home(s, t, player, int(s.place_slot) - 1)))
+        allow_hexes(mask, HEX, _places_around(s, t, home(s, t, player, s.place_slot - 1)))
     else:
-        for slot in range(int(player.colonies) + 1):
-            allow_hexes(mask, HEX, places_around(s, t, home(s, t, player, slot)))
+        for slot in slots(player):
+            allow_hexes(mask, HEX, _places_around(s, t, home(s, t, player, slot)))
     if s.source == BY_CARD:
         allow(mask, DONE)
 
 
 @leaf
-def place_ship(s, action):
-    seat = int(s.seat)
-    source = int(s.source)
+def _place_ship(s, action):
+    seat = s.seat
+    source = s.source
     s.source = 0
     s.place_slot = 0
     if action != DONE:
@@ -138,18 +188,18 @@ def place_ship(s, action):
             ship += 1
         station(s, np.int64(seat), np.int64(ship), action - HEX)
     if source == BY_MISSION:
-        s.flow = SM
+        s.flow = Node.SPACE_MISSIONS
     elif source == BY_CARD:
         s.flow = NEXT_BENEFICIARY
     else:
-        s.flow = BON_SEL
+        s.flow = Node.BONUS_ACTION
 
 
 # ---------------------------------------------------------------- the search
 
 
 @helper
-def destinations(s, t, start, points):
+def _destinations(s, t, start, points):
     """Hexes a starship can end on with so many spaces: through empty space only, and onto a tile as the last step (R).
 
     Starships in empty space do not stop others; tiles that are face down, colonised or occupied cannot be entered.
@@ -165,18 +215,18 @@ def destinations(s, t, start, points):
 
 
 @helper
-def has_destination(s, t, start, points):
+def _has_destination(s, t, start, points):
     """Whether the search finds anything; mostly its first step does."""
     steps = 1
     while steps <= points:
-        if not is_empty(destinations(s, t, np.int64(start), np.int64(steps))):
+        if not is_empty(_destinations(s, t, np.int64(start), np.int64(steps))):
             return True
         steps += 1
     return False
 
 
 @helper
-def search_distance(s, t, start, goal):
+def _search_distance(s, t, start, goal):
     """Spaces it takes to a destination."""
     space = without(members(t.space), members(s.bodies))
     reached = single(start)
@@ -198,14 +248,14 @@ def start_movement(s, source, speed):
     s.source = source
     s.speed = speed
     s.moved = 0
-    s.flow = MV
+    s.flow = Node.MOVEMENT
 
 
 @leaf
-def can_move(s, t, player, ship, speed):
+def _can_move(s, t, player, ship, speed):
     """In empty space (one that has landed only leaves by withdrawal or colonising, R) and with somewhere to go."""
-    place = int(player.ship[ship]) - 1
-    return place >= 0 and is_empty_space(s, t, place) and has_destination(s, t, np.int64(place), np.int64(speed))
+    place = player.ship[ship] - 1
+    return place >= 0 and is_empty_space(s, t, place) and _has_destination(s, t, np.int64(place), np.int64(speed))
 
 
 @helper
@@ -215,19 +265,19 @@ def movable(s, t, seat, speed):
     ships = 0
     if player.ships_in_space > 0:
         for ship in range(MAX_SHIPS):
-            ships |= int(can_move(s, t, player, ship, speed)) << ship
+            ships |= int(_can_move(s, t, player, ship, speed)) << ship
     return ships
 
 
 @leaf
-def still_movable(s, t):
+def _still_movable(s, t):
     """Those that have not moved yet in this movement."""
-    return movable(s, t, np.int64(s.active), np.int64(s.speed)) & ~int(s.moved)
+    return movable(s, t, np.int64(s.active), np.int64(s.speed)) & ~s.moved
 
 
 @leaf
-def legal_to_move(s, t, mask):
-    ships = still_movable(s, t)
+def _legal_to_move(s, t, mask):
+    ships = _still_movable(s, t)
     for ship in range(MAX_SHIPS):
         if ships >> ship & 1:
             allow(mask, SHIP + ship)
@@ -235,84 +285,84 @@ def legal_to_move(s, t, mask):
 
 
 @leaf
-def choose_ship(s, action):
+def _choose_ship(s, action):
     if action == DONE:
-        end_movement(s)
+        _end_movement(s)
         return
     s.moving = action - SHIP + 1
     s.points = s.speed
-    s.flow = MV_DEST
+    s.flow = Node.DESTINATION
 
 
 @leaf
 def mover_hex(s):
     """Where the moving starship is."""
-    return int(s.player[s.active].ship[int(s.moving) - 1]) - 1
+    return s.player[s.active].ship[s.moving - 1] - 1
 
 
 @leaf
-def legal_destinations(s, t, mask):
-    allow_hexes(mask, HEX, destinations(s, t, np.int64(mover_hex(s)), np.int64(s.points)))
+def _legal_destinations(s, t, mask):
+    allow_hexes(mask, HEX, _destinations(s, t, np.int64(mover_hex(s)), np.int64(s.points)))
     if s.took_target:
         allow(mask, DONE)
 
 
 @leaf
-def move_ship(s, t, action):
+def _move_ship(s, t, action):
     """To its destination; a colonial target is taken on the way, and the starship may go on from there (R)."""
     if action == DONE:
-        end_leg(s)
+        _end_leg(s)
         return
-    seat = int(s.active)
+    seat = s.active
     goal = action - HEX
     if s.body[goal] == TARGET:
-        s.points -= search_distance(s, t, mover_hex(s), goal)
+        s.points -= _search_distance(s, t, mover_hex(s), goal)
         s.took_target = 1
         s.body[goal] = 0
         take_out(s.bodies, goal)
         take_out(s.face_up, goal)
-        station(s, np.int64(seat), np.int64(int(s.moving) - 1), goal)
+        station(s, np.int64(seat), np.int64(s.moving - 1), goal)
         lead(s, t, seat, COLONIAL, 1)
     else:
-        station(s, np.int64(seat), np.int64(int(s.moving) - 1), goal)
-        end_leg(s)
+        station(s, np.int64(seat), np.int64(s.moving - 1), goal)
+        _end_leg(s)
 
 
 @helper
-def end_leg(s):
+def _end_leg(s):
     """This starship has moved."""
-    s.moved = int(s.moved) | 1 << int(s.moving) - 1
+    s.moved |= 1 << s.moving - 1
     s.moving = 0
     s.points = 0
     s.took_target = 0
-    s.flow = MV
+    s.flow = Node.MOVEMENT
 
 
 @leaf
-def can_go_on(s, t):
+def _can_go_on(s, t):
     """After a colonial target: spaces left, and somewhere to go."""
-    return has_destination(s, t, np.int64(mover_hex(s)), np.int64(s.points))
+    return _has_destination(s, t, np.int64(mover_hex(s)), np.int64(s.points))
 
 
 @helper
-def end_movement(s):
-    source = int(s.source)
+def _end_movement(s):
+    source = s.source
     s.source = 0
     s.speed = 0
     s.moved = 0
     if source == BY_TURN:
-        s.flow = WD
+        s.flow = Node.WITHDRAWAL
     elif source == BY_CARD:
         s.flow = NEXT_BENEFICIARY
     else:
-        s.flow = BON_SEL
+        s.flow = Node.BONUS_ACTION
 
 
 # ---------------------------------------------------------------- withdrawing
 
 
 @leaf
-def legal_to_withdraw(s, mask):
+def _legal_to_withdraw(s, mask):
     player = s.player[s.seat]
     for ship in range(MAX_SHIPS):
         if player.ship[ship] != 0:
@@ -321,14 +371,14 @@ def legal_to_withdraw(s, mask):
 
 
 @leaf
-def withdraw(s, action):
+def _withdraw(s, action):
     """Back to the supply; from a mine, a cube may be regenerated (R)."""
     if action == DONE:
-        s.flow = ENDT
+        s.flow = Node.END_OF_TURN
         return
-    seat = int(s.seat)
+    seat = s.seat
     ship = action - SHIP
-    on_mine = s.body[int(s.player[seat].ship[ship]) - 1] == MINE
+    on_mine = s.body[s.player[seat].ship[ship] - 1] == MINE
     station(s, np.int64(seat), np.int64(ship), np.int64(-1))
     if on_mine:
         add_reward(s, np.int64(seat), np.int64(REGENERATION + 1))

@@ -7,6 +7,7 @@ import numpy as np
 from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.returns import rank_returns
+from kepler_envs.games.kepler_3042.rules_board import colonies
 from kepler_envs.games.kepler_3042.state import (
     ANTIMATTER,
     MAX_LEVEL,
@@ -43,7 +44,7 @@ FEW_POINTS = 60.0
 
 
 @leaf
-def antimatter_on_planets(player):
+def _antimatter_on_planets(player):
     count = 0
     for slot in range(NUM_SLOTS):
         count += int(player.cubes[slot, ANTIMATTER])
@@ -51,7 +52,7 @@ def antimatter_on_planets(player):
 
 
 @leaf
-def techs_at_least(player, level):
+def _techs_at_least(player, level):
     count = 0
     for tech in range(NUM_TECHS):
         count += player.tech[tech] >= level
@@ -59,7 +60,7 @@ def techs_at_least(player, level):
 
 
 @leaf
-def types_colonised(player):
+def _types_colonised(player):
     count = 0
     for kind in range(NUM_TYPES):
         count += player.colonies_of_type[kind] > 0
@@ -67,7 +68,7 @@ def types_colonised(player):
 
 
 @leaf
-def most_of_a_type(player):
+def _most_of_a_type(player):
     most = 0
     for kind in range(NUM_TYPES):
         most = max(most, int(player.colonies_of_type[kind]))
@@ -75,16 +76,16 @@ def most_of_a_type(player):
 
 
 @leaf
-def terraformed_points(s, t, player):
+def _terraformed_points(s, t, player):
     points = 0
-    for slot in range(1, int(player.colonies) + 1):
+    for slot in colonies(player):
         if s.planet_terraformed[player.slot[slot]]:
             points += int(t.planet[player.slot[slot]].vp)
     return points
 
 
 @leaf
-def zone_points(t, player):
+def _zone_points(t, player):
     points = 0
     for zone in range(NUM_ZONES):
         points += int(t.zone_vp[zone]) * int(player.colonies_in_zone[zone])
@@ -92,7 +93,7 @@ def zone_points(t, player):
 
 
 @leaf
-def track_points(t, player):
+def _track_points(t, player):
     points = 0
     for track in range(NUM_TRACKS):
         points += int(t.track_vp[track, player.track[track]])
@@ -100,46 +101,46 @@ def track_points(t, player):
 
 
 @leaf
-def variety_points(t, player):
+def _variety_points(t, player):
     """A colony on every type of planet."""
-    return int(t.vp_five_types) if types_colonised(player) == NUM_TYPES else 0
+    return int(t.vp_five_types) if _types_colonised(player) == NUM_TYPES else 0
 
 
 @leaf
-def series_points(t, player):
+def _series_points(t, player):
     """Three colonies on planets of one type, once."""
-    return int(t.vp_three_of_a_type) if most_of_a_type(player) >= 3 else 0
+    return int(t.vp_three_of_a_type) if _most_of_a_type(player) >= 3 else 0
 
 
 @leaf
-def mine_points(t, player):
+def _mine_points(t, player):
     return int(t.vp_mine) * int(player.ships_on_mines)
 
 
 @leaf
-def technology_points(t, player):
-    return int(t.vp_max_technology) * techs_at_least(player, MAX_LEVEL)
+def _technology_points(t, player):
+    return int(t.vp_max_technology) * _techs_at_least(player, MAX_LEVEL)
 
 
 @leaf
-def medal_points(t, player):
+def _medal_points(t, player):
     return int(t.vp_medal) * (int(player.medals[0]) + int(player.medals[1]))
 
 
 @leaf
-def antimatter_points(t, player):
-    return int(t.vp_antimatter) * antimatter_on_planets(player)
+def _antimatter_points(t, player):
+    return int(t.vp_antimatter) * _antimatter_on_planets(player)
 
 
 @helper
 def public_points(s, t, seat):
     """All that everybody can see: every term but the objective."""
     player = s.player[seat]
-    points = antimatter_points(t, player) + technology_points(t, player) + medal_points(t, player)
-    points += track_points(t, player) + mine_points(t, player)
+    points = _antimatter_points(t, player) + _technology_points(t, player) + _medal_points(t, player)
+    points += _track_points(t, player) + _mine_points(t, player)
     if player.colonies > 0:
-        points += variety_points(t, player) + series_points(t, player) + zone_points(t, player)
-        points += terraformed_points(s, t, player)
+        points += _variety_points(t, player) + _series_points(t, player) + _zone_points(t, player)
+        points += _terraformed_points(s, t, player)
     return points
 
 
@@ -149,15 +150,15 @@ def write_score_sheet(s, t, seat):
     player = s.player[seat]
     player.objectives_done = satisfied_objectives(s, t, seat) == player.objectives
     sheet = player.score_sheet
-    sheet[ANTIMATTER_TERM] = antimatter_points(t, player)
-    sheet[ALL_FIVE_TYPES_TERM] = variety_points(t, player)
-    sheet[THREE_OF_A_TYPE_TERM] = series_points(t, player)
-    sheet[MINES_TERM] = mine_points(t, player)
-    sheet[MAXIMUM_TECHNOLOGY_TERM] = technology_points(t, player)
-    sheet[MEDALS_TERM] = medal_points(t, player)
-    sheet[ZONES_TERM] = zone_points(t, player)
-    sheet[TRACKS_TERM] = track_points(t, player)
-    sheet[TERRAFORMED_PLANETS_TERM] = terraformed_points(s, t, player)
+    sheet[ANTIMATTER_TERM] = _antimatter_points(t, player)
+    sheet[ALL_FIVE_TYPES_TERM] = _variety_points(t, player)
+    sheet[THREE_OF_A_TYPE_TERM] = _series_points(t, player)
+    sheet[MINES_TERM] = _mine_points(t, player)
+    sheet[MAXIMUM_TECHNOLOGY_TERM] = _technology_points(t, player)
+    sheet[MEDALS_TERM] = _medal_points(t, player)
+    sheet[ZONES_TERM] = _zone_points(t, player)
+    sheet[TRACKS_TERM] = _track_points(t, player)
+    sheet[TERRAFORMED_PLANETS_TERM] = _terraformed_points(s, t, player)
     sheet[OBJECTIVE_TERM] = objective_points(s, t, seat)
 
 
@@ -165,10 +166,10 @@ def write_score_sheet(s, t, seat):
 
 
 @leaf
-def terraformed_like(s, t, player, requirement, subject):
+def _terraformed_like(s, t, player, requirement, subject):
     """Terraformed planets of a type or in a zone."""
     count = 0
-    for slot in range(1, int(player.colonies) + 1):
+    for slot in colonies(player):
         number = int(player.slot[slot])
         place = int(s.planet_hex[number]) - 1
         is_like = t.planet[number].kind == subject
@@ -179,10 +180,10 @@ def terraformed_like(s, t, player, requirement, subject):
 
 
 @leaf
-def most_terraformed_of_a_type(s, t, player):
+def _most_terraformed_of_a_type(s, t, player):
     most = 0
     for kind in range(NUM_TYPES):
-        most = max(most, terraformed_like(s, t, player, np.int64(TERRAFORMED_TYPE), np.int64(kind)))
+        most = max(most, _terraformed_like(s, t, player, np.int64(TERRAFORMED_TYPE), np.int64(kind)))
     return most
 
 
@@ -191,7 +192,7 @@ def achieved(s, t, seat, requirement, subject):
     """How much of what an objective asks for a seat has."""
     player = s.player[seat]
     if requirement in (TERRAFORMED_TYPE, TERRAFORMED_ZONE):
-        return terraformed_like(s, t, player, requirement, subject)
+        return _terraformed_like(s, t, player, requirement, subject)
     if requirement == COLONISED_ZONE:
         return int(player.colonies_in_zone[subject])
     if requirement == COLONISED_EACH_ZONE:
@@ -202,28 +203,28 @@ def achieved(s, t, seat, requirement, subject):
     if requirement == COLONISED_TYPE:
         return int(player.colonies_of_type[subject])
     if requirement == COLONISED_TYPES:
-        return types_colonised(player)
+        return _types_colonised(player)
     if requirement == COLONISED_TOTAL:
         return int(player.colonies)
     if requirement == TERRAFORMED_TOTAL:
         return int(player.terraformed)
     if requirement == TERRAFORMED_SAME_TYPE:
-        return most_terraformed_of_a_type(s, t, player)
+        return _most_terraformed_of_a_type(s, t, player)
     if requirement == TECHS_AT_LEVEL:
-        return techs_at_least(player, subject)
+        return _techs_at_least(player, subject)
     if requirement == ANTIMATTER_ON_PLANETS:
-        return antimatter_on_planets(player)
+        return _antimatter_on_planets(player)
     return int(player.track[subject])
 
 
 @leaf
 def satisfied_objectives(s, t, seat):
     """Bits of the required objectives that a seat satisfies now."""
-    return find_satisfied(s, t, np.int64(seat))
+    return _find_satisfied(s, t, np.int64(seat))
 
 
 @helper
-def find_satisfied(s, t, seat):
+def _find_satisfied(s, t, seat):
     required = np.uint64(s.player[seat].objectives)
     done = np.uint64(0)
     for number in range(NUM_OBJECTIVES):
@@ -258,7 +259,7 @@ def scores(s, t, out):
 def highest_terraformed(s, player):
     """The number that decides between equal points (R)."""
     highest = 0
-    for slot in range(1, int(player.colonies) + 1):
+    for slot in colonies(player):
         if s.planet_terraformed[player.slot[slot]]:
             highest = max(highest, int(player.slot[slot]))
     return highest

@@ -73,42 +73,47 @@ assert MOST_REWARDS <= REWARD_SLOTS
 BY_MISSION, BY_LOGISTICS, BY_CARD = 0, 1, 3
 """Why a starship is placed: ``source`` at PLACE."""
 BY_PROPULSION, BY_PLANNING, BY_TURN = 0, 1, 2
-"""Why starships move: ``source`` at MV and MV_DEST, or BY_CARD."""
+"""Why starships move: ``source`` at MOVEMENT and DESTINATION, or BY_CARD."""
 
 
 class Node(IntEnum):
-    """What the deciding seat is asked for."""
+    """What the deciding seat is asked for. The comments begin with the name in the specification where that is another one."""
 
-    SETUP_TECH = 0  # a first technology
+    FIRST_TECHNOLOGY = 0  # SETUP_TECH: a first technology
     SOLO_BONUS = 1  # the kind of a bonus cube
-    MAIN = 2  # the main action
-    SM = 3  # Space Missions: the card that pays for a starship
+    MAIN_ACTION = 2  # MAIN: the main action
+    SPACE_MISSIONS = 3  # SM: the card that pays for a starship
     PLACE = 4  # where a new starship stands
-    CS = 5  # Colony Seeding: the starship that becomes a colony
-    TD = 6  # Technological Development: what to advance
-    TD_PAY = 7  # which card pays
-    MV = 8  # which starship moves
-    MV_DEST = 9  # where to
-    TF = 10  # the planet to terraform
-    GM_TRACK = 11  # Galactic Mapping: the track to advance on
-    GM_FLIP = 12  # the tile to turn up
-    ES = 13  # Energy Storage: the card that gets the energy
-    PE = 14  # Planetary Exploitation: the planet that produces
-    AG = 15  # Antimatter Generation: the card that gets the antimatter
-    BON_SEL = 16  # a bonus action
-    BON_BURN = 17  # the cube that is burned for it
-    BON_ANTI = 18  # the card that gets the antimatter
-    WD = 19  # a starship to withdraw
-    ENDT = 20  # the end of the turn
-    PC_TECH = 21  # progress cards: the technology to advance for free
-    PC_BURN = 22  # the cube that is burned for it
-    PC_PROD = 23  # the card that produces
-    PC_EXPL = 24  # the planet that produces
-    PC_FLIP = 25  # the tile to turn up
-    PC_REGEN = 26  # the cube that comes back from the pit
-    P_REGEN = 27  # a track's icon: the cube that comes back
-    P_PROD = 28  # the card that produces
+    COLONY_SEEDING = 5  # CS: the starship that becomes a colony
+    TECHNOLOGICAL_DEVELOPMENT = 6  # TD: what to advance
+    DEVELOPMENT_PAYMENT = 7  # TD_PAY: which card pays
+    MOVEMENT = 8  # MV: which starship moves
+    DESTINATION = 9  # MV_DEST: where to
+    TERRAFORMING = 10  # TF: the planet to terraform
+    MAPPING_TRACK = 11  # GM_TRACK: Galactic Mapping: the track to advance on
+    MAPPING_TILE = 12  # GM_FLIP: the tile to turn up
+    ENERGY_STORAGE = 13  # ES: the card that gets the energy
+    PLANETARY_EXPLOITATION = 14  # PE: the planet that produces
+    ANTIMATTER_GENERATION = 15  # AG: the card that gets the antimatter
+    BONUS_ACTION = 16  # BON_SEL: a bonus action
+    BONUS_BURN = 17  # BON_BURN: the cube that is burned for it
+    BONUS_ANTIMATTER = 18  # BON_ANTI: the card that gets the antimatter
+    WITHDRAWAL = 19  # WD: a starship to withdraw
+    END_OF_TURN = 20  # ENDT: the end of the turn
+    CARD_TECHNOLOGY = 21  # PC_TECH: progress cards: the technology to advance for free
+    CARD_BURN = 22  # PC_BURN: the cube that is burned for it
+    CARD_PRODUCTION = 23  # PC_PROD: the card that produces
+    CARD_EXPLOITATION = 24  # PC_EXPL: the planet that produces
+    CARD_TILE = 25  # PC_FLIP: the tile to turn up
+    CARD_REGENERATION = 26  # PC_REGEN: the cube that comes back from the pit
+    REWARD_REGENERATION = 27  # P_REGEN: a track's icon: the cube that comes back
+    REWARD_PRODUCTION = 28  # P_PROD: the card that produces
     OVER = 29
+
+
+def node_set(*nodes: Node) -> np.uint64:
+    """Nodes as the bits of a word."""
+    return np.uint64(sum(1 << node for node in nodes))
 
 
 NEXT_BENEFICIARY = len(Node)
@@ -250,18 +255,18 @@ STATE = np.dtype(
         ("allocations", "i1"),  # left this turn, 0..4
         ("bonus_used", "i1"),  # bits of the bonus actions done this turn
         ("second_free", "i1"),  # 1: the next bonus action burns nothing
-        ("bonus", "i1"),  # at BON_BURN: 1 + bonus action
+        ("bonus", "i1"),  # at BONUS_BURN: 1 + bonus action
         # the action; 0 where it has no meaning
         ("left", "i1"),  # how often it can be repeated (starships, tiles, planets, cubes)
         ("exploited", "i1"),  # bits of the slots that have produced in this action
-        ("technology", "i1"),  # at TD_PAY, PC_BURN: 1 + technology
-        ("source", "i1"),  # at PLACE, MV, MV_DEST: see BY_MISSION, BY_PROPULSION
+        ("technology", "i1"),  # at DEVELOPMENT_PAYMENT, CARD_BURN: 1 + technology
+        ("source", "i1"),  # at PLACE, MOVEMENT, DESTINATION: see BY_MISSION, BY_PROPULSION
         ("place_slot", "i1"),  # at PLACE: 1 + slot of the card that paid; 0 next to any own planet
-        ("speed", "i1"),  # at MV, MV_DEST: spaces of each starship
+        ("speed", "i1"),  # at MOVEMENT, DESTINATION: spaces of each starship
         ("moved", "i1"),  # bits of the starships that have moved
-        ("moving", "i1"),  # at MV_DEST: 1 + starship
-        ("points", "i1"),  # at MV_DEST: spaces it has left
-        ("took_target", "i1"),  # at MV_DEST: 1 if it has taken a colonial target on this way
+        ("moving", "i1"),  # at DESTINATION: 1 + starship
+        ("points", "i1"),  # at DESTINATION: spaces it has left
+        ("took_target", "i1"),  # at DESTINATION: 1 if it has taken a colonial target on this way
         ("player", PLAYER, (MAX_PLAYERS,)),
     ],
     align=True,

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from kepler_envs.games.kepler_3042.components import (
-    BENEFITS,
-    MOST_OBJECTIVE_VP,
-    MOST_TERRAFORM_VP,
-    MOST_TRACK_VP,
-    NUMBERS,
-    OBJECTIVE_ARGUMENTS,
-)
+from kepler_envs.games.kepler_3042.components import NUMBERS
+from kepler_envs.games.kepler_3042.components_objectives import MOST_OBJECTIVE_VP, OBJECTIVE_ARGUMENTS
+from kepler_envs.games.kepler_3042.components_planets import MOST_TERRAFORM_VP
+from kepler_envs.games.kepler_3042.components_technologies import BENEFITS, MOST_TRACK_VP
 from kepler_envs.games.kepler_3042.state import MAX_LEVEL, MOST_LEADERSHIP, ROUNDS, TRACK_END
 from tests.component_file import Rows, own_rows
 

@@ -20,7 +20,8 @@ from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kepler_3042.components import DEFAULT_FILE
 from kepler_envs.games.kepler_3042.state import NEXT_BENEFICIARY, Node, Phase
 from tests.games.kepler_3042.scenario import (
-    DONE,
+    DONE_ID,
+    FIRST_HEX_ID,
     MEDAL_SPACES,
     MINE,
     NEIGHBOURS,
@@ -29,7 +30,6 @@ from tests.games.kepler_3042.scenario import (
     Position,
     Seat,
     steps_between,
-    to_hex,
 )
 
 EAGER = frozenset([1, 2, 3, 5, 8, 10, 14, *range(16, 35), *range(158, 576)])
@@ -41,11 +41,11 @@ REVEALS = ("hex.planet", "hex.body", "card")
 
 def possible_nodes(config: Configuration) -> set[Node]:
     """The nodes that random games come to: bonus cubes follow a level that brought some, and random players hardly colonise."""
-    without = {Node.OVER, Node.PC_EXPL}
+    without = {Node.OVER, Node.CARD_EXPLOITATION}
     if not config.values["bonus"]:
         without.add(Node.SOLO_BONUS)
     if config.num_players == 1:
-        without.add(Node.TD_PAY)
+        without.add(Node.DEVELOPMENT_PAYMENT)
     return set(Node) - without
 
 
@@ -201,8 +201,8 @@ def most_rewards(numbers: Numbers, players: int) -> int:
 
 
 PHASE_OF = {
-    **dict.fromkeys((Node.SETUP_TECH, Node.SOLO_BONUS), Phase.SETUP),
-    **dict.fromkeys((node for node in Node if node.name.startswith("PC_")), Phase.CLEANUP),
+    **dict.fromkeys((Node.FIRST_TECHNOLOGY, Node.SOLO_BONUS), Phase.SETUP),
+    **dict.fromkeys((node for node in Node if node.name.startswith("CARD_")), Phase.CLEANUP),
     Node.OVER: Phase.OVER,
 }
 
@@ -212,7 +212,9 @@ def check_turn(position: Position, numbers: Numbers) -> None:
     flow, players = position.flow, len(position.seats)
     assert 0 <= position.round <= 16 and (position.round == 0) == (position.phase == Phase.SETUP)
     assert (position.node == Node.OVER) == (position.end == TERMINATED) == (position.phase == Phase.OVER)
-    if flow != NEXT_BENEFICIARY and not (flow in (Node.PLACE, Node.MV, Node.MV_DEST) and position.source == 3):
+    if flow != NEXT_BENEFICIARY and not (
+        flow in (Node.PLACE, Node.MOVEMENT, Node.DESTINATION) and position.source == 3
+    ):
         assert position.phase == PHASE_OF.get(Node(flow), Phase.TURNS)
     else:
         assert position.phase == Phase.CLEANUP
@@ -223,18 +225,29 @@ def check_turn(position: Position, numbers: Numbers) -> None:
         assert not (position.conversions or position.allocations or position.bonus_used or position.second_free)
     if position.rewards:
         seat, kind = position.rewards[0]
-        assert position.turn == seat and position.node == (Node.P_REGEN if kind == 2 else Node.P_PROD)
+        assert position.turn == seat and position.node == (
+            Node.REWARD_REGENERATION if kind == 2 else Node.REWARD_PRODUCTION
+        )
         assert len(position.rewards) <= most_rewards(numbers, players)
     else:
         assert (position.node, position.turn) == (flow, position.active)
-    assert (position.moving is not None) == (flow == Node.MV_DEST)
+    assert (position.moving is not None) == (flow == Node.DESTINATION)
     assert position.moving is not None or not (position.points or position.took_target)
-    assert flow in (Node.MV, Node.MV_DEST) or not (position.speed or position.moved)
-    assert flow in (Node.MV, Node.MV_DEST, Node.PLACE) or position.source == 0
-    assert (position.bonus is not None) == (flow == Node.BON_BURN)
-    assert (position.technology is not None) == (flow in (Node.TD_PAY, Node.PC_BURN))
-    assert flow == Node.PE or not position.exploited
-    counted = (Node.SM, Node.PLACE, Node.PE, Node.GM_FLIP, Node.SOLO_BONUS, Node.PC_FLIP, Node.PC_REGEN, Node.PC_BURN)
+    assert flow in (Node.MOVEMENT, Node.DESTINATION) or not (position.speed or position.moved)
+    assert flow in (Node.MOVEMENT, Node.DESTINATION, Node.PLACE) or position.source == 0
+    assert (position.bonus is not None) == (flow == Node.BONUS_BURN)
+    assert (position.technology is not None) == (flow in (Node.DEVELOPMENT_PAYMENT, Node.CARD_BURN))
+    assert flow == Node.PLANETARY_EXPLOITATION or not position.exploited
+    counted = (
+        Node.SPACE_MISSIONS,
+        Node.PLACE,
+        Node.PLANETARY_EXPLOITATION,
+        Node.MAPPING_TILE,
+        Node.SOLO_BONUS,
+        Node.CARD_TILE,
+        Node.CARD_REGENERATION,
+        Node.CARD_BURN,
+    )
     assert flow in counted or position.left == 0
     assert flow != Node.PLACE or position.source == 0 or position.left == 0
 
@@ -279,12 +292,12 @@ def check_legal(position: Position, numbers: Numbers, snapshot: Snapshot) -> Non
     seat = position.seats[position.turn]
     if position.phase != Phase.TURNS or position.turn != position.active:
         assert not any(56 <= action < 158 for action in legal)
-    if position.node == Node.MAIN:
+    if position.node == Node.MAIN_ACTION:
         assert {action for action in legal if action < 56} == set(range(1, 10)) - {1 + seat.action_cube}
-    if position.node == Node.MV_DEST:
+    if position.node == Node.DESTINATION:
         places = reachable(position, numbers, seat.ships[position.moving], position.points)
-        assert legal == {to_hex(place) for place in places} | ({DONE} if position.took_target else set())
-    elif position.node == Node.MV:
+        assert legal == {FIRST_HEX_ID + place for place in places} | ({DONE_ID} if position.took_target else set())
+    elif position.node == Node.MOVEMENT:
         ships = {
             index
             for index, place in enumerate(seat.ships)
@@ -296,9 +309,9 @@ def check_legal(position: Position, numbers: Numbers, snapshot: Snapshot) -> Non
         slots = range(1 + len(seat.planets)) if position.place_slot is None else [position.place_slot]
         centres = [SOL if number == 0 else position.hex_of(seat.planets[number - 1]) for number in slots]
         places = set().union(*(places_for_a_ship(position, numbers, centre) for centre in centres))
-        assert legal - {DONE} == {to_hex(place) for place in places}
-    elif position.node in (Node.GM_FLIP, Node.PC_FLIP):
-        assert legal - {DONE} == {to_hex(place) for place in set(position.tiles) - position.face_up}
+        assert legal - {DONE_ID} == {FIRST_HEX_ID + place for place in places}
+    elif position.node in (Node.MAPPING_TILE, Node.CARD_TILE):
+        assert legal - {DONE_ID} == {FIRST_HEX_ID + place for place in set(position.tiles) - position.face_up}
 
 
 # ---------------------------------------------------------------- points and the observation, worked out plainly
@@ -413,7 +426,7 @@ def planes(position: Position, numbers: Numbers, observer: int, relative: dict[i
         board["ship_owner"][place] = relative[seat]
         board["own_ship"][place] = index + 1 if seat == observer else 0
     active = position.seats[position.active]
-    if position.flow == Node.MV_DEST:
+    if position.flow == Node.DESTINATION:
         board["focus"][active.ships[position.moving]] = 1
     elif position.flow == Node.PLACE and position.source == 0:
         slot = position.place_slot
@@ -493,14 +506,17 @@ def check_decision(before: Any, action: int, after: Any, config: Configuration) 
         )
         assert one.planets == other.planets[: len(one.planets)]
     assert old.terraformed <= new.terraformed
-    if old.node == Node.MAIN and 1 <= action <= 9:
+    if old.node == Node.MAIN_ACTION and 1 <= action <= 9:
         assert old.seats[seat].action_cube != new.seats[seat].action_cube == action - 1
-    elif old.node != Node.MAIN:
+    elif old.node != Node.MAIN_ACTION:
         assert old.seats[seat].action_cube == new.seats[seat].action_cube
     if 10 <= action < 16:
         assert action - 10 not in old.bonus_used
     burned = sum(new.seats[seat].pit) - sum(old.seats[seat].pit)
-    by_bonus, by_card = old.node in (Node.BON_SEL, Node.BON_BURN), old.node in (Node.PC_TECH, Node.PC_BURN)
+    by_bonus, by_card = (
+        old.node in (Node.BONUS_ACTION, Node.BONUS_BURN),
+        old.node in (Node.CARD_TECHNOLOGY, Node.CARD_BURN),
+    )
     assert burned <= (1 if by_bonus else 3 if by_card else 0)  # the last cubes are burned unasked
     assert new.round in (old.round, old.round + 1)
     assert new.deck == old.deck and [own.objectives for own in new.seats] == [own.objectives for own in old.seats]

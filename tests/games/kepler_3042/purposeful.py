@@ -6,8 +6,19 @@ from collections.abc import Callable
 from random import Random
 
 from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.games.kepler_3042.state import Node
-from tests.games.kepler_3042.scenario import DONE, MINE, Position, main, steps_between
+from kepler_envs.games.kepler_3042.state import (
+    ANTIMATTER_GENERATION,
+    COLONY_SEEDING,
+    ENERGY_STORAGE,
+    GALACTIC_MAPPING,
+    PLANETARY_EXPLOITATION,
+    SPACE_MISSIONS,
+    STELLAR_PROPULSION,
+    TECHNOLOGICAL_DEVELOPMENT,
+    TERRAFORM,
+    Node,
+)
+from tests.games.kepler_3042.scenario import DONE_ID, FIRST_HEX_ID, FIRST_MAIN_ID, MINE, Position, steps_between
 
 
 def purposeful(seed: int, share: float = 0.8) -> Callable[[Snapshot], int]:
@@ -19,13 +30,15 @@ def purposeful(seed: int, share: float = 0.8) -> Callable[[Snapshot], int]:
         if random.random() > share:
             return random.choice(legal)
         position = Position.read(snapshot.state)
-        if position.node == Node.MAIN:
+        if position.node == Node.MAIN_ACTION:
             return _main_action(position, legal, random)
-        if position.node in (Node.MV_DEST, Node.PLACE):
-            return min(legal, key=lambda action: _way(position, action - 158) if action >= 158 else 99)
-        if position.node in (Node.WD, Node.ENDT):
-            return DONE
-        proper = [action for action in legal if action != DONE and not 56 <= action < 158]
+        if position.node in (Node.DESTINATION, Node.PLACE):
+            return min(
+                legal, key=lambda action: _way(position, action - FIRST_HEX_ID) if action >= FIRST_HEX_ID else 99
+            )
+        if position.node in (Node.WITHDRAWAL, Node.END_OF_TURN):
+            return DONE_ID
+        proper = [action for action in legal if action != DONE_ID and not 56 <= action < FIRST_HEX_ID]
         return random.choice(proper or legal)
 
     return choose
@@ -44,13 +57,13 @@ def _main_action(position: Position, legal: list[int], random: Random) -> int:
     in_space = [place for place in own.ships if place is not None and place not in position.tiles]
     wanted = []
     if on_planets and len(own.planets) < 5:
-        wanted.append(main(1))
+        wanted.append(COLONY_SEEDING)
     if own.planets:
-        wanted += [main(4), main(7)]
+        wanted += [TERRAFORM, PLANETARY_EXPLOITATION]
     if in_space:
-        wanted.append(main(3))
+        wanted.append(STELLAR_PROPULSION)
     if own.ships.count(None) >= 2 and min(own.cubes[0][:2]) > 0:
-        wanted.append(main(0))
-    wanted += [main(2), main(5), main(6), main(8)]
-    first = [action for action in wanted if action in legal]
+        wanted.append(SPACE_MISSIONS)
+    wanted += [TECHNOLOGICAL_DEVELOPMENT, GALACTIC_MAPPING, ENERGY_STORAGE, ANTIMATTER_GENERATION]
+    first = [FIRST_MAIN_ID + chosen for chosen in wanted if FIRST_MAIN_ID + chosen in legal]
     return first[0] if random.random() < 0.5 else random.choice(first)

@@ -26,55 +26,13 @@ REGENERATE = 2
 COLONIAL, TECHNOLOGICAL = 0, 1
 MEDAL_SPACES = (4, 7, 10, 13, 16)
 
-# ---------------------------------------------------------------- ids, as the specification numbers them
-
-DONE = 0
-
-
-def main(action: int) -> int:
-    return 1 + action
-
-
-def bonus(number: int) -> int:
-    return 10 + number
-
-
-def tech(number: int) -> int:
-    """``number`` from 1 (I) to 5 (V)."""
-    return 16 + number - 1
-
-
-def track(number: int) -> int:
-    return 21 + number
-
-
-def slot(number: int) -> int:
-    return 23 + number
-
-
-def ship(number: int) -> int:
-    return 29 + number
-
-
-def resource(kind: int) -> int:
-    return 32 + kind
-
-
-def burn(place: int, kind: int) -> int:
-    """``place`` 0 is storage, 1 Earth, 2.. the colonies."""
-    return 35 + 3 * place + kind
-
-
-def convert(its_slot: int, direction: int) -> int:
-    return 56 + 2 * its_slot + direction
-
-
-def allocate(giver: int, taker: int, kind: int) -> int:
-    return 68 + 3 * (5 * giver + taker - (taker > giver)) + kind
-
-
-def to_hex(hex_id: int) -> int:
-    return 158 + hex_id
+DONE = "done"
+ADVANCES = [
+    f"advance {technology}"
+    for technology in ("Space Travels", "Quantum Physics", "Energy Development", "Terraforming", "Antimatter Science")
+]
+DONE_ID, FIRST_MAIN_ID, FIRST_HEX_ID = 0, 1, 158
+"""Ids, as the specification numbers them, for what goes through all that is legal."""
 
 
 # ---------------------------------------------------------------- the grid
@@ -93,6 +51,12 @@ def steps_between(one: int, other: int) -> int:
 
 
 NEIGHBOURS = {one: [other for other in range(418) if steps_between(one, other) == 1] for one in range(418)}
+
+
+def to_hex(hex_id: int) -> str:
+    """The text of the choice of a hex."""
+    row, column = row_column(hex_id)
+    return f"hex {hex_id} (row {row}, column {column})"
 
 
 # ---------------------------------------------------------------- a position
@@ -134,8 +98,8 @@ class Position:
     first: int = 0
     turn_index: int = 0
     active: int = 0
-    flow: int = Node.MAIN  # a node, or NEXT_BENEFICIARY
-    node: Node = Node.MAIN
+    flow: int = Node.MAIN_ACTION  # a node, or NEXT_BENEFICIARY
+    node: Node = Node.MAIN_ACTION
     turn: int = 0  # the seat that decides
     beneficiaries: set[int] = field(default_factory=set)
     rewards: list[tuple[int, int]] = field(default_factory=list)  # (seat, E, M or REGENERATE)
@@ -331,7 +295,7 @@ def scenario(
     config = config or GAME.configure(players)
     position = Position.read(Snapshot.deal(config, 1).state)
     position.round, position.phase, position.first, position.active, position.turn = 1, Phase.TURNS, 0, 0, 0
-    position.flow = position.node = Node.MAIN
+    position.flow = position.node = Node.MAIN_ACTION
     position.left = 0
     if bodies is not None:
         position.tiles, position.face_up = dict(bodies), set(bodies)
@@ -369,19 +333,24 @@ class Play:
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
 
-    def legal(self) -> set[int]:
-        """The legal ids of the current node."""
-        return set(self.snapshot.legal_actions())
+    def legal(self) -> set[str]:
+        """What may be done at the current node, in words."""
+        return {self.snapshot.config.actions.text(action) for action in self.snapshot.legal_actions()}
 
-    def choices(self) -> set[int]:
-        """The legal ids without conversions and allocations."""
-        return {action for action in self.legal() if not 56 <= action < 158}
+    def places(self) -> set[int]:
+        """The hexes that may be chosen."""
+        return {action - FIRST_HEX_ID for action in self.snapshot.legal_actions() if action >= FIRST_HEX_ID}
 
-    def play(self, *actions: int) -> Play:
+    def play(self, *texts: str) -> Play:
         """Take these decisions, which must be legal."""
-        for action in actions:
-            assert action in self.legal(), f"{action} is not legal at {self.node.name}; legal: {sorted(self.legal())}"
-            self.snapshot = self.snapshot.apply(action)
+        for text in texts:
+            assert text in self.legal(), f"{text!r} is not legal at {self.node.name}; legal: {sorted(self.legal())}"
+            self.snapshot = self.snapshot.apply(self.snapshot.config.actions.id_of(text))
+        return self
+
+    def play_first(self) -> Play:
+        """Take the legal decision with the lowest id, mostly: done."""
+        self.snapshot = self.snapshot.apply(min(self.snapshot.legal_actions()))
         return self
 
     @property
@@ -409,7 +378,7 @@ class Play:
         return self.snapshot.results()[1].tolist()
 
     def pass_to(self, node: Node) -> Play:
-        """Take the lowest id (mostly: done) up to a node or the end of the game."""
+        """Take first decisions up to a node or the end of the game."""
         while not self.over and self.node != node:
-            self.play(min(self.legal()))
+            self.play_first()
         return self

@@ -20,8 +20,8 @@ def finished(campaign: Campaign, points: int, satisfied: bool = True) -> Snapsho
     """The end of the campaign's level with these points; medals make up for what is lacking."""
     config = campaign.configuration()
     start = Play(Snapshot.deal(config, 1))
-    while start.node != Node.MAIN:
-        start.play(min(start.legal()))
+    while start.node != Node.MAIN_ACTION:
+        start.play_first()
     position = start.position
     own = position.seats[0]
     if satisfied:  # campaign 1: two technologies at level 4, three antimatter, an alien colony, the technological track
@@ -33,7 +33,7 @@ def finished(campaign: Campaign, points: int, satisfied: bool = True) -> Snapsho
         position.face_up.add(position.hex_of(26))
     position.track_medals = [set(), set()]
     position.round, position.phase, position.active, position.turn, position.turn_index = 16, Phase.CLEANUP, 0, 0, 1
-    position.flow = position.node = Node.PC_PROD
+    position.flow = position.node = Node.CARD_PRODUCTION
     position.conversions = position.allocations = 0
     position.deck = [*(card for card in range(1, 18) if card not in (2, 9)), 9]
     before = int(Play(position.write(config)).play(DONE).snapshot.results()[1][0])

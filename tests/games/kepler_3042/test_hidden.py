@@ -14,7 +14,7 @@ from kepler_envs.engine.snapshot import Snapshot
 from tests.effort import games_to_play
 from tests.games.kepler_3042.invariants import check_invariants
 from tests.games.kepler_3042.purposeful import purposeful
-from tests.games.kepler_3042.scenario import GAME, Play, Position, main, scenario, to_hex, track
+from tests.games.kepler_3042.scenario import GAME, Play, Position, scenario, to_hex
 
 Scramble = Callable[[Position, int, Random], None]
 CARDS = {1: [card for card in range(1, 19) if card != 2]}
@@ -120,7 +120,7 @@ def test_everything_hidden_is_redrawn() -> None:
 
 
 def test_a_tile_that_is_turned_up_is_known_to_all() -> None:
-    game = scenario().play(main(5), track(0))
+    game = scenario().play("main action Galactic Mapping", "advance on the colonial track")
     position = game.position
     place = min(set(position.tiles) - position.face_up)
     config = game.snapshot.config

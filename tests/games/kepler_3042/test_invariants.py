@@ -38,7 +38,7 @@ def play_checked(config: Configuration, seed: int, share: float = 0.8) -> tuple[
     while not position.over:
         before, action = position, choose(position)
         events[before.node.name] += 1
-        if before.node == Node.MAIN and action < 10:
+        if before.node == Node.MAIN_ACTION and action < 10:
             own_turns[int(before.state["round_number"]), before.seat] += 1
         position = before.apply(action)
         check_decision(before.state, action, position.state, config)

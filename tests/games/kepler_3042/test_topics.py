@@ -1,0 +1,64 @@
+"""How the rules are divided: each node belongs to one topic, and what only its own file uses begins with an underscore."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import kepler_envs
+from kepler_envs.games.kepler_3042 import (
+    rules_actions,
+    rules_bonus,
+    rules_cards,
+    rules_movement,
+    rules_quantum,
+    setup,
+)
+from kepler_envs.games.kepler_3042.state import Node
+
+TOPICS = (setup, rules_actions, rules_bonus, rules_cards, rules_movement)
+PACKAGE = Path(kepler_envs.__file__).parent
+RULES = sorted((PACKAGE / "games" / "kepler_3042").glob("*.py"))
+RESULTS = {"highest_terraformed", "standing", "has_succeeded", "share_by_winning", "objective_points"}
+"""Of the final results; they have no underscores yet."""
+
+
+def nodes_of(word: int) -> set[Node]:
+    return {node for node in Node if int(word) >> node & 1}
+
+
+def test_every_node_belongs_to_one_topic() -> None:
+    """The end of a turn is the only node of the course of the game, and the end of the game is nobody's."""
+    listed = [node for topic in TOPICS for node in nodes_of(topic.NODES)]
+    assert sorted(listed) == sorted(set(Node) - {Node.END_OF_TURN, Node.OVER})
+
+
+def test_quantum_operations_are_possible_where_the_specification_says() -> None:
+    """Not where something chosen is still to be paid or placed, nor on a progress card."""
+    without = {
+        Node.FIRST_TECHNOLOGY, Node.SOLO_BONUS, Node.PLACE, Node.DEVELOPMENT_PAYMENT, Node.DESTINATION, Node.MAPPING_TILE,
+        Node.BONUS_BURN, Node.BONUS_ANTIMATTER, Node.OVER, *(node for node in Node if node.name.startswith("CARD_")),
+    }  # fmt: skip
+    assert nodes_of(rules_quantum.NODES) == set(Node) - without
+
+
+def taken_from_others(path: Path) -> set[tuple[str, str]]:
+    """(file, function) of everything that a file of this game imports, or uses of a file that it imports."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    imports = [
+        found for found in ast.walk(tree) if isinstance(found, ast.ImportFrom) and "kepler_3042" in str(found.module)
+    ]
+    files = {alias.asname or alias.name: alias.name for found in imports for alias in found.names}
+    taken = {(str(found.module).split(".")[-1], alias.name) for found in imports for alias in found.names}
+    for found in ast.walk(tree):
+        if isinstance(found, ast.Attribute) and isinstance(found.value, ast.Name) and found.value.id in files:
+            taken.add((files[found.value.id], found.attr))
+    return taken
+
+
+def test_a_leading_underscore_means_used_in_this_file_only() -> None:
+    taken = set().union(*(taken_from_others(path) for path in [*RULES, PACKAGE / "bots" / "greedy" / "kepler_3042.py"]))
+    for path in RULES:
+        for found in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(found, ast.FunctionDef) and found.decorator_list and found.name not in RESULTS:
+                assert ((path.stem, found.name) in taken) != found.name.startswith("_"), f"{path.name}: {found.name}"
