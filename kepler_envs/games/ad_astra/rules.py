@@ -10,7 +10,7 @@ import numpy as np
 
 from kepler_envs.engine.bits import bit, bit_count, lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.engine.returns import rank_returns
+from kepler_envs.engine.returns import ahead_of_others, ranks_by, returns_by_rank, scores_of
 from kepler_envs.engine.rng import below
 from kepler_envs.games.ad_astra import rules_artifacts as artifacts
 from kepler_envs.games.ad_astra import rules_building as building
@@ -296,38 +296,17 @@ def apply(s, t, action):
 # ---------------------------------------------------------------- results
 
 
-@helper
-def scores(s, t, out):
-    """Victory points."""
-    for seat in range(int(s.num_players)):
-        out[seat] = s.player[seat].points
+@leaf
+def _points(s, t, seat):
+    return int(s.player[seat].points)
 
 
-@helper
-def ranks(s, t, out):
-    """Most points is first; equal points share the rank."""
-    n = int(s.num_players)
-    for seat in range(n):
-        rank = 1
-        for other in range(n):
-            if s.player[other].points > s.player[seat].points:
-                rank += 1
-        out[seat] = rank
+@leaf
+def _points_that_end_the_game(s, t):
+    return t.end_points
 
 
-@helper
-def returns(s, t, final_ranks, out):
-    """The mean over all others of +1 (ahead of them), 0 (level), -1 (behind)."""
-    rank_returns(final_ranks, int(s.num_players), out)
-
-
-@helper
-def potential(s, t, out):
-    """Shaping: coefficient x (own points - mean of the others') / points that end the game."""
-    n = int(s.num_players)
-    total = 0
-    for seat in range(n):
-        total += int(s.player[seat].points)
-    for seat in range(n):
-        own = int(s.player[seat].points)
-        out[seat] = s.shaping * (own - (total - own) / (n - 1)) / t.end_points
+scores = scores_of(_points)
+ranks = ranks_by(_points)
+returns = returns_by_rank
+potential = ahead_of_others(_points, _points_that_end_the_game)

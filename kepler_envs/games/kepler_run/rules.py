@@ -11,7 +11,7 @@ import numpy as np
 from kepler_envs.engine.bits import allow, allow_word, bit, has, lowest, without_lowest
 from kepler_envs.engine.game import TERMINATED
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.engine.returns import rank_returns, win_returns
+from kepler_envs.engine.returns import ahead_of_mean, ranks_by, returns_by, scores_of
 from kepler_envs.engine.rng import below
 from kepler_envs.games.kepler_run.actions import (
     BOOSTER,
@@ -44,17 +44,16 @@ from kepler_envs.games.kepler_run.state import (
     RANDOM_FIRST_PLAYER,
     REFUEL,
     REROUTE,
+    REWARD_MODES,
     ROW_CARD,
     ROW_SLOTS,
     SECTOR_SIZE,
     SLING_PART,
     Node,
-    RewardMode,
 )
 
 IN_DRAFT, IN_TARGET, IN_CONTRACT = int(Node.DRAFT), int(Node.TARGET), int(Node.CONTRACT)
 IN_LOAD, IN_FLY, OVER = int(Node.LOAD), int(Node.FLY), int(Node.OVER)
-WIN = int(RewardMode.WIN)
 NO_CARD = np.zeros(1, ROW_CARD)
 
 
@@ -611,46 +610,25 @@ def _score_stations(s, t):
 # ---------------------------------------------------------------- results (6)
 
 
-@helper
-def scores(s, t, out):
-    """Victory points."""
-    for seat in range(int(s.num_players)):
-        out[seat] = s.player[seat].vp
-
-
-@helper
-def ranks(s, t, out):
-    """Most victory points is first, then most fuel on the ship; players equal in both share the rank."""
-    n = int(s.num_players)
-    for seat in range(n):
-        rank = 1
-        for other in range(n):
-            if _result(s.player[other]) > _result(s.player[seat]):
-                rank += 1
-        out[seat] = rank
+@leaf
+def _points(s, t, seat):
+    return s.player[seat].vp
 
 
 @leaf
-def _result(player):
-    """Points and fuel as one number."""
+def _points_and_fuel(s, t, seat):
+    """Most victory points is first, then most fuel on the ship; players equal in both share the rank."""
+    player = s.player[seat]
     return int(player.vp) * 128 + int(player.fuel)
 
 
-@helper
-def returns(s, t, final_ranks, out):
-    """Zero-sum final rewards, by rank (default) or by winning."""
-    if s.reward_mode == WIN:
-        win_returns(final_ranks, int(s.num_players), out)
-    else:
-        rank_returns(final_ranks, int(s.num_players), out)
+@leaf
+def _points_of_ended_rounds(s, t, seat):
+    """What shaping has paid for: it pays when a round ends."""
+    return int(s.player[seat].vp_paid)
 
 
-@helper
-def potential(s, t, out):
-    """Shaping: coefficient x (own points - mean of all), as they stood when the last round ended."""
-    n = int(s.num_players)
-    total = 0
-    for seat in range(n):
-        total += int(s.player[seat].vp_paid)
-    for seat in range(n):
-        out[seat] = s.shaping * (int(s.player[seat].vp_paid) - total / n)
+scores = scores_of(_points)
+ranks = ranks_by(_points_and_fuel)
+returns = returns_by(REWARD_MODES)
+potential = ahead_of_mean(_points_of_ended_rounds)

@@ -11,7 +11,7 @@ import numpy as np
 from kepler_envs.engine.bits import allow_word, bit, bit_count, lowest, without_lowest
 from kepler_envs.engine.game import TERMINATED, TRUNCATED
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.engine.returns import rank_returns, win_returns
+from kepler_envs.engine.returns import ahead_of_mean, ranks_by, returns_by, scores_of
 from kepler_envs.engine.rng import below
 from kepler_envs.games.kitten_adventurers.actions import (
     AS_VALUE,
@@ -30,12 +30,11 @@ from kepler_envs.games.kitten_adventurers.state import (
     NUM_LANES,
     NUM_TYPES,
     RANDOM_FIRST_PLAYER,
+    REWARD_MODES,
     Node,
-    RewardMode,
 )
 
 PLAY, VALUE, LANE, OVER = int(Node.PLAY), int(Node.VALUE), int(Node.LANE), int(Node.OVER)
-RANK = int(RewardMode.RANK)
 ALL_SLOTS = (1 << MAX_LADDERS) - 1
 WILD_BIT = 1 << HYPERSPEED
 LANE_SET = (1 << NUM_LANES) - 1
@@ -397,48 +396,22 @@ def _finish(s, end):
 # ---------------------------------------------------------------- results (6)
 
 
-@helper
-def scores(s, t, out):
-    """Quest cards played; the game itself has no points."""
-    for seat in range(int(s.num_players)):
-        out[seat] = int(s.quest_size) - int(s.player[seat].quest_count)
-
-
-@helper
-def ranks(s, t, out):
-    """Fewest quest cards left is first; equal counts share the rank."""
-    n = int(s.num_players)
-    for seat in range(n):
-        rank = 1
-        for other in range(n):
-            if s.player[other].quest_count < s.player[seat].quest_count:
-                rank += 1
-        out[seat] = rank
-
-
-@helper
-def returns(s, t, final_ranks, out):
-    """Zero-sum final rewards, by winning (default) or by rank."""
-    if s.reward_mode == RANK:
-        rank_returns(final_ranks, int(s.num_players), out)
-    else:
-        win_returns(final_ranks, int(s.num_players), out)
-
-
-@helper
-def potential(s, t, out):
-    """Shaping: coefficient x (own quest cards played - mean of all), as it stood when the last turn ended."""
-    n = int(s.num_players)
-    total = 0
-    for seat in range(n):
-        total += _quests_of_ended_turns(s, seat)
-    for seat in range(n):
-        out[seat] = s.shaping * (_quests_of_ended_turns(s, seat) - total / n)
+@leaf
+def _quest_cards_played(s, t, seat):
+    """What counts; the game itself has no points."""
+    return int(s.quest_size) - int(s.player[seat].quest_count)
 
 
 @leaf
-def _quests_of_ended_turns(s, seat):
-    played = int(s.quest_size) - int(s.player[seat].quest_count)
+def _quest_cards_of_ended_turns(s, t, seat):
+    """What shaping has paid for: it pays when a turn ends."""
+    played = _quest_cards_played(s, t, seat)
     if seat == s.seat:
         played -= int(s.quests_this_turn)
     return played
+
+
+scores = scores_of(_quest_cards_played)
+ranks = ranks_by(_quest_cards_played)  # fewest cards left is first; equal counts share the rank
+returns = returns_by(REWARD_MODES)
+potential = ahead_of_mean(_quest_cards_of_ended_turns)

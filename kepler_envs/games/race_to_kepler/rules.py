@@ -10,7 +10,7 @@ import numpy as np
 
 from kepler_envs.engine.bits import allow_word, bit, bit_count, lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.engine.returns import rank_returns, win_returns
+from kepler_envs.engine.returns import ahead_of_others, rank_returns, ranks_by, returns_by, scores_of
 from kepler_envs.engine.rng import below
 from kepler_envs.games.race_to_kepler import rules_effects as effects
 from kepler_envs.games.race_to_kepler import rules_encounter as encounter
@@ -26,13 +26,13 @@ from kepler_envs.games.race_to_kepler.state import (
     MAFIA,
     NUM_TITANS,
     NUM_TOKENS,
+    REWARD_MODES,
     EndReason,
     Node,
-    RewardMode,
 )
 
 CITY, ACTION, BID, TITAN = int(Node.CITY), int(Node.ACTION), int(Node.BID), int(Node.TITAN)
-ROUNDS, WIN = int(EndReason.ROUNDS), int(RewardMode.WIN)
+ROUNDS = int(EndReason.ROUNDS)
 
 
 # ---------------------------------------------------------------- setup
@@ -156,46 +156,30 @@ def apply(s, t, action):
 # ---------------------------------------------------------------- results
 
 
-@helper
-def scores(s, t, out):
-    """Parsecs."""
-    for seat in range(int(s.num_players)):
-        out[seat] = s.player[seat].parsecs
+@leaf
+def _parsecs(s, t, seat):
+    """What counts: whoever has arrived is ahead of all others."""
+    return int(s.player[seat].parsecs)
+
+
+@leaf
+def _parsecs_that_win(s, t):
+    return t.track_length
+
+
+scores = scores_of(_parsecs)
+ranks = ranks_by(_parsecs)
+potential = ahead_of_others(_parsecs, _parsecs_that_win)
+_returns_by_mode = returns_by(REWARD_MODES)
 
 
 @helper
-def ranks(s, t, out):
-    """More parsecs is better; equal parsecs share the rank. Whoever has arrived is ahead of all others."""
-    n = int(s.num_players)
-    for seat in range(n):
-        rank = 1
-        for other in range(n):
-            if s.player[other].parsecs > s.player[seat].parsecs:
-                rank += 1
-        out[seat] = rank
-
-
-@helper
-def returns(s, t, final_ranks, out):
+def returns(s, t, ranks, out):
     """By winning or by rank; at the round cap half of the returns by rank."""
+    if s.end_reason != ROUNDS:
+        _returns_by_mode(s, t, ranks, out)
+        return
     n = int(s.num_players)
-    if s.end_reason == ROUNDS:
-        rank_returns(final_ranks, n, out)
-        for seat in range(n):
-            out[seat] = out[seat] / 2
-    elif s.reward_mode == WIN:
-        win_returns(final_ranks, n, out)
-    else:
-        rank_returns(final_ranks, n, out)
-
-
-@helper
-def potential(s, t, out):
-    """Shaping: coefficient x (own parsecs - mean of the others') / parsecs that win."""
-    n = int(s.num_players)
-    total = 0
+    rank_returns(ranks, n, out)
     for seat in range(n):
-        total += int(s.player[seat].parsecs)
-    for seat in range(n):
-        own = int(s.player[seat].parsecs)
-        out[seat] = s.shaping * (own - (total - own) / (n - 1)) / t.track_length
+        out[seat] = out[seat] / 2
