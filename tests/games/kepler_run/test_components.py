@@ -42,7 +42,7 @@ BROKEN = {
     "second number": (ROUNDS, ROUNDS + "\n" + ROUNDS, "numbers row 2", "a second row for 'rounds'"),
     "unknown number": (ROUNDS, ROUNDS.replace("rounds", "laps", 1), "numbers row 1", "name is 'laps'; there are rounds"),
     "too many rounds": (ROUNDS, ROUNDS.replace("3", "4"), "numbers row 'rounds'", "value is 4; allowed: 1..3"),
-    "short run": ('"initial_run", value = 2', '"initial_run", value = 1', "numbers row 2", "value is 1; allowed: 2..35"),
+    "short run": ('"initial_run", value = 2', '"initial_run", value = 1', "numbers row 'initial_run'", "value is 1; allowed: 2..35"),
     "no room for modules": ('"boxes", value = 6', '"boxes", value = 3', "numbers", "start_modules is 4; there are 3 boxes"),
     "contract prize": (COMETS, COMETS.replace("complete_vp = 5", "complete_vp = 21"), "contracts row 2 ('comets')", "complete_vp is 21"),
     "secondary prize": (COMETS, COMETS.replace('"vp"', '"disks"'), "contracts row 2 ('comets')", "allowed: 'vp' or 'fuel'"),
