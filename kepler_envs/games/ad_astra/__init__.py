@@ -9,9 +9,9 @@ import numpy as np
 
 from kepler_envs.engine.components import names
 from kepler_envs.engine.game import Option, OptionError, make_game, record_array
-from kepler_envs.games.ad_astra import actions, components, observation, picture, rules, state
+from kepler_envs.games.ad_astra import actions, components, observation, picture, rules, setup, state
 from kepler_envs.games.ad_astra.components import MOST_ROUNDS
-from kepler_envs.games.ad_astra.setup import FactionsOption, SetupOption, fix_factions, fix_setup
+from kepler_envs.games.ad_astra.setup_options import FactionsOption, SetupOption, fix_factions, fix_setup
 from kepler_envs.games.ad_astra.state import (
     MAX_PLAYERS,
     MIN_PLAYERS,
@@ -78,7 +78,7 @@ GAME = make_game(
     state=state,
     components=components,
     actions=actions,
-    setup=rules,
+    setup=setup,
     rules=rules,
     observation=observation,
     picture=picture,

@@ -9,7 +9,7 @@ import numpy as np
 
 from kepler_envs.engine.game import RUNNING, TRUNCATED, Option, OptionError, make_game, record_array
 from kepler_envs.engine.returns import reward_mode_option
-from kepler_envs.games.kitten_adventurers import actions, components, observation, picture, rules, state
+from kepler_envs.games.kitten_adventurers import actions, components, observation, picture, rules, setup, state
 from kepler_envs.games.kitten_adventurers.state import (
     MAX_PLAYERS,
     MIN_PLAYERS,
@@ -100,7 +100,7 @@ GAME = make_game(
     state=state,
     components=components,
     actions=actions,
-    setup=rules,
+    setup=setup,
     rules=rules,
     observation=observation,
     picture=picture,

@@ -9,7 +9,7 @@ import numpy as np
 
 from kepler_envs.engine.game import Option, OptionError, make_game, record_array
 from kepler_envs.engine.returns import reward_mode_option
-from kepler_envs.games.race_to_kepler import actions, components, observation, picture, rules, state
+from kepler_envs.games.race_to_kepler import actions, components, observation, picture, rules, setup, state
 from kepler_envs.games.race_to_kepler.components import NUMBERS
 from kepler_envs.games.race_to_kepler.state import (
     FIRST_CREW,
@@ -76,7 +76,7 @@ GAME = make_game(
     state=state,
     components=components,
     actions=actions,
-    setup=rules,
+    setup=setup,
     rules=rules,
     observation=observation,
     picture=picture,
