@@ -9,10 +9,10 @@ import pytest
 
 import kepler_envs
 from kepler_envs import ComponentError, OptionError
-from kepler_envs.games.kepler_run.components import DEFAULT_FILE
+from tests.component_file import changed, check_refused, own_text, write
 from tests.games.kepler_run.scenario import GAME, JUMP, OUTPOST, REFUEL, REROUTE, SLING, card_of
 
-TEXT = DEFAULT_FILE.read_text(encoding="utf-8")
+TEXT = own_text("kepler_run")
 LINES = {line.split(",")[0].strip(" {"): line for line in TEXT.splitlines()}
 ROUNDS = LINES['name = "rounds"']
 CARD_4 = LINES["id =  4"]
@@ -56,22 +56,10 @@ BROKEN = {
 }  # fmt: skip
 
 
-def write(folder: Path, text: str) -> Path:
-    path = folder / "mine.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
 @pytest.mark.parametrize("mistake", BROKEN)
 def test_broken_card_file(mistake: str, tmp_path: Path) -> None:
     old, new, where, rule = BROKEN[mistake]
-    assert old in TEXT
-    path = write(tmp_path, TEXT.replace(old, new, 1))
-    with pytest.raises(ComponentError) as caught:
-        kepler_envs.make("kepler_run-v0", components=path)
-    message = str(caught.value)
-    assert message.startswith(f"{path}: {where}")
-    assert rule in message
+    check_refused("kepler_run", write(tmp_path, changed(TEXT, old, new)), where, rule)
 
 
 def test_points_must_fit(tmp_path: Path) -> None:

@@ -23,20 +23,15 @@ from tests.choosing import Chooser, eager, scripted, uniform
 from tests.effort import games_to_play
 from tests.games.kitten_adventurers.invariants import EAGER, check_decision, check_invariants
 from tests.games.kitten_adventurers.scenario import GAME, H, Position
+from tests.scenario import checked_game
 
 PLAYER_COUNTS = range(2, 9)
 
 
 def play_checked(config: Configuration, seed: int, choose: Chooser) -> tuple[Snapshot, Counter[str]]:
     """Play a game to its end and check each position and decision; the last position and what happened."""
-    position = Snapshot.deal(config, seed)
     events: Counter[str] = Counter()
-    check_invariants(position.state, config)
-    while not position.over:
-        before, action = position, choose(position.legal_actions())
-        position = before.apply(action)
-        check_decision(before.state, action, position.state, config)
-        check_invariants(position.state, config)
+    for before, _, position in checked_game(config, seed, choose, check_invariants, check_decision):
         _note_events(before.state, position.state, events)
     check_result(position)
     return position, events
@@ -235,12 +230,12 @@ def test_other_cards_through_every_door(other_cards: Path) -> None:
     assert env.config.describe()["components"] == str(other_cards)
     actions = [env.legal_actions()[0]]
     replay = record(env.config, env.game_seed, actions)
-    assert configuration_of(replay, kepler_envs.game).digest == digest
+    assert configuration_of(replay, kepler_envs.load_game).digest == digest
     other_cards.write_text(
         other_cards.read_text(encoding="utf-8").replace("count = 20", "count = 19"), encoding="utf-8"
     )
     with pytest.raises(ReplayError, match="component data"):
-        configuration_of(replay, kepler_envs.game)
+        configuration_of(replay, kepler_envs.load_game)
     other_cards.unlink()
     twin = pickle.loads(saved)
     assert twin.config.digest == digest
@@ -248,7 +243,7 @@ def test_other_cards_through_every_door(other_cards: Path) -> None:
     twin.step(actions[0])
     assert twin.snapshot() == env.snapshot()
     with pytest.raises(ReplayError, match="cannot be"):
-        configuration_of(replay, kepler_envs.game)
+        configuration_of(replay, kepler_envs.load_game)
 
 
 def test_longest_quest_piles_fit() -> None:
