@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.game import ComponentError
+from kepler_envs.engine.game import ComponentError, record_array
 
 
 class ComponentFile:
@@ -76,6 +76,17 @@ class ComponentFile:
         if not is_row_of(values, size) or not all(low <= value <= high for value in values):
             raise self.error(where, f"{column} is {values}; it must be {size} integers {low}..{high}")
 
+    def check_ids(
+        self, section: str, rows: Sequence[Mapping[str, Any]], ids: Sequence[int], column: str = "id"
+    ) -> None:
+        """The rows have exactly these ids, in this order."""
+        for position, (row, wanted) in enumerate(zip(rows, ids, strict=False)):
+            if row[column] != wanted:
+                rule = f"{column} is {row[column]}; rows must have {column} {ids[0]}..{ids[-1]} in this order"
+                raise self.error(f"{section} row {position + 1}", rule)
+        if len(rows) != len(ids):
+            raise self.error(section, f"{len(rows)} rows; there are exactly {len(ids)}")
+
     def check_names(self, section: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
         """Every one of ``names`` has exactly one row."""
         for position, row in enumerate(rows):
@@ -87,6 +98,14 @@ class ComponentFile:
         missing = [name for name in names if name not in [row["name"] for row in rows]]
         if missing:
             raise self.error(section, f"lacks the rows {', '.join(missing)}")
+
+    def read_numbers(self, allowed: Mapping[str, tuple[int, int]], tables: Any) -> None:
+        """The ``[[numbers]]`` rows, one for each name in ``allowed`` and in its range, into the fields of these names."""
+        rows = self.rows("numbers", {"name": str, "value": int, "meaning": str, "prov": str})
+        self.check_names("numbers", rows, tuple(allowed))
+        for row in rows:
+            self.check_range(f"numbers row {row['name']!r}", row, "value", *allowed[row["name"]])
+            tables[row["name"]] = row["value"]
 
     def write_text(self, where: str, column: str, text: str, out: np.ndarray) -> None:
         """A text into its bytes (uint8, 0 behind it): not empty, not too long, single spaces between words."""
@@ -106,6 +125,30 @@ class ComponentFile:
             self.write_text(where, column, row[column], out[position])
             if row[column] in [earlier[column] for earlier in rows[:position]]:
                 raise self.error(where, f"{column} {row[column]!r} is used twice; they must differ")
+
+
+def load_tables(
+    path: Path, game: str, dtype: np.dtype, sections: Iterable[Callable[[ComponentFile, Any], None]]
+) -> np.ndarray:
+    """Read and check a component file.
+
+    Args:
+        path: a TOML file like the components.toml of the game.
+        game: the game's name.
+        dtype: of the tables.
+        sections: what reads and checks a part of the file each, in this order: (file, tables record) -> the record filled in.
+
+    Returns:
+        A record array of length one.
+
+    Raises:
+        ComponentError: naming the file, the row and the rule that is broken.
+    """
+    file = ComponentFile(path, game)
+    tables = np.zeros(1, dtype)
+    for read in sections:
+        read(file, tables[0])
+    return record_array(tables)
 
 
 def is_row_of(value: Any, size: int) -> bool:

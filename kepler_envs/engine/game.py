@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -101,10 +102,12 @@ class Verbs:
     apply(s, t, action)         apply a legal id, with everything automatic behind it
     observe(s, t, seat, out)    write every entry of the observation of ``seat``
     resample(s, t, seat, g)     redraw from generator ``g`` all that ``seat`` cannot know, ``s.rng`` included, and ``s.decisions`` where it tells
-    returns(s, t, out)          final rewards (float32 per seat) of a finished game, each in [-1, 1]; sum 0 unless one plays alone
+    returns(s, t, ranks, out)   final rewards (float32 per seat) of a finished game, each in [-1, 1]; sum 0 unless one plays alone
     ranks(s, t, out)            final ranks (int32 per seat), 1 is best, equal results share the better rank
     scores(s, t, out)           current score (int32 per seat), more is better
     potential(s, t, out)        shaping potential (float32 per seat); rewards get its differences
+
+    ``engine/returns.py`` makes the last four of what a game says of one seat.
     """
 
     setup: Any
@@ -233,6 +236,76 @@ class Game:
             )
         values = {name: option.check(options.get(name, option.default), self.name) for name, option in by_name.items()}
         return Configuration(self, players, None if components is None else Path(components), values)
+
+
+def make_game(
+    module: str,
+    *,
+    title: str,
+    version: int,
+    default_players: int,
+    max_decisions: int,
+    option_list: tuple[Option, ...],
+    resolve_options: Callable[[np.void, int, Mapping[str, Any]], np.ndarray],
+    info: Callable[[np.void, np.void, int], dict[str, Any]],
+    state: ModuleType,
+    components: ModuleType,
+    actions: ModuleType,
+    setup: ModuleType,
+    rules: ModuleType,
+    observation: ModuleType,
+    picture: ModuleType,
+    always_offered: tuple[int, ...] = (),
+) -> Game:
+    """The game of a folder, put together from its files.
+
+    Args:
+        module: ``__name__`` of the folder; its last part is the game's name. What is not named here is as in :class:`Game`.
+        state: has MIN_PLAYERS, MAX_PLAYERS, STATE, OPTIONS and Node.
+        components: has TABLES and load_components.
+        actions: has make_actions, and public_text where decisions are made in secret.
+        setup: has setup.
+        rules: has legal, apply, returns, ranks, scores and potential.
+        observation: has observe, resample and make_observation.
+        picture: has draw and text.
+    """
+    name = module.rpartition(".")[2]
+    return Game(
+        name=name,
+        module=module,
+        title=title,
+        version=version,
+        min_players=state.MIN_PLAYERS,
+        max_players=state.MAX_PLAYERS,
+        default_players=default_players,
+        state=state.STATE,
+        tables=components.TABLES,
+        options=state.OPTIONS,
+        nodes=state.Node,
+        always_offered=always_offered,
+        max_decisions=max_decisions,
+        option_list=option_list,
+        verbs=Verbs(
+            setup=setup.setup,
+            legal=rules.legal,
+            apply=rules.apply,
+            observe=observation.observe,
+            resample=observation.resample,
+            returns=rules.returns,
+            ranks=rules.ranks,
+            scores=rules.scores,
+            potential=rules.potential,
+        ),
+        load_components=components.load_components,
+        resolve_options=resolve_options,
+        make_actions=actions.make_actions,
+        make_observation=observation.make_observation,
+        info=info,
+        draw=picture.draw,
+        text=picture.text,
+        scope=Scope(name, Path(str(state.__file__)).parent),
+        public_text=getattr(actions, "public_text", open_text),
+    )
 
 
 def game_of(module: str) -> Game:

@@ -72,6 +72,18 @@ def leaf(function: Callable[..., Any]) -> Any:
     return numba.njit(forceinline=True, **COMPILE_OPTIONS)(function)
 
 
+def room_for(dtype: np.dtype) -> Any:
+    """A compiled function of a count: an array of so many records without contents, for copies on which rules are tried out."""
+    if not JIT_ENABLED:
+        return lambda count: np.zeros(count, dtype).view(np.recarray)
+
+    @helper
+    def room(count):
+        return np.empty(count, dtype)
+
+    return room
+
+
 class Scope:
     """What a set of kernels is compiled from: a name and source folders, read once, when it is made.
 

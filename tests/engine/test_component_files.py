@@ -35,3 +35,40 @@ def test_the_file_of_a_game_is_read(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(META, encoding="utf-8")
     assert ComponentFile(path, "kepler_run").data == {"meta": {"game": "kepler_run"}}
+
+
+def file_of(tmp_path: Path, text: str) -> ComponentFile:
+    path = tmp_path / "mine.toml"
+    path.write_text(META + text, encoding="utf-8")
+    return ComponentFile(path, "kepler_run")
+
+
+@pytest.mark.parametrize(
+    "ids, error",
+    [
+        ([1, 2, 3], None),
+        ([1, 3, 2], "seats row 2: id is 3; rows must have id 1..3 in this order"),
+        ([1, 2], "seats: 2 rows; there are exactly 3"),
+        ([1, 2, 3, 4], "seats: 4 rows; there are exactly 3"),
+        ([], "seats: 0 rows; there are exactly 3"),
+    ],
+)
+def test_rows_have_their_ids_in_order(ids: list[int], error: str | None, tmp_path: Path) -> None:
+    file, rows = file_of(tmp_path, ""), [{"id": number} for number in ids]
+    if error is None:
+        file.check_ids("seats", rows, range(1, 4))
+        return
+    with pytest.raises(ComponentError) as caught:
+        file.check_ids("seats", rows, range(1, 4))
+    assert str(caught.value) == f"{file.path}: {error}"
+
+
+def test_numbers_go_into_the_fields_of_their_names(tmp_path: Path) -> None:
+    row = '[[numbers]]\nname = "rounds"\nvalue = {}\nmeaning = ""\nprov = "D"\n'
+    tables: dict[str, int] = {}
+    file_of(tmp_path, row.format(3)).read_numbers({"rounds": (1, 3)}, tables)
+    assert tables == {"rounds": 3}
+    with pytest.raises(ComponentError, match=r"numbers row 'rounds': value is 4; allowed: 1\.\.3"):
+        file_of(tmp_path, row.format(4)).read_numbers({"rounds": (1, 3)}, tables)
+    with pytest.raises(ComponentError, match="numbers: lacks the rows laps"):
+        file_of(tmp_path, row.format(3)).read_numbers({"rounds": (1, 3), "laps": (1, 3)}, tables)

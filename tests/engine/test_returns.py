@@ -1,13 +1,28 @@
-"""From ranks to returns."""
+"""Scores, ranks, returns and shaping from what a game says of one seat."""
 
 from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kepler_envs.engine.returns import rank_returns, win_returns
+from kepler_envs.engine.returns import (
+    RANK_OR_WIN,
+    WIN_OR_RANK,
+    ahead_of_mean,
+    ahead_of_others,
+    rank_returns,
+    ranks_by,
+    returns_by,
+    returns_by_rank,
+    reward_mode_option,
+    scores_of,
+    win_returns,
+)
 
 
 def returns(function: object, ranks: list[int]) -> list[float]:
@@ -44,3 +59,45 @@ def test_rank_averages_the_places_of_tied_seats(scores: list[int]) -> None:
     assert returns(win_returns, ranks) == pytest.approx(
         [share if place == 1 else -1 / (len(scores) - 1) for place in ranks], abs=1e-6
     )
+
+
+# ---------------------------------------------------------------- verbs of one rule
+
+
+def points(s: Any, t: Any, seat: int) -> int:
+    return int(s.points[seat])
+
+
+def written(verb: Any, *given: Any, players: int = 3, **state: Any) -> list[float]:
+    """What a verb, run as plain Python, writes for a state with these fields."""
+    out = np.full(5, 99, np.float32)
+    s = SimpleNamespace(num_players=players, **state)
+    getattr(verb, "py_func", verb)(s, None, *given, out)
+    assert (out[players:] == 99).all(), "nothing for absent seats"
+    return out[:players].tolist()
+
+
+def test_ranks_are_by_standing_and_equal_ones_share_the_better() -> None:
+    assert written(scores_of(points), points=[4, 9, 4]) == [4, 9, 4]
+    assert written(ranks_by(points), points=[4, 9, 4]) == [2, 1, 2]
+    assert written(ranks_by(points), points=[7, 7, 4, 7], players=4) == [1, 1, 4, 1]
+
+
+@pytest.mark.parametrize("modes", [WIN_OR_RANK, RANK_OR_WIN])
+def test_returns_are_paid_as_the_state_says(modes: tuple[str, ...]) -> None:
+    """The value 0 is the default of the option, and every value means its name."""
+    option = reward_mode_option(modes)
+    assert (option.default, option.choices) == (modes[0], modes)
+    ranks, verb = np.array([1, 2, 3], np.int32), returns_by(modes)
+    assert written(verb, ranks, reward_mode=modes.index("win")) == pytest.approx([1, -1 / 2, -1 / 2])
+    assert written(verb, ranks, reward_mode=modes.index("rank")) == [1, 0, -1]
+
+
+def test_returns_by_rank_ask_for_no_mode() -> None:
+    assert written(returns_by_rank, np.array([3, 1, 2], np.int32)) == [-1, 1, 0]
+
+
+def test_shaping_compares_with_the_mean() -> None:
+    by_mean, by_others = ahead_of_mean(points), ahead_of_others(points, lambda s, t: 4)
+    assert written(by_mean, points=[3, 6, 0], shaping=0.5) == [0, 1.5, -1.5]
+    assert written(by_others, points=[3, 6, 0], shaping=0.5) == pytest.approx([0, 4.5 / 8, -4.5 / 8])

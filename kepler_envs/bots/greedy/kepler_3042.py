@@ -8,13 +8,11 @@ rounds are left. On the copy, what the seat cannot know is drawn anew.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from kepler_envs.engine.bits import allowed, lowest, without_lowest
 from kepler_envs.engine.game import RUNNING
-from kepler_envs.engine.kernel import JIT_ENABLED, helper, leaf
+from kepler_envs.engine.kernel import helper, leaf, room_for
 from kepler_envs.games.kepler_3042 import rules
 from kepler_envs.games.kepler_3042.actions import (
     BONUS,
@@ -92,17 +90,7 @@ STEP = 0.5  # of a track
 STAYS_AWAY = 0.86  # what a turn more on its way leaves of the worth of a target
 
 
-if JIT_ENABLED:
-
-    @helper
-    def _blank_states(count):
-        """Room for copies of a position."""
-        return np.empty(count, STATE)
-
-else:
-
-    def _blank_states(count: int) -> Any:
-        return np.zeros(count, STATE).view(np.recarray)
+_room_for_states = room_for(STATE)
 
 
 @helper
@@ -118,7 +106,7 @@ def policy(s, t, mask, count, generator):
 
 @helper
 def _best_main_action(s, t, mask, generator):
-    tried = _blank_states(2)
+    tried = _room_for_states(2)
     legal = np.empty(MASK_WORDS, np.uint64)
     seat = np.int64(s.seat)
     tried[0] = s

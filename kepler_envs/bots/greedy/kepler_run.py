@@ -10,11 +10,10 @@ Of others it assumes that they fly as far as their fuel carries them, and that a
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from kepler_envs.engine.kernel import JIT_ENABLED, helper, leaf
+from kepler_envs.engine.bits import allowed
+from kepler_envs.engine.kernel import helper, leaf, room_for
 from kepler_envs.games.kepler_run import rules
 from kepler_envs.games.kepler_run.actions import (
     BOOSTER,
@@ -26,6 +25,7 @@ from kepler_envs.games.kepler_run.actions import (
     TARGET,
     USE_PART,
 )
+from kepler_envs.games.kepler_run.rules_scoring import icons_crossed
 from kepler_envs.games.kepler_run.state import (
     JUMP_PART,
     MAX_PLAYERS,
@@ -59,17 +59,7 @@ COST_OF_UNKNOWN = 1.6  # fuel for each sector that is probably still to come bef
 DISCOVERY_RATE = 0.4  # share of picks that discover a sector
 
 
-if JIT_ENABLED:
-
-    @helper
-    def _blank_states():
-        """Room for a copy of a position."""
-        return np.empty(1, STATE)
-
-else:
-
-    def _blank_states() -> Any:
-        return np.zeros(1, STATE).view(np.recarray)
+_room_for_states = room_for(STATE)
 
 
 @helper
@@ -176,7 +166,7 @@ def _best_flight(s, t, seat, contract, start, used, tank, ship_fuel, unknown, le
     sets = 2 << int(player.part_count)
     _find_least_fuel(s, t, seat, start, used, least)
     rounds_to_come = int(t.rounds) - 1 - int(s.round_index)
-    crossed = rules.icons_crossed(s, start, contract)
+    crossed = icons_crossed(s, start, contract)
     gained = 0.0  # on the way
     delivered = 0  # set of type fields met since the start
     best, end = NOTHING, start
@@ -236,7 +226,7 @@ def _contract_worth(s, t, seat, contract, crossed, rounds_to_come, reach):
         rival = s.player[other]
         if other == seat or rival.hand[contract] == 0:
             continue
-        theirs = rules.icons_crossed(s, reach[other], contract)
+        theirs = icons_crossed(s, reach[other], contract)
         if theirs > crossed or (theirs == crossed and rival.order_position < s.player[seat].order_position):
             in_hand = int(rival.hand[0]) + int(rival.hand[1]) + int(rival.hand[2])
             chance *= 1 - 1 / in_hand
@@ -299,7 +289,7 @@ def _best_move(s, t, seat, mask, least, reach):
     sets = 2 << int(player.part_count)
     best, choice = TOO_MUCH, MOVE
     for action in range(MOVE, STOP):
-        if not _is_legal(mask, action):
+        if not allowed(mask, action):
             continue
         to, spent, tools = place + 1, int(s.leaving_cost), used
         if action == BOOSTER:
@@ -318,21 +308,16 @@ def _best_move(s, t, seat, mask, least, reach):
     return choice
 
 
-@leaf
-def _is_legal(mask, action):
-    return (mask[action >> 6] >> np.uint64(action & 63)) & np.uint64(1) == np.uint64(1)
-
-
 # ---------------------------------------------------------------- draft
 
 
 @helper
 def _best_pick(s, t, seat, mask, least, reach):
     """The pick, or the target of one, with the best position after it."""
-    copies = _blank_states()
+    copies = _room_for_states(1)
     best, choice = NOTHING, 0
     for action in range(CONTRACT):
-        if not _is_legal(mask, action):
+        if not allowed(mask, action):
             continue
         copies[0] = s
         rules.apply(copies[0], t, action)
@@ -348,12 +333,12 @@ def _best_pick(s, t, seat, mask, least, reach):
 @helper
 def _worth_with_target(s, t, seat, least, reach):
     """The best that a special action can be aimed at."""
-    copies = _blank_states()
+    copies = _room_for_states(1)
     mask = np.zeros((NUM_ACTIONS + 63) // 64, np.uint64)
     rules.legal(s, t, mask)
     best = NOTHING
     for action in range(TARGET, CONTRACT):
-        if _is_legal(mask, action):
+        if allowed(mask, action):
             copies[0] = s
             rules.apply(copies[0], t, action)
             worth = _worth(copies[0], t, seat, least, reach)

@@ -51,7 +51,7 @@ def _sign(value):
 
 
 @helper
-def add_pieces(x, inputs, weights, out):
+def _add_pieces(x, inputs, weights, out):
     """The first layer over the entries that are not 0; what labels of 0 add is in the bias already."""
     for i in range(inputs.size):
         value = x[inputs[i].entry]
@@ -66,7 +66,7 @@ def add_pieces(x, inputs, weights, out):
 
 
 @helper
-def add_anchored(x, anchor, columns, column_weights, labels, reach, label_weights, out):
+def _add_anchored(x, anchor, columns, column_weights, labels, reach, label_weights, out):
     """What lies below the anchor: AnchorInput."""
     for k in range(columns.shape[1]):
         entry = columns[anchor, k]
@@ -87,7 +87,7 @@ def _rectify(units):
 
 
 @helper
-def through_layers(layers, numbers, width, units, spare):
+def _through_layers(layers, numbers, width, units, spare):
     """The rectified outputs of dense layers one after the other, from ``units[:width]`` and back into it; their number in the end."""
     for i in range(layers.size):
         layer = layers[i]
@@ -122,7 +122,7 @@ def _dot(weights, row, units, width):
 
 
 @helper
-def find_logits(mask, weights, biases, placed, place_weights, anchor, reach, units, width, logits):
+def _find_logits(mask, weights, biases, placed, place_weights, anchor, reach, units, width, logits):
     """Logits of the legal actions; the largest of them."""
     largest = np.float32(-np.inf)
     for action in range(mask.size):
@@ -141,7 +141,7 @@ def find_logits(mask, weights, biases, placed, place_weights, anchor, reach, uni
 
 
 @helper
-def to_probabilities(mask, largest, logits):
+def _to_probabilities(mask, largest, logits):
     """Logits of legal actions to probabilities, 0 for all others."""
     total = np.float32(0.0)
     for action in range(mask.size):
@@ -185,20 +185,20 @@ def network_kernel() -> Any:
         for n in range(observations.shape[0]):
             x = observations[n]
             first[:] = bias
-            add_pieces(x, inputs, weights, first)
+            _add_pieces(x, inputs, weights, first)
             anchor = 0
             if anchor_entry[0] != NO_ANCHOR:
                 anchor = int(x[anchor_entry[0]])
-                add_anchored(x, anchor, columns, column_weights, labels, reach, label_weights, first)
+                _add_anchored(x, anchor, columns, column_weights, labels, reach, label_weights, first)
             _rectify(first)
             units[: first.size] = first
-            width = through_layers(value_layers, numbers, first.size, units, spare)
+            width = _through_layers(value_layers, numbers, first.size, units, spare)
             values[n] = value_bias[0] + _dot(value_weights, 0, units, width)
             units[: first.size] = first
-            width = through_layers(policy_layers, numbers, first.size, units, spare)
-            largest = find_logits(
+            width = _through_layers(policy_layers, numbers, first.size, units, spare)
+            largest = _find_logits(
                 masks[n], action_weights, action_biases, placed, place_weights, anchor, reach, units, width, priors[n]
             )
-            to_probabilities(masks[n], largest, priors[n])
+            _to_probabilities(masks[n], largest, priors[n])
 
     return evaluate

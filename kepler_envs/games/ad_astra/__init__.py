@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kepler_envs.engine.components import names
-from kepler_envs.engine.game import Game, Option, OptionError, Verbs, record_array
-from kepler_envs.engine.kernel import Scope
-from kepler_envs.games.ad_astra import observation, rules
-from kepler_envs.games.ad_astra.actions import make_actions, public_text
-from kepler_envs.games.ad_astra.components import MOST_ROUNDS, TABLES, load_components
-from kepler_envs.games.ad_astra.picture import draw, text
-from kepler_envs.games.ad_astra.setup import FactionsOption, SetupOption, fix_factions, fix_setup
+from kepler_envs.engine.game import Option, OptionError, make_game, record_array
+from kepler_envs.games.ad_astra import actions, components, observation, picture, rules, setup, state
+from kepler_envs.games.ad_astra.components import MOST_ROUNDS
+from kepler_envs.games.ad_astra.setup_options import FactionsOption, SetupOption, fix_factions, fix_setup
 from kepler_envs.games.ad_astra.state import (
     MAX_PLAYERS,
     MIN_PLAYERS,
     NUM_ARTIFACTS,
     OPTIONS,
     REGULAR_ARTIFACTS,
-    STATE,
     EndReason,
-    Node,
 )
 
 ARTIFACT_CARDS = {"none": 0, "regular": REGULAR_ARTIFACTS, "all": NUM_ARTIFACTS}
@@ -72,39 +66,20 @@ def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
     }
 
 
-GAME = Game(
-    name="ad_astra",
-    module=__name__,
+GAME = make_game(
+    __name__,
     title="Ad Astra",
     version=0,
-    min_players=MIN_PLAYERS,
-    max_players=MAX_PLAYERS,
     default_players=4,
-    state=STATE,
-    tables=TABLES,
-    options=OPTIONS,
-    nodes=Node,
-    always_offered=(),
     max_decisions=13_000,
     option_list=OPTION_LIST,
-    verbs=Verbs(
-        setup=rules.setup,
-        legal=rules.legal,
-        apply=rules.apply,
-        observe=observation.observe,
-        resample=observation.resample,
-        returns=rules.returns,
-        ranks=rules.ranks,
-        scores=rules.scores,
-        potential=rules.potential,
-    ),
-    load_components=load_components,
     resolve_options=resolve_options,
-    make_actions=make_actions,
-    make_observation=observation.make_observation,
     info=info,
-    draw=draw,
-    text=text,
-    public_text=public_text,
-    scope=Scope("ad_astra", Path(__file__).parent),
+    state=state,
+    components=components,
+    actions=actions,
+    setup=setup,
+    rules=rules,
+    observation=observation,
+    picture=picture,
 )

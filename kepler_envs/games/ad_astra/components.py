@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.components import ComponentFile
-from kepler_envs.engine.game import record_array
+from kepler_envs.engine.components import ComponentFile, load_tables
 from kepler_envs.games.ad_astra.state import (
     ALIEN,
     CARDS_OF_A_KIND,
@@ -56,6 +55,17 @@ FROM_DEEP_SPACE, TO_DEEP_SPACE, WITHIN_SYSTEM, BETWEEN_SYSTEMS = range(4)
 MOVES = ("from deep space to a planet", "from a planet to deep space", "within a system", "between systems")
 PAWNS = ("starship", "colony", "factory", "terraformer")
 COUPLES = CARDS_OF_A_KIND * NUM_RESOURCES + CARDS_OF_A_KIND * NUM_STARS
+
+NUMBERS = {
+    "cards_per_resource": (MAX_PLAYERS, MAX_PER_RESOURCE),
+    "hand_limit": (0, NUM_RESOURCES * MAX_PER_RESOURCE),
+    "end_points": (1, 1000),
+    "bonus": (0, MAX_POINTS),
+    "bank_rate": (1, 2),
+    "smallest_system": (1, SLOTS),
+    "largest_system": (1, SLOTS),
+}
+"""The single numbers of a component file and what each may be."""
 
 FACTION = np.dtype(
     [
@@ -115,55 +125,19 @@ TABLES = np.dtype(
 
 
 def load_components(path: Path | None) -> np.ndarray:
-    """Read and check a component file.
-
-    Args:
-        path: a TOML file like this folder's components.toml; None for that one.
-
-    Returns:
-        A record array of length one, dtype TABLES.
-
-    Raises:
-        ComponentError: naming the file, the row and the rule that is broken.
-    """
-    file = ComponentFile(path or DEFAULT_FILE, game="ad_astra")
-    tables = np.zeros(1, TABLES)
-    record = tables[0]
-    _read_numbers(file, record)
-    _read_moves(file, record)
-    _read_resources(file, record)
-    _read_planet_types(file, record)
-    _read_systems(file, record)
-    _read_pawns(file, record)
-    _read_setup(file, record)
-    _read_factions(file, record)
-    _read_couples(file, record, "production", NUM_RESOURCES)
-    _read_couples(file, record, "movement", NUM_STARS)
-    _read_scoring(file, record)
-    _read_artifacts(file, record)
-    _check_points(file, record)
-    return record_array(tables)
+    """The tables of a component file, or of the game's own where there is none: see :func:`load_tables`."""
+    sections = (
+        _read_numbers, _read_moves, _read_resources, _read_planet_types, _read_systems, _read_pawns, _read_setup, _read_factions,
+        _read_production, _read_movement, _read_scoring, _read_artifacts, _check_points,
+    )  # fmt: skip
+    return load_tables(path or DEFAULT_FILE, "ad_astra", TABLES, sections)
 
 
 # ---------------------------------------------------------------- sections
 
 
 def _read_numbers(file: ComponentFile, tables: Any) -> None:
-    allowed = {
-        "cards_per_resource": (MAX_PLAYERS, MAX_PER_RESOURCE),
-        "hand_limit": (0, NUM_RESOURCES * MAX_PER_RESOURCE),
-        "end_points": (1, 1000),
-        "bonus": (0, MAX_POINTS),
-        "bank_rate": (1, 2),
-        "smallest_system": (1, SLOTS),
-        "largest_system": (1, SLOTS),
-    }
-    rows = file.rows("numbers", {"name": str, "value": int, "meaning": str, "prov": str})
-    file.check_names("numbers", rows, tuple(allowed))
-    for row in rows:
-        low, high = allowed[row["name"]]
-        file.check_range(f"numbers row {row['name']!r}", row, "value", low, high)
-        tables[row["name"]] = row["value"]
+    file.read_numbers(NUMBERS, tables)
     if tables["smallest_system"] > tables["largest_system"]:
         raise file.error("numbers", "smallest_system is above largest_system")
 
@@ -178,7 +152,7 @@ def _read_moves(file: ComponentFile, tables: Any) -> None:
 
 def _read_resources(file: ComponentFile, tables: Any) -> None:
     rows = file.rows("resources", {"id": int, "key": str, "name": str, "fuel": bool, "start": int, "prov": str})
-    _check_ids(file, "resources", rows, NUM_RESOURCES)
+    file.check_ids("resources", rows, range(NUM_RESOURCES))
     fuels = [row["id"] for row in rows if row["fuel"]]
     if len(fuels) != 1:
         raise file.error("resources", f"{len(fuels)} rows have fuel = true; exactly one resource pays for moves")
@@ -197,7 +171,7 @@ def _read_resources(file: ComponentFile, tables: Any) -> None:
 def _read_planet_types(file: ComponentFile, tables: Any) -> None:
     columns = {"id": int, "key": str, "name": str, "count": int, "terraformable": bool, "prov": str}
     rows = file.rows("planet_types", columns)
-    _check_ids(file, "planet_types", rows, NUM_TYPES)
+    file.check_ids("planet_types", rows, range(NUM_TYPES))
     for row in rows:
         file.check_range(f"planet_types row {row['id'] + 1}", row, "count", 0, NUM_STARS * SLOTS)
         tables["planet_count"][row["id"]] = row["count"]
@@ -213,7 +187,7 @@ def _read_planet_types(file: ComponentFile, tables: Any) -> None:
 
 def _read_systems(file: ComponentFile, tables: Any) -> None:
     rows = file.rows("systems", {"id": int, "key": str, "name": str, "prov": str})
-    _check_ids(file, "systems", rows, NUM_SYSTEMS)
+    file.check_ids("systems", rows, range(NUM_SYSTEMS))
     for row in rows:
         if row["name"] == "deep space":
             raise file.error(f"systems row {row['id'] + 1}", "deep space is no system's name: it lies between them")
@@ -227,7 +201,7 @@ def _read_pawns(file: ComponentFile, tables: Any) -> None:
         "points_alien": int, "production": int, "prov": str,
     }  # fmt: skip
     rows = file.rows("pawns", columns)
-    _check_ids(file, "pawns", rows, NUM_PAWNS)
+    file.check_ids("pawns", rows, range(NUM_PAWNS))
     for row, name in zip(rows, PAWNS, strict=True):
         where = f"pawns row {row['id'] + 1} ({row['name']!r})"
         if row["name"] != name:
@@ -290,13 +264,21 @@ def _read_setup(file: ComponentFile, tables: Any) -> None:
 
 def _read_factions(file: ComponentFile, tables: Any) -> None:
     rows = file.rows("factions", {"id": int, "name": str, "prov": str})
-    _check_ids(file, "factions", rows, NUM_FACTIONS)
+    file.check_ids("factions", rows, range(NUM_FACTIONS))
     for row in rows:
         if "," in row["name"]:
             raise file.error(
                 f"factions row {row['id'] + 1}", "a name must not contain a comma: option factions lists names"
             )
     file.write_names("factions", rows, "name", tables["faction"]["name"])
+
+
+def _read_production(file: ComponentFile, tables: Any) -> None:
+    _read_couples(file, tables, "production", NUM_RESOURCES)
+
+
+def _read_movement(file: ComponentFile, tables: Any) -> None:
+    _read_couples(file, tables, "movement", NUM_STARS)
 
 
 def _read_couples(file: ComponentFile, tables: Any, kind: str, choices: int) -> None:
@@ -325,7 +307,7 @@ def _read_couples(file: ComponentFile, tables: Any, kind: str, choices: int) -> 
 
 def _read_scoring(file: ComponentFile, tables: Any) -> None:
     elements = file.rows("scoring_elements", {"id": int, "name": str, "points": list, "prov": str})
-    _check_ids(file, "scoring_elements", elements, NUM_ELEMENTS)
+    file.check_ids("scoring_elements", elements, range(NUM_ELEMENTS))
     for row in elements:
         size = 2 if row["id"] == COLONIES_FACTORIES else 1
         most = 10 if size == 2 else MAX_POINTS
@@ -334,24 +316,18 @@ def _read_scoring(file: ComponentFile, tables: Any) -> None:
     tables["factory_points"] = elements[COLONIES_FACTORIES]["points"][1]
     file.write_names("scoring_elements", elements, "name", tables["element_name"])
     cards = file.rows("scoring_cards", {"card": int, "couple": list, "prov": str})
+    file.check_ids("scoring_cards", cards, range(1, CARDS_OF_A_KIND + 1), "card")
     for position, row in enumerate(cards):
         where = f"scoring_cards row {position + 1}"
-        if row["card"] != position + 1:
-            raise file.error(
-                where, f"card is {row['card']}; rows must have the cards 1..{CARDS_OF_A_KIND} in this order"
-            )
         file.check_list(where, row, "couple", 2, 0, NUM_ELEMENTS - 1)
         if row["couple"][0] == row["couple"][1]:
             raise file.error(where, f"couple is {row['couple']}; its two entries must differ")
-        if position < CARDS_OF_A_KIND:
-            tables["element"][position] = row["couple"]
-    if len(cards) != CARDS_OF_A_KIND:
-        raise file.error("scoring_cards", f"{len(cards)} rows; there are exactly {CARDS_OF_A_KIND} scoring cards")
+        tables["element"][position] = row["couple"]
 
 
 def _read_artifacts(file: ComponentFile, tables: Any) -> None:
     rows = file.rows("artifacts", {"id": int, "name": str, "amount": int, "effect": str, "prov": str})
-    _check_ids(file, "artifacts", rows, NUM_ARTIFACTS)
+    file.check_ids("artifacts", rows, range(NUM_ARTIFACTS))
     for row in rows:
         where = f"artifacts row {row['id'] + 1} ({row['name']!r})"
         low = 1 if row["id"] in (4, 9) else 0
@@ -388,14 +364,3 @@ def _check_points(file: ComponentFile, tables: Any) -> None:
             f"up to {most} points would be possible for one player, {one_card} of them for each of {cards} scoring cards "
             f"in a round; at most {MOST_POINTS} are allowed",
         )
-
-
-def _check_ids(file: ComponentFile, section: str, rows: list[dict[str, Any]], count: int) -> None:
-    for position, row in enumerate(rows[:count]):
-        if row["id"] != position:
-            raise file.error(
-                f"{section} row {position + 1}",
-                f"id is {row['id']}; rows must have the ids 0..{count - 1} in this order",
-            )
-    if len(rows) != count:
-        raise file.error(section, f"{len(rows)} rows; there are exactly {count}")

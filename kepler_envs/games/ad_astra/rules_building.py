@@ -63,7 +63,7 @@ def terraformer_places(s, t, seat):
 
 
 @leaf
-def building_places(s, t, seat, item):
+def _building_places(s, t, seat, item):
     """Where an item other than a starship can be placed."""
     if item < ITEM_FACTORY:
         return colony_places(s, seat)
@@ -117,7 +117,7 @@ def legal_to_build(s, t, mask):
 
 @leaf
 def legal_positions(s, t, mask):
-    allow_word(mask, AT, building_places(s, t, int(s.seat), int(s.chosen_item) - 1))
+    allow_word(mask, AT, _building_places(s, t, int(s.seat), int(s.chosen_item) - 1))
 
 
 # ---------------------------------------------------------------- building

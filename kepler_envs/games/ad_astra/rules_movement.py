@@ -80,22 +80,22 @@ def _output(s, t, seat, resource):
 
 
 @helper
-def open_planets(s, seat):
+def _open_planets(s, seat):
     """Planets a seat may land on: face down, or without pawns of others."""
     return s.planets & ~(s.occupied & ~s.player[seat].pawns)
 
 
 @leaf
-def landing_places(s, seat, place, system):
+def _landing_places(s, seat, place, system):
     """Positions in a system where a starship at ``place`` can land."""
-    places = open_planets(s, seat) & SYSTEM_SET[system]
+    places = _open_planets(s, seat) & SYSTEM_SET[system]
     if place != DEEP_SPACE:
         places &= ~bit(place - 1)
     return places
 
 
 @leaf
-def move_cost(t, place, system):
+def _move_cost(t, place, system):
     """Fuel that the move of a starship from ``place`` into a system costs."""
     if place == DEEP_SPACE:
         return int(t.move_cost[FROM_DEEP_SPACE])
@@ -143,7 +143,7 @@ def _destinations(s, t, place, systems, gate):
     while left != NOTHING:
         system = lowest(left)
         left = without_lowest(left)
-        if (gate or move_cost(t, place, system) <= fuel) and landing_places(s, seat, place, system) != NOTHING:
+        if (gate or _move_cost(t, place, system) <= fuel) and _landing_places(s, seat, place, system) != NOTHING:
             targets |= bit(system)
     if not gate and place != DEEP_SPACE and t.move_cost[TO_DEEP_SPACE] <= fuel:
         targets |= bit(TO_DEEP)
@@ -185,7 +185,7 @@ def _enter_system(s, t, ship, system):
     seat = int(s.seat)
     player = s.player[seat]
     if s.gate == 0:
-        pay(s, seat, int(t.fuel), move_cost(t, int(player.ship[ship]), system))
+        pay(s, seat, int(t.fuel), _move_cost(t, int(player.ship[ship]), system))
     s.gate = 0
     player.known |= SYSTEM_SET[system] & face_down(s)
     s.chosen_ship = ship + 1
@@ -197,7 +197,7 @@ def _enter_system(s, t, ship, system):
 def legal_to_land(s, mask):
     seat = int(s.seat)
     place = int(s.player[seat].ship[int(s.chosen_ship) - 1])
-    allow_word(mask, AT, landing_places(s, seat, place, int(s.chosen_system) - 1))
+    allow_word(mask, AT, _landing_places(s, seat, place, int(s.chosen_system) - 1))
 
 
 @leaf
@@ -211,7 +211,7 @@ def land(s, t, action):
     s.player[seat].ship[ship] = position + 1
     follow_pawns(s, seat)
     if not has(s.face_up, position):
-        turn_up(s, position)
+        _turn_up(s, position)
         if has(s.of_type[ALIEN], position):
             _draw_artifact(s, t, seat)
     s.node = MOVE
@@ -219,7 +219,7 @@ def land(s, t, action):
 
 
 @leaf
-def turn_up(s, position):
+def _turn_up(s, position):
     """A planet is open to all from now on."""
     s.face_up |= bit(position)
     for seat in range(int(s.num_players)):

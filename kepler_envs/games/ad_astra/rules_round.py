@@ -147,7 +147,7 @@ def _end_round(s, t):
         s.node = OVER
         s.end = TERMINATED
     else:
-        enforce_hand_limit(s, t)
+        _enforce_hand_limit(s, t)
 
 
 @leaf
@@ -163,7 +163,7 @@ def _end_reason(s, t):
 
 
 @helper
-def enforce_hand_limit(s, t):
+def _enforce_hand_limit(s, t):
     """Clockwise from the first player, whoever holds too many cards discards one; then the next round begins."""
     for distance in range(int(s.num_players)):
         seat = seat_after(s, int(s.first), distance)
@@ -183,4 +183,4 @@ def legal_to_drop(s, mask):
 @leaf
 def drop_card(s, t, action):
     pay(s, int(s.seat), action - TAKE, 1)
-    enforce_hand_limit(s, t)
+    _enforce_hand_limit(s, t)

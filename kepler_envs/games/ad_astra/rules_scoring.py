@@ -46,13 +46,13 @@ def legal_elements(mask):
 
 
 @leaf
-def identical_choices(s):
+def _identical_choices(s):
     """Resources of which the deciding seat holds enough to discard some."""
     return np.uint64(held_at_least(s, int(s.seat), SMALLEST_DISCARD))
 
 
 @leaf
-def different_choices(s):
+def _different_choices(s):
     """SUBSETS of what the deciding seat holds."""
     return SUBSETS_OF_HELD[held_at_least(s, int(s.seat), 1)]
 
@@ -60,7 +60,7 @@ def different_choices(s):
 @leaf
 def discard_choices(s):
     """What can be discarded at the present node, as a set; 0 if nothing can."""
-    return identical_choices(s) if s.node == IDENT else different_choices(s)
+    return _identical_choices(s) if s.node == IDENT else _different_choices(s)
 
 
 @leaf

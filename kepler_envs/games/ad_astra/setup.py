@@ -1,150 +1,175 @@
-"""Options that give parts of the setup instead of drawing them, for tests, puzzles and scenarios."""
+"""The setup: factions, planets, artifacts, what everybody starts with; drawn, or given by an option (``o`` is their record)."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+import numpy as np
 
-from kepler_envs.engine.components import names
-from kepler_envs.engine.game import Option, OptionError
-from kepler_envs.games.ad_astra.state import ALIEN, FIRST_START, NUM_STARS, RANDOM, SLOTS
-
-RANDOM_WORD = "random"
-
-
-@dataclass(frozen=True)
-class FactionsOption(Option):
-    """``random``, or the names of the factions by seat: a list, or one text with commas. Kept as a text."""
-
-    @property
-    def allowed(self) -> str:
-        """The allowed values in words."""
-        return "'random' or one name a seat, as a list or with commas: 'blue,red,yellow,green'"
-
-    def check(self, value: Any, game: str) -> str:
-        """``value`` as one text, or an :class:`OptionError`; names are checked against the component file later."""
-        words = value.split(",") if isinstance(value, str) else value
-        if not isinstance(words, Sequence) or not all(isinstance(word, str) and word.strip() for word in words):
-            raise OptionError(f"{game}: option {self.name} = {value!r} is not allowed; allowed: {self.allowed}")
-        return ",".join(word.strip() for word in words)
+from kepler_envs.engine.bits import bit, bit_count, lowest, without_lowest
+from kepler_envs.engine.kernel import helper, leaf
+from kepler_envs.engine.rng import below
+from kepler_envs.games.ad_astra.rules_board import SYSTEM_SET, follow_pawns, gain, launch_starship
+from kepler_envs.games.ad_astra.rules_round import start_round
+from kepler_envs.games.ad_astra.state import (
+    ALIEN,
+    COLONY,
+    FACTORY,
+    FIRST_START,
+    NUM_FACTIONS,
+    NUM_POSITIONS,
+    NUM_RESOURCES,
+    NUM_STARS,
+    NUM_TYPES,
+    RANDOM,
+    SLOTS,
+    STARSHIP,
+    TERRAFORMER,
+)
 
 
-@dataclass(frozen=True)
-class SetupOption(Option):
-    """``random``, or a mapping (or its JSON text) with any of these parts; the others are drawn:
-
-    - ``start_planets`` and ``systems``, together: the keys of the planets, as ``"XFWE"`` by seat and as
-      ``{"SR": "EFYZW", ...}`` for each of the eight systems. Keys of more than one letter are separated by spaces.
-    - ``artifact_deck``: the ids of all artifacts in the game, the top of the deck first.
-    - ``first_player``: a seat.
-    """
-
-    @property
-    def allowed(self) -> str:
-        """The allowed values in words."""
-        return "'random' or a mapping with start_planets and systems, artifact_deck, first_player"
-
-    def check(self, value: Any, game: str) -> Any:
-        """``random`` or a plain dict, or an :class:`OptionError`; what is in it is checked with the component file later."""
-        given = value
-        if isinstance(value, str) and value != RANDOM_WORD:
-            try:
-                given = json.loads(value)
-            except json.JSONDecodeError:
-                given = None
-        if given == RANDOM_WORD:
-            return RANDOM_WORD
-        if not isinstance(given, Mapping):
-            raise OptionError(f"{game}: option {self.name} = {value!r} is not allowed; allowed: {self.allowed}")
-        unknown = sorted(set(given) - {"start_planets", "systems", "artifact_deck", "first_player"})
-        if unknown:
-            raise _wrong(f"has unknown parts {', '.join(map(str, unknown))}; allowed: {self.allowed}")
-        if ("start_planets" in given) != ("systems" in given):
-            raise _wrong("must have start_planets and systems together")
-        plain: dict[str, Any] = {name: given[name] for name in sorted(given)}
-        if "artifact_deck" in plain:
-            if not isinstance(plain["artifact_deck"], Sequence) or isinstance(plain["artifact_deck"], str):
-                raise _wrong(f"artifact_deck is {plain['artifact_deck']!r}; it must be a list of artifact ids")
-            plain["artifact_deck"] = list(plain["artifact_deck"])
-        if "systems" in plain:
-            if not isinstance(plain["systems"], Mapping):
-                raise _wrong(f"systems is {plain['systems']!r}; it must be a mapping from system keys to planet keys")
-            plain["systems"] = dict(plain["systems"])
-        return plain
+@helper
+def setup(s, t, o):
+    """Factions, planets, artifact deck, what everybody starts with, the first player."""
+    s.num_players = o.num_players
+    s.max_rounds = o.max_rounds
+    s.max_offers = o.max_offers
+    s.max_bank_trades = o.max_bank_trades
+    s.shaping = o.shaping
+    for resource in range(NUM_RESOURCES):
+        s.bank[resource] = t.cards_per_resource
+    _choose_factions(s, o)
+    if o.planet[FIRST_START] == RANDOM:
+        _draw_start_planets(s, t)
+        _choose_system_sizes(s, t, o)
+        _draw_planets(s, t)
+    else:
+        _place_given_planets(s, o)
+    _shuffle_artifacts(s, o)
+    for seat in range(int(o.num_players)):
+        _equip(s, t, seat)
+    s.first = below(s, int(o.num_players)) if o.first == RANDOM else o.first
+    start_round(s, t)
 
 
-def _wrong(rule: str) -> OptionError:
-    return OptionError(f"ad_astra: option setup {rule}")
+@leaf
+def _choose_factions(s, o):
+    left = np.uint64((1 << NUM_FACTIONS) - 1)
+    for seat in range(int(o.num_players)):
+        faction = int(o.faction[seat])
+        if faction == RANDOM:
+            others = left
+            for _ in range(below(s, NUM_FACTIONS - seat)):
+                others = without_lowest(others)
+            faction = lowest(others)
+        s.player[seat].faction = faction
+        left &= ~bit(faction)
 
 
-# ---------------------------------------------------------------- into the options record
+@leaf
+def _draw_start_planets(s, t):
+    """A start planet is never alien (R)."""
+    for seat in range(int(s.num_players)):
+        _put_planet(s, FIRST_START + seat, _draw_type(s, t, ALIEN))
 
 
-def fix_factions(record: Any, value: str, factions: Sequence[str]) -> None:
-    """Write the given factions, or RANDOM for all."""
-    record["faction"] = RANDOM
-    if value == RANDOM_WORD:
-        return
-    chosen, players = value.split(","), int(record["num_players"])
-    strangers = [name for name in chosen if name not in factions]
-    if strangers or len(set(chosen)) != len(chosen) or len(chosen) != players:
-        raise OptionError(
-            f"ad_astra: option factions = {value!r} is not allowed; allowed: 'random' or {players} different ones of "
-            f"{', '.join(factions)}"
-        )
-    record["faction"][:players] = [factions.index(name) for name in chosen]
+@leaf
+def _choose_system_sizes(s, t, o):
+    """Evenly, or the smallest number everywhere and the rest one by one in a random system with room."""
+    n = int(s.num_players)
+    left = -n
+    for kind in range(NUM_TYPES):
+        left += int(t.planet_count[kind])
+    for system in range(NUM_STARS):
+        size = int(t.even_layout[n, system]) if o.even_layout else int(t.smallest_system)
+        left -= size
+        for slot in range(size):
+            s.planets |= bit(SLOTS * system + slot)
+    for _ in range(left):
+        with_room = 0
+        for system in range(NUM_STARS):
+            if _size(s, system) < t.largest_system:
+                with_room += 1
+        skip = below(s, with_room)
+        system = 0
+        while skip > 0 or _size(s, system) >= t.largest_system:
+            if _size(s, system) < t.largest_system:
+                skip -= 1
+            system += 1
+        s.planets |= bit(SLOTS * system + _size(s, system))
 
 
-def fix_setup(record: Any, value: Any, tables: Any) -> None:
-    """Write the given parts of the setup, or RANDOM for each that is drawn."""
-    record["first"] = record["planet"] = record["deck"] = RANDOM
-    parts = {} if value == RANDOM_WORD else value
-    if "first_player" in parts:
-        first, players = parts["first_player"], int(record["num_players"])
-        if type(first) is not int or not 0 <= first < players:
-            raise _wrong(f"first_player is {first!r}; allowed: 0..{players - 1}")
-        record["first"] = first
-    if "artifact_deck" in parts:
-        deck, count = parts["artifact_deck"], int(record["artifacts"])
-        if sorted(map(repr, deck)) != sorted(map(repr, range(count))):
-            raise _wrong(f"artifact_deck is {deck}; it must hold each of the {count} artifacts 0..{count - 1} once")
-        record["deck"][:count] = deck
-    if "systems" in parts:
-        _fix_planets(record, parts["start_planets"], parts["systems"], tables)
+@leaf
+def _size(s, system):
+    """Planets of a system."""
+    return bit_count(s.planets & SYSTEM_SET[system])
 
 
-def _fix_planets(record: Any, start_planets: Any, systems: Mapping[str, Any], tables: Any) -> None:
-    types, keys = names(tables["type_key"]), names(tables["system_key"])[:NUM_STARS]
-    players = int(record["num_players"])
-    starts = _planet_types("start_planets", start_planets, types)
-    if len(starts) != players or ALIEN in starts:
-        raise _wrong(f"start_planets is {start_planets!r}; it must name {players} planets, none of them {types[ALIEN]}")
-    if set(systems) != set(keys):
-        raise _wrong(f"systems has the keys {', '.join(map(str, systems))}; they must be {', '.join(keys)}")
-    record["planet"][FIRST_START : FIRST_START + players] = starts
-    placed = list(starts)
-    low, high = int(tables["smallest_system"]), int(tables["largest_system"])
-    for system, key in enumerate(keys):
-        planets = _planet_types(f"system {key}", systems[key], types)
-        if not low <= len(planets) <= high:
-            raise _wrong(f"system {key} has {len(planets)} planets; allowed: {low}..{high}")
-        record["planet"][SLOTS * system : SLOTS * system + len(planets)] = planets
-        placed += planets
-    counts, wanted = Counter(placed), tables["planet_count"].tolist()
-    for kind, key in enumerate(types):
-        if counts[kind] != wanted[kind]:
-            raise _wrong(f"places {counts[kind]} planets {key}; there are {wanted[kind]}")
+@leaf
+def _draw_planets(s, t):
+    """A random one of the planets that are left on each place of the eight systems, face down."""
+    for position in range(FIRST_START):
+        if s.planets & bit(position):
+            _put_planet(s, position, _draw_type(s, t, NUM_TYPES))
 
 
-def _planet_types(where: str, value: Any, types: Sequence[str]) -> list[int]:
-    """``"XFWE"`` or ``"X F W E"`` -> the numbers of the planet types."""
-    if not isinstance(value, str):
-        raise _wrong(f"{where} is {value!r}; it must be a text of planet keys")
-    words = value.split() if " " in value.strip() else list(value.strip())
-    strangers = [word for word in words if word not in types]
-    if strangers:
-        raise _wrong(f"{where} is {value!r}; {strangers[0]!r} is none of the planet keys {', '.join(types)}")
-    return [types.index(word) for word in words]
+@leaf
+def _draw_type(s, t, kinds):
+    """The type of a random one of the planets not placed yet, of the first ``kinds`` types."""
+    left = 0
+    for kind in range(kinds):
+        left += int(t.planet_count[kind]) - bit_count(s.of_type[kind])
+    place = below(s, left)
+    kind = 0
+    while True:
+        copies = int(t.planet_count[kind]) - bit_count(s.of_type[kind])
+        if place < copies:
+            return kind
+        place -= copies
+        kind += 1
+
+
+@leaf
+def _put_planet(s, position, kind):
+    s.planets |= bit(position)
+    s.of_type[kind] |= bit(position)
+
+
+@leaf
+def _place_given_planets(s, o):
+    for position in range(NUM_POSITIONS):
+        if o.planet[position] != RANDOM:
+            _put_planet(s, position, int(o.planet[position]))
+
+
+@leaf
+def _shuffle_artifacts(s, o):
+    count = int(o.artifacts)
+    s.deck_count = count
+    for place in range(count):
+        s.deck[place] = place
+    if count > 0 and o.deck[0] != RANDOM:  # given from the top down
+        for place in range(count):
+            s.deck[count - 1 - place] = o.deck[place]
+    else:
+        for place in range(count - 1, 0, -1):
+            other = below(s, place + 1)
+            artifact = int(s.deck[place])
+            s.deck[place] = s.deck[other]
+            s.deck[other] = artifact
+
+
+@leaf
+def _equip(s, t, seat):
+    """Pawns, resource cards, a factory on the start planet, starships in deep space (R)."""
+    player = s.player[seat]
+    player.present = 1
+    player.starships_left = t.pawn[STARSHIP].count
+    player.colonies_left = t.pawn[COLONY].count
+    player.factories_left = t.pawn[FACTORY].count - 1
+    player.terraformers_left = t.pawn[TERRAFORMER].count
+    player.factories = bit(FIRST_START + seat)
+    s.face_up |= bit(FIRST_START + seat)
+    for _ in range(int(t.pawn[STARSHIP].start)):
+        launch_starship(s, t, seat)
+    follow_pawns(s, seat)
+    for resource in range(NUM_RESOURCES):
+        gain(s, seat, resource, int(t.start_hand[resource]))

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.game import RUNNING, Game, Option, OptionError, Verbs, record_array
-from kepler_envs.engine.kernel import Scope
-from kepler_envs.games.kepler_3042 import observation, rules
-from kepler_envs.games.kepler_3042.actions import make_actions
-from kepler_envs.games.kepler_3042.components import TABLES, load_components
-from kepler_envs.games.kepler_3042.picture import draw, text
+from kepler_envs.engine.game import RUNNING, Option, OptionError, make_game, record_array
+from kepler_envs.games.kepler_3042 import actions, components, observation, picture, rules, state
 from kepler_envs.games.kepler_3042.rules_scoring import TERMS
 from kepler_envs.games.kepler_3042.state import (
     MAX_CONVERSIONS,
-    MAX_PLAYERS,
-    MIN_PLAYERS,
     NUM_CAMPAIGNS,
     NUM_LEVELS,
     OPTIONS,
-    STATE,
-    Node,
 )
 
 SOLO_PLANETS = {18: 1, 20: 2}
@@ -104,38 +95,20 @@ def campaign_result(state: np.void, tables: np.void, points: int, objectives_don
     return {"success": True, "next_level": level + 1, "next_bonus": min(cubes, int(tables["bonus_cube_cap"]))}
 
 
-GAME = Game(
-    name="kepler_3042",
-    module=__name__,
+GAME = make_game(
+    __name__,
     title="Kepler-3042",
     version=0,
-    min_players=MIN_PLAYERS,
-    max_players=MAX_PLAYERS,
     default_players=2,
-    state=STATE,
-    tables=TABLES,
-    options=OPTIONS,
-    nodes=Node,
-    always_offered=(),
     max_decisions=4096,
     option_list=OPTION_LIST,
-    verbs=Verbs(
-        setup=rules.setup,
-        legal=rules.legal,
-        apply=rules.apply,
-        observe=observation.observe,
-        resample=observation.resample,
-        returns=rules.returns,
-        ranks=rules.ranks,
-        scores=rules.scores,
-        potential=rules.potential,
-    ),
-    load_components=load_components,
     resolve_options=resolve_options,
-    make_actions=make_actions,
-    make_observation=observation.make_observation,
     info=info,
-    draw=draw,
-    text=text,
-    scope=Scope("kepler_3042", Path(__file__).parent),
+    state=state,
+    components=components,
+    actions=actions,
+    setup=rules,
+    rules=rules,
+    observation=observation,
+    picture=picture,
 )

@@ -6,7 +6,7 @@ import numpy as np
 
 from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.engine.returns import rank_returns
+from kepler_envs.engine.returns import ahead_of_others, rank_returns, ranks_by, scores_of
 from kepler_envs.games.kepler_3042.rules_board import colonies
 from kepler_envs.games.kepler_3042.state import (
     ANTIMATTER,
@@ -249,10 +249,12 @@ def objective_points(s, t, seat):
 
 
 @helper
-def scores(s, t, out):
+def score(s, t, seat):
     """Victory points, the objective included."""
-    for seat in range(int(s.num_players)):
-        out[seat] = public_points(s, t, seat) + objective_points(s, t, seat)
+    return public_points(s, t, seat) + objective_points(s, t, seat)
+
+
+scores = scores_of(score)
 
 
 @leaf
@@ -268,20 +270,10 @@ def highest_terraformed(s, player):
 @helper
 def standing(s, t, seat):
     """One number to compare players by: points, then the highest number of a terraformed planet, which is below 64."""
-    points = public_points(s, t, seat) + objective_points(s, t, seat)
-    return 64 * points + highest_terraformed(s, s.player[seat])
+    return 64 * score(s, t, seat) + highest_terraformed(s, s.player[seat])
 
 
-@helper
-def ranks(s, t, out):
-    """What is still equal shares the rank."""
-    n = int(s.num_players)
-    for seat in range(n):
-        own = standing(s, t, seat)
-        rank = 1
-        for other in range(n):
-            rank += standing(s, t, other) > own
-        out[seat] = rank
+ranks = ranks_by(standing)
 
 
 @leaf
@@ -316,19 +308,22 @@ def share_by_winning(final_ranks, n, out):
             out[seat] = 1 / winners if final_ranks[seat] == 1 else -1 / (n - winners)
 
 
+@leaf
+def few_points(s, t):
+    return FEW_POINTS
+
+
+potential_of_several = ahead_of_others(public_points, few_points)
+
+
 @helper
 def potential(s, t, out):
-    """Shaping: coefficient x (own public points - mean of the others') / 60; solo: points / minimum. 0 once the game is over."""
-    n = int(s.num_players)
-    total = 0
-    for seat in range(n):
-        total += public_points(s, t, seat)
-    for seat in range(n):
-        if s.end != RUNNING:
+    """Shaping by public points; solo: coefficient x points / minimum score. 0 once the game is over."""
+    if s.end != RUNNING:
+        for seat in range(int(s.num_players)):
             out[seat] = 0.0
-        elif n == 1:
-            own = total + objective_points(s, t, 0)
-            out[seat] = s.shaping * own / t.minimum_score[s.level]
-        else:
-            own = public_points(s, t, seat)
-            out[seat] = s.shaping * (own - (total - own) / (n - 1)) / FEW_POINTS
+    elif s.num_players == 1:
+        own = public_points(s, t, 0) + objective_points(s, t, 0)
+        out[0] = s.shaping * own / t.minimum_score[s.level]
+    else:
+        potential_of_several(s, t, out)

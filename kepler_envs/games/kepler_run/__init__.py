@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.game import Game, Option, OptionError, Verbs, record_array
-from kepler_envs.engine.kernel import Scope
-from kepler_envs.games.kepler_run import observation, rules
-from kepler_envs.games.kepler_run.actions import make_actions, public_text
-from kepler_envs.games.kepler_run.components import TABLES, load_components
-from kepler_envs.games.kepler_run.picture import draw, text
+from kepler_envs.engine.game import Option, OptionError, make_game, record_array
+from kepler_envs.engine.returns import reward_mode_option
+from kepler_envs.games.kepler_run import actions, components, observation, picture, rules, setup, state
 from kepler_envs.games.kepler_run.state import (
-    MAX_PLAYERS,
-    MIN_PLAYERS,
     OPTIONS,
     RANDOM_FIRST_PLAYER,
+    REWARD_MODES,
     RUN_SLOTS,
     SOURCES,
-    STATE,
-    Node,
-    RewardMode,
 )
 
 OPTION_LIST = (
     Option("seat_fuel", False, "fuel on the ship at the start by position in the starting order", (False, True)),
     Option("first_player", "random", "who starts", ("random", "seat0")),
-    Option(
-        "reward_mode", "rank", "final rewards by rank or by winning", tuple(mode.name.lower() for mode in RewardMode)
-    ),
+    reward_mode_option(REWARD_MODES),
     Option("shaping", 0.0, "shaping reward per point gained above the mean, paid when a round ends", (), float, 0, 1),
 )
 
@@ -50,7 +40,7 @@ def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]
     record["num_players"] = num_players
     record["first_player"] = RANDOM_FIRST_PLAYER if values["first_player"] == "random" else 0
     record["seat_fuel"] = values["seat_fuel"]
-    record["reward_mode"] = RewardMode[values["reward_mode"].upper()]
+    record["reward_mode"] = REWARD_MODES.index(values["reward_mode"])
     record["shaping"] = values["shaping"]
     return record_array(options)
 
@@ -67,39 +57,20 @@ def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
     }
 
 
-GAME = Game(
-    name="kepler_run",
-    module=__name__,
+GAME = make_game(
+    __name__,
     title="Kepler Run",
     version=0,
-    min_players=MIN_PLAYERS,
-    max_players=MAX_PLAYERS,
     default_players=4,
-    state=STATE,
-    tables=TABLES,
-    options=OPTIONS,
-    nodes=Node,
-    always_offered=(),
     max_decisions=435,
     option_list=OPTION_LIST,
-    verbs=Verbs(
-        setup=rules.setup,
-        legal=rules.legal,
-        apply=rules.apply,
-        observe=observation.observe,
-        resample=observation.resample,
-        returns=rules.returns,
-        ranks=rules.ranks,
-        scores=rules.scores,
-        potential=rules.potential,
-    ),
-    load_components=load_components,
     resolve_options=resolve_options,
-    make_actions=make_actions,
-    make_observation=observation.make_observation,
     info=info,
-    draw=draw,
-    text=text,
-    public_text=public_text,
-    scope=Scope("kepler_run", Path(__file__).parent),
+    state=state,
+    components=components,
+    actions=actions,
+    setup=setup,
+    rules=rules,
+    observation=observation,
+    picture=picture,
 )

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.components import ComponentFile, names
-from kepler_envs.engine.game import record_array
+from kepler_envs.engine.components import ComponentFile, load_tables, names
 from kepler_envs.games.kepler_run.state import (
     MAX_CARDS,
     MAX_FUEL,
@@ -86,55 +85,29 @@ TABLES = np.dtype(
 
 
 def load_components(path: Path | None) -> np.ndarray:
-    """Read and check a component file.
-
-    Args:
-        path: a TOML file like this folder's components.toml; None for that one.
-
-    Returns:
-        A record array of length one, dtype TABLES.
-
-    Raises:
-        ComponentError: naming the file, the row and the rule that is broken.
-    """
-    file = ComponentFile(path or DEFAULT_FILE, game="kepler_run")
-    tables = np.zeros(1, TABLES)
-    record = tables[0]
-    _read_numbers(file, record)
-    _read_seat_fuel(file, record)
-    _read_names(file, record, "sector_types", range(NUM_TYPES), "name", "type_name")
-    _read_ships(file, record)
-    _read_contracts(file, record)
-    _read_names(file, record, "special_actions", range(1, NUM_SPECIALS + 1), "name", "action_name")
-    _read_names(file, record, "special_parts", range(NUM_TYPES, SLING_PART), "name", "special_part_name")
-    _read_cards(file, record)
-    _check_points(file, record)
-    return record_array(tables)
+    """The tables of a component file, or of the game's own where there is none: see :func:`load_tables`."""
+    sections = (_read_numbers, _read_seat_fuel, _read_texts, _read_ships, _read_contracts, _read_cards, _check_points)
+    return load_tables(path or DEFAULT_FILE, "kepler_run", TABLES, sections)
 
 
 def _read_numbers(file: ComponentFile, tables: Any) -> None:
-    rows = file.rows("numbers", {"name": str, "value": int, "prov": str, "meaning": str})
-    for position, row in enumerate(rows):
-        name, where = row["name"], f"numbers row {position + 1} ({row['name']!r})"
-        if name not in NUMBERS:
-            raise file.error(where, f"no such number; there are {', '.join(NUMBERS)}")
-        if name in [earlier["name"] for earlier in rows[:position]]:
-            raise file.error(where, "a second row for this number")
-        file.check_value(where, "value", row["value"], *NUMBERS[name])
-        tables[name] = row["value"]
-    missing = sorted(set(NUMBERS) - {row["name"] for row in rows})
-    if missing:
-        raise file.error("numbers", f"lacks {', '.join(missing)}")
+    file.read_numbers(NUMBERS, tables)
     if tables["start_modules"] > tables["boxes"]:
         raise file.error("numbers", f"start_modules is {tables['start_modules']}; there are {tables['boxes']} boxes")
 
 
 def _read_seat_fuel(file: ComponentFile, tables: Any) -> None:
     rows = file.rows("seat_fuel", {"position": int, "fuel": int, "prov": str})
-    _check_ids(file, "seat_fuel", "position", rows, range(1, MAX_PLAYERS + 1))
+    file.check_ids("seat_fuel", rows, range(1, MAX_PLAYERS + 1), "position")
     for index, row in enumerate(rows):
         file.check_value(f"seat_fuel row {index + 1}", "fuel", row["fuel"], 0, int(tables["fuel_cap"]))
         tables["seat_fuel"][index] = row["fuel"]
+
+
+def _read_texts(file: ComponentFile, tables: Any) -> None:
+    _read_names(file, tables, "sector_types", range(NUM_TYPES), "name", "type_name")
+    _read_names(file, tables, "special_actions", range(1, NUM_SPECIALS + 1), "name", "action_name")
+    _read_names(file, tables, "special_parts", range(NUM_TYPES, SLING_PART), "name", "special_part_name")
 
 
 def _read_ships(file: ComponentFile, tables: Any) -> None:
@@ -161,7 +134,7 @@ def _read_cards(file: ComponentFile, tables: Any) -> None:
     rows = file.rows("game_cards", {"id": int, **dict.fromkeys(CARD_COLUMNS, int), "prov": str})
     if not 1 <= len(rows) <= MAX_CARDS:
         raise file.error("game_cards", f"{len(rows)} rows; allowed: 1..{MAX_CARDS}")
-    _check_ids(file, "game_cards", "id", rows, range(len(rows)))
+    file.check_ids("game_cards", rows, range(len(rows)))
     tables["cards_total"] = len(rows)
     for card, row in enumerate(rows):
         where = f"game_cards row {card + 1}"
@@ -205,25 +178,9 @@ def _read_names(
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Rows with exactly these ids and a name each, which goes into a field of the tables; all columns of the rows."""
     rows = file.rows(section, {"id": int, column: str, **(columns or {}), "prov": str})
-    _check_ids(file, section, "id", rows, ids)
-    for index, row in enumerate(rows):
-        where = f"{section} row {index + 1} ({row[column]!r})"
-        name = row[column].encode()
-        if not 1 <= len(name) <= NAME_BYTES:
-            raise file.error(where, f"{column} has {len(name)} bytes; allowed: 1..{NAME_BYTES}")
-        if row[column] in [earlier[column] for earlier in rows[:index]]:
-            raise file.error(where, f"{column} {row[column]!r} is used twice; they must differ")
-        tables[field][index, : len(name)] = np.frombuffer(name, np.uint8)
+    file.check_ids(section, rows, ids)
+    file.write_names(section, rows, column, tables[field])
     return rows
-
-
-def _check_ids(file: ComponentFile, section: str, column: str, rows: list[dict[str, Any]], ids: Sequence[int]) -> None:
-    for index, row in enumerate(rows[: len(ids)]):
-        if row[column] != ids[index]:
-            wanted = f"rows must have {column} {ids[0]}..{ids[-1]} in this order"
-            raise file.error(f"{section} row {index + 1}", f"{column} is {row[column]}; {wanted}")
-    if len(rows) != len(ids):
-        raise file.error(section, f"{len(rows)} rows; there must be {len(ids)}")
 
 
 # ---------------------------------------------------------------- names

@@ -11,7 +11,7 @@ from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.observation import CATEGORY, COUNT, FLAG, Layout, piece, table
 from kepler_envs.engine.rng import below, fork
 from kepler_envs.engine.simd import write_row
-from kepler_envs.games.kepler_run.rules import shuffle_deck
+from kepler_envs.games.kepler_run.setup import shuffle_deck
 from kepler_envs.games.kepler_run.state import (
     DELIVERY_SLOTS,
     GLOBALS_SIZE,

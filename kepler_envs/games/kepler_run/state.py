@@ -14,6 +14,7 @@ from enum import IntEnum
 import numpy as np
 
 from kepler_envs.engine.overlay import overlay
+from kepler_envs.engine.returns import RANK_OR_WIN
 
 MIN_PLAYERS, MAX_PLAYERS = 2, 5
 MAX_ROUNDS = 3
@@ -28,6 +29,7 @@ NUM_SHIPS = 5
 ASTEROIDS, COMETS, STATIONS = 0, 1, 2
 NUM_TRAITS = 3  # and contracts, one for each
 RANDOM_FIRST_PLAYER = -1
+REWARD_MODES = RANK_OR_WIN  # names of the values of reward_mode
 
 # part fields: 1..5 bypass the type field of the same value
 JUMP_PART, SLING_PART = NUM_TYPES + 1, NUM_TYPES + 2
@@ -50,11 +52,6 @@ class Node(IntEnum):
     LOAD = 3  # fuel to move from the ship to the tank
     FLY = 4  # the next move of the flight
     OVER = 5
-
-
-class RewardMode(IntEnum):
-    RANK = 0
-    WIN = 1
 
 
 SECTOR = overlay(
@@ -166,7 +163,7 @@ STATE = overlay(
         ("seat", "i1"),  # the deciding player
         ("end", "i1"),  # RUNNING or TERMINATED
         # options that rules need
-        ("reward_mode", "i1"),  # RewardMode
+        ("reward_mode", "i1"),  # place in REWARD_MODES
         ("shaping", "<f4"),  # coefficient of the shaping reward
         # which cards they are, and sets kept for speed
         ("pending_card", "i1"),  # at TARGET: card field of the card played, else 0
@@ -186,7 +183,7 @@ OPTIONS = np.dtype(
         ("num_players", "i1"),
         ("first_player", "i1"),  # a seat, or RANDOM_FIRST_PLAYER
         ("seat_fuel", "i1"),  # 1: fuel at the start by position in the starting order
-        ("reward_mode", "i1"),  # RewardMode
+        ("reward_mode", "i1"),  # place in REWARD_MODES
         ("shaping", "<f4"),
     ],
     align=True,

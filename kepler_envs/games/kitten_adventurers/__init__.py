@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.game import RUNNING, TRUNCATED, Game, Option, OptionError, Verbs, record_array
-from kepler_envs.engine.kernel import Scope
-from kepler_envs.games.kitten_adventurers import observation, rules
-from kepler_envs.games.kitten_adventurers.actions import make_actions
-from kepler_envs.games.kitten_adventurers.components import TABLES, load_components
-from kepler_envs.games.kitten_adventurers.picture import draw, text
+from kepler_envs.engine.game import RUNNING, TRUNCATED, Option, OptionError, make_game, record_array
+from kepler_envs.engine.returns import reward_mode_option
+from kepler_envs.games.kitten_adventurers import actions, components, observation, picture, rules, setup, state
 from kepler_envs.games.kitten_adventurers.state import (
     MAX_PLAYERS,
     MIN_PLAYERS,
     OPTIONS,
     RANDOM_FIRST_PLAYER,
-    STATE,
+    REWARD_MODES,
     EndReason,
     Node,
-    RewardMode,
 )
 
 OPTION_LIST = (
@@ -31,9 +26,7 @@ OPTION_LIST = (
     ),
     Option("quest_size", "rulebook", "cards in a quest pile", ("rulebook", "later_edition"), int, 1, 35),
     Option("first_player", "random", "who starts", ("random", "seat0")),
-    Option(
-        "reward_mode", "win", "final rewards by winning or by rank", tuple(mode.name.lower() for mode in RewardMode)
-    ),
+    reward_mode_option(REWARD_MODES),
     Option("max_turns", 600, "turns until the game is cut off", (), int, 1, observation.MAX_LIMIT),
     Option("max_plays", 1000, "cards on ladders until the game is cut off", (), int, 1, observation.MAX_LIMIT),
     Option("shaping", 0.0, "shaping reward per own quest card above the mean, paid at turn end", (), float, 0, 1),
@@ -65,7 +58,7 @@ def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]
             f"{record['hand_size']} need {dealt} cards; allowed: at most {tables['cards_total'] - 1}"
         )
     record["first_player"] = RANDOM_FIRST_PLAYER if values["first_player"] == "random" else 0
-    record["reward_mode"] = RewardMode[values["reward_mode"].upper()]
+    record["reward_mode"] = REWARD_MODES.index(values["reward_mode"])
     for name in ("max_turns", "max_plays", "shaping"):
         record[name] = values[name]
     return record_array(options)
@@ -94,38 +87,21 @@ def end_reason(state: np.void) -> EndReason:
     return EndReason.WIN if empty else EndReason.STALEMATE
 
 
-GAME = Game(
-    name="kitten_adventurers",
-    module=__name__,
+GAME = make_game(
+    __name__,
     title="Kitten Adventurers",
     version=0,
-    min_players=MIN_PLAYERS,
-    max_players=MAX_PLAYERS,
     default_players=4,
-    state=STATE,
-    tables=TABLES,
-    options=OPTIONS,
-    nodes=Node,
     always_offered=(Node.PLAY,),
     max_decisions=3200,
     option_list=OPTION_LIST,
-    verbs=Verbs(
-        setup=rules.setup,
-        legal=rules.legal,
-        apply=rules.apply,
-        observe=observation.observe,
-        resample=observation.resample,
-        returns=rules.returns,
-        ranks=rules.ranks,
-        scores=rules.scores,
-        potential=rules.potential,
-    ),
-    load_components=load_components,
     resolve_options=resolve_options,
-    make_actions=make_actions,
-    make_observation=observation.make_observation,
     info=info,
-    draw=draw,
-    text=text,
-    scope=Scope("kitten_adventurers", Path(__file__).parent),
+    state=state,
+    components=components,
+    actions=actions,
+    setup=setup,
+    rules=rules,
+    observation=observation,
+    picture=picture,
 )

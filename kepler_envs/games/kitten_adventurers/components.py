@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.components import ComponentFile, names
-from kepler_envs.engine.game import record_array
+from kepler_envs.engine.components import ComponentFile, load_tables, names
 from kepler_envs.games.kitten_adventurers.state import (
     HYPERSPEED,
     MAX_CARDS,
@@ -37,43 +36,18 @@ TABLES = np.dtype(
 
 
 def load_components(path: Path | None) -> np.ndarray:
-    """Read and check a component file.
-
-    Args:
-        path: a TOML file like this folder's components.toml; None for that one.
-
-    Returns:
-        A record array of length one, dtype TABLES.
-
-    Raises:
-        ComponentError: naming the file, the row and the rule that is broken.
-    """
-    file = ComponentFile(path or DEFAULT_FILE, game="kitten_adventurers")
-    tables = np.zeros(1, TABLES)
-    _read_card_types(file, tables[0])
-    _read_setup(file, tables[0])
-    return record_array(tables)
+    """The tables of a component file, or of the game's own where there is none: see :func:`load_tables`."""
+    return load_tables(path or DEFAULT_FILE, "kitten_adventurers", TABLES, (_read_card_types, _read_setup))
 
 
 def _read_card_types(file: ComponentFile, tables: Any) -> None:
     rows = file.rows("card_types", {"id": int, "name": str, "count": int, "prov": str})
+    file.check_ids("card_types", rows, range(NUM_TYPES))
     for position, row in enumerate(rows):
         where = f"card_types row {position + 1} ({row['name']!r})"
-        if row["id"] != position:
-            raise file.error(where, f"id is {row['id']}; rows must have the ids 0..{NUM_TYPES - 1} in this order")
-        if not 0 <= row["count"] <= MAX_CARDS:
-            raise file.error(where, f"count is {row['count']}; allowed: 0..{MAX_CARDS}")
-        name = row["name"].encode()
-        if not 1 <= len(name) <= NAME_BYTES:
-            raise file.error(where, f"name has {len(name)} bytes; allowed: 1..{NAME_BYTES}")
-        if row["name"] in [earlier["name"] for earlier in rows[:position]]:
-            raise file.error(where, f"name {row['name']!r} is used twice; names must differ")
-        if position >= NUM_TYPES:
-            raise file.error(where, f"there are exactly {NUM_TYPES} card types")
+        file.check_range(where, row, "count", 0, MAX_CARDS)
         tables["card_count"][position] = row["count"]
-        tables["type_name"][position, : len(name)] = np.frombuffer(name, np.uint8)
-    if len(rows) != NUM_TYPES:
-        raise file.error("card_types", f"{len(rows)} rows; there are exactly {NUM_TYPES} card types")
+    file.write_names("card_types", rows, "name", tables["type_name"])
     _check_deck(file, tables)
 
 
@@ -104,8 +78,7 @@ def _read_setup(file: ComponentFile, tables: Any) -> None:
         if tables["quest_size"][players]:
             raise file.error(where, "a second row for this number of players")
         for name in ("quest", "hand", "quest_later_edition"):
-            if not 1 <= row[name] <= MAX_CARDS:
-                raise file.error(where, f"{name} is {row[name]}; allowed: 1..{MAX_CARDS}")
+            file.check_range(where, row, name, 1, MAX_CARDS)
         needed = players * (quest + hand)
         if needed >= tables["cards_total"]:
             raise file.error(

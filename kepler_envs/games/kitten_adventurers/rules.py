@@ -1,6 +1,6 @@
-"""The rules: setup, legal ids, their application, the result.
+"""The rules: legal ids, their application, the result. Where cards go stands in ``rules_cards.py``.
 
-``s`` is the state record, ``t`` the component tables, ``o`` the options. Section numbers are those of the
+``s`` is the state record, ``t`` the component tables. Section numbers are those of the
 specification's decision machine; R marks what the rulebook states.
 """
 
@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from kepler_envs.engine.bits import allow_word, bit, bit_count, lowest, without_lowest
+from kepler_envs.engine.bits import allow_word, bit_count, lowest, without_lowest
 from kepler_envs.engine.game import TERMINATED, TRUNCATED
-from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.engine.returns import rank_returns, win_returns
-from kepler_envs.engine.rng import below
+from kepler_envs.engine.kernel import leaf
+from kepler_envs.engine.returns import ahead_of_mean, ranks_by, returns_by, scores_of
 from kepler_envs.games.kitten_adventurers.actions import (
     AS_VALUE,
     END_WITH,
@@ -22,197 +21,18 @@ from kepler_envs.games.kitten_adventurers.actions import (
     PLAY_QUEST,
     TO_LANE,
 )
-from kepler_envs.games.kitten_adventurers.state import (
-    HYPERSPEED,
-    LADDER_LENGTH,
-    LANES_FOURTH,
-    MAX_LADDERS,
-    NUM_LANES,
-    NUM_TYPES,
-    RANDOM_FIRST_PLAYER,
-    Node,
-    RewardMode,
+from kepler_envs.games.kitten_adventurers.rules_cards import (
+    put_on_lane,
+    refill,
+    remove_from_hand,
+    remove_from_lane,
+    remove_from_quest_pile,
 )
+from kepler_envs.games.kitten_adventurers.state import HYPERSPEED, LADDER_LENGTH, NUM_LANES, REWARD_MODES, Node
 
 PLAY, VALUE, LANE, OVER = int(Node.PLAY), int(Node.VALUE), int(Node.LANE), int(Node.OVER)
-RANK = int(RewardMode.RANK)
-ALL_SLOTS = (1 << MAX_LADDERS) - 1
 WILD_BIT = 1 << HYPERSPEED
 LANE_SET = (1 << NUM_LANES) - 1
-FULL_WORD = np.uint64(0xFFFFFFFFFFFFFFFF)
-
-
-# ---------------------------------------------------------------- setup (2)
-
-
-@helper
-def setup(s, t, o):
-    """Shuffle, deal quest piles and then hands, choose the first player."""
-    s.num_players = o.num_players
-    s.hand_size = o.hand_size
-    s.quest_size = o.quest_size
-    s.reward_mode = o.reward_mode
-    s.max_turns = o.max_turns
-    s.max_plays = o.max_plays
-    s.shaping = o.shaping
-    s.fits = 1
-    s.slots_at[0] = ALL_SLOTS
-    s.deck_count = t.cards_total
-    for i in range(t.deck.size):
-        s.deck[i] = t.deck[i]
-    for card in range(NUM_TYPES):
-        s.unseen[card] = t.card_count[card]
-    for seat in range(int(o.num_players)):
-        _deal_quest_pile(s, seat)
-    for seat in range(int(o.num_players)):
-        refill(s, seat)
-    if o.first_player == RANDOM_FIRST_PLAYER:
-        s.seat = below(s, int(o.num_players))
-    else:
-        s.seat = o.first_player
-
-
-@leaf
-def _deal_quest_pile(s, seat):
-    player = s.player[seat]
-    size = int(s.quest_size)
-    count = int(s.deck_count)
-    for i in range(size):
-        s.quest_pile[seat * size + i] = _take_from_deck(s, count)
-        count -= 1
-    s.deck_count = count
-    player.present = 1
-    player.quest_count = size
-    _open_quest_card(s, seat)
-
-
-# ---------------------------------------------------------------- cards
-
-
-@leaf
-def _take_from_deck(s, count):
-    """Remove a random one of the ``count`` cards of the deck; the caller keeps ``deck_count``."""
-    place = below(s, count)
-    card = int(s.deck[place])
-    s.deck[place] = s.deck[count - 1]
-    s.deck[count - 1] = 0
-    return card
-
-
-@leaf
-def refill(s, seat):
-    """Draw up to the hand size; an empty deck takes in the shuffled discard when a card is needed (3.1, R)."""
-    player = s.player[seat]
-    hand_size = int(s.hand_size)
-    have = int(player.hand_count)
-    if have >= hand_size:
-        return
-    count = int(s.deck_count)
-    hand_set = int(player.hand_set)
-    while have < hand_size:
-        if count == 0:
-            if s.discard_count == 0:
-                break
-            _shuffle_discard_into_deck(s)
-            count = int(s.deck_count)
-        card = _take_from_deck(s, count)
-        count -= 1
-        player.hand[card] += 1
-        hand_set |= 1 << card
-        have += 1
-    s.deck_count = count
-    player.hand_set = hand_set
-    player.hand_count = have
-
-
-@helper
-def _shuffle_discard_into_deck(s):
-    count = 0
-    for card in range(NUM_TYPES):
-        copies = int(s.discard[card])
-        for i in range(copies):
-            s.deck[count + i] = card
-        count += copies
-        s.unseen[card] += copies
-        s.discard[card] = 0
-    s.deck_count = count
-    s.discard_count = 0
-
-
-@leaf
-def _open_quest_card(s, seat):
-    """Turn up the top card of the quest pile, if one is left."""
-    player = s.player[seat]
-    left = int(player.quest_count)
-    if left > 0:
-        card = int(s.quest_pile[seat * int(s.quest_size) + left - 1])
-        player.quest_top = card + 1
-        s.unseen[card] -= 1
-    else:
-        player.quest_top = 0
-
-
-@leaf
-def _remove_from_hand(s, player, card):
-    left = int(player.hand[card]) - 1
-    player.hand[card] = left
-    if left == 0:
-        player.hand_set = int(player.hand_set) & ~(1 << card)
-    player.hand_count -= 1
-    s.unseen[card] -= 1
-
-
-@leaf
-def _remove_from_quest_pile(s, seat):
-    player = s.player[seat]
-    left = int(player.quest_count) - 1
-    player.quest_count = left
-    s.quest_pile[seat * int(s.quest_size) + left] = 0
-    s.quests_this_turn += 1
-    _open_quest_card(s, seat)
-
-
-@leaf
-def _put_on_lane(s, player, lane, card):
-    stack = player.lane[lane]
-    if stack.depth >= LANES_FOURTH:
-        node = _free_pool_node(s)
-        s.pool_type[node] = stack.third - 1
-        s.pool_below[node] = player.lane_rest[lane]
-        player.lane_rest[lane] = node + 1
-    stack.third = stack.second
-    stack.second = stack.top
-    stack.top = card + 1
-    stack.depth += 1
-    player.lane_types[card] += 1
-
-
-@leaf
-def _free_pool_node(s):
-    """Take the lowest free node, so that the pool stays dense."""
-    word = 0
-    while s.pool_used[word] == FULL_WORD:
-        word += 1
-    place = lowest(~s.pool_used[word])
-    s.pool_used[word] |= bit(place)
-    return 64 * word + place
-
-
-@leaf
-def _remove_from_lane(s, player, lane, card):
-    stack = player.lane[lane]
-    player.lane_types[card] -= 1
-    stack.top = stack.second
-    stack.second = stack.third
-    stack.third = 0
-    if stack.depth > LANES_FOURTH:
-        node = int(player.lane_rest[lane]) - 1
-        stack.third = s.pool_type[node] + 1
-        player.lane_rest[lane] = s.pool_below[node]
-        s.pool_type[node] = 0
-        s.pool_below[node] = 0
-        s.pool_used[node >> 6] &= ~bit(node & 63)
-    stack.depth -= 1
 
 
 # ---------------------------------------------------------------- legal ids (3.2, 3.3, 3.5)
@@ -296,11 +116,11 @@ def _play(s, seat, source, card, value):
     """A card leaves its source for a ladder, as ``value`` (3.4: the order of the steps matters)."""
     player = s.player[seat]
     if source < PLAY_QUEST:
-        _remove_from_hand(s, player, card)
+        remove_from_hand(s, player, card)
     elif source == PLAY_QUEST:
-        _remove_from_quest_pile(s, seat)
+        remove_from_quest_pile(s, seat)
     else:
-        _remove_from_lane(s, player, source - PLAY_LANE, card)
+        remove_from_lane(s, player, source - PLAY_LANE, card)
     s.node = PLAY
     s.pending_source = 0
     s.played_this_turn += 1
@@ -363,8 +183,8 @@ def _end_turn_in_lane(s, seat, lane):
     player = s.player[seat]
     card = int(s.pending_card) - 1
     s.pending_card = 0
-    _remove_from_hand(s, player, card)
-    _put_on_lane(s, player, lane, card)
+    remove_from_hand(s, player, card)
+    put_on_lane(s, player, lane, card)
     _end_turn(s, 0)
 
 
@@ -397,48 +217,22 @@ def _finish(s, end):
 # ---------------------------------------------------------------- results (6)
 
 
-@helper
-def scores(s, t, out):
-    """Quest cards played; the game itself has no points."""
-    for seat in range(int(s.num_players)):
-        out[seat] = int(s.quest_size) - int(s.player[seat].quest_count)
-
-
-@helper
-def ranks(s, t, out):
-    """Fewest quest cards left is first; equal counts share the rank."""
-    n = int(s.num_players)
-    for seat in range(n):
-        rank = 1
-        for other in range(n):
-            if s.player[other].quest_count < s.player[seat].quest_count:
-                rank += 1
-        out[seat] = rank
-
-
-@helper
-def returns(s, t, final_ranks, out):
-    """Zero-sum final rewards, by winning (default) or by rank."""
-    if s.reward_mode == RANK:
-        rank_returns(final_ranks, int(s.num_players), out)
-    else:
-        win_returns(final_ranks, int(s.num_players), out)
-
-
-@helper
-def potential(s, t, out):
-    """Shaping: coefficient x (own quest cards played - mean of all), as it stood when the last turn ended."""
-    n = int(s.num_players)
-    total = 0
-    for seat in range(n):
-        total += _quests_of_ended_turns(s, seat)
-    for seat in range(n):
-        out[seat] = s.shaping * (_quests_of_ended_turns(s, seat) - total / n)
+@leaf
+def _quest_cards_played(s, t, seat):
+    """What counts; the game itself has no points."""
+    return int(s.quest_size) - int(s.player[seat].quest_count)
 
 
 @leaf
-def _quests_of_ended_turns(s, seat):
-    played = int(s.quest_size) - int(s.player[seat].quest_count)
+def _quest_cards_of_ended_turns(s, t, seat):
+    """What shaping has paid for: it pays when a turn ends."""
+    played = _quest_cards_played(s, t, seat)
     if seat == s.seat:
         played -= int(s.quests_this_turn)
     return played
+
+
+scores = scores_of(_quest_cards_played)
+ranks = ranks_by(_quest_cards_played)  # fewest cards left is first; equal counts share the rank
+returns = returns_by(REWARD_MODES)
+potential = ahead_of_mean(_quest_cards_of_ended_turns)

@@ -15,6 +15,7 @@ import numpy as np
 
 from kepler_envs.engine.game import Reason
 from kepler_envs.engine.overlay import overlay
+from kepler_envs.engine.returns import WIN_OR_RANK
 
 MIN_PLAYERS, MAX_PLAYERS = 2, 8
 NUM_TYPES = 14
@@ -27,6 +28,7 @@ MAX_LADDERS = 16  # wormholes and hyperspeeds of any card file; the rulebook's h
 POOL_WORDS = 2
 
 RANDOM_FIRST_PLAYER = -1
+REWARD_MODES = WIN_OR_RANK  # names of the values of reward_mode
 
 
 class Node(IntEnum):
@@ -45,11 +47,6 @@ class EndReason(Reason):
     WIN = 1  # a quest pile is empty
     STALEMATE = 2  # as many dead turns in a row as there are players
     LIMIT = 3  # of turns or of cards played
-
-
-class RewardMode(IntEnum):
-    WIN = 0
-    RANK = 1
 
 
 LANE = np.dtype(
@@ -105,7 +102,7 @@ STATE = overlay(
         ("end", "i1"),  # RUNNING, TERMINATED or TRUNCATED
         # the rest of the turn and the options that rules need
         ("quests_this_turn", "i1"),  # own quest cards played this turn
-        ("reward_mode", "i1"),  # RewardMode
+        ("reward_mode", "i1"),  # place in REWARD_MODES
         ("max_turns", "<i2"),
         ("max_plays", "<i2"),
         ("quest_size", "<i2"),  # cards dealt to each quest pile
@@ -134,7 +131,7 @@ OPTIONS = np.dtype(
         ("hand_size", "i1"),
         ("quest_size", "i1"),
         ("first_player", "i1"),  # a seat, or RANDOM_FIRST_PLAYER
-        ("reward_mode", "i1"),  # RewardMode
+        ("reward_mode", "i1"),  # place in REWARD_MODES
         ("max_turns", "<i2"),
         ("max_plays", "<i2"),
         ("shaping", "<f4"),

@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.game import Game, Option, OptionError, Verbs, record_array
-from kepler_envs.engine.kernel import Scope
-from kepler_envs.games.race_to_kepler import observation, rules
-from kepler_envs.games.race_to_kepler.actions import make_actions, public_text
-from kepler_envs.games.race_to_kepler.components import NUMBERS, TABLES, load_components
-from kepler_envs.games.race_to_kepler.picture import draw, text
+from kepler_envs.engine.game import Option, OptionError, make_game, record_array
+from kepler_envs.engine.returns import reward_mode_option
+from kepler_envs.games.race_to_kepler import actions, components, observation, picture, rules, setup, state
+from kepler_envs.games.race_to_kepler.components import NUMBERS
 from kepler_envs.games.race_to_kepler.state import (
     FIRST_CREW,
     FIRST_TITAN,
-    MAX_PLAYERS,
-    MIN_PLAYERS,
     OPTIONS,
-    STATE,
+    REWARD_MODES,
     EndReason,
-    Node,
-    RewardMode,
 )
 
 FROM_FILE = "file"
 OPTION_LIST = (
     Option("max_rounds", FROM_FILE, "rounds until the game ends without a winner; as in the component file unless told",
            (FROM_FILE,), int, *NUMBERS["round_cap"]),
-    Option("reward_mode", "win", "final rewards by winning or by rank", tuple(mode.name.lower() for mode in RewardMode)),
+    reward_mode_option(REWARD_MODES),
     Option("shaping", 0.0, "shaping reward for parsecs ahead of the mean of the others, in units of those that win",
            (), float, 0, 1),
 )  # fmt: skip
@@ -53,7 +46,7 @@ def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]
     record = options[0]
     record["num_players"] = num_players
     record["max_rounds"] = tables["round_cap"] if values["max_rounds"] == FROM_FILE else values["max_rounds"]
-    record["reward_mode"] = RewardMode[values["reward_mode"].upper()]
+    record["reward_mode"] = REWARD_MODES.index(values["reward_mode"])
     record["shaping"] = values["shaping"]
     return record_array(options)
 
@@ -71,39 +64,20 @@ def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
     }
 
 
-GAME = Game(
-    name="race_to_kepler",
-    module=__name__,
+GAME = make_game(
+    __name__,
     title="Race to Kepler",
     version=0,
-    min_players=MIN_PLAYERS,
-    max_players=MAX_PLAYERS,
     default_players=4,
-    state=STATE,
-    tables=TABLES,
-    options=OPTIONS,
-    nodes=Node,
-    always_offered=(),
     max_decisions=48_000,
     option_list=OPTION_LIST,
-    verbs=Verbs(
-        setup=rules.setup,
-        legal=rules.legal,
-        apply=rules.apply,
-        observe=observation.observe,
-        resample=observation.resample,
-        returns=rules.returns,
-        ranks=rules.ranks,
-        scores=rules.scores,
-        potential=rules.potential,
-    ),
-    load_components=load_components,
     resolve_options=resolve_options,
-    make_actions=make_actions,
-    make_observation=observation.make_observation,
     info=info,
-    draw=draw,
-    text=text,
-    public_text=public_text,
-    scope=Scope("race_to_kepler", Path(__file__).parent),
+    state=state,
+    components=components,
+    actions=actions,
+    setup=setup,
+    rules=rules,
+    observation=observation,
+    picture=picture,
 )

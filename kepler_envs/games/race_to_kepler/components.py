@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.components import ComponentFile, text_of
-from kepler_envs.engine.game import record_array
+from kepler_envs.engine.components import ComponentFile, load_tables, text_of
 from kepler_envs.games.race_to_kepler.effects import (
     FILTERED_HOOKS,
     INSTRUCTION,
@@ -129,61 +128,37 @@ CITY_COLUMNS = {"id": int, "key": str, "name": str, "difficulty": int, "trait": 
 
 
 def load_components(path: Path | None) -> np.ndarray:
-    """Read and check a component file.
-
-    Args:
-        path: a TOML file like this folder's components.toml; None for that one.
-
-    Returns:
-        A record array of length one, dtype TABLES.
-
-    Raises:
-        ComponentError: naming the file, the card or city, the field and the rule that is broken.
-    """
-    file = ComponentFile(path or DEFAULT_FILE, game="race_to_kepler")
-    tables = np.zeros(1, TABLES)
-    record = tables[0]
-    _read_numbers(file, record)
-    _read_tokens(file, record)
-    cards = _read_cards(file, record)
-    _check_copies(file, record)
-    cities = _read_cities(file, record)
-    _compile(file, record, cards, cities)
-    return record_array(tables)
+    """The tables of a component file, or of the game's own where there is none: see :func:`load_tables`."""
+    sections = (_read_numbers, _read_tokens, _read_cards_and_cities)
+    return load_tables(path or DEFAULT_FILE, "race_to_kepler", TABLES, sections)
 
 
 # ---------------------------------------------------------------- sections
 
 
 def _read_numbers(file: ComponentFile, tables: Any) -> None:
-    rows = file.rows("numbers", {"name": str, "value": int, "meaning": str, "prov": str})
-    for position, row in enumerate(rows):
-        name, where = row["name"], f"numbers row {position + 1} ({row['name']!r})"
-        if name not in NUMBERS:
-            raise file.error(where, f"no such number; there are {', '.join(NUMBERS)}")
-        if name in [earlier["name"] for earlier in rows[:position]]:
-            raise file.error(where, "a second row for this number")
-        file.check_value(where, "value", row["value"], *NUMBERS[name])
-        tables[name] = row["value"]
-    missing = [name for name in NUMBERS if name not in [row["name"] for row in rows]]
-    if missing:
-        raise file.error("numbers", f"lacks {', '.join(missing)}")
+    file.read_numbers(NUMBERS, tables)
 
 
 def _read_tokens(file: ComponentFile, tables: Any) -> None:
     rows = file.rows("encounter_tokens", {"id": int, "space": int, "prov": str})
-    if len(rows) != NUM_TOKENS:
-        raise file.error("encounter_tokens", f"{len(rows)} rows; there are exactly {NUM_TOKENS} tokens")
+    file.check_ids("encounter_tokens", rows, range(NUM_TOKENS))
     low = 1
     for position, row in enumerate(rows):
         where = f"encounter_tokens row {position + 1}"
-        if row["id"] != position:
-            raise file.error(where, f"id is {row['id']}; rows must have the ids 0..{NUM_TOKENS - 1} in this order")
         last = int(tables["track_length"]) - 1
         if not low <= row["space"] <= last:
             raise file.error(where, f"space is {row['space']}; spaces must ascend between 1 and {last}")
         tables["token_space"][position] = row["space"]
         low = row["space"] + 1
+
+
+def _read_cards_and_cities(file: ComponentFile, tables: Any) -> None:
+    """With their programs, which can work on all cards."""
+    cards = _read_cards(file, tables)
+    _check_copies(file, tables)
+    cities = _read_cities(file, tables)
+    _compile(file, tables, cards, cities)
 
 
 def _read_cards(file: ComponentFile, tables: Any) -> list[dict[str, Any]]:

@@ -13,10 +13,10 @@ from kepler_envs.engine.observation import COUNT, FLAG, ONE_HOT, Layout, piece, 
 from kepler_envs.engine.rng import fork
 from kepler_envs.engine.simd import expand_bits, write_row
 from kepler_envs.games.race_to_kepler.effects import Destination, Mode, Source
-from kepler_envs.games.race_to_kepler.rules import draw_cities
 from kepler_envs.games.race_to_kepler.rules_cards import put_on_deck, random_kind
 from kepler_envs.games.race_to_kepler.rules_effects import NOTHING, may_stop, movable_kinds
 from kepler_envs.games.race_to_kepler.rules_encounter import biddable_kinds
+from kepler_envs.games.race_to_kepler.setup import draw_cities
 from kepler_envs.games.race_to_kepler.state import (
     KNOWN_SLOTS,
     LOOK_ZONE,

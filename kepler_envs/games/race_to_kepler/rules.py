@@ -1,116 +1,23 @@
-"""The rules: setup, legal ids, their application, the result. What happens at each node stands in the files rules_<topic>.py.
+"""The rules: legal ids, their application, the result. The cards have their rules in the files rules_<topic>.py beside this one.
 
-``s`` is the state record, ``t`` the component tables, ``o`` the options; R marks what the rulebook states, rulings are those of
-the specification. Every rule leaves the game at a node with a seat to decide; nodes with a single legal id are applied by the engine.
+``s`` is the state record, ``t`` the component tables; R marks what the rulebook states.
+Every rule leaves the game at a node with a seat to decide; nodes with a single legal id are applied by the engine.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
-from kepler_envs.engine.bits import allow_word, bit, bit_count, lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.engine.returns import rank_returns, win_returns
-from kepler_envs.engine.rng import below
+from kepler_envs.engine.returns import ahead_of_others, rank_returns, ranks_by, returns_by, scores_of
 from kepler_envs.games.race_to_kepler import rules_effects as effects
 from kepler_envs.games.race_to_kepler import rules_encounter as encounter
 from kepler_envs.games.race_to_kepler import rules_turn as turn
+from kepler_envs.games.race_to_kepler import setup
 from kepler_envs.games.race_to_kepler.actions import CITY as CITY_ID
 from kepler_envs.games.race_to_kepler.actions import END_TURN
-from kepler_envs.games.race_to_kepler.rules_cards import draw_hand, refill_supply
-from kepler_envs.games.race_to_kepler.state import (
-    FIRST_CREW,
-    FIRST_TITAN,
-    GOLD,
-    IRON,
-    MAFIA,
-    NUM_TITANS,
-    NUM_TOKENS,
-    EndReason,
-    Node,
-    RewardMode,
-)
+from kepler_envs.games.race_to_kepler.state import REWARD_MODES, EndReason, Node
 
 CITY, ACTION, BID, TITAN = int(Node.CITY), int(Node.ACTION), int(Node.BID), int(Node.TITAN)
-ROUNDS, WIN = int(EndReason.ROUNDS), int(RewardMode.WIN)
-
-
-# ---------------------------------------------------------------- setup
-
-
-@helper
-def setup(s, t, o):
-    """Decks, supply, tokens and the cities each player chooses from; hands are drawn once all have chosen."""
-    s.num_players = o.num_players
-    s.max_rounds = o.max_rounds
-    s.reward_mode = o.reward_mode
-    s.shaping = o.shaping
-    _fill_decks(s, t)
-    refill_supply(s, t)
-    for token in range(NUM_TOKENS):
-        s.token[token] = 1
-    left = np.uint64(t.cities)
-    for seat in range(int(o.num_players)):
-        _equip(s, t, seat)
-        dealt = draw_cities(s, left, int(t.cities_dealt))
-        s.player[seat].offers = dealt
-        left &= ~dealt
-    s.node = CITY
-
-
-@leaf
-def _fill_decks(s, t):
-    s.gold_pile = int(t.card[GOLD].copies) - int(t.start_gold) * int(s.num_players)
-    for kind in range(FIRST_CREW, FIRST_TITAN):
-        s.crew_deck[kind] = t.card[kind].copies
-        s.crew_deck_size += t.card[kind].copies
-    for titan in range(NUM_TITANS):
-        s.titan_deck[titan] = t.card[FIRST_TITAN + titan].copies
-        s.titan_deck_size += t.card[FIRST_TITAN + titan].copies
-
-
-@leaf
-def _equip(s, t, seat):
-    """The first deck; Iron and Mafia that nobody gets leave the game (R)."""
-    player = s.player[seat]
-    player.present = 1
-    player.deck[IRON] = t.start_iron
-    player.deck[GOLD] = t.start_gold
-    player.deck[MAFIA] = t.start_mafia
-    for kind in range(FIRST_CREW):
-        player.concealed[kind] = player.deck[kind]
-        player.deck_size += player.deck[kind]
-
-
-@helper
-def draw_cities(generator, cities, count):
-    """``count`` random members of a set of at least so many cities, as a set."""
-    drawn = np.uint64(0)
-    for _ in range(count):
-        others = cities & ~drawn
-        for _ in range(below(generator, bit_count(others))):
-            others = without_lowest(others)
-        drawn |= bit(lowest(others))
-    return drawn
-
-
-@helper
-def _choose_city(s, t, city):
-    """Hidden until all have chosen; then hands are drawn and a random player begins."""
-    n = int(s.num_players)
-    s.player[s.seat].city = city + 1
-    s.chosen += 1
-    if s.chosen < n:
-        s.seat += 1
-        return
-    for seat in range(n):
-        player = s.player[seat]
-        player.offers = 0
-        player.city_flags[int(player.city) - 1] = 1
-    s.first = below(s, n)
-    for seat in range(n):
-        draw_hand(s, t, s.player[seat])
-    turn.begin_turn(s, t, np.int64(s.first))
+ROUNDS = int(EndReason.ROUNDS)
 
 
 # ---------------------------------------------------------------- legal ids and their application
@@ -127,7 +34,7 @@ def legal(s, t, mask):
     elif node == TITAN:
         encounter.legal_titans(s, t, mask)
     elif node == CITY:
-        allow_word(mask, CITY_ID, np.uint64(s.player[s.seat].offers))
+        setup.legal_cities(s, mask)
     else:
         effects.legal_in_program(s, t, mask)
 
@@ -141,7 +48,7 @@ def apply(s, t, action):
     elif node == TITAN:
         encounter.take_titan(s, t, action)
     elif node == CITY:
-        _choose_city(s, t, action - CITY_ID)
+        setup.choose_city(s, t, action - CITY_ID)
     elif action == END_TURN:
         turn.act(s, t, action)
         encounter.after_turn(s, t)
@@ -156,46 +63,30 @@ def apply(s, t, action):
 # ---------------------------------------------------------------- results
 
 
-@helper
-def scores(s, t, out):
-    """Parsecs."""
-    for seat in range(int(s.num_players)):
-        out[seat] = s.player[seat].parsecs
+@leaf
+def _parsecs(s, t, seat):
+    """What counts: whoever has arrived is ahead of all others."""
+    return int(s.player[seat].parsecs)
+
+
+@leaf
+def _parsecs_that_win(s, t):
+    return t.track_length
+
+
+scores = scores_of(_parsecs)
+ranks = ranks_by(_parsecs)
+potential = ahead_of_others(_parsecs, _parsecs_that_win)
+_returns_by_mode = returns_by(REWARD_MODES)
 
 
 @helper
-def ranks(s, t, out):
-    """More parsecs is better; equal parsecs share the rank. Whoever has arrived is ahead of all others."""
-    n = int(s.num_players)
-    for seat in range(n):
-        rank = 1
-        for other in range(n):
-            if s.player[other].parsecs > s.player[seat].parsecs:
-                rank += 1
-        out[seat] = rank
-
-
-@helper
-def returns(s, t, final_ranks, out):
+def returns(s, t, ranks, out):
     """By winning or by rank; at the round cap half of the returns by rank."""
+    if s.end_reason != ROUNDS:
+        _returns_by_mode(s, t, ranks, out)
+        return
     n = int(s.num_players)
-    if s.end_reason == ROUNDS:
-        rank_returns(final_ranks, n, out)
-        for seat in range(n):
-            out[seat] = out[seat] / 2
-    elif s.reward_mode == WIN:
-        win_returns(final_ranks, n, out)
-    else:
-        rank_returns(final_ranks, n, out)
-
-
-@helper
-def potential(s, t, out):
-    """Shaping: coefficient x (own parsecs - mean of the others') / parsecs that win."""
-    n = int(s.num_players)
-    total = 0
+    rank_returns(ranks, n, out)
     for seat in range(n):
-        total += int(s.player[seat].parsecs)
-    for seat in range(n):
-        own = int(s.player[seat].parsecs)
-        out[seat] = s.shaping * (own - (total - own) / (n - 1)) / t.track_length
+        out[seat] = out[seat] / 2

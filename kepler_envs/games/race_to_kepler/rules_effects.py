@@ -125,7 +125,7 @@ def _step(s, t):
         s.node = CHOICE
         return True
     elif op == OP_REPLAY:
-        if replay_kinds(s, frame, instruction) != NOTHING:
+        if _replay_kinds(s, frame, instruction) != NOTHING:
             s.node = REPLAY
             return True
         frame.at += 1
@@ -437,7 +437,7 @@ def _take(s, player, source, chosen):
 
 
 @helper
-def replay_kinds(s, frame, instruction):
+def _replay_kinds(s, frame, instruction):
     """The kinds whose play effect can be repeated: others in play, or any in the supply."""
     if instruction.what != REPLAY_PLAY:
         return kinds_in(s.supply)
@@ -468,7 +468,7 @@ def legal_in_program(s, t, mask):
     elif s.node == CHOICE:
         allow_word(mask, OPTION, bit(int(instruction.amount)) - bit(0))
     else:
-        allow_word(mask, PICK, replay_kinds(s, frame, instruction))
+        allow_word(mask, PICK, _replay_kinds(s, frame, instruction))
 
 
 @helper

@@ -98,7 +98,7 @@ def _affordable(s, t, city):
 
 
 @helper
-def price(s, t, kind):
+def _price(s, t, kind):
     """What acquiring a card costs the active player now: never below 1, unless it costs nothing anyway (ruling R22)."""
     city = t.city[int(s.player[s.active].city) - 1]
     discount = int(s.discount) + (int(city.parameter) if city.hook == DISCOUNT else 0)
@@ -146,7 +146,7 @@ def _play(s, t, kind):
 def _acquire(s, t, kind):
     """The card goes to the discard pile in the Launch phase, to hand in the Race phase (R)."""
     player = s.player[s.active]
-    s.money = int(s.money) - price(s, t, kind)
+    s.money = int(s.money) - _price(s, t, kind)
     s.market -= 1
     s.market_taken += 1
     if kind == GOLD:

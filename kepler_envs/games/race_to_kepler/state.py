@@ -13,6 +13,7 @@ import numpy as np
 
 from kepler_envs.engine.game import Reason
 from kepler_envs.engine.overlay import overlay
+from kepler_envs.engine.returns import WIN_OR_RANK
 
 MIN_PLAYERS, MAX_PLAYERS = 2, 4
 
@@ -31,6 +32,7 @@ LOOK_ZONE = 5  # cards a program may look at
 KNOWN_SLOTS = KNOWN_TOP + LOOK_ZONE  # cards that were looked at always go back
 MOST_UNITS = 99  # energy, money, market actions, discount: more is lost
 MOST_COUNTED = 1000  # cards ejected or discarded in a turn: no program asks whether there are more than MOST_UNITS
+REWARD_MODES = WIN_OR_RANK  # names of the values of reward_mode
 
 
 class Node(IntEnum):
@@ -65,13 +67,6 @@ class EndReason(Reason):
     RUNNING = 0
     KEPLER = 1  # a player arrived
     ROUNDS = 2  # the round cap
-
-
-class RewardMode(IntEnum):
-    """What final rewards depend on."""
-
-    WIN = 0
-    RANK = 1
 
 
 FRAME = np.dtype(
@@ -182,7 +177,7 @@ STATE = overlay(
         ("end", "i1"),  # RUNNING or TERMINATED
         # options that the rules need
         ("max_rounds", "<i2"),
-        ("reward_mode", "i1"),  # RewardMode
+        ("reward_mode", "i1"),  # place in REWARD_MODES
         ("shaping", "<f4"),  # coefficient of the shaping reward
         ("player", PLAYER, (MAX_PLAYERS,)),
     ],
@@ -195,7 +190,7 @@ OPTIONS = np.dtype(
     [
         ("num_players", "i1"),
         ("max_rounds", "<i2"),
-        ("reward_mode", "i1"),
+        ("reward_mode", "i1"),  # place in REWARD_MODES
         ("shaping", "<f4"),
     ],
     align=True,

@@ -17,6 +17,7 @@ from kepler_envs.engine.game import RUNNING, Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.ad_astra.state import Node
 from kepler_envs.registry import load_game
+from tests.scenario import Play as AnyPlay
 
 GAME = load_game("ad_astra")
 
@@ -405,11 +406,10 @@ def _resolve(position: Position, owner: int, card: int, last: bool) -> None:
         position.seats[owner].aside.add(card)
 
 
-class Play:
+class Play(AnyPlay[Position]):
     """A game that goes on from a scenario, read as a position."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self.snapshot = snapshot
+    POSITION = Position
 
     def settle(self) -> Play:
         """Nodes with a single legal id are applied, as the engine does after every decision."""
@@ -419,41 +419,11 @@ class Play:
             self.snapshot.state["decisions"] = decisions
         return self
 
-    def legal(self) -> set[int]:
-        """The legal ids of the current node."""
-        return set(self.snapshot.legal_actions())
-
-    def play(self, *actions: int) -> Play:
-        """Take these decisions, which must be legal."""
-        for action in actions:
-            assert action in self.legal(), f"{action} is not legal; legal: {sorted(self.legal())}"
-            self.snapshot = self.snapshot.apply(action)
-        return self
-
-    @property
-    def position(self) -> Position:
-        return Position.read(self.snapshot.state)
-
-    @property
-    def seat(self) -> int:
-        return self.snapshot.seat
-
-    @property
-    def node(self) -> Node:
-        return Node(int(self.snapshot.state["node"]))
-
-    @property
-    def over(self) -> bool:
-        return self.snapshot.over
-
     def points(self) -> list[int]:
         return [seat.points for seat in self.position.seats]
 
     def hands(self) -> list[list[int]]:
         return [seat.hand for seat in self.position.seats]
-
-    def returns(self) -> list[float]:
-        return self.snapshot.results()[2].tolist()
 
     def play_round(self, wanted: Mapping[int, Sequence[tuple[int, int]]]) -> Play:
         """A whole round in which seats place these (card, space) pairs, and otherwise as little happens as possible."""
@@ -468,9 +438,3 @@ class Play:
                 space = min(set(range(1, position.spaces + 1)) - taken - {space + 1 for space in position.board})
                 self.play(plan(card, space))
         return self.pass_to(Node.PLAN)
-
-    def pass_to(self, node: Node) -> Play:
-        """Pass, or take the lowest id, up to a node or the end of the game."""
-        while not self.over and self.node != node:
-            self.play(min(self.legal()))
-        return self

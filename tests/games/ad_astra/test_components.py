@@ -12,9 +12,10 @@ import pytest
 
 import kepler_envs
 from kepler_envs import ComponentError, OptionError
-from kepler_envs.games.ad_astra.components import DEFAULT_FILE
+from tests.component_file import changed, check_missing_section, check_refused, own_text, write
 from tests.games.ad_astra.scenario import GAME, WORKED_SETUP, Position
 
+TEXT = own_text("ad_astra")
 BONUS = 'name = "bonus"\nvalue = 3'
 WATER = 'id = 0\nkey = "W"\nname = "water"\nfuel = false\nstart = 1'
 ENERGY_PLANET = 'name = "energy"\ncount = 8'
@@ -49,7 +50,7 @@ BROKEN = {
     "comma": (WATER, WATER.replace("water", "water, salt"), "resources row 1", "must not contain a comma"),
     "long name": (WATER, WATER.replace("water", "w" * 33), "resources row 1", "name has 33 bytes; allowed: 1..32"),
     "spaces": (WATER, WATER.replace("water", " water"), "resources row 1", "must not have spaces at its ends"),
-    "wrong id": (WATER, WATER.replace("id = 0", "id = 1"), "resources row 1", "rows must have the ids 0..5 in this order"),
+    "wrong id": (WATER, WATER.replace("id = 0", "id = 1"), "resources row 1", "rows must have id 0..5 in this order"),
     "alien paradise": (ALIEN_PLANET, ALIEN_PLANET.replace("false", "true"), "planet_types row 7", "cannot be terraformable"),
     "too few planets": (ENERGY_PLANET, ENERGY_PLANET.replace("8", "7"), "setup row 1", "layout has 40 planets; 39 are left"),
     "too many planets": (ENERGY_PLANET, ENERGY_PLANET.replace("8", "40"), "setup row 1", "75 planets leave 72 for the 8 systems"),
@@ -70,44 +71,29 @@ BROKEN = {
     "card twice": (FIRST_PRODUCTION, FIRST_PRODUCTION.replace("card = 1", "card = 2"), "production_cards row 2", "a second row for card 2"),
     "no couple": (FIRST_PRODUCTION, FIRST_PRODUCTION.replace("[0, 3]", "[3, 3]"), "production_cards row 1", "its two entries must differ"),
     "move to the Sun": (FIRST_MOVEMENT, FIRST_MOVEMENT.replace("[0, 4]", "[0, 8]"), "movement_cards row 1", "must be 2 integers 0..7"),
-    "scoring order": (FIRST_SCORING, FIRST_SCORING.replace("card = 1", "card = 2"), "scoring_cards row 1", "card is 2; rows must have the cards 1..3"),
+    "scoring order": (FIRST_SCORING, FIRST_SCORING.replace("card = 1", "card = 2"), "scoring_cards row 1", "card is 2; rows must have card 1..3 in this order"),
     "one element": (FIRST_SCORING, FIRST_SCORING.replace("[0, 1]", "[1, 1]"), "scoring_cards row 1", "its two entries must differ"),
     "points": ("points = [1, 2]", "points = [1]", "scoring_elements row 1", "must be 2 integers 0..10"),
     "empty horn": (HORN, HORN.replace("3", "0"), "artifacts row 5 ('Cornu Copiae')", "amount is 0; allowed: 1..25"),
 }  # fmt: skip
 
 
-def write(folder: Path, text: str) -> Path:
-    path = folder / "mine.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
 @pytest.mark.parametrize("mistake", BROKEN)
 def test_broken_component_file(mistake: str, tmp_path: Path) -> None:
     old, new, where, rule = BROKEN[mistake]
-    text = DEFAULT_FILE.read_text(encoding="utf-8")
-    assert old in text
-    path = write(tmp_path, text.replace(old, new, 1))
-    with pytest.raises(ComponentError) as caught:
-        kepler_envs.make("ad_astra-v0", components=path)
-    message = str(caught.value)
-    assert message.startswith(f"{path}: {where}")
-    assert rule in message
+    check_refused("ad_astra", write(tmp_path, changed(TEXT, old, new)), where, rule)
 
 
-SECTIONS = re.findall(r"^\[\[(\w+)\]\]", DEFAULT_FILE.read_text(encoding="utf-8"), re.MULTILINE)
+SECTIONS = re.findall(r"^\[\[(\w+)\]\]", TEXT, re.MULTILINE)
 
 
 @pytest.mark.parametrize("section", sorted(set(SECTIONS)))
 def test_missing_rows(section: str, tmp_path: Path) -> None:
     """Without the section, and without its last row."""
-    text = DEFAULT_FILE.read_text(encoding="utf-8")
     rows = rf"\[\[{section}\]\]\n(?:[^\[\n][^\n]*\n)+"
-    with pytest.raises(ComponentError, match=rf"mine.toml: {section}: must be a list of \[\[{section}\]\] rows"):
-        GAME.configure(4, components=write(tmp_path, re.sub(rows, "", text)))
-    last = list(re.finditer(rows, text))[-1]
-    shorter = write(tmp_path, text[: last.start()] + text[last.end() :])
+    check_missing_section("ad_astra", tmp_path, section, re.sub(rows, "", TEXT))
+    last = list(re.finditer(rows, TEXT))[-1]
+    shorter = write(tmp_path, TEXT[: last.start()] + TEXT[last.end() :])
     if section == "setup":  # a number of players fewer
         with pytest.raises(OptionError, match="no setup row for 5 players; it has 3, 4$"):
             GAME.configure(5, components=shorter)
@@ -117,7 +103,7 @@ def test_missing_rows(section: str, tmp_path: Path) -> None:
 
 
 def test_a_copy_is_the_same_game(tmp_path: Path) -> None:
-    path = write(tmp_path, DEFAULT_FILE.read_text(encoding="utf-8"))
+    path = write(tmp_path, TEXT)
     assert GAME.configure(4, components=str(path)).components_digest == GAME.configure(4).components_digest
 
 

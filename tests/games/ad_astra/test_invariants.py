@@ -19,23 +19,18 @@ from tests.effort import DEEP as MANY
 from tests.effort import games_to_play
 from tests.games.ad_astra.invariants import EAGER, check_decision, check_invariants
 from tests.games.ad_astra.scenario import DEEP, GAME, RESERVE, SYSTEMS, USED, Play, Position, move, scenario
+from tests.scenario import checked_game
 
 PLAYER_COUNTS = (3, 4, 5)
 
 
 def play_checked(config: Configuration, seed: int, choose: Chooser) -> tuple[Snapshot, Counter[str]]:
     """Play a game to its end and check each position and decision; the last position and what happened."""
-    position = Snapshot.deal(config, seed)
     events: Counter[str] = Counter()
-    check_invariants(position.state, config)
-    while not position.over:
-        before, action = position, choose(position.legal_actions())
+    for before, action, position in checked_game(config, seed, choose, check_invariants, check_decision):
         events[before.node.name] += 1
-        position = before.apply(action)
         if action >= 383:
             events[f"artifact {action - 383}"] += 1
-        check_decision(before.state, action, position.state, config)
-        check_invariants(position.state, config)
         assert (before.state["player"]["points"] <= position.state["player"]["points"]).all(), "points never fall"
     check_result(position)
     return position, events

@@ -256,13 +256,6 @@ def flight(run: Sequence[int], flyer: Seat, other: Seat | None = None, **fields:
     return scenario(run, flyer, other, node=Node.FLY, draft_pos=4, **fields)
 
 
-def after(position: Snapshot, *actions: int) -> Snapshot:
-    """The position after these decisions."""
-    for action in actions:
-        position = position.apply(action)
-    return position
-
-
 def look(position: Snapshot) -> Position:
     """The cards and pieces of a position."""
     return Position.read(position.state)

@@ -9,10 +9,10 @@ import pytest
 
 import kepler_envs
 from kepler_envs import ComponentError, OptionError
-from kepler_envs.games.kepler_run.components import DEFAULT_FILE
+from tests.component_file import changed, check_refused, own_text, write
 from tests.games.kepler_run.scenario import GAME, JUMP, OUTPOST, REFUEL, REROUTE, SLING, card_of
 
-TEXT = DEFAULT_FILE.read_text(encoding="utf-8")
+TEXT = own_text("kepler_run")
 LINES = {line.split(",")[0].strip(" {"): line for line in TEXT.splitlines()}
 ROUNDS = LINES['name = "rounds"']
 CARD_4 = LINES["id =  4"]
@@ -38,11 +38,11 @@ BROKEN = {
     "negative cost": (CARD_4, CARD_4.replace("cost = 1", "cost = -1"), "game_cards row 5", "cost is -1; allowed: 0..9"),
     "wrenches": (CARD_4, CARD_4.replace("wrenches = 1", "wrenches = 7"), "game_cards row 5", "a ship has only 6 boxes"),
     "too many cards": (LAST_CARD, LAST_CARD + "\n" + LAST_CARD.replace("39", "40"), "game_cards", "41 rows; allowed: 1..40"),
-    "missing number": (ROUNDS, "", "numbers", "lacks rounds"),
-    "second number": (ROUNDS, ROUNDS + "\n" + ROUNDS, "numbers row 2 ('rounds')", "a second row"),
-    "unknown number": (ROUNDS, ROUNDS.replace("rounds", "laps", 1), "numbers row 1 ('laps')", "no such number; there are rounds"),
-    "too many rounds": (ROUNDS, ROUNDS.replace("3", "4"), "numbers row 1 ('rounds')", "value is 4; allowed: 1..3"),
-    "short run": ('"initial_run", value = 2', '"initial_run", value = 1', "numbers row 2", "value is 1; allowed: 2..35"),
+    "missing number": (ROUNDS, "", "numbers", "lacks the rows rounds"),
+    "second number": (ROUNDS, ROUNDS + "\n" + ROUNDS, "numbers row 2", "a second row for 'rounds'"),
+    "unknown number": (ROUNDS, ROUNDS.replace("rounds", "laps", 1), "numbers row 1", "name is 'laps'; there are rounds"),
+    "too many rounds": (ROUNDS, ROUNDS.replace("3", "4"), "numbers row 'rounds'", "value is 4; allowed: 1..3"),
+    "short run": ('"initial_run", value = 2', '"initial_run", value = 1', "numbers row 'initial_run'", "value is 1; allowed: 2..35"),
     "no room for modules": ('"boxes", value = 6', '"boxes", value = 3', "numbers", "start_modules is 4; there are 3 boxes"),
     "contract prize": (COMETS, COMETS.replace("complete_vp = 5", "complete_vp = 21"), "contracts row 2 ('comets')", "complete_vp is 21"),
     "secondary prize": (COMETS, COMETS.replace('"vp"', '"disks"'), "contracts row 2 ('comets')", "allowed: 'vp' or 'fuel'"),
@@ -56,22 +56,10 @@ BROKEN = {
 }  # fmt: skip
 
 
-def write(folder: Path, text: str) -> Path:
-    path = folder / "mine.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
 @pytest.mark.parametrize("mistake", BROKEN)
 def test_broken_card_file(mistake: str, tmp_path: Path) -> None:
     old, new, where, rule = BROKEN[mistake]
-    assert old in TEXT
-    path = write(tmp_path, TEXT.replace(old, new, 1))
-    with pytest.raises(ComponentError) as caught:
-        kepler_envs.make("kepler_run-v0", components=path)
-    message = str(caught.value)
-    assert message.startswith(f"{path}: {where}")
-    assert rule in message
+    check_refused("kepler_run", write(tmp_path, changed(TEXT, old, new)), where, rule)
 
 
 def test_points_must_fit(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from tests.component_file import Rows, own_rows, write_rows
 from tests.effort import DEEP, games_to_play
 from tests.games.kepler_run.invariants import EAGER, check_decision, check_invariants
 from tests.games.kepler_run.scenario import GAME, SOURCES, Position
+from tests.scenario import checked_game
 
 PLAYER_COUNTS = range(2, 6)
 LONGEST = {2: 102, 3: 189, 4: 300, 5: 435}
@@ -26,14 +27,8 @@ LONGEST = {2: 102, 3: 189, 4: 300, 5: 435}
 
 def play_checked(config: Configuration, seed: int, choose: Chooser) -> tuple[Snapshot, Counter[str]]:
     """Play a game to its end and check each position and decision; the last position and what happened."""
-    position = Snapshot.deal(config, seed)
     events: Counter[str] = Counter()
-    check_invariants(position.state, config)
-    while not position.over:
-        before, action = position, choose(position.legal_actions())
-        position = before.apply(action)
-        check_decision(before.state, action, position.state, config)
-        check_invariants(position.state, config)
+    for before, action, position in checked_game(config, seed, choose, check_invariants, check_decision):  # noqa: B007
         events[config.actions.block_of(action).name] += 1
         events[before.node.name] += 1
     check_result(position)

@@ -15,22 +15,7 @@ from kepler_envs.games.kepler_run.picture import COLUMNS
 from kepler_envs.games.kepler_run.state import Node
 from tests.contract.subjects import play
 from tests.games.kepler_run.scenario import GAME, Seat, flight, scenario
-
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-def labels(position: Snapshot, seat: int | None = None) -> list[str]:
-    root = ElementTree.fromstring(position.drawing(seat).svg())
-    return [element.text or "" for element in root.iter(SVG + "text")]
-
-
-def hints(position: Snapshot, seat: int | None = None) -> list[str]:
-    groups = ElementTree.fromstring(position.drawing(seat).svg()).iter(SVG + "g")
-    return [group.findtext(SVG + "title") or "" for group in groups]
-
-
-def lines(position: Snapshot, seat: int | None = None) -> list[str]:
-    return position.text(seat).splitlines()
+from tests.pictures import hints, labels, lines
 
 
 def drafting(**fields: Any) -> Snapshot:

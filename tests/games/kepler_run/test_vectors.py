@@ -21,7 +21,8 @@ from kepler_envs.games.kepler_run.actions import (
     USE_PART,
 )
 from kepler_envs.games.kepler_run.state import Node
-from tests.games.kepler_run.scenario import GAME, Position, Seat, after, flight, look, scenario
+from tests.games.kepler_run.scenario import GAME, Position, Seat, flight, look, scenario
+from tests.scenario import after
 
 
 def first_with_order(order: list[int], **options: bool) -> Snapshot:

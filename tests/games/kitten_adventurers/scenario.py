@@ -16,6 +16,7 @@ from kepler_envs.engine.game import RUNNING, Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kitten_adventurers.state import MAX_CARDS, MAX_LADDERS, NUM_LANES, NUM_TYPES, Node
 from kepler_envs.registry import load_game
+from tests.scenario import Play as AnyPlay
 
 GAME = load_game("kitten_adventurers")
 H = 13  # hyperspeed, the wild type
@@ -264,41 +265,11 @@ def scenario(
     return Play(position.write(config))
 
 
-class Play:
+class Play(AnyPlay[Position]):
     """A game that goes on from a scenario, read as cards."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self.snapshot = snapshot
-
-    def legal(self) -> set[int]:
-        """The legal ids of the current node."""
-        return set(self.snapshot.legal_actions())
-
-    def play(self, *actions: int) -> Play:
-        """Take these decisions, which must be legal."""
-        for action in actions:
-            assert action in self.legal(), f"{action} is not legal; legal: {sorted(self.legal())}"
-            self.snapshot = self.snapshot.apply(action)
-        return self
-
-    @property
-    def position(self) -> Position:
-        return Position.read(self.snapshot.state)
+    POSITION = Position
 
     @property
     def mover(self) -> Seat:
         return self.position.mover
-
-    @property
-    def node(self) -> Node:
-        return Node(int(self.snapshot.state["node"]))
-
-    @property
-    def over(self) -> bool:
-        return self.snapshot.over
-
-    def places(self) -> list[int]:
-        return self.snapshot.results()[0].tolist()
-
-    def returns(self) -> list[float]:
-        return self.snapshot.results()[2].tolist()

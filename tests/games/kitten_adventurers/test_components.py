@@ -10,9 +10,10 @@ import pytest
 
 import kepler_envs
 from kepler_envs import ComponentError, OptionError
-from kepler_envs.games.kitten_adventurers.components import DEFAULT_FILE
+from tests.component_file import changed, check_missing_section, check_refused, own_text, write
 from tests.games.kitten_adventurers.scenario import GAME
 
+TEXT = own_text("kitten_adventurers")
 WORMHOLE = '[[card_types]]\nid = 0\nname = "Wormhole"\ncount = 8\nprov = "R"\n'
 HYPERSPEED = '[[card_types]]\nid = 13\nname = "Hyperspeed"\ncount = 6\nprov = "R"\n'
 FOUR = "players = 4\nquest = 10\nhand = 7"
@@ -33,9 +34,9 @@ BROKEN = {
     "huge count": (WORMHOLE, WORMHOLE.replace("8", "1000"), "card_types row 1 ('Wormhole')", "count is 1000; allowed: 0..120"),
     "too many cards": (WORMHOLE, WORMHOLE.replace("8", "19"), "card_types", "sum to 121; at most 120"),
     "too many bottoms": (WORMHOLE, WORMHOLE.replace("8", "11"), "card_types", "together have 17 cards"),
-    "wrong id": (WORMHOLE, WORMHOLE.replace("id = 0", "id = 1"), "card_types row 1", "rows must have the ids 0..13"),
-    "row missing": (HYPERSPEED, "", "card_types", "13 rows; there are exactly 14 card types"),
-    "row too many": (HYPERSPEED, HYPERSPEED + HYPERSPEED.replace("13", "14").replace("Hyper", "Ultra"), "card_types row 15", "exactly 14 card types"),
+    "wrong id": (WORMHOLE, WORMHOLE.replace("id = 0", "id = 1"), "card_types row 1", "rows must have id 0..13 in this order"),
+    "row missing": (HYPERSPEED, "", "card_types", "13 rows; there are exactly 14"),
+    "row too many": (HYPERSPEED, HYPERSPEED + HYPERSPEED.replace("13", "14").replace("Hyper", "Ultra"), "card_types", "15 rows; there are exactly 14"),
     "same name": (HYPERSPEED, HYPERSPEED.replace("Hyperspeed", "Wormhole"), "card_types row 14", "used twice"),
     "empty name": (WORMHOLE, WORMHOLE.replace('"Wormhole"', '""'), "card_types row 1", "name has 0 bytes"),
     "long name": (WORMHOLE, WORMHOLE.replace("Wormhole", "W" * 33), "card_types row 1", "name has 33 bytes"),
@@ -54,25 +55,13 @@ BROKEN = {
 }  # fmt: skip
 
 
-def write(folder: Path, text: str) -> Path:
-    path = folder / "mine.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
 @pytest.mark.parametrize("mistake", BROKEN)
 def test_broken_card_file(mistake: str, tmp_path: Path) -> None:
     old, new, where, rule = BROKEN[mistake]
-    text = DEFAULT_FILE.read_text(encoding="utf-8")
+    text = TEXT
     if mistake == "no start of a ladder":
         text = text.replace(HYPERSPEED, HYPERSPEED.replace("6", "0"))
-    assert old in text
-    path = write(tmp_path, text.replace(old, new, 1))
-    with pytest.raises(ComponentError) as caught:
-        kepler_envs.make("kitten_adventurers-v0", components=path)
-    message = str(caught.value)
-    assert message.startswith(f"{path}: {where}")
-    assert rule in message
+    check_refused("kitten_adventurers", write(tmp_path, changed(text, old, new)), where, rule)
 
 
 def without(section: str, text: str) -> str:
@@ -82,11 +71,7 @@ def without(section: str, text: str) -> str:
 
 @pytest.mark.parametrize("section", ["card_types", "setup"])
 def test_missing_section(section: str, tmp_path: Path) -> None:
-    text = without(section, DEFAULT_FILE.read_text(encoding="utf-8"))
-    with pytest.raises(ComponentError, match=rf"mine.toml: {section}: must be a list of \[\[{section}\]\] rows"):
-        GAME.configure(4, components=write(tmp_path, text))
-    with pytest.raises(ComponentError, match=f"{section}: must be a list"):
-        GAME.configure(4, components=write(tmp_path, f"{section} = 3\n" + text))
+    check_missing_section("kitten_adventurers", tmp_path, section, without(section, TEXT))
 
 
 def test_meta_that_is_no_table(tmp_path: Path) -> None:
@@ -114,14 +99,13 @@ def test_file_that_is_no_text(tmp_path: Path) -> None:
 
 
 def test_a_path_may_be_a_string(tmp_path: Path) -> None:
-    path = write(tmp_path, DEFAULT_FILE.read_text(encoding="utf-8"))
+    path = write(tmp_path, TEXT)
     assert GAME.configure(4, components=str(path)).components_digest == GAME.configure(4).components_digest
 
 
 def test_player_count_without_a_setup_row(tmp_path: Path) -> None:
-    text = DEFAULT_FILE.read_text(encoding="utf-8")
-    start = text.index("[[setup]]\nplayers = 5")
-    path = write(tmp_path, text[:start])
+    start = TEXT.index("[[setup]]\nplayers = 5")
+    path = write(tmp_path, TEXT[:start])
     GAME.configure(4, components=path)
     with pytest.raises(OptionError, match="no setup row for 6 players; it has 2, 3, 4$"):
         GAME.configure(6, components=path)

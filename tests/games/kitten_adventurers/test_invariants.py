@@ -23,20 +23,15 @@ from tests.choosing import Chooser, eager, scripted, uniform
 from tests.effort import games_to_play
 from tests.games.kitten_adventurers.invariants import EAGER, check_decision, check_invariants
 from tests.games.kitten_adventurers.scenario import GAME, H, Position
+from tests.scenario import checked_game
 
 PLAYER_COUNTS = range(2, 9)
 
 
 def play_checked(config: Configuration, seed: int, choose: Chooser) -> tuple[Snapshot, Counter[str]]:
     """Play a game to its end and check each position and decision; the last position and what happened."""
-    position = Snapshot.deal(config, seed)
     events: Counter[str] = Counter()
-    check_invariants(position.state, config)
-    while not position.over:
-        before, action = position, choose(position.legal_actions())
-        position = before.apply(action)
-        check_decision(before.state, action, position.state, config)
-        check_invariants(position.state, config)
+    for before, _, position in checked_game(config, seed, choose, check_invariants, check_decision):
         _note_events(before.state, position.state, events)
     check_result(position)
     return position, events

@@ -202,7 +202,7 @@ def test_vector_14_stalemate() -> None:
     assert not game.over
     game.play(PASS)
     assert game.over and game.snapshot.state["end"] == TERMINATED
-    assert game.places() == [1, 3, 1]
+    assert game.ranks() == [1, 3, 1]
     assert game.returns() == [0.25, -0.5, 0.25]
     assert game.legal() == set()
 
@@ -218,14 +218,14 @@ def test_vector_15_win() -> None:
 def test_vector_16_rank_mode() -> None:
     game = scenario(config=GAME.configure(4, reward_mode="rank"), quests=[[0], 3, 3, 8])
     game.play(PLAY_QUEST)
-    assert game.places() == [1, 2, 2, 4]
+    assert game.ranks() == [1, 2, 2, 4]
     assert game.returns() == pytest.approx([1, 0, 0, -1])
 
 
 def test_vector_17_last_quest_card_completes_a_ladder() -> None:
     game = scenario(quests=[[12], 3], ladders={0: ladder(12, 4)})
     game.play(PLAY_QUEST)
-    assert game.over and game.places() == [1, 2]
+    assert game.over and game.ranks() == [1, 2]
     assert game.position.ladders == {} and len(game.position.discard) == 13
     assert game.position.seats[0].hand == []  # not refilled
 
@@ -318,7 +318,7 @@ def test_a_hyperspeed_quest_card_wins_as_a_wormhole() -> None:
     game.play(PLAY_QUEST)
     assert game.node == Node.VALUE and not game.over and len(game.mover.quest) == 1
     game.play(as_value(0))
-    assert game.over and game.places()[0] == 1 and game.position.ladder_heights() == [4, 1]
+    assert game.over and game.ranks()[0] == 1 and game.position.ladder_heights() == [4, 1]
 
 
 def test_pass_after_a_play_is_not_a_dead_turn() -> None:
@@ -342,7 +342,7 @@ def test_limits(name: str, option: str) -> None:
     game = scenario(config=config, hands=[[0, 9]], quests=[5, 3, 3, 4], **{name: 8})
     game.play(end_with(9) if name == "turns" else hand(0))
     assert game.over and game.snapshot.state["end"] == 2
-    assert game.places() == [4, 1, 1, 3]
+    assert game.ranks() == [4, 1, 1, 3]
     assert game.returns() == pytest.approx([-1 / 3, 1 / 3, 1 / 3, -1 / 3])
 
 
@@ -350,7 +350,7 @@ def test_a_win_on_the_last_allowed_play_is_a_win() -> None:
     """3.4: the quest pile is looked at before the limit."""
     game = scenario(config=GAME.configure(2, max_plays=9), quests=[[0], 2], plays=8)
     game.play(PLAY_QUEST)
-    assert game.snapshot.state["end"] == TERMINATED and game.places() == [1, 2]
+    assert game.snapshot.state["end"] == TERMINATED and game.ranks() == [1, 2]
 
 
 def test_a_stalemate_on_the_last_allowed_turn_is_a_stalemate() -> None:

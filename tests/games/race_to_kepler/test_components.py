@@ -151,10 +151,10 @@ BROKEN: dict[str, tuple[Change, str, str]] = {
     # name: (what is changed, where the message points, what rule it names)
     "other game": (lambda data: data["meta"].__setitem__("game", "chess"), "meta", "must be for 'race_to_kepler'"),
     "unknown number": (lambda data: data["numbers"][0].__setitem__("name", "length"), "numbers row 1", "there are track_length"),
-    "short track": (lambda data: data["numbers"][0].__setitem__("value", 1), "numbers row 1", "value is 1; allowed: 2..100"),
+    "short track": (lambda data: data["numbers"][0].__setitem__("value", 1), "numbers row 'track_length'", "value is 1; allowed: 2..100"),
     "one city dealt": (lambda data: row("numbers", "cities_dealt")(data).__setitem__("value", 1),
-                       "numbers row 9 ('cities_dealt')", "value is 1; allowed: 2..7"),
-    "token missing": (lambda data: data["encounter_tokens"].pop(), "encounter_tokens", "there are exactly 7 tokens"),
+                       "numbers row 'cities_dealt'", "value is 1; allowed: 2..7"),
+    "token missing": (lambda data: data["encounter_tokens"].pop(), "encounter_tokens", "6 rows; there are exactly 7"),
     "token order": (lambda data: data["encounter_tokens"][2].__setitem__("space", 2), "encounter_tokens row 3", "must ascend"),
     "missing column": (lambda data: data["cards"][12].pop("cost"), "cards row 13", "lacks cost"),
     "unknown column": (setting("cards", "Fuser", "colour", "red"), "cards row 13", "unknown columns colour"),

@@ -18,22 +18,16 @@ from tests.choosing import Chooser, eager, scripted, uniform
 from tests.effort import DEEP, games_to_play
 from tests.games.race_to_kepler.invariants import EAGER, check_decision, check_invariants
 from tests.games.race_to_kepler.scenario import GAME
+from tests.scenario import checked_game
 
 PLAYER_COUNTS = range(2, 5)
 
 
 def play_checked(config: Configuration, seed: int, choose: Chooser) -> tuple[Snapshot, Counter[str]]:
     """Play a game to its end and check each position and decision; the last position and what happened."""
-    position = Snapshot.deal(config, seed)
     events: Counter[str] = Counter()
-    check_invariants(position.state, config)
-    while not position.over:
-        legal = position.legal_actions()
-        assert len(legal) >= 2  # I7
-        before, action = position, choose(legal)
-        position = before.apply(action)
-        check_decision(before.state, action, position.state, config)
-        check_invariants(position.state, config)
+    for before, action, position in checked_game(config, seed, choose, check_invariants, check_decision):  # noqa: B007
+        assert len(before.legal_actions()) >= 2  # I7
         events[config.actions.block_of(action).name] += 1
         events[before.node.name] += 1
     check_result(position)

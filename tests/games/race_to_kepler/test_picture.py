@@ -13,22 +13,7 @@ from kepler_envs.games.race_to_kepler.picture import COLUMNS
 from tests.contract.subjects import play
 from tests.games.race_to_kepler.card_file import default_data, write_file
 from tests.games.race_to_kepler.scenario import DONE, END, GAME, OP_2, OP_3, Seat, after, scenario
-
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-def labels(position: Snapshot, seat: int | None = None) -> list[str]:
-    root = ElementTree.fromstring(position.drawing(seat).svg())
-    return [element.text or "" for element in root.iter(SVG + "text")]
-
-
-def hints(position: Snapshot, seat: int | None = None) -> list[str]:
-    groups = ElementTree.fromstring(position.drawing(seat).svg()).iter(SVG + "g")
-    return [group.findtext(SVG + "title") or "" for group in groups]
-
-
-def lines(position: Snapshot, seat: int | None = None) -> list[str]:
-    return position.text(seat).splitlines()
+from tests.pictures import hints, labels, lines
 
 
 def acting() -> Snapshot:

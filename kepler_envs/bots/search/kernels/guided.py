@@ -30,7 +30,7 @@ OVER = -1
 
 
 @helper
-def add_children(nodes, used, node, legal, priors):
+def _add_children(nodes, used, node, legal, priors):
     """A child for each legal id, not counted as available before it is met."""
     for word in range(legal.size):
         left = legal[word]
@@ -43,7 +43,7 @@ def add_children(nodes, used, node, legal, priors):
 
 
 @helper
-def best_by_prior(nodes, node, legal, tried, count, visits, seat, settings):
+def _best_by_prior(nodes, node, legal, tried, count, visits, seat, settings):
     """The legal child with the largest PUCT value, NONE if a decision that is no child yet beats all of them.
 
     The prior is the network's, ``1 - trust`` of it spread evenly. What was not legal in the deal the network saw has the even part alone.
@@ -90,7 +90,7 @@ def descend_kernel(policy: CompiledPolicy) -> Any:
     def choose_child(s, nodes, used, node, legal, untried, count, generator, settings):
         """The child to go on with, a new one for a decision that no deal allowed before."""
         tried, visits = meet_children(nodes, node, legal, untried)
-        child = best_by_prior(nodes, node, legal, tried, count, visits, int(s.seat), settings)
+        child = _best_by_prior(nodes, node, legal, tried, count, visits, int(s.seat), settings)
         if child != NONE:
             return child
         return add_child(nodes, used, node, pick(untried, count - tried, generator))
@@ -157,7 +157,7 @@ def absorb_kernel(policy: CompiledPolicy) -> Any:
             if seats[g] == OVER:
                 continue
             leaf = int(paths[g, depths[g]])
-            add_children(nodes[g], used[g], leaf, legal[g], priors[g])
+            _add_children(nodes[g], used[g], leaf, legal[g], priors[g])
             for seat in range(returns.size):
                 returns[seat] = -values[g] / max(1, returns.size - 1)
             returns[seats[g]] = values[g]

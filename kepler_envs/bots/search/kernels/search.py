@@ -70,7 +70,7 @@ def meet_children(nodes, node, legal, untried):
 
 
 @helper
-def best_by_ucb(nodes, node, legal, seat, settings):
+def _best_by_ucb(nodes, node, legal, seat, settings):
     """The legal child with the largest UCB; all legal decisions have been tried."""
     best, best_worth = NONE, 0.0
     child = int(nodes[node].first_child)
@@ -84,7 +84,7 @@ def best_by_ucb(nodes, node, legal, seat, settings):
 
 
 @helper
-def best_by_puct(nodes, node, legal, untried, count, visits, seat, suggested, settings):
+def _best_by_puct(nodes, node, legal, untried, count, visits, seat, suggested, settings):
     """The legal child with the largest PUCT value, NONE if an untried decision beats all of them."""
     scale = settings.exploration * sqrt(visits + 1.0)
     here = nodes[node]
@@ -181,9 +181,9 @@ def search_kernel(policy: CompiledPolicy) -> Any:
         if settings.selection == PUCT:
             if settings.trust > 0.0:
                 suggested = consult(s, t, legal, count, generator)
-            child = best_by_puct(nodes, node, legal, untried, count, visits, seat, suggested, settings)
+            child = _best_by_puct(nodes, node, legal, untried, count, visits, seat, suggested, settings)
         else:
-            child = best_by_ucb(nodes, node, legal, seat, settings) if tried == count else NONE
+            child = _best_by_ucb(nodes, node, legal, seat, settings) if tried == count else NONE
         if child != NONE:
             return child
         if suggested != NONE and allowed(untried, suggested):

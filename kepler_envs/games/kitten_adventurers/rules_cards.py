@@ -1,0 +1,147 @@
+"""Cards on their way between deck, hands, quest piles and lanes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kepler_envs.engine.bits import bit, lowest
+from kepler_envs.engine.kernel import helper, leaf
+from kepler_envs.engine.rng import below
+from kepler_envs.games.kitten_adventurers.state import LANES_FOURTH, NUM_TYPES
+
+FULL_WORD = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+# ---------------------------------------------------------------- deck
+
+
+@leaf
+def take_from_deck(s, count):
+    """Remove a random one of the ``count`` cards of the deck; the caller keeps ``deck_count``."""
+    place = below(s, count)
+    card = int(s.deck[place])
+    s.deck[place] = s.deck[count - 1]
+    s.deck[count - 1] = 0
+    return card
+
+
+@leaf
+def refill(s, seat):
+    """Draw up to the hand size; an empty deck takes in the shuffled discard when a card is needed (3.1, R)."""
+    player = s.player[seat]
+    hand_size = int(s.hand_size)
+    have = int(player.hand_count)
+    if have >= hand_size:
+        return
+    count = int(s.deck_count)
+    hand_set = int(player.hand_set)
+    while have < hand_size:
+        if count == 0:
+            if s.discard_count == 0:
+                break
+            _shuffle_discard_into_deck(s)
+            count = int(s.deck_count)
+        card = take_from_deck(s, count)
+        count -= 1
+        player.hand[card] += 1
+        hand_set |= 1 << card
+        have += 1
+    s.deck_count = count
+    player.hand_set = hand_set
+    player.hand_count = have
+
+
+@helper
+def _shuffle_discard_into_deck(s):
+    count = 0
+    for card in range(NUM_TYPES):
+        copies = int(s.discard[card])
+        for i in range(copies):
+            s.deck[count + i] = card
+        count += copies
+        s.unseen[card] += copies
+        s.discard[card] = 0
+    s.deck_count = count
+    s.discard_count = 0
+
+
+# ---------------------------------------------------------------- quest piles and hands
+
+
+@leaf
+def open_quest_card(s, seat):
+    """Turn up the top card of the quest pile, if one is left."""
+    player = s.player[seat]
+    left = int(player.quest_count)
+    if left > 0:
+        card = int(s.quest_pile[seat * int(s.quest_size) + left - 1])
+        player.quest_top = card + 1
+        s.unseen[card] -= 1
+    else:
+        player.quest_top = 0
+
+
+@leaf
+def remove_from_quest_pile(s, seat):
+    player = s.player[seat]
+    left = int(player.quest_count) - 1
+    player.quest_count = left
+    s.quest_pile[seat * int(s.quest_size) + left] = 0
+    s.quests_this_turn += 1
+    open_quest_card(s, seat)
+
+
+@leaf
+def remove_from_hand(s, player, card):
+    left = int(player.hand[card]) - 1
+    player.hand[card] = left
+    if left == 0:
+        player.hand_set = int(player.hand_set) & ~(1 << card)
+    player.hand_count -= 1
+    s.unseen[card] -= 1
+
+
+# ---------------------------------------------------------------- lanes
+
+
+@leaf
+def put_on_lane(s, player, lane, card):
+    stack = player.lane[lane]
+    if stack.depth >= LANES_FOURTH:
+        node = _free_pool_node(s)
+        s.pool_type[node] = stack.third - 1
+        s.pool_below[node] = player.lane_rest[lane]
+        player.lane_rest[lane] = node + 1
+    stack.third = stack.second
+    stack.second = stack.top
+    stack.top = card + 1
+    stack.depth += 1
+    player.lane_types[card] += 1
+
+
+@leaf
+def _free_pool_node(s):
+    """Take the lowest free node, so that the pool stays dense."""
+    word = 0
+    while s.pool_used[word] == FULL_WORD:
+        word += 1
+    place = lowest(~s.pool_used[word])
+    s.pool_used[word] |= bit(place)
+    return 64 * word + place
+
+
+@leaf
+def remove_from_lane(s, player, lane, card):
+    stack = player.lane[lane]
+    player.lane_types[card] -= 1
+    stack.top = stack.second
+    stack.second = stack.third
+    stack.third = 0
+    if stack.depth > LANES_FOURTH:
+        node = int(player.lane_rest[lane]) - 1
+        stack.third = s.pool_type[node] + 1
+        player.lane_rest[lane] = s.pool_below[node]
+        s.pool_type[node] = 0
+        s.pool_below[node] = 0
+        s.pool_used[node >> 6] &= ~bit(node & 63)
+    stack.depth -= 1

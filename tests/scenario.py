@@ -1,0 +1,86 @@
+"""What the scenarios of all games share: a game that goes on from a position, and games of which every decision is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, Self, TypeVar
+
+from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.snapshot import Snapshot
+from tests.choosing import Chooser
+
+PositionT = TypeVar("PositionT")
+
+
+class Play(Generic[PositionT]):
+    """A game that goes on from a scenario; a game's own class names its ``Position``, by which it is read."""
+
+    POSITION: Any
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+
+    def legal(self) -> set[int]:
+        """The legal ids of the current node."""
+        return set(self.snapshot.legal_actions())
+
+    def play(self, *actions: int) -> Self:
+        """Take these decisions, which must be legal."""
+        for action in actions:
+            legal = self.legal()
+            assert action in legal, f"{action} is not legal at {self.snapshot.node.name}; legal: {sorted(legal)}"
+            self.snapshot = self.snapshot.apply(action)
+        return self
+
+    def pass_to(self, node: Any) -> Self:
+        """Take the lowest id (mostly: pass, done) up to a node or the end of the game."""
+        while not self.over and self.node != node:
+            self.play(min(self.legal()))
+        return self
+
+    @property
+    def position(self) -> PositionT:
+        return self.POSITION.read(self.snapshot.state)
+
+    @property
+    def seat(self) -> int:
+        return self.snapshot.seat
+
+    @property
+    def node(self) -> Any:
+        return self.snapshot.node
+
+    @property
+    def over(self) -> bool:
+        return self.snapshot.over
+
+    def ranks(self) -> list[int]:
+        return self.snapshot.results()[0].tolist()
+
+    def scores(self) -> list[int]:
+        return self.snapshot.results()[1].tolist()
+
+    def returns(self) -> list[float]:
+        return self.snapshot.results()[2].tolist()
+
+
+def after(position: Snapshot, *actions: int) -> Snapshot:
+    """The position after these decisions."""
+    for action in actions:
+        position = position.apply(action)
+    return position
+
+
+def checked_game(
+    config: Configuration, seed: int, choose: Chooser, check_invariants: Callable[[Any, Configuration], None],
+    check_decision: Callable[[Any, int, Any, Configuration], None],
+) -> Iterator[tuple[Snapshot, int, Snapshot]]:  # fmt: skip
+    """A whole game: each decision as the position before, the id and the position after, all of them checked."""
+    position = Snapshot.deal(config, seed)
+    check_invariants(position.state, config)
+    while not position.over:
+        before, action = position, choose(position.legal_actions())
+        position = before.apply(action)
+        check_decision(before.state, action, position.state, config)
+        check_invariants(position.state, config)
+        yield before, action, position
