@@ -159,7 +159,7 @@ def write_score_sheet(s, t, seat):
     sheet[ZONES_TERM] = _zone_points(t, player)
     sheet[TRACKS_TERM] = _track_points(t, player)
     sheet[TERRAFORMED_PLANETS_TERM] = _terraformed_points(s, t, player)
-    sheet[OBJECTIVE_TERM] = objective_points(s, t, seat)
+    sheet[OBJECTIVE_TERM] = _objective_points(s, t, seat)
 
 
 # ---------------------------------------------------------------- objectives
@@ -236,7 +236,7 @@ def _find_satisfied(s, t, seat):
 
 
 @helper
-def objective_points(s, t, seat):
+def _objective_points(s, t, seat):
     done = satisfied_objectives(s, t, seat)
     points = 0
     for number in range(NUM_OBJECTIVES):
@@ -251,14 +251,14 @@ def objective_points(s, t, seat):
 @helper
 def score(s, t, seat):
     """Victory points, the objective included."""
-    return public_points(s, t, seat) + objective_points(s, t, seat)
+    return public_points(s, t, seat) + _objective_points(s, t, seat)
 
 
 scores = scores_of(score)
 
 
 @leaf
-def highest_terraformed(s, player):
+def _highest_terraformed(s, player):
     """The number that decides between equal points (R)."""
     highest = 0
     for slot in colonies(player):
@@ -268,18 +268,18 @@ def highest_terraformed(s, player):
 
 
 @helper
-def standing(s, t, seat):
+def _standing(s, t, seat):
     """One number to compare players by: points, then the highest number of a terraformed planet, which is below 64."""
-    return 64 * score(s, t, seat) + highest_terraformed(s, s.player[seat])
+    return 64 * score(s, t, seat) + _highest_terraformed(s, s.player[seat])
 
 
-ranks = ranks_by(standing)
+ranks = ranks_by(_standing)
 
 
 @leaf
-def has_succeeded(s, t):
+def _has_succeeded(s, t):
     """Solo: all required objectives satisfied and the minimum score reached (R)."""
-    points = public_points(s, t, 0) + objective_points(s, t, 0)
+    points = public_points(s, t, 0) + _objective_points(s, t, 0)
     return satisfied_objectives(s, t, 0) == s.player[0].objectives and points >= t.minimum_score[s.level]
 
 
@@ -288,15 +288,15 @@ def returns(s, t, final_ranks, out):
     """Solo: +1 for success, -1 for failure. Else by rank, tied seats sharing; or by winning alone."""
     n = int(s.num_players)
     if n == 1:
-        out[0] = 1.0 if has_succeeded(s, t) else -1.0
+        out[0] = 1.0 if _has_succeeded(s, t) else -1.0
     elif s.win_loss:
-        share_by_winning(final_ranks, n, out)
+        _share_by_winning(final_ranks, n, out)
     else:
         rank_returns(final_ranks, n, out)
 
 
 @leaf
-def share_by_winning(final_ranks, n, out):
+def _share_by_winning(final_ranks, n, out):
     """Winners share +1 and losers share -1 equally; if all win, nobody gets anything."""
     winners = 0
     for seat in range(n):
@@ -309,11 +309,11 @@ def share_by_winning(final_ranks, n, out):
 
 
 @leaf
-def few_points(s, t):
+def _few_points(s, t):
     return FEW_POINTS
 
 
-potential_of_several = ahead_of_others(public_points, few_points)
+_potential_of_several = ahead_of_others(public_points, _few_points)
 
 
 @helper
@@ -323,7 +323,7 @@ def potential(s, t, out):
         for seat in range(int(s.num_players)):
             out[seat] = 0.0
     elif s.num_players == 1:
-        own = public_points(s, t, 0) + objective_points(s, t, 0)
+        own = public_points(s, t, 0) + _objective_points(s, t, 0)
         out[0] = s.shaping * own / t.minimum_score[s.level]
     else:
-        potential_of_several(s, t, out)
+        _potential_of_several(s, t, out)
