@@ -1,25 +1,10 @@
-"""Train an agent: ``python -m agents.train kitten_adventurers --steps 2_000_000 --out runs/kittens``.
-
-The folder of a run holds
-
-* ``last.zip``: everything it takes to go on, written with every evaluation and at the end, Ctrl-C included;
-* ``best.zip``: the network alone, as it was when it won most against the last of the evaluation's opponents;
-* ``learning_curve.csv``: a line for each evaluation; ``tensorboard/``: the same and the losses;
-* ``ratings.csv``, with ``--seat pool``: everybody who ever played in training, best first.
-
-The same command with the same ``--out`` goes on where the run was: with the budget in steps and one thread, a run that was
-interrupted ends with the same network as one that was not.
-"""
+"""A training run: begun or taken up again, advanced update by update, evaluated and saved."""
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import io
-import os
 import pickle
-import stat
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -30,24 +15,21 @@ from typing import Any
 
 import numpy as np
 import torch as th
-import tyro
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import ConstantSchedule
 
-import kepler_envs
 from agents import checkpoint
 from agents.checkpoint import bot_of, policy_kwargs
 from agents.evaluation import Evaluation, evaluate
+from agents.games import exists, game_configurations, without_rewards
 from agents.joined_batch import JoinedBatch, JoinedBot
 from agents.network_views import PLAIN, view_of
 from agents.pool import Pool, PoolVecEnv
-from agents.settings import MAY_CHANGE, TrainConfig, as_plain, player_range
+from agents.run_folder import as_csv, check_nobody_else_writes, check_same_run, run_folder, settings_as_json
+from agents.settings import TrainConfig
 from kepler_envs import bots
 from kepler_envs.adapters.sb3 import PiecePolicy, SeatVecEnv, SharedMaskablePPO, SharedSeatVecEnv
-from kepler_envs.bots.greedy import greedy_games
 from kepler_envs.bots.networks import NetworkShape, find_checkpoint
 from kepler_envs.bots.networks.checkpoint import (
     TORCH_WEIGHTS,
@@ -59,16 +41,12 @@ from kepler_envs.bots.networks.checkpoint import (
 from kepler_envs.bots.protocol import Bot, BotError, BotOpponent
 from kepler_envs.bots.published import network_file
 from kepler_envs.engine.batch import Batch
-from kepler_envs.engine.game import REWARD_OPTIONS, Configuration, Game
+from kepler_envs.engine.game import Configuration
 from kepler_envs.files import write_atomically
 from kepler_envs.printable import one_line
-from kepler_envs.terminal import stop_on_signals
 
-STOPPING = "stopping after this update; once more to give it up"
 TEACHER_BATCH = 1024
 """Decisions in a minibatch of imitation."""
-
-# ---------------------------------------------------------------- a run
 
 
 @dataclass(frozen=True)
@@ -153,7 +131,7 @@ class Run:
     def _environment(self) -> SharedSeatVecEnv | SeatVecEnv:
         config = self.config
         if config.seat == "pool":
-            partners = tuple(spec for spec in config.pool.sparring if _exists(spec, self.games))
+            partners = tuple(spec for spec in config.pool.sparring if exists(spec, self.games))
             pool = Pool(dataclasses.replace(config.pool, sparring=partners), config.seed)
             return PoolVecEnv(JoinedBatch.deal(self.all_games, config.num_envs, config.seed), pool, self.network)
         batch = Batch(self.games, config.num_envs, config.seed)
@@ -199,7 +177,7 @@ class Run:
         if not self.config.trust_folder:
             check_nobody_else_writes(self.last)
         description = read_description(self.last)
-        _check_same_run(description["training"], self.config, self.last)
+        check_same_run(description["training"], self.config, self.last)
         (run,) = read_entries(self.last, [checkpoint.RUN])
         try:
             saved = pickle.loads(run)
@@ -225,7 +203,7 @@ class Run:
 
     def _teacher(self) -> BotOpponent | JoinedBot | None:
         spec = self.config.teacher
-        if spec is None or self.config.seat == "single" or not _exists(spec, self.games):
+        if spec is None or self.config.seat == "single" or not exists(spec, self.games):
             return None
         if isinstance(self.env, PoolVecEnv):
             return JoinedBot(spec, self.env.batch)
@@ -284,7 +262,7 @@ class Run:
         """The opponents in their order, each for all player counts."""
         found = []
         for spec in self.config.eval_opponents:
-            for games in self.all_games if _exists(spec, self.games) else ():
+            for games in self.all_games if exists(spec, self.games) else ():
                 playing = without_rewards(games)
                 agent = bots.load(spec, playing)
                 if len(self.all_games) > 1:
@@ -308,9 +286,9 @@ class Run:
         checkpoint.write_checkpoint(
             self.last, self._describe(), {checkpoint.RUN: pickle.dumps(saved)}, base=buffer.getvalue()
         )
-        write_atomically(self.out / "learning_curve.csv", _as_csv(self.curve))
+        write_atomically(self.out / "learning_curve.csv", as_csv(self.curve))
         if self.pool is not None:
-            write_atomically(self.out / "ratings.csv", _as_csv(self.pool.table()))
+            write_atomically(self.out / "ratings.csv", as_csv(self.pool.table()))
 
     def _describe(self) -> dict[str, Any]:
         results = {
@@ -321,7 +299,7 @@ class Run:
             "evaluations": {one.opponent: dataclasses.asdict(one.wins) for one in self.evaluations},
         }
         counts = [games.num_players for games in self.all_games]
-        return checkpoint.describe(self.games, self.network, _as_json(self.config), results, counts)
+        return checkpoint.describe(self.games, self.network, settings_as_json(self.config), results, counts)
 
     def _curve_line(self) -> dict[str, Any]:
         line: dict[str, Any] = {
@@ -399,193 +377,3 @@ def torch_threads(count: int) -> Iterator[None]:
         yield
     finally:
         th.set_num_threads(before)
-
-
-# ---------------------------------------------------------------- settings
-
-
-def game_configurations(config: TrainConfig) -> list[Configuration]:
-    """The games to train on, one configuration for each player count, ascending; OptionError or KeyError say what there is."""
-    game: Game = kepler_envs.load_game(config.game)
-    options = dict(_option(text) for text in config.option)
-    if any(option.name == "shaping" for option in game.option_list):
-        options.setdefault("shaping", config.shaping)
-    counts = player_range(config.players) or [game.default_players]
-    if len(counts) > 1 and config.seat != "pool":
-        raise BotError(f"--players {config.players} needs --seat pool; with --seat {config.seat} write one number")
-    return [game.configure(players, **options) for players in counts]
-
-
-def _option(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise BotError(f"--option {text!r} is not allowed; write name=value")
-    for kind in (int, float):
-        try:
-            return name, kind(value)
-        except ValueError:
-            continue
-    return name, value
-
-
-def _exists(spec: str, games: Configuration) -> bool:
-    """Not every game has a greedy agent; what names it by default does without."""
-    return spec != "greedy" or games.game.name in greedy_games()
-
-
-def without_rewards(config: Configuration) -> Configuration:
-    """The same games, paid as their default says."""
-    values = {name: value for name, value in config.values.items() if name not in REWARD_OPTIONS}
-    return config.game.configure(config.num_players, config.components, **values)
-
-
-def run_folder(config: TrainConfig) -> Path:
-    """Where a run is written, and gone on from."""
-    return config.out if config.out is not None else default_folder(config, game_configurations(config)[-1])
-
-
-def check_nobody_else_writes(last: Path) -> None:
-    """BotError if somebody else may have put code into a run: its last.zip is unpickled."""
-    for path in (last.parent, last):
-        found = path.stat()
-        if not hasattr(os, "getuid"):
-            return
-        reason = ""
-        if found.st_uid != os.getuid():
-            reason = f"belongs to user {found.st_uid}, and you are {os.getuid()}"
-        elif found.st_mode & stat.S_IWOTH:
-            reason = "may be written to by anybody"
-        elif found.st_mode & stat.S_IWGRP and found.st_gid != os.getgid():
-            reason = f"may be written to by group {found.st_gid}"
-        if reason:
-            raise BotError(
-                f"{path} {reason}: going on with a run executes whatever code is in its last.zip. "
-                "If you trust it, add --trust-folder; else use another --out"
-            )
-
-
-def say_if_resuming(config: TrainConfig, console: Console) -> None:
-    """What goes on with a run should know."""
-    last = run_folder(config) / "last.zip"
-    if last.exists():
-        console.print(
-            f"going on with {last}, which runs the code pickled in it", highlight=False, markup=False, soft_wrap=True
-        )
-
-
-def default_folder(config: TrainConfig, games: Configuration) -> Path:
-    players = config.players if isinstance(config.players, str) else games.num_players
-    return Path("runs") / f"{games.game.name}-{players}p-{config.seat}"
-
-
-def _as_json(config: TrainConfig) -> dict[str, Any]:
-    values = dataclasses.asdict(config)
-    del values["trust_folder"]  # a matter of the folder, not of the run
-    return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
-
-
-def _check_same_run(saved: dict[str, Any], config: TrainConfig, where: Path) -> None:
-    """BotError if a run was begun with other settings than it is to go on with."""
-    asked, defaults = as_plain(_as_json(config)), as_plain(_as_json(TrainConfig()))
-    names = [field.name for field in dataclasses.fields(config) if field.name not in MAY_CHANGE]
-    before = {name: saved.get(name, defaults[name]) for name in names}  # a run may be older than a setting
-    differences = [f"{name} is {before[name]!r}, now {asked[name]!r}" for name in names if before[name] != asked[name]]
-    if differences:
-        raise BotError(f"{where} was begun with other settings: {'; '.join(differences)}. Use another --out")
-
-
-def _as_csv(lines: list[dict[str, Any]]) -> bytes:
-    names = list(dict.fromkeys(name for line in lines for name in line))
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
-    return text.getvalue().encode()
-
-
-# ---------------------------------------------------------------- terminal
-
-
-class Display:
-    """A progress bar, and a line for every evaluation; one for the ratings of a pool, if they are asked for."""
-
-    def __init__(self, console: Console, ratings: bool = True) -> None:
-        self.console = console
-        self.ratings = ratings
-        self.progress = Progress(
-            TextColumn("{task.fields[steps]}"), BarColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn(),
-            TextColumn("{task.fields[results]}"), console=console, transient=True,
-        )  # fmt: skip
-        self.task = self.progress.add_task("", total=1.0, steps="", rate="", results="")
-
-    def __call__(self, status: Status) -> None:
-        rate = f"{status.steps_per_second:,.0f}/s"
-        if status.evaluated:
-            minutes, seconds = divmod(int(status.seconds), 60)
-            self.console.print(
-                f"{status.steps:>11,} steps {minutes:>3}:{seconds:02} {rate:>10}   length {status.mean_length:5.0f}   "
-                + "   ".join(_result(one) for one in status.evaluations),
-                highlight=False,
-                soft_wrap=True,
-            )
-            if status.ratings and self.ratings:
-                self.console.print(f"{'':>19} {status.ratings}", highlight=False, soft_wrap=True)
-        self.progress.update(
-            self.task,
-            completed=status.fraction,
-            steps=f"{status.steps:,} steps",
-            rate=rate,
-            results=f"length {status.mean_length:.0f}, wins: "
-            + ", ".join(f"{one.wins.mean:.0%} against {one.opponent}" for one in status.evaluations),
-        )
-
-
-def _result(one: Evaluation) -> str:
-    return f"{one.opponent} {one.wins.mean:6.1%} ({100 * one.wins.low:.0f}-{100 * one.wins.high:.0f})"
-
-
-def explain(error: Exception) -> str:
-    """An error that is no bug, as one line."""
-    if isinstance(error, OSError):
-        return f"{error}; what was written before is whole, the same command goes on from there"
-    return str(error.args[0])
-
-
-@contextmanager
-def full_disks_told_once() -> Iterator[None]:
-    """TensorBoard writes in a thread of its own, whose traceback would be printed besides: its error is raised in this one, too."""
-    before = threading.excepthook
-
-    def tell(raised: threading.ExceptHookArgs) -> None:
-        if not issubclass(raised.exc_type, OSError):
-            before(raised)
-
-    threading.excepthook = tell
-    try:
-        yield
-    finally:
-        threading.excepthook = before
-
-
-def main() -> None:
-    """The command line."""
-    config = tyro.cli(TrainConfig, description=__doc__)
-    console = Console()
-    try:
-        say_if_resuming(config, console)
-        with full_disks_told_once(), stop_on_signals(console, STOPPING) as stop:
-            display = Display(console)
-            with display.progress:
-                run = train(config, stop, display)
-    except (BotError, kepler_envs.OptionError, KeyError, OSError) as error:
-        sys.exit(explain(error))
-    share_of_games = run.env.env_seconds / run.seconds if run.seconds else 0.0
-    console.print(
-        f"{run.out}: {run.steps:,} steps in {run.seconds / 60:.1f} minutes, {share_of_games:.1%} of it in the games"
-    )
-    if run.fraction < 1:
-        console.print("the same command goes on from here")
-
-
-if __name__ == "__main__":
-    main()

@@ -15,9 +15,9 @@ import kepler_envs
 from agents import checkpoint
 from agents.joined_batch import JoinedBatch, JoinedBot, check_alike
 from agents.pool import DECAY, LEARNER, Member, Pool, PoolVecEnv, most_crowded, pfsp_weights, rate_game
+from agents.run import Run, train
 from agents.settings import PoolConfig, TrainConfig, player_range
 from agents.torch_network import TorchNetwork
-from agents.train import Run, train
 from kepler_envs import bots
 from kepler_envs.bots.networks import NetworkShape
 from kepler_envs.bots.networks.checkpoint import read_description

@@ -17,8 +17,8 @@ import tyro
 import kepler_envs
 from agents import checkpoint
 from agents.publish import CURVE, MOST_BYTES, Publish, agreement_of_play, main, publish
+from agents.run import Run, train
 from agents.settings import PoolConfig, TrainConfig, command_line
-from agents.train import Run, train
 from docs import build
 from kepler_envs import bots
 from kepler_envs.bots import published
