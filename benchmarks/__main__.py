@@ -1,0 +1,74 @@
+"""The performance table: ``python -m benchmarks`` (all of it) or ``--quick`` (shorter samples).
+
+Everything is measured in one run, the sides of a ratio in turn, and reported as medians; see README.md.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import tyro
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+import kepler_envs
+from benchmarks import machine
+from benchmarks.engine_speed import aec_loop, clone_cost, engine_and_batch, games_table, threads
+from benchmarks.sampling import GAME, PLAYERS, Row, Settings
+from benchmarks.search_speed import guided_search_table, search_table
+from benchmarks.start_up import start_up
+from benchmarks.tournament_speed import tournament
+from benchmarks.training import training_share
+
+
+def main() -> None:
+    settings = tyro.cli(Settings, description=__doc__)
+    if settings.quick:
+        settings = replace(settings, seconds=0.1, repetitions=3, ppo_steps=min(settings.ppo_steps, 10_000))
+    console = Console()
+    console.print(machine.describe(), highlight=False)
+    rows: list[Row] = []
+    parts = chosen_parts(settings.only)
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task("measuring", total=len(parts))
+        for part in parts:
+            progress.update(task, description=(part.__doc__ or "").partition("\n")[0])
+            rows += part(settings)
+            progress.advance(task)
+    console.print(as_table(rows))
+
+
+def chosen_parts(only: Sequence[str]) -> list[Callable[[Settings], list[Row]]]:
+    """The parts with these names, or all of them."""
+    parts = [
+        engine_and_batch,
+        threads,
+        aec_loop,
+        clone_cost,
+        games_table,
+        search_table,
+        guided_search_table,
+        tournament,
+        start_up,
+        training_share,
+    ]
+    known = {part.__name__: part for part in parts}
+    if unknown := set(only) - set(known):
+        sys.exit(f"there is no part {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
+    return [part for name, part in known.items() if name in only or not only]
+
+
+def as_table(rows: list[Row]) -> Table:
+    table = Table(title=f"kepler_envs {kepler_envs.__version__}, {GAME}, {PLAYERS} players unless said")
+    for column in ("what", "measured", "target", ""):
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(row.what, row.value, row.target, {True: "met", False: "MISSED", None: ""}[row.met])
+    return table
+
+
+if __name__ == "__main__":
+    main()
