@@ -36,7 +36,7 @@ def _option(text: str) -> tuple[str, Any]:
 
 
 def exists(spec: str, games: Configuration) -> bool:
-    """Not every game has a greedy agent; what names it by default does without."""
+    """Not every game has a greedy bot; what names it by default does without."""
     return spec != "greedy" or games.game.name in greedy_games()
 
 

@@ -144,7 +144,7 @@ class Run:
             return None
         path = network_file(spec, self.games)
         if path is None:
-            bots.load(spec, self.games)  # says so if there is no such agent
+            bots.load(spec, self.games)  # says so if there is no such bot
             raise BotError(f"--start {spec} is not a trained network; name one, for example ppo:PATH")
         path = find_checkpoint(path) if path.is_dir() else path
         check_fits(read_description(path), self.games, str(path), any_players=True)

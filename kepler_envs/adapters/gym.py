@@ -80,7 +80,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
 
     Args:
         config: the game with its players, options and components.
-        opponents: plays all other seats, or a sequence of one for each of them, seated in order behind the learner: an agent's name
+        opponents: plays all other seats, or a sequence of one for each of them, seated in order behind the learner: a bot's name
             (``greedy``), or what else :func:`kepler_envs.adapters.opponents.opponent_of` takes; None plays uniformly.
         seat: the learner's; None: drawn anew by each ``reset``.
         illegal: ``lose``: the game ends at once with reward -1 and a text in ``info["illegal"]`` (Gymnasium wants every

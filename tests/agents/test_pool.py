@@ -336,8 +336,8 @@ def test_a_run_begins_with_a_given_network(finished, tmp_path, seat):
     ("changes", "message"),
     [
         ({"start": "greedy"}, "--start greedy is not a trained network"),
-        ({"start": "gredy"}, "no agent 'gredy'"),
-        ({"pool": PoolConfig(sparring=("gredy",))}, "no agent 'gredy'"),
+        ({"start": "gredy"}, "no bot 'gredy'"),
+        ({"pool": PoolConfig(sparring=("gredy",))}, "no bot 'gredy'"),
         ({"players": "2-9"}, "num_players = 9 is not allowed"),
     ],
 )

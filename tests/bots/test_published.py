@@ -189,10 +189,10 @@ def test_a_folder_without_a_run_is_refused(folder, tmp_path):
 def test_unknown_names_list_what_there_is(finished, folder):
     publish(Publish(finished.out, NAME))
     config = kepler_envs.load_game("kitten_adventurers").configure(2, quest_size=2)
-    with pytest.raises(BotError, match=f"no agent 'kitten_adventurers/tiny-v1'; there are:\n(.*\n)+  {NAME}"):
+    with pytest.raises(BotError, match=f"no bot 'kitten_adventurers/tiny-v1'; there are:\n(.*\n)+  {NAME}"):
         bots.load("kitten_adventurers/tiny-v1", config)
     elsewhere = kepler_envs.load_game("ad_astra").configure(4)
-    with pytest.raises(BotError, match=f"no agent 'tiny-v0'; there are:\n(.*\n)+  {NAME}"):
+    with pytest.raises(BotError, match=f"no bot 'tiny-v0'; there are:\n(.*\n)+  {NAME}"):
         bots.load("tiny-v0", elsewhere)
 
 

@@ -102,7 +102,7 @@ class SeatVecEnv(_BatchVecEnv):
 
     Args:
         batch: the games.
-        opponent: plays all other seats: an agent's name, or what else :func:`kepler_envs.adapters.opponents.opponent_of` takes.
+        opponent: plays all other seats: a bot's name, or what else :func:`kepler_envs.adapters.opponents.opponent_of` takes.
         learner_seat: a fixed seat, or None: game number k of row g is played from seat (g + k) mod P.
         bootstrap_truncated: report ``TimeLimit.truncated``, whereupon Stable-Baselines3 adds the value of the final state.
 
