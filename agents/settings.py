@@ -128,7 +128,7 @@ class TrainConfig:
     """Convolutions over the planes of the observation, for games that have some (kepler_3042): channels of each, for example 16 16.
     None: planes are plain inputs."""
     view: Literal["game", "plain"] = "game"
-    """game: what agents/views.py says a network of this game looks at, and how. plain: every piece as it is."""
+    """game: what agents/network_views.py says a network of this game looks at, and how. plain: every piece as it is."""
     eval_every: int = 250_000
     """Decisions between two evaluations; each writes a checkpoint and a line of the learning curve."""
     eval_games: int = 200

@@ -5,7 +5,7 @@
     batch = kepler_envs.make_batch("kitten_adventurers-v0", num_envs=4096)    # thousands of games as arrays
 
 Importing this package registers every game with PettingZoo (1.27 and later): ``pettingzoo.make("aec", "kepler/kitten_adventurers-v0")``; and with
-Gymnasium, one seat against opponents: ``gymnasium.make("kepler/kitten_adventurers-v0")``.
+Gymnasium, one seat against opponents: ``gymnasium.make("kepler/kitten_adventurers-v0")``, ``gymnasium.make_vec`` for many games at once.
 """
 
 from __future__ import annotations
@@ -93,7 +93,12 @@ def register(game: Game) -> None:
 def _register_elsewhere(game_id: str) -> None:
     if hasattr(pettingzoo, "register"):  # older ones have no registry: there `make` above is the way in
         pettingzoo.register("aec", f"kepler/{game_id}", entry_point="kepler_envs:make", kwargs={"name": game_id})
-    gymnasium.register(f"kepler/{game_id}", "kepler_envs.adapters.gym:make_seat", kwargs={"name": game_id})
+    gymnasium.register(
+        f"kepler/{game_id}",
+        "kepler_envs.adapters.gym:make_seat",
+        vector_entry_point="kepler_envs.adapters.gym_vector:make_seats",
+        kwargs={"name": game_id},
+    )
 
 
 for _game_id in registry.list_ids():

@@ -373,7 +373,7 @@ def test_png_of_a_replay(recorded, tmp_path):
         (["watch", GAME, "--seed", "-1"], "seed = -1 is not allowed"),
         (["watch", GAME, "--delay", "-1"], "--delay -1 is not allowed"),
         (["watch", GAME, "--agents", "uniform", "uniform"], "name one for all or 4, for the seats 0, 1, 2, 3"),
-        (["watch", GAME, "--agents", "nobody"], "no agent 'nobody'"),
+        (["watch", GAME, "--agents", "nobody"], "no bot 'nobody'"),
         (["watch", GAME, "--save", "missing/game.jsonl"], "there is no folder missing"),
         (["play", GAME, "--save", "."], ". is a folder"),
         (["play", GAME, "--seat", "4"], "--seat 4 is not allowed; allowed: 0..3 or all"),

@@ -1,1 +1,1 @@
-"""Bridges to learning libraries, one file per library. Importing this package imports none of them."""
+"""Bridges to learning libraries, a module for each library. Importing this package imports none of them."""

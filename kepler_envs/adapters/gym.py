@@ -17,7 +17,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from kepler_envs.adapters.opponents import opponent_of
+from kepler_envs.adapters.opponents import Opponent, opponent_of
 from kepler_envs.engine import render_window
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_view, is_integer
@@ -51,17 +51,24 @@ def make_seat(
     Raises:
         KeyError: no such game. OptionError: a value that is not allowed. ComponentError: a wrong card file.
     """
+    config = configuration("make_seat", name, num_players, components, options)
+    return SeatEnv(config, opponents, seat, illegal, render_mode)
+
+
+def configuration(
+    caller: str, name: str, num_players: int | None, components: str | Path | None, options: dict[str, Any]
+) -> Configuration:
+    """A game as Gymnasium's users ask ``caller`` for it; errors as :func:`make_seat`."""
     found = load_game(name)
     unknown = sorted(set(options) - {option.name for option in found.option_list})
     try:
-        config = found.configure(num_players, components, **options)
+        return found.configure(num_players, components, **options)
     except OptionError as problem:
         if unknown:
             raise UnknownOptionError(
-                f"make_seat() got an unexpected keyword argument {unknown[0]!r}: {problem}"
+                f"{caller}() got an unexpected keyword argument {unknown[0]!r}: {problem}"
             ) from None
         raise
-    return SeatEnv(config, opponents, seat, illegal, render_mode)
 
 
 class SeatEnv(gymnasium.Env[np.ndarray, int]):
@@ -73,7 +80,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
 
     Args:
         config: the game with its players, options and components.
-        opponents: plays all other seats, or a sequence of one for each of them, seated in order behind the learner: an agent's name
+        opponents: plays all other seats, or a sequence of one for each of them, seated in order behind the learner: a bot's name
             (``greedy``), or what else :func:`kepler_envs.adapters.opponents.opponent_of` takes; None plays uniformly.
         seat: the learner's; None: drawn anew by each ``reset``.
         illegal: ``lose``: the game ends at once with reward -1 and a text in ``info["illegal"]`` (Gymnasium wants every
@@ -98,8 +105,8 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         illegal: str = "lose",
         render_mode: str | None = None,
     ) -> None:
-        _check("illegal", illegal, ILLEGAL_MODES)
-        _check("render_mode", render_mode, (None, *RENDER_MODES))
+        check_choice("illegal", illegal, ILLEGAL_MODES)
+        check_choice("render_mode", render_mode, (None, *RENDER_MODES))
         self.config = config
         self.fixed_seat = check_view(seat, config.num_players, "seat", OptionError)
         self.illegal = illegal
@@ -108,7 +115,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         self.observation_space = gymnasium.spaces.Box(layout.low, layout.high, dtype=np.int16)
         self.action_space = gymnasium.spaces.Discrete(len(config.actions))
         self._batch = Batch(config, 1, seed=0)
-        self._opponents = _seat_opponents(opponents, config)
+        self._opponents = seat_opponents(opponents, config, 1)
         self._learner = 0
         self._owed = 0.0  # paid to the learner since its last decision
         self._running = False
@@ -180,7 +187,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
             return self._batch.observation[0].copy(), self._owed, False, False, self._info()
         end = int(self._batch.done[0])
         observation = self._batch.observe_final(self._learner)[0]
-        return observation, self._owed, end == TERMINATED, end == TRUNCATED, self._final_info()
+        return observation, self._owed, end == TERMINATED, end == TRUNCATED, final_info(self._batch, 0, self._learner)
 
     def _refuse(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         batch = self._batch
@@ -189,9 +196,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         if self.illegal == "raise":
             raise IllegalAction(message)
         self._running = False
-        last = Snapshot.take(self.config, batch.states)
-        results = {"returns": -1.0, "rank": self.config.num_players, "score": int(last.results()[1][self._learner])}
-        return batch.observation[0].copy(), -1.0, True, False, {**self._tell(results, last.state), "illegal": message}
+        return batch.observation[0].copy(), -1.0, True, False, refused_info(batch, 0, self._learner, message)
 
     # ------------------------------------------------------------ what is told
 
@@ -203,24 +208,6 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
             "rank": 0,
             "score": 0,
             **self.config.blank_info(),
-        }
-
-    def _final_info(self) -> dict[str, Any]:
-        batch, seat = self._batch, self._learner
-        results = {
-            "returns": float(batch.final_return[0, seat]),
-            "rank": int(batch.final_rank[0, seat]),
-            "score": int(batch.final_score[0, seat]),
-        }
-        return self._tell(results, batch.final_state[0])
-
-    def _tell(self, results: dict[str, Any], state: Any) -> dict[str, Any]:
-        """The info of a game that is over."""
-        return {
-            "action_mask": np.ones_like(self._batch.action_mask[0]),
-            "seat": self._learner,
-            **results,
-            **self.config.game.info(state, self.config.tables[0], self._learner),
         }
 
     def action_masks(self) -> np.ndarray:
@@ -257,16 +244,43 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
             render_window.close(self._window_title())
 
 
-def _check(name: str, value: Any, allowed: Sequence[Any]) -> None:
+def final_info(batch: Batch, row: int, seat: int) -> dict[str, Any]:
+    """What the learner in ``seat`` is told of the last finished game of a row."""
+    results = {
+        "returns": float(batch.final_return[row, seat]),
+        "rank": int(batch.final_rank[row, seat]),
+        "score": int(batch.final_score[row, seat]),
+    }
+    return _ended_info(batch.config, seat, results, batch.final_state[row])
+
+
+def refused_info(batch: Batch, row: int, seat: int, message: str) -> dict[str, Any]:
+    """What it is told of a game that its illegal action ends."""
+    last = batch.snapshot(row)
+    results = {"returns": -1.0, "rank": batch.num_players, "score": int(last.results()[1][seat])}
+    return {**_ended_info(batch.config, seat, results, last.state), "illegal": message}
+
+
+def _ended_info(config: Configuration, seat: int, results: dict[str, Any], state: Any) -> dict[str, Any]:
+    return {
+        "action_mask": np.ones(len(config.actions), np.int8),
+        "seat": seat,
+        **results,
+        **config.game.info(state, config.tables[0], seat),
+    }
+
+
+def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
+    """OptionError unless ``value`` is one of those allowed."""
     if value not in allowed:
         raise OptionError(f"{name} = {value!r} is not allowed; allowed: {', '.join(map(str, allowed))}")
 
 
-def _seat_opponents(given: Any, config: Configuration) -> list[Any]:
+def seat_opponents(given: Any, config: Configuration, num_envs: int) -> list[Opponent]:
     """An opponent for each seat behind the learner's."""
     others = config.num_players - 1
     if not isinstance(given, (list, tuple)):
         given = [given] * others
     if len(given) != others:
         raise OptionError(f"{len(given)} opponents for {others} other seats")
-    return [opponent_of(one, config, 1) for one in given]
+    return [opponent_of(one, config, num_envs) for one in given]

@@ -1,4 +1,4 @@
-"""An agent around a compiled policy."""
+"""A bot around a compiled policy."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class CompiledBot:
         """See :meth:`Bot.act`."""
         batch, rows = decisions.batch, np.ascontiguousarray(decisions.rows, np.int64)
         if rows.max(initial=-1) >= self._generators.size:
-            raise BotError(f"agent {self.name} is asked for row {rows.max()}, in which it has not been started")
+            raise BotError(f"bot {self.name} is asked for row {rows.max()}, in which it has not been started")
         actions = np.empty(len(rows), np.int64)
         self._choose(
             batch.states, batch.config.tables, batch.legal_bits, batch.legal_count, self._generators, rows, actions

@@ -1,4 +1,4 @@
-"""The process of an agent from a file, which from_file.py starts and asks: ``python -m kepler_envs.bots.file_process DESCRIPTOR``."""
+"""The process of a bot from a file, which from_file.py starts and asks: ``python -m kepler_envs.bots.file_process DESCRIPTOR``."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from kepler_envs.engine.snapshot import Snapshot
 MOST_WORDS = 20_000
 """Letters of a traceback that are sent, the last ones."""
 SECONDS_TO_COME_BACK = 0.5
-"""How long a forked process is waited for that may come back from the agent."""
+"""How long a forked process is waited for that may come back from the bot."""
 PR_SET_PDEATHSIG = 1
 
 
 def main(descriptor: int) -> None:
-    """Make the agent, then answer until nobody asks any more."""
+    """Make the bot, then answer until nobody asks any more."""
     _die_with_parent()
     connection = Connection(descriptor)
     file, name, config, memory = connection.recv()
@@ -39,8 +39,8 @@ def main(descriptor: int) -> None:
     try:
         if memory is not None:
             _limit_memory(memory)
-        agent = load(Path(file), name, config)
-        reply = READY + json.dumps(bool(getattr(agent, "searches", False))).encode()
+        bot = load(Path(file), name, config)
+        reply = READY + json.dumps(bool(getattr(bot, "searches", False))).encode()
     except BotError as problem:
         reply = REFUSED + str(problem).encode(errors="replace")
     except BaseException as problem:
@@ -53,12 +53,12 @@ def main(descriptor: int) -> None:
             method, *content = connection.recv()
         except EOFError:
             return
-        connection.send_bytes(answer(agent, config, method, content, forks))
+        connection.send_bytes(answer(bot, config, method, content, forks))
 
 
 def load(path: Path, name: str, config: Configuration) -> Any:
-    """Run the file and call ``NAME(config)``; BotError if that makes no agent. What the file itself raises goes through."""
-    spec = importlib.util.spec_from_file_location(f"agents_of_{path.stem}", path)
+    """Run the file and call ``NAME(config)``; BotError if that makes no bot. What the file itself raises goes through."""
+    spec = importlib.util.spec_from_file_location(f"bots_of_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise BotError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
@@ -66,20 +66,20 @@ def load(path: Path, name: str, config: Configuration) -> Any:
     spec.loader.exec_module(module)
     if not callable(getattr(module, name, None)):
         raise BotError(f"{path} has nothing named {name} to call")
-    agent = getattr(module, name)(config)
-    if not (callable(getattr(agent, "start", None)) and callable(getattr(agent, "act", None))):
+    bot = getattr(module, name)(config)
+    if not (callable(getattr(bot, "start", None)) and callable(getattr(bot, "act", None))):
         raise BotError(f"{name}(config) has no methods start and act; see FileBot in kepler_envs/bots/protocol.py")
-    return agent
+    return bot
 
 
-def answer(agent: Any, config: Configuration, method: str, content: list[Any], forks: Forks) -> bytes:
-    """What the agent returns or raises, as bytes."""
+def answer(bot: Any, config: Configuration, method: str, content: list[Any], forks: Forks) -> bytes:
+    """What the bot returns or raises, as bytes."""
     try:
         if method == "start":
-            agent.start(*content)
+            bot.start(*content)
             found = np.zeros(0, np.int64)
         else:
-            found = np.asarray(agent.act(_decisions(config, *content)))
+            found = np.asarray(bot.act(_decisions(config, *content)))
         sent = _array(found)
     except MemoryError as problem:
         sent = OUT_OF_MEMORY + _traceback_of(problem).encode(errors="replace")
@@ -109,7 +109,7 @@ def _decisions(
 
 
 class Forks:
-    """Processes that the agent forks: one that comes back from it would answer, too.
+    """Processes that the bot forks: one that comes back from it would answer, too.
 
     They inherit the end of a pipe. Whoever comes back says so there; that all of them have ended shows, too.
     """
@@ -147,7 +147,7 @@ class Forks:
 
 
 def _traceback_of(problem: BaseException) -> str:
-    """The traceback from the agent's own code on."""
+    """The traceback from the bot's own code on."""
     frames = problem.__traceback__
     while frames is not None and frames.tb_frame.f_code.co_filename.startswith((__file__, "<frozen importlib")):
         frames = frames.tb_next

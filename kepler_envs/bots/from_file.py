@@ -1,6 +1,6 @@
-"""Agents of your own, from a Python file: ``python:my_bots.py:MyAgent``.
+"""Bots of your own, from a Python file: ``python:my_bots.py:MyBot``.
 
-Such an agent runs in a process of its own (own_process.py). It is sent what its seats may know, and its answers come back as bytes that
+Such a bot runs in a process of its own (file_process.py). It is sent what its seats may know, and its answers come back as bytes that
 are numbers or text, never as pickles. So nothing of the games is in its memory, and whatever it does there ends no other process.
 """
 
@@ -29,7 +29,7 @@ from kepler_envs.engine.seeds import mix
 from kepler_envs.engine.snapshot import Snapshot
 
 EXCEPTION, TOO_SLOW, TOO_MUCH_MEMORY, PROCESS_DIED = "exception", "too slow", "too much memory", "process died"
-"""Why an agent failed."""
+"""Why a bot failed."""
 
 READY, REFUSED, IDS, OTHER, RAISED, OUT_OF_MEMORY = b"L", b"R", b"I", b"O", b"E", b"M"
 """The first byte of what the process sends: IDS is followed by int64 numbers, OTHER by any other array in NumPy's format."""
@@ -40,7 +40,7 @@ MIB = 2**20
 
 
 class BotFailed(BotError):
-    """An agent of one's own raised, was too slow, or its process is gone.
+    """A bot of one's own raised, was too slow, or its process is gone.
 
     Attributes:
         reason: EXCEPTION, TOO_SLOW, TOO_MUCH_MEMORY or PROCESS_DIED. details: the traceback, or what was wrong.
@@ -60,19 +60,19 @@ def split(argument: str) -> tuple[Path, str]:
 
 
 def seeds_of(seed: int) -> tuple[int, int]:
-    """From the seed that an agent is given for a game: the one it is told, and where its snapshots are drawn from.
+    """From the seed that a bot is given for a game: the one it is told, and where its snapshots are drawn from.
 
-    One way: seeds of games and agents follow from each other by steps that can be undone, and the deal follows from the game's.
+    One way: seeds of games and bots follow from each other by steps that can be undone, and the deal follows from the game's.
     """
     digest = hashlib.blake2b(int(seed).to_bytes(8, "little"), digest_size=16, person=b"agent of a file").digest()
     return int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")
 
 
 class BotFromFile:
-    """An agent from a file, in its process; see :class:`kepler_envs.bots.protocol.FileBot`.
+    """A bot from a file, in its process; see :class:`kepler_envs.bots.protocol.FileBot`.
 
     Args:
-        argument: FILE.py:NAME. ``NAME(config)`` makes the agent there.
+        argument: FILE.py:NAME. ``NAME(config)`` makes the bot there.
         config: the games to play.
         memory: bytes that the process may take; None: any.
 
@@ -80,7 +80,7 @@ class BotFromFile:
         seconds: that an answer may take; None: any time.
 
     Raises:
-        BotError: no such file or name, no agent, or what the file itself raised.
+        BotError: no such file or name, no bot, or what the file itself raised.
     """
 
     def __init__(self, argument: str, config: Configuration, memory: int | None = None) -> None:
@@ -97,7 +97,7 @@ class BotFromFile:
         self.prepare()
 
     def prepare(self) -> None:
-        """Start the process and make the agent, if there is none or it has ended. That may take any time."""
+        """Start the process and make the bot, if there is none or it has ended. That may take any time."""
         if self._process is None:
             process = _Process()
             self._searches = process.begin(self.name, self._begins_with)
@@ -128,7 +128,7 @@ class BotFromFile:
         drawn = []
         for row, seat in zip(decisions.rows.tolist(), decisions.seat.tolist(), strict=True):
             if row not in self._words:
-                raise BotError(f"agent {self.name} is asked for row {row}, in which it has not been started")
+                raise BotError(f"bot {self.name} is asked for row {row}, in which it has not been started")
             self._words[row] = mix(self._words[row])
             position = Snapshot.take(self._config, decisions.batch.states, row)
             drawn.append(position.resample(seat, self._words[row]).states.tobytes())
@@ -172,7 +172,7 @@ class _Process:
             raise
 
     def begin(self, name: str, arguments: tuple[Any, ...]) -> bool:
-        """Make the agent; whether it searches. BotError."""
+        """Make the bot; whether it searches. BotError."""
         try:
             self._connection.send(arguments)
             reply = self._connection.recv_bytes(MOST_BYTES)
@@ -193,7 +193,7 @@ class _Process:
                 raise BotFailed(TOO_SLOW, f"cut off after {took:.3f} s; {seconds:g} s were allowed")
             reply = self._connection.recv_bytes(MOST_BYTES)
         except (EOFError, OSError):
-            words = f"the process ended with exit code {self._exit_code()} while the agent was asked"
+            words = f"the process ended with exit code {self._exit_code()} while the bot was asked"
             raise BotFailed(PROCESS_DIED, words) from None
         try:
             return _read(reply[:1], reply[1:])

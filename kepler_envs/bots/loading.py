@@ -20,7 +20,7 @@ CHECKPOINT_SUFFIXES = (".pt", ".safetensors", ".zip")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of agent: how its spec is written, what it does, how it is made from (argument, configuration)."""
+    """A kind of bot: how its spec is written, what it does, how it is made from (argument, configuration)."""
 
     usage: str
     meaning: str
@@ -32,31 +32,31 @@ class Kind:
 
 
 def load(spec: str, config: Configuration, memory: int | None = None) -> Bot:
-    """The agent that ``spec`` stands for, ready to play games of ``config``.
+    """The bot that ``spec`` stands for, ready to play games of ``config``.
 
     Args:
-        memory: bytes that the process of an agent from a file may take; None: any. Other agents are not limited.
+        memory: bytes that the process of a bot from a file may take; None: any. Other bots are not limited.
 
     Raises:
-        BotError: an unknown kind or name, a missing or needless argument, or an agent that cannot play this game.
+        BotError: an unknown kind or name, a missing or needless argument, or a bot that cannot play this game.
     """
     name, colon, argument = spec.partition(":")
     kind = KINDS.get(name)
     if kind is None:
-        agent = _published(spec, config)
-        agent.name = spec
-        return agent
+        bot = _published(spec, config)
+        bot.name = spec
+        return bot
     if kind.takes_argument and not argument:
-        raise BotError(f"agent {spec!r} lacks its argument; write {kind.usage}")
+        raise BotError(f"bot {spec!r} lacks its argument; write {kind.usage}")
     if colon and not kind.takes_argument:
-        raise BotError(f"agent {name!r} takes no argument, but {spec!r} has one")
-    agent = kind.make(argument, config, memory) if kind.make is BotFromFile else kind.make(argument, config)
-    agent.name = spec
-    return agent
+        raise BotError(f"bot {name!r} takes no argument, but {spec!r} has one")
+    bot = kind.make(argument, config, memory) if kind.make is BotFromFile else kind.make(argument, config)
+    bot.name = spec
+    return bot
 
 
 def fingerprint(spec: str, game: str = "") -> str:
-    """SHA-256 (16 hex digits) of the files behind a spec; empty for agents without files.
+    """SHA-256 (16 hex digits) of the files behind a spec; empty for bots without files.
 
     A published name without a game is that of ``game``; if that is not given, of all games that have one.
     """
@@ -91,7 +91,7 @@ def _published(spec: str, config: Configuration) -> Bot:
     if path is not None:
         return _ppo(str(path), config)
     hint = f"\na checkpoint of your own is written ppo:{spec}" if Path(spec).exists() and spec else ""
-    raise BotError(f"no agent {spec!r}; there are:\n{_usage()}{hint}")
+    raise BotError(f"no bot {spec!r}; there are:\n{_usage()}{hint}")
 
 
 def _uniform(argument: str, config: Configuration) -> Bot:
@@ -125,6 +125,6 @@ KINDS = {
         "mcts:BUDGET", "tree search; iterations a decision, or as 50ms; further settings behind commas", _mcts
     ),
     "ppo": Kind("ppo:PATH", "a checkpoint written by `python -m agents.train`", _ppo),
-    "python": Kind("python:FILE.py:NAME", "an agent of your own: what NAME(config) of that file returns", BotFromFile),
+    "python": Kind("python:FILE.py:NAME", "a bot of your own: what NAME(config) of that file returns", BotFromFile),
 }
 """All kinds by the name a spec begins with."""

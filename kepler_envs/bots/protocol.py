@@ -1,4 +1,4 @@
-"""What an agent is: something that picks legal ids for the rows of a batch."""
+"""What a bot is: something that picks legal ids for the rows of a batch."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from kepler_envs.engine.snapshot import Snapshot
 
 
 class BotError(ValueError):
-    """An agent cannot be made as asked; the message says what is wrong and what there is."""
+    """A bot cannot be made as asked; the message says what is wrong and what there is."""
 
 
 @dataclass(frozen=True)
 class Decisions:
-    """Decisions that wait for an agent from a file, in M games: what the seats to move may know, and nothing else.
+    """Decisions that wait for a bot from a file, in M games: what the seats to move may know, and nothing else.
 
     All of it is a copy: what is written into it changes no game.
     """
@@ -34,8 +34,8 @@ class Decisions:
     action_mask: np.ndarray
     """(M, A) int8: 1 for each legal id; at least one per row."""
     snapshots: Sequence[Snapshot] = ()
-    """A position for each row if the agent has ``searches = True``, else empty: the game's, with all that the seat to move cannot
-    know, and all chance to come, drawn anew from the agent's seed. For more draws, ``resample`` it again."""
+    """A position for each row if the bot has ``searches = True``, else empty: the game's, with all that the seat to move cannot
+    know, and all chance to come, drawn anew from the bot's seed. For more draws, ``resample`` it again."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -48,10 +48,10 @@ class Decisions:
 
 @dataclass(frozen=True)
 class TrustedDecisions:
-    """Decisions as the agents of this repository get them: with the batch, and all that is hidden in it.
+    """Decisions as the bots of this repository get them: with the batch, and all that is hidden in it.
 
-    Compiled policies read their own seat's facts from ``batch.states``, a search resamples them first; no agent here
-    reads more. Agents from files (``python:FILE.py:NAME``) get :class:`Decisions`.
+    Compiled policies read their own seat's facts from ``batch.states``, a search resamples them first; no bot here
+    reads more. Bots from files (``python:FILE.py:NAME``) get :class:`Decisions`.
     """
 
     batch: Batch
@@ -80,7 +80,7 @@ class TrustedDecisions:
 class Bot(Protocol):
     """Plays any number of seats in any number of games at once.
 
-    A game's course must be a function of the game's seed and of the agents and their seeds alone. So what an agent
+    A game's course must be a function of the game's seed and of the bots and their seeds alone. So what a bot
     draws or remembers for a row must not depend on other rows: each row has its own generator, started by ``start``.
     """
 
@@ -92,7 +92,7 @@ class Bot(Protocol):
 
         Args:
             rows: (M,) int64.
-            seeds: (M,) uint64, one per row, for the agent's own randomness.
+            seeds: (M,) uint64, one per row, for the bot's own randomness.
         """
 
     def act(self, decisions: TrustedDecisions) -> np.ndarray:
@@ -113,31 +113,31 @@ class FileBot(Protocol):
 
 
 class BotOpponent:
-    """An agent on the seats that do not learn: what the adapters of ``kepler_envs`` take as an opponent."""
+    """A bot on the seats that do not learn: what the adapters of ``kepler_envs`` take as an opponent."""
 
-    def __init__(self, agent: Bot) -> None:
-        self.agent = agent
+    def __init__(self, bot: Bot) -> None:
+        self.bot = bot
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        self.agent.start(rows, seeds)
+        self.bot.start(rows, seeds)
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        return self.agent.act(TrustedDecisions(batch, rows))
+        return self.bot.act(TrustedDecisions(batch, rows))
 
 
-def play_games(agent: Bot, config: Configuration, games: int, seed: int) -> Batch:
-    """A batch in which every row has played exactly one game, with ``agent`` on all seats.
+def play_games(bot: Bot, config: Configuration, games: int, seed: int) -> Batch:
+    """A batch in which every row has played exactly one game, with ``bot`` on all seats.
 
     Playing on and counting the games that are over first would count short ones.
 
     Args:
-        seed: of the games; the agent's own is the row's number.
+        seed: of the games; the bot's own is the row's number.
     """
     batch, rows = Batch(config, games, seed), np.arange(games)
-    agent.start(rows, rows.astype(np.uint64))
+    bot.start(rows, rows.astype(np.uint64))
     while rows.size:
         actions = np.full(games, SKIP, np.int64)
-        actions[rows] = agent.act(TrustedDecisions(batch, rows))
+        actions[rows] = bot.act(TrustedDecisions(batch, rows))
         batch.step(actions)
         rows = np.flatnonzero(batch.episodes == 0)
     return batch

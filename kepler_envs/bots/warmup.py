@@ -1,4 +1,4 @@
-"""The kernels of the agents, for compiling ahead of time: those of ``greedy``, of ``mcts`` as it is by default, and of networks."""
+"""The kernels of the bots, for compiling ahead of time: those of ``greedy``, of ``mcts`` as it is by default, and of networks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kepler_envs.engine.warmup import Kernels
 
 
 def kernels(game: Game) -> Kernels:
-    """Every kernel that the agents need for a game, by the agent's name."""
+    """Every kernel that the bots need for a game, by the bot's name."""
     listed = []
     if game.name in greedy_games():
         greedy = greedy_policy(game)

@@ -237,8 +237,8 @@ class Workers:
         self._end(worker)
         code = worker.process.exitcode
         if worker.asked is None:
-            raise WorkerError(f"a process that plays games ended with exit code {code} while no agent was asked")
-        self._blame(worker, PROCESS_DIED, f"the process ended with exit code {code} while the agent was asked")
+            raise WorkerError(f"a process that plays games ended with exit code {code} while no bot was asked")
+        self._blame(worker, PROCESS_DIED, f"the process ended with exit code {code} while the bot was asked")
 
     def _blame(self, worker: _Worker, reason: str, details: str) -> None:
         """Let the games go on: one by itself without the agent that was asked, others in halves until it is one."""

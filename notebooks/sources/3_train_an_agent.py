@@ -12,8 +12,8 @@ import numpy as np
 
 import kepler_envs
 from agents.evaluation import evaluate
+from agents.run import train
 from agents.settings import TrainConfig
-from agents.train import train
 from kepler_envs import bots
 
 plt.rcParams.update({"figure.figsize": (7, 3), "figure.dpi": 80, "axes.spines.top": False, "axes.spines.right": False})

@@ -116,7 +116,7 @@ def test_opponents_by_name():
         for given in ("greedy", ["greedy"], greedy, "uniform", None)
     ]
     assert games[0] == games[1] == games[2] and games[3] == games[4] != games[0]
-    with pytest.raises(ValueError, match="no agent 'greedier'; there are"):
+    with pytest.raises(ValueError, match="no bot 'greedier'; there are"):
         gymnasium.make(GAME, opponents="greedier")
 
 

@@ -7,8 +7,8 @@ import pytest
 from stable_baselines3.common.logger import Logger
 
 import kepler_envs
+from kepler_envs.adapters.opponents import CompiledOpponent
 from kepler_envs.adapters.sb3 import (
-    CompiledOpponent,
     PiecePolicy,
     SeatVecEnv,
     SharedMaskablePPO,

@@ -22,9 +22,12 @@ import kepler_envs
 from agents import checkpoint
 from agents.exploit import Exploit
 from agents.network_views import view_of
+from agents.progress import full_disks_told_once
 from agents.publish import Publish, publish
+from agents.run import Run
+from agents.run_folder import check_nobody_else_writes
 from agents.settings import TrainConfig
-from agents.train import Run, check_nobody_else_writes, full_disks_told_once, main
+from agents.train import main
 from kepler_envs import bots
 from kepler_envs.bots.networks import CheckpointBot, NetworkShape
 from kepler_envs.bots.networks.checkpoint import DESCRIPTION, TORCH_WEIGHTS, read_description

@@ -15,9 +15,9 @@ import kepler_envs
 from agents import checkpoint
 from agents.joined_batch import JoinedBatch, JoinedBot, check_alike
 from agents.pool import DECAY, LEARNER, Member, Pool, PoolVecEnv, most_crowded, pfsp_weights, rate_game
+from agents.run import Run, train
 from agents.settings import PoolConfig, TrainConfig, player_range
 from agents.torch_network import TorchNetwork
-from agents.train import Run, train
 from kepler_envs import bots
 from kepler_envs.bots.networks import NetworkShape
 from kepler_envs.bots.networks.checkpoint import read_description
@@ -336,8 +336,8 @@ def test_a_run_begins_with_a_given_network(finished, tmp_path, seat):
     ("changes", "message"),
     [
         ({"start": "greedy"}, "--start greedy is not a trained network"),
-        ({"start": "gredy"}, "no agent 'gredy'"),
-        ({"pool": PoolConfig(sparring=("gredy",))}, "no agent 'gredy'"),
+        ({"start": "gredy"}, "no bot 'gredy'"),
+        ({"pool": PoolConfig(sparring=("gredy",))}, "no bot 'gredy'"),
         ({"players": "2-9"}, "num_players = 9 is not allowed"),
     ],
 )

@@ -19,8 +19,8 @@ import torch as th
 
 import kepler_envs
 from agents.evaluation import evaluate
+from agents.run import Run, train
 from agents.settings import TrainConfig
-from agents.train import Run, train
 from kepler_envs import bots
 from kepler_envs.bots.networks import CheckpointBot
 from kepler_envs.bots.protocol import BotError, TrustedDecisions

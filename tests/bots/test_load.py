@@ -24,8 +24,8 @@ def test_specs_become_agents():
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("gredy", "no agent 'gredy'; there are:\n  uniform"),
-        ("", "no agent ''"),
+        ("gredy", "no bot 'gredy'; there are:\n  uniform"),
+        ("", "no bot ''"),
         ("greedy:3", "takes no argument"),
         ("uniform:", "takes no argument"),
         ("ppo", "lacks its argument; write ppo:PATH"),
@@ -39,7 +39,7 @@ def test_wrong_specs_say_what_there_is(spec, message):
 
 def test_games_without_greedy_policy_say_so():
     unknown = replace(CONFIG.game, name="patience")
-    with pytest.raises(BotError, match="no greedy agent for patience; there are for: .*kitten_adventurers"):
+    with pytest.raises(BotError, match="no greedy bot for patience; there are for: .*kitten_adventurers"):
         greedy_policy(unknown)
 
 

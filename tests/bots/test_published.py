@@ -17,8 +17,8 @@ import tyro
 import kepler_envs
 from agents import checkpoint
 from agents.publish import CURVE, MOST_BYTES, Publish, agreement_of_play, main, publish
+from agents.run import Run, train
 from agents.settings import PoolConfig, TrainConfig, command_line
-from agents.train import Run, train
 from docs import build
 from kepler_envs import bots
 from kepler_envs.bots import published
@@ -189,10 +189,10 @@ def test_a_folder_without_a_run_is_refused(folder, tmp_path):
 def test_unknown_names_list_what_there_is(finished, folder):
     publish(Publish(finished.out, NAME))
     config = kepler_envs.load_game("kitten_adventurers").configure(2, quest_size=2)
-    with pytest.raises(BotError, match=f"no agent 'kitten_adventurers/tiny-v1'; there are:\n(.*\n)+  {NAME}"):
+    with pytest.raises(BotError, match=f"no bot 'kitten_adventurers/tiny-v1'; there are:\n(.*\n)+  {NAME}"):
         bots.load("kitten_adventurers/tiny-v1", config)
     elsewhere = kepler_envs.load_game("ad_astra").configure(4)
-    with pytest.raises(BotError, match=f"no agent 'tiny-v0'; there are:\n(.*\n)+  {NAME}"):
+    with pytest.raises(BotError, match=f"no bot 'tiny-v0'; there are:\n(.*\n)+  {NAME}"):
         bots.load("tiny-v0", elsewhere)
 
 

@@ -247,7 +247,7 @@ def test_a_budget_of_time_is_a_budget():
         ("mcts:10,network=ppo:a.zip,paired=1", "paired = 1 is not allowed; allowed: 0 with a network"),
         ("mcts:10,network=ppo:a.zip,depth=9", "depth = 9 is not allowed; allowed: 10000 with a network"),
         ("mcts:10,network=ppo:a.zip", "there is no checkpoint a.zip"),
-        ("mcts:10,network=greedy", "network = 'greedy' is no trained agent; write ppo:PATH"),
+        ("mcts:10,network=greedy", "network = 'greedy' is no trained bot; write ppo:PATH"),
         ("mcts:10,milliseconds=5", "budget = 10 iterations, 5 ms is not allowed"),
     ],
 )

@@ -116,7 +116,7 @@ def test_a_process_that_ends_says_how(tmp_path):
     players, games = games_with("EndsTheProcess", 12)
     forfeits = players.play_alone(next(filter(is_time, games)))[1].forfeits
     assert [(each.reason, each.details) for each in forfeits] == [
-        (PROCESS_DIED, "the process ended with exit code 3 while the agent was asked")
+        (PROCESS_DIED, "the process ended with exit code 3 while the bot was asked")
     ]
 
 

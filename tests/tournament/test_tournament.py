@@ -327,7 +327,7 @@ def test_names_are_short_where_they_can_be():
         (["chess"], "no game 'chess'"),
         ([GAME, "--agents", "uniform"], "at least two are needed"),
         ([GAME, "--agents", "uniform", "uniform"], "each named once"),
-        ([GAME, "--agents", "uniform", "gredy"], "no agent 'gredy'; there are:"),
+        ([GAME, "--agents", "uniform", "gredy"], "no bot 'gredy'; there are:"),
         ([GAME, "--players", "9"], "num_players = 9 is not allowed"),
         ([GAME, "--games", "0"], "--games 0 is not allowed"),
         ([GAME, "--seed", "-1"], "--seed -1 is not allowed"),

@@ -24,7 +24,7 @@ def greedy_games() -> tuple[str, ...]:
 def greedy_policy(game: Game) -> CompiledPolicy:
     """The greedy policy of a game; BotError if it has none."""
     if game.name not in greedy_games():
-        raise BotError(f"there is no greedy agent for {game.name}; there are for: {', '.join(greedy_games())}")
+        raise BotError(f"there is no greedy bot for {game.name}; there are for: {', '.join(greedy_games())}")
     module = importlib.import_module(f"kepler_envs.bots.greedy.{game.name}")
     scope = Scope(f"{game.name}-greedy", *game.scope.folders[1:], FOLDER)
     return CompiledPolicy(game, "greedy", module.policy, scope)

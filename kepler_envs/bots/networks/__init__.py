@@ -75,7 +75,7 @@ class NetworkBot:
 
     def _draw(self, probabilities: np.ndarray, rows: np.ndarray) -> np.ndarray:
         if rows.max(initial=-1) >= len(self._words):
-            raise BotError(f"agent {self.name} is asked for row {rows.max()}, in which it has not been started")
+            raise BotError(f"bot {self.name} is asked for row {rows.max()}, in which it has not been started")
         self._words[rows] += _GOLDEN
         word = self._words[rows]
         word = (word ^ (word >> _U30)) * _MIX_1

@@ -18,8 +18,32 @@ from kepler_envs.engine.kernel import Scope, array_of, helper, kernel, leaf
 
 SCOPE = Scope("network", Path(__file__).parent)
 
+FLOAT = np.dtype(np.float32)
+
+TABLE = np.dtype([("begin", np.int32), ("rows", np.int32), ("width", np.int32)], align=True)
+"""Where an array of weights lies in the flat one; a vector has one row."""
+
+TABLES = (
+    "bias",  # of the first layer: one entry for each of its H outputs, as in the next three
+    "pieces",  # a row for each input: numbers, counts and labels
+    "columns",  # a row for each entry that is seen from the anchor
+    "labels",  # rows for the places of labels below the anchor
+    "actions",  # a row for each action: one entry for each of the last layer's F outputs, as in 'places' and 'returns'
+    "action_biases",
+    "places",  # rows for the places of actions below the anchor
+    "returns",  # the value's one row
+    "return_bias",
+)
+NETWORK = np.dtype(
+    [(name, np.int32) for name in ("widest", "anchor_entry", "reach", "policy_layers")]
+    + [(name, TABLE) for name in TABLES],
+    align=True,
+)  # fmt: skip
+"""A network: outputs of its widest layer; the entry with the anchor's place, or NO_ANCHOR; how far from it is seen; how many of the
+layers are the policy's (those of the value follow); where its arrays are."""
+
 INPUT = np.dtype([("entry", np.int32), ("kind", np.int32), ("row", np.int32)], align=True)
-"""An entry of the observation and its first row in the table of first weights."""
+"""An entry of the observation and its first row in the table of pieces."""
 NUMBER, COUNT, LABEL = 0, 1, 2
 """Kinds of inputs. NUMBER: times its row. COUNT: that, and its sign times the next row. LABEL: the row of the label, counted from that of 0."""
 
@@ -34,7 +58,15 @@ PLACED_ACTION = np.dtype([("place", np.int32), ("row", np.int32)], align=True)
 NO_BLOCK = -1
 NO_ANCHOR = -1
 
-FLOAT = np.dtype(np.float32)
+
+@leaf
+def _vector(weights, table):
+    return weights[table.begin : table.begin + table.width]
+
+
+@leaf
+def _table(weights, table):
+    return weights[table.begin : table.begin + table.rows * table.width].reshape((table.rows, table.width))
 
 
 @leaf
@@ -155,49 +187,57 @@ def _to_probabilities(mask, largest, logits):
 @cache
 def network_kernel() -> Any:
     """(observations int16[N, D], masks int8[N, A],
-    bias[H], inputs INPUT[n], weights[R, H],
-    anchor_entry int64[1], columns int32[places + 1, K], column_weights[K, H], seen labels SEEN_LABEL[m], label_weights[L, H],
-    layers of the policy and of the value LAYER[], their numbers[],
-    action weights[A, F], action biases[A], placed actions PLACED_ACTION[A], place weights[B, F], reach int64[1],
-    value weights[1, V], value bias[1],
-    first[H], units[U], spare[U], priors[N, A], values[N]); what is not said to be otherwise is float32.
+    network NETWORK[1], its weights float32[], inputs INPUT[], columns seen from each place of the anchor int32[places + 1, K], labels
+    seen from it SEEN_LABEL[], layers LAYER[], the actions' places PLACED_ACTION[A],
+    workspace float32[H + 2 * widest], priors float32[N, A], values float32[N]).
 
     Fills ``priors`` (0 for what is illegal) and ``values``. A row of a mask without a legal action leaves NaN.
     """
-    vector, matrix = array_of(FLOAT), array_of(FLOAT, 2)
     signature = (
         array_of(np.int16, 2), array_of(np.int8, 2),
-        vector, array_of(INPUT), matrix,
-        array_of(np.int64), array_of(np.int32, 2), matrix, array_of(SEEN_LABEL), matrix,
-        array_of(LAYER), array_of(LAYER), vector,
-        matrix, vector, array_of(PLACED_ACTION), matrix, array_of(np.int64),
-        matrix, vector,
-        vector, vector, vector, matrix, vector,
+        array_of(NETWORK), array_of(FLOAT), array_of(INPUT), array_of(np.int32, 2), array_of(SEEN_LABEL), array_of(LAYER),
+        array_of(PLACED_ACTION),
+        array_of(FLOAT), array_of(FLOAT, 2), array_of(FLOAT),
     )  # fmt: skip
 
     @kernel(SCOPE, "evaluate", signature)
     def evaluate(
-        observations, masks, bias, inputs, weights, anchor_entry, columns, column_weights, labels, label_weights,
-        policy_layers, value_layers, numbers, action_weights, action_biases, placed, place_weights, reaches,
-        value_weights, value_bias, first, units, spare, priors, values,
+        observations, masks, network, weights, inputs, columns, labels, layers, placed, workspace, priors, values
     ):  # fmt: skip
-        reach = int(reaches[0])
+        net = network[0]
+        bias, pieces = _vector(weights, net.bias), _table(weights, net.pieces)
+        column_weights, label_weights = _table(weights, net.columns), _table(weights, net.labels)
+        action_weights, action_biases = _table(weights, net.actions), _vector(weights, net.action_biases)
+        place_weights, return_weights = _table(weights, net.places), _table(weights, net.returns)
+        return_bias = weights[net.return_bias.begin]
+        policy_layers, value_layers = layers[: net.policy_layers], layers[net.policy_layers :]
+        reach, width, widest = int(net.reach), bias.size, int(net.widest)
+        first, units, spare = workspace[:width], workspace[width : width + widest], workspace[width + widest :]
         for n in range(observations.shape[0]):
             x = observations[n]
             first[:] = bias
-            _add_pieces(x, inputs, weights, first)
+            _add_pieces(x, inputs, pieces, first)
             anchor = 0
-            if anchor_entry[0] != NO_ANCHOR:
-                anchor = int(x[anchor_entry[0]])
+            if net.anchor_entry != NO_ANCHOR:
+                anchor = int(x[net.anchor_entry])
                 _add_anchored(x, anchor, columns, column_weights, labels, reach, label_weights, first)
             _rectify(first)
-            units[: first.size] = first
-            width = _through_layers(value_layers, numbers, first.size, units, spare)
-            values[n] = value_bias[0] + _dot(value_weights, 0, units, width)
-            units[: first.size] = first
-            width = _through_layers(policy_layers, numbers, first.size, units, spare)
+            units[:width] = first
+            features = _through_layers(value_layers, weights, width, units, spare)
+            values[n] = return_bias + _dot(return_weights, 0, units, features)
+            units[:width] = first
+            features = _through_layers(policy_layers, weights, width, units, spare)
             largest = _find_logits(
-                masks[n], action_weights, action_biases, placed, place_weights, anchor, reach, units, width, priors[n]
+                masks[n],
+                action_weights,
+                action_biases,
+                placed,
+                place_weights,
+                anchor,
+                reach,
+                units,
+                features,
+                priors[n],
             )
             _to_probabilities(masks[n], largest, priors[n])
 

@@ -17,7 +17,7 @@ NAME = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
 
 
 def published_path(game: str, name: str) -> Path:
-    """Where the agent of that name lies, whether there is one or not."""
+    """Where the bot of that name lies, whether there is one or not."""
     return FOLDER / game / f"{name}.zip"
 
 
@@ -38,6 +38,6 @@ def find_published(spec: str, game: str) -> Path | None:
 
 
 def network_file(spec: str, config: Configuration) -> Path | None:
-    """The checkpoint, or the folder of its run, of an agent that is a trained network; None for other agents."""
+    """The checkpoint, or the folder of its run, of a bot that is a trained network; None for other bots."""
     name, _, argument = spec.partition(":")
     return Path(argument) if name == "ppo" and argument else find_published(spec, config.game.name)

@@ -1,4 +1,4 @@
-"""Agents that search: ``mcts:1000`` thinks for 1,000 iterations about each decision, ``mcts:50ms`` for 50 milliseconds."""
+"""Bots that search: ``mcts:1000`` thinks for 1,000 iterations about each decision, ``mcts:50ms`` for 50 milliseconds."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class MctsBot:
         rows = [int(row) for row in decisions.rows]
         missing = [row for row in rows if row not in self._words]
         if missing:
-            raise BotError(f"agent {self.name} is asked for row {missing[0]}, in which it has not been started")
+            raise BotError(f"bot {self.name} is asked for row {missing[0]}, in which it has not been started")
         per_row, num_actions = self.asked.trees, len(self.config.actions)
         generators = record_array(np.concatenate([tree_generators(self._words[row], per_row) for row in rows]))
         for row in rows:

@@ -1,0 +1,46 @@
+"""The games that a run is played in, from its settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import kepler_envs
+from agents.settings import TrainConfig, player_range
+from kepler_envs.bots.greedy import greedy_games
+from kepler_envs.bots.protocol import BotError
+from kepler_envs.engine.game import REWARD_OPTIONS, Configuration, Game
+
+
+def game_configurations(config: TrainConfig) -> list[Configuration]:
+    """The games to train on, one configuration for each player count, ascending; OptionError or KeyError say what there is."""
+    game: Game = kepler_envs.load_game(config.game)
+    options = dict(_option(text) for text in config.option)
+    if any(option.name == "shaping" for option in game.option_list):
+        options.setdefault("shaping", config.shaping)
+    counts = player_range(config.players) or [game.default_players]
+    if len(counts) > 1 and config.seat != "pool":
+        raise BotError(f"--players {config.players} needs --seat pool; with --seat {config.seat} write one number")
+    return [game.configure(players, **options) for players in counts]
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise BotError(f"--option {text!r} is not allowed; write name=value")
+    for kind in (int, float):
+        try:
+            return name, kind(value)
+        except ValueError:
+            continue
+    return name, value
+
+
+def exists(spec: str, games: Configuration) -> bool:
+    """Not every game has a greedy bot; what names it by default does without."""
+    return spec != "greedy" or games.game.name in greedy_games()
+
+
+def without_rewards(config: Configuration) -> Configuration:
+    """The same games, paid as their default says."""
+    values = {name: value for name, value in config.values.items() if name not in REWARD_OPTIONS}
+    return config.game.configure(config.num_players, config.components, **values)

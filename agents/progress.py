@@ -1,0 +1,87 @@
+"""What a terminal shows of a training run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from agents.evaluation import Evaluation
+from agents.run import Status
+from agents.run_folder import run_folder
+from agents.settings import TrainConfig
+
+STOPPING = "stopping after this update; once more to give it up"
+
+
+def say_if_resuming(config: TrainConfig, console: Console) -> None:
+    """What goes on with a run should know."""
+    last = run_folder(config) / "last.zip"
+    if last.exists():
+        console.print(
+            f"going on with {last}, which runs the code pickled in it", highlight=False, markup=False, soft_wrap=True
+        )
+
+
+class Display:
+    """A progress bar, and a line for every evaluation; one for the ratings of a pool, if they are asked for."""
+
+    def __init__(self, console: Console, ratings: bool = True) -> None:
+        self.console = console
+        self.ratings = ratings
+        self.progress = Progress(
+            TextColumn("{task.fields[steps]}"), BarColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn(),
+            TextColumn("{task.fields[results]}"), console=console, transient=True,
+        )  # fmt: skip
+        self.task = self.progress.add_task("", total=1.0, steps="", rate="", results="")
+
+    def __call__(self, status: Status) -> None:
+        rate = f"{status.steps_per_second:,.0f}/s"
+        if status.evaluated:
+            minutes, seconds = divmod(int(status.seconds), 60)
+            self.console.print(
+                f"{status.steps:>11,} steps {minutes:>3}:{seconds:02} {rate:>10}   length {status.mean_length:5.0f}   "
+                + "   ".join(_result(one) for one in status.evaluations),
+                highlight=False,
+                soft_wrap=True,
+            )
+            if status.ratings and self.ratings:
+                self.console.print(f"{'':>19} {status.ratings}", highlight=False, soft_wrap=True)
+        self.progress.update(
+            self.task,
+            completed=status.fraction,
+            steps=f"{status.steps:,} steps",
+            rate=rate,
+            results=f"length {status.mean_length:.0f}, wins: "
+            + ", ".join(f"{one.wins.mean:.0%} against {one.opponent}" for one in status.evaluations),
+        )
+
+
+def _result(one: Evaluation) -> str:
+    return f"{one.opponent} {one.wins.mean:6.1%} ({100 * one.wins.low:.0f}-{100 * one.wins.high:.0f})"
+
+
+def explain(error: Exception) -> str:
+    """An error that is no bug, as one line."""
+    if isinstance(error, OSError):
+        return f"{error}; what was written before is whole, the same command goes on from there"
+    return str(error.args[0])
+
+
+@contextmanager
+def full_disks_told_once() -> Iterator[None]:
+    """TensorBoard writes in a thread of its own, whose traceback would be printed besides: its error is raised in this one, too."""
+    before = threading.excepthook
+
+    def tell(raised: threading.ExceptHookArgs) -> None:
+        if not issubclass(raised.exc_type, OSError):
+            before(raised)
+
+    threading.excepthook = tell
+    try:
+        yield
+    finally:
+        threading.excepthook = before

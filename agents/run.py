@@ -1,0 +1,379 @@
+"""A training run: begun or taken up again, advanced update by update, evaluated and saved."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import pickle
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch as th
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.logger import configure
+from stable_baselines3.common.utils import ConstantSchedule
+
+from agents import checkpoint
+from agents.checkpoint import bot_of, policy_kwargs
+from agents.evaluation import Evaluation, evaluate
+from agents.games import exists, game_configurations, without_rewards
+from agents.joined_batch import JoinedBatch, JoinedBot
+from agents.network_views import PLAIN, view_of
+from agents.pool import Pool, PoolVecEnv
+from agents.run_folder import as_csv, check_nobody_else_writes, check_same_run, run_folder, settings_as_json
+from agents.settings import TrainConfig
+from kepler_envs import bots
+from kepler_envs.adapters.sb3 import PiecePolicy, SeatVecEnv, SharedMaskablePPO, SharedSeatVecEnv
+from kepler_envs.bots.networks import NetworkShape, find_checkpoint
+from kepler_envs.bots.networks.checkpoint import (
+    TORCH_WEIGHTS,
+    check_fits,
+    player_counts,
+    read_description,
+    read_entries,
+)
+from kepler_envs.bots.protocol import Bot, BotError, BotOpponent
+from kepler_envs.bots.published import network_file
+from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.game import Configuration
+from kepler_envs.files import write_atomically
+from kepler_envs.printable import one_line
+
+TEACHER_BATCH = 1024
+"""Decisions in a minibatch of imitation."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a run is: what progress displays show."""
+
+    steps: int
+    seconds: float
+    fraction: float
+    steps_per_second: float
+    mean_length: float
+    evaluations: tuple[Evaluation, ...]
+    evaluated: bool
+    """Whether the evaluations are new with this status."""
+    ratings: str = ""
+    """Those of the pool, if there is one."""
+
+
+class Run:
+    """A training run: begun or taken up again, then advanced update by update."""
+
+    def __init__(self, config: TrainConfig) -> None:
+        self.config = config
+        self.all_games = game_configurations(config)
+        self.games = self.all_games[-1]  # with the most players; the network is made for these
+        self.out = run_folder(config)
+        self.beginning = self._beginning()
+        self.network = self._network()
+        self.seconds = 0.0
+        self.curve: list[dict[str, Any]] = []
+        self.evaluations: tuple[Evaluation, ...] = ()
+        self.best = -1.0
+        self._opponents: list[tuple[Configuration, Bot]] | None = None
+        self._speed = 0.0
+        if self.last.exists():
+            self._resume()
+        else:
+            self._begin()
+        if isinstance(self.env, PoolVecEnv):
+            self.env.load_partners()
+        self.teacher = self._teacher()
+        self.model.set_logger(configure(str(self.out / "tensorboard"), ["tensorboard"]))
+
+    @property
+    def last(self) -> Path:
+        return self.out / "last.zip"
+
+    @property
+    def steps(self) -> int:
+        return int(self.model.num_timesteps)
+
+    @property
+    def fraction(self) -> float:
+        """How much of the budget is spent, 0..1."""
+        return self.config.progress(self.steps, self.seconds)
+
+    # ------------------------------------------------------------ beginning
+
+    def _begin(self) -> None:
+        config = self.config
+        self.env = self._environment()
+        self.model = self._model_class()(
+            PiecePolicy,
+            self.env,
+            learning_rate=config.learning_rate,
+            n_steps=config.n_steps,
+            batch_size=config.batch_size,
+            n_epochs=config.epochs,
+            gamma=config.gamma,
+            gae_lambda=config.gae_lambda,
+            clip_range=config.clip_range,
+            ent_coef=config.entropy,
+            vf_coef=config.value_weight,
+            max_grad_norm=config.max_grad_norm,
+            policy_kwargs=policy_kwargs(self.network, self.games),
+            seed=config.seed,
+            device="cpu",
+        )
+        if self.beginning is not None:
+            checkpoint.continue_network(self.model.policy, self.beginning)
+
+    def _environment(self) -> SharedSeatVecEnv | SeatVecEnv:
+        config = self.config
+        if config.seat == "pool":
+            partners = tuple(spec for spec in config.pool.sparring if exists(spec, self.games))
+            pool = Pool(dataclasses.replace(config.pool, sparring=partners), config.seed)
+            return PoolVecEnv(JoinedBatch.deal(self.all_games, config.num_envs, config.seed), pool, self.network)
+        batch = Batch(self.games, config.num_envs, config.seed)
+        return SharedSeatVecEnv(batch) if config.seat == "shared" else SeatVecEnv(batch, self._training_opponent())
+
+    def _beginning(self) -> Path | None:
+        """The checkpoint that the network begins with, if one is asked for."""
+        spec = self.config.start
+        if spec is None:
+            return None
+        path = network_file(spec, self.games)
+        if path is None:
+            bots.load(spec, self.games)  # says so if there is no such bot
+            raise BotError(f"--start {spec} is not a trained network; name one, for example ppo:PATH")
+        path = find_checkpoint(path) if path.is_dir() else path
+        check_fits(read_description(path), self.games, str(path), any_players=True)
+        return path
+
+    def _network(self) -> NetworkShape:
+        if self.beginning is not None:
+            return self._network_begun_with(read_description(self.beginning))
+        config = self.config
+        view = view_of(self.games.game.name) if config.view == "game" else PLAIN
+        return NetworkShape(
+            config.width, tuple(config.hidden), view.leave_out, view.anchor, tuple(config.channels),
+            view.label_planes if config.channels else (), self.games.num_players if len(self.all_games) > 1 else None,
+        )  # fmt: skip
+
+    def _network_begun_with(self, description: Mapping[str, Any]) -> NetworkShape:
+        """That of the checkpoint, which sees as many seats more as these games need."""
+        network = NetworkShape.from_json(description["network"])
+        seen = network.seats or max(player_counts(description))
+        seats = max(seen, self.games.num_players)
+        one_count = len(self.all_games) == 1 and seats == self.games.num_players
+        return dataclasses.replace(network, seats=None if one_count else seats)
+
+    @property
+    def pool(self) -> Pool | None:
+        """The opponents, with ``--seat pool``."""
+        return self.env.pool if isinstance(self.env, PoolVecEnv) else None
+
+    def _resume(self) -> None:
+        if not self.config.trust_folder:
+            check_nobody_else_writes(self.last)
+        description = read_description(self.last)
+        check_same_run(description["training"], self.config, self.last)
+        (run,) = read_entries(self.last, [checkpoint.RUN])
+        try:
+            saved = pickle.loads(run)
+            self.env = saved["env"]
+            if isinstance(self.env, SeatVecEnv):
+                self.env.seat_opponent(self._training_opponent())
+            archive = io.BytesIO(self.last.read_bytes())
+            self.model = self._model_class().load(archive, self.env, device="cpu", force_reset=False)
+            self.seconds, self.curve, self.best = saved["seconds"], saved["curve"], saved["best"]
+            self.evaluations = saved["evaluations"]
+            th.set_rng_state(saved["torch_random"])
+            np.random.set_state(saved["numpy_random"])
+        except BotError:
+            raise
+        except Exception as error:  # unpickling lets through whatever the pickled things raise
+            raise BotError(
+                f"{self.last} is damaged, or of other versions of the libraries: {one_line(error)}. Use another --out; "
+                f"--start ppo:{self.out / 'best.zip'} begins with the best network of the run"
+            ) from error
+
+    def _model_class(self) -> type[MaskablePPO]:
+        return MaskablePPO if self.config.seat == "single" else SharedMaskablePPO
+
+    def _teacher(self) -> BotOpponent | JoinedBot | None:
+        spec = self.config.teacher
+        if spec is None or self.config.seat == "single" or not exists(spec, self.games):
+            return None
+        if isinstance(self.env, PoolVecEnv):
+            return JoinedBot(spec, self.env.batch)
+        return BotOpponent(bots.load(spec, self.games))
+
+    def _training_opponent(self) -> BotOpponent:
+        return BotOpponent(bots.load(self.config.opponent, self.games))
+
+    # ------------------------------------------------------------ going on
+
+    def advance(self) -> None:
+        """Play a rollout and learn from it: from the teacher's choices first, then from the network's own."""
+        began = time.perf_counter()
+        config, before = self.config, self.steps
+        if isinstance(self.env, PoolVecEnv):
+            self.env.begin_rollout()
+        own_play = self.model._n_updates > 0  # a run that is prolonged does not go back to the teacher
+        if self.teacher is not None and not own_play and self.fraction < config.teacher_share:
+            rate = config.teacher_learning_rate * (1 - 0.9 * self.fraction / config.teacher_share)
+            self.model.imitate(self.teacher, rate, TEACHER_BATCH)
+        else:
+            rate = config.learning_rate + (config.final_learning_rate - config.learning_rate) * self.fraction
+            self.model.lr_schedule = ConstantSchedule(rate)
+            self.model.learn(1, reset_num_timesteps=False)  # one rollout
+        if self.pool is not None and self.steps // config.pool.snapshot_every > before // config.pool.snapshot_every:
+            self.pool.add_snapshot(self.model.policy, self.steps)
+        elapsed = time.perf_counter() - began
+        self.seconds += elapsed
+        self._speed = (self.steps - before) / elapsed
+
+    def evaluate(self) -> None:
+        """Play against the evaluation's opponents and add a line to the learning curve; keep the network if it is the best."""
+        began = time.perf_counter()
+        if self._opponents is None:
+            self._opponents = self._evaluation_opponents()
+        learner = bot_of(self.model.policy)
+        self.evaluations = tuple(
+            evaluate(learner, opponent, playing, self.config.eval_games) for playing, opponent in self._opponents
+        )
+        for one in self.evaluations:
+            self.model.logger.record(f"eval/{one.opponent}_win_rate", one.wins.mean)
+        if self.pool is not None:
+            self.model.logger.record("pool/rating", self.pool.learner.mu)
+        self.model.logger.dump(self.steps)
+        self.seconds += time.perf_counter() - began
+        self.curve.append(self._curve_line())
+        last = self.evaluations[-len(self.all_games) :]
+        wins = float(np.mean([one.wins.mean for one in last])) if last else self.best
+        if wins >= self.best:
+            self.best = wins
+            checkpoint.write_checkpoint(
+                self.out / "best.zip", self._describe(), {TORCH_WEIGHTS: checkpoint.weights_of(self.model.policy)}
+            )
+
+    def _evaluation_opponents(self) -> list[tuple[Configuration, Bot]]:
+        """The opponents in their order, each for all player counts."""
+        found = []
+        for spec in self.config.eval_opponents:
+            for games in self.all_games if exists(spec, self.games) else ():
+                playing = without_rewards(games)
+                agent = bots.load(spec, playing)
+                if len(self.all_games) > 1:
+                    agent.name = f"{spec}_{games.num_players}p"
+                found.append((playing, agent))
+        return found
+
+    def save(self) -> None:
+        """Write ``last.zip`` and the learning curve."""
+        buffer = io.BytesIO()
+        self.model.save(buffer)
+        saved = {
+            "env": self.env,
+            "seconds": self.seconds,
+            "curve": self.curve,
+            "best": self.best,
+            "evaluations": self.evaluations,
+            "torch_random": th.get_rng_state(),
+            "numpy_random": np.random.get_state(),
+        }
+        checkpoint.write_checkpoint(
+            self.last, self._describe(), {checkpoint.RUN: pickle.dumps(saved)}, base=buffer.getvalue()
+        )
+        write_atomically(self.out / "learning_curve.csv", as_csv(self.curve))
+        if self.pool is not None:
+            write_atomically(self.out / "ratings.csv", as_csv(self.pool.table()))
+
+    def _describe(self) -> dict[str, Any]:
+        results = {
+            "steps": self.steps,
+            "seconds": round(self.seconds, 1),
+            "games": int(self.env.batch.episodes.sum()),
+            "parameters": checkpoint.parameter_count(self.model.policy),
+            "evaluations": {one.opponent: dataclasses.asdict(one.wins) for one in self.evaluations},
+        }
+        counts = [games.num_players for games in self.all_games]
+        return checkpoint.describe(self.games, self.network, settings_as_json(self.config), results, counts)
+
+    def _curve_line(self) -> dict[str, Any]:
+        line: dict[str, Any] = {
+            "steps": self.steps,
+            "seconds": round(self.seconds, 1),
+            "games": int(self.env.batch.episodes.sum()),
+            "mean_length": round(self.mean_length, 1),
+        }
+        for one in self.evaluations:
+            line[f"win_rate_{one.opponent}"] = round(one.wins.mean, 4)
+            line[f"low_{one.opponent}"], line[f"high_{one.opponent}"] = round(one.wins.low, 4), round(one.wins.high, 4)
+            line[f"games_{one.opponent}"] = one.wins.games
+        if self.pool is not None:
+            line["rating"] = round(self.pool.learner.mu, 3)
+        return line
+
+    @property
+    def mean_length(self) -> float:
+        """Decisions of the last hundred training games: of all seats with a shared network, else of the learner."""
+        finished = self.model.ep_info_buffer or ()
+        return float(np.mean([info["l"] for info in finished])) if finished else 0.0
+
+    def status(self, evaluated: bool = False) -> Status:
+        return Status(
+            self.steps, self.seconds, self.fraction, self._speed, self.mean_length, self.evaluations, evaluated,
+            self.pool.summary() if self.pool is not None else "",
+        )  # fmt: skip
+
+
+def train(
+    config: TrainConfig, stop: threading.Event | None = None, watch: Callable[[Status], None] | None = None
+) -> Run:
+    """Begin a run, or go on with the one in ``config.out``, until its budget is spent.
+
+    Args:
+        stop: once it is set, the update under way is finished, a checkpoint written, and the run returns.
+        watch: is shown the status after every update and every evaluation.
+
+    Raises:
+        BotError: the run in the folder was begun with other settings, or a setting is not allowed.
+    """
+    stop, watch = stop or threading.Event(), watch or (lambda status: None)
+    with torch_threads(config.threads):
+        run = Run(config)
+        if not run.curve:
+            run.evaluate()
+            run.save()
+        watch(run.status(evaluated=True))
+        due = _next_evaluation(run)
+        while run.fraction < 1 and not stop.is_set():
+            run.advance()
+            finished = run.fraction >= 1
+            if run.steps >= due or finished:
+                run.evaluate()
+                due = _next_evaluation(run)
+                if not finished:
+                    run.save()
+                watch(run.status(evaluated=True))
+            else:
+                watch(run.status())
+        run.save()
+    return run
+
+
+def _next_evaluation(run: Run) -> int:
+    return (run.steps // run.config.eval_every + 1) * run.config.eval_every
+
+
+@contextmanager
+def torch_threads(count: int) -> Iterator[None]:
+    """Threads of PyTorch's arithmetic."""
+    before = th.get_num_threads()
+    th.set_num_threads(count)
+    try:
+        yield
+    finally:
+        th.set_num_threads(before)

@@ -1,0 +1,73 @@
+"""The folder of a run: where it is, whether it may be gone on with, and tables written to it."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from agents.games import game_configurations
+from agents.settings import MAY_CHANGE, TrainConfig, as_plain
+from kepler_envs.bots.protocol import BotError
+from kepler_envs.engine.game import Configuration
+
+
+def run_folder(config: TrainConfig) -> Path:
+    """Where a run is written, and gone on from."""
+    return config.out if config.out is not None else _default_folder(config, game_configurations(config)[-1])
+
+
+def _default_folder(config: TrainConfig, games: Configuration) -> Path:
+    players = config.players if isinstance(config.players, str) else games.num_players
+    return Path("runs") / f"{games.game.name}-{players}p-{config.seat}"
+
+
+def check_nobody_else_writes(last: Path) -> None:
+    """BotError if somebody else may have put code into a run: its last.zip is unpickled."""
+    for path in (last.parent, last):
+        found = path.stat()
+        if not hasattr(os, "getuid"):
+            return
+        reason = ""
+        if found.st_uid != os.getuid():
+            reason = f"belongs to user {found.st_uid}, and you are {os.getuid()}"
+        elif found.st_mode & stat.S_IWOTH:
+            reason = "may be written to by anybody"
+        elif found.st_mode & stat.S_IWGRP and found.st_gid != os.getgid():
+            reason = f"may be written to by group {found.st_gid}"
+        if reason:
+            raise BotError(
+                f"{path} {reason}: going on with a run executes whatever code is in its last.zip. "
+                "If you trust it, add --trust-folder; else use another --out"
+            )
+
+
+def check_same_run(saved: dict[str, Any], config: TrainConfig, where: Path) -> None:
+    """BotError if a run was begun with other settings than it is to go on with."""
+    asked, defaults = as_plain(settings_as_json(config)), as_plain(settings_as_json(TrainConfig()))
+    names = [field.name for field in dataclasses.fields(config) if field.name not in MAY_CHANGE]
+    before = {name: saved.get(name, defaults[name]) for name in names}  # a run may be older than a setting
+    differences = [f"{name} is {before[name]!r}, now {asked[name]!r}" for name in names if before[name] != asked[name]]
+    if differences:
+        raise BotError(f"{where} was begun with other settings: {'; '.join(differences)}. Use another --out")
+
+
+def settings_as_json(config: TrainConfig) -> dict[str, Any]:
+    """The settings as a checkpoint keeps them."""
+    values = dataclasses.asdict(config)
+    del values["trust_folder"]  # a matter of the folder, not of the run
+    return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
+
+
+def as_csv(lines: list[dict[str, Any]]) -> bytes:
+    """A table as a file: a column for every name that a line has."""
+    names = list(dict.fromkeys(name for line in lines for name in line))
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(lines)
+    return text.getvalue().encode()

@@ -1,0 +1,289 @@
+"""A batch of games as a ``VecEnv``: one learning seat in each game, or all of them.
+
+Both environments hand a seat everything it was paid since its last decision.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from stable_baselines3.common.vec_env import VecEnv
+
+from kepler_envs.adapters.opponents import Opponent, opponent_of
+from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.checks import check_view
+from kepler_envs.engine.game import TRUNCATED
+from kepler_envs.engine.observation import Layout
+from kepler_envs.engine.seeds import opponent_seeds
+
+
+def observation_space(layout: Layout) -> spaces.Box:
+    """The space of a layout's vectors, with the bounds of its pieces."""
+    return spaces.Box(layout.low, layout.high, dtype=layout.dtype.type)
+
+
+class _BatchVecEnv(VecEnv):
+    """What both environments share: spaces, masks, seeding, and infos without a dict per game and step.
+
+    Attributes:
+        batch: the games; read its arrays as you like.
+        env_seconds: time spent in ``step``, ``reset`` and ``action_masks`` so far, without that of opponents.
+    """
+
+    def __init__(self, batch: Batch) -> None:
+        self.batch = batch
+        self.env_seconds = 0.0
+        self.render_mode: str | None = None
+        super().__init__(
+            batch.num_envs, observation_space(batch.config.observation), spaces.Discrete(len(batch.config.actions))
+        )
+        self._rows = np.arange(batch.num_envs)
+        self._no_infos: list[dict[str, Any]] = [{} for _ in range(batch.num_envs)]
+        self._actions = np.empty(0, np.int64)
+        self._untouched = True  # the batch was dealt when it was made, and nobody has played yet
+
+    def action_masks(self) -> np.ndarray:
+        """bool (N, A): what the seats to move may do."""
+        begin = time.perf_counter()
+        masks = self.batch.action_mask.astype(np.bool_)
+        self.env_seconds += time.perf_counter() - begin
+        return masks
+
+    def _deal(self) -> None:
+        """New games: from the seed that ``seed()`` was given, else the next of each row."""
+        seed = self._seeds[0]
+        if seed is not None:
+            self.batch.reset(int(seed))
+        elif not self._untouched:
+            self.batch.reset()
+        self._untouched = False
+        self._reset_seeds()
+        self._reset_options()
+
+    def step_async(self, actions: np.ndarray) -> None:
+        self._actions = np.asarray(actions)
+
+    def close(self) -> None:
+        """Nothing to close: the games live in this process."""
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        value = getattr(self, attr_name)
+        return [value for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        setattr(self, attr_name, value)
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        """A method's result once per game; for ``action_masks`` the rows of one call."""
+        result = getattr(self, method_name)(*method_args, **method_kwargs)
+        if method_name == "action_masks":
+            return list(result if indices is None else result[list(self._get_indices(indices))])
+        return [result for _ in self._get_indices(indices)]
+
+    def env_is_wrapped(self, wrapper_class: type[gym.Wrapper], indices: Any = None) -> list[bool]:
+        return [False for _ in self._get_indices(indices)]
+
+
+class SeatVecEnv(_BatchVecEnv):
+    """One learning seat in each game; the other seats play by themselves.
+
+    ``step`` returns when it is the learner's turn again or its game is over. The reward is everything its seat was paid
+    since its last move, so the rewards of an episode sum to what the game paid that seat. Games that end before the learner's
+    first decision are passed over.
+
+    Infos of a finished game: ``terminal_observation`` (the final state as the learner's seat sees it), ``episode`` (``r``; ``l``, the
+    learner's decisions; ``t``), ``seat``, ``rank``, ``truncated``. A game that reaches a limit pays its final
+    result like any other, so nothing is left to bootstrap: ``TimeLimit.truncated`` stays False unless
+    ``bootstrap_truncated`` is set.
+
+    Args:
+        batch: the games.
+        opponent: plays all other seats: a bot's name, or what else :func:`kepler_envs.adapters.opponents.opponent_of` takes.
+        learner_seat: a fixed seat, or None: game number k of row g is played from seat (g + k) mod P.
+        bootstrap_truncated: report ``TimeLimit.truncated``, whereupon Stable-Baselines3 adds the value of the final state.
+
+    Attributes:
+        learner: int8 (N,), the learner's seat in each running game.
+        opponent_seconds: time spent in opponents' code so far.
+    """
+
+    def __init__(
+        self,
+        batch: Batch,
+        opponent: Any = None,
+        learner_seat: int | None = None,
+        bootstrap_truncated: bool = False,
+    ) -> None:
+        super().__init__(batch)
+        self.learner_seat = check_view(learner_seat, batch.num_players, "learner_seat")
+        self.opponent = opponent_of(opponent, batch.config, batch.num_envs)
+        self.opponent_seconds = 0.0
+        self.bootstrap_truncated = bootstrap_truncated
+        rows = self.num_envs
+        self.learner = np.zeros(rows, np.int8)
+        self._owed = np.zeros(rows, np.float32)  # paid to the learner since its last move
+        self._undecided = np.ones(rows, np.bool_)  # games in which the learner has not moved yet
+        self._decisions = np.zeros(rows, np.int64)
+        self._return = np.zeros(rows, np.float64)
+        self._rewards = np.zeros(rows, np.float32)
+        self._dones = np.zeros(rows, np.bool_)
+        self._infos = self._no_infos
+        self._made = time.time()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "opponent"}
+
+    def seat_opponent(self, opponent: Opponent) -> None:
+        """Let ``opponent`` take over the other seats of the running games: needed after unpickling, which leaves it out."""
+        self.opponent = opponent
+        opponent.start(self._rows, opponent_seeds(self.batch.seed))
+
+    def reset(self) -> np.ndarray:
+        """Deal new games and play them up to the learner's first decision."""
+        begin = time.perf_counter()
+        played_before = self.opponent_seconds
+        self._deal()
+        self._begin_games(self._rows)
+        self._play_others()
+        self.env_seconds += time.perf_counter() - begin - (self.opponent_seconds - played_before)
+        return self.batch.observation.copy()
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        begin = time.perf_counter()
+        played_before = self.opponent_seconds
+        self._dones = np.zeros(self.num_envs, np.bool_)
+        self._infos = self._no_infos
+        self.batch.step(self._actions)
+        self._undecided[:] = False
+        self._decisions += 1
+        self._settle()
+        self._play_others()
+        rewards = np.where(self._dones, self._rewards, self._owed)
+        running = ~self._dones
+        self._return[running] += self._owed[running]
+        self._owed[running] = 0  # what a new game pays before the first decision stays owed
+        self.env_seconds += time.perf_counter() - begin - (self.opponent_seconds - played_before)
+        return self.batch.observation.copy(), rewards, self._dones, self._infos
+
+    def _play_others(self) -> None:
+        """Let the opponents move until the learner is to move in every row."""
+        batch = self.batch
+        rows = np.flatnonzero(batch.seat != self.learner)
+        while len(rows):
+            actions = np.full(self.num_envs, batch.SKIP)
+            begin = time.perf_counter()
+            actions[rows] = self.opponent(batch, rows)
+            self.opponent_seconds += time.perf_counter() - begin
+            batch.step(actions)
+            self._settle()
+            rows = np.flatnonzero(batch.seat != self.learner)
+
+    def _settle(self) -> None:
+        """Book what the last step of the batch paid and ended."""
+        self._owed += self.batch.reward[self._rows, self.learner]
+        ended = np.flatnonzero(self.batch.done)
+        if len(ended):
+            self._report(ended[~self._undecided[ended]])
+            self._begin_games(ended)
+
+    def _report(self, rows: np.ndarray) -> None:
+        """Keep reward and infos of games that ended and in which the learner had moved."""
+        if not len(rows):
+            return
+        batch = self.batch
+        self._rewards[rows] = self._owed[rows]
+        self._dones[rows] = True
+        self._return[rows] += self._owed[rows]
+        self._infos = list(self._infos)
+        terminal = batch.observe_final(self.learner)
+        elapsed = round(time.time() - self._made, 6)
+        for row in rows:
+            truncated = bool(batch.done[row] == TRUNCATED)
+            seat = int(self.learner[row])
+            self._infos[row] = {
+                "terminal_observation": terminal[row],
+                "TimeLimit.truncated": truncated and self.bootstrap_truncated,
+                "truncated": truncated,
+                "seat": seat,
+                "rank": int(batch.final_rank[row, seat]),
+                "episode": {"r": float(self._return[row]), "l": int(self._decisions[row]), "t": elapsed},
+            }
+
+    def _begin_games(self, rows: np.ndarray) -> None:
+        batch = self.batch
+        if self.learner_seat is None:
+            self.learner[rows] = (rows + batch.episodes[rows]) % batch.num_players
+        else:
+            self.learner[rows] = self.learner_seat
+        self._owed[rows] = 0
+        self._return[rows] = 0
+        self._decisions[rows] = 0
+        self._undecided[rows] = True
+        self.opponent.start(rows, opponent_seeds(batch.seed[rows]))
+
+
+class SharedSeatVecEnv(_BatchVecEnv):
+    """Every seat learns: one decision per game and step, of whoever is to move.
+
+    A subclass may let others decide for some seats, from which nothing is learned: ``learning`` and ``others_choose``.
+
+    For :class:`SharedMaskablePPO`, which sorts the decisions by seat. Rewards returned here are only the mover's own of this step;
+    what all seats were paid is in ``batch.reward``. Infos of a finished game: ``terminal_observation`` (as the
+    seat that ended it sees it), ``episode`` (``r`` is seat 0's return, ``l`` the decisions of all seats, ``t``), ``truncated``, ``returns`` (P,).
+    """
+
+    def __init__(self, batch: Batch) -> None:
+        super().__init__(batch)
+        self._made = time.time()
+
+    @property
+    def seats(self) -> np.ndarray:
+        """int8 (N,): who is to move, a copy."""
+        return self.batch.seat.copy()
+
+    @property
+    def learning(self) -> np.ndarray:
+        """bool (N,): whether the seat to move is the learner's."""
+        return np.ones(self.num_envs, np.bool_)
+
+    def others_choose(self, actions: np.ndarray) -> np.ndarray:
+        """The learner's choices (N,), with those of others where the seat to move is not the learner's."""
+        return actions
+
+    def reset(self) -> np.ndarray:
+        """Deal new games."""
+        begin = time.perf_counter()
+        self._deal()
+        self.env_seconds += time.perf_counter() - begin
+        return self.batch.observation.copy()
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        begin = time.perf_counter()
+        batch = self.batch
+        movers = self.seats
+        batch.step(self._actions)
+        dones = batch.done != 0
+        infos = self._no_infos
+        if dones.any():
+            infos = list(infos)
+            terminal = batch.observe_final(movers)
+            elapsed = round(time.time() - self._made, 6)
+            for row in np.flatnonzero(dones):
+                infos[row] = {
+                    "terminal_observation": terminal[row],
+                    "TimeLimit.truncated": False,
+                    "truncated": bool(batch.done[row] == TRUNCATED),
+                    "returns": batch.final_return[row].copy(),
+                    "episode": {
+                        "r": float(batch.final_return[row, 0]),
+                        "l": int(batch.final_length[row]),
+                        "t": elapsed,
+                    },
+                }
+        result = batch.observation.copy(), batch.reward[self._rows, movers], dones, infos
+        self.env_seconds += time.perf_counter() - begin
+        return result
