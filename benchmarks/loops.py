@@ -10,8 +10,8 @@ import numpy as np
 
 from kepler_envs.engine.game import RUNNING, Game
 from kepler_envs.engine.kernel import INT, Scope, array_of, kernel
-from kepler_envs.engine.one_game import core, record_types
 from kepler_envs.engine.rng import GENERATOR, next_seed
+from kepler_envs.engine.transition import core, record_types
 
 
 @cache
@@ -27,13 +27,14 @@ def random_play(game: Game) -> Any:
         helpers.begin, helpers.decide, helpers.pick, helpers.expand, helpers.observe,
     )  # fmt: skip
     signature = (
-        kinds.states, kinds.blank, kinds.tables, kinds.options, array_of(np.uint64), array_of(np.uint64, 2),
+        kinds.states, kinds.constants, array_of(np.uint64), array_of(np.uint64, 2),
         array_of(np.int32), array_of(GENERATOR), array_of(np.int16, 2), array_of(np.int8, 2), array_of(np.int8), INT,
     )  # fmt: skip
 
     @kernel(scope(game), "random_play", signature)
-    def run(states, blank, tables, options, seed, legal, count, policy, observation, mask, done, steps):
-        t, o = tables[0], options[0]
+    def run(states, constants, seed, legal, count, policy, observation, mask, done, steps):
+        c = constants[0]
+        t = c.tables
         for _ in range(steps):
             for g in range(states.size):
                 s = states[g]
@@ -42,7 +43,7 @@ def random_play(game: Game) -> Any:
                 done[g] = s.end
                 if s.end != RUNNING:
                     seed[g] = next_seed(seed[g])
-                    left = begin(states, g, blank, t, o, seed[g], legal[g])
+                    left = begin(states, g, c, seed[g], legal[g])
                 count[g] = left
                 expand(legal[g], mask[g])
                 observe(s, t, int(s.seat), observation[g])

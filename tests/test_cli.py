@@ -496,7 +496,7 @@ def test_compile_games_side_by_side(capsys):
 def test_compile_command(capsys):
     assert main(["compile", GAME, "--no-agents"]) == 0
     printed = capsys.readouterr().out
-    assert f"{kepler_envs.load_game(GAME).id}: 15 kernels ready in " in printed and "of agents" not in printed
+    assert f"{kepler_envs.load_game(GAME).id}: 17 kernels ready in " in printed and "of agents" not in printed
 
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")

@@ -20,11 +20,11 @@ from kepler_envs.engine.game import (
     records_from_bytes,
 )
 from kepler_envs.engine.kernel import INT, array_of, helper, kernel
-from kepler_envs.engine.one_game import core, record_types
 from kepler_envs.engine.rng import GENERATOR, next_seed, start, stream_seed
 from kepler_envs.engine.seeds import check_seed, fresh_seed
 from kepler_envs.engine.simd import pack_bits
-from kepler_envs.engine.snapshot import IllegalAction, Snapshot, blank_state, describe_illegal
+from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
+from kepler_envs.engine.transition import core, record_types
 
 SKIP = -1
 """An action that leaves its game as it is."""
@@ -102,7 +102,7 @@ class Batch:
         self.final_length = self._results["final_length"]
         self.episodes = self._results["episodes"]
         self._arrays = (
-            self.states, blank_state(self.config), self.config.tables, self.config.options, self.seed, self.legal_bits,
+            self.states, self.config.constants, self.seed, self.legal_bits,
             self.legal_count, self.observation, self.action_mask, self.seat, self.done, self._results, self.final_state,
         )  # fmt: skip
         self._begin = begin_rows_kernel(game)
@@ -308,7 +308,7 @@ def _array_types(game: Game) -> tuple[Any, ...]:
     """Signature types of Batch._arrays."""
     kinds = record_types(game)
     return (
-        kinds.states, kinds.blank, kinds.tables, kinds.options, array_of(np.uint64), array_of(np.uint64, 2),
+        kinds.states, kinds.constants, array_of(np.uint64), array_of(np.uint64, 2),
         array_of(np.int32), array_of(np.int16, 2), array_of(np.int8, 2), array_of(np.int8), array_of(np.int8),
         array_of(results_dtype(game.max_players)), kinds.states,
     )  # fmt: skip
@@ -354,10 +354,10 @@ def begin_rows_kernel(game: Game) -> Any:
 
     @kernel(game.scope, "begin_rows", signature)
     def begin_rows(
-        states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
+        states, constants, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
         final_state, policy_rng, first, mode,
     ):  # fmt: skip
-        t = tables[0]
+        t = constants[0].tables
         ended = -1
         for g in range(states.size):
             if mode == NEXT_SEEDS:
@@ -365,7 +365,7 @@ def begin_rows_kernel(game: Game) -> Any:
             elif mode == STREAM_SEEDS:
                 seed[g] = stream_seed(first[0], g)
             start(policy_rng[g], ~seed[g])  # a stream apart from the deal's
-            legal_count[g] = begin(states, g, blank, t, options[0], seed[g], legal_bits[g])
+            legal_count[g] = begin(states, g, constants[0], seed[g], legal_bits[g])
             s = states[g]
             if s.end != RUNNING:
                 ended = g
@@ -386,10 +386,10 @@ def refresh_row_kernel(game: Game) -> Any:
 
     @kernel(game.scope, "refresh_row", (*_array_types(game), INT))
     def refresh_row(
-        states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
+        states, constants, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
         final_state, g,
     ):  # fmt: skip
-        s, t = states[g], tables[0]
+        s, t = states[g], constants[0].tables
         legal_count[g] = find_legal(s, t, legal_bits[g])
         potential(s, t, results[g].potential)
         expand(legal_bits[g], action_mask[g])
@@ -412,10 +412,10 @@ def step_rows_kernel(game: Game) -> Any:
 
     @kernel(game.scope, "step_rows", (*_array_types(game), array_of(np.int64, readonly=True), INT, INT, INT))
     def step_rows(
-        states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
+        states, constants, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
         final_state, actions, shaped, low, high,
     ):  # fmt: skip
-        t = tables[0]
+        t = constants[0].tables
         stuck = -1
         for g in range(low, high):
             result = results[g]
@@ -433,7 +433,7 @@ def step_rows_kernel(game: Game) -> Any:
                 done[g] = s.end
                 final_state[g] = states[g]
                 seed[g] = next_seed(seed[g])
-                count = begin(states, g, blank, t, options[0], seed[g], legal_bits[g])
+                count = begin(states, g, constants[0], seed[g], legal_bits[g])
                 potential(s, t, result.potential)
             if count == 0:
                 stuck = g
@@ -454,13 +454,13 @@ def step_rows_parallel_kernel(game: Game) -> Any:
 
     @kernel(game.scope, "step_rows_parallel", signature, parallel=True)
     def step_rows_parallel(
-        states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
+        states, constants, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
         final_state, actions, shaped, status,
     ):  # fmt: skip
         rows, parts = actions.size, status.size
         for part in numba.prange(parts):
             status[part] = step_rows(
-                states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done,
+                states, constants, seed, legal_bits, legal_count, observation, action_mask, seats, done,
                 results, final_state, actions, shaped, rows * part // parts, rows * (part + 1) // parts,
             )  # fmt: skip
 

@@ -207,6 +207,14 @@ class Game:
         """The observation's pieces with the default components' bounds."""
         return self.make_observation(self.default_tables[0])
 
+    @cached_property
+    def constants(self) -> np.dtype:
+        """The record of what a configuration fixes for compiled code: ``blank`` (a zeroed state: what every deal starts from), ``tables``,
+        ``options``, and whether rewards are ``shaped``.
+        """
+        fields = [("blank", self.state), ("tables", self.tables), ("options", self.options), ("shaped", "i1")]
+        return np.dtype(fields, align=True)
+
     @property
     def mask_words(self) -> int:
         """64-bit words of a legal set."""
@@ -253,7 +261,8 @@ class Configuration:
     """A game with players, components and options fixed. Two environments with different files live side by side.
 
     Attributes: ``game``, ``num_players``, ``values`` (options by name), ``components`` (path or None),
-    ``tables`` and ``options`` (record arrays of length one, read-only), ``actions``, ``observation``.
+    ``tables`` and ``options`` (record arrays of length one, read-only), ``actions``, ``observation``, ``constants`` (what kernels take of
+    all this: a record array of length one, read-only, see :attr:`Game.constants`).
     """
 
     def __init__(self, game: Game, num_players: int, components: Path | None, values: Mapping[str, Any]) -> None:
@@ -284,6 +293,14 @@ class Configuration:
         for name in self.game.tables.names or ():  # field by field: padding between fields is not data
             digest.update(name.encode() + np.ascontiguousarray(self.tables[name]).tobytes())
         return digest.hexdigest()[:16]
+
+    @cached_property
+    def constants(self) -> np.ndarray:
+        constants = np.zeros(1, self.game.constants)
+        constants["tables"], constants["options"] = self.tables, self.options
+        constants["shaped"] = bool(self.values.get("shaping", 0))
+        constants.flags.writeable = False
+        return record_array(constants)
 
     def blank_info(self) -> dict[str, Any]:
         """What the game's infos hold until the end: every key they then have, with a zero of its type."""

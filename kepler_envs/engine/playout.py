@@ -16,10 +16,10 @@ import numpy as np
 from kepler_envs.engine.checks import check_integer
 from kepler_envs.engine.game import RUNNING, Game, record_array
 from kepler_envs.engine.kernel import INT, Scope, array_of, helper, kernel
-from kepler_envs.engine.one_game import core, record_types
 from kepler_envs.engine.rng import GENERATOR, fork, start
 from kepler_envs.engine.seeds import check_seed, mix
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.engine.transition import core, record_types
 
 
 @dataclass(frozen=True)
