@@ -164,8 +164,7 @@ def engine_side(game_name: str, games: int, players: int) -> Callable[[int], int
 
     def side(rounds: int) -> int:
         run(
-            batch.states, batch.config.constants, batch.seed, batch.legal_bits, batch.legal_count,
-            policy, batch.observation, batch.action_mask, batch.done, rounds,
+            batch.states, batch.rows, batch.observation, batch.action_mask, batch.config.constants, policy, rounds,
         )  # fmt: skip
         return rounds * games
 

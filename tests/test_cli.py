@@ -510,7 +510,7 @@ def test_compile_has_the_kernels_of_agents(capsys):
     assert listed["greedy: choose"]() is bots.load("greedy", game.configure())._choose
     assert listed["mcts: search"]() is bots.load("mcts:5", game.configure())._searcher._kernel
     assert main(["compile", GAME]) == 0
-    assert "15 kernels ready in " in (printed := capsys.readouterr().out) and ", 6 of agents in " in printed
+    assert "17 kernels ready in " in (printed := capsys.readouterr().out) and ", 6 of agents in " in printed
 
 
 def test_version(capsys):

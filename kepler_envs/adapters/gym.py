@@ -21,7 +21,7 @@ from kepler_envs.adapters.opponents import opponent_of
 from kepler_envs.engine import render_window
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_view, is_integer
-from kepler_envs.engine.game import RUNNING, TERMINATED, TRUNCATED, Configuration, OptionError
+from kepler_envs.engine.game import Configuration, OptionError
 from kepler_envs.engine.seeds import check_seed, opponent_seeds
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
 from kepler_envs.registry import load_game
@@ -156,7 +156,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
     def _advance(self, actions: np.ndarray) -> None:
         self._batch.step(actions)
         self._owed += float(self._batch.reward[0, self._learner])
-        self._running = self._batch.done[0] == RUNNING
+        self._running = not (self._batch.terminated[0] or self._batch.truncated[0])
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """The learner's decision.
@@ -178,9 +178,9 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         self._advance(np.array([action], np.int64))
         if self._play_others():
             return self._batch.observation[0].copy(), self._owed, False, False, self._info()
-        end = int(self._batch.done[0])
         observation = self._batch.observe_final(self._learner)[0]
-        return observation, self._owed, end == TERMINATED, end == TRUNCATED, self._final_info()
+        terminated, truncated = bool(self._batch.terminated[0]), bool(self._batch.truncated[0])
+        return observation, self._owed, terminated, truncated, self._final_info()
 
     def _refuse(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         batch = self._batch

@@ -15,6 +15,7 @@ from kepler_envs.engine.bits import allowed, bit_count, lowest, without_lowest
 from kepler_envs.engine.game import RUNNING, Game
 from kepler_envs.engine.kernel import array_of, helper, leaf
 from kepler_envs.engine.rng import below, start
+from kepler_envs.engine.rows import row_dtype
 from kepler_envs.engine.simd import expand_bits
 
 NOTHING = -1
@@ -32,6 +33,8 @@ class RecordTypes(NamedTuple):
     """One tables record, read-only."""
     constants: Any
     """One record of what a configuration fixes (:attr:`Configuration.constants`), read-only."""
+    rows: Any
+    """Records of rows of a batch (:func:`row_dtype`)."""
 
 
 class Transition(NamedTuple):
@@ -66,6 +69,7 @@ def record_types(game: Game) -> RecordTypes:
         states=array_of(game.state),
         tables=array_of(game.tables, readonly=True),
         constants=array_of(game.constants, readonly=True),
+        rows=array_of(row_dtype(game)),
     )
 
 
