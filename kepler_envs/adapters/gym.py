@@ -21,7 +21,7 @@ from kepler_envs.adapters.opponents import opponent_of
 from kepler_envs.engine import render_window
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_view, is_integer
-from kepler_envs.engine.game import Configuration, OptionError
+from kepler_envs.engine.game import Configuration, OptionError, UnknownOptionError
 from kepler_envs.engine.seeds import check_seed, opponent_seeds
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
 from kepler_envs.registry import load_game
@@ -30,10 +30,6 @@ RENDER_MODES = ("ansi", "svg", "rgb_array", "human")
 ILLEGAL_MODES = ("lose", "raise")
 ROW = np.zeros(1, np.int64)
 """The one row of the batch."""
-
-
-class UnknownOptionError(OptionError, TypeError):
-    """An option that the game does not have; a TypeError, too, by which libraries find out what they may not pass on."""
 
 
 def make_seat(
@@ -51,16 +47,13 @@ def make_seat(
     Raises:
         KeyError: no such game. OptionError: a value that is not allowed. ComponentError: a wrong card file.
     """
-    found = load_game(name)
-    unknown = sorted(set(options) - {option.name for option in found.option_list})
     try:
-        config = found.configure(num_players, components, **options)
-    except OptionError as problem:
-        if unknown:
-            raise UnknownOptionError(
-                f"make_seat() got an unexpected keyword argument {unknown[0]!r}: {problem}"
-            ) from None
-        raise
+        config = load_game(name).configure(num_players, components, **options)
+    except UnknownOptionError as problem:
+        message = (
+            f"make_seat() got an unexpected keyword argument {problem.names[0]!r}: {problem}"  # as Python words it
+        )
+        raise UnknownOptionError(message, problem.names) from None
     return SeatEnv(config, opponents, seat, illegal, render_mode)
 
 

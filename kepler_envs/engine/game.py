@@ -57,6 +57,16 @@ class OptionError(ValueError):
     """An option has a value that is not allowed; the message names the allowed ones."""
 
 
+class UnknownOptionError(OptionError, TypeError):
+    """Options that the game does not have, their ``names`` in order. A TypeError, too, as for any unknown keyword: by it libraries find
+    out what they may not pass on.
+    """
+
+    def __init__(self, message: str, names: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.names = tuple(names)
+
+
 @dataclass(frozen=True)
 class Option:
     """One option of a game.
@@ -228,7 +238,7 @@ class Game:
     def configure(
         self, num_players: int | None = None, components: str | Path | None = None, **options: Any
     ) -> Configuration:
-        """Fix players, component file and options; unknown or disallowed ones raise :class:`OptionError`."""
+        """Fix players, component file and options; unknown ones raise :class:`UnknownOptionError`, disallowed ones :class:`OptionError`."""
         given = self.default_players if num_players is None else num_players
         players = check_integer(
             f"{self.name}: num_players", given, self.min_players, self.max_players, error=OptionError
@@ -236,8 +246,9 @@ class Game:
         by_name = {option.name: option for option in self.option_list}
         unknown = sorted(set(options) - set(by_name))
         if unknown:
-            raise OptionError(
-                f"{self.name}: unknown option {', '.join(unknown)}; there are num_players, components, {', '.join(by_name)}"
+            raise UnknownOptionError(
+                f"{self.name}: unknown option {', '.join(unknown)}; there are num_players, components, {', '.join(by_name)}",
+                unknown,
             )
         values = {name: option.check(options.get(name, option.default), self.name) for name, option in by_name.items()}
         return Configuration(self, players, None if components is None else Path(components), values)
