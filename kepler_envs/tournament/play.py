@@ -244,7 +244,7 @@ class Players:
             batch.step(actions)
             made.append(actions)
             over = batch.terminated | batch.truncated
-            for row in np.flatnonzero(running & over):
+            for row in np.flatnonzero(running & over).tolist():
                 course = [] if self.is_compiled(games[row]) else [int(actions[row]) for actions in made]
                 ended.append(self._batch_result(batch, row, games[row], course))
             running &= ~over
