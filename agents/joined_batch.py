@@ -33,6 +33,7 @@ class JoinedBatch:
     Attributes:
         parts: the batches. config, num_players: of the one with most players. num_envs: rows of all.
         players: int64 (N,), seats of each row's games.
+        single_observation_space, single_action_space: of the batch with most players.
     """
 
     def __init__(self, parts: Sequence[Batch]) -> None:
@@ -41,6 +42,9 @@ class JoinedBatch:
         self.config = max((part.config for part in parts), key=lambda config: config.num_players)
         self.num_players = self.config.num_players
         self.num_envs = sum(part.num_envs for part in parts)
+        largest = max(parts, key=lambda part: part.num_players)
+        self.single_observation_space = largest.single_observation_space
+        self.single_action_space = largest.single_action_space
         self.players = np.concatenate([np.full(part.num_envs, part.num_players) for part in parts])
 
     @classmethod
@@ -52,7 +56,7 @@ class JoinedBatch:
         return cls([Batch(config, size, seed + number) for number, (config, size) in enumerate(zip(configs, sizes, strict=True))])  # fmt: skip
 
     def step(self, actions: np.ndarray) -> None:
-        """See :meth:`Batch.step`."""
+        """See :meth:`Batch.step`; what it wrote is read from the attributes, each of which joins arrays anew."""
         for part, _, its in self.split(np.arange(self.num_envs)):
             part.step(actions[its])
 
@@ -81,12 +85,14 @@ class JoinedBatch:
     action_mask = property(lambda self: self._rows("action_mask"))
     seat = property(lambda self: self._rows("seat"))
     seed = property(lambda self: self._rows("seed"))
-    done = property(lambda self: self._rows("done"))
+    terminated = property(lambda self: self._rows("terminated"))
+    truncated = property(lambda self: self._rows("truncated"))
     episodes = property(lambda self: self._rows("episodes"))
     final_length = property(lambda self: self._rows("final_length"))
     reward = property(lambda self: self._seats("reward"))
     final_return = property(lambda self: self._seats("final_return"))
     final_rank = property(lambda self: self._seats("final_rank"))
+    final_score = property(lambda self: self._seats("final_score"))
 
     def observe_final(self, seat: np.ndarray) -> np.ndarray:
         """See :meth:`Batch.observe_final`."""

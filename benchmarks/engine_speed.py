@@ -29,13 +29,10 @@ def engine_side(game_name: str, games: int, players: int) -> Callable[[int], int
     run = loops.random_play(batch.config.game)
     policy = record_array(np.zeros(games, GENERATOR))
     policy["rng"] = np.arange(games)
-    blank = batch.config.game.new_states(1)
-    blank.flags.writeable = False
 
     def side(rounds: int) -> int:
         run(
-            batch.states, blank, batch.config.tables, batch.config.options, batch.seed, batch.legal_bits, batch.legal_count,
-            policy, batch.observation, batch.action_mask, batch.done, rounds,
+            batch.states, batch.rows, batch.observation, batch.action_mask, batch.config.constants, policy, rounds,
         )  # fmt: skip
         return rounds * games
 

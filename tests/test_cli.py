@@ -486,7 +486,7 @@ def test_compile_games_side_by_side(capsys):
 def test_compile_command(capsys):
     assert main(["compile", GAME, "--no-agents"]) == 0
     printed = capsys.readouterr().out
-    assert f"{kepler_envs.load_game(GAME).id}: 15 kernels ready in " in printed and "of agents" not in printed
+    assert f"{kepler_envs.load_game(GAME).id}: 17 kernels ready in " in printed and "of agents" not in printed
 
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
@@ -500,7 +500,7 @@ def test_compile_has_the_kernels_of_agents(capsys):
     assert listed["greedy: choose"]() is bots.load("greedy", game.configure())._choose
     assert listed["mcts: search"]() is bots.load("mcts:5", game.configure())._searcher._kernel
     assert main(["compile", GAME]) == 0
-    assert "15 kernels ready in " in (printed := capsys.readouterr().out) and ", 6 of agents in " in printed
+    assert "17 kernels ready in " in (printed := capsys.readouterr().out) and ", 6 of agents in " in printed
 
 
 def test_version(capsys):

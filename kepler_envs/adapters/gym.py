@@ -21,7 +21,7 @@ from kepler_envs.adapters.opponents import Opponent, opponent_of
 from kepler_envs.engine import render_window
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_view, is_integer
-from kepler_envs.engine.game import RUNNING, TERMINATED, TRUNCATED, Configuration, OptionError
+from kepler_envs.engine.game import Configuration, OptionError, UnknownOptionError
 from kepler_envs.engine.seeds import check_seed, opponent_seeds
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
 from kepler_envs.registry import load_game
@@ -30,10 +30,6 @@ RENDER_MODES = ("ansi", "svg", "rgb_array", "human")
 ILLEGAL_MODES = ("lose", "raise")
 ROW = np.zeros(1, np.int64)
 """The one row of the batch."""
-
-
-class UnknownOptionError(OptionError, TypeError):
-    """An option that the game does not have; a TypeError, too, by which libraries find out what they may not pass on."""
 
 
 def make_seat(
@@ -59,16 +55,11 @@ def configuration(
     caller: str, name: str, num_players: int | None, components: str | Path | None, options: dict[str, Any]
 ) -> Configuration:
     """A game as Gymnasium's users ask ``caller`` for it; errors as :func:`make_seat`."""
-    found = load_game(name)
-    unknown = sorted(set(options) - {option.name for option in found.option_list})
     try:
-        return found.configure(num_players, components, **options)
-    except OptionError as problem:
-        if unknown:
-            raise UnknownOptionError(
-                f"{caller}() got an unexpected keyword argument {unknown[0]!r}: {problem}"
-            ) from None
-        raise
+        return load_game(name).configure(num_players, components, **options)
+    except UnknownOptionError as problem:
+        message = f"{caller}() got an unexpected keyword argument {problem.names[0]!r}: {problem}"  # as Python words it
+        raise UnknownOptionError(message, problem.names) from None
 
 
 class SeatEnv(gymnasium.Env[np.ndarray, int]):
@@ -163,7 +154,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
     def _advance(self, actions: np.ndarray) -> None:
         self._batch.step(actions)
         self._owed += float(self._batch.reward[0, self._learner])
-        self._running = self._batch.done[0] == RUNNING
+        self._running = not (self._batch.terminated[0] or self._batch.truncated[0])
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """The learner's decision.
@@ -185,9 +176,9 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         self._advance(np.array([action], np.int64))
         if self._play_others():
             return self._batch.observation[0].copy(), self._owed, False, False, self._info()
-        end = int(self._batch.done[0])
         observation = self._batch.observe_final(self._learner)[0]
-        return observation, self._owed, end == TERMINATED, end == TRUNCATED, final_info(self._batch, 0, self._learner)
+        terminated, truncated = bool(self._batch.terminated[0]), bool(self._batch.truncated[0])
+        return observation, self._owed, terminated, truncated, final_info(self._batch, 0, self._learner)
 
     def _refuse(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         batch = self._batch

@@ -31,7 +31,7 @@ from kepler_envs.adapters.gym import (
 )
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_view, is_integer
-from kepler_envs.engine.game import TERMINATED, TRUNCATED, Configuration, OptionError
+from kepler_envs.engine.game import Configuration, OptionError
 from kepler_envs.engine.seeds import check_seed, opponent_seeds
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
 
@@ -262,7 +262,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         batch = self._batch
         batch.step(actions)
         self._rewards += np.where(self._in_play, batch.reward[self._rows, self._learner], 0)
-        ended = np.flatnonzero(batch.done)
+        ended = np.flatnonzero(batch.terminated | batch.truncated)
         if ended.size:
             self._finish(ended[self._in_play[ended]])
             self._deal_next(ended)
@@ -270,8 +270,8 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     def _finish(self, rows: np.ndarray) -> None:
         """These games have ended, in which the learner had decided."""
         batch = self._batch
-        self._terminations[rows] = batch.done[rows] == TERMINATED
-        self._truncations[rows] = batch.done[rows] == TRUNCATED
+        self._terminations[rows] = batch.terminated[rows]
+        self._truncations[rows] = batch.truncated[rows]
         last_seen = batch.observe_final(self._learner)
         for row in rows:
             self._end(row, last_seen[row], final_info(batch, row, int(self._learner[row])))

@@ -39,9 +39,7 @@ class CompiledOpponent:
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         actions = np.empty(len(rows), np.int64)
-        self._choose(
-            batch.states, batch.config.tables, batch.legal_bits, batch.legal_count, self._generators, rows, actions
-        )
+        self._choose(batch.states, batch.config.tables, batch.rows, self._generators, rows, actions)
         return actions
 
 

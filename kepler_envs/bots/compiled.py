@@ -33,9 +33,7 @@ class CompiledBot:
         if rows.max(initial=-1) >= self._generators.size:
             raise BotError(f"bot {self.name} is asked for row {rows.max()}, in which it has not been started")
         actions = np.empty(len(rows), np.int64)
-        self._choose(
-            batch.states, batch.config.tables, batch.legal_bits, batch.legal_count, self._generators, rows, actions
-        )
+        self._choose(batch.states, batch.config.tables, batch.rows, self._generators, rows, actions)
         return actions
 
     def _make_room(self, rows: int) -> None:

@@ -14,7 +14,7 @@ from kepler_envs.engine import one_game
 from kepler_envs.engine.checks import check_view, is_integer
 from kepler_envs.engine.game import RUNNING, TERMINATED, TRUNCATED, Configuration, OptionError, records_from_bytes
 from kepler_envs.engine.seeds import check_seed, following_seed, fresh_seed
-from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
+from kepler_envs.engine.snapshot import IllegalAction, Snapshot, deal, describe_illegal, empty_sets
 
 RENDER_MODES = ("ansi", "svg", "rgb_array", "human")
 ILLEGAL_MODES = ("raise", "lose")
@@ -130,9 +130,8 @@ class KeplerEnv(AECEnv):
     def _make_buffers(self) -> None:
         game, players = self.config.game, self.config.num_players
         self._states = game.new_states(1)
-        self._legal = np.zeros(game.mask_words, np.uint64)
+        self._legal, self._mask = empty_sets(self.config)
         self._observation = np.zeros(self.config.observation.size, np.int16)
-        self._mask = np.zeros(len(self.config.actions), np.int8)
         self._no_mask = np.zeros(len(self.config.actions), np.int8)
         self._potential = np.zeros(players, np.float32)
         self._shaped = bool(self.config.values.get("shaping", 0))
@@ -194,11 +193,11 @@ class KeplerEnv(AECEnv):
             self._seed = check_seed(seed)
         else:
             self._seed = fresh_seed() if self._seed is None else following_seed(self._seed)
-        self._states[0] = Snapshot.deal(self.config, self._seed).states[0]
+        deal(self.config, self._states, self._seed, self._legal, self._mask)
         self._enter()
 
     def _enter(self) -> None:
-        """Set everything PettingZoo reads from the state, with no reward pending."""
+        """Set everything PettingZoo reads from the state, whose legal set is known, with no reward pending."""
         game = self.config.game
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -212,7 +211,7 @@ class KeplerEnv(AECEnv):
         self._skip_agent_selection = None
         self._mover = self.possible_agents[int(self._states[0]["seat"])]
         self._end = int(self._states[0]["end"])
-        self._look()
+        self._observe_mover()
         if self._shaped:
             one_game.potential_kernel(game)(self._states, self.config.tables, self._potential)
         if self._end != RUNNING:
@@ -220,12 +219,14 @@ class KeplerEnv(AECEnv):
         elif self._tells_masks:
             self._tell_masks()
 
-    def _look(self) -> None:
-        """Write what the seat to move sees and may do."""
+    def _find_legal(self) -> None:
+        """Write the legal set of a position that was put in."""
+        one_game.legal_kernel(self.config.game)(self._states, self.config.tables, self._legal, self._mask)
+
+    def _observe_mover(self) -> None:
+        """Write what the seat to move sees."""
         seat = int(self._states[0]["seat"])
-        one_game.look_kernel(self.config.game)(
-            self._states, self.config.tables, seat, self._legal, self._observation, self._mask
-        )
+        one_game.observe_kernel(self.config.game)(self._states, self.config.tables, seat, self._observation)
 
     def step(self, action: int | None) -> None:
         """Apply the decision of ``agent_selection`` (None for an agent whose game is over).
@@ -419,6 +420,7 @@ class KeplerEnv(AECEnv):
         self._states[0] = snapshot.states[0]
         if self._seed is None:
             self._seed = fresh_seed()
+        self._find_legal()
         self._enter()
 
     def clone(self) -> KeplerEnv:
@@ -431,7 +433,8 @@ class KeplerEnv(AECEnv):
         twin = self.clone()
         twin._states[0] = drawn.states[0]
         if twin._end == RUNNING:
-            twin._look()  # the seat to move may hold other cards now
+            twin._find_legal()  # the seat to move may hold other cards now
+            twin._observe_mover()
             if twin._tells_masks:
                 twin._tell_masks()
         return twin

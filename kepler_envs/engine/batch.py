@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import copy
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
+import gymnasium
 import numba
 import numpy as np
 
 from kepler_envs.engine.checks import check_integer, check_row, check_seats
 from kepler_envs.engine.game import (
     RUNNING,
+    TERMINATED,
+    TRUNCATED,
     ComponentError,
     Configuration,
     Game,
@@ -19,12 +22,13 @@ from kepler_envs.engine.game import (
     record_array,
     records_from_bytes,
 )
-from kepler_envs.engine.kernel import INT, array_of, helper, kernel
-from kepler_envs.engine.one_game import core, record_types
-from kepler_envs.engine.rng import GENERATOR, next_seed, start, stream_seed
+from kepler_envs.engine.kernel import INT, array_of, helper, kernel, leaf
+from kepler_envs.engine.rng import next_seed, start, stream_seed
+from kepler_envs.engine.rows import row_dtype
 from kepler_envs.engine.seeds import check_seed, fresh_seed
 from kepler_envs.engine.simd import pack_bits
-from kepler_envs.engine.snapshot import IllegalAction, Snapshot, blank_state, describe_illegal
+from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
+from kepler_envs.engine.transition import core, record_types
 
 SKIP = -1
 """An action that leaves its game as it is."""
@@ -37,7 +41,8 @@ class Batch:
     """``num_envs`` games side by side.
 
     A finished game is replaced at once by the next one of its row; what it ended with stays in the ``final_*``
-    arrays. All arrays are allocated once and overwritten by each step: copy what you keep.
+    arrays. All arrays are allocated once and overwritten by each step: copy what you keep. Those of a row (all but ``states``,
+    ``final_state``, ``observation`` and ``action_mask``) are views of the records ``rows``.
 
     Args:
         config: the game with its players, options and components.
@@ -49,16 +54,19 @@ class Batch:
         OptionError: a number that is not allowed. ComponentError: see :meth:`reset`.
 
     Attributes:
+        single_observation_space, single_action_space: gymnasium's Box and Discrete of one row.
         observation: int16 (N, D), of the seat to move.
         action_mask: int8 (N, A), of the seat to move.
         seat: int8 (N,), the seat to move.
         reward: float32 (N, P), what the last step paid each seat.
-        done: int8 (N,), 0 running, 1 terminated, 2 truncated: how the last step ended a game; the next is already dealt.
+        terminated, truncated: bool (N,), whether the last step ended a game, by the rules or by a limit; the next is already dealt.
         final_return, final_rank, final_score: float32, int32, int32 (N, P), of each row's last finished game.
         final_length: int32 (N,), its decisions. final_state: its last state.
         episodes: int64 (N,), games finished. seed: uint64 (N,), seeds of the games now running:
             ``make(...).reset(seed=int(batch.seed[g]))`` deals the same game.
+        infos: dict with ``final_return``, ``final_rank``, ``final_score``, ``final_length``, ``episodes``, ``seat``, ``action_mask``.
         states: the N state records. legal_bits: uint64 (N, W), legal sets as bits. legal_count: int32 (N,), their sizes.
+        rows: the N records of :func:`kepler_envs.engine.rows.row_dtype`.
     """
 
     SKIP = SKIP
@@ -70,11 +78,23 @@ class Batch:
         self.num_players = config.num_players
         self.threads = check_integer("threads", threads, 1, most, error=OptionError)
         self._allocate()
+        self._bind_views()
         self._bind_kernels()
         self.reset(fresh_seed() if seed is None else seed)
 
     def __repr__(self) -> str:
         return f"<Batch of {self.num_envs} games of {self.config.label}, {int(self.episodes.sum())} finished>"
+
+    @cached_property
+    def single_observation_space(self) -> gymnasium.spaces.Box:
+        """What one row of ``observation`` may be."""
+        layout = self.config.observation
+        return gymnasium.spaces.Box(layout.low, layout.high, dtype=np.int16)
+
+    @cached_property
+    def single_action_space(self) -> gymnasium.spaces.Discrete:
+        """The action ids."""
+        return gymnasium.spaces.Discrete(len(self.config.actions))
 
     def _allocate(self) -> None:
         game, rows = self.config.game, self.num_envs
@@ -82,29 +102,26 @@ class Batch:
         self.final_state = game.new_states(rows)
         self.observation = np.zeros((rows, self.config.observation.size), np.int16)
         self.action_mask = np.zeros((rows, len(self.config.actions)), np.int8)
-        self.seat = np.zeros(rows, np.int8)
-        self.done = np.zeros(rows, np.int8)
-        self.seed = np.zeros(rows, np.uint64)
-        self.legal_bits = np.zeros((rows, game.mask_words), np.uint64)
-        self.legal_count = np.zeros(rows, np.int32)
-        self.policy_rng = record_array(np.zeros(rows, GENERATOR))
-        self._results = record_array(np.zeros(rows, results_dtype(game.max_players)))
+        self.rows = record_array(np.zeros(rows, row_dtype(game)))
         self._pick_words = np.zeros(game.mask_words, np.uint64)
         self._status = np.zeros(self.threads, np.int64)
-        self._shaped = int(bool(self.config.values.get("shaping", 0)))
+
+    def _bind_views(self) -> None:
+        rows, players = self.rows, self.num_players
+        self.seed, self.policy_rng = rows["seed"], rows["policy_rng"]
+        self.legal_bits, self.legal_count = rows["legal_bits"], rows["legal_count"]
+        self.seat, self.terminated, self.truncated = rows["seat"], rows["terminated"], rows["truncated"]
+        self.reward = rows["reward"][:, :players]
+        self.final_return = rows["final_return"][:, :players]
+        self.final_rank = rows["final_rank"][:, :players]
+        self.final_score = rows["final_score"][:, :players]
+        self.final_length, self.episodes = rows["final_length"], rows["episodes"]
+        self.infos = {name: getattr(self, name) for name in INFOS}
+        self._told = (self.observation, self.reward, self.terminated, self.truncated, self.infos)
 
     def _bind_kernels(self) -> None:
-        game, players = self.config.game, self.num_players
-        self.reward = self._results["reward"][:, :players]
-        self.final_return = self._results["final_return"][:, :players]
-        self.final_rank = self._results["final_rank"][:, :players]
-        self.final_score = self._results["final_score"][:, :players]
-        self.final_length = self._results["final_length"]
-        self.episodes = self._results["episodes"]
-        self._arrays = (
-            self.states, blank_state(self.config), self.config.tables, self.config.options, self.seed, self.legal_bits,
-            self.legal_count, self.observation, self.action_mask, self.seat, self.done, self._results, self.final_state,
-        )  # fmt: skip
+        game = self.config.game
+        self._arrays = (self.states, self.rows, self.observation, self.action_mask, self.config.constants)
         self._begin = begin_rows_kernel(game)
         self._step = step_rows_kernel(game) if self.threads == 1 else step_rows_parallel_kernel(game)
         self._find_illegal = find_illegal_kernel(game)
@@ -120,6 +137,7 @@ class Batch:
         for name in _RECORDS:
             dtype, data = saved[name]
             setattr(self, name, records_from_bytes(data, dtype))
+        self._bind_views()
         self._bind_kernels()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Batch:
@@ -162,17 +180,21 @@ class Batch:
             first[0] = check_seed(seed)
             mode = STREAM_SEEDS
         self.reward[:] = 0
-        self.done[:] = 0
+        self.terminated[:] = False
+        self.truncated[:] = False
         self.episodes[:] = 0
-        ended = self._begin(*self._arrays, self.policy_rng, first, mode)
+        ended = self._begin(*self._arrays, first, mode)
         if ended >= 0:
             self._refuse_deal(ended)
 
-    def step(self, actions: np.ndarray) -> None:
+    def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
         """One decision in every game.
 
         Args:
             actions: integers (N,): an id that ``action_mask`` allows, or ``Batch.SKIP`` to leave that game as it is. It may be read-only.
+
+        Returns:
+            ``observation``, ``reward``, ``terminated``, ``truncated``, ``infos``: the same arrays each time, overwritten.
 
         Raises:
             ValueError: no such array; no game has changed.
@@ -180,16 +202,16 @@ class Batch:
             ComponentError: the step is done, but the next deal of a row ends its game at once (see :meth:`reset`).
         """
         actions = self._as_ids(actions)
-        wrong = self._find_illegal(self.legal_bits, actions)
+        wrong = self._find_illegal(self.rows, actions)
         if wrong >= 0:
             legal = self.config.legal_actions(self.action_mask[wrong])
             message = describe_illegal(self.config, self.states[wrong], int(actions[wrong]), legal)
             raise IllegalAction(f"game {wrong} of the batch: {message}")
         if self.threads == 1:
-            stuck = self._step(*self._arrays, actions, self._shaped, 0, self.num_envs)
+            stuck = self._step(*self._arrays, self.final_state, actions)
         else:
             numba.set_num_threads(self.threads)
-            self._step(*self._arrays, actions, self._shaped, self._status)
+            self._step(*self._arrays, self.final_state, actions, self._status)
             stuck = int(self._status.max())
         if stuck >= 0:
             if self.states["end"][stuck] != RUNNING:
@@ -197,6 +219,7 @@ class Batch:
             raise AssertionError(
                 f"{self.config.game.id}: game {stuck} has a node without a legal action (a bug of the game)"
             )
+        return self._told
 
     def _as_ids(self, actions: Any) -> np.ndarray:
         """The actions as kernels take them; ValueError."""
@@ -230,7 +253,7 @@ class Batch:
     def uniform(self) -> np.ndarray:
         """A uniformly random legal id for every game: int64 (N,), from the batch's own ``policy_rng``; ``SKIP`` where none is legal."""
         actions = np.empty(self.num_envs, np.int64)
-        sample_rows_kernel(self.config.game)(self.action_mask, self.policy_rng, actions, self._pick_words)
+        sample_rows_kernel(self.config.game)(self.rows, self.action_mask, actions, self._pick_words)
         return actions
 
     # ------------------------------------------------------------ positions
@@ -257,13 +280,17 @@ class Batch:
         refresh_row_kernel(self.config.game)(*self._arrays, row)
 
 
-_BOUND = (
-    "_arrays", "_begin", "_step", "_find_illegal", "reward", "final_return", "final_rank", "final_score",
-    "final_length", "episodes",
-)  # fmt: skip
-"""Attributes that are views or compiled functions: left out of a pickle and made again."""
+INFOS = ("final_return", "final_rank", "final_score", "final_length", "episodes", "seat", "action_mask")
+"""What ``step`` returns as infos."""
 
-_RECORDS = ("states", "final_state", "policy_rng", "_results")
+_BOUND = (
+    "seed", "policy_rng", "legal_bits", "legal_count", "seat", "terminated", "truncated", "reward", "final_return", "final_rank",
+    "final_score", "final_length", "episodes", "infos", "_told", "_arrays", "_begin", "_step", "_find_illegal",
+    "single_observation_space", "single_action_space",
+)  # fmt: skip
+"""Attributes that are views, compiled functions or spaces: left out of a pickle and made again."""
+
+_RECORDS = ("states", "final_state", "rows")
 
 
 # ---------------------------------------------------------------- kernels
@@ -271,108 +298,98 @@ _RECORDS = ("states", "final_state", "policy_rng", "_results")
 
 @cache
 def sample_rows_kernel(game: Game) -> Any:
-    """(action_mask int8 (N, A), generators GENERATOR (N,), actions int64 (N,)): a uniform allowed id for each row."""
+    """(rows, action_mask int8 (N, A), actions int64 (N,), scratch uint64 (W,)): a uniform allowed id for each row."""
     helpers, words, rest = core(game), game.mask_words, len(game.actions) - 64 * (game.mask_words - 1)
     count_legal, pick = helpers.count_legal, helpers.pick
 
-    @kernel(game.scope, "sample_rows", (array_of(np.int8, 2), array_of(GENERATOR), array_of(np.int64), array_of(np.uint64)))  # fmt: skip
-    def sample_rows(action_mask, generators, actions, legal):
-        for row in range(action_mask.shape[0]):
+    @kernel(game.scope, "sample_rows", (record_types(game).rows, array_of(np.int8, 2), array_of(np.int64), array_of(np.uint64)))  # fmt: skip
+    def sample_rows(rows, action_mask, actions, legal):
+        for g in range(rows.size):
             for word in range(words - 1):
-                legal[word] = pack_bits(action_mask[row], 64 * word, 64)
-            legal[words - 1] = pack_bits(action_mask[row], 64 * (words - 1), rest)
+                legal[word] = pack_bits(action_mask[g], 64 * word, 64)
+            legal[words - 1] = pack_bits(action_mask[g], 64 * (words - 1), rest)
             count = count_legal(legal)
-            actions[row] = pick(legal, count, generators[row]) if count else SKIP
+            actions[g] = pick(legal, count, rows[g].policy_rng) if count else SKIP
 
     return sample_rows
 
 
-@cache
-def results_dtype(max_players: int) -> np.dtype:
-    """What a batch keeps of each row's rewards and last finished game."""
-    return np.dtype(
-        [
-            ("episodes", "<i8"),
-            ("final_length", "<i4"),
-            ("final_rank", "<i4", (max_players,)),
-            ("final_score", "<i4", (max_players,)),
-            ("final_return", "<f4", (max_players,)),
-            ("reward", "<f4", (max_players,)),
-            ("potential", "<f4", (max_players,)),  # of the present position
-        ],
-        align=True,
-    )
-
-
 def _array_types(game: Game) -> tuple[Any, ...]:
-    """Signature types of Batch._arrays."""
+    """Signature types of Batch._arrays: states, rows, observation, action_mask, constants."""
     kinds = record_types(game)
-    return (
-        kinds.states, kinds.blank, kinds.tables, kinds.options, array_of(np.uint64), array_of(np.uint64, 2),
-        array_of(np.int32), array_of(np.int16, 2), array_of(np.int8, 2), array_of(np.int8), array_of(np.int8),
-        array_of(results_dtype(game.max_players)), kinds.states,
-    )  # fmt: skip
+    return kinds.states, kinds.rows, array_of(np.int16, 2), array_of(np.int8, 2), kinds.constants
 
 
 @cache
 def _result_helpers(game: Game) -> tuple[Any, Any]:
-    """Compiled helpers on one game's record of results: (pay_shaping, close_game)."""
+    """Compiled helpers on one row's record: (pay_shaping, close_game)."""
     verbs, max_players = game.verbs, game.max_players
     find_ranks, find_scores, find_returns, potential = verbs.ranks, verbs.scores, verbs.returns, verbs.potential
 
     @helper
-    def pay_shaping(s, t, result):
+    def pay_shaping(s, t, row):
         """Reward every seat with the change of its potential."""
         for seat in range(max_players):
-            result.reward[seat] = -result.potential[seat]
-        potential(s, t, result.potential)
+            row.reward[seat] = -row.potential[seat]
+        potential(s, t, row.potential)
         for seat in range(max_players):
-            result.reward[seat] += result.potential[seat]
+            row.reward[seat] += row.potential[seat]
 
     @helper
-    def close_game(s, t, result):
+    def close_game(s, t, row):
         """Keep what the game ended with and pay the returns."""
-        find_ranks(s, t, result.final_rank)
-        find_scores(s, t, result.final_score)
-        find_returns(s, t, result.final_rank, result.final_return)
+        find_ranks(s, t, row.final_rank)
+        find_scores(s, t, row.final_score)
+        find_returns(s, t, row.final_rank, row.final_return)
         for seat in range(max_players):
-            result.reward[seat] += result.final_return[seat]
-        result.final_length = s.decisions
-        result.episodes += 1
+            row.reward[seat] += row.final_return[seat]
+        row.final_length = s.decisions
+        row.episodes += 1
+        row.terminated = s.end == TERMINATED
+        row.truncated = s.end == TRUNCATED
 
     return pay_shaping, close_game
 
 
 @cache
+def _show_row(game: Game) -> Any:
+    """A compiled helper: write what the seat to move sees and may do."""
+    expand, observe = core(game).expand, game.verbs.observe
+
+    @leaf
+    def show_row(s, t, row, count, observation, action_mask):
+        row.legal_count = count
+        row.seat = s.seat
+        expand(row.legal_bits, action_mask)
+        observe(s, t, np.int64(s.seat), observation)
+
+    return show_row
+
+
+@cache
 def begin_rows_kernel(game: Game) -> Any:
-    """(*arrays, policy_rng, first uint64[1], mode): deal every row and write what its first seat sees.
+    """(*arrays, first uint64[1], mode): deal every row and write what its first seat sees.
 
     Returns a row whose deal ends the game at once, or -1.
     """
-    begin, expand, observe, potential = core(game).begin, core(game).expand, core(game).observe, game.verbs.potential
-    signature = (*_array_types(game), array_of(GENERATOR), array_of(np.uint64), INT)
+    begin, show_row, potential = core(game).begin, _show_row(game), game.verbs.potential
 
-    @kernel(game.scope, "begin_rows", signature)
-    def begin_rows(
-        states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
-        final_state, policy_rng, first, mode,
-    ):  # fmt: skip
-        t = tables[0]
+    @kernel(game.scope, "begin_rows", (*_array_types(game), array_of(np.uint64), INT))
+    def begin_rows(states, rows, observation, action_mask, constants, first, mode):
+        c = constants[0]
         ended = -1
         for g in range(states.size):
+            s, row = states[g], rows[g]
             if mode == NEXT_SEEDS:
-                seed[g] = next_seed(seed[g])
+                row.seed = next_seed(row.seed)
             elif mode == STREAM_SEEDS:
-                seed[g] = stream_seed(first[0], g)
-            start(policy_rng[g], ~seed[g])  # a stream apart from the deal's
-            legal_count[g] = begin(states, g, blank, t, options[0], seed[g], legal_bits[g])
-            s = states[g]
+                row.seed = stream_seed(first[0], g)
+            start(row.policy_rng, ~row.seed)  # a stream apart from the deal's
+            count = begin(states, g, c, row.seed, row.legal_bits[:])
             if s.end != RUNNING:
                 ended = g
-            potential(s, t, results[g].potential)
-            expand(legal_bits[g], action_mask[g])
-            observe(s, t, np.int64(s.seat), observation[g])
-            seats[g] = s.seat
+            potential(s, c.tables, row.potential)
+            show_row(s, c.tables, row, count, observation[g], action_mask[g])
         return ended
 
     return begin_rows
@@ -381,66 +398,55 @@ def begin_rows_kernel(game: Game) -> Any:
 @cache
 def refresh_row_kernel(game: Game) -> Any:
     """(*arrays, g): write what belongs to a row whose state was replaced."""
-    find_legal, expand, observe = core(game).find_legal, core(game).expand, core(game).observe
-    potential = game.verbs.potential
+    find_legal, show_row, potential = core(game).find_legal, _show_row(game), game.verbs.potential
 
     @kernel(game.scope, "refresh_row", (*_array_types(game), INT))
-    def refresh_row(
-        states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
-        final_state, g,
-    ):  # fmt: skip
-        s, t = states[g], tables[0]
-        legal_count[g] = find_legal(s, t, legal_bits[g])
-        potential(s, t, results[g].potential)
-        expand(legal_bits[g], action_mask[g])
-        observe(s, t, np.int64(s.seat), observation[g])
-        seats[g] = s.seat
+    def refresh_row(states, rows, observation, action_mask, constants, g):
+        s, row, t = states[g], rows[g], constants[0].tables
+        count = find_legal(s, t, row.legal_bits[:])
+        potential(s, t, row.potential)
+        show_row(s, t, row, count, observation[g], action_mask[g])
 
     return refresh_row
 
 
 @cache
 def step_rows_kernel(game: Game) -> Any:
-    """(*arrays, actions int64 (N,), shaped, low, high): one decision in the rows ``low .. high - 1``.
+    """(*arrays, final_states, actions int64 (N,)): one decision in every row.
 
     Returns a row without a legal action, or -1: its next deal ended the game at once, or the game has a bug.
     """
-    helpers = core(game)
-    begin, decide, expand, observe = helpers.begin, helpers.decide, helpers.expand, helpers.observe
+    begin, decide, show_row = core(game).begin, core(game).decide, _show_row(game)
     potential, max_players = game.verbs.potential, game.max_players
     pay_shaping, close_game = _result_helpers(game)
 
-    @kernel(game.scope, "step_rows", (*_array_types(game), array_of(np.int64, readonly=True), INT, INT, INT))
-    def step_rows(
-        states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
-        final_state, actions, shaped, low, high,
-    ):  # fmt: skip
-        t = tables[0]
+    @kernel(game.scope, "step_rows", (*_array_types(game), record_types(game).states, array_of(np.int64, readonly=True)))  # fmt: skip
+    def step_rows(states, rows, observation, action_mask, constants, final_states, actions):
+        c = constants[0]
+        t = c.tables
         stuck = -1
-        for g in range(low, high):
-            result = results[g]
+        for g in range(states.size):
+            row = rows[g]
             for seat in range(max_players):
-                result.reward[seat] = 0
-            done[g] = 0
+                row.reward[seat] = 0
+            row.terminated = False
+            row.truncated = False
             if actions[g] == SKIP:
                 continue
             s = states[g]
-            count = decide(s, t, actions[g], legal_bits[g])
-            if shaped:
-                pay_shaping(s, t, result)
+            legal = row.legal_bits[:]  # as an array like any other, so that nothing is compiled a second time for it
+            count = decide(s, t, actions[g], legal)
+            if c.shaped:
+                pay_shaping(s, t, row)
             if s.end != RUNNING:
-                close_game(s, t, result)
-                done[g] = s.end
-                final_state[g] = states[g]
-                seed[g] = next_seed(seed[g])
-                count = begin(states, g, blank, t, options[0], seed[g], legal_bits[g])
-                potential(s, t, result.potential)
+                close_game(s, t, row)
+                final_states[g] = states[g]
+                row.seed = next_seed(row.seed)
+                count = begin(states, g, c, row.seed, legal)
+                potential(s, t, row.potential)
             if count == 0:
                 stuck = g
-            legal_count[g] = count
-            expand(legal_bits[g], action_mask[g])
-            observe(s, t, np.int64(s.seat), observation[g])
-            seats[g] = s.seat
+            show_row(s, t, row, count, observation[g], action_mask[g])
         return stuck
 
     return step_rows
@@ -448,33 +454,35 @@ def step_rows_kernel(game: Game) -> Any:
 
 @cache
 def step_rows_parallel_kernel(game: Game) -> Any:
-    """The same for all rows, shared between threads: one entry of ``status`` int64 (threads,) for each."""
+    """The same, shared between threads: one entry of ``status`` int64 (threads,) for each."""
     step_rows = step_rows_kernel(game)
-    signature = (*_array_types(game), array_of(np.int64, readonly=True), INT, array_of(np.int64))
+    signature = (
+        *_array_types(game), record_types(game).states, array_of(np.int64, readonly=True), array_of(np.int64),
+    )  # fmt: skip
 
     @kernel(game.scope, "step_rows_parallel", signature, parallel=True)
-    def step_rows_parallel(
-        states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done, results,
-        final_state, actions, shaped, status,
-    ):  # fmt: skip
-        rows, parts = actions.size, status.size
+    def step_rows_parallel(states, rows, observation, action_mask, constants, final_states, actions, status):
+        parts = status.size
         for part in numba.prange(parts):
-            status[part] = step_rows(
-                states, blank, tables, options, seed, legal_bits, legal_count, observation, action_mask, seats, done,
-                results, final_state, actions, shaped, rows * part // parts, rows * (part + 1) // parts,
+            low, high = actions.size * part // parts, actions.size * (part + 1) // parts
+            stuck = step_rows(
+                states[low:high], rows[low:high], observation[low:high], action_mask[low:high], constants,
+                final_states[low:high], actions[low:high],
             )  # fmt: skip
+            status[part] = low + stuck if stuck >= 0 else -1
 
     return step_rows_parallel
 
 
 @cache
 def find_illegal_kernel(game: Game) -> Any:
+    """(rows, actions int64 (N,)): the first row with an id that is not legal, or -1."""
     is_legal = core(game).is_legal
 
-    @kernel(game.scope, "find_illegal", (array_of(np.uint64, 2), array_of(np.int64, readonly=True)))
-    def find_illegal(legal_bits, actions):
+    @kernel(game.scope, "find_illegal", (record_types(game).rows, array_of(np.int64, readonly=True)))
+    def find_illegal(rows, actions):
         for g in range(actions.size):
-            if actions[g] != SKIP and not is_legal(legal_bits[g], actions[g]):
+            if actions[g] != SKIP and not is_legal(rows[g].legal_bits, actions[g]):
                 return g
         return -1
 
@@ -483,6 +491,7 @@ def find_illegal_kernel(game: Game) -> Any:
 
 @cache
 def observe_rows_kernel(game: Game) -> Any:
+    """(states, tables, seats int64 (N,), out int16 (N, D)): what one seat of each row observes."""
     kinds, observe = record_types(game), game.verbs.observe
 
     @kernel(game.scope, "observe_rows", (kinds.states, kinds.tables, array_of(np.int64), array_of(np.int16, 2)))

@@ -58,6 +58,16 @@ class OptionError(ValueError):
     """An option has a value that is not allowed; the message names the allowed ones."""
 
 
+class UnknownOptionError(OptionError, TypeError):
+    """Options that the game does not have, their ``names`` in order. A TypeError, too, as for any unknown keyword: by it libraries find
+    out what they may not pass on.
+    """
+
+    def __init__(self, message: str, names: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.names = tuple(names)
+
+
 @dataclass(frozen=True)
 class Option:
     """One option of a game.
@@ -210,6 +220,14 @@ class Game:
         """The observation's pieces with the default components' bounds."""
         return self.make_observation(self.default_tables[0])
 
+    @cached_property
+    def constants(self) -> np.dtype:
+        """The record of what a configuration fixes for compiled code: ``blank`` (a zeroed state: what every deal starts from), ``tables``,
+        ``options``, and whether rewards are ``shaped``.
+        """
+        fields = [("blank", self.state), ("tables", self.tables), ("options", self.options), ("shaped", "i1")]
+        return np.dtype(fields, align=True)
+
     @property
     def mask_words(self) -> int:
         """64-bit words of a legal set."""
@@ -223,7 +241,7 @@ class Game:
     def configure(
         self, num_players: int | None = None, components: str | Path | None = None, **options: Any
     ) -> Configuration:
-        """Fix players, component file and options; unknown or disallowed ones raise :class:`OptionError`."""
+        """Fix players, component file and options; unknown ones raise :class:`UnknownOptionError`, disallowed ones :class:`OptionError`."""
         given = self.default_players if num_players is None else num_players
         players = check_integer(
             f"{self.name}: num_players", given, self.min_players, self.max_players, error=OptionError
@@ -231,8 +249,9 @@ class Game:
         by_name = {option.name: option for option in self.option_list}
         unknown = sorted(set(options) - set(by_name))
         if unknown:
-            raise OptionError(
-                f"{self.name}: unknown option {', '.join(unknown)}; there are num_players, components, {', '.join(by_name)}"
+            raise UnknownOptionError(
+                f"{self.name}: unknown option {', '.join(unknown)}; there are num_players, components, {', '.join(by_name)}",
+                unknown,
             )
         values = {name: option.check(options.get(name, option.default), self.name) for name, option in by_name.items()}
         return Configuration(self, players, None if components is None else Path(components), values)
@@ -326,7 +345,8 @@ class Configuration:
     """A game with players, components and options fixed. Two environments with different files live side by side.
 
     Attributes: ``game``, ``num_players``, ``values`` (options by name), ``components`` (path or None),
-    ``tables`` and ``options`` (record arrays of length one, read-only), ``actions``, ``observation``.
+    ``tables`` and ``options`` (record arrays of length one, read-only), ``actions``, ``observation``, ``constants`` (what kernels take of
+    all this: a record array of length one, read-only, see :attr:`Game.constants`).
     """
 
     def __init__(self, game: Game, num_players: int, components: Path | None, values: Mapping[str, Any]) -> None:
@@ -357,6 +377,14 @@ class Configuration:
         for name in self.game.tables.names or ():  # field by field: padding between fields is not data
             digest.update(name.encode() + np.ascontiguousarray(self.tables[name]).tobytes())
         return digest.hexdigest()[:16]
+
+    @cached_property
+    def constants(self) -> np.ndarray:
+        constants = np.zeros(1, self.game.constants)
+        constants["tables"], constants["options"] = self.tables, self.options
+        constants["shaped"] = bool(self.values.get("shaping", 0))
+        constants.flags.writeable = False
+        return record_array(constants)
 
     def blank_info(self) -> dict[str, Any]:
         """What the game's infos hold until the end: every key they then have, with a zero of its type."""

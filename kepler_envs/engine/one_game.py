@@ -6,7 +6,6 @@ Each is built on first use for a game and kept. Arrays hold one game (length one
 from __future__ import annotations
 
 from functools import cache
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,31 +13,45 @@ import numpy as np
 from kepler_envs.engine.game import RUNNING, Game
 from kepler_envs.engine.kernel import INT, array_of, kernel
 from kepler_envs.engine.rng import GENERATOR
-from kepler_envs.engine.transition import build_core
-
-core = cache(build_core)
-
-
-def record_types(game: Game) -> SimpleNamespace:
-    """Signature types of the arrays every kernel of a game takes."""
-    return SimpleNamespace(
-        states=array_of(game.state),
-        blank=array_of(game.state, readonly=True),
-        tables=array_of(game.tables, readonly=True),
-        options=array_of(game.options, readonly=True),
-    )
+from kepler_envs.engine.transition import core, record_types
 
 
 @cache
 def begin_kernel(game: Game) -> Any:
-    """(states, blank, tables, options, seeds uint64[1], legal uint64[W]) -> number of legal ids."""
-    kinds, begin = record_types(game), core(game).begin
+    """(states, constants, seeds uint64[1], legal uint64[W], action_mask int8[A]) -> number of legal ids."""
+    kinds, begin, expand = record_types(game), core(game).begin, core(game).expand
+    signature = (kinds.states, kinds.constants, array_of(np.uint64), array_of(np.uint64), array_of(np.int8))
 
-    @kernel(game.scope, "begin_one", (kinds.states, kinds.blank, kinds.tables, kinds.options, array_of(np.uint64), array_of(np.uint64)))  # fmt: skip
-    def begin_one(states, blank, tables, options, seeds, legal):
-        return begin(states, 0, blank, tables[0], options[0], seeds[0], legal)
+    @kernel(game.scope, "begin_one", signature)
+    def begin_one(states, constants, seeds, legal, action_mask):
+        count = begin(states, 0, constants[0], seeds[0], legal)
+        expand(legal, action_mask)
+        return count
 
     return begin_one
+
+
+@cache
+def apply_kernel(game: Game) -> Any:
+    """(states, tables, legal uint64[W], action) -> whether ``action`` is legal; if so, it has been applied.
+
+    Any integer may be given. ``legal`` is only written.
+    """
+    kinds, helpers = record_types(game), core(game)
+    decide, find_legal, is_legal = helpers.decide, helpers.find_legal, helpers.is_legal
+
+    @kernel(game.scope, "apply_one", (kinds.states, kinds.tables, array_of(np.uint64), INT))
+    def apply_one(states, tables, legal, action):
+        s, t = states[0], tables[0]
+        if s.end != RUNNING:
+            return False
+        find_legal(s, t, legal)
+        if not is_legal(legal, action):
+            return False
+        decide(s, t, action, legal)
+        return True
+
+    return apply_one
 
 
 @cache
@@ -62,30 +75,34 @@ def step_kernel(game: Game) -> Any:
 
 
 @cache
-def look_kernel(game: Game) -> Any:
-    """(states, tables, seat, legal uint64[W], observation int16[D], action_mask int8[A]) -> number of legal ids.
+def legal_kernel(game: Game) -> Any:
+    """(states, tables, legal uint64[W], action_mask int8[A]) -> number of legal ids of the present node; 0, and empty sets, once the game is over."""
+    kinds, find_legal, expand = record_types(game), core(game).find_legal, core(game).expand
 
-    Writes the legal set of the current node and what ``seat`` observes; the mask is all 0 unless that seat decides.
-    """
-    kinds, helpers = record_types(game), core(game)
-    find_legal, expand, observe = helpers.find_legal, helpers.expand, helpers.observe
-
-    @kernel(game.scope, "look_one", (kinds.states, kinds.tables, INT, array_of(np.uint64), array_of(np.int16), array_of(np.int8)))  # fmt: skip
-    def look_one(states, tables, seat, legal, observation, action_mask):
-        s, t = states[0], tables[0]
-        count = 0
-        for word in range(legal.size):
-            legal[word] = 0
-        if s.end == RUNNING:
-            count = find_legal(s, t, legal)
-        if seat == s.seat:
-            expand(legal, action_mask)
-        else:
+    @kernel(game.scope, "legal_one", (kinds.states, kinds.tables, array_of(np.uint64), array_of(np.int8)))
+    def legal_one(states, tables, legal, action_mask):
+        s = states[0]
+        if s.end != RUNNING:
+            legal[:] = 0
             action_mask[:] = 0
-        observe(s, t, seat, observation)
+            return 0
+        count = find_legal(s, tables[0], legal)
+        expand(legal, action_mask)
         return count
 
-    return look_one
+    return legal_one
+
+
+@cache
+def observe_kernel(game: Game) -> Any:
+    """(states, tables, seat, observation int16[D]): what ``seat`` observes."""
+    kinds, observe = record_types(game), game.verbs.observe
+
+    @kernel(game.scope, "observe_one", (kinds.states, kinds.tables, INT, array_of(np.int16)))
+    def observe_one(states, tables, seat, observation):
+        observe(states[0], tables[0], seat, observation)
+
+    return observe_one
 
 
 @cache

@@ -16,10 +16,10 @@ import numpy as np
 from kepler_envs.engine.checks import check_integer
 from kepler_envs.engine.game import RUNNING, Game, record_array
 from kepler_envs.engine.kernel import INT, Scope, array_of, helper, kernel
-from kepler_envs.engine.one_game import core, record_types
 from kepler_envs.engine.rng import GENERATOR, fork, start
 from kepler_envs.engine.seeds import check_seed, mix
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.engine.transition import core, record_types
 
 
 @dataclass(frozen=True)
@@ -53,22 +53,22 @@ def uniform_policy(game: Game) -> CompiledPolicy:
 
 @cache
 def choose_kernel(policy: CompiledPolicy) -> Any:
-    """(states, tables, legal_bits uint64 (N, W), legal_count int32 (N,), generators (N,), rows int64 (M,), actions int64 (M,)).
+    """(states, tables, rows, generators (N,), asked int64 (M,), actions int64 (M,)): the policy's choice for each of the rows ``asked``.
 
-    Writes the policy's choice for each of the listed rows.
+    ``rows`` are a batch's records, of which legal sets and their sizes are read.
     """
     game, choose_one = policy.game, policy.function
     kinds = record_types(game)
     signature = (
-        kinds.states, kinds.tables, array_of(np.uint64, 2), array_of(np.int32), array_of(GENERATOR),
-        array_of(np.int64, readonly=True), array_of(np.int64),
+        kinds.states, kinds.tables, kinds.rows, array_of(GENERATOR), array_of(np.int64, readonly=True), array_of(np.int64),
     )  # fmt: skip
 
     @kernel(policy.scope, f"choose_{policy.name}", signature)
-    def choose(states, tables, legal_bits, legal_count, generators, rows, actions):
-        for i in range(rows.size):
-            g = rows[i]
-            actions[i] = choose_one(states[g], tables[0], legal_bits[g], int(legal_count[g]), generators[g])
+    def choose(states, tables, rows, generators, asked, actions):
+        for i in range(asked.size):
+            g = asked[i]
+            row = rows[g]
+            actions[i] = choose_one(states[g], tables[0], row.legal_bits[:], int(row.legal_count), generators[g])
 
     return choose
 

@@ -52,11 +52,8 @@ class Snapshot:
     @classmethod
     def deal(cls, config: Configuration, seed: int) -> Snapshot:
         """A new game from ``seed``: the same that ``reset(seed=seed)`` deals."""
-        game = config.game
-        states = game.new_states(1)
-        legal = np.zeros(game.mask_words, np.uint64)
-        seeds = np.array([check_seed(seed)], np.uint64)
-        one_game.begin_kernel(game)(states, blank_state(config), config.tables, config.options, seeds, legal)
+        states = config.game.new_states(1)
+        deal(config, states, check_seed(seed), *empty_sets(config))
         return cls(config, states)
 
     def __getstate__(self) -> tuple[Configuration, bytes]:
@@ -109,21 +106,18 @@ class Snapshot:
         """SHA-256 of the state's bytes: what replays compare."""
         return hashlib.sha256(self._states.tobytes()).hexdigest()
 
-    def _look(self, seat: int) -> tuple[np.ndarray, np.ndarray]:
-        game = self.config.game
-        observation = np.zeros(self.config.observation.size, np.int16)
-        mask = np.zeros(len(self.config.actions), np.int8)
-        legal = np.zeros(game.mask_words, np.uint64)
-        one_game.look_kernel(game)(self._states, self.config.tables, seat, legal, observation, mask)
-        return observation, mask
-
     def observe(self, seat: int) -> np.ndarray:
         """The observation of ``seat``, int16 (D,). ValueError for no seat of the game."""
-        return self._look(check_seat(seat, self.config.num_players))[0]
+        seat = check_seat(seat, self.config.num_players)
+        observation = np.zeros(self.config.observation.size, np.int16)
+        one_game.observe_kernel(self.config.game)(self._states, self.config.tables, seat, observation)
+        return observation
 
     def action_mask(self) -> np.ndarray:
         """The legal ids as int8 (A,), all 0 once the game is over."""
-        return self._look(self.seat)[1]
+        legal, mask = empty_sets(self.config)
+        one_game.legal_kernel(self.config.game)(self._states, self.config.tables, legal, mask)
+        return mask
 
     def legal_actions(self) -> list[int]:
         """The legal ids in ascending order."""
@@ -136,14 +130,12 @@ class Snapshot:
 
     def apply(self, action: int) -> Snapshot:
         """The position after a decision; :class:`IllegalAction` if ``action`` is no id that is legal here."""
-        legal = self.legal_actions()
-        if not is_integer(action) or action not in legal:
-            raise IllegalAction(describe_illegal(self.config, self.state, action, legal))
-        game, after = self.config.game, self.clone()
-        observation = np.zeros(self.config.observation.size, np.int16)
-        mask = np.zeros(len(self.config.actions), np.int8)
-        words = np.zeros(game.mask_words, np.uint64)
-        one_game.step_kernel(game)(after._states, self.config.tables, words, int(action), observation, mask)
+        after = self.clone()
+        is_id = is_integer(action) and 0 <= action < len(self.config.actions)
+        legal = np.zeros(self.config.game.mask_words, np.uint64)
+        apply = one_game.apply_kernel(self.config.game)
+        if not is_id or not apply(after._states, self.config.tables, legal, int(action)):
+            raise IllegalAction(describe_illegal(self.config, self.state, action, self.legal_actions()))
         return after
 
     def resample(self, seat: int, seed: int) -> Snapshot:
@@ -183,8 +175,12 @@ class Snapshot:
         return self.config.game.draw(self.state, self.config, check_view(seat, self.config.num_players))
 
 
-def blank_state(config: Configuration) -> np.ndarray:
-    """A zeroed state array of length one, read-only: what every deal starts from."""
-    blank = config.game.new_states(1)
-    blank.flags.writeable = False
-    return blank
+def empty_sets(config: Configuration) -> tuple[np.ndarray, np.ndarray]:
+    """A legal set as kernels write it: bits uint64 (W,) and bytes int8 (A,), all 0."""
+    return np.zeros(config.game.mask_words, np.uint64), np.zeros(len(config.actions), np.int8)
+
+
+def deal(config: Configuration, states: np.ndarray, seed: int, legal: np.ndarray, action_mask: np.ndarray) -> None:
+    """Write the game of ``seed`` into ``states`` of length one, and the legal set of its first decision as bits and as bytes."""
+    seeds = np.array([seed], np.uint64)
+    one_game.begin_kernel(config.game)(states, config.constants, seeds, legal, action_mask)

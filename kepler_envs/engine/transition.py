@@ -1,58 +1,112 @@
 """What happens between two decisions, for any game: compiled helpers built once per game from its verbs.
 
-The flow is always the same: a seat picks an id -> ``apply`` -> *settle* (forced nodes are applied) -> the next decision,
-its legal set and its observation.
+The flow is always the same: a seat picks an id -> ``decide`` -> ``settle`` (the game's ``apply``, then forced nodes are applied, too) ->
+the next decision and its legal set.
 """
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from kepler_envs.engine.bits import allowed, bit_count, lowest, without_lowest
 from kepler_envs.engine.game import RUNNING, Game
-from kepler_envs.engine.kernel import helper, leaf
+from kepler_envs.engine.kernel import array_of, helper, leaf
 from kepler_envs.engine.rng import below, start
+from kepler_envs.engine.rows import row_dtype
 from kepler_envs.engine.simd import expand_bits
 
-LEGAL, ILLEGAL, STUCK = 0, 1, 2
-"""What a step reports: it was applied; the id was not legal (nothing happened); the game offers no legal id (a bug)."""
+NOTHING = -1
+"""No action: settle the position as it is."""
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
 
-def build_core(game: Game) -> SimpleNamespace:
-    """Compiled helpers over the verbs of ``game``; see each one's docstring."""
+class RecordTypes(NamedTuple):
+    """Signature types of the arrays of records that kernels of a game take."""
+
+    states: Any
+    """State records."""
+    tables: Any
+    """One tables record, read-only."""
+    constants: Any
+    """One record of what a configuration fixes (:attr:`Configuration.constants`), read-only."""
+    rows: Any
+    """Records of rows of a batch (:func:`row_dtype`)."""
+
+
+class Transition(NamedTuple):
+    """Compiled helpers of one game. ``s`` is a state record, ``t`` the tables record, ``c`` the record of a configuration's constants, ``legal`` a legal
+    set (uint64 words)."""
+
+    find_legal: Any
+    """(s, t, legal) -> count: write the legal set of the present node, which is not over; its size."""
+    settle: Any
+    """(s, t, action, legal) -> count: apply a legal id (or NOTHING), then forced nodes up to the next decision that is offered, and write
+    its legal set; 0 once the game is over."""
+    begin: Any
+    """(states, index, c, seed, legal) -> count: deal game number ``index`` of ``states`` and settle; 0 if the deal ends the game."""
+    decide: Any
+    """(s, t, action, legal) -> count: one decision with a legal id, and settle; 0 once the game is over."""
+    is_legal: Any
+    """(legal, action) -> bool: whether any integer is in the legal set."""
+    pick: Any
+    """(legal, count, generator) -> id: a uniform one of the ``count`` ids of a legal set."""
+    count_legal: Any
+    """(legal) -> the number of ids in a legal set."""
+    expand: Any
+    """(legal, out int8 (A,)): a legal set as bytes, 0 or 1."""
+    observe: Any
+    """(s, t, seat, out int16 (D,)): the game's verb."""
+
+
+@cache
+def record_types(game: Game) -> RecordTypes:
+    """The types of the records of ``game``."""
+    return RecordTypes(
+        states=array_of(game.state),
+        tables=array_of(game.tables, readonly=True),
+        constants=array_of(game.constants, readonly=True),
+        rows=array_of(row_dtype(game)),
+    )
+
+
+@cache
+def core(game: Game) -> Transition:
+    """The helpers of ``game``, built on first use."""
     words = game.mask_words
     num_actions = len(game.actions)
     rest = num_actions - 64 * (words - 1)
     always_offered = sum(1 << node for node in game.always_offered)
-    setup, legal, apply, observe = game.verbs.setup, game.verbs.legal, game.verbs.apply, game.verbs.observe
+    setup, legal_of, apply = game.verbs.setup, game.verbs.legal, game.verbs.apply
 
     @leaf
-    def count_legal(mask):
-        """Number of ids in a legal set."""
+    def count_legal(legal):
         total = 0
         for word in range(words):
-            total += bit_count(mask[word])
+            total += bit_count(legal[word])
         return total
 
     @leaf
-    def find_legal(s, t, mask):
-        """Write the legal set of the current node; its size."""
+    def clear(legal):
         for word in range(words):
-            mask[word] = ZERO
-        legal(s, t, mask)
-        return count_legal(mask)
+            legal[word] = ZERO
 
     @leaf
-    def only_legal(mask):
+    def find_legal(s, t, legal):
+        clear(legal)
+        legal_of(s, t, legal)
+        return count_legal(legal)
+
+    @leaf
+    def only_legal(legal):
         """The id of a legal set of one."""
         action = 0
         for word in range(words):
-            if mask[word] != ZERO:
-                action = 64 * word + lowest(mask[word])
+            if legal[word] != ZERO:
+                action = 64 * word + lowest(legal[word])
         return action
 
     @leaf
@@ -61,69 +115,58 @@ def build_core(game: Game) -> SimpleNamespace:
         return count != 1 or (always_offered >> int(s.node)) & 1
 
     @leaf
-    def carry_out(s, t, action, mask):
-        """Apply an id and what it forces, up to the next decision that is offered, and write its legal set; its size, 0 once the game is over."""
+    def settle(s, t, action, legal):
         while True:
-            apply(s, t, action)
+            if action != NOTHING:
+                apply(s, t, action)  # the one call: many a game's ``apply`` is copied to where it is called
             if s.end != RUNNING:
                 break
-            count = find_legal(s, t, mask)
+            count = find_legal(s, t, legal)
             if is_offered(s, count):
                 return count
-            action = only_legal(mask)
-        for word in range(words):
-            mask[word] = ZERO
+            action = only_legal(legal)
+        clear(legal)
         return 0
 
     @helper
-    def begin(states, index, blank, t, o, seed, mask):
-        """Deal game number ``index`` of ``states`` from ``seed``; the number of legal ids, 0 if the deal ends the game at once."""
-        states[index] = blank[0]
+    def begin(states, index, c, seed, legal):
+        states[index] = c.blank
         s = states[index]
         start(s, seed)
-        setup(s, t, o)
-        if s.end != RUNNING:
-            for word in range(words):
-                mask[word] = ZERO
-            return 0
-        count = find_legal(s, t, mask)
-        return count if is_offered(s, count) else carry_out(s, t, only_legal(mask), mask)
+        setup(s, c.tables, c.options)
+        return settle(s, c.tables, NOTHING, legal)
 
     @leaf
-    def decide(s, t, action, mask):
-        """One decision with a legal id; the number of legal ids of the next one."""
+    def decide(s, t, action, legal):
         s.decisions += 1
-        return carry_out(s, t, action, mask)
+        return settle(s, t, action, legal)
 
     @leaf
-    def is_legal(mask, action):
-        """Whether any integer is in the legal set."""
-        return 0 <= action < num_actions and allowed(mask, action) == ONE
+    def is_legal(legal, action):
+        return 0 <= action < num_actions and allowed(legal, action) == ONE
 
     @leaf
-    def pick(mask, count, generator):
-        """A uniform one of the ``count`` ids of a legal set."""
+    def pick(legal, count, generator):
         skip = below(generator, count)
         word = 0
         while word < words - 1:
-            here = bit_count(mask[word])
+            here = bit_count(legal[word])
             if skip < here:
                 break
             skip -= here
             word += 1
-        left = mask[word]
+        left = legal[word]
         for _ in range(skip):
             left = without_lowest(left)
         return 64 * word + lowest(left)
 
     @leaf
-    def expand(mask, out):
-        """A legal set as bytes, 0 or 1."""
+    def expand(legal, out):
         for word in range(words - 1):
-            expand_bits(out, 64 * word, mask[word], 64)
-        expand_bits(out, 64 * (words - 1), mask[words - 1], rest)
+            expand_bits(out, 64 * word, legal[word], 64)
+        expand_bits(out, 64 * (words - 1), legal[words - 1], rest)
 
-    return SimpleNamespace(
-        find_legal=find_legal, begin=begin, decide=decide, is_legal=is_legal, pick=pick,
-        count_legal=count_legal, expand=expand, observe=observe,
+    return Transition(
+        find_legal=find_legal, settle=settle, begin=begin, decide=decide, is_legal=is_legal, pick=pick,
+        count_legal=count_legal, expand=expand, observe=game.verbs.observe,
     )  # fmt: skip

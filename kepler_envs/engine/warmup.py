@@ -11,8 +11,10 @@ from kepler_envs.engine.game import Game
 
 KERNEL_BUILDERS: tuple[Callable[[Game], Any], ...] = (
     one_game.begin_kernel,
+    one_game.apply_kernel,
     one_game.step_kernel,
-    one_game.look_kernel,
+    one_game.legal_kernel,
+    one_game.observe_kernel,
     one_game.resample_kernel,
     one_game.result_kernel,
     one_game.potential_kernel,

@@ -43,7 +43,7 @@ def play_against(learner: Bot, opponent: Bot, config: Configuration, games: int,
             if len(asked):
                 actions[asked] = agent.act(TrustedDecisions(batch, asked))
         batch.step(actions)
-        running &= batch.done == 0
+        running &= ~(batch.terminated | batch.truncated)
     won = batch.final_rank == 1
     return Results(
         (won / won.sum(1, keepdims=True))[rows, own_seat],

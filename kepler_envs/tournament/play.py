@@ -243,10 +243,11 @@ class Players:
                     actions[asked] = self._ask(index, batch, asked)
             batch.step(actions)
             made.append(actions)
-            for row in np.flatnonzero(running & (batch.done > 0)).tolist():
+            over = batch.terminated | batch.truncated
+            for row in np.flatnonzero(running & over).tolist():
                 course = [] if self.is_compiled(games[row]) else [int(actions[row]) for actions in made]
                 ended.append(self._batch_result(batch, row, games[row], course))
-            running &= batch.done == 0
+            running &= ~over
             if ended and (time.monotonic() - told > SECONDS_TOGETHER or not running.any()):
                 yield ended
                 ended, told = [], time.monotonic()
@@ -264,7 +265,7 @@ class Players:
         untold: list[int] = []
         self._stand_in.start(row, np.array([stand_in_seed(game)], np.uint64))
         started: set[int] = set()
-        while batch.done[0] == 0:
+        while not (batch.terminated[0] or batch.truncated[0]):
             seat = int(batch.seat[0])
             index = game.agents[seat]
             try:

@@ -21,7 +21,7 @@ plt.rcParams.update({"figure.figsize": (7, 3), "figure.dpi": 80, "axes.spines.to
 
 # %%
 batch = kepler_envs.make_batch("kitten_adventurers", num_envs=1024, num_players=4, seed=0)
-for name in ("observation", "action_mask", "seat", "reward", "done"):
+for name in ("observation", "action_mask", "seat", "reward", "terminated", "truncated"):
     array = getattr(batch, name)
     print(f"{name:12} {array.dtype!s:8} {array.shape}")
 

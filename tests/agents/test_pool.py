@@ -193,7 +193,16 @@ def test_a_joined_batch_is_its_parts():
         joined.step(np.concatenate(actions))
         for batch, own in zip(alone, actions, strict=True):
             batch.step(own)
-        for name in ("observation", "action_mask", "seat", "done", "episodes", "seed", "final_length"):
+        for name in (
+            "observation",
+            "action_mask",
+            "seat",
+            "terminated",
+            "truncated",
+            "episodes",
+            "seed",
+            "final_length",
+        ):
             assert (getattr(joined, name) == np.concatenate([getattr(batch, name) for batch in alone])).all()
         assert (joined.reward[:4, :2] == alone[0].reward).all() and (joined.reward[:4, 2:] == 0).all()
         assert (joined.final_rank[7:] == alone[2].final_rank).all()

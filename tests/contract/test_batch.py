@@ -24,8 +24,8 @@ from tests.contract.subjects import (
 from tests.effort import games_to_play
 
 OUTPUTS = (
-    "observation", "action_mask", "seat", "reward", "done", "final_return", "final_rank", "final_score", "final_length",
-    "episodes", "seed", "legal_bits", "legal_count",
+    "observation", "action_mask", "seat", "reward", "terminated", "truncated", "final_return", "final_rank", "final_score",
+    "final_length", "episodes", "seed", "legal_bits", "legal_count",
 )  # fmt: skip
 
 
@@ -61,9 +61,9 @@ def compare_with_environments(config: Configuration, rows: int, steps: int, game
         for row, env in enumerate(envs):
             env.step(int(actions[row]))
             assert [env.rewards[agent] for agent in env.possible_agents] == batch.reward[row].tolist()
-            ended = any(env.terminations.values()) + 2 * any(env.truncations.values())
-            assert batch.done[row] == ended
-            if ended:
+            assert batch.terminated[row] == any(env.terminations.values())
+            assert batch.truncated[row] == any(env.truncations.values())
+            if batch.terminated[row] or batch.truncated[row]:
                 finished += 1
                 check_final(batch, row, env)
                 env.reset(seed=int(batch.seed[row]))
@@ -103,7 +103,7 @@ def test_shaping_is_zero_sum(game: Game) -> None:
     for _ in range(games_to_play(200)):
         batch.step(choose(batch, random, eager_ids))
         check_sum(batch.config, batch.reward)
-        shaped_steps += int((batch.reward[batch.done == 0] != 0).any(axis=1).sum())
+        shaped_steps += int((batch.reward[~(batch.terminated | batch.truncated)] != 0).any(axis=1).sum())
     assert shaped_steps > 10
 
 
@@ -191,7 +191,42 @@ def test_skipped_games_stay(game: Game) -> None:
     batch.step(actions)
     moved = [batch.snapshot(row) != before[row] for row in range(4)]
     assert moved == [False, True, True, False]
-    assert not batch.reward[[0, 3]].any() and not batch.done[[0, 3]].any()
+    assert not batch.reward[[0, 3]].any() and not (batch.terminated | batch.truncated)[[0, 3]].any()
+
+
+@every_game
+def test_a_step_returns_what_it_wrote(game: Game) -> None:
+    """The same arrays each time, in the order of gymnasium's vector environments, and of the types that are promised."""
+    batch = kepler_envs.make_batch(game.id, 4, seed=4)
+    first, second = batch.step(batch.uniform()), batch.step(batch.uniform())
+    assert all(one is other for one, other in zip(first, second, strict=True))
+    observation, reward, terminated, truncated, infos = first
+    assert observation is batch.observation and observation.flags.c_contiguous and reward is batch.reward
+    assert reward.dtype == np.float32 and reward.shape == (4, batch.num_players)
+    assert terminated is batch.terminated and truncated is batch.truncated
+    assert terminated.dtype == truncated.dtype == np.bool_ and terminated.shape == truncated.shape == (4,)
+    assert set(infos) == {
+        "final_return",
+        "final_rank",
+        "final_score",
+        "final_length",
+        "episodes",
+        "seat",
+        "action_mask",
+    }
+    assert all(array is getattr(batch, name) for name, array in infos.items())
+    while not batch.episodes.any():
+        batch.step(batch.uniform())
+    assert ((terminated | truncated) == (batch.episodes > 0)).all() and not (terminated & truncated).any()
+
+
+@every_game
+def test_spaces_of_one_row(game: Game) -> None:
+    batch = kepler_envs.make_batch(game.id, 2, seed=4)
+    env = kepler_envs.make(game.id)
+    assert batch.single_observation_space == env.observation_space("player_0")["observation"]
+    assert batch.single_action_space == env.action_space("player_0")
+    assert batch.single_observation_space.contains(batch.observation[1])
 
 
 @every_game
@@ -295,7 +330,7 @@ def test_restore(game: Game) -> None:
     actions = np.full(4, Batch.SKIP)
     actions[2] = action
     other.step(actions)
-    assert other.done[2] or other.snapshot(2) == snapshot.apply(action)
+    assert other.terminated[2] or other.truncated[2] or other.snapshot(2) == snapshot.apply(action)
     more = game.max_players if game.default_players < game.max_players else game.min_players
     with pytest.raises(ValueError, match="another game, number of players"):
         other.restore(0, kepler_envs.Snapshot.deal(game.configure(more), 1))

@@ -40,7 +40,7 @@ def test_playouts_play_as_the_batch_does(game: Game) -> None:
     lengths: list[int] = []
     while len(lengths) < count:
         batch.step(batch.uniform())
-        first = (batch.done > 0) & (
+        first = (batch.terminated | batch.truncated) & (
             batch.episodes <= count // 200
         )  # the first games of every row: no bias to short ones
         lengths += batch.final_length[first].tolist()

@@ -75,7 +75,7 @@ def on():
         steps += 1
         assert not batch.episodes[0]
 assert words(following_seed(last), 0) in refusal(on)
-assert batch.episodes[0] == 1 and batch.done[0] == TERMINATED, "the step itself is done, and what it ended is told"
+assert batch.episodes[0] == 1 and batch.terminated[0] and not batch.truncated[0], "the step itself is done, and what it ended is told"
 assert batch.final_length[0] == steps + 1 and abs(batch.final_return).sum() == 2
 try:
     batch.step(np.zeros(1, int))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 
-from kepler_envs.engine.game import Option, OptionError
+import kepler_envs
+from kepler_envs.engine.game import Option, OptionError, UnknownOptionError
 
 WORDS = Option("speed", "slow", "how fast", ("slow", "fast", 3))
 NUMBER = Option("limit", 10, "how many", (), int, 1, 20)
@@ -63,3 +65,15 @@ def test_allowed_values_in_words() -> None:
     assert WORDS.allowed == "'slow' or 'fast' or 3"
     assert NUMBER.allowed == "an integer 1..20"
     assert EITHER.allowed == "'rulebook' or a number 0..1"
+
+
+def test_unknown_options_are_named() -> None:
+    """As an option error, and as what Python says of an unknown keyword."""
+    with pytest.raises(
+        OptionError, match="unknown option frameskip, zoom; there are num_players, components"
+    ) as caught:
+        kepler_envs.load_game("kitten_adventurers").configure(zoom=1, hand_size=5, frameskip=4)
+    assert isinstance(caught.value, UnknownOptionError) and isinstance(caught.value, TypeError)
+    assert caught.value.names == ("frameskip", "zoom")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert str(again) == str(caught.value) and again.names == caught.value.names

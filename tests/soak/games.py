@@ -12,7 +12,7 @@ import numpy as np
 import kepler_envs
 from kepler_envs import Batch, Configuration, Game, Snapshot
 from kepler_envs.bots.greedy import greedy_policy
-from kepler_envs.engine.game import TRUNCATED, record_array
+from kepler_envs.engine.game import record_array
 from kepler_envs.engine.playout import choose_kernel
 from kepler_envs.engine.rng import GENERATOR
 from tests.contract.subjects import hooks_of, play
@@ -81,9 +81,7 @@ class _Chooser:
         chance = self._random.random(batch.num_envs)
         rows = np.flatnonzero((self._style == GREEDY) | ((self._style == ERRING) & (chance > 0.1)))
         chosen = np.empty(len(rows), np.int64)
-        self._greedy(
-            batch.states, batch.config.tables, batch.legal_bits, batch.legal_count, self._generators, rows, chosen
-        )
+        self._greedy(batch.states, batch.config.tables, batch.rows, self._generators, rows, chosen)
         actions[rows] = chosen
         for row in np.flatnonzero((self._style == EAGER) & (chance > 0.15)):
             eager = np.flatnonzero(self._eager & (batch.action_mask[row] > 0))
@@ -107,14 +105,14 @@ def _check_step(batch: Batch, tried: Counter[str]) -> None:
     _all_rows(batch, np.isfinite(batch.reward).all(axis=1), "a reward is not a number")
     if config.num_players > 1:
         _all_rows(batch, np.abs(batch.reward.sum(axis=1)) < 1e-4, "rewards do not add up to 0")
-    ended = np.flatnonzero(batch.done)
+    ended = np.flatnonzero(batch.terminated | batch.truncated)
     if ended.size:
         returns, ranks = batch.final_return[ended], batch.final_rank[ended]
         _require(bool((np.abs(returns) <= 1 + 1e-6).all()), "a return is outside -1 .. 1")
         _require(bool((ranks.min(axis=1) == 1).all() and ranks.max() <= config.num_players), "ranks are not ranks")
         best = np.where(ranks == 1, returns, 2).min(axis=1)
         _require(bool((best >= returns.max(axis=1) - 1e-6).all()), "somebody is paid more than a winner")
-        tried["games cut off"] += int((batch.done == TRUNCATED).sum())
+        tried["games cut off"] += int(batch.truncated.sum())
 
 
 def _all_rows(batch: Batch, holds: np.ndarray, rule: str) -> None:
@@ -169,7 +167,10 @@ def _play_again(config: Configuration, seed: int, actions: list[int], tried: Cou
     for action in actions:
         again.step(np.array([action]))
         env.step(action)
-    _require(int(again.episodes[0]) == 1 and again.done[0] > 0, "a game of the batch ends elsewhere by itself")
+    _require(
+        int(again.episodes[0]) == 1 and bool(again.terminated[0] | again.truncated[0]),
+        "a game of the batch ends elsewhere by itself",
+    )
     _require(env.snapshot() == again.final_snapshot(0), "the environment's game and the batch's differ")
     tried["games played again"] += 1
 

@@ -16,7 +16,6 @@ from stable_baselines3.common.vec_env import VecEnv
 from kepler_envs.adapters.opponents import Opponent, opponent_of
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_view
-from kepler_envs.engine.game import TRUNCATED
 from kepler_envs.engine.observation import Layout
 from kepler_envs.engine.seeds import opponent_seeds
 
@@ -185,7 +184,7 @@ class SeatVecEnv(_BatchVecEnv):
     def _settle(self) -> None:
         """Book what the last step of the batch paid and ended."""
         self._owed += self.batch.reward[self._rows, self.learner]
-        ended = np.flatnonzero(self.batch.done)
+        ended = np.flatnonzero(self.batch.terminated | self.batch.truncated)
         if len(ended):
             self._report(ended[~self._undecided[ended]])
             self._begin_games(ended)
@@ -202,7 +201,7 @@ class SeatVecEnv(_BatchVecEnv):
         terminal = batch.observe_final(self.learner)
         elapsed = round(time.time() - self._made, 6)
         for row in rows:
-            truncated = bool(batch.done[row] == TRUNCATED)
+            truncated = bool(batch.truncated[row])
             seat = int(self.learner[row])
             self._infos[row] = {
                 "terminal_observation": terminal[row],
@@ -266,7 +265,7 @@ class SharedSeatVecEnv(_BatchVecEnv):
         batch = self.batch
         movers = self.seats
         batch.step(self._actions)
-        dones = batch.done != 0
+        dones = batch.terminated | batch.truncated
         infos = self._no_infos
         if dones.any():
             infos = list(infos)
@@ -276,7 +275,7 @@ class SharedSeatVecEnv(_BatchVecEnv):
                 infos[row] = {
                     "terminal_observation": terminal[row],
                     "TimeLimit.truncated": False,
-                    "truncated": bool(batch.done[row] == TRUNCATED),
+                    "truncated": bool(batch.truncated[row]),
                     "returns": batch.final_return[row].copy(),
                     "episode": {
                         "r": float(batch.final_return[row, 0]),

@@ -249,12 +249,12 @@ def _objective_points(s, t, seat):
 
 
 @helper
-def score(s, t, seat):
+def _score(s, t, seat):
     """Victory points, the objective included."""
     return public_points(s, t, seat) + _objective_points(s, t, seat)
 
 
-scores = scores_of(score)
+scores = scores_of(_score)
 
 
 @leaf
@@ -270,7 +270,7 @@ def _highest_terraformed(s, player):
 @helper
 def _standing(s, t, seat):
     """One number to compare players by: points, then the highest number of a terraformed planet, which is below 64."""
-    return 64 * score(s, t, seat) + _highest_terraformed(s, s.player[seat])
+    return 64 * _score(s, t, seat) + _highest_terraformed(s, s.player[seat])
 
 
 ranks = ranks_by(_standing)

@@ -14,10 +14,10 @@ import numpy as np
 
 from kepler_envs.engine.game import RUNNING, Configuration, Game, record_array
 from kepler_envs.engine.kernel import Scope, array_of, helper, kernel
-from kepler_envs.engine.one_game import core, record_types
 from kepler_envs.engine.playout import CompiledPolicy
 from kepler_envs.engine.rng import GENERATOR, start
-from kepler_envs.engine.snapshot import Snapshot, blank_state
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.engine.transition import core, record_types
 
 FOLDER = Path(__file__).parent
 
@@ -36,7 +36,6 @@ class WholeGames:
     def __init__(self, config: Configuration, policies: tuple[CompiledPolicy, ...]) -> None:
         self.config = config
         self._play = whole_games_kernel(policies)
-        self._blank = blank_state(config)
 
     def play(
         self, seeds: np.ndarray, policies: np.ndarray, owners: np.ndarray, agent_seeds: np.ndarray
@@ -56,7 +55,7 @@ class WholeGames:
         ranks, scores = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
         returns, endings = np.zeros(shape, np.float32), record_array(np.zeros(len(seeds), ENDING))
         stuck = self._play(
-            config.game.new_states(1), self._blank, config.tables, config.options, np.zeros(config.game.mask_words, np.uint64),
+            config.game.new_states(1), config.constants, np.zeros(config.game.mask_words, np.uint64),
             record_array(np.zeros(config.num_players, GENERATOR)), seeds, policies, owners, agent_seeds,
             ranks, scores, returns, endings,
         )  # fmt: skip
@@ -77,20 +76,21 @@ def whole_games_kernel(policies: tuple[CompiledPolicy, ...]) -> Any:
     choose = _choice_among(policies)
     seats = array_of(np.int64, 2)
     signature = (
-        kinds.states, kinds.blank, kinds.tables, kinds.options, array_of(np.uint64), array_of(GENERATOR), array_of(np.uint64),
+        kinds.states, kinds.constants, array_of(np.uint64), array_of(GENERATOR), array_of(np.uint64),
         seats, seats, array_of(np.uint64, 2), array_of(np.int32, 2), array_of(np.int32, 2), array_of(np.float32, 2),
         array_of(ENDING),
     )  # fmt: skip
 
     @kernel(_scope(policies), "whole_games_" + "_".join(policy.name for policy in policies), signature)
     def whole_games(
-        states, blank, tables, options, legal, generators, seeds, chosen, owners, agent_seeds, ranks, scores, returns, endings,
+        states, constants, legal, generators, seeds, chosen, owners, agent_seeds, ranks, scores, returns, endings,
     ):  # fmt: skip
-        t = tables[0]
+        c = constants[0]
+        t = c.tables
         for g in range(seeds.size):
             for seat in range(generators.size):
                 start(generators[seat], agent_seeds[g, seat])
-            count = begin(states, 0, blank, t, options[0], seeds[g], legal)
+            count = begin(states, 0, c, seeds[g], legal)
             s = states[0]
             while s.end == RUNNING:
                 if count == 0:

@@ -295,19 +295,20 @@ def test_greedy_reads_only_what_its_seat_knows() -> None:
     from kepler_envs.engine.game import record_array
     from kepler_envs.engine.playout import choose_kernel
     from kepler_envs.engine.rng import GENERATOR
+    from kepler_envs.engine.rows import row_dtype
 
     config = GAME.configure(4, artifacts="all")
     choose = choose_kernel(greedy_policy(config.game))
 
     def choice(snapshot: Snapshot) -> int:
         legal = snapshot.legal_actions()
-        bits = np.zeros((1, config.game.mask_words), np.uint64)
+        rows = record_array(np.zeros(1, row_dtype(config.game)))
+        rows["legal_count"] = len(legal)
         for action in legal:
-            bits[0, action // 64] |= np.uint64(1 << action % 64)
+            rows["legal_bits"][0, action // 64] |= np.uint64(1 << action % 64)
         actions = np.zeros(1, np.int64)
         generators = record_array(np.zeros(1, GENERATOR))
-        counts, rows = np.array([len(legal)], np.int32), np.zeros(1, np.int64)
-        choose(snapshot.states, config.tables, bits, counts, generators, rows, actions)
+        choose(snapshot.states, config.tables, rows, generators, np.zeros(1, np.int64), actions)
         assert actions[0] in legal
         return int(actions[0])
 

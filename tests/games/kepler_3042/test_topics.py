@@ -20,6 +20,7 @@ TOPICS = (setup, rules_actions, rules_bonus, rules_cards, rules_movement)
 PACKAGE = Path(kepler_envs.__file__).parent
 RULES = sorted((PACKAGE / "games" / "kepler_3042").glob("*.py"))
 
+
 def nodes_of(word: int) -> set[Node]:
     return {node for node in Node if int(word) >> node & 1}
 
@@ -51,11 +52,3 @@ def taken_from_others(path: Path) -> set[tuple[str, str]]:
         if isinstance(found, ast.Attribute) and isinstance(found.value, ast.Name) and found.value.id in files:
             taken.add((files[found.value.id], found.attr))
     return taken
-
-
-def test_a_leading_underscore_means_used_in_this_file_only() -> None:
-    taken = set().union(*(taken_from_others(path) for path in [*RULES, PACKAGE / "bots" / "greedy" / "kepler_3042.py"]))
-    for path in RULES:
-        for found in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(found, ast.FunctionDef) and found.decorator_list:
-                assert ((path.stem, found.name) in taken) != found.name.startswith("_"), f"{path.name}: {found.name}"

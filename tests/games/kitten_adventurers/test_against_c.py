@@ -118,12 +118,12 @@ def test_same_games_as_the_c_engine(library: ctypes.CDLL, players: int) -> None:
             actions = choose(games.action_mask, random)
             games.step(actions)
             batch.step(actions)
-            assert np.array_equal(batch.done, games.done), f"step {step}"
-            for row in np.flatnonzero(batch.done):
+            assert np.array_equal(batch.terminated + 2 * batch.truncated, games.done), f"step {step}"
+            for row in np.flatnonzero(games.done):
                 places = batch.final_rank[row]
                 winners = sum(1 << seat for seat in range(players) if places[seat] == 1)
                 assert winners == games.winners[row], f"step {step}, game {row}"
-                ended[0 if 0 in batch.final_state["player"]["quest_count"][row, :players] else batch.done[row]] += 1
+                ended[0 if 0 in batch.final_state["player"]["quest_count"][row, :players] else games.done[row]] += 1
                 # the C engine deals its next game with the generator of the finished one
                 generator = int(batch.final_state["rng"][row])
                 batch.restore(row, Snapshot.deal(config, seed_with_generator(generator)))

@@ -20,9 +20,9 @@ from kepler_envs.bots.search.kernels.tree import IN_TREE, NODE, NONE, ROOT, SETT
 from kepler_envs.engine.bits import allowed, lowest, without_lowest
 from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import array_of, helper, kernel
-from kepler_envs.engine.one_game import core, record_types
 from kepler_envs.engine.playout import CompiledPolicy
 from kepler_envs.engine.rng import GENERATOR
+from kepler_envs.engine.transition import core, record_types
 
 ZERO = np.uint64(0)
 OVER = -1

@@ -18,9 +18,9 @@ from kepler_envs.bots.search.kernels.tree import IN_TREE, NODE, NONE, PUCT, ROOT
 from kepler_envs.engine.bits import allowed
 from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import INT, array_of, helper, kernel, leaf
-from kepler_envs.engine.one_game import core, record_types
 from kepler_envs.engine.playout import CompiledPolicy
 from kepler_envs.engine.rng import GENERATOR, below, stream_seed
+from kepler_envs.engine.transition import core, record_types
 
 ZERO, ONE, LOW_6 = np.uint64(0), np.uint64(1), np.uint64(63)
 FINE = 1 << 30  # steps of a random share

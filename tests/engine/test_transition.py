@@ -1,0 +1,58 @@
+"""What the engine does between two decisions."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from kepler_envs.engine.transition import Transition
+
+ROOT = Path(__file__).parents[2]
+
+SETTLED = """
+from enum import IntEnum
+import dataclasses
+import numpy as np
+import kepler_envs
+from kepler_envs.engine.game import RUNNING, TERMINATED
+from kepler_envs.engine.transition import NOTHING, core
+
+class Node(IntEnum):
+    FREE, FORCED, ASKED = range(3)
+
+def legal(s, t, mask):
+    mask[0] = np.uint64(3 if s.node == Node.FREE else 2)
+
+def apply(s, t, action):
+    '''Forced nodes count down in the seat, then comes the node that is asked even with one id; that ends the game.'''
+    if s.node == Node.ASKED:
+        s.end = TERMINATED
+    elif s.node == Node.FREE or s.seat > 0:
+        s.seat = 3 if s.node == Node.FREE else s.seat - 1
+        s.node = Node.FORCED
+    else:
+        s.node = Node.ASKED
+
+plain = kepler_envs.load_game("kitten_adventurers")
+game = dataclasses.replace(plain, name="settled", always_offered=(Node.ASKED,), verbs=dataclasses.replace(plain.verbs, legal=legal, apply=apply))
+states, legal_set = game.new_states(1), np.zeros(game.mask_words, np.uint64)
+s, helpers = states[0], core(game)
+assert helpers.settle(s, None, NOTHING, legal_set) == 2 and s.node == Node.FREE and legal_set[0] == 3, "a free node stays"
+assert helpers.decide(s, None, 0, legal_set) == 1 and s.node == Node.ASKED and s.seat == 0 and legal_set[0] == 2
+assert s.decisions == 1, "forced nodes are no decisions"
+assert helpers.settle(s, None, NOTHING, legal_set) == 1 and s.node == Node.ASKED, "settling again changes nothing"
+assert helpers.decide(s, None, 1, legal_set) == 0 and s.end == TERMINATED and not legal_set.any() and s.decisions == 2
+"""
+
+
+def test_settle_applies_forced_nodes_alone():
+    """A made-up game, uncompiled: in a process of its own."""
+    code = f"import os\nos.environ['NUMBA_DISABLE_JIT'] = '1'\n{SETTLED}"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+
+
+def test_every_helper_says_what_it_does():
+    source = Path(sys.modules[Transition.__module__].__file__ or "").read_text(encoding="utf-8")
+    for name in Transition._fields:
+        assert f'    {name}: Any\n    """(' in source, name
