@@ -1,11 +1,7 @@
-"""How the rules are divided: each node belongs to one topic, and what only its own file uses begins with an underscore."""
+"""How the rules are divided: each node belongs to one topic."""
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
-
-import kepler_envs
 from kepler_envs.games.kepler_3042 import (
     rules_actions,
     rules_bonus,
@@ -17,8 +13,6 @@ from kepler_envs.games.kepler_3042 import (
 from kepler_envs.games.kepler_3042.state import Node
 
 TOPICS = (setup, rules_actions, rules_bonus, rules_cards, rules_movement)
-PACKAGE = Path(kepler_envs.__file__).parent
-RULES = sorted((PACKAGE / "games" / "kepler_3042").glob("*.py"))
 
 
 def nodes_of(word: int) -> set[Node]:
@@ -38,17 +32,3 @@ def test_quantum_operations_are_possible_where_the_specification_says() -> None:
         Node.BONUS_BURN, Node.BONUS_ANTIMATTER, Node.OVER, *(node for node in Node if node.name.startswith("CARD_")),
     }  # fmt: skip
     assert nodes_of(rules_quantum.NODES) == set(Node) - without
-
-
-def taken_from_others(path: Path) -> set[tuple[str, str]]:
-    """(file, function) of everything that a file of this game imports, or uses of a file that it imports."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    imports = [
-        found for found in ast.walk(tree) if isinstance(found, ast.ImportFrom) and "kepler_3042" in str(found.module)
-    ]
-    files = {alias.asname or alias.name: alias.name for found in imports for alias in found.names}
-    taken = {(str(found.module).split(".")[-1], alias.name) for found in imports for alias in found.names}
-    for found in ast.walk(tree):
-        if isinstance(found, ast.Attribute) and isinstance(found.value, ast.Name) and found.value.id in files:
-            taken.add((files[found.value.id], found.attr))
-    return taken
