@@ -98,7 +98,7 @@ def try_openspiel(folder: Path) -> str:
 
     from kepler_envs.adapters.openspiel import KeplerGame  # registers the games
 
-    game = pyspiel.load_game(f"kepler_{GAME}", {"num_players": 2})
+    game = pyspiel.load_game(f"kepler_{GAME}", {"players": 2})
     assert isinstance(game, KeplerGame)
     state = game.new_initial_state()
     dice, decisions = np.random.default_rng(SEED), 0
