@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine.game import RUNNING, Option, OptionError, make_game, record_array
-from kepler_envs.games.kepler_3042 import actions, components, observation, picture, rules, state
+from kepler_envs.games.kepler_3042 import actions, components, observation, picture, rules, setup, state
 from kepler_envs.games.kepler_3042.rules_scoring import TERMS
 from kepler_envs.games.kepler_3042.state import (
     MAX_CONVERSIONS,
@@ -107,7 +107,7 @@ GAME = make_game(
     state=state,
     components=components,
     actions=actions,
-    setup=rules,
+    setup=setup,
     rules=rules,
     observation=observation,
     picture=picture,

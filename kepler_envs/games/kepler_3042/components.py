@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.components import ComponentFile
-from kepler_envs.engine.game import record_array
+from kepler_envs.engine.components import ComponentFile, load_tables
 from kepler_envs.games.kepler_3042 import components_cards as cards
 from kepler_envs.games.kepler_3042 import components_map as galaxy
 from kepler_envs.games.kepler_3042 import components_objectives as objectives
 from kepler_envs.games.kepler_3042 import components_planets as planets
 from kepler_envs.games.kepler_3042 import components_technologies as technologies
-from kepler_envs.games.kepler_3042.components_checks import NAME_BYTES, check_choice, check_ids
+from kepler_envs.games.kepler_3042.components_checks import NAME_BYTES, check_choice
 from kepler_envs.games.kepler_3042.hexes import NUM_HEXES, WIDTH, WORDS
 from kepler_envs.games.kepler_3042.state import (
     MAX_CONVERSIONS,
@@ -112,42 +111,24 @@ TABLES = np.dtype(
 
 
 def load_components(path: Path | None) -> np.ndarray:
-    """Read and check a component file.
-
-    Args:
-        path: a TOML file like this folder's components.toml; None for that one.
-
-    Returns:
-        A record array of length one, dtype TABLES.
-
-    Raises:
-        ComponentError: naming the file, the row and the rule that is broken.
-    """
-    file = ComponentFile(path or DEFAULT_FILE, game="kepler_3042")
-    tables = np.zeros(1, TABLES)
-    record = tables[0]
-    for read in (
+    """The tables of a component file, or of the game's own where there is none: see :func:`load_tables`."""
+    sections = (
         _read_numbers, _read_resources, planets.read_types, planets.read_planets, galaxy.read_zones, galaxy.read_map,
         technologies.read_technologies, technologies.read_levels, technologies.read_tracks, _read_actions, cards.read_cards,
         objectives.read_objectives, objectives.read_campaigns, objectives.read_solo,
-    ):  # fmt: skip
-        read(file, record)
-    return record_array(tables)
+    )  # fmt: skip
+    return load_tables(path or DEFAULT_FILE, "kepler_3042", TABLES, sections)
 
 
 def _read_numbers(file: ComponentFile, tables: Any) -> None:
-    rows = file.rows("numbers", {"name": str, "value": int, "meaning": str, "prov": str})
-    file.check_names("numbers", rows, tuple(NUMBERS))
-    for row in rows:
-        file.check_range(f"numbers row {row['name']!r}", row, "value", *NUMBERS[row["name"]])
-        tables[row["name"]] = row["value"]
+    file.read_numbers(NUMBERS, tables)
     if tables["short_radius"] >= tables["mid_radius"]:
         raise file.error("numbers", "short_radius must be below mid_radius")
 
 
 def _read_resources(file: ComponentFile, tables: Any) -> None:
     rows = file.rows("resources", {"id": int, "name": str, "cubes": int, "earth": int, "prov": str})
-    check_ids(file, "resources", rows, NUM_RESOURCES)
+    file.check_ids("resources", rows, range(NUM_RESOURCES))
     for row, most in zip(rows, (7, 7, 3), strict=True):
         where = f"resources row {row['id'] + 1}"
         file.check_range(where, row, "cubes", 1, most)
@@ -158,10 +139,10 @@ def _read_resources(file: ComponentFile, tables: Any) -> None:
 
 def _read_actions(file: ComponentFile, tables: Any) -> None:
     main = file.rows("main_actions", {"id": int, "name": str, "prov": str})
-    check_ids(file, "main_actions", main, NUM_MAIN)
+    file.check_ids("main_actions", main, range(NUM_MAIN))
     file.write_names("main_actions", main, "name", tables["main_name"])
     bonus = file.rows("bonus_actions", {"id": int, "name": str, "line": str, "number": int, "prov": str})
-    check_ids(file, "bonus_actions", bonus, NUM_BONUS)
+    file.check_ids("bonus_actions", bonus, range(NUM_BONUS))
     file.write_names("bonus_actions", bonus, "name", tables["bonus_name"])
     lines = []
     for row in bonus:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine.components import ComponentFile
-from kepler_envs.games.kepler_3042.components_checks import NAME_BYTES, check_choice, check_ids, check_keys
+from kepler_envs.games.kepler_3042.components_checks import NAME_BYTES, check_choice, check_keys
 from kepler_envs.games.kepler_3042.state import (
     MAX_LEVEL,
     MAX_SPEED,
@@ -42,7 +42,7 @@ def read_cards(file: ComponentFile, tables: Any) -> None:
     """The eighteen progress cards."""
     columns = {"id": int, "name": str, "who": str, "what": str, "args": dict, "solo": bool, "prov": str}
     rows = file.rows("progress_cards", columns)
-    check_ids(file, "progress_cards", rows, NUM_CARDS, first=1)
+    file.check_ids("progress_cards", rows, range(1, NUM_CARDS + 1))
     for row in rows:
         where = f"progress_cards row {row['id']} ({row['name']!r})"
         check_choice(file, where, row, "who", WHO)

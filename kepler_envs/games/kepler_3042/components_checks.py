@@ -10,20 +10,6 @@ from kepler_envs.engine.components import ComponentFile
 NAME_BYTES = 40
 
 
-def check_ids(
-    file: ComponentFile, section: str, rows: list[dict[str, Any]], count: int, first: int = 0, column: str = "id"
-) -> None:
-    """All ids, in their order."""
-    for position, row in enumerate(rows[:count]):
-        if row[column] != position + first:
-            raise file.error(
-                f"{section} row {position + 1}",
-                f"{column} is {row[column]}; rows must have {column} {first}..{first + count - 1} in this order",
-            )
-    if len(rows) != count:
-        raise file.error(section, f"{len(rows)} rows; there are exactly {count}")
-
-
 def check_keys(file: ComponentFile, where: str, column: str, given: dict[str, Any], names: Sequence[str]) -> None:
     """These keys and no others."""
     if set(given) != set(names):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine.components import ComponentFile
-from kepler_envs.games.kepler_3042.components_checks import check_ids
 from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH, WORDS, as_words, distance, neighbour_ids
 from kepler_envs.games.kepler_3042.state import MAX_PLAYERS, MIN_PLAYERS, NUM_ZONES
 
@@ -33,7 +32,7 @@ SETUP = np.dtype(
 def read_zones(file: ComponentFile, tables: Any) -> None:
     """The three zones and what a colony in each is worth."""
     rows = file.rows("zones", {"id": int, "name": str, "vp": int, "prov": str})
-    check_ids(file, "zones", rows, NUM_ZONES)
+    file.check_ids("zones", rows, range(NUM_ZONES))
     for row in rows:
         file.check_range(f"zones row {row['id'] + 1}", row, "vp", 0, 3)
         tables["zone_vp"][row["id"]] = row["vp"]
@@ -43,7 +42,7 @@ def read_zones(file: ComponentFile, tables: Any) -> None:
 def read_map(file: ComponentFile, tables: Any) -> None:
     """The grid, the zones' reach, and the sites of each number of players."""
     rows = file.rows("terrain", {"row": int, "hexes": str, "prov": str})
-    check_ids(file, "terrain", rows, HEIGHT, column="row")
+    file.check_ids("terrain", rows, range(HEIGHT), "row")
     for row in rows:
         where = f"terrain row {row['row'] + 1}"
         if len(row["hexes"]) != WIDTH:
@@ -88,7 +87,7 @@ def _check_stars(file: ComponentFile, stars: dict[int, int], sol: int, centre: i
 
 def _read_setup(file: ComponentFile, tables: Any, stars: dict[int, int]) -> None:
     rows = file.rows("setup", {"players": int, "mines": int, "colonial_targets": int, "star_kinds": list, "prov": str})
-    check_ids(file, "setup", rows, MAX_PLAYERS, first=MIN_PLAYERS, column="players")
+    file.check_ids("setup", rows, range(MIN_PLAYERS, MIN_PLAYERS + MAX_PLAYERS), "players")
     for row in rows:
         players = row["players"]
         where = f"setup row {players}"

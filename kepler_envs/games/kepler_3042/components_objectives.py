@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine.components import ComponentFile
-from kepler_envs.games.kepler_3042.components_checks import NAME_BYTES, check_choice, check_ids, check_keys
+from kepler_envs.games.kepler_3042.components_checks import NAME_BYTES, check_choice, check_keys
 from kepler_envs.games.kepler_3042.components_planets import TYPE_CODES
 from kepler_envs.games.kepler_3042.state import (
     MAX_COLONIES,
@@ -63,7 +63,7 @@ def read_objectives(file: ComponentFile, tables: Any) -> None:
     rows = file.rows(
         "objectives", {"id": int, "name": str, "set": str, "test": str, "args": dict, "vp": int, "prov": str}
     )
-    check_ids(file, "objectives", rows, NUM_OBJECTIVES, first=1)
+    file.check_ids("objectives", rows, range(1, NUM_OBJECTIVES + 1))
     for row in rows:
         where = f"objectives row {row['id']} ({row['name']!r})"
         check_choice(file, where, row, "set", SETS)
@@ -95,7 +95,7 @@ def read_objectives(file: ComponentFile, tables: Any) -> None:
 def read_campaigns(file: ComponentFile, tables: Any) -> None:
     """The five campaigns: the objectives that their levels add."""
     rows = file.rows("campaigns", {"id": int, "name": str, "difficulty": str, "objectives": list, "prov": str})
-    check_ids(file, "campaigns", rows, NUM_CAMPAIGNS)
+    file.check_ids("campaigns", rows, range(NUM_CAMPAIGNS))
     for row in rows:
         where = f"campaigns row {row['id'] + 1} ({row['name']!r})"
         file.check_list(where, row, "objectives", NUM_LEVELS, 1, NUM_OBJECTIVES)
@@ -111,7 +111,7 @@ def read_campaigns(file: ComponentFile, tables: Any) -> None:
 def read_solo(file: ComponentFile, tables: Any) -> None:
     """Levels of a campaign, and the rounds in which the ghost advances."""
     levels = file.rows("campaign_levels", {"level": int, "minimum_score": int, "antimatter": int, "prov": str})
-    check_ids(file, "campaign_levels", levels, NUM_LEVELS, first=1, column="level")
+    file.check_ids("campaign_levels", levels, range(1, NUM_LEVELS + 1), "level")
     for row in levels:
         where = f"campaign_levels row {row['level']}"
         file.check_range(where, row, "minimum_score", 1, 100)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine.components import ComponentFile
-from kepler_envs.games.kepler_3042.components_checks import NAME_BYTES, check_choice, check_ids
+from kepler_envs.games.kepler_3042.components_checks import NAME_BYTES, check_choice
 from kepler_envs.games.kepler_3042.state import (
     ALIEN,
     MAX_LEVEL,
@@ -42,7 +42,7 @@ def read_types(file: ComponentFile, tables: Any) -> None:
     rows = file.rows(
         "planet_types", {"id": int, "code": str, "name": str, "colonise": int, "terraform": int, "prov": str}
     )
-    check_ids(file, "planet_types", rows, NUM_TYPES)
+    file.check_ids("planet_types", rows, range(NUM_TYPES))
     for row in rows:
         where = f"planet_types row {row['id'] + 1}"
         for column in ("colonise", "terraform"):
@@ -62,7 +62,7 @@ def read_planets(file: ComponentFile, tables: Any) -> None:
         "min_players": int, "prov": str,
     }  # fmt: skip
     rows = file.rows("planets", columns)
-    check_ids(file, "planets", rows, NUM_PLANETS, first=1, column="number")
+    file.check_ids("planets", rows, range(1, NUM_PLANETS + 1), "number")
     for row in rows:
         where = f"planets row {row['number']} ({row['name']!r})"
         planet = tables["planet"][row["number"]]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine.components import ComponentFile, is_row_of
-from kepler_envs.games.kepler_3042.components_checks import NAME_BYTES, check_ids, check_keys
+from kepler_envs.games.kepler_3042.components_checks import NAME_BYTES, check_keys
 from kepler_envs.games.kepler_3042.state import (
     MAX_ALLOCATIONS,
     MAX_COLONIES,
@@ -50,7 +50,7 @@ BENEFITS = {
 def read_technologies(file: ComponentFile, tables: Any) -> None:
     """The five technologies."""
     rows = file.rows("technologies", {"id": int, "name": str, "prov": str})
-    check_ids(file, "technologies", rows, NUM_TECHS)
+    file.check_ids("technologies", rows, range(NUM_TECHS))
     file.write_names("technologies", rows, "name", tables["tech_name"])
 
 
@@ -93,7 +93,7 @@ def read_levels(file: ComponentFile, tables: Any) -> None:
 def read_tracks(file: ComponentFile, tables: Any) -> None:
     """Both tracks with medals, icons and points."""
     rows = file.rows("tracks", {"id": int, "name": str, "medals": list, "icons": list, "vp": list, "prov": str})
-    check_ids(file, "tracks", rows, NUM_TRACKS)
+    file.check_ids("tracks", rows, range(NUM_TRACKS))
     for row in rows:
         where, track = f"tracks row {row['id'] + 1}", row["id"]
         file.check_list(where, row, "medals", NUM_MEDALS, 1, TRACK_END)

@@ -21,7 +21,6 @@ from kepler_envs.games.kepler_3042 import setup as dealing
 from kepler_envs.games.kepler_3042.rules_board import drop_reward, reward_is_useful, reward_kind, rewarded_seat
 from kepler_envs.games.kepler_3042.state import NEXT_BENEFICIARY, REGENERATION, Node
 
-setup = dealing.setup
 scores, ranks, returns, potential = scoring.scores, scoring.ranks, scoring.returns, scoring.potential
 
 
