@@ -213,7 +213,7 @@ def test_games_see_edited_rules_and_components(tmp_path: Path) -> None:
         text.replace("players = 4\nquest = 10\nhand = 7", "players = 4\nquest = 10\nhand = 5"), encoding="utf-8"
     )
     assert deal()[0] == [5] * 9
-    rules = game / "rules.py"
+    rules = game / "setup.py"
     text = rules.read_text(encoding="utf-8")
     assert "s.seat = below(s, int(o.num_players))" in text
     rules.write_text(text.replace("s.seat = below(s, int(o.num_players))", "s.seat = 3"), encoding="utf-8")
