@@ -1,1 +1,1 @@
-"""The games, a folder each; ``kepler_envs.list_games()`` gives their names."""
+"""The games, a folder each. ``kepler_envs.list_games()`` gives their names."""

@@ -8,11 +8,16 @@ import numpy as np
 import pytest
 
 import kepler_envs
+from agents import checkpoint
 from kepler_envs import bots
 from kepler_envs.bots.compiled import CompiledBot
 from kepler_envs.bots.greedy import greedy_policy
+from kepler_envs.bots.networks import NetworkShape
+from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, game_facts
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
+from kepler_envs.engine.game import REWARD_OPTIONS
 
+UNTRAINED = {"steps": 0, "seconds": 0, "parameters": 0, "evaluations": {}}
 CONFIG = kepler_envs.load_game("kitten_adventurers").configure(4)
 
 
@@ -99,3 +104,34 @@ def test_play_games_plays_one_game_a_row():
     assert (batch.final_length == again.final_length).all() and (batch.final_rank == again.final_rank).all()
     other = bots.play_games(greedy, CONFIG, 40, seed=4)
     assert (batch.final_length != other.final_length).any()
+
+
+@pytest.mark.parametrize("name", kepler_envs.list_games())
+def test_how_a_game_is_paid_does_not_matter_to_a_network(name):
+    """Shaping and the reward mode change what play is paid, not the game: a network plays however it was, or is, paid."""
+    game = kepler_envs.load_game(name)
+    config = game.configure()
+    names = {option.name for option in game.option_list}
+    assert not names & {"rewards", "reward", "payoff"}, "the option is called reward_mode in every game"
+    for option in game.option_list:
+        if option.name in REWARD_OPTIONS:
+            others = [
+                value
+                for value in (*option.choices, 0.5)
+                if value != option.default and type(value) is type(option.default)
+            ]
+            for value in others:
+                assert game_facts(game.configure(**{option.name: value})) == game_facts(config)
+    assert "shaping" in names
+
+
+def test_a_network_trained_to_win_plays_by_rank(tmp_path):
+    """Kepler-3042's option was called otherwise: a network trained with it refused default games."""
+    game = kepler_envs.load_game("kepler_3042")
+    trained, played = game.configure(2, reward_mode="win", shaping=0.5), game.configure(2)
+    shape = NetworkShape(4, (4,))
+    description = checkpoint.describe(trained, shape, {"game": game.name, "seed": 0}, UNTRAINED)
+    path = tmp_path / "won.zip"
+    weights = checkpoint.weights_of(checkpoint.build(shape, trained))
+    checkpoint.write_checkpoint(path, description, {TORCH_WEIGHTS: weights})
+    assert bots.load(f"ppo:{path}", played).name == f"ppo:{path}"
