@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import subprocess
 import sys
 import tarfile
@@ -39,7 +40,9 @@ def build(out: Path, isolated: bool = True) -> Distributions:
         old.unlink()
     switches = [] if isolated else ["--no-isolation"]
     command = [sys.executable, "-m", "build", "--outdir", str(out), *switches, str(ROOT)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    with (ROOT / "pyproject.toml").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # setuptools gathers files in the checkout, one build at a time
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     _need(done.returncode == 0, f"the build failed:\n{done.stdout}")
     (sdist,), (wheel,) = out.glob("*.tar.gz"), out.glob("*.whl")
     return Distributions(sdist, wheel)
