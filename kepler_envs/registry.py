@@ -13,10 +13,10 @@ from __future__ import annotations
 import importlib
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import entry_points
 
-from kepler_envs.engine.game import NAME_OF_GAME, Game
+from kepler_envs.engine.game import NAME_OF_GAME, Game, game_of
 
 ENTRY_POINTS = "kepler_envs.games"
 """Group of entry points by which an installed package brings games: the name is a game's id, the value ``module:GAME``."""
@@ -29,7 +29,7 @@ _registered: dict[str, Game] = {}
 
 def list_games() -> tuple[str, ...]:
     """The names of all games: this package's, then those of installed packages, then those that were registered."""
-    return tuple(game_id.partition("-v")[0] for game_id in list_ids())
+    return tuple(map(_name_of, list_ids()))
 
 
 def list_ids() -> tuple[str, ...]:
@@ -66,17 +66,23 @@ def register(game: Game) -> bool:
         raise TypeError(
             f"{game.id} must be {NAME_OF_GAME} of its module {game.module}, by which other processes find it"
         )
-    if game.name in list_games() and load_game(game.name) is not game:
-        raise ValueError(f"there is another game {load_game(game.name).id}, of {load_game(game.name).module}")
-    if game.name in list_games():
-        return False
-    _registered[game.name] = game
-    return True
+    if game.name not in list_games():
+        _registered[game.name] = game
+        return True
+    known = load_game(game.name)
+    if known is not game:
+        raise ValueError(f"there is another game {known.id}, of {known.module}")
+    return False
+
+
+def _name_of(game_id: str) -> str:
+    """``kitten_adventurers`` of ``kitten_adventurers-v0``."""
+    return game_id.partition("-v")[0]
 
 
 def _load_listed(name: str) -> Game | None:
     for game_id, load in _loaders().items():
-        if game_id.partition("-v")[0] == name:
+        if _name_of(game_id) == name:
             found = load()
             if not isinstance(found, Game) or found.id != game_id:
                 raise TypeError(f"{game_id} is no Game of that id, but {found!r}")
@@ -87,18 +93,15 @@ def _load_listed(name: str) -> Game | None:
 @cache
 def _loaders() -> dict[str, Callable[[], object]]:
     """What loads each game, by its id. Of two of the same name the first counts, with a warning: this package's own come first."""
-    loaders: dict[str, Callable[[], object]] = {game_id: _own(game_id) for game_id in OWN_IDS}
-    names = {game_id.partition("-v")[0] for game_id in OWN_IDS}
+    loaders: dict[str, Callable[[], object]] = {
+        game_id: partial(game_of, f"kepler_envs.games.{_name_of(game_id)}") for game_id in OWN_IDS
+    }
+    names = set(map(_name_of, OWN_IDS))
     for point in sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name):
-        name = point.name.partition("-v")[0]
+        name = _name_of(point.name)
         if name in names:
             warnings.warn(f"{point.value} is not used: there is another game {name}", stacklevel=2)
             continue
         names.add(name)
         loaders[point.name] = point.load
     return loaders
-
-
-def _own(game_id: str) -> Callable[[], object]:
-    module = f"kepler_envs.games.{game_id.partition('-v')[0]}"
-    return lambda: getattr(importlib.import_module(module), NAME_OF_GAME)

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -19,10 +20,14 @@ from kepler_envs.cli import main
 from kepler_envs.cli.common import parse_options
 from kepler_envs.cli.match import Match
 from kepler_envs.cli.stage import Stage
+from kepler_envs.cli.strength import MeasureStrength
+from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.engine import batch, one_game, playout, warmup
 from kepler_envs.engine.kernel import JIT_ENABLED
 from kepler_envs.engine.replay import read_replay, verify
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.tournament.run import Tournament
+from kepler_envs.tournament.strength import Strength
 
 GAME = "kitten_adventurers"
 SHORT = ["--option", "quest_size=1"]
@@ -442,6 +447,14 @@ def test_without_pillow(recorded, monkeypatch, tmp_path, capsys):
     monkeypatch.setitem(sys.modules, "PIL", None)
     assert main(["replay", str(recorded), "--png", str(tmp_path / "a.png")]) == 2
     assert "pip install 'kepler_envs[cli]'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("command", "request_of"), [(PlayTournament, Tournament), (MeasureStrength, Strength)])
+def test_the_library_and_the_command_line_have_the_same_defaults(command, request_of):
+    """The command line names them itself, because it starts without what tournaments need."""
+    ours = {field.name: field.default for field in fields(command)}
+    for field in fields(request_of):
+        assert field.name == "config" or ours[field.name] == field.default, field.name
 
 
 # ---------------------------------------------------------------- bench and compile

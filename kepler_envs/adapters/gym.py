@@ -102,10 +102,9 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         self.fixed_seat = check_view(seat, config.num_players, "seat", OptionError)
         self.illegal = illegal
         self.render_mode = render_mode
-        layout = config.observation
-        self.observation_space = gymnasium.spaces.Box(layout.low, layout.high, dtype=np.int16)
-        self.action_space = gymnasium.spaces.Discrete(len(config.actions))
         self._batch = Batch(config, 1, seed=0)
+        self.observation_space = self._batch.single_observation_space
+        self.action_space = self._batch.single_action_space
         self._opponents = seat_opponents(opponents, config, 1)
         self._learner = 0
         self._owed = 0.0  # paid to the learner since its last decision

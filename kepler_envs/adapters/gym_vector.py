@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gymnasium.spaces import Box, Discrete
 from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
@@ -105,9 +104,8 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self.render_mode = render_mode
         self._batch = Batch(config, num_envs, 0, threads)
         self.num_envs = self._batch.num_envs
-        layout = config.observation
-        self.single_observation_space = Box(layout.low, layout.high, dtype=np.int16)
-        self.single_action_space = Discrete(len(config.actions))
+        self.single_observation_space = self._batch.single_observation_space
+        self.single_action_space = self._batch.single_action_space
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._opponents = seat_opponents(opponents, config, self.num_envs)
@@ -181,8 +179,9 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
                 self._batch.seed[row] = seed
         for row in rows:
             self._learner[row] = self._draw_seat(row)
+        own_seeds = opponent_seeds(self._batch.seed[rows])
         for place, opponent in enumerate(self._opponents):
-            opponent.start(rows, opponent_seeds(self._batch.seed[rows]) + np.uint64(place))
+            opponent.start(rows, own_seeds + np.uint64(place))
 
     def _draw_seat(self, row: int) -> int:
         if self.fixed_seat is not None:

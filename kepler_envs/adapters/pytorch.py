@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from kepler_envs.engine.actions import ActionSet
 from kepler_envs.engine.inputs import (
+    EMBEDDING,
     Anchor,
     AnchoredActions,
     AnchorInputs,
@@ -103,8 +104,6 @@ class PlaneInput(nn.Module):
             numbers instead, which is a one-hot plane per label and a 1x1 convolution over them.
     """
 
-    EMBEDDING = 4
-
     def __init__(
         self, planes: Sequence[Piece], width: int, channels: Sequence[int], labelled: Sequence[Piece] = ()
     ) -> None:
@@ -113,9 +112,9 @@ class PlaneInput(nn.Module):
         self.board = entries.board
         for name in ("index", "inverse_scale", "label_index", "first_row"):
             _keep(self, name, getattr(entries, name))
-        self.labels = nn.Embedding(entries.rows, self.EMBEDDING) if entries.rows else None
+        self.labels = nn.Embedding(entries.rows, EMBEDDING) if entries.rows else None
         layers: list[nn.Module] = []
-        before = (len(self.index) + self.EMBEDDING * len(self.label_index)) // entries.size
+        before = entries.channels
         for count in channels:
             layers += [nn.Conv2d(before, count, 3, padding=1), nn.ReLU()]
             before = count
@@ -127,7 +126,7 @@ class PlaneInput(nn.Module):
         boards = stack.reshape(len(x), -1, *self.board)
         if self.labels is not None:
             known = self.labels(x.index_select(1, self.label_index).long() + self.first_row)
-            known = known.reshape(len(x), -1, *self.board, self.EMBEDDING).permute(0, 1, 4, 2, 3)
+            known = known.reshape(len(x), -1, *self.board, EMBEDDING).permute(0, 1, 4, 2, 3)
             boards = th.cat((boards, known.flatten(1, 2)), 1)
         return self.linear(self.convolutions(boards))
 

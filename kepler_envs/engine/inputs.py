@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,10 +46,37 @@ def absent_seats(layout: Layout, num_players: int | None) -> list[str]:
     return [f"players.*[{num_players}:]"] if num_players is not None and has_table else []
 
 
-def split_planes(layout: Layout, labelled: Sequence[str]) -> tuple[list[Piece], list[Piece]]:
-    """The planes of a layout: those whose values count, and those (``labelled``, by name) whose values are labels."""
-    labels = [layout[name] for name in labelled]
-    return [placed for placed in layout if placed.kind == PLANE and placed not in labels], labels
+class ChosenInputs(NamedTuple):
+    """Which parts of an observation a network takes in how."""
+
+    left_out: np.ndarray
+    """int64, entries that are no plain inputs."""
+    planes: list[Piece]
+    """Planes for convolutions whose values count; none without convolutions."""
+    label_planes: list[Piece]
+    """Those whose values are labels."""
+
+
+def choose_inputs(
+    layout: Layout,
+    num_players: int | None,
+    leave_out: Sequence[str],
+    channels: Sequence[int],
+    label_planes: Sequence[str],
+) -> ChosenInputs:
+    """What a network sees: all but absent seats and what is left out; planes through its convolutions, if it has ``channels``.
+
+    Args:
+        num_players: seats whose entries it sees; None: all. leave_out: patterns of pieces. label_planes: names.
+
+    Raises:
+        ValueError: see :func:`entries_of`. KeyError: no such plane.
+    """
+    left_out = [entries_of(layout, [*absent_seats(layout, num_players), *leave_out])]
+    planes = [placed for placed in layout if placed.kind == PLANE] if channels else []
+    labelled = [layout[name] for name in label_planes] if planes else []
+    left_out += [placed.indices().ravel() for placed in planes]
+    return ChosenInputs(np.concatenate(left_out), [placed for placed in planes if placed not in labelled], labelled)
 
 
 class PieceInputs:
@@ -110,6 +138,10 @@ class PieceInputs:
         return [(entry, range(*limits)) for entry, *limits in zip(self.labelled.tolist(), begins, ends, strict=True)]
 
 
+EMBEDDING = 4
+"""Learned numbers of each label on a plane."""
+
+
 class PlaneInputs:
     """Planes of equal size, stacked, as convolutions take them.
 
@@ -140,6 +172,11 @@ class PlaneInputs:
     def size(self) -> int:
         """Places on the board."""
         return self.board[0] * self.board[1]
+
+    @property
+    def channels(self) -> int:
+        """Of the stack that the first convolution takes: one a plane, EMBEDDING a plane of labels."""
+        return (len(self.index) + EMBEDDING * len(self.label_index)) // self.size
 
 
 def _stacked(planes: Sequence[Piece]) -> np.ndarray:

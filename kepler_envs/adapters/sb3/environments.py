@@ -37,9 +37,7 @@ class _BatchVecEnv(VecEnv):
         self.batch = batch
         self.env_seconds = 0.0
         self.render_mode: str | None = None
-        super().__init__(
-            batch.num_envs, observation_space(batch.config.observation), spaces.Discrete(len(batch.config.actions))
-        )
+        super().__init__(batch.num_envs, batch.single_observation_space, batch.single_action_space)
         self._rows = np.arange(batch.num_envs)
         self._no_infos: list[dict[str, Any]] = [{} for _ in range(batch.num_envs)]
         self._actions = np.empty(0, np.int64)

@@ -19,11 +19,10 @@ from kepler_envs.adapters.pytorch import (
     AnchorOutput,
     PieceInput,
     PlaneInput,
-    absent_seats,
-    entries_of,
 )
 from kepler_envs.engine.actions import ActionSet
-from kepler_envs.engine.observation import PLANE, Layout
+from kepler_envs.engine.inputs import choose_inputs
+from kepler_envs.engine.observation import Layout
 
 
 class PieceExtractor(BaseFeaturesExtractor):
@@ -55,15 +54,9 @@ class PieceExtractor(BaseFeaturesExtractor):
         if observation_space.shape != (layout.size,):
             raise ValueError(f"the layout has {layout.size} entries, the observation space {observation_space.shape}")
         super().__init__(observation_space, width)
-        left_out = [entries_of(layout, [*absent_seats(layout, num_players), *leave_out])]
-        self.planes: PlaneInput | None = None
-        planes = [placed for placed in layout if placed.kind == PLANE]
-        if channels and planes:
-            labelled = [layout[name] for name in label_planes]
-            counted = [placed for placed in planes if placed not in labelled]
-            self.planes = PlaneInput(counted, width, channels, labelled)
-            left_out += [placed.indices().ravel() for placed in planes]
-        self.pieces = PieceInput(layout, width, np.concatenate(left_out))
+        left_out, planes, labelled = choose_inputs(layout, num_players, leave_out, channels, label_planes)
+        self.planes = PlaneInput(planes, width, channels, labelled) if planes or labelled else None
+        self.pieces = PieceInput(layout, width, left_out)
         self.anchored = AnchorInput(layout, anchor, width) if anchor is not None else None
 
     def forward(self, observations: th.Tensor) -> th.Tensor:

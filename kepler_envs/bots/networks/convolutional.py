@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kepler_envs.bots.networks.shape import EMBEDDING, NetworkInputs, Weights
-from kepler_envs.engine.inputs import AnchoredActions, AnchorInputs, PlaneInputs
+from kepler_envs.bots.networks.shape import NetworkInputs, Weights
+from kepler_envs.engine.inputs import EMBEDDING, AnchoredActions, AnchorInputs, PlaneInputs
 
 
 class ConvolutionalNetwork:

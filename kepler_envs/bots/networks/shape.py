@@ -11,19 +11,15 @@ import numpy as np
 from kepler_envs.engine.actions import ActionSet
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.inputs import (
+    EMBEDDING,
     Anchor,
     AnchoredActions,
     AnchorInputs,
     PieceInputs,
     PlaneInputs,
-    absent_seats,
-    entries_of,
-    split_planes,
+    choose_inputs,
 )
-from kepler_envs.engine.observation import PLANE, Layout
-
-EMBEDDING = 4
-"""Learned numbers of a label on a plane."""
+from kepler_envs.engine.observation import Layout
 
 Weights = Mapping[str, np.ndarray]
 """Arrays by the names that PyTorch gives them in :class:`kepler_envs.adapters.sb3.PiecePolicy`, each only once."""
@@ -82,13 +78,9 @@ class NetworkInputs:
     ) -> None:
         self.shape = shape
         self.num_actions = num_actions
-        left_out = [entries_of(layout, [*absent_seats(layout, seats), *shape.leave_out])]
-        self.planes: PlaneInputs | None = None
-        if shape.channels and any(placed.kind == PLANE for placed in layout):
-            counted, labelled = split_planes(layout, shape.label_planes)
-            self.planes = PlaneInputs(counted, labelled)
-            left_out += [placed.indices().ravel() for placed in layout if placed.kind == PLANE]
-        self.pieces = PieceInputs(layout, np.concatenate(left_out))
+        left_out, planes, labelled = choose_inputs(layout, seats, shape.leave_out, shape.channels, shape.label_planes)
+        self.planes = PlaneInputs(planes, labelled) if planes or labelled else None
+        self.pieces = PieceInputs(layout, left_out)
         anchor = shape.anchor
         self.anchored = AnchorInputs(layout, anchor) if anchor is not None else None
         self.anchored_actions: AnchoredActions | None = None
@@ -137,7 +129,7 @@ def _plane_shapes(planes: PlaneInputs, shape: NetworkShape) -> dict[str, tuple[i
     shapes: dict[str, tuple[int, ...]] = {}
     if planes.rows:
         shapes["labels.weight"] = (planes.rows, EMBEDDING)
-    before = (len(planes.index) + EMBEDDING * len(planes.label_index)) // planes.size
+    before = planes.channels
     for number, channels in enumerate(shape.channels):
         shapes[f"convolutions.{2 * number}.weight"] = (channels, before, 3, 3)
         shapes[f"convolutions.{2 * number}.bias"] = (channels,)
