@@ -1,11 +1,11 @@
 """Modern space board games as multi-agent reinforcement-learning environments.
 
     import kepler_envs
-    env = kepler_envs.make("kitten_adventurers-v0", num_players=4)            # PettingZoo AEC
-    batch = kepler_envs.make_batch("kitten_adventurers-v0", num_envs=4096)    # thousands of games as arrays
+    env = kepler_envs.make("kitten_adventurers-v1", num_players=4)            # PettingZoo AEC
+    batch = kepler_envs.make_batch("kitten_adventurers-v1", num_envs=4096)    # thousands of games as arrays
 
-Importing this package registers every game with PettingZoo (1.27 and later): ``pettingzoo.make("aec", "kepler/kitten_adventurers-v0")``; and with
-Gymnasium, one seat against opponents: ``gymnasium.make("kepler/kitten_adventurers-v0")``, ``gymnasium.make_vec`` for many games at once.
+Importing this package registers every game with PettingZoo (1.27 and later): ``pettingzoo.make("aec", "kepler/kitten_adventurers-v1")``; and with
+Gymnasium, one seat against opponents: ``gymnasium.make("kepler/kitten_adventurers-v1")``, ``gymnasium.make_vec`` for many games at once.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def make(
     """A PettingZoo AEC environment.
 
     Args:
-        name: a game's name or id, ``kitten_adventurers-v0``.
+        name: a game's name or id, ``kitten_adventurers-v1``.
         num_players: seats; the game's default if None.
         render_mode: None, ``ansi``, ``svg``, ``rgb_array`` or ``human``.
         render_seat: whose view is drawn; None draws everything.

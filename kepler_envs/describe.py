@@ -117,10 +117,12 @@ def piece_rows(layout: Layout) -> list[PieceRow]:
     """The pieces of an observation in the order of the vector."""
     rows = []
     for piece in layout:
-        in_table = "." in piece.name  # then the first axis is the row of the table, a stride apart
-        where = f"{piece.offset}+{piece.strides[0]}i" if in_table else str(piece.offset)
-        shape = " x ".join(str(length) for length in piece.shape) or "1"
-        rows.append(PieceRow(piece.name, where, shape, span(piece.low, piece.high), piece.kind, piece.meaning))
+        one_row = piece.shape[0] == 1  # else the first axis is the row of the table, a stride apart
+        where = str(piece.offset) if one_row else f"{piece.offset}+{piece.strides[0]}i"
+        shape = " x ".join(str(length) for length in piece.shape)
+        kind = f"{piece.kind} to {piece.of}" if piece.of else piece.kind
+        meaning = f"{piece.meaning} (derived)" if piece.derived else piece.meaning
+        rows.append(PieceRow(piece.name, where, shape, span(piece.low, piece.high), kind, meaning))
     return rows
 
 

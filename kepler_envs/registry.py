@@ -21,7 +21,7 @@ from kepler_envs.engine.game import NAME_OF_GAME, Game, game_of
 ENTRY_POINTS = "kepler_envs.games"
 """Group of entry points by which an installed package brings games: the name is a game's id, the value ``module:GAME``."""
 
-OWN_IDS = ("kitten_adventurers-v0", "kepler_run-v0", "ad_astra-v0", "race_to_kepler-v0", "kepler_3042-v0")
+OWN_IDS = ("kitten_adventurers-v1", "kepler_run-v1", "ad_astra-v1", "race_to_kepler-v1", "kepler_3042-v1")
 """Folder below ``kepler_envs/games`` and version of each game of this package, in the order of the README."""
 
 _registered: dict[str, Game] = {}
@@ -33,12 +33,12 @@ def list_games() -> tuple[str, ...]:
 
 
 def list_ids() -> tuple[str, ...]:
-    """The same as ids: ``kitten_adventurers-v0``."""
+    """The same as ids: ``kitten_adventurers-v1``."""
     return tuple(_loaders()) + tuple(game.id for game in _registered.values())
 
 
 def load_game(name: str) -> Game:
-    """The game called ``name``, also with its version (``kitten_adventurers-v0``).
+    """The game called ``name``, also with its version (``kitten_adventurers-v1``).
 
     Raises:
         KeyError: there is none; the message names all others.
@@ -76,7 +76,7 @@ def register(game: Game) -> bool:
 
 
 def _name_of(game_id: str) -> str:
-    """``kitten_adventurers`` of ``kitten_adventurers-v0``."""
+    """``kitten_adventurers`` of ``kitten_adventurers-v1``."""
     return game_id.partition("-v")[0]
 
 

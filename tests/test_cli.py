@@ -363,7 +363,7 @@ def test_png_of_a_replay(recorded, tmp_path):
     ("arguments", "words"),
     [
         (["show", "chess"], "no game 'chess'; there are: kitten_adventurers"),
-        (["watch", f"{GAME}-v7"], "there is: kitten_adventurers-v0"),
+        (["watch", f"{GAME}-v7"], "there is: kitten_adventurers-v1"),
         (["watch", GAME, "--players", "9"], "num_players = 9 is not allowed; allowed: an integer 2..8"),
         (
             ["watch", GAME, "--option", "hand_size=9"],
@@ -490,7 +490,7 @@ def test_compile_games_side_by_side(capsys):
     assert main(["compile", GAME, "kepler_run", "--processes", "2", "--no-agents"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert sorted(line.partition(":")[0] for line in lines if "kernels ready" in line) == [
-        "kepler_run-v0",
+        "kepler_run-v1",
         f"{GAME}-v0",
     ]
 

@@ -94,16 +94,16 @@ def test_our_own_games_come_first_and_are_never_replaced(tmp_path):
         "try: kepler_envs.load_game('wrong')\nexcept TypeError as problem: print(problem)"
     )
     games, problem = run(code, tmp_path).splitlines()
-    assert games == f"{(*OWN, 'wrong')} kepler_run-v0"
+    assert games == f"{(*OWN, 'wrong')} kepler_run-v1"
     assert problem.startswith("wrong-v1 is no Game of that id, but <function loads")
 
 
 def test_names_and_versions():
     assert kepler_envs.list_games() == OWN
-    assert kepler_envs.load_game("kitten_adventurers") is kepler_envs.load_game("kitten_adventurers-v0") is KITTENS
+    assert kepler_envs.load_game("kitten_adventurers") is kepler_envs.load_game("kitten_adventurers-v1") is KITTENS
     with pytest.raises(KeyError, match="no game 'chess'; there are: kitten_adventurers, kepler_run"):
         kepler_envs.load_game("chess")
-    with pytest.raises(KeyError, match="no version '7' of kepler_run; there is: kepler_run-v0"):
+    with pytest.raises(KeyError, match="no version '7' of kepler_run; there is: kepler_run-v1"):
         kepler_envs.load_game("kepler_run-v7")
     for name in OWN:
         game = kepler_envs.load_game(name)

@@ -3,7 +3,7 @@
 import gymnasium
 import kepler_envs  # registers the games
 
-env = gymnasium.make("kepler/kitten_adventurers-v0", num_players=4)
+env = gymnasium.make("kepler/kitten_adventurers-v1", num_players=4)
 observation, info = env.reset(seed=7)
 observation, reward, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
 """

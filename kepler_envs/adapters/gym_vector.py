@@ -3,7 +3,7 @@
 import gymnasium
 import kepler_envs  # registers the games
 
-envs = gymnasium.make_vec("kepler/kitten_adventurers-v0", num_envs=64, num_players=4, opponents="greedy")
+envs = gymnasium.make_vec("kepler/kitten_adventurers-v1", num_envs=64, num_players=4, opponents="greedy")
 observations, infos = envs.reset(seed=7)
 actions = infos["action_mask"].argmax(axis=1)
 observations, rewards, terminations, truncations, infos = envs.step(actions)

@@ -1,30 +1,87 @@
-"""Action ids: blocks of consecutive ids with a name, an argument and a sentence."""
+"""Action ids: blocks of consecutive ids with a name, a sentence, and what they are about."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
 
 from kepler_envs.engine.checks import check_integer
+from kepler_envs.engine.observation import Layout
+
+NO_ROW = -1
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One thing that the ids of a block are about.
+
+    Attributes:
+        name: what it is, in words.
+        table: the table of the observation whose rows it stands for; empty for a plain number or name.
+        rows: of each id of the block in order, its row in the table (or its number); NO_ROW where there is none.
+    """
+
+    name: str
+    table: str
+    rows: tuple[int, ...]
+
+
+def axes(*parts: tuple[str, str, int | Sequence[int]]) -> tuple[Axis, ...]:
+    """The axes of a block whose ids run through all combinations, the last axis fastest.
+
+    Args:
+        parts: (name, table or "", its rows: how many from 0 on, or which).
+
+        axes(("starship", "starships", 4), ("destination", "systems", 8))
+    """
+    choices = [range(rows) if isinstance(rows, int) else rows for _, _, rows in parts]
+    columns = zip(*product(*choices), strict=True)
+    return tuple(Axis(name, of, tuple(column)) for (name, of, _), column in zip(parts, columns, strict=True))
 
 
 @dataclass(frozen=True)
 class Block:
-    """``count`` ids from ``first`` on; ``text`` holds ``{}`` where the argument's label goes."""
+    """``count`` ids from ``first`` on; ``text`` holds ``{}`` where an id's label goes.
+
+    ``axes`` say what the ids are about, so that a network can look at the rows an action points at.
+    """
 
     name: str
     first: int
     count: int
     text: str
-    argument: str = ""
     labels: tuple[str, ...] = ()
+    axes: tuple[Axis, ...] = ()
 
     @property
     def ids(self) -> range:
         return range(self.first, self.first + self.count)
 
+    @property
+    def argument(self) -> str:
+        """What the ids are about, in words."""
+        return " and ".join(axis.name for axis in self.axes)
+
     def sentence(self, action: int) -> str:
         return self.text.format(self.labels[action - self.first]) if self.labels else self.text
+
+
+class Pointers(NamedTuple):
+    """The rows of tables that all ids point at, as arrays."""
+
+    block: np.ndarray
+    """int64 (A,), the block of each id."""
+    table: np.ndarray
+    """int64 (A, K), for each axis with a table the number of that table in ``tables``; NO_ROW beyond the last one."""
+    row: np.ndarray
+    """int64 (A, K), the row; NO_ROW where there is none."""
+    tables: tuple[str, ...]
+    """The tables that are pointed at."""
 
 
 class ActionSet:
@@ -41,6 +98,9 @@ class ActionSet:
                 raise ValueError(f"block {block.name} starts at {block.first}, not at {len(self._texts)}")
             if block.labels and len(block.labels) != block.count:
                 raise ValueError(f"block {block.name}: {block.count} ids but {len(block.labels)} labels")
+            for axis in block.axes:
+                if len(axis.rows) != block.count:
+                    raise ValueError(f"block {block.name}: {block.count} ids but {len(axis.rows)} rows of {axis.name}")
             self._texts += [block.sentence(action) for action in block.ids]
         self._ids = {text: action for action, text in enumerate(self._texts)}
         if len(self._ids) != len(self._texts):
@@ -63,5 +123,32 @@ class ActionSet:
 
     def block_of(self, action: int) -> Block:
         """The block an id belongs to."""
-        self.text(action)
+        check_integer("action", action, 0, len(self) - 1)
         return next(block for block in self.blocks if action in block.ids)
+
+    @cached_property
+    def pointers(self) -> Pointers:
+        """What each id points at, for learners."""
+        tables = tuple(dict.fromkeys(axis.table for block in self.blocks for axis in block.axes if axis.table))
+        most = max(sum(bool(axis.table) for axis in block.axes) for block in self.blocks)
+        number = np.full((len(self), most), NO_ROW, np.int64)
+        row = np.full((len(self), most), NO_ROW, np.int64)
+        for block in self.blocks:
+            for place, axis in enumerate(axis for axis in block.axes if axis.table):
+                number[block.ids, place] = tables.index(axis.table)
+                row[block.ids, place] = axis.rows
+        owner = np.repeat(np.arange(len(self.blocks)), [block.count for block in self.blocks])
+        return Pointers(owner, number, row, tables)
+
+    def check_against(self, layout: Layout) -> None:
+        """ValueError naming the first axis whose table or rows the observation does not have."""
+        for block in self.blocks:
+            for axis in block.axes:
+                if not axis.table:
+                    continue
+                try:
+                    rows = layout.rows(axis.table)
+                except KeyError as error:
+                    raise ValueError(f"block {block.name}, {axis.name}: {error.args[0]}") from None
+                if not all(NO_ROW <= row < rows for row in axis.rows):
+                    raise ValueError(f"block {block.name}, {axis.name}: rows outside 0..{rows - 1} of {axis.table}")

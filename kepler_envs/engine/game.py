@@ -50,6 +50,10 @@ class Reason(IntEnum):
         return format(str(self), format_spec)
 
 
+DERIVED = "derived"
+"""The option of every game that leaves out what an observation says besides facts."""
+
+
 class ComponentError(ValueError):
     """A component file (cards, map, ...) breaks a rule; the message names file, row and rule."""
 
@@ -103,6 +107,11 @@ class Option:
         raise OptionError(f"{game}: option {self.name} = {value!r} is not allowed; allowed: {self.allowed}")
 
 
+DERIVED_OPTION = Option(
+    DERIVED, True, "whether the observation has derived fields, which follow from its facts", (True, False)
+)
+
+
 @dataclass(frozen=True)
 class Verbs:
     """The compiled verbs. ``s`` is a state record, ``t`` the tables record, ``o`` the options record.
@@ -110,7 +119,7 @@ class Verbs:
     setup(s, t, o)              deal a game; ``s`` is all zero but for ``s.rng``
     legal(s, t, mask)           set the bit of each legal id in ``mask`` (uint64 words, cleared before)
     apply(s, t, action)         apply a legal id, with everything automatic behind it
-    observe(s, t, seat, out)    write every entry of the observation of ``seat``
+    observe(s, t, seat, out)    write every entry of the observation of ``seat``; where ``out`` has room for facts alone, those
     resample(s, t, seat, g)     redraw from generator ``g`` all that ``seat`` cannot know, ``s.rng`` included, and ``s.decisions`` where it tells
     returns(s, t, ranks, out)   final rewards (float32 per seat) of a finished game, each in [-1, 1]; sum 0 unless one plays alone
     ranks(s, t, out)            final ranks (int32 per seat), 1 is best, equal results share the better rank
@@ -143,12 +152,12 @@ class Game:
     Attributes:
         name: folder name and registry name (``kitten_adventurers``).
         module: the module whose ``GAME`` it is (``__name__`` there); games are pickled by it, and components.toml lies beside it.
-        version: raised when rules, numbers, ids or observation change; ``-v0`` stands for the same games for ever.
+        version: raised when rules, numbers, ids or observation change; ``-v1`` stands for the same games for ever.
         state, tables, options: aligned structured dtypes; ``state`` has STATE_FIELDS.
         nodes: enum of the values of ``state.node``.
         always_offered: nodes a seat is asked at even when only one id is legal; others are applied unasked.
         max_decisions: bound on the decisions of a game with default limits (SPEC section on bounds).
-        option_list: the options besides ``num_players``, ``components``.
+        option_list: the options besides ``num_players``, ``components``; the last is DERIVED_OPTION, which every game has.
         load_components: path or None -> tables, a read-only array of one record; raises ComponentError.
         resolve_options: (tables, num_players, checked values) -> options record array of length one; OptionError.
         actions, observation: (tables record) -> ActionSet, Layout.
@@ -202,7 +211,7 @@ class Game:
 
     @property
     def id(self) -> str:
-        """``kitten_adventurers-v0``."""
+        """``kitten_adventurers-v1``."""
         return f"{self.name}-v{self.version}"
 
     @cached_property
@@ -303,7 +312,7 @@ def make_game(
         nodes=state.Node,
         always_offered=always_offered,
         max_decisions=max_decisions,
-        option_list=option_list,
+        option_list=(*option_list, DERIVED_OPTION),
         verbs=Verbs(
             setup=setup.setup,
             legal=rules.legal,
@@ -359,7 +368,7 @@ class Configuration:
         self.tables.flags.writeable = False
         self.options.flags.writeable = False
         self.actions = game.actions if components is None else game.make_actions(self.tables[0])
-        self.observation = game.observation if components is None else game.make_observation(self.tables[0])
+        self.observation = self._layout(game.observation if components is None else game.make_observation(self.tables[0]))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild_configuration, (
@@ -369,6 +378,9 @@ class Configuration:
             self.values,
             self.tables.tobytes(),
         )
+
+    def _layout(self, whole: Layout) -> Layout:
+        return whole if self.values[DERIVED] else whole.facts
 
     @cached_property
     def components_digest(self) -> str:
@@ -445,7 +457,7 @@ def _rebuild_configuration(
     configuration.tables.flags.writeable = False
     configuration.options.flags.writeable = False
     configuration.actions = game.make_actions(configuration.tables[0])
-    configuration.observation = game.make_observation(configuration.tables[0])
+    configuration.observation = configuration._layout(game.make_observation(configuration.tables[0]))
     return configuration
 
 

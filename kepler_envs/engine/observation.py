@@ -1,10 +1,14 @@
-"""One flat integer vector, and the named pieces it is made of.
+"""One flat integer vector, and the tables of entities it is made of.
 
 The vector is what kernels write; a :class:`Layout` says what each entry means. Everything that has to know the
-meaning (docs tables, the pretty-printer, the learner's preprocessing, tests) reads it from here.
+meaning (docs tables, the pretty-printer, networks, tests) reads it from here.
 
     layout = game.observation
-    hand = layout["own_hand"].view(vector)      # a view, no copy; works on batches (..., size) too
+    planets = layout.tables["planets"]               # rows and fields of one kind of entity
+    owner = layout["planets.owner"].view(vector)     # (rows,), a view, no copy; works on batches (..., size) too
+
+Facts come first, what can be computed from them after: ``layout.facts`` is the layout of an observation without derived fields, and such an
+observation is the beginning of the whole one.
 """
 
 from __future__ import annotations
@@ -14,18 +18,26 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-COUNT, FLAG, CATEGORY, ONE_HOT, PLANE = "count", "flag", "category", "one-hot", "plane"
-KINDS = (COUNT, FLAG, CATEGORY, ONE_HOT, PLANE)
+NUMBER, COUNT, FLAG, LABEL, REFERENCE = "number", "count", "flag", "label", "reference"
+KINDS = (NUMBER, COUNT, FLAG, LABEL, REFERENCE)
+
+DTYPE = np.dtype(np.int16)
+"""Of an observation."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A named part of the vector.
+    """A field of a table: the same thing about each of its rows.
 
-    ``shape`` and ``strides`` (in entries) place it: entry (i, j) lies at ``offset + i*strides[0] + j*strides[1]``, so a
-    column of a table is a piece too. ``low`` and ``high`` are inclusive. ``kind`` is one of ``count``, ``flag``,
-    ``category`` (``low..high`` are labels, 0 often meaning none), ``one-hot`` (the last axis holds at most a single 1) and ``plane``
-    (axes: plane, row, column). ``scale`` is what a count is divided by for a network (``high`` unless told).
+    ``shape`` (its first axis is the rows) and ``strides`` (in entries) place it: entry (i, j) lies at
+    ``offset + i*strides[0] + j*strides[1]``. ``low`` and ``high`` are inclusive. ``kind`` is one of
+
+    * ``number``: a quantity, which may be below 0; ``count``: how many there are of something, where 0 or not is a fact of its own;
+    * ``flag``: 1 for yes; ``label``: ``low..high`` are names without an order, 0 often meaning none;
+    * ``reference``: 0 for none, else 1 + a row of the table ``of``.
+
+    ``scale`` is what a number or count is divided by for a network (the larger bound unless told). ``derived``: it follows from other
+    pieces, the rules and the components.
     """
 
     name: str
@@ -37,11 +49,23 @@ class Piece:
     kind: str
     meaning: str
     scale: float
+    of: str = ""
+    derived: bool = False
 
     @property
     def size(self) -> int:
         """Number of entries."""
         return int(np.prod(self.shape, dtype=int))
+
+    @property
+    def table(self) -> str:
+        """The table it is a field of."""
+        return self.name.partition(".")[0]
+
+    @property
+    def field(self) -> str:
+        """Its name within the table."""
+        return self.name.partition(".")[2]
 
     def indices(self) -> np.ndarray:
         """The piece's positions in the vector, an int64 array of ``shape``."""
@@ -71,7 +95,7 @@ def piece(
     low: int = 0,
     scale: float | None = None,
 ) -> Piece:
-    """A piece without a place; :class:`Layout` and :func:`table` give it one."""
+    """A field without a place; :func:`table` gives it one. ``shape`` is that of one row."""
     if kind not in KINDS:
         raise ValueError(f"piece {name!r}: kind {kind!r} is not one of {', '.join(KINDS)}")
     if low > high:
@@ -81,59 +105,133 @@ def piece(
     return Piece(name, -1, full_shape, strides, low, high, kind, meaning, float(scale or max(abs(low), high) or 1))
 
 
+def reference(name: str, of: str, meaning: str, *, shape: int | tuple[int, ...] = ()) -> Piece:
+    """A field that names rows of the table ``of``: 0 for none, else 1 + the row."""
+    return replace(piece(name, REFERENCE, 0, meaning, shape=shape), of=of)
+
+
+@dataclass(frozen=True)
+class Block:
+    """``rows`` equal records one after the other, which :class:`Layout` places."""
+
+    name: str
+    rows: int
+    fields: tuple[Piece, ...]
+    derived: bool
+
+
+def table(name: str, rows: int, fields: Sequence[Piece], *, derived: bool = False) -> Block:
+    """``rows`` entities with the given fields, for example one row a seat; facts of the game as a whole are a table of one row.
+
+    A table's derived fields are a second block of the same name, with as many rows.
+    """
+    return Block(name, rows, tuple(replace(field, derived=derived) for field in fields), derived)
+
+
+@dataclass(frozen=True, eq=False)
+class FixedTable:
+    """Entities that are the same in all games of a component file, so that they are no part of the vector: the places of a map.
+
+    ``values`` is int16 (rows, entries of a row), read-only; the offsets of ``fields`` are columns of it.
+    """
+
+    name: str
+    fields: tuple[Piece, ...]
+    values: np.ndarray
+
+    @property
+    def rows(self) -> int:
+        """How many entities."""
+        return len(self.values)
+
+
+def fixed_table(name: str, fields: Sequence[Piece], values: np.ndarray) -> FixedTable:
+    """A table that lies outside of the vector; ValueError if ``values`` have other columns than ``fields``, or are out of their bounds."""
+    placed, offset = [], 0
+    for field in fields:
+        full = replace(field, name=f"{name}.{field.name}", offset=offset)
+        column = values[:, offset : offset + full.size]
+        if column.shape[1] == full.size and not ((column >= full.low) & (column <= full.high)).all():
+            raise ValueError(f"table {name!r}: {field.name} is not everywhere in {full.low}..{full.high}")
+        placed.append(full)
+        offset += full.size
+    if values.shape[1:] != (offset,):
+        raise ValueError(f"table {name!r}: the fields have {offset} entries, the values {values.shape[1:]}")
+    kept = values.astype(DTYPE)
+    kept.flags.writeable = False
+    return FixedTable(name, tuple(placed), kept)
+
+
 @dataclass(frozen=True)
 class Table:
-    """``rows`` equal records one after the other; each field becomes a piece named ``table.field``."""
+    """One kind of entity in a layout: how many rows, and the pieces that are its fields, facts first."""
 
     name: str
     rows: int
     fields: tuple[Piece, ...]
 
 
-def table(name: str, rows: int, fields: Sequence[Piece]) -> Table:
-    """A block of ``rows`` records with the given fields, for example one row a seat."""
-    return Table(name, rows, tuple(fields))
-
-
 class Layout:
-    """The pieces of an observation, in the order of the vector.
+    """The tables of an observation, in the order of the vector.
 
     Args:
-        parts: pieces and tables; they follow one another without gaps.
-        dtype: the vector's integer type.
+        blocks: tables, which follow one another without gaps; those that are derived come last.
+        fixed: tables outside of the vector, which references and actions may name.
+
+    Attributes:
+        size: entries of the vector. pieces: all fields by name (``table.field``). tables: by name. fixed: by name.
+        low, high: int16 (size,), bounds of each entry.
+
+    Raises:
+        ValueError: two fields of one name, bounds that the vector's type does not hold, derived blocks before others or with other rows
+            than the facts of the same name, references to a table that is not there.
     """
 
-    def __init__(self, parts: Sequence[Piece | Table], dtype: np.dtype | type = np.int16) -> None:
-        self.dtype = np.dtype(dtype)
+    def __init__(self, blocks: Sequence[Block], fixed: Sequence[FixedTable] = ()) -> None:
+        self._blocks = tuple(blocks)
+        self.dtype = DTYPE
+        self.fixed = {one.name: one for one in fixed}
         self.pieces: dict[str, Piece] = {}
+        self._rows: dict[str, int] = {one.name: one.rows for one in fixed}
+        for block in blocks:
+            if self._rows.setdefault(block.name, block.rows) != block.rows:
+                raise ValueError(f"table {block.name!r} has {self._rows[block.name]} rows and {block.rows}")
         offset = 0
-        for part in parts:
-            if isinstance(part, Table):
-                offset = self._place_table(part, offset)
-            else:
-                self._add(replace(part, offset=offset))
-                offset += part.size
+        for before, block in zip((None, *blocks), blocks, strict=False):
+            if before is not None and before.derived and not block.derived:
+                raise ValueError(f"table {block.name!r} comes after derived fields; facts come first")
+            offset = self._place(block, offset)
         self.size = offset
         self.low, self.high = self._bounds()
+        names = dict.fromkeys(block.name for block in blocks)
+        self.tables = {
+            name: Table(name, self._rows[name], tuple(found for found in self if found.table == name)) for name in names
+        }
 
-    def _place_table(self, part: Table, offset: int) -> int:
-        width = sum(field.size for field in part.fields)
-        for field in part.fields:
+    def _place(self, block: Block, offset: int) -> int:
+        width = sum(field.size for field in block.fields)
+        for field in block.fields:
             self._add(
                 replace(
                     field,
-                    name=f"{part.name}.{field.name}",
+                    name=f"{block.name}.{field.name}",
                     offset=offset,
-                    shape=(part.rows, *field.shape),
+                    shape=(block.rows, *field.shape),
                     strides=(width, *field.strides),
                 )
             )
             offset += field.size
-        return offset + (part.rows - 1) * width
+        return offset + (block.rows - 1) * width
 
     def _add(self, placed: Piece) -> None:
         if placed.name in self.pieces:
             raise ValueError(f"two pieces are named {placed.name!r}")
+        if placed.kind == REFERENCE:
+            if placed.of not in self._rows:
+                raise ValueError(
+                    f"piece {placed.name!r} refers to no table {placed.of!r}; there are: {', '.join(self._rows)}"
+                )
+            placed = replace(placed, high=self._rows[placed.of], scale=float(self._rows[placed.of]))
         limits = np.iinfo(self.dtype)
         if placed.low < limits.min or placed.high > limits.max:
             raise ValueError(f"piece {placed.name!r}: {placed.low}..{placed.high} does not fit {self.dtype}")
@@ -156,6 +254,25 @@ class Layout:
 
     def __len__(self) -> int:
         return len(self.pieces)
+
+    @property
+    def facts(self) -> Layout:
+        """The layout without derived fields: the beginning of this one."""
+        return Layout([block for block in self._blocks if not block.derived], tuple(self.fixed.values()))
+
+    def rows(self, name: str) -> int:
+        """The rows of a table, a fixed one included; KeyError."""
+        try:
+            return self._rows[name]
+        except KeyError:
+            raise KeyError(f"no table {name!r}; there are: {', '.join(self._rows)}") from None
+
+    def begin(self, name: str, *, derived: bool = False) -> tuple[int, int]:
+        """(first entry, entries of a row) of a table's facts, or of its derived fields: where a kernel writes; KeyError."""
+        for found in self:
+            if found.table == name and found.derived == derived:
+                return found.offset, found.strides[0]
+        raise KeyError(f"no {'derived fields' if derived else 'facts'} of a table {name!r}")
 
     def names(self, vector: np.ndarray) -> dict[str, np.ndarray]:
         """Every piece of ``vector`` (..., size) by name, as views."""

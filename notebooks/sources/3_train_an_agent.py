@@ -27,7 +27,7 @@ plt.rcParams.update({"figure.figsize": (7, 3), "figure.dpi": 80, "axes.spines.to
 # %%
 import gymnasium
 
-env = gymnasium.make("kepler/race_to_kepler-v0", num_players=2)
+env = gymnasium.make("kepler/race_to_kepler-v1", num_players=2)
 observation, info = env.reset(seed=1)
 paid = []
 over = False

@@ -13,7 +13,7 @@ import kepler_envs
 from kepler_envs import bots
 from kepler_envs.adapters.gym import SeatEnv, make_seat
 
-GAME = "kepler/kitten_adventurers-v0"
+GAME = "kepler/kitten_adventurers-v1"
 
 
 def play(env: gymnasium.Env, seed: int, choose=None) -> tuple[list[int], float, dict]:

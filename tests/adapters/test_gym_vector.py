@@ -15,7 +15,7 @@ from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 import kepler_envs
 from kepler_envs.adapters.gym_vector import SeatVectorEnv, make_seats
 
-GAME = "kepler/kitten_adventurers-v0"
+GAME = "kepler/kitten_adventurers-v1"
 QUICK = {"num_players": 2, "quest_size": 1}
 
 
@@ -209,7 +209,7 @@ def test_pictures_of_every_row(mode):
 
 def test_a_game_of_one_seat():
     """Nobody else plays there."""
-    ours, sync = side_by_side("kepler/kepler_3042-v0", 2, num_players=1)
+    ours, sync = side_by_side("kepler/kepler_3042-v1", 2, num_players=1)
     compare(ours, sync, 1, 20)
 
 

@@ -56,7 +56,7 @@ def test_a_run_writes_what_it_says(finished):
             low, mean, high = (float(row[f"{name}_{opponent}"]) for name in ("low", "win_rate", "high"))
             assert 0 <= low <= mean <= high <= 1 and int(row[f"games_{opponent}"]) == 8
     description = json.loads((finished.out / "last.json").read_text())
-    assert description["game"] == "kitten_adventurers-v0"
+    assert description["game"] == "kitten_adventurers-v1"
     assert description["options"]["quest_size"] == 2 and "shaping" not in description["options"]
     assert description["training"]["learning_rate"] == TINY.learning_rate
     assert description["results"]["steps"] == STEPS

@@ -202,7 +202,7 @@ def test_other_games_players_and_options_are_refused(finished, folder):
         bots.load("tiny-v0", kepler_envs.load_game("kitten_adventurers").configure(3, quest_size=2))
     with pytest.raises(BotError, match="option quest_size is 2, here 4"):
         bots.load("tiny-v0", kepler_envs.load_game("kitten_adventurers").configure(2, quest_size=4))
-    with pytest.raises(BotError, match="game is 'kitten_adventurers-v0', here 'ad_astra-v0'"):
+    with pytest.raises(BotError, match="game is 'kitten_adventurers-v1', here 'ad_astra-v1'"):
         bots.load(NAME, kepler_envs.load_game("ad_astra").configure(4))
 
 

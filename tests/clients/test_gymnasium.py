@@ -14,7 +14,7 @@ from gymnasium.utils.env_checker import check_env
 
 import kepler_envs
 
-GAME = "kepler/kitten_adventurers-v0"
+GAME = "kepler/kitten_adventurers-v1"
 SHORT = {"num_players": 2, "quest_size": 1}
 
 

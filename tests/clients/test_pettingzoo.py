@@ -37,7 +37,7 @@ def test_its_checks(name):
 
 
 def test_its_benchmark(capsys):
-    performance_benchmark(pettingzoo.make("aec", "kepler/kitten_adventurers-v0"))
+    performance_benchmark(pettingzoo.make("aec", "kepler/kitten_adventurers-v1"))
     assert "turns per second" in capsys.readouterr().out.lower()
 
 
@@ -45,7 +45,7 @@ def test_an_environment_that_is_not_parallel_says_so():
     from pettingzoo.utils.conversions import aec_to_parallel
 
     with pytest.raises(AssertionError, match="is_parallelizable"):
-        aec_to_parallel(pettingzoo.make("aec", "kepler/kitten_adventurers-v0"))
+        aec_to_parallel(pettingzoo.make("aec", "kepler/kitten_adventurers-v1"))
 
 
 OLD = """

@@ -37,5 +37,5 @@ def test_its_wrapper_plays_games(name, mask_in):
 
 
 def test_gymnasium_through_torchrl():
-    env = GymEnv("kepler/kitten_adventurers-v0", num_players=2, quest_size=1)
+    env = GymEnv("kepler/kitten_adventurers-v1", num_players=2, quest_size=1)
     assert env.rollout(5)["observation"].shape[-1] == kepler_envs.load_game("kitten_adventurers").observation.size

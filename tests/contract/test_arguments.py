@@ -122,4 +122,4 @@ def test_a_configuration_names_what_is_not_the_default(tmp_path) -> None:
     own = tmp_path / "own.toml"
     own.write_text((game.scope.folders[1] / "components.toml").read_text())
     config = game.configure(3, own, quest_size=5)
-    assert repr(config) == f"<Configuration kitten_adventurers-v0, 3 players, quest_size=5, components='{own}'>"
+    assert repr(config) == f"<Configuration kitten_adventurers-v1, 3 players, quest_size=5, components='{own}'>"

@@ -1,4 +1,4 @@
-"""Named pieces of a flat vector."""
+"""Tables of entities in a flat vector."""
 
 from __future__ import annotations
 
@@ -6,14 +6,22 @@ import numpy as np
 import pytest
 
 from kepler_envs.engine.observation import (
-    CATEGORY,
     COUNT,
     FLAG,
-    ONE_HOT,
-    PLANE,
+    LABEL,
+    NUMBER,
+    REFERENCE,
     Layout,
+    fixed_table,
     piece,
+    reference,
     table,
+)
+
+PLACES = fixed_table(
+    "places",
+    [piece("zone", LABEL, 2, "where"), piece("at", NUMBER, 9, "row and column", shape=2)],
+    np.array([[0, 1, 1], [1, 2, 1], [2, 9, 9], [0, 3, 3]]),
 )
 
 
@@ -21,24 +29,62 @@ from kepler_envs.engine.observation import (
 def layout() -> Layout:
     return Layout(
         [
-            piece("phase", CATEGORY, 3, "the phase"),
-            piece("hand", COUNT, 7, "cards by type", shape=4),
+            table("game", 1, [piece("phase", LABEL, 3, "the phase"), piece("hand", COUNT, 7, "by type", shape=4)]),
             table("seats", 3, [piece("here", FLAG, 1, "taken"), piece("lanes", COUNT, 9, "cards", shape=2)]),
-            piece("map", PLANE, 5, "two planes", shape=(2, 2, 3), low=-5),
-            piece("colour", ONE_HOT, 1, "one of three", shape=3),
-        ]
+            table("ships", 2, [reference("seat", "seats", "whose"), reference("place", "places", "where")]),
+            table("seats", 3, [piece("lead", NUMBER, 5, "ahead of all", low=-5)], derived=True),
+        ],
+        [PLACES],
     )
 
 
 def test_places(layout: Layout) -> None:
-    assert layout.size == 1 + 4 + 9 + 12 + 3
-    assert layout["phase"].indices() == 0
-    assert layout["hand"].indices().tolist() == [1, 2, 3, 4]
+    assert layout.size == 5 + 9 + 4 + 3
+    assert layout["game.phase"].indices().tolist() == [0]
+    assert layout["game.hand"].indices().tolist() == [[1, 2, 3, 4]]
     assert layout["seats.here"].indices().tolist() == [5, 8, 11]
     assert layout["seats.lanes"].indices().tolist() == [[6, 7], [9, 10], [12, 13]]
-    assert layout["map"].indices().tolist() == np.arange(14, 26).reshape(2, 2, 3).tolist()
-    assert [found.name for found in layout] == ["phase", "hand", "seats.here", "seats.lanes", "map", "colour"]
-    assert len(layout) == 6
+    assert layout["ships.place"].indices().tolist() == [15, 17]
+    assert layout["seats.lead"].indices().tolist() == [18, 19, 20]
+    assert len(layout) == 7
+    assert layout.begin("seats") == (5, 3) and layout.begin("seats", derived=True) == (18, 1)
+
+
+def test_tables_hold_facts_and_what_is_derived(layout: Layout) -> None:
+    assert list(layout.tables) == ["game", "seats", "ships"]
+    seats = layout.tables["seats"]
+    assert seats.rows == 3 and [found.field for found in seats.fields] == ["here", "lanes", "lead"]
+    assert [found.derived for found in seats.fields] == [False, False, True]
+    assert layout["seats.lead"].table == "seats"
+    assert layout.rows("seats") == 3 and layout.rows("places") == 4
+    with pytest.raises(KeyError, match="no table 'decks'; there are: places, game, seats, ships"):
+        layout.rows("decks")
+    with pytest.raises(KeyError, match="no derived fields of a table 'ships'"):
+        layout.begin("ships", derived=True)
+
+
+def test_facts_alone_are_the_beginning(layout: Layout) -> None:
+    facts = layout.facts
+    assert facts.size == 18
+    assert [found.name for found in facts] == [found.name for found in layout if not found.derived]
+    for found in facts:
+        assert found.indices().tolist() == layout[found.name].indices().tolist()
+
+
+def test_references_are_bounded_by_the_rows_of_their_table(layout: Layout) -> None:
+    assert layout["ships.seat"].kind == REFERENCE
+    assert (layout["ships.seat"].of, layout["ships.seat"].high) == ("seats", 3)
+    assert (layout["ships.place"].of, layout["ships.place"].high) == ("places", 4)
+    assert layout.high[14:18].tolist() == [3, 4, 3, 4]
+
+
+def test_fixed_tables_are_no_part_of_the_vector() -> None:
+    assert PLACES.rows == 4 and PLACES.values.dtype == np.int16 and not PLACES.values.flags.writeable
+    assert [(found.name, found.offset, found.size) for found in PLACES.fields] == [("places.zone", 0, 1), ("places.at", 1, 2)]
+    with pytest.raises(ValueError, match="zone is not everywhere in 0..2"):
+        fixed_table("places", [piece("zone", LABEL, 2, "")], np.array([[3]]))
+    with pytest.raises(ValueError, match=r"the fields have 1 entries, the values \(2,\)"):
+        fixed_table("places", [piece("zone", LABEL, 2, "")], np.array([[1, 1]]))
 
 
 def test_views_share_memory(layout: Layout) -> None:
@@ -48,9 +94,9 @@ def test_views_share_memory(layout: Layout) -> None:
     batch = np.arange(2 * layout.size).reshape(2, layout.size)
     lanes = layout["seats.lanes"].view(batch)
     assert lanes.shape == (2, 3, 2) and lanes[1, 2, 0] == layout.size + 12
-    assert layout["phase"].view(batch).shape == (2,)
+    assert layout["game.phase"].view(batch).shape == (2, 1)
     strided = np.arange(4 * layout.size).reshape(2, 2 * layout.size)[:, ::2]
-    assert layout["hand"].view(strided)[0].tolist() == [2, 4, 6, 8]
+    assert layout["game.hand"].view(strided)[0].tolist() == [[2, 4, 6, 8]]
     named = layout.names(vector)
     assert set(named) == {found.name for found in layout} and named["seats.lanes"][1, 1] == 7
 
@@ -58,30 +104,38 @@ def test_views_share_memory(layout: Layout) -> None:
 def test_bounds(layout: Layout) -> None:
     assert layout.low.dtype == layout.high.dtype == np.int16
     assert layout.high[:8].tolist() == [3, 7, 7, 7, 7, 1, 9, 9]
-    assert set(layout.low[14:26].tolist()) == {-5} and set(layout.high[14:26].tolist()) == {5}
-    assert layout["hand"].scale == 7 and layout["map"].scale == 5
+    assert set(layout.low[18:].tolist()) == {-5} and set(layout.high[18:].tolist()) == {5}
+    assert layout["game.hand"].scale == 7 and layout["seats.lead"].scale == 5
     assert piece("x", COUNT, 100, "", scale=10).scale == 10
     assert piece("x", COUNT, 0, "").scale == 1
 
 
 def test_entries_have_names(layout: Layout) -> None:
-    assert layout.entry(0) == "phase"
-    assert layout.entry(3) == "hand[2]"
+    assert layout.entry(0) == "game.phase[0]"
+    assert layout.entry(3) == "game.hand[0][2]"
     assert layout.entry(10) == "seats.lanes[1][1]"
-    assert layout.entry(25) == "map[1][1][2]"
+    assert layout.entry(20) == "seats.lead[2]"
     assert len({layout.entry(index) for index in range(layout.size)}) == layout.size
-    with pytest.raises(IndexError, match="outside 0..28"):
-        layout.entry(29)
+    with pytest.raises(IndexError, match="outside 0..20"):
+        layout.entry(21)
 
 
 def test_mistakes() -> None:
-    with pytest.raises(KeyError, match="no piece 'hnd'; there are: hand"):
-        Layout([piece("hand", COUNT, 7, "")])["hnd"]
-    with pytest.raises(ValueError, match="two pieces are named 'hand'"):
-        Layout([piece("hand", COUNT, 7, ""), piece("hand", COUNT, 7, "")])
+    hand = piece("hand", COUNT, 7, "")
+    one = table("game", 1, [hand])
+    with pytest.raises(KeyError, match=r"no piece 'hnd'; there are: game\.hand"):
+        Layout([one])["hnd"]
+    with pytest.raises(ValueError, match=r"two pieces are named 'game\.hand'"):
+        Layout([one, one])
     with pytest.raises(ValueError, match="0..40000 does not fit int16"):
-        Layout([piece("hand", COUNT, 40_000, "")])
-    with pytest.raises(ValueError, match="kind 'number' is not one of count, flag"):
-        piece("hand", "number", 7, "")
+        Layout([table("game", 1, [piece("hand", COUNT, 40_000, "")])])
+    with pytest.raises(ValueError, match="kind 'plane' is not one of number, count, flag, label, reference"):
+        piece("hand", "plane", 7, "")
     with pytest.raises(ValueError, match="low 3 is above high 2"):
         piece("hand", COUNT, 2, "", low=3)
+    with pytest.raises(ValueError, match=r"'game\.seat' refers to no table 'seats'; there are: game"):
+        Layout([table("game", 1, [reference("seat", "seats", "")])])
+    with pytest.raises(ValueError, match="table 'game' has 1 rows and 2"):
+        Layout([one, table("game", 2, [piece("lead", NUMBER, 1, "")], derived=True)])
+    with pytest.raises(ValueError, match="table 'seats' comes after derived fields; facts come first"):
+        Layout([one, table("game", 1, [piece("lead", NUMBER, 1, "")], derived=True), table("seats", 1, [hand])])

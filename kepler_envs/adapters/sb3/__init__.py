@@ -2,7 +2,7 @@
 
 Two ways to learn:
 
-    batch = kepler_envs.make_batch("kitten_adventurers-v0", num_envs=64, num_players=4, seed=0)
+    batch = kepler_envs.make_batch("kitten_adventurers-v1", num_envs=64, num_players=4, seed=0)
     layout = batch.config.observation
 
     env = SeatVecEnv(batch)                                     # one learner a game, others play uniformly

@@ -1,8 +1,22 @@
-"""What a trained network looks like, and the arrays it is made of."""
+"""What a trained network computes, and the arrays it is made of.
+
+A network looks at the tables of an observation (:class:`~kepler_envs.engine.inputs.ObservationInputs`). With x the inputs of a row:
+
+* **row**: what it says of a row of table T by itself, a vector of ``rows`` numbers:
+  ``q = row[r] + encoder x``; for each reference of this row ``q += to [x of the row referred to, 1]``, and for each row that refers to this one
+  ``q += back [x of that row, 1]`` (of a table of one row only the 1);
+* **context**: ``first = relu(bias + sum of flat over all rows + sum over tables of more than one row of pool (mean over rows of relu(q)))``;
+  the policy's ``hidden`` layers make ``c`` of it, those of the value ``v``, each layer followed by relu;
+* **logit** of an action: ``actions[a] . c + bias[a]``, and where it points at rows ``+ out . relu(context c + bias + sum over its axes of axes * q)``
+  with its block's own ``out``, ``context``, ``bias``, ``axes``;
+* **values**: ``values v + bias``, the returns it expects for all seats, the observing one first, then clockwise.
+
+With ``rows`` 0 there are no rows by themselves: a flat network.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,82 +24,57 @@ import numpy as np
 
 from kepler_envs.engine.actions import ActionSet
 from kepler_envs.engine.game import Configuration
-from kepler_envs.engine.inputs import (
-    EMBEDDING,
-    Anchor,
-    AnchoredActions,
-    AnchorInputs,
-    PieceInputs,
-    PlaneInputs,
-    choose_inputs,
-)
+from kepler_envs.engine.inputs import Join, ObservationInputs, TableInputs
 from kepler_envs.engine.observation import Layout
 
 Weights = Mapping[str, np.ndarray]
-"""Arrays by the names that PyTorch gives them in :class:`kepler_envs.adapters.sb3.PiecePolicy`, each only once."""
+"""Arrays by the names that PyTorch gives them in :class:`kepler_envs.adapters.pytorch.PieceNetwork`."""
 
 
 @dataclass(frozen=True)
 class NetworkShape:
-    """A network: outputs of the first layer and of each further layer of policy and value, pieces that are no inputs, an anchor,
-    channels of convolutions over planes, the planes whose values are labels, and how many seats it sees (None: those of the
-    game; a network for several player counts sees those of the largest)."""
+    """Outputs of the first layer, of the further layers of policy and value, and of what is said of a row."""
 
-    width: int
-    hidden: tuple[int, ...]
-    leave_out: tuple[str, ...] = ()
-    anchor: Anchor | None = None
-    channels: tuple[int, ...] = ()
-    label_planes: tuple[str, ...] = ()
-    seats: int | None = None
+    width: int = 128
+    hidden: tuple[int, ...] = (128,)
+    rows: int = 32
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> NetworkShape:
         """What ``dataclasses.asdict`` made of one."""
-        values = {name: _tuples(value) for name, value in saved.items()}
-        if values.get("anchor") is not None:
-            values["anchor"] = Anchor(**{name: _tuples(value) for name, value in values["anchor"].items()})
-        return cls(**values)
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in saved.items()})
 
     def inputs(self, config: Configuration) -> NetworkInputs:
         """Its inputs in games of ``config``."""
-        seats = self.seats or config.num_players
-        return NetworkInputs(config.observation, config.actions, len(config.actions), self, seats)
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(_tuples(item) for item in value) if isinstance(value, (list, tuple)) else value
+        return NetworkInputs(config.observation, config.actions, config.game.max_players, self)
 
 
 class NetworkInputs:
-    """Which entries of an observation go where in a network.
+    """Which tables, references and actions a network deals with.
 
     Args:
-        layout: of the game. actions: its actions, if some of them lie at places of an anchor. num_actions: how many there are.
-        shape: of the network.
-        seats: those whose entries it sees; None: all.
+        layout, actions: of the game. seats: the most that play it. shape: of the network.
 
     Attributes:
-        pieces: its plain inputs. planes: those of its convolutions, None without. anchored, anchored_actions: what is seen from an anchor,
-            and the actions that lie there, None without.
-
-    Raises:
-        ValueError: pieces, planes or blocks of actions that the game does not have.
+        tables: all tables. rows_of: names of those whose rows it looks at by themselves: of more than one row, or pointed at, or referred to.
+        pooled: of these, those in the vector with more than one row. joins: references between them.
+        heads: (name of a block, how many of its axes are tables), of blocks that point at rows.
     """
 
-    def __init__(
-        self, layout: Layout, actions: ActionSet | None, num_actions: int, shape: NetworkShape, seats: int | None
-    ) -> None:
-        self.shape = shape
-        self.num_actions = num_actions
-        left_out, planes, labelled = choose_inputs(layout, seats, shape.leave_out, shape.channels, shape.label_planes)
-        self.planes = PlaneInputs(planes, labelled) if planes or labelled else None
-        self.pieces = PieceInputs(layout, left_out)
-        anchor = shape.anchor
-        self.anchored = AnchorInputs(layout, anchor) if anchor is not None else None
-        self.anchored_actions: AnchoredActions | None = None
-        if anchor is not None and anchor.actions and actions is not None:
-            self.anchored_actions = AnchoredActions(layout, anchor, actions)
+    def __init__(self, layout: Layout, actions: ActionSet, seats: int, shape: NetworkShape) -> None:
+        self.layout, self.actions, self.seats, self.shape = layout, actions, seats, shape
+        whole = ObservationInputs(layout)
+        self.tables: dict[str, TableInputs] = whole.tables
+        self.rows_of: list[str] = []
+        self.pooled: list[str] = []
+        self.joins: list[Join] = []
+        self.heads: list[tuple[str, int]] = []
+        if shape.rows:
+            self.rows_of = list(self.tables)
+            self.pooled = [name for name, one in self.tables.items() if one.entries is not None and one.rows > 1]
+            self.joins = whole.joins
+            counts = [(block.name, sum(bool(axis.table) for axis in block.axes)) for block in actions.blocks]
+            self.heads = [(name, count) for name, count in counts if count]
 
     def check(self, weights: Weights) -> None:
         """ValueError naming the first array that is missing, has another shape, or has no place in this network."""
@@ -101,38 +90,34 @@ class NetworkInputs:
 
     def expected_shapes(self) -> dict[str, tuple[int, ...]]:
         """The shape of each array of weights by its name."""
-        width, first = self.shape.width, "features_extractor."
-        shapes: dict[str, tuple[int, ...]] = {
-            f"{first}pieces.rows": (self.pieces.rows, width),
-            f"{first}pieces.linear.weight": (width, self.pieces.dense),
-            f"{first}pieces.linear.bias": (width,),
-        }
-        if self.planes is not None:
-            shapes |= {f"{first}planes.{name}": size for name, size in _plane_shapes(self.planes, self.shape).items()}
-        if self.anchored is not None:
-            shapes[f"{first}anchored.linear.weight"] = (width, self.anchored.columns.shape[1])
-            shapes[f"{first}anchored.rows"] = (self.anchored.rows, width)
-        for side in ("policy_net", "value_net"):
-            sizes = (width, *self.shape.hidden)
+        return dict(self._shapes())
+
+    def _shapes(self) -> Iterator[tuple[str, tuple[int, ...]]]:
+        width, rows, tables = self.shape.width, self.shape.rows, self.tables
+        yield "first.bias", (width,)
+        for name, one in tables.items():
+            if one.entries is not None:
+                yield f"tables.{name}.flat", (one.rows * one.size, width)
+        for name in self.rows_of:
+            yield f"tables.{name}.encoder", (tables[name].size, rows)
+            yield f"tables.{name}.row", (tables[name].rows, rows)
+        for name in self.pooled:
+            yield f"tables.{name}.pool", (rows, width)
+        for join in self.joins:
+            back = 1 if tables[join.table].rows == 1 else tables[join.table].size + 1
+            yield f"joins.{join.name}.to", (tables[join.of].size + 1, rows)
+            yield f"joins.{join.name}.back", (back, rows)
+        sizes = (width, *self.shape.hidden)
+        for side in ("policy", "value"):
             for number, (before, after) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
-                shapes[f"mlp_extractor.{side}.{2 * number}.weight"] = (after, before)
-                shapes[f"mlp_extractor.{side}.{2 * number}.bias"] = (after,)
-        features = (width, *self.shape.hidden)[-1]
-        shapes |= {"action_net.weight": (self.num_actions, features), "action_net.bias": (self.num_actions,)}
-        shapes |= {"value_net.weight": (1, features), "value_net.bias": (1,)}
-        if self.anchored_actions is not None:
-            shapes["anchor_net.linear.weight"] = (self.anchored_actions.rows, features)
-        return shapes
-
-
-def _plane_shapes(planes: PlaneInputs, shape: NetworkShape) -> dict[str, tuple[int, ...]]:
-    shapes: dict[str, tuple[int, ...]] = {}
-    if planes.rows:
-        shapes["labels.weight"] = (planes.rows, EMBEDDING)
-    before = planes.channels
-    for number, channels in enumerate(shape.channels):
-        shapes[f"convolutions.{2 * number}.weight"] = (channels, before, 3, 3)
-        shapes[f"convolutions.{2 * number}.bias"] = (channels,)
-        before = channels
-    shapes["linear.weight"] = (shape.width, before * planes.size)
-    return shapes
+                yield f"{side}.{number}.weight", (after, before)
+                yield f"{side}.{number}.bias", (after,)
+        for block, axes in self.heads:
+            yield f"heads.{block}.context", (rows, sizes[-1])
+            yield f"heads.{block}.bias", (rows,)
+            yield f"heads.{block}.axes", (axes, rows)
+            yield f"heads.{block}.out", (rows,)
+        yield "actions.weight", (len(self.actions), sizes[-1])
+        yield "actions.bias", (len(self.actions),)
+        yield "values.weight", (self.seats, sizes[-1])
+        yield "values.bias", (self.seats,)

@@ -98,7 +98,7 @@ def campaign_result(state: np.void, tables: np.void, points: int, objectives_don
 GAME = make_game(
     __name__,
     title="Kepler-3042",
-    version=0,
+    version=1,
     default_players=2,
     max_decisions=4096,
     option_list=OPTION_LIST,

@@ -60,7 +60,7 @@ def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
 GAME = make_game(
     __name__,
     title="Kepler Run",
-    version=0,
+    version=1,
     default_players=4,
     max_decisions=435,
     option_list=OPTION_LIST,

@@ -90,7 +90,7 @@ def end_reason(state: np.void) -> EndReason:
 GAME = make_game(
     __name__,
     title="Kitten Adventurers",
-    version=0,
+    version=1,
     default_players=4,
     always_offered=(Node.PLAY,),
     max_decisions=3200,

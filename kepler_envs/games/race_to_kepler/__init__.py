@@ -67,7 +67,7 @@ def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
 GAME = make_game(
     __name__,
     title="Race to Kepler",
-    version=0,
+    version=1,
     default_players=4,
     max_decisions=48_000,
     option_list=OPTION_LIST,

@@ -193,7 +193,7 @@ def changed_setup(**changes: Any) -> dict[str, Any]:
 )
 def test_option_that_is_not_allowed(options: dict[str, Any], allowed: str) -> None:
     with pytest.raises(OptionError) as caught:
-        kepler_envs.make("ad_astra-v0", **{"num_players": 4, **options})
+        kepler_envs.make("ad_astra-v1", **{"num_players": 4, **options})
     assert str(caught.value).startswith("ad_astra") and allowed in str(caught.value)
 
 

@@ -116,7 +116,7 @@ def test_broken_component_file(mistake: str, tmp_path: Path) -> None:
         )
     path = write(tmp_path, changed)
     with pytest.raises(ComponentError) as caught:
-        kepler_envs.make("kepler_3042-v0", components=path)
+        kepler_envs.make("kepler_3042-v1", components=path)
     message = str(caught.value)
     assert message.startswith(f"{path}: {where}")
     assert rule in message
@@ -279,7 +279,7 @@ def test_observation_layout() -> None:
 def test_planes_as_an_image() -> None:
     from kepler_envs.games.kepler_3042.observation import hex_planes
 
-    batch = kepler_envs.make_batch("kepler_3042-v0", 3, seed=1)
+    batch = kepler_envs.make_batch("kepler_3042-v1", 3, seed=1)
     image = hex_planes(batch.observation)
     assert image.shape == (3, 12, 19, 22) and image.base is not None
     assert (image[:, 4] == GAME.observation["hex.body"].view(batch.observation)).all()

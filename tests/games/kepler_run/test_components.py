@@ -73,7 +73,7 @@ def test_points_must_fit(tmp_path: Path) -> None:
 
 def test_missing_file(tmp_path: Path) -> None:
     with pytest.raises(ComponentError, match="nowhere.toml: cannot be read"):
-        kepler_envs.make("kepler_run-v0", components=tmp_path / "nowhere.toml")
+        kepler_envs.make("kepler_run-v1", components=tmp_path / "nowhere.toml")
 
 
 # ---------------------------------------------------------------- the game's own file
@@ -119,8 +119,8 @@ def test_totals_of_the_specification() -> None:
 def test_other_cards_change_the_game(tmp_path: Path) -> None:
     """Two environments with different files live side by side."""
     text = TEXT.replace('"discover_vp", value = 1', '"discover_vp", value = 2').replace('"Nebula"', '"Fog"')
-    other = kepler_envs.make("kepler_run-v0", num_players=2, components=write(tmp_path, text))
-    own = kepler_envs.make("kepler_run-v0", num_players=2)
+    other = kepler_envs.make("kepler_run-v1", num_players=2, components=write(tmp_path, text))
+    own = kepler_envs.make("kepler_run-v1", num_players=2)
     for env, points in ((other, 2), (own, 1)):
         env.reset(seed=1)
         agent = env.agent_selection
@@ -135,7 +135,7 @@ def test_other_cards_change_the_game(tmp_path: Path) -> None:
 
 def test_infos() -> None:
     """The figures of section 6."""
-    env = kepler_envs.make("kepler_run-v0", num_players=2)
+    env = kepler_envs.make("kepler_run-v1", num_players=2)
     env.reset(seed=1)
     while env.agents and not env.terminations[env.agent_selection]:
         env.step(env.legal_actions()[0])

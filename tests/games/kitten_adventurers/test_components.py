@@ -157,7 +157,7 @@ def test_own_file_is_the_rulebook() -> None:
 )
 def test_option_that_is_not_allowed(options: dict[str, Any], allowed: str) -> None:
     with pytest.raises(OptionError) as caught:
-        kepler_envs.make("kitten_adventurers-v0", **{"num_players": 4, **options})
+        kepler_envs.make("kitten_adventurers-v1", **{"num_players": 4, **options})
     name, value = next(iter(options.items()))
     assert "kitten_adventurers" in str(caught.value) and allowed in str(caught.value)
     assert name in str(caught.value) or str(value) in str(caught.value)

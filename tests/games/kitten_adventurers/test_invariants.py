@@ -222,8 +222,8 @@ def test_two_card_files_in_one_process(other_cards: Path) -> None:
 
 def test_other_cards_through_every_door(other_cards: Path) -> None:
     """Environment, batch, pickles and replays take the cards along; a pickle needs the file no more."""
-    env = kepler_envs.make("kitten_adventurers-v0", num_players=3, components=str(other_cards))
-    batch = kepler_envs.make_batch("kitten_adventurers-v0", 4, num_players=3, components=other_cards, seed=1)
+    env = kepler_envs.make("kitten_adventurers-v1", num_players=3, components=str(other_cards))
+    batch = kepler_envs.make_batch("kitten_adventurers-v1", 4, num_players=3, components=other_cards, seed=1)
     env.reset(seed=int(batch.seed[2]))
     assert env.snapshot() == batch.snapshot(2)
     saved, digest = pickle.dumps(env), env.config.digest

@@ -248,7 +248,7 @@ def test_optional_columns(tmp_path: Path) -> None:
 )
 def test_wrong_options(options: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match=re.escape(next(iter(options)))):
-        kepler_envs.make("race_to_kepler-v0", **options)
+        kepler_envs.make("race_to_kepler-v1", **options)
 
 
 def test_options_that_the_cards_do_not_allow(tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ def test_extreme_files(kind: str, players: int, tmp_path: Path) -> None:
 def test_every_deal_has_a_decision(tmp_path: Path) -> None:
     """Also where nobody has a card and a round is all there is, so that a batch can go on from deal to deal."""
     path = write_file(tmp_path, extremes.smallest(2))
-    batch = kepler_envs.make_batch("race_to_kepler-v0", 4, num_players=2, components=path, seed=1)
+    batch = kepler_envs.make_batch("race_to_kepler-v1", 4, num_players=2, components=path, seed=1)
     for _ in range(20):
         actions = batch.uniform()
         assert (actions < len(GAME.actions)).all()
