@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.adapters.scaling import scale_of
+from kepler_envs.adapters.flat import FlatInputs
 from kepler_envs.engine.checks import check_integer
 from kepler_envs.engine.game import Configuration, Game, Option, OptionError
 from kepler_envs.engine.seeds import SEED_LIMIT, stream_seed
@@ -43,10 +43,7 @@ RESOLUTION = 2**53
 
 
 class Setting:
-    """What the states of one game share and never change.
-
-    ``order`` (int64) and ``scale`` (float32) turn the flat vector into the tensor: pieces one after the other, counts divided by their scale.
-    """
+    """What the states of one game share and never change; ``inputs`` make the tensor of an observation."""
 
     def __init__(self, config: Configuration, deals: int, seed: int) -> None:
         self.config = config
@@ -57,12 +54,8 @@ class Setting:
         return Setting, (self.config, self.deals, self.seed)
 
     @cached_property
-    def order(self) -> np.ndarray:
-        return np.concatenate([piece.indices().ravel() for piece in self.config.observation])
-
-    @cached_property
-    def scale(self) -> np.ndarray:
-        return scale_of(self.config.observation)[self.order]
+    def inputs(self) -> FlatInputs:
+        return FlatInputs(self.config.observation)
 
     def deal(self, number: int) -> Snapshot:
         """The first position of deal ``number``."""
@@ -251,19 +244,17 @@ class ObservationObserver:
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
-        self.tensor = np.zeros(setting.config.observation.size, np.float32)
+        self.tensor = np.zeros(setting.inputs.size, np.float32)
         self.dict: dict[str, np.ndarray] = {}
-        begin = 0
-        for piece in setting.config.observation:
-            self.dict[piece.name] = self.tensor[begin : begin + piece.size].reshape(piece.shape)
-            begin += piece.size
+        for name, (begin, shape) in setting.inputs.pieces.items():
+            self.dict[name] = self.tensor[begin : begin + int(np.prod(shape))].reshape(shape)
 
     def set_from(self, state: KeplerState, player: int) -> None:
         position = state.moment.position
         if position is None:
             self.tensor[:] = 0
         else:
-            self.tensor[:] = position.observe(player)[self._setting.order] / self._setting.scale
+            self.tensor[:] = self._setting.inputs.encode(position.observe(player))
 
     def string_from(self, state: KeplerState, player: int) -> str:
         position = state.moment.position

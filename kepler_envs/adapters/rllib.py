@@ -17,7 +17,7 @@ import numpy as np
 from gymnasium import spaces
 
 import kepler_envs
-from kepler_envs.adapters.scaling import scale_of
+from kepler_envs.adapters.flat import FlatInputs
 from kepler_envs.engine.game import Configuration
 
 try:
@@ -42,7 +42,7 @@ class SeatsEnv(MultiAgentEnv):
     A seat gets everything it was paid since its last decision, with its next observation or at the end; seats that never
     decided are left out there. A game that reaches a limit pays its final result like any other, so it counts as terminated.
 
-    Observations: ``{"observations": float32 (D,), "action_mask": float32 (A,)}``, counts divided by their pieces' scale.
+    Observations: ``{"observations": float32 (E,), "action_mask": float32 (A,)}``, see :class:`FlatInputs`.
 
     Args:
         config: ``game`` and what :func:`kepler_envs.make` takes besides; ``illegal`` is ``lose`` unless told otherwise.
@@ -56,7 +56,7 @@ class SeatsEnv(MultiAgentEnv):
         self.agents = list(self.possible_agents)
         self.observation_spaces = dict.fromkeys(self.possible_agents, observation_space(self.game.config))
         self.action_spaces = dict.fromkeys(self.possible_agents, action_space(self.game.config))
-        self._scale = scale_of(self.game.config.observation)
+        self._inputs = FlatInputs(self.game.config.observation)
         self._decided: set[str] = set()
 
     def reset(
@@ -83,7 +83,7 @@ class SeatsEnv(MultiAgentEnv):
     def _observe(self, agent: str) -> dict[str, np.ndarray]:
         seen = self.game.observe(agent)
         return {
-            "observations": seen["observation"] / self._scale,
+            "observations": self._inputs.encode(seen["observation"]),
             "action_mask": seen["action_mask"].astype(np.float32),
         }
 
@@ -94,8 +94,8 @@ class SeatsEnv(MultiAgentEnv):
 
 def observation_space(config: Configuration) -> spaces.Dict:
     """What a seat sees, and a mask of its actions."""
-    layout, scale = config.observation, scale_of(config.observation)
-    seen = spaces.Box((layout.low / scale).astype(np.float32), (layout.high / scale).astype(np.float32))
+    inputs = FlatInputs(config.observation)
+    seen = spaces.Box(inputs.low, inputs.high)
     return spaces.Dict({"observations": seen, "action_mask": spaces.Box(0.0, 1.0, (len(config.actions),), np.float32)})
 
 

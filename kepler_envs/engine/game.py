@@ -368,7 +368,9 @@ class Configuration:
         self.tables.flags.writeable = False
         self.options.flags.writeable = False
         self.actions = game.actions if components is None else game.make_actions(self.tables[0])
-        self.observation = self._layout(game.observation if components is None else game.make_observation(self.tables[0]))
+        self.observation = self._layout(
+            game.observation if components is None else game.make_observation(self.tables[0])
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild_configuration, (

@@ -10,7 +10,9 @@ from kepler_envs.engine.observation import FLAG, Layout, piece, table
 BLOCKS = [
     Block("TAKE", 0, 2, "take {}", ("red", "blue"), axes(("card", "cards", 2))),
     Block("PASS", 2, 1, "pass"),
-    Block("MOVE", 3, 4, "move {}", ("a to x", "a to y", "b to x", "b to y"), axes(("ship", "ships", 2), ("way", "", 2))),
+    Block(
+        "MOVE", 3, 4, "move {}", ("a to x", "a to y", "b to x", "b to y"), axes(("ship", "ships", 2), ("way", "", 2))
+    ),
     Block("LAND", 7, 4, "land {}", tuple("abcd"), axes(("ship", "ships", 2), ("place", "places", (3, -1)))),
 ]
 

@@ -80,7 +80,10 @@ def test_references_are_bounded_by_the_rows_of_their_table(layout: Layout) -> No
 
 def test_fixed_tables_are_no_part_of_the_vector() -> None:
     assert PLACES.rows == 4 and PLACES.values.dtype == np.int16 and not PLACES.values.flags.writeable
-    assert [(found.name, found.offset, found.size) for found in PLACES.fields] == [("places.zone", 0, 1), ("places.at", 1, 2)]
+    assert [(found.name, found.offset, found.size) for found in PLACES.fields] == [
+        ("places.zone", 0, 1),
+        ("places.at", 1, 2),
+    ]
     with pytest.raises(ValueError, match="zone is not everywhere in 0..2"):
         fixed_table("places", [piece("zone", LABEL, 2, "")], np.array([[3]]))
     with pytest.raises(ValueError, match=r"the fields have 1 entries, the values \(2,\)"):

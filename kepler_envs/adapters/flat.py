@@ -1,0 +1,61 @@
+"""Observations as numbers of the size that networks like, for adapters whose library knows nothing of tables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kepler_envs.engine.inputs import MOST_NAMED
+from kepler_envs.engine.observation import LABEL, REFERENCE, Layout, Piece
+
+
+class FlatInputs:
+    """An observation as one float vector, piece by piece: numbers and counts are divided by their scale, labels become one-hot.
+
+    So do references to tables of at most MOST_NAMED rows; those to larger ones are divided by the number of rows.
+
+    Args:
+        layout: of the observation.
+
+    Attributes:
+        size: E, numbers of the vector.
+        low, high: float32 (E,), their bounds.
+        pieces: by name, where a piece begins and the shape it has: that of the piece, and an axis of labels if it has some.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self.pieces: dict[str, tuple[int, tuple[int, ...]]] = {}
+        source, low, high, scale, one_hot = [], [], [], [], []
+        begin = 0
+        for piece in layout:
+            labels = _labels(piece, layout)
+            self.pieces[piece.name] = begin, (*piece.shape, labels) if labels else piece.shape
+            entries = piece.indices().ravel()
+            source.append(np.repeat(entries, labels or 1))
+            one_hot.append(
+                np.tile(np.arange(piece.low, piece.high + 1), len(entries)) if labels else np.zeros(len(entries))
+            )
+            scale.append(np.full(len(source[-1]), 0.0 if labels else 1 / _scale(piece)))
+            low.append(np.full(len(source[-1]), 0.0 if labels else piece.low / _scale(piece)))
+            high.append(np.full(len(source[-1]), 1.0 if labels else piece.high / _scale(piece)))
+            begin += len(source[-1])
+        self.size = begin
+        self._source = np.concatenate(source)
+        self._label = np.concatenate(one_hot).astype(np.int16)
+        self._factor = np.concatenate(scale).astype(np.float32)
+        self._is_label = self._factor == 0
+        self.low, self.high = np.concatenate(low).astype(np.float32), np.concatenate(high).astype(np.float32)
+
+    def encode(self, observation: np.ndarray) -> np.ndarray:
+        """float32 (..., E) of observations int16 (..., D)."""
+        spread = observation[..., self._source]
+        return np.where(self._is_label, spread == self._label, spread * self._factor).astype(np.float32)
+
+
+def _labels(piece: Piece, layout: Layout) -> int:
+    """Labels of a piece that becomes one-hot, 0 of any other."""
+    named = piece.kind == REFERENCE and layout.rows(piece.of) <= MOST_NAMED
+    return piece.high - piece.low + 1 if piece.kind == LABEL or named else 0
+
+
+def _scale(piece: Piece) -> float:
+    return piece.scale or 1.0

@@ -1,0 +1,54 @@
+"""Observations as float vectors for libraries that know nothing of tables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kepler_envs.adapters.flat import FlatInputs
+from kepler_envs.engine.observation import COUNT, FLAG, LABEL, NUMBER, Layout, fixed_table, piece, reference, table
+
+PLACES = fixed_table("places", [piece("zone", LABEL, 2, "")], np.zeros((100, 1), int))
+LAYOUT = Layout(
+    [
+        table("game", 1, [piece("phase", LABEL, 3, "", low=1), piece("lead", NUMBER, 8, "", low=-8, scale=4)]),
+        table(
+            "ships",
+            2,
+            [
+                piece("fuel", COUNT, 10, "", shape=2),
+                reference("of", "game", ""),
+                reference("at", "places", ""),
+                piece("up", FLAG, 1, ""),
+            ],
+        ),
+    ],
+    [PLACES],
+)
+
+
+def test_numbers_are_scaled_and_labels_are_spread() -> None:
+    inputs = FlatInputs(LAYOUT)
+    found = inputs.encode(
+        np.array([[2, -6, 10, 0, 1, 25, 1, 0, 5, 0, 0, 0], [1, 8, 0, 0, 0, 0, 0, 0, 0, 1, 100, 1]], np.int16)
+    )
+    assert found.dtype == np.float32 and found.shape == (2, inputs.size)
+    begin, shape = inputs.pieces["game.phase"]
+    assert shape == (1, 3) and found[:, begin : begin + 3].tolist() == [[0, 1, 0], [1, 0, 0]]
+    begin, shape = inputs.pieces["game.lead"]
+    assert shape == (1,) and found[:, begin].tolist() == [-1.5, 2.0]
+    begin, shape = inputs.pieces["ships.fuel"]
+    assert shape == (2, 2) and found[0, begin : begin + 4].tolist() == [1.0, 0.0, 0.0, 0.5]
+    begin, shape = inputs.pieces["ships.of"]
+    assert shape == (2, 2) and found[:, begin : begin + 4].tolist() == [[0, 1, 1, 0], [1, 0, 0, 1]]
+    begin, shape = inputs.pieces["ships.at"]
+    assert shape == (2,) and found[:, begin : begin + 2].tolist() == [[0.25, 0], [0, 1]]
+    begin, shape = inputs.pieces["ships.up"]
+    assert found[:, begin : begin + 2].tolist() == [[1, 0], [0, 1]]
+
+
+def test_bounds_hold_for_the_bounds_of_the_layout() -> None:
+    inputs = FlatInputs(LAYOUT)
+    for vector in (LAYOUT.low, LAYOUT.high):
+        found = inputs.encode(vector)
+        assert (found >= inputs.low).all() and (found <= inputs.high).all()
+    assert inputs.high.max() == 2 and inputs.low.min() == -2
