@@ -17,6 +17,7 @@ from rich.table import Table
 import kepler_envs
 from benchmarks import machine
 from benchmarks.engine_speed import aec_loop, clone_cost, engine_and_batch, games_table, threads
+from benchmarks.observation import observation
 from benchmarks.sampling import GAME, PLAYERS, Row, Settings
 from benchmarks.search_speed import guided_search_table, search_table
 from benchmarks.start_up import start_up
@@ -49,6 +50,7 @@ def chosen_parts(only: Sequence[str]) -> list[Callable[[Settings], list[Row]]]:
         aec_loop,
         clone_cost,
         games_table,
+        observation,
         search_table,
         guided_search_table,
         tournament,

@@ -130,7 +130,7 @@ def aec_loop(settings: Settings) -> list[Row]:
     import pettingzoo
 
     envs = {
-        "kepler": pettingzoo.make("aec", f"kepler/{GAME}-v0", num_players=PLAYERS),
+        "kepler": pettingzoo.make("aec", f"kepler/{GAME}-v1", num_players=PLAYERS),
         "connect four": pettingzoo.make("aec", "classic/connect_four-v3"),
     }
     samples = rates({name: aec_side(env) for name, env in envs.items()}, settings, time.thread_time)

@@ -50,7 +50,7 @@ def write(folder: Path, text: str) -> Path:
 def check_refused(game: str, path: Path, where: str, rule: str) -> None:
     """The game refuses a component file, and its message names the place and the rule."""
     with pytest.raises(ComponentError) as caught:
-        kepler_envs.make(f"{game}-v0", components=path)
+        kepler_envs.make(f"{game}-v1", components=path)
     message = str(caught.value)
     assert message.startswith(f"{path}: {where}") and rule in message, message
 

@@ -491,7 +491,7 @@ def test_compile_games_side_by_side(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert sorted(line.partition(":")[0] for line in lines if "kernels ready" in line) == [
         "kepler_run-v1",
-        f"{GAME}-v0",
+        f"{GAME}-v1",
     ]
 
 

@@ -45,7 +45,7 @@ class OneLearner(BaseWrapper, gymnasium.Env):
 GAMES = {
     "connect four": connect_four_v3.env,
     **{
-        name: lambda name=name, **settings: pettingzoo.make("aec", f"kepler/{name}-v0", num_players=2, **settings)
+        name: lambda name=name, **settings: pettingzoo.make("aec", f"kepler/{name}-v1", num_players=2, **settings)
         for name in ("kitten_adventurers", "kepler_run")
     },
 }

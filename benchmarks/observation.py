@@ -1,0 +1,189 @@
+"""What observations of v1 cost: steps against those of v0, many games against few, and decisions beside OpenSpiel's."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+import kepler_envs
+from benchmarks.engine_speed import batch_side
+from benchmarks.sampling import Row, Settings, millions, rates, ratio
+
+V0_COMMIT = "5e2a210"
+"""The last one at which all games were as in version 0.1."""
+FEW, MANY = 256, 4096
+LEAST_AGAINST_V0 = {
+    "kepler_3042": 2.0,
+    "ad_astra": 2.0,
+    "race_to_kepler": 1.3,
+    "kitten_adventurers": 0.95,
+    "kepler_run": 0.95,
+}
+LEAST_MANY = 0.8
+LEAST_BESIDE_OPENSPIEL = {"kepler_3042": 60}
+USUAL_BESIDE_OPENSPIEL = 100
+
+SIDE = """
+import sys, time
+import kepler_envs
+game, players, games = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+batch = kepler_envs.make_batch(game, num_envs=games, num_players=players, seed=1)
+for line in sys.stdin:
+    start = time.thread_time()
+    for _ in range(int(line)):
+        batch.step(batch.uniform())
+    print(time.thread_time() - start, flush=True)
+"""
+"""Steps on request, in a process of its own with the code of either version: rounds in, CPU seconds out."""
+
+
+def observation(settings: Settings) -> list[Row]:
+    """observations of v1 against v0, and beside OpenSpiel"""
+    rows = []
+    with old_checkout() as checkout:
+        for name, players in configurations():
+            rows += against_v0(settings, name, players, checkout)
+    for name in kepler_envs.list_games():
+        rows.append(many_against_few(settings, name))
+    return rows + beside_openspiel(settings)
+
+
+def configurations() -> Iterator[tuple[str, int]]:
+    """Every game with the fewest, the usual and the most players."""
+    for name in kepler_envs.list_games():
+        game = kepler_envs.load_game(name)
+        for players in sorted({max(2, game.min_players), game.default_players, game.max_players}):
+            yield name, players
+
+
+# ---------------------------------------------------------------- against v0
+
+
+@contextmanager
+def old_checkout() -> Iterator[Path | None]:
+    """The code of v0 beside this checkout's; None where its commit is not at hand."""
+    root = Path(__file__).parents[1]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "v0"
+        add = ["git", "worktree", "add", "--detach", str(path), V0_COMMIT]
+        if subprocess.run(add, cwd=root, capture_output=True).returncode != 0:
+            yield None
+            return
+        try:
+            yield path
+        finally:
+            subprocess.run(["git", "worktree", "remove", "--force", str(path)], cwd=root, capture_output=True)
+
+
+class Side:
+    """A process that steps a batch of one version."""
+
+    def __init__(self, game: str, players: int, games: int, root: Path) -> None:
+        self._games = games
+        command = [sys.executable, "-c", SIDE, game, str(players), str(games)]
+        self._process = subprocess.Popen(
+            command, cwd=root, env=_environment(root), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def seconds(self, rounds: int) -> float:
+        """CPU seconds of that many steps of all its games."""
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._process.stdin.write(f"{rounds}\n")
+        self._process.stdin.flush()
+        return float(self._process.stdout.readline())
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+def _environment(root: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"}
+
+
+def against_v0(settings: Settings, name: str, players: int, checkout: Path | None) -> list[Row]:
+    """Steps of both versions in turn, each in a process of its own."""
+    what, least = f"{name}, {players} players, {FEW} games: batch step against v0", LEAST_AGAINST_V0[name]
+    if checkout is None:
+        return [Row(what, f"commit {V0_COMMIT} is not in this checkout", f">= {least:g}", None)]
+    old = Side(f"{name}-v0", players, FEW, checkout)
+    new = Side(f"{name}-v1", players, FEW, Path(__file__).parents[1])
+    try:
+        rounds = _rounds_of(settings.seconds, old)
+        pairs = [(old.seconds(rounds), new.seconds(rounds)) for _ in range(4 * settings.repetitions)]
+    finally:
+        old.close()
+        new.close()
+    times = statistics.median(before / after for before, after in pairs)
+    steps = rounds * FEW / 1e6
+    before, after = (steps / statistics.median(side) for side in zip(*pairs, strict=True))
+    return [Row(what, f"{after:.2f} M/s against {before:.2f} M/s = {times:.2f}", f">= {least:g}", times >= least)]
+
+
+def _rounds_of(seconds: float, side: Side) -> int:
+    """Steps that take about so long; warms the side up on the way."""
+    side.seconds(100)
+    return max(1, round(100 * seconds / max(side.seconds(100), 1e-6)))
+
+
+# ---------------------------------------------------------------- many games, other libraries
+
+
+def many_against_few(settings: Settings, name: str) -> Row:
+    """Whether thousands of observations still fit the processor's caches."""
+    players = kepler_envs.load_game(name).default_players
+    sides = {"few": batch_side(name, FEW, players), "many": batch_side(name, MANY, players)}
+    samples = rates(sides, settings, time.thread_time)
+    share = ratio(samples, "many", "few")
+    value = f"{millions(samples['many'])} / {millions(samples['few'])} = {share:.2f}"
+    return Row(
+        f"{name}, {players} players: {MANY} games against {FEW}", value, f">= {LEAST_MANY:g}", share >= LEAST_MANY
+    )
+
+
+def beside_openspiel(settings: Settings) -> list[Row]:
+    """Decisions of each game beside those of OpenSpiel's gin rummy, stepped from Python, observations included."""
+    try:
+        import pyspiel
+    except ImportError:
+        return [Row("decisions beside OpenSpiel's gin_rummy", "OpenSpiel is not installed", "", None)]
+    rows = []
+    for name in kepler_envs.list_games():
+        players = kepler_envs.load_game(name).default_players
+        sides = {"ours": batch_side(name, FEW, players), "theirs": openspiel_side(pyspiel.load_game("gin_rummy"))}
+        samples = rates(sides, settings, time.thread_time)
+        times, least = ratio(samples, "ours", "theirs"), LEAST_BESIDE_OPENSPIEL.get(name, USUAL_BESIDE_OPENSPIEL)
+        value = f"{millions(samples['ours'])} against {statistics.median(samples['theirs']) / 1e3:.0f} k/s = {times:.0f} times"
+        what = f"{name}, {players} players, {FEW} games: decisions beside OpenSpiel's gin_rummy through Python"
+        rows.append(Row(what, value, f">= {least}", times >= least))
+    return rows
+
+
+def openspiel_side(game: object) -> Callable[[int], int]:
+    """Uniformly random play; the seat to move is given its observation tensor and its legal actions, as in ours."""
+    rng = np.random.default_rng(0)
+
+    def side(rounds: int) -> int:
+        decisions = 0
+        while decisions < 50 * rounds:
+            state = game.new_initial_state()
+            while not state.is_terminal():
+                if state.is_chance_node():
+                    outcomes, chances = zip(*state.chance_outcomes(), strict=True)
+                    state.apply_action(outcomes[rng.choice(len(outcomes), p=chances)])
+                    continue
+                state.observation_tensor()
+                legal = state.legal_actions()
+                state.apply_action(legal[rng.integers(len(legal))])
+                decisions += 1
+        return decisions
+
+    return side
