@@ -219,8 +219,12 @@ class PieceNetwork(nn.Module):
             pointed = self._rows_pointed_at(games, action_game, action)
             said = self._rows(arrays, inputs, observations, pointed)
         if self.inputs.pooled:
-            means = [F.relu(said[name]).view(games, self.inputs.tables[name].rows, -1).mean(1) for name in self.inputs.pooled]
-            first = th.addmm(first, th.cat(means, 1), th.cat([arrays[f"tables.{name}.pool"] for name in self.inputs.pooled]))
+            means = [
+                F.relu(said[name]).view(games, self.inputs.tables[name].rows, -1).mean(1) for name in self.inputs.pooled
+            ]
+            first = th.addmm(
+                first, th.cat(means, 1), th.cat([arrays[f"tables.{name}.pool"] for name in self.inputs.pooled])
+            )
         first = F.relu(first)
         context, value = (self._layers(arrays, side, first) for side in ("policy", "value"))
         logits = F.linear(context, arrays["actions.weight"], arrays["actions.bias"])
@@ -315,9 +319,8 @@ class PieceNetwork(nn.Module):
             said[name] = own.reshape(-1, own.shape[2])
         told = self._told(arrays, inputs, games)
         steady = [self._is_fixed(join.table) and self._is_fixed(join.of) for join in self._joins]
-        for number, join in enumerate(self._joins):
-            if steady[number]:
-                self._join_fixed(number, said, told)
+        for number in np.flatnonzero(steady):
+            self._join_fixed(number, said, told)
         for name, rows in pointed.items():
             said[name] = said[name].index_select(0, rows.row)
         for number, join in enumerate(self._joins):

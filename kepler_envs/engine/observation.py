@@ -151,7 +151,9 @@ def fixed_table(name: str, fields: Sequence[Piece], values: np.ndarray) -> Fixed
     for field in fields:
         full = replace(field, name=f"{name}.{field.name}", offset=offset)
         column = values[:, offset : offset + full.size]
-        high = np.iinfo(DTYPE).max if full.kind == REFERENCE else full.high  # how many rows it may name is known to the layout
+        high = (
+            np.iinfo(DTYPE).max if full.kind == REFERENCE else full.high
+        )  # how many rows it may name is known to the layout
         if column.shape[1] == full.size and not ((column >= full.low) & (column <= high)).all():
             raise ValueError(f"table {name!r}: {field.name} is not everywhere in {full.low}..{full.high}")
         placed.append(full)

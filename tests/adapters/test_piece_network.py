@@ -61,7 +61,11 @@ ACTIONS = ActionSet(
         Block("ROUTE", 23, 9, "fly {}", tuple("abcdefghi"), axes(("from", "places", (1, 2, 69)), ("how many", "", 1), ("to", "places", (2, 1, 0)))),
     ]
 )  # fmt: skip
-SHAPES = {"usual": NetworkShape(12, (10, 8), 6), "no hidden layer": NetworkShape(12, (), 6), "flat": NetworkShape(12, (8,), 0)}
+SHAPES = {
+    "usual": NetworkShape(12, (10, 8), 6),
+    "no hidden layer": NetworkShape(12, (), 6),
+    "flat": NetworkShape(12, (8,), 0),
+}
 
 
 def network_of(shape: NetworkShape) -> PieceNetwork:

@@ -145,7 +145,15 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
     ) -> None:
         """Fill ``advantages`` and ``returns``; see :func:`seat_advantages`."""
         of_all = seat_advantages(
-            self.rewards, self.seats, self.dones, self.values, last_seats, last_values, self.gamma, self.gae_lambda, players
+            self.rewards,
+            self.seats,
+            self.dones,
+            self.values,
+            last_seats,
+            last_values,
+            self.gamma,
+            self.gae_lambda,
+            players,
         )
         self.advantages = of_all[..., 0]
         self.returns = of_all + self.values
