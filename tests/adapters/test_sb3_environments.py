@@ -173,24 +173,16 @@ def test_a_network_of_another_game_is_refused():
 
 
 def test_shared_play_learns_the_returns_of_all_seats():
-    """Every game is won by one seat: with more of them behind it, a network expects less error of all seats than of none."""
-    batch = batch_of(32, 3)
+    batch = batch_of(64, 3)
     network = piece_policy(batch.config, width=32, hidden=(32,), rows=8)
-    model = SharedMaskablePPO(
-        PiecePolicy,
-        SharedSeatVecEnv(batch),
-        policy_kwargs=network,
-        n_steps=64,
-        batch_size=512,
-        seed=0,
-        learning_rate=3e-3,
-        vf_coef=2.0,
-    )
-    model.learn(12 * 64 * 32)
+    settings = {"n_steps": 64, "batch_size": 512, "seed": 0, "learning_rate": 3e-3, "vf_coef": 2.0, "gae_lambda": 1.0}
+    model = SharedMaskablePPO(PiecePolicy, SharedSeatVecEnv(batch), policy_kwargs=network, gamma=1.0, **settings)
+    model.learn(10 * 64 * 64)
     buffer = model.rollout_buffer
-    assert buffer.values.shape == buffer.returns.shape == (64, 32, 3) and buffer.advantages.shape == (64, 32)
-    error = ((buffer.values - buffer.returns) ** 2).mean((0, 1))
-    assert (error < 0.95 * (buffer.returns**2).mean((0, 1))).all()
+    assert buffer.values.shape == buffer.returns.shape == (64, 64, 3) and buffer.advantages.shape == (64, 64)
+    for seat in range(3):  # in the first half of the rollout nearly all games are known to their end
+        expected, paid = (numbers[:32, :, seat].ravel() for numbers in (buffer.values, buffer.returns))
+        assert np.corrcoef(expected, paid)[0, 1] > 0.3
     assert np.abs(buffer.values.sum(2)).mean() < 0.5 * np.abs(buffer.values).sum(2).mean(), "they all but sum to 0"
 
 
