@@ -173,17 +173,18 @@ def test_a_network_of_another_game_is_refused():
 
 
 def test_shared_play_learns_the_returns_of_all_seats():
-    batch = batch_of(64, 3)
-    network = piece_policy(batch.config, width=32, hidden=(32,), rows=8)
-    settings = {"n_steps": 64, "batch_size": 512, "seed": 0, "learning_rate": 3e-3, "vf_coef": 2.0, "gae_lambda": 1.0}
-    model = SharedMaskablePPO(PiecePolicy, SharedSeatVecEnv(batch), policy_kwargs=network, gamma=1.0, **settings)
-    model.learn(10 * 64 * 64)
+    batch = batch_of(16, 3)
+    network = piece_policy(batch.config, width=16, hidden=(16,), rows=8)
+    model = SharedMaskablePPO(PiecePolicy, SharedSeatVecEnv(batch), policy_kwargs=network, n_steps=64, batch_size=256, seed=0)
+    before = model.policy.state_dict()["values.bias"].tolist()
+    model.learn(64 * 16)
+    after = model.policy.state_dict()["values.bias"].tolist()
+    assert [one != other for one, other in zip(before, after, strict=True)] == [True] * 3 + [False] * (len(after) - 3)
     buffer = model.rollout_buffer
-    assert buffer.values.shape == buffer.returns.shape == (64, 64, 3) and buffer.advantages.shape == (64, 64)
-    for seat in range(3):  # in the first half of the rollout nearly all games are known to their end
-        expected, paid = (numbers[:32, :, seat].ravel() for numbers in (buffer.values, buffer.returns))
-        assert np.corrcoef(expected, paid)[0, 1] > 0.3
-    assert np.abs(buffer.values.sum(2)).mean() < 0.5 * np.abs(buffer.values).sum(2).mean(), "they all but sum to 0"
+    assert buffer.values.shape == buffer.returns.shape == (64, 16, 3) and buffer.advantages.shape == (64, 16)
+    assert buffer.returns[..., 0] == pytest.approx(buffer.advantages + buffer.values[..., 0])
+    sample = next(buffer.get(256))
+    assert sample.returns.shape == sample.old_values.shape == (3 * len(sample.advantages),)
 
 
 def test_shared_play_needs_values_of_all_seats():

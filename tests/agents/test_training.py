@@ -167,7 +167,7 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
 
 
 def test_one_learning_seat_against_given_opponents(tmp_path):
-    run = train(replace(TINY, out=tmp_path, steps=512, seat="single", opponent="greedy"))
+    run = train(replace(TINY, out=tmp_path, steps=512, seat="single", opponent="greedy", teacher=None))
     assert run.steps == 512 and run.env.opponent_seconds > 0
     assert (run.env.batch.episodes > 0).all()
 
