@@ -148,7 +148,7 @@ class Run:
         path = network_file(spec, self.games)
         if path is None:
             bots.load(spec, self.games)  # says so if there is no such bot
-            raise BotError(f"--start {spec} is not a trained network; name one, for example ppo:PATH")
+            raise BotError(f"--start {spec} is not a trained network; name one, for example net:PATH")
         path = find_checkpoint(path) if path.is_dir() else path
         check_fits(read_description(path), self.games, str(path), any_players=True)
         return path
@@ -185,7 +185,7 @@ class Run:
         except Exception as error:  # unpickling lets through whatever the pickled things raise
             raise BotError(
                 f"{self.last} is damaged, or of other versions of the libraries: {one_line(error)}. Use another --out; "
-                f"--start ppo:{self.out / 'best.zip'} begins with the best network of the run"
+                f"--start net:{self.out / 'best.zip'} begins with the best network of the run"
             ) from error
 
     def _model_class(self) -> type[MaskablePPO]:

@@ -32,7 +32,7 @@ class PoolConfig:
     sparring_share: float = 0.15
     """Share of sparring partners, each equally often."""
     sparring: tuple[str, ...] = ("greedy",)
-    """Sparring partners: any agents (greedy, mcts:100, ppo-v0, ppo:PATH). None: no partners."""
+    """Sparring partners: any agents (greedy, mcts:100, bc-v1, net:PATH). None: no partners."""
     snapshot_every: int = 100_000
     """Decisions of the learner between two snapshots."""
     snapshots: int = 20
@@ -83,10 +83,10 @@ class TrainConfig:
     """shared: the network plays every seat and learns from all of them. single: one seat, the others are played by `opponent`.
     pool: one seat, the others are played by the network as it is, as it was, and by sparring partners."""
     opponent: str = "uniform"
-    """For --seat single: the agent on all other seats (uniform, greedy, mcts:1000, ppo:PATH)."""
+    """For --seat single: the agent on all other seats (uniform, greedy, mcts:1000, net:PATH)."""
     pool: PoolConfig = field(default_factory=PoolConfig)
     start: str | None = None
-    """Trained agent whose network the run begins with, for example ppo-v0 or ppo:PATH; it settles width, hidden and rows.
+    """Trained agent whose network the run begins with, for example bc-v1 or net:PATH; it settles width, hidden and rows.
     It may be one for other numbers of players."""
     teacher: str | None = None
     """Agent that the network imitates first, for example greedy; None: it learns from its own play alone."""

@@ -208,7 +208,7 @@ def test_what_is_played_in_a_row_depends_on_no_other_row(finished, deterministic
 def test_an_agent_is_loaded_from_a_file_or_a_folder(finished):
     batch = kepler_envs.Batch(playing(), 16, 1)
     rows = np.arange(16)
-    folder, file = (bots.load(f"ppo:{path}", batch.config) for path in (finished.out, finished.out / "best.zip"))
+    folder, file = (bots.load(f"net:{path}", batch.config) for path in (finished.out, finished.out / "best.zip"))
     for agent in (folder, file):
         agent.start(rows, batch.seed)
     assert (choices(folder, batch, rows) == choices(file, batch, rows)).all()
@@ -217,19 +217,19 @@ def test_an_agent_is_loaded_from_a_file_or_a_folder(finished):
 def test_a_checkpoint_of_another_game_is_refused(finished):
     other = kepler_envs.load_game("kitten_adventurers").configure(3, quest_size=2)
     with pytest.raises(BotError, match="num_players is 2, here 3"):
-        bots.load(f"ppo:{finished.out}", other)
+        bots.load(f"net:{finished.out}", other)
     longer = kepler_envs.load_game("kitten_adventurers").configure(2, quest_size=4)
     with pytest.raises(BotError, match="option quest_size is 2, here 4"):
-        bots.load(f"ppo:{finished.out}", longer)
+        bots.load(f"net:{finished.out}", longer)
 
 
 def test_what_is_no_checkpoint_is_refused(tmp_path):
     with pytest.raises(BotError, match="no checkpoint"):
-        bots.load(f"ppo:{tmp_path}", playing())
+        bots.load(f"net:{tmp_path}", playing())
     broken = tmp_path / "broken.zip"
     broken.write_bytes(b"not a zip")
     with pytest.raises(BotError, match="not a zip file"):
-        bots.load(f"ppo:{broken}", playing())
+        bots.load(f"net:{broken}", playing())
 
 
 def test_an_evaluation_uses_every_seat_and_counts_shared_wins_in_part():
