@@ -175,7 +175,9 @@ def test_a_network_of_another_game_is_refused():
 def test_shared_play_learns_the_returns_of_all_seats():
     batch = batch_of(16, 3)
     network = piece_policy(batch.config, width=16, hidden=(16,), rows=8)
-    model = SharedMaskablePPO(PiecePolicy, SharedSeatVecEnv(batch), policy_kwargs=network, n_steps=64, batch_size=256, seed=0)
+    model = SharedMaskablePPO(
+        PiecePolicy, SharedSeatVecEnv(batch), policy_kwargs=network, n_steps=64, batch_size=256, seed=0
+    )
     before = model.policy.state_dict()["values.bias"].tolist()
     model.learn(64 * 16)
     after = model.policy.state_dict()["values.bias"].tolist()
