@@ -20,9 +20,8 @@ from kepler_envs.bots.networks.kernels import (
     SIGN,
     TABLE,
     WHOLE,
-    decimals,
     network_kernel,
-    whole_numbers,
+    workspace_sizes,
 )
 from kepler_envs.bots.networks.shape import NetworkInputs, Weights
 from kepler_envs.engine.actions import NO_ROW
@@ -45,14 +44,15 @@ class CompiledNetwork:
         plan = _Plan(inputs, weights)
         self._actions, self._seats = len(inputs.actions), inputs.seats
         self._network = plan.arrays()
-        self._wholes, self._decimals = plan.workspaces()
+        self._sizes = plan.workspaces()
         self._evaluate = network_kernel()
 
     def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         priors = np.empty((len(observations), self._actions), FLOAT)
         values = np.empty((len(observations), self._seats), FLOAT)
         # one workspace for each call, as threads may share a network
-        workspaces = np.empty(self._wholes, WHOLE), np.empty(self._decimals, FLOAT)
+        wholes, decimals = self._sizes
+        workspaces = np.empty(wholes, WHOLE), np.empty(decimals, FLOAT), np.zeros(2, np.int64)
         self._evaluate(observations, masks, *self._network, *workspaces, priors, values)
         return priors, values
 
@@ -136,7 +136,7 @@ class _Plan:
         self._looked_at = (pointed | set(inputs.pooled)) if inputs.shape.rows else set()
         rows = self._in_vector + sum(one.rows for one in self._fixed)
         self._alone = np.zeros((rows, self._said))
-        entries, found, row_begins = self._first_layer()
+        entries, found = self._first_layer()
         tables = self._tables()
         joins, references = self._joins()
         layers = [*self._layers("policy"), *self._layers("value")]
@@ -146,8 +146,8 @@ class _Plan:
         self._counts = len(entries), len(references)
         self._arrays = (
             record_array(self._net), self._buffer.flat(), np.array(entries, WHOLE), _records(INPUT, found),
-            np.array(row_begins, WHOLE), _records(TABLE, tables), _records(JOIN, joins), _records(REFERENCE, references),
-            _records(LAYER, layers), _records(HEAD, heads_of), self._pointers(),
+            _records(TABLE, tables), _records(JOIN, joins), _records(REFERENCE, references), _records(LAYER, layers),
+            _records(HEAD, heads_of), self._pointers(),
         )  # fmt: skip
 
     def arrays(self) -> tuple[np.ndarray, ...]:
@@ -157,8 +157,7 @@ class _Plan:
     def workspaces(self) -> tuple[int, int]:
         """Numbers in the two workspaces."""
         inputs, references = self._counts
-        net = self._net[0]
-        return whole_numbers(net, inputs, len(self._inputs.actions), references), decimals(net, inputs)
+        return workspace_sizes(self._net[0], inputs, len(self._inputs.actions), references)
 
     def _sizes(self) -> None:
         its = self._net[0]
@@ -173,11 +172,10 @@ class _Plan:
         weights = self._weights[name]
         return np.pad(weights, [(0, 0)] * (weights.ndim - 1) + [(0, self._said - self._shape.rows)])
 
-    def _first_layer(self) -> tuple[list[int], list[tuple[int, ...]], list[int]]:
-        """(entries, the records INPUT, where each row's begin): all that may add something, row by row."""
+    def _first_layer(self) -> tuple[list[int], list[tuple[int, ...]]]:
+        """(entries, the records INPUT): all that may add something, row by row."""
         entries: list[int] = []
         found: list[tuple[int, ...]] = []
-        row_begins = [0]
         parts: list[np.ndarray] = []
         bias, wide = self._weights["first.bias"].copy(), 0
         for one in self._vector:
@@ -189,11 +187,10 @@ class _Plan:
                 for column, given in enumerate(one.inputs):
                     for kind, number in _added(given):
                         entries.append(int(one.entries[row, column]))  # type: ignore[index]
-                        found.append((kind, wide + number, number))
+                        found.append((kind, self._begin[one.name] + row, wide + number, number))
                 wide += one.size
-                row_begins.append(len(entries))
         self._net[0]["bias"], self._net[0]["wide"] = self._buffer.put(bias), self._buffer.put(np.concatenate(parts))
-        return entries, found, row_begins
+        return entries, found
 
     def _tables(self) -> list[tuple[int, ...]]:
         """The records TABLE."""
@@ -238,7 +235,10 @@ class _Plan:
                 for row in range(one.rows):
                     for column in join.columns:
                         references.append((int(one.entries[row, column]), self._begin[one.name] + row, len(joins)))
-                joins.append((self._begin[other.name], other.entries is None, to, to_bias, back, back_bias))
+                shown = int(self._net[0]["shown"])
+                joins.append((self._begin[other.name], other.entries is None, shown, to, to_bias, back, back_bias))
+                if other.entries is not None:
+                    self._net[0]["shown"] += other.rows
         return joins, references
 
     def _side(self, seen: TableInputs, weights: np.ndarray) -> tuple[int, int]:
@@ -268,7 +268,7 @@ class _Plan:
                 context = np.pad(self._weights[f"{name}.context"].T, ((0, 0), (0, self._said - self._shape.rows)))
                 others = (self._said_of(f"{name}.{part}") for part in ("bias", "axes", "out"))
                 places = (self._buffer.put(context), *map(self._buffer.put, others))
-            records.append((block.first, block.first + block.count, pointing.get(block.name, 0), *places))
+            records.append((block.first + block.count, pointing.get(block.name, 0), *places))
         return records
 
     def _answers(self) -> None:

@@ -17,12 +17,16 @@ from typing import Any
 
 import numpy as np
 
+from kepler_envs.bots.networks.simd import REGISTER, add_row, dot, mean_positive, sum_rows
+from kepler_envs.engine.bits import lowest, without_lowest
 from kepler_envs.engine.kernel import Scope, array_of, helper, kernel, leaf
+from kepler_envs.engine.simd import pack_bits
 
 SCOPE = Scope("network", Path(__file__).parent)
 
 FLOAT = np.dtype(np.float32)
 WHOLE = np.dtype(np.int32)
+ZERO = np.uint64(0)
 NOWHERE = -1
 """In place of an array of weights: there is none."""
 
@@ -36,6 +40,7 @@ NETWORK = _record(
     "widest",  # outputs of the widest layer
     "rows",  # numbers R that are said of a row
     "in_vector", "fixed",  # rows of tables in the vector, and of fixed tables
+    "shown",  # rows in the vector as joins show them to rows that refer to them, one for each join and row
     "pooled",  # how many tables add their mean to the first layer
     "policy_layers",  # how many of the layers are the policy's; those of the value follow
     "bias", "wide",  # of the first layer: H, and a row of H for each input of the vector
@@ -45,17 +50,17 @@ NETWORK = _record(
 )  # fmt: skip
 """A network's sizes, and where its arrays begin in the flat one."""
 
-INPUT = _record("kind", "wide", "row")
-"""What an entry that is not 0 adds: the row of ``wide``, and the row among those of its table."""
+INPUT = _record("kind", "owner", "wide", "row")
+"""What an entry of the row ``owner`` adds if it is not 0: the row of ``wide``, and the row among those of its table."""
 NUMBER, SIGN, LABEL = 0, 1, 2
 """Kinds of inputs. NUMBER: times its row. SIGN: its sign times the row. LABEL: the row of the label, counted from that of 0."""
 
 TABLE = _record("first", "rows", "encoder", "pooled")
 """A table in the vector: its first row; where its encoder begins, NOWHERE if its rows are not looked at; its number among the pooled."""
 
-JOIN = _record("of", "fixed", "to", "to_bias", "back", "back_bias")
+JOIN = _record("of", "fixed", "shown", "to", "to_bias", "back", "back_bias")
 """References to a table whose first row is ``of``. A bias that is NOWHERE: nobody wants to know. ``to`` of a fixed table: what each of its
-rows adds. ``back`` NOWHERE: the bias alone is added."""
+rows adds; ``shown``: the first of its rows among those shown. ``back`` NOWHERE: the bias alone is added."""
 
 REFERENCE = _record("entry", "row", "join")
 """An entry of the vector that refers to a row, in ``row``."""
@@ -63,70 +68,36 @@ REFERENCE = _record("entry", "row", "join")
 LAYER = _record("inputs", "outputs", "weights", "biases")
 """A dense layer, and where its weights (inputs by outputs) and biases begin."""
 
-HEAD = _record("first", "last", "axes", "context", "bias", "factors", "out")
-"""A block's actions, from ``first`` up to ``last``, and how many rows each points at; ``context`` (F, R), R, (axes, R), R."""
+HEAD = _record("last", "axes", "context", "bias", "factors", "out")
+"""A block's actions, up to ``last``, and how many rows each points at; ``context`` (F, R), R, (axes, R), R."""
 
 
 @leaf
-def _add(out, times, weights):
-    """``out += times * weights``."""
-    for unit in range(out.size):
-        out[unit] += times * weights[unit]
-
-
-@leaf
-def _add_four(out, a, first, b, second, c, third, d, fourth):
-    """Four at once: ``out`` is read and written once."""
-    for unit in range(out.size):
-        out[unit] += (a * first[unit] + b * second[unit]) + (c * third[unit] + d * fourth[unit])
-
-
-@leaf
-def _row(numbers, begin, row, width):
-    first = begin + int(row) * width
-    return numbers[first : first + width]
-
-
-@leaf
-def _add_rows(out, numbers, begin, rows, times, first, last):
-    """Add the rows ``rows[first:last]``, each so many times, of the matrix that begins there."""
+def _sum_rows(out, source, start, numbers, begin, rows, times, first, last):
+    """``source[start:]`` and the rows ``rows[first:last]``, each so many times, of the matrix that begins there."""
     width = out.size
-    i = first
-    while i + 4 <= last:
-        _add_four(
-            out,
-            times[i], _row(numbers, begin, rows[i], width),
-            times[i + 1], _row(numbers, begin, rows[i + 1], width),
-            times[i + 2], _row(numbers, begin, rows[i + 2], width),
-            times[i + 3], _row(numbers, begin, rows[i + 3], width),
-        )  # fmt: skip
-        i += 4
-    while i < last:
-        _add(out, times[i], _row(numbers, begin, rows[i], width))
-        i += 1
+    at = 0
+    while at + 64 <= width:
+        sum_rows(out, at, source, start + at, numbers, begin + at, width, rows, times, first, last, 64)
+        at += 64
+    while at + 16 <= width:
+        sum_rows(out, at, source, start + at, numbers, begin + at, width, rows, times, first, last, 16)
+        at += 16
+    for unit in range(at, width):
+        total = source[start + unit]
+        for i in range(first, last):
+            total += times[i] * numbers[begin + int(rows[i]) * width + unit]
+        out[unit] = total
 
 
 @leaf
-def _dot(weights, units):
-    """Eight sums side by side: one alone would wait for itself."""
-    a, b, c, d = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
-    e, f, g, h = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
-    width = units.size
-    unit = 0
-    while unit + 8 <= width:
-        a += weights[unit] * units[unit]
-        b += weights[unit + 1] * units[unit + 1]
-        c += weights[unit + 2] * units[unit + 2]
-        d += weights[unit + 3] * units[unit + 3]
-        e += weights[unit + 4] * units[unit + 4]
-        f += weights[unit + 5] * units[unit + 5]
-        g += weights[unit + 6] * units[unit + 6]
-        h += weights[unit + 7] * units[unit + 7]
-        unit += 8
-    while unit < width:
-        a += weights[unit] * units[unit]
-        unit += 1
-    return ((a + e) + (c + g)) + ((b + f) + (d + h))
+def _dot(weights, begin, units, width):
+    """The product of ``weights[begin:]`` and ``units[:width]``."""
+    vectors = width // REGISTER
+    total = dot(weights, begin, units, 0, vectors)
+    for unit in range(vectors * REGISTER, width):
+        total += weights[begin + unit] * units[unit]
+    return total
 
 
 @leaf
@@ -149,24 +120,27 @@ def _list_positive(units, offset, rows, times, listed):
 
 
 @leaf
-def _list_inputs(x, entries, row_begins, inputs, begins, found, wide_rows, rows, times):
+def _list_inputs(x, entries, inputs, taken, begins, wide_rows, rows, times):
     """The inputs that are not 0, row by row: ``begins[r]`` to ``begins[r + 1]`` are those of row r. Their number."""
+    for i in range(entries.size):
+        taken[i] = x[entries[i]]
+    begins[:] = 0
     count = 0
-    for row in range(row_begins.size - 1):
-        begins[row] = count
-        for i in range(row_begins[row], row_begins[row + 1]):
-            found[count] = i  # overwritten by the next one if this is 0: no branch to guess
-            count += x[entries[i]] != 0
-    begins[row_begins.size - 1] = count
-    for k in range(count):
-        i = int(found[k])
-        value = x[entries[i]]
-        one = inputs[i]
-        label = int(value) if one.kind == LABEL else 0
-        sign = np.float32(1.0) if one.kind == LABEL or value > 0 else np.float32(-1.0)
-        wide_rows[k] = one.wide + label
-        rows[k] = one.row + label
-        times[k] = np.float32(value) if one.kind == NUMBER else sign
+    for first in range(0, entries.size, 64):
+        left = pack_bits(taken, first, 64)
+        while left != ZERO:
+            i = first + lowest(left)
+            left = without_lowest(left)
+            value, one = int(taken[i]), inputs[i]
+            label = value if one.kind == LABEL else 0
+            sign = np.float32(1.0) if (one.kind == LABEL) | (value > 0) else np.float32(-1.0)
+            wide_rows[count] = one.wide + label
+            rows[count] = one.row + label
+            times[count] = np.float32(value) if one.kind == NUMBER else sign
+            count += 1
+            begins[one.owner + 1] = count
+    for row in range(1, begins.size):
+        begins[row] = max(begins[row], begins[row - 1])  # those without an input
     return count
 
 
@@ -174,46 +148,72 @@ def _list_inputs(x, entries, row_begins, inputs, begins, found, wide_rows, rows,
 
 
 @leaf
-def _encode_rows(tables, numbers, alone, width, begins, rows, times, q):
+def _sum_said(out, place, source, start, numbers, begin, stride, rows, times, first, last):
+    """What weights say of one row: as :func:`_sum_rows`, of whole registers."""
+    for at in range(0, stride, 16):
+        sum_rows(out, place + at, source, start + at, numbers, begin + at, stride, rows, times, first, last, 16)
+
+
+@leaf
+def _add_said(out, place, said, begin, stride):
+    for at in range(0, stride, 16):
+        add_row(out, place + at, said, begin + at, 16)
+
+
+@leaf
+def _encode_rows(tables, numbers, alone, stride, begins, rows, times, q):
     """What each row in the vector says by itself."""
     for i in range(tables.size):
         table = tables[i]
         if table.encoder == NOWHERE:
             continue
+        encoder = np.int64(table.encoder)
         for row in range(table.first, table.first + table.rows):
-            out = q[row]
-            out[:] = _row(numbers, alone, row, width)
-            _add_rows(out, numbers, int(table.encoder), rows, times, int(begins[row]), int(begins[row + 1]))
+            at = row * stride
+            _sum_said(q, at, numbers, alone + at, numbers, encoder, stride, rows, times, begins[row], begins[row + 1])
 
 
 @helper
-def _add_joined(numbers, weights, bias, row, begins, rows, times, out):
-    """Add what the row, as it is referred to or refers, says of another one."""
-    _add(out, np.float32(1.0), numbers[bias : bias + out.size])
-    if weights != NOWHERE:
-        _add_rows(out, numbers, weights, rows, times, int(begins[row]), int(begins[row + 1]))
+def _add_joined(numbers, weights, bias, row, stride, begins, rows, times, said, q, place):
+    """Add what the row says of another one that it refers to."""
+    if weights == NOWHERE:
+        _add_said(q, place, numbers, bias, stride)
+    else:
+        _sum_said(said, 0, numbers, bias, numbers, weights, stride, rows, times, begins[row], begins[row + 1])
+        _add_said(q, place, said, 0, stride)
 
 
 @leaf
-def _join_rows(x, references, joins, numbers, in_vector, begins, rows, times, q, latest, earlier):
+def _join_rows(
+    x, references, joins, numbers, stride, in_vector, begins, rows, times, said, q, shown, shown_at, n, latest, earlier
+):  # fmt: skip
     """Show rows in the vector the rows they refer to and are referred to by; list who refers to rows of fixed tables."""
     for k in range(references.size):
         value = int(x[references[k].entry])
         if value <= 0:
             continue
-        row, join = int(references[k].row), joins[references[k].join]
-        other = int(join.of) + value - 1
+        row, join = np.int64(references[k].row), joins[references[k].join]
+        other = np.int64(join.of) + value - 1
         if join.fixed:
             if join.to_bias != NOWHERE:
-                _add(q[row], np.float32(1.0), _row(numbers, int(join.to), value - 1, q.shape[1]))
+                _add_said(q, row * stride, numbers, np.int64(join.to) + (value - 1) * stride, stride)
             if join.back_bias != NOWHERE:
                 earlier[k] = latest[other - in_vector]
                 latest[other - in_vector] = k
             continue
         if join.to_bias != NOWHERE:
-            _add_joined(numbers, int(join.to), int(join.to_bias), other, begins, rows, times, q[row])
+            slot = np.int64(join.shown) + value - 1
+            if shown_at[slot] != n:  # for whom else refers to it
+                shown_at[slot] = n
+                _sum_said(
+                    shown, slot * stride, numbers, np.int64(join.to_bias), numbers, np.int64(join.to), stride, rows, times,
+                    begins[other], begins[other + 1],
+                )  # fmt: skip
+            _add_said(q, row * stride, shown, slot * stride, stride)
         if join.back_bias != NOWHERE:
-            _add_joined(numbers, int(join.back), int(join.back_bias), row, begins, rows, times, q[other])
+            _add_joined(
+                numbers, np.int64(join.back), np.int64(join.back_bias), row, stride, begins, rows, times, said, q, other * stride
+            )
 
 
 @leaf
@@ -221,39 +221,38 @@ def _forget_references(x, references, joins, in_vector, latest):
     for k in range(references.size):
         value = int(x[references[k].entry])
         if value > 0 and joins[references[k].join].fixed:
-            latest[int(joins[references[k].join].of) + value - 1 - in_vector] = NOWHERE
+            latest[np.int64(joins[references[k].join].of) + value - 1 - in_vector] = NOWHERE
 
 
 @leaf
-def _finish_fixed_row(row, numbers, alone, references, joins, in_vector, begins, rows, times, q, latest, earlier):
+def _finish_fixed_row(
+    row, numbers, alone, references, joins, stride, in_vector, begins, rows, times, said, q, latest, earlier
+):  # fmt: skip
     """What a row of a fixed table says with those that refer to it."""
-    out = q[row]
-    out[:] = _row(numbers, alone, row, out.size)
-    k = int(latest[row - in_vector])
+    place = row * stride
+    for unit in range(stride):
+        q[place + unit] = numbers[alone + place + unit]
+    k = np.int64(latest[row - in_vector])
     while k != NOWHERE:
-        join = joins[references[k].join]
-        if join.back_bias != NOWHERE:
-            _add_joined(numbers, int(join.back), int(join.back_bias), int(references[k].row), begins, rows, times, out)
-        k = int(earlier[k])
+        join, by = joins[references[k].join], np.int64(references[k].row)
+        _add_joined(
+            numbers, np.int64(join.back), np.int64(join.back_bias), by, stride, begins, rows, times, said, q, place
+        )
+        k = np.int64(earlier[k])
 
 
 @leaf
-def _pool_rows(tables, q, mean, listed_rows, listed_times):
+def _pool_rows(tables, q, stride, mean, listed_rows, listed_times):
     """List the means over rows that add to the first layer; their number."""
     listed = 0
     for i in range(tables.size):
         table = tables[i]
         if table.pooled == NOWHERE:
             continue
-        mean[:] = np.float32(0.0)
-        for row in range(table.first, table.first + table.rows):
-            said = q[row]
-            for unit in range(mean.size):
-                mean[unit] += max(said[unit], np.float32(0.0))
-        share = np.float32(1.0 / table.rows)
-        for unit in range(mean.size):
-            mean[unit] *= share
-        listed = _list_positive(mean, int(table.pooled) * mean.size, listed_rows, listed_times, listed)
+        first = np.int64(table.first)
+        for at in range(0, stride, 16):
+            mean_positive(mean, at, q, at, stride, first, first + np.int64(table.rows), 16)
+        listed = _list_positive(mean, np.int64(table.pooled) * stride, listed_rows, listed_times, listed)
     return listed
 
 
@@ -266,159 +265,176 @@ def _through_layers(layers, numbers, width, units, spare, listed_rows, listed_ti
     for i in range(layers.size):
         layer = layers[i]
         listed = _list_positive(units[:width], 0, listed_rows, listed_times, 0)
-        width = int(layer.outputs)
+        width = np.int64(layer.outputs)
         out = spare[:width]
-        out[:] = numbers[layer.biases : layer.biases + width]
-        _add_rows(out, numbers, int(layer.weights), listed_rows, listed_times, 0, listed)
+        weights, biases = np.int64(layer.weights), np.int64(layer.biases)
+        _sum_rows(out, numbers, biases, numbers, weights, listed_rows, listed_times, 0, listed)
         _rectify(out)
         units[:width] = out
     return width
 
 
 @leaf
-def _list_legal(mask, first, last, legal):
-    """The legal ids of a block; their number."""
+def _list_legal(mask, legal):
+    """The legal ids in order; their number."""
     count = 0
-    for action in range(first, last):
-        legal[count] = action
-        count += mask[action] != 0
+    whole = mask.size // 64 * 64
+    for first in range(0, whole, 64):
+        left = pack_bits(mask, first, 64)
+        while left != ZERO:
+            legal[count] = first + lowest(left)
+            count += 1
+            left = without_lowest(left)
+    for action in range(whole, mask.size):
+        if mask[action] != 0:
+            legal[count] = action
+            count += 1
     return count
 
 
 @leaf
 def _look_at_rows(head, numbers, pointers, action, context, q, sum_of):
     """What the rows an action points at add to its logit."""
+    stride = context.size
     sum_of[:] = context
     for axis in range(head.axes):
-        row = int(pointers[action, axis])
+        row = np.int64(pointers[action, axis])
         if row != NOWHERE:
-            factors, said = _row(numbers, int(head.factors), axis, context.size), q[row]
-            for unit in range(sum_of.size):
+            at = np.int64(head.factors) + axis * stride
+            factors, said = numbers[at : at + stride], q[row * stride : (row + 1) * stride]
+            for unit in range(stride):
                 sum_of[unit] += factors[unit] * said[unit]
     _rectify(sum_of)
-    return _dot(numbers[head.out : head.out + sum_of.size], sum_of)
+    return _dot(numbers, np.int64(head.out), sum_of, stride)
 
 
 @leaf
-def _to_probabilities(mask, largest, logits):
-    """Logits of legal actions to probabilities, 0 for all others."""
+def _to_probabilities(legal, largest, logits):
+    """Logits of the legal actions to probabilities."""
     total = np.float32(0.0)
-    for action in range(mask.size):
-        if mask[action] != 0:
-            logits[action] = np.float32(exp(logits[action] - largest))
-            total += logits[action]
-    for action in range(mask.size):
-        if mask[action] != 0:
-            logits[action] /= total
+    for k in range(legal.size):
+        logits[legal[k]] = np.float32(exp(logits[legal[k]] - largest))
+        total += logits[legal[k]]
+    for k in range(legal.size):
+        logits[legal[k]] /= total
 
 
-def whole_numbers(net: np.ndarray, inputs: int, actions: int, references: int) -> int:
-    """Whole numbers in the workspace of a network that has so many."""
-    listed = max(int(net["widest"]), int(net["pooled"] * net["rows"]))
-    return int(net["in_vector"]) + 1 + 3 * (inputs + 1) + listed + 1 + actions + 1 + 2 * int(net["fixed"]) + references
+@leaf
+def words_of(count):
+    """As many numbers as whole words have bits."""
+    return (count + 63) // 64 * 64
 
 
-def decimals(net: np.ndarray, inputs: int) -> int:
-    """Floats in the workspace."""
-    listed = max(int(net["widest"]), int(net["pooled"] * net["rows"]))
-    rows = int(net["rows"]) * (int(net["in_vector"]) + int(net["fixed"]) + 2)
-    return inputs + 1 + listed + 1 + int(net["width"]) + 2 * int(net["widest"]) + rows
+def workspace_sizes(net: np.ndarray, inputs: int, actions: int, references: int) -> tuple[int, int]:
+    """Numbers in the two workspaces of a network that has so many."""
+    rows, in_vector, fixed, shown = (int(net[name]) for name in ("rows", "in_vector", "fixed", "shown"))
+    widest, listed = int(net["widest"]), max(int(net["widest"]), int(net["pooled"] * net["rows"])) + 1
+    whole = words_of(inputs) + 2 * inputs + in_vector + 1 + listed + actions + 2 * fixed + references + shown
+    return whole, inputs + listed + 3 * widest + rows * (3 + in_vector + fixed + shown)
+
+
+@leaf
+def _part(workspace, used, size):
+    """The next ``size`` numbers of a workspace; ``used`` counts them."""
+    first = used[0]
+    used[0] += size
+    return workspace[first : first + size]
 
 
 @cache
 def network_kernel() -> Any:
     """(observations int16[N, D], masks int8[N, A],
-    network NETWORK[1], its weights float32[], entries of the vector int32[I] and what each adds INPUT[I], the first of each row int32[V + 1],
-    tables TABLE[], joins JOIN[], references REFERENCE[], layers LAYER[],
-    heads HEAD[], rows that actions point at int32[A, K],
-    workspaces int32[whole_numbers] and float32[decimals], priors float32[N, A], values float32[N, P]).
+    network NETWORK[1], its weights float32[], entries of the vector int32[I] and what each adds INPUT[I],
+    tables TABLE[], joins JOIN[], references REFERENCE[], layers LAYER[], heads HEAD[], rows that actions point at int32[A, K],
+    workspaces int32[] and float32[] of :func:`workspace_sizes`, numbers used int64[2], all 0, priors float32[N, A], values float32[N, P]).
 
     Fills ``priors`` (0 for what is illegal) and ``values``. A row of a mask without a legal action gets zeros.
     """
     signature = (
         array_of(np.int16, 2), array_of(np.int8, 2),
-        array_of(NETWORK), array_of(FLOAT), array_of(WHOLE), array_of(INPUT), array_of(WHOLE),
-        array_of(TABLE), array_of(JOIN), array_of(REFERENCE), array_of(LAYER),
-        array_of(HEAD), array_of(WHOLE, 2),
-        array_of(WHOLE), array_of(FLOAT), array_of(FLOAT, 2), array_of(FLOAT, 2),
+        array_of(NETWORK), array_of(FLOAT), array_of(WHOLE), array_of(INPUT), array_of(TABLE), array_of(JOIN), array_of(REFERENCE),
+        array_of(LAYER), array_of(HEAD), array_of(WHOLE, 2),
+        array_of(WHOLE), array_of(FLOAT), array_of(np.int64), array_of(FLOAT, 2), array_of(FLOAT, 2),
     )  # fmt: skip
 
     @kernel(SCOPE, "evaluate", signature)
     def evaluate(
-        observations, masks, network, numbers, entries, inputs, row_begins, tables, joins, references, layers,
-        heads, pointers, wholes, floats, priors, values,
+        observations, masks, network, numbers, entries, inputs, tables, joins, references, layers, heads, pointers, wholes,
+        floats, used, priors, values,
     ):  # fmt: skip
         net = network[0]
-        width, widest, rows = np.int64(net.width), np.int64(net.widest), np.int64(net.rows)
-        in_vector, fixed = np.int64(net.in_vector), np.int64(net.fixed)
+        width, widest, stride = np.int64(net.width), np.int64(net.widest), np.int64(net.rows)
+        in_vector, fixed, alone = np.int64(net.in_vector), np.int64(net.fixed), np.int64(net.alone)
+        wide, pool, bias = np.int64(net.wide), np.int64(net.pool), np.int64(net.bias)
         policy_layers, value_layers = layers[: net.policy_layers], layers[net.policy_layers :]
-        most, listed_most = entries.size + 1, max(widest, int(net.pooled) * rows) + 1
-        # the parts of the workspaces
-        at = in_vector + 1
-        begins = wholes[:at]
-        found = wholes[at : at + most]
-        wide_rows, row_rows = wholes[at + most : at + 2 * most], wholes[at + 2 * most : at + 3 * most]
-        at += 3 * most
-        listed_rows = wholes[at : at + listed_most]
-        at += listed_most
-        legal = wholes[at : at + masks.shape[1] + 1]
-        at += masks.shape[1] + 1
-        latest, finished = wholes[at : at + fixed], wholes[at + fixed : at + 2 * fixed]
-        earlier = wholes[at + 2 * fixed :]
-        times, listed_times = floats[:most], floats[most : most + listed_most]
-        at = most + listed_most
-        first, units, spare = floats[at : at + width], floats[at + width : at + width + widest], floats[at + width + widest : at + width + 2 * widest]  # noqa: E501
-        at += width + 2 * widest
-        context, beside = floats[at : at + rows], floats[at + rows : at + 2 * rows]
-        q = floats[at + 2 * rows : at + (2 + in_vector + fixed) * rows].reshape((in_vector + fixed, rows))
+        listed_most = max(widest, np.int64(net.pooled) * stride) + 1
+        whole_used, float_used = used[:1], used[1:]
+        taken, wide_rows = _part(wholes, whole_used, words_of(entries.size)), _part(wholes, whole_used, entries.size)
+        rows, begins = _part(wholes, whole_used, entries.size), _part(wholes, whole_used, in_vector + 1)
+        listed_rows, legal_all = _part(wholes, whole_used, listed_most), _part(wholes, whole_used, masks.shape[1])
+        latest, finished = _part(wholes, whole_used, fixed), _part(wholes, whole_used, fixed)
+        earlier, shown_at = _part(wholes, whole_used, references.size), _part(wholes, whole_used, np.int64(net.shown))
+        times, listed_times = _part(floats, float_used, entries.size), _part(floats, float_used, listed_most)
+        first, units = _part(floats, float_used, width), _part(floats, float_used, widest)
+        spare, context = _part(floats, float_used, widest), _part(floats, float_used, stride)
+        said, beside = _part(floats, float_used, stride), _part(floats, float_used, stride)
+        q, shown = _part(floats, float_used, stride * (in_vector + fixed)), _part(floats, float_used, stride * net.shown)
+        taken[:] = 0
         latest[:] = NOWHERE
         finished[:] = NOWHERE
+        shown_at[:] = NOWHERE
         for n in range(observations.shape[0]):
             x, mask, logits = observations[n], masks[n], priors[n]
-            count = _list_inputs(x, entries, row_begins, inputs, begins, found, wide_rows, row_rows, times)
-            first[:] = numbers[net.bias : net.bias + width]
-            _add_rows(first, numbers, int(net.wide), wide_rows, times, 0, count)
-            if rows > 0:
-                _encode_rows(tables, numbers, int(net.alone), rows, begins, row_rows, times, q)
-                _join_rows(x, references, joins, numbers, in_vector, begins, row_rows, times, q, latest, earlier)
-                listed = _pool_rows(tables, q, beside, listed_rows, listed_times)
-                _add_rows(first, numbers, int(net.pool), listed_rows, listed_times, 0, listed)
+            count = _list_inputs(x, entries, inputs, taken, begins, wide_rows, rows, times)
+            _sum_rows(first, numbers, bias, numbers, wide, wide_rows, times, 0, count)
+            if stride > 0:
+                _encode_rows(tables, numbers, alone, stride, begins, rows, times, q)
+                _join_rows(
+                    x, references, joins, numbers, stride, in_vector, begins, rows, times, said, q, shown, shown_at, n, latest,
+                    earlier,
+                )  # fmt: skip
+                listed = _pool_rows(tables, q, stride, beside, listed_rows, listed_times)
+                _sum_rows(first, first, 0, numbers, pool, listed_rows, listed_times, 0, listed)
             _rectify(first)
 
             units[:width] = first
             features = _through_layers(value_layers, numbers, width, units, spare, listed_rows, listed_times)
             for seat in range(values.shape[1]):
-                weights = _row(numbers, int(net.values), seat, features)
-                values[n, seat] = numbers[net.value_biases + seat] + _dot(weights, units[:features])
+                value = _dot(numbers, np.int64(net.values) + seat * features, units, features)
+                values[n, seat] = numbers[net.value_biases + seat] + value
 
             units[:width] = first
             features = _through_layers(policy_layers, numbers, width, units, spare, listed_rows, listed_times)
             listed = _list_positive(units[:features], 0, listed_rows, listed_times, 0)
             logits[:] = np.float32(0.0)
             largest = np.float32(-np.inf)
+            legal = legal_all[: _list_legal(mask, legal_all)]
+            k = 0
             for i in range(heads.size):
                 head = heads[i]
-                count = _list_legal(mask, int(head.first), int(head.last), legal)
-                if count > 0 and head.context != NOWHERE:
-                    context[:] = numbers[head.bias : head.bias + rows]
-                    _add_rows(context, numbers, int(head.context), listed_rows, listed_times, 0, listed)
-                for k in range(count):
-                    action = int(legal[k])
-                    weights = _row(numbers, int(net.actions), action, features)
-                    logit = numbers[net.action_biases + action] + _dot(weights, units[:features])
-                    if head.context != NOWHERE:
+                looks = head.context != NOWHERE
+                if looks and k < legal.size and legal[k] < head.last:
+                    _sum_rows(
+                        context, numbers, np.int64(head.bias), numbers, np.int64(head.context), listed_rows, listed_times, 0, listed
+                    )
+                while k < legal.size and legal[k] < head.last:
+                    action = np.int64(legal[k])
+                    k += 1
+                    logit = numbers[net.action_biases + action]
+                    logit += _dot(numbers, np.int64(net.actions) + action * features, units, features)
+                    if looks:
                         for axis in range(head.axes):
-                            row = int(pointers[action, axis])
+                            row = np.int64(pointers[action, axis])
                             if row >= in_vector and finished[row - in_vector] != n:
                                 finished[row - in_vector] = n
                                 _finish_fixed_row(
-                                    row, numbers, int(net.alone), references, joins, in_vector, begins, row_rows, times, q,
+                                    row, numbers, alone, references, joins, stride, in_vector, begins, rows, times, said, q,
                                     latest, earlier,
                                 )  # fmt: skip
                         logit += _look_at_rows(head, numbers, pointers, action, context, q, beside)
                     logits[action] = logit
                     largest = max(largest, logit)
-            _to_probabilities(mask, largest, logits)
+            _to_probabilities(legal, largest, logits)
             if fixed > 0:
                 _forget_references(x, references, joins, in_vector, latest)
 
