@@ -83,7 +83,7 @@ def publish(request: Publish) -> Published:
     if len(content) >= MOST_BYTES:
         raise BotError(
             f"{source} takes {len(content):,} bytes, allowed are fewer than {MOST_BYTES:,}: train a smaller network "
-            "(--width, --hidden, --channels)"
+            "(--width, --hidden, --rows)"
         )
     write_atomically(target, content)
     return Published(target, len(content), description)
