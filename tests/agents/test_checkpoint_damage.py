@@ -95,7 +95,7 @@ def use_all_of_it(path: Path) -> None:
     """Whatever reads a description: playing, beginning a run with it, attacking it, publishing it."""
     choices(path)
     run = object.__new__(Run)
-    run.config, run.all_games, run.games = TrainConfig(GAME, start=f"ppo:{path}"), [CONFIG], CONFIG
+    run.config, run.all_games, run.games = TrainConfig(GAME, start=f"net:{path}"), [CONFIG], CONFIG
     run.beginning = run._beginning()
     checkpoint.continue_network(checkpoint.build(run._network(), CONFIG), path)
     publish(Publish(path, f"{GAME}/tiny-v0", replace=True))
@@ -173,7 +173,7 @@ def test_what_is_wrong_is_named(part, name, value, words, description, weights, 
     found = {**description, part: {**description[part], name: value}}
     checkpoint.write_checkpoint(path, found, {TORCH_WEIGHTS: weights})
     with pytest.raises(BotError) as raised:
-        bots.load(f"ppo:{path}", CONFIG)
+        bots.load(f"net:{path}", CONFIG)
     assert words in str(raised.value) and str(path) in str(raised.value)
 
 
@@ -233,7 +233,7 @@ def test_a_run_that_others_may_have_written_is_not_unpickled(opened, words, left
 
 def test_a_run_that_cannot_be_read_says_so_in_one_line(left):
     with pytest.raises(
-        BotError, match="last.zip is damaged, or of other versions of the libraries: .*--start ppo:"
+        BotError, match="last.zip is damaged, or of other versions of the libraries: .*--start net:"
     ) as raised:
         Run(left[0])
     assert "\n" not in str(raised.value)

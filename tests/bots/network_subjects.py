@@ -25,8 +25,17 @@ SEATS = 4
 def made_up_layout(large: int = 70, rows: int = 6) -> Layout:
     """All kinds of fields, references between all kinds of tables: in the vector, fixed, of one row, of more than can be named one by one."""
     dice = np.random.default_rng(2)
-    world = [piece("round", NUMBER, 9, ""), piece("phase", LABEL, 3, ""), reference("at", "places", ""), reference("ship", "ships", "")]
-    players = [piece("gold", COUNT, 20, "", scale=5), piece("order", LABEL, 4, "", low=1), piece("debt", NUMBER, 9, "", low=-9)]
+    world = [
+        piece("round", NUMBER, 9, ""),
+        piece("phase", LABEL, 3, ""),
+        reference("at", "places", ""),
+        reference("ship", "ships", ""),
+    ]
+    players = [
+        piece("gold", COUNT, 20, "", scale=5),
+        piece("order", LABEL, 4, "", low=1),
+        piece("debt", NUMBER, 9, "", low=-9),
+    ]
     ships = [
         piece("there", FLAG, 1, ""), reference("place", "places", ""), reference("owner", "players", ""),
         piece("cargo", COUNT, 3, "", shape=3, low=-2), piece("mood", LABEL, 2, "", low=-2),
@@ -36,8 +45,10 @@ def made_up_layout(large: int = 70, rows: int = 6) -> Layout:
     stars = [piece("bright", COUNT, 7, "")]
     places = [
         piece("hex", LABEL, 6, ""), piece("depth", NUMBER, 9, "", low=-9), piece("space", COUNT, 4, "", shape=2),
+        reference("next", "places", "", shape=2), reference("star", "stars", ""), reference("home", "players", ""),
     ]  # fmt: skip
-    values = np.stack([dice.integers(0, high + 1, large) for high in (6, 9, 4, 4)], 1)
+    values = np.stack([dice.integers(0, high + 1, large) for high in (6, 9, 4, 4, large, large, large, SEATS)], 1)
+    signs = [piece("kind", LABEL, 3, ""), reference("in", "places", ""), reference("world", "game", "")]
     return Layout(
         [
             table("game", 1, world),
@@ -48,7 +59,7 @@ def made_up_layout(large: int = 70, rows: int = 6) -> Layout:
             table("players", SEATS, [piece("lead", NUMBER, 50, "", low=-50)], derived=True),
             table("ships", rows, [piece("reach", NUMBER, 8, "", shape=2), piece("best", FLAG, 1, "")], derived=True),
         ],
-        [fixed_table("places", places, values), fixed_table("signs", [piece("kind", LABEL, 3, "")], np.array([[2]]))],
+        [fixed_table("places", places, values), fixed_table("signs", signs, np.array([[2, 5, 1]]))],
     )
 
 
@@ -69,7 +80,9 @@ def made_up_actions(large: int = 70, rows: int = 6) -> ActionSet:
     return ActionSet(blocks)
 
 
-def made_up_inputs(shape: NetworkShape, layout: Layout | None = None, actions: ActionSet | None = None) -> NetworkInputs:
+def made_up_inputs(
+    shape: NetworkShape, layout: Layout | None = None, actions: ActionSet | None = None
+) -> NetworkInputs:
     return NetworkInputs(layout or made_up_layout(), actions or made_up_actions(), SEATS, shape)
 
 
@@ -78,12 +91,16 @@ def random_weights(inputs: NetworkInputs, seed: int = 11) -> dict[str, np.ndarra
     dice = np.random.default_rng(seed)
     weights = {}
     for name, size in inputs.expected_shapes().items():
-        spread = 0.2 if len(size) == 1 else 0.1 if "flat" in name else max(size[0], 16) ** -0.5
+        spread = (
+            0.5 if len(size) == 1 or name.startswith("heads") else 0.1 if "flat" in name else max(size[0], 16) ** -0.5
+        )
         weights[name] = dice.normal(0, spread, size).astype(np.float32)
     return weights
 
 
-def random_positions(layout: Layout, actions: int, count: int, zeros: float = 0.6, legal: float = 0.05) -> tuple[np.ndarray, np.ndarray]:
+def random_positions(
+    layout: Layout, actions: int, count: int, zeros: float = 0.6, legal: float = 0.05
+) -> tuple[np.ndarray, np.ndarray]:
     """(observations, masks): entries drawn from all of their range, but for a share of zeros where 0 is in it; an id is legal at least."""
     dice = np.random.default_rng(1)
     low, high = (bound.astype(np.int64) for bound in (layout.low, layout.high))
@@ -114,7 +131,9 @@ class PlainNetwork:
 
     def answer(self, observation: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         w = self.w
-        raw = {n: one.values if one.entries is None else observation[one.entries] for n, one in self.inputs.tables.items()}
+        raw = {
+            n: one.values if one.entries is None else observation[one.entries] for n, one in self.inputs.tables.items()
+        }
         x = {name: one.encode(raw[name]).astype(np.float64) for name, one in self.inputs.tables.items()}
         first = w["first.bias"].copy()
         for name, one in self.inputs.tables.items():
@@ -130,7 +149,8 @@ class PlainNetwork:
         for name, _ in self.inputs.heads:
             (block,) = (block for block in self.inputs.actions.blocks if block.name == name)
             context, bias, factors, out = (w[f"heads.{name}.{part}"] for part in ("context", "bias", "axes", "out"))
-            for number, action in enumerate(block.ids):
+            for action in block.first + np.flatnonzero(mask[block.first : block.first + block.count]):
+                number = action - block.first
                 said = context @ c + bias
                 for factor, axis in zip(factors, [axis for axis in block.axes if axis.table], strict=True):
                     if axis.rows[number] >= 0:

@@ -13,6 +13,7 @@ from kepler_envs.bots.networks.kernels import (
     JOIN,
     LABEL,
     LAYER,
+    LINK,
     NETWORK,
     NOWHERE,
     NUMBER,
@@ -26,7 +27,7 @@ from kepler_envs.bots.networks.kernels import (
 from kepler_envs.bots.networks.shape import NetworkInputs, Weights
 from kepler_envs.engine.actions import NO_ROW
 from kepler_envs.engine.game import record_array
-from kepler_envs.engine.inputs import Input, TableInputs
+from kepler_envs.engine.inputs import Input, Join, TableInputs
 from kepler_envs.engine.observation import COUNT, REFERENCE as REFERS
 
 
@@ -138,7 +139,7 @@ class _Plan:
         self._alone = np.zeros((rows, self._said))
         entries, found = self._first_layer()
         tables = self._tables()
-        joins, references = self._joins()
+        joins, references, links, link_begins = self._joins()
         layers = [*self._layers("policy"), *self._layers("value")]
         heads_of = self._heads()
         self._answers()
@@ -146,7 +147,8 @@ class _Plan:
         self._counts = len(entries), len(references)
         self._arrays = (
             record_array(self._net), self._buffer.flat(), np.array(entries, WHOLE), _records(INPUT, found),
-            _records(TABLE, tables), _records(JOIN, joins), _records(REFERENCE, references), _records(LAYER, layers),
+            _records(TABLE, tables), _records(JOIN, joins), _records(REFERENCE, references), _records(LINK, links),
+            np.array(link_begins, WHOLE), _records(LAYER, layers),
             _records(HEAD, heads_of), self._pointers(),
         )  # fmt: skip
 
@@ -218,14 +220,16 @@ class _Plan:
         begin = self._begin[one.name]
         return self._alone[begin : begin + one.rows]
 
-    def _joins(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-        """The records JOIN and REFERENCE."""
+    def _joins(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], list[tuple[int, ...]], list[int]]:
+        """The records JOIN, REFERENCE and LINK, and where the links of each row of a fixed table begin."""
         joins: list[tuple[int, ...]] = []
         references: list[tuple[int, ...]] = []
+        links: list[list[tuple[int, ...]]] = [[] for _ in range(len(self._alone) - self._in_vector)]
         for join in self._inputs.joins:
             one, other = self._inputs.tables[join.table], self._inputs.tables[join.of]
             if one.entries is None:
-                continue  # all of them are 0: fixed tables refer to nothing
+                self._join_fixed(join, one, other, links)
+                continue
             to = to_bias = back = back_bias = NOWHERE
             if one.name in self._looked_at:
                 to, to_bias = self._side(other, self._said_of(f"joins.{join.name}.to"))
@@ -239,7 +243,8 @@ class _Plan:
                 joins.append((self._begin[other.name], other.entries is None, shown, to, to_bias, back, back_bias))
                 if other.entries is not None:
                     self._net[0]["shown"] += other.rows
-        return joins, references
+        begins = np.cumsum([0, *map(len, links)]).tolist()
+        return joins, references, [link for its in links for link in its], begins
 
     def _side(self, seen: TableInputs, weights: np.ndarray) -> tuple[int, int]:
         """Where the weights of what a row of ``seen`` adds to another begin, and what it always adds."""
@@ -249,6 +254,22 @@ class _Plan:
             return self._buffer.put(seen.encode(seen.values) @ weights[:-1] + weights[-1]), 0
         folded, always = _fold(seen, weights[:-1])
         return self._buffer.put(folded), self._buffer.put(weights[-1] + always)
+
+    def _join_fixed(self, join: Join, one: TableInputs, other: TableInputs, links: list[list[tuple[int, ...]]]) -> None:
+        """References of a fixed table: the same in all positions, but for what rows in the vector say."""
+        to, back = self._said_of(f"joins.{join.name}.to"), self._said_of(f"joins.{join.name}.back")
+        values: np.ndarray = one.values  # type: ignore[assignment]
+        its = values[:, join.columns]
+        said = one.encode(values) @ back[:-1] + back[-1] if len(back) > 1 else back
+        links_wanted = other.values is None and one.name in self._looked_at
+        placed = self._side(other, to) if links_wanted else (NOWHERE, NOWHERE)
+        for row, column in np.argwhere(its > 0).tolist():
+            of = int(its[row, column]) - 1
+            self._rows(other)[of] += said[row]
+            if other.values is not None:
+                self._rows(one)[row] += other.encode(other.values[of]) @ to[:-1] + to[-1]
+            elif links_wanted:
+                links[self._begin[one.name] - self._in_vector + row].append((self._begin[other.name] + of, *placed))
 
     def _layers(self, side: str) -> Iterator[tuple[int, ...]]:
         """The records LAYER of policy or value."""
@@ -272,7 +293,12 @@ class _Plan:
         return records
 
     def _answers(self) -> None:
-        for name, weights in (("actions", "actions"), ("action_biases", "actions"), ("values", "values"), ("value_biases", "values")):
+        for name, weights in (
+            ("actions", "actions"),
+            ("action_biases", "actions"),
+            ("values", "values"),
+            ("value_biases", "values"),
+        ):
             part = "bias" if name.endswith("biases") else "weight"
             self._net[0][name] = self._buffer.put(self._weights[f"{weights}.{part}"])
 

@@ -65,6 +65,9 @@ rows adds; ``shown``: the first of its rows among those shown. ``back`` NOWHERE:
 REFERENCE = _record("entry", "row", "join")
 """An entry of the vector that refers to a row, in ``row``."""
 
+LINK = _record("row", "to", "to_bias")
+"""A row in the vector that a row of a fixed table refers to."""
+
 LAYER = _record("inputs", "outputs", "weights", "biases")
 """A dense layer, and where its weights (inputs by outputs) and biases begin."""
 
@@ -212,7 +215,17 @@ def _join_rows(
             _add_said(q, row * stride, shown, slot * stride, stride)
         if join.back_bias != NOWHERE:
             _add_joined(
-                numbers, np.int64(join.back), np.int64(join.back_bias), row, stride, begins, rows, times, said, q, other * stride
+                numbers,
+                np.int64(join.back),
+                np.int64(join.back_bias),
+                row,
+                stride,
+                begins,
+                rows,
+                times,
+                said,
+                q,
+                other * stride,
             )
 
 
@@ -226,9 +239,9 @@ def _forget_references(x, references, joins, in_vector, latest):
 
 @leaf
 def _finish_fixed_row(
-    row, numbers, alone, references, joins, stride, in_vector, begins, rows, times, said, q, latest, earlier
+    row, numbers, alone, references, joins, links, link_begins, stride, in_vector, begins, rows, times, said, q, latest, earlier
 ):  # fmt: skip
-    """What a row of a fixed table says with those that refer to it."""
+    """What a row of a fixed table says with those that refer to it and those it refers to."""
     place = row * stride
     for unit in range(stride):
         q[place + unit] = numbers[alone + place + unit]
@@ -239,6 +252,9 @@ def _finish_fixed_row(
             numbers, np.int64(join.back), np.int64(join.back_bias), by, stride, begins, rows, times, said, q, place
         )
         k = np.int64(earlier[k])
+    for i in range(link_begins[row - in_vector], link_begins[row - in_vector + 1]):
+        link, of = links[i], np.int64(links[i].row)
+        _add_joined(numbers, np.int64(link.to), np.int64(link.to_bias), of, stride, begins, rows, times, said, q, place)
 
 
 @leaf
@@ -345,7 +361,8 @@ def _part(workspace, used, size):
 def network_kernel() -> Any:
     """(observations int16[N, D], masks int8[N, A],
     network NETWORK[1], its weights float32[], entries of the vector int32[I] and what each adds INPUT[I],
-    tables TABLE[], joins JOIN[], references REFERENCE[], layers LAYER[], heads HEAD[], rows that actions point at int32[A, K],
+    tables TABLE[], joins JOIN[], references REFERENCE[], links LINK[] and the first of each fixed row
+    int32[fixed + 1], layers LAYER[], heads HEAD[], rows that actions point at int32[A, K],
     workspaces int32[] and float32[] of :func:`workspace_sizes`, numbers used int64[2], all 0, priors float32[N, A], values float32[N, P]).
 
     Fills ``priors`` (0 for what is illegal) and ``values``. A row of a mask without a legal action gets zeros.
@@ -353,14 +370,14 @@ def network_kernel() -> Any:
     signature = (
         array_of(np.int16, 2), array_of(np.int8, 2),
         array_of(NETWORK), array_of(FLOAT), array_of(WHOLE), array_of(INPUT), array_of(TABLE), array_of(JOIN), array_of(REFERENCE),
-        array_of(LAYER), array_of(HEAD), array_of(WHOLE, 2),
+        array_of(LINK), array_of(WHOLE), array_of(LAYER), array_of(HEAD), array_of(WHOLE, 2),
         array_of(WHOLE), array_of(FLOAT), array_of(np.int64), array_of(FLOAT, 2), array_of(FLOAT, 2),
     )  # fmt: skip
 
     @kernel(SCOPE, "evaluate", signature)
     def evaluate(
-        observations, masks, network, numbers, entries, inputs, tables, joins, references, layers, heads, pointers, wholes,
-        floats, used, priors, values,
+        observations, masks, network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers,
+        heads, pointers, wholes, floats, used, priors, values,
     ):  # fmt: skip
         net = network[0]
         width, widest, stride = np.int64(net.width), np.int64(net.widest), np.int64(net.rows)
@@ -378,7 +395,10 @@ def network_kernel() -> Any:
         first, units = _part(floats, float_used, width), _part(floats, float_used, widest)
         spare, context = _part(floats, float_used, widest), _part(floats, float_used, stride)
         said, beside = _part(floats, float_used, stride), _part(floats, float_used, stride)
-        q, shown = _part(floats, float_used, stride * (in_vector + fixed)), _part(floats, float_used, stride * net.shown)
+        q, shown = (
+            _part(floats, float_used, stride * (in_vector + fixed)),
+            _part(floats, float_used, stride * net.shown),
+        )
         taken[:] = 0
         latest[:] = NOWHERE
         finished[:] = NOWHERE
@@ -415,7 +435,15 @@ def network_kernel() -> Any:
                 looks = head.context != NOWHERE
                 if looks and k < legal.size and legal[k] < head.last:
                     _sum_rows(
-                        context, numbers, np.int64(head.bias), numbers, np.int64(head.context), listed_rows, listed_times, 0, listed
+                        context,
+                        numbers,
+                        np.int64(head.bias),
+                        numbers,
+                        np.int64(head.context),
+                        listed_rows,
+                        listed_times,
+                        0,
+                        listed,
                     )
                 while k < legal.size and legal[k] < head.last:
                     action = np.int64(legal[k])
@@ -428,8 +456,8 @@ def network_kernel() -> Any:
                             if row >= in_vector and finished[row - in_vector] != n:
                                 finished[row - in_vector] = n
                                 _finish_fixed_row(
-                                    row, numbers, alone, references, joins, stride, in_vector, begins, rows, times, said, q,
-                                    latest, earlier,
+                                    row, numbers, alone, references, joins, links, link_begins, stride, in_vector, begins,
+                                    rows, times, said, q, latest, earlier,
                                 )  # fmt: skip
                         logit += _look_at_rows(head, numbers, pointers, action, context, q, beside)
                     logits[action] = logit
