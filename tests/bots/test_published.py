@@ -51,6 +51,7 @@ def finished(tmp_path_factory) -> Run:
             epochs=1,
             width=16,
             hidden=(16,),
+            rows=8,
             eval_every=256,
             eval_games=8,
             teacher="greedy",
@@ -229,7 +230,7 @@ def test_fingerprints_follow_published_files(finished, folder):
 
 def test_a_published_command_asks_for_the_same_run():
     config = TrainConfig(
-        "ad_astra", minutes=12.5, option=("a=1", "b=two"), hidden=(64, 32), seed=7, teacher="greedy", view="plain", channels=(4, 4)
+        "ad_astra", minutes=12.5, option=("a=1", "b=two"), hidden=(64, 32), seed=7, teacher="greedy", rows=16
     )  # fmt: skip
     pool = replace(
         config, players="3-5", seat="pool", pool=PoolConfig(latest=0.25, sparring=(), snapshots=5), start="bc-v1"

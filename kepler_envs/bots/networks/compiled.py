@@ -28,7 +28,8 @@ from kepler_envs.bots.networks.shape import NetworkInputs, Weights
 from kepler_envs.engine.actions import NO_ROW
 from kepler_envs.engine.game import record_array
 from kepler_envs.engine.inputs import Input, Join, TableInputs
-from kepler_envs.engine.observation import COUNT, REFERENCE as REFERS
+from kepler_envs.engine.observation import COUNT
+from kepler_envs.engine.observation import REFERENCE as REFERS
 
 
 class CompiledNetwork:
@@ -196,7 +197,7 @@ class _Plan:
 
     def _tables(self) -> list[tuple[int, ...]]:
         """The records TABLE."""
-        records = []
+        records: list[tuple[int, ...]] = []
         for one in self._vector:
             encoder, number = NOWHERE, NOWHERE
             if one.name in self._looked_at:
@@ -281,7 +282,8 @@ class _Plan:
 
     def _heads(self) -> list[tuple[int, ...]]:
         """The records HEAD of all blocks."""
-        pointing, records = dict(self._inputs.heads), []
+        pointing = dict(self._inputs.heads)
+        records: list[tuple[int, ...]] = []
         for block in self._inputs.actions.blocks:
             places: tuple[int, ...] = (NOWHERE,) * 4
             if block.name in pointing:
