@@ -130,7 +130,7 @@ def join(parts: Sequence[Positions]) -> Positions:
 
 
 class Imitation:
-    """A network that learns from positions, as many at a time as asked: what it has learned depends on how many they were in all.
+    """A network that learns from positions, as many at a time as asked.
 
     Args:
         network: learns. positions: of a teacher. seed: of the order in which they are shown.

@@ -251,7 +251,7 @@ class Run:
         seed = TEACHER_SEED + config.seed
         return join(
             [
-                gather(without_rewards(games), teacher, each, config.teacher_noise, seed)
+                gather(games, teacher, each, config.teacher_noise, seed)
                 for games, teacher in zip(self.all_games, self.teachers, strict=True)
             ]
         )

@@ -24,7 +24,6 @@ from benchmarks.start_up import start_up
 from benchmarks.tournament_speed import tournament
 from benchmarks.training import training_share
 
-
 LONG = (imitation,)
 """Parts that are measured only if they are named: they take an hour and more."""
 

@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 STEPS = 1024
 TINY = TrainConfig(
     players=2, option=("quest_size=2",), steps=STEPS, num_envs=8, n_steps=32, batch_size=64, epochs=1, width=16, hidden=(16,),
-    eval_every=512, eval_games=8, teacher="greedy",
+    rows=8, eval_every=512, eval_games=8, teacher="greedy",
 )  # fmt: skip
 
 
@@ -102,7 +102,24 @@ def test_a_run_begins_with_its_teachers_games(finished):
     """A fifth of the 1024 decisions: the first of four updates."""
     assert finished.model._n_updates == 3 * TINY.epochs
     alone = replace(TINY, teacher=None)
-    assert Run(replace(alone, out=finished.out.parent / "alone")).teacher is None
+    assert Run(replace(alone, out=finished.out.parent / "alone")).teachers == []
+
+
+def test_a_run_may_be_imitation_alone(tmp_path):
+    """In one piece or in two; its positions are gathered again where it goes on."""
+    config = replace(TINY, teacher_share=1.0, steps=1024, teacher_positions=500)
+    whole = train(replace(config, out=tmp_path / "whole"))
+    assert whole.steps == 1024 and whole.model._n_updates == 0
+    assert [0 <= line["accuracy"] <= 1 for line in whole.curve if line["steps"]] == [True, True]
+    assert len(whole._imitation.positions) == 500 and whole._imitation.shown == 1024
+    stop = threading.Event()
+    part = train(
+        replace(config, out=tmp_path / "parts"), stop, lambda status: stop.set() if status.steps == 256 else None
+    )
+    assert part.steps == 256
+    rest = train(replace(config, out=tmp_path / "parts"))
+    assert rest.steps == 1024 and rest.curve[-1]["accuracy"] == whole.curve[-1]["accuracy"]
+    assert all(th.equal(one, other) for one, other in zip(weights(whole), weights(rest), strict=True))
 
 
 def test_a_prolonged_run_does_not_go_back_to_its_teacher(tmp_path):
