@@ -28,6 +28,8 @@ TARGETS = {
 """Wins asked for, by (game, players)."""
 
 RECORD = Path(__file__).parents[1] / "docs" / "imitation.csv"
+KEY = ("game", "players", "width", "hidden", "rows", "derived")
+"""What tells the lines of the record apart."""
 POSITIONS_SEED, NETWORK_SEED, GAMES_SEED = 1, 0, 7
 
 
@@ -46,7 +48,9 @@ class Asked:
     games: int = 2000
     """Against greedy on all other seats, each seat equally often."""
     width: int = 128
-    """Outputs of the first layer, and of the second."""
+    """Outputs of the first layer."""
+    hidden: tuple[int, ...] = (128,)
+    """Of further layers."""
     rows: int = 32
     """Numbers that the network says of each row; 0: a flat network."""
     derived: Annotated[bool, tyro.conf.FlagCreatePairsOff] = True
@@ -60,6 +64,7 @@ class Measured:
     game: str
     players: int
     width: int
+    hidden: str
     rows: int
     derived: bool
     positions: int
@@ -81,7 +86,7 @@ class Measured:
     @property
     def key(self) -> tuple[str, ...]:
         """Lines of the same key replace one another."""
-        return tuple(str(getattr(self, name)) for name in ("game", "players", "width", "rows", "derived"))
+        return tuple(str(getattr(self, name)) for name in KEY)
 
 
 def measure(asked: Asked) -> Measured:
@@ -100,11 +105,11 @@ def measure(asked: Asked) -> Measured:
         positions = gather(config, greedy, asked.positions, NOISE, POSITIONS_SEED)
         gathering = time.perf_counter() - began
         torch.manual_seed(NETWORK_SEED)
-        policy = build(NetworkShape(asked.width, (asked.width,), asked.rows), config)
+        policy = build(NetworkShape(asked.width, asked.hidden, asked.rows), config)
         report = imitate(policy.network, positions, asked.epochs, asked.minutes, NETWORK_SEED)
         wins = evaluate(bot_of(policy), greedy, config, asked.games, GAMES_SEED).wins
     return Measured(
-        config.game.id, asked.players, asked.width, asked.rows, asked.derived, asked.positions, NOISE,
+        config.game.id, asked.players, asked.width, " ".join(map(str, asked.hidden)), asked.rows, asked.derived, asked.positions, NOISE,
         f"{POSITIONS_SEED} {NETWORK_SEED} {GAMES_SEED}", round(report.epochs, 2), parameter_count(policy),
         round(report.accuracy, 4), round(report.value_error, 4), round(wins.mean, 4), round(wins.low, 4), round(wins.high, 4),
         wins.games, round(1 / asked.players, 4), round(gathering, 1), round(report.seconds, 1), commit() or "unknown",
@@ -118,8 +123,7 @@ def write(line: Measured, out: Path) -> None:
         with out.open(newline="", encoding="utf-8") as file:
             lines = list(csv.DictReader(file))
     names = list(asdict(line))
-    key = dict(zip(("game", "players", "width", "rows", "derived"), line.key, strict=True))
-    lines = [one for one in lines if any(one[name] != value for name, value in key.items())]
+    lines = [one for one in lines if tuple(one[name] for name in KEY) != line.key]
     text = [",".join(names), *(",".join(str(one[name]) for name in names) for one in [*lines, asdict(line)])]
     write_atomically(out, ("\n".join(text) + "\n").encode())
 
