@@ -36,7 +36,7 @@ demo: $(STAMP) ## train an agent for two minutes, then a tournament of uniform, 
 	rm -rf $(DEMO)
 	$(BIN)/kepler-envs compile --no-agents $(GAME)
 	$(BIN)/python -m agents.train $(GAME) --players $(PLAYERS) --minutes $(DEMO_MINUTES) --teacher greedy --out $(DEMO)/train
-	$(BIN)/kepler-envs tournament $(GAME) --players $(PLAYERS) --agents uniform greedy ppo:$(DEMO)/train --games 1200 --out $(DEMO)/tournament
+	$(BIN)/kepler-envs tournament $(GAME) --players $(PLAYERS) --agents uniform greedy net:$(DEMO)/train --games 1200 --out $(DEMO)/tournament
 
 test: $(STAMP) ## all tests
 	$(BIN)/kepler-envs compile --no-agents

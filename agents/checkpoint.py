@@ -20,13 +20,11 @@ from typing import Any
 import numpy as np
 import torch as th
 from gymnasium import spaces
-from torch import nn
 
 import kepler_envs
 from kepler_envs.adapters.sb3 import PiecePolicy, observation_space, piece_policy
-from kepler_envs.bots.networks import NetworkBot, NetworkInputs, NetworkShape, PositionNetwork, position_network
+from kepler_envs.bots.networks import NetworkBot, NetworkShape, PositionNetwork, position_network
 from kepler_envs.bots.networks.checkpoint import (
-    AGAIN,
     DESCRIPTION,
     FORMAT,
     game_facts,
@@ -49,17 +47,7 @@ LIBRARIES = ("numpy", "numba", "torch", "stable_baselines3", "sb3_contrib", "gym
 
 def policy_kwargs(shape: NetworkShape, config: Configuration) -> dict[str, Any]:
     """What Stable-Baselines3 makes a policy of this shape from."""
-    return piece_policy(
-        config.observation,
-        shape.seats or config.num_players,
-        shape.width,
-        shape.hidden,
-        shape.leave_out,
-        shape.anchor,
-        config.actions,
-        shape.channels,
-        shape.label_planes,
-    )
+    return piece_policy(config, shape.width, shape.hidden, shape.rows)
 
 
 def build(shape: NetworkShape, config: Configuration) -> PiecePolicy:
@@ -78,31 +66,13 @@ def _no_schedule(_: float) -> float:
 
 
 def arrays_of(policy: PiecePolicy) -> dict[str, np.ndarray]:
-    """A network's weights as arrays by name, copies, each once."""
-    state = policy.state_dict()
-    return {
-        name: weights.detach().cpu().numpy().copy() for name, weights in state.items() if not name.startswith(AGAIN)
-    }
+    """A network's weights as arrays by name, copies."""
+    return {name: weights.detach().cpu().numpy().copy() for name, weights in policy.state_dict().items()}
 
 
 def network_of(policy: PiecePolicy) -> PositionNetwork:
-    """A copy of a network to ask about positions, without PyTorch. ValueError if it has layers of other kinds than ours."""
-    for net in (policy.mlp_extractor.policy_net, policy.mlp_extractor.value_net):
-        if [type(module) for module in net] != [nn.Linear, nn.ReLU] * (len(net) // 2):
-            raise ValueError(f"only linear layers with ReLU can be played without PyTorch, not {net}")
-    known = policy.features_extractor_kwargs
-    hidden = tuple(policy.net_arch["pi"])
-    shape = NetworkShape(
-        known["width"],
-        hidden,
-        known["leave_out"],
-        known["anchor"],
-        known["channels"],
-        known["label_planes"],
-        known["num_players"],
-    )
-    inputs = NetworkInputs(known["layout"], policy.anchored_actions, policy.action_net.out_features, shape, shape.seats)
-    return position_network(inputs, arrays_of(policy))
+    """A copy of a network to ask about positions, without PyTorch."""
+    return position_network(policy.network.inputs, arrays_of(policy))
 
 
 def bot_of(policy: PiecePolicy, name: str = "network", deterministic: bool = True) -> NetworkBot:
@@ -208,21 +178,12 @@ def load_policy(path: Path, config: Configuration) -> PiecePolicy:
 
 def set_weights(policy: PiecePolicy, weights: Mapping[str, np.ndarray]) -> None:
     """Give a network these weights (those of :func:`arrays_of`), cast to its own type."""
-    first = "features_extractor."
-    state = {name: th.as_tensor(array) for name, array in weights.items()}
-    for name in policy.state_dict():
-        if name.startswith(AGAIN):
-            state[name] = state[first + name.partition(".")[2]]
-    policy.load_state_dict(state)
+    policy.load_state_dict({name: th.as_tensor(array) for name, array in weights.items()})
 
 
 def continue_network(policy: PiecePolicy, path: Path) -> None:
-    """Give a network the weights of a checkpoint's, which may see other seats: seats it does not know count for nothing at first."""
-    begun = load_policy(path, trained_configuration(read_description(path)))
-    first = "features_extractor.pieces."
-    rest = {name: weights for name, weights in begun.state_dict().items() if first not in name}
-    policy.load_state_dict({**policy.state_dict(), **rest})
-    policy.features_extractor.pieces.take_over(begun.features_extractor.pieces)
+    """Give a network the weights of a checkpoint's, which may have been trained with other numbers of players."""
+    policy.load_state_dict(load_policy(path, trained_configuration(read_description(path))).state_dict())
 
 
 def parameter_count(policy: th.nn.Module) -> int:

@@ -5,7 +5,7 @@ At every table one seat, a different one each game, is the learner's. Each other
 * the learner as it is: a seat like the first, from which it learns, too;
 * a snapshot of it, taken a while ago: any of them, or those most likely to beat it (prioritised fictitious self-play: Vinyals et al. 2019,
   *Grandmaster level in StarCraft II using multi-agent reinforcement learning*, weight (1 - p)^2 for a snapshot that the learner beats with probability p);
-* a sparring partner: an agent by its spec, ``greedy``, ``mcts:100``, ``ppo-v0``.
+* a sparring partner: an agent by its spec, ``greedy``, ``mcts:100``, ``bc-v1``.
 
 Who plays whom changes with every game, but only a few snapshots and partners, the *line-up*, are drawn at a time, and each is asked once a step
 for all its seats together. Everybody is rated while they play, by Bradley-Terry over all pairs of a table (Weng and Lin 2011). openskill

@@ -1,4 +1,4 @@
-"""Publish a trained agent with the repository: ``python -m agents.publish runs/ad_astra-4p-shared ad_astra/ppo-v0``.
+"""Publish a trained agent with the repository: ``python -m agents.publish runs/ad_astra-4p-shared ad_astra/bc-v1``.
 
 The checkpoint of the run's folder is written to ``kepler_envs/bots/published/GAME/NAME.zip`` with its weights in float16, its learning curve, and a
 description that says how to train it again. Weights may lose precision but not change play: on positions from its own games the
@@ -43,7 +43,7 @@ class Publish:
     run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN_FOLDER")]
     """Folder of the run, or one of the checkpoints in it; best.zip is taken from a folder."""
     name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="GAME/NAME")]
-    """What it will be loaded as, for example ad_astra/ppo-v0."""
+    """What it will be loaded as, for example ad_astra/bc-v1."""
     replace: bool = False
     """Replace the agent of that name if there is one."""
 
@@ -83,7 +83,7 @@ def publish(request: Publish) -> Published:
     if len(content) >= MOST_BYTES:
         raise BotError(
             f"{source} takes {len(content):,} bytes, allowed are fewer than {MOST_BYTES:,}: train a smaller network "
-            "(--width, --hidden, --channels)"
+            "(--width, --hidden, --rows)"
         )
     write_atomically(target, content)
     return Published(target, len(content), description)
@@ -92,7 +92,7 @@ def publish(request: Publish) -> Published:
 def _target(request: Publish, description: Mapping[str, Any]) -> Path:
     game, slash, name = request.name.partition("/")
     if not slash or not published.NAME.fullmatch(name):
-        raise BotError(f"{request.name!r} cannot be published; write GAME/NAME with a name like ppo-v0")
+        raise BotError(f"{request.name!r} cannot be published; write GAME/NAME with a name like bc-v1")
     trained = kepler_envs.load_game(description["game"]).name
     if game != trained:
         raise BotError(f"{request.run} was trained for {trained}; publish it as {trained}/{name}, not {request.name}")

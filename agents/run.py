@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import math
 import pickle
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +24,8 @@ from agents import checkpoint
 from agents.checkpoint import bot_of, policy_kwargs
 from agents.evaluation import Evaluation, evaluate
 from agents.games import exists, game_configurations, without_rewards
-from agents.joined_batch import JoinedBatch, JoinedBot
-from agents.network_views import PLAIN, view_of
+from agents.imitation import Imitation, Positions, gather, join, rate_at
+from agents.joined_batch import JoinedBatch
 from agents.pool import Pool, PoolVecEnv
 from agents.run_folder import as_csv, check_nobody_else_writes, check_same_run, run_folder, settings_as_json
 from agents.settings import TrainConfig
@@ -34,7 +35,6 @@ from kepler_envs.bots.networks import NetworkShape, find_checkpoint
 from kepler_envs.bots.networks.checkpoint import (
     TORCH_WEIGHTS,
     check_fits,
-    player_counts,
     read_description,
     read_entries,
 )
@@ -45,8 +45,8 @@ from kepler_envs.engine.game import Configuration
 from kepler_envs.files import write_atomically
 from kepler_envs.printable import one_line
 
-TEACHER_BATCH = 1024
-"""Decisions in a minibatch of imitation."""
+TEACHER_SEED = 2**61
+"""Games of teachers are none that are trained on otherwise."""
 
 
 @dataclass(frozen=True)
@@ -79,15 +79,18 @@ class Run:
         self.curve: list[dict[str, Any]] = []
         self.evaluations: tuple[Evaluation, ...] = ()
         self.best = -1.0
+        self.accuracy = float("nan")
         self._opponents: list[tuple[Configuration, Bot]] | None = None
         self._speed = 0.0
+        self._imitation: Imitation | None = None
+        self._imitated: dict[str, Any] | None = None  # how far an imitation was that is to go on
         if self.last.exists():
             self._resume()
         else:
             self._begin()
         if isinstance(self.env, PoolVecEnv):
             self.env.load_partners()
-        self.teacher = self._teacher()
+        self.teachers = self._teachers()
         self.model.set_logger(configure(str(self.out / "tensorboard"), ["tensorboard"]))
 
     @property
@@ -145,28 +148,15 @@ class Run:
         path = network_file(spec, self.games)
         if path is None:
             bots.load(spec, self.games)  # says so if there is no such bot
-            raise BotError(f"--start {spec} is not a trained network; name one, for example ppo:PATH")
+            raise BotError(f"--start {spec} is not a trained network; name one, for example net:PATH")
         path = find_checkpoint(path) if path.is_dir() else path
         check_fits(read_description(path), self.games, str(path), any_players=True)
         return path
 
     def _network(self) -> NetworkShape:
         if self.beginning is not None:
-            return self._network_begun_with(read_description(self.beginning))
-        config = self.config
-        view = view_of(self.games.game.name) if config.view == "game" else PLAIN
-        return NetworkShape(
-            config.width, tuple(config.hidden), view.leave_out, view.anchor, tuple(config.channels),
-            view.label_planes if config.channels else (), self.games.num_players if len(self.all_games) > 1 else None,
-        )  # fmt: skip
-
-    def _network_begun_with(self, description: Mapping[str, Any]) -> NetworkShape:
-        """That of the checkpoint, which sees as many seats more as these games need."""
-        network = NetworkShape.from_json(description["network"])
-        seen = network.seats or max(player_counts(description))
-        seats = max(seen, self.games.num_players)
-        one_count = len(self.all_games) == 1 and seats == self.games.num_players
-        return dataclasses.replace(network, seats=None if one_count else seats)
+            return NetworkShape.from_json(read_description(self.beginning)["network"])
+        return NetworkShape(self.config.width, tuple(self.config.hidden), self.config.rows)
 
     @property
     def pool(self) -> Pool | None:
@@ -187,7 +177,7 @@ class Run:
             archive = io.BytesIO(self.last.read_bytes())
             self.model = self._model_class().load(archive, self.env, device="cpu", force_reset=False)
             self.seconds, self.curve, self.best = saved["seconds"], saved["curve"], saved["best"]
-            self.evaluations = saved["evaluations"]
+            self.evaluations, self._imitated = saved["evaluations"], saved["imitation"]
             th.set_rng_state(saved["torch_random"])
             np.random.set_state(saved["numpy_random"])
         except BotError:
@@ -195,19 +185,18 @@ class Run:
         except Exception as error:  # unpickling lets through whatever the pickled things raise
             raise BotError(
                 f"{self.last} is damaged, or of other versions of the libraries: {one_line(error)}. Use another --out; "
-                f"--start ppo:{self.out / 'best.zip'} begins with the best network of the run"
+                f"--start net:{self.out / 'best.zip'} begins with the best network of the run"
             ) from error
 
     def _model_class(self) -> type[MaskablePPO]:
         return MaskablePPO if self.config.seat == "single" else SharedMaskablePPO
 
-    def _teacher(self) -> BotOpponent | JoinedBot | None:
+    def _teachers(self) -> list[Bot]:
+        """The teacher for each number of players; none if there is no teacher."""
         spec = self.config.teacher
-        if spec is None or self.config.seat == "single" or not exists(spec, self.games):
-            return None
-        if isinstance(self.env, PoolVecEnv):
-            return JoinedBot(spec, self.env.batch)
-        return BotOpponent(bots.load(spec, self.games))
+        if spec is None or not exists(spec, self.games):
+            return []
+        return [bots.load(spec, games) for games in self.all_games]
 
     def _training_opponent(self) -> BotOpponent:
         return BotOpponent(bots.load(self.config.opponent, self.games))
@@ -215,24 +204,57 @@ class Run:
     # ------------------------------------------------------------ going on
 
     def advance(self) -> None:
-        """Play a rollout and learn from it: from the teacher's choices first, then from the network's own."""
+        """Learn from as many decisions as a rollout has: from the teacher's first, then from the network's own."""
         began = time.perf_counter()
         config, before = self.config, self.steps
-        if isinstance(self.env, PoolVecEnv):
-            self.env.begin_rollout()
         own_play = self.model._n_updates > 0  # a run that is prolonged does not go back to the teacher
-        if self.teacher is not None and not own_play and self.fraction < config.teacher_share:
-            rate = config.teacher_learning_rate * (1 - 0.9 * self.fraction / config.teacher_share)
-            self.model.imitate(self.teacher, rate, TEACHER_BATCH)
+        if self.teachers and not own_play and self.fraction < config.teacher_share:
+            self._learn_from_teacher()
         else:
-            rate = config.learning_rate + (config.final_learning_rate - config.learning_rate) * self.fraction
-            self.model.lr_schedule = ConstantSchedule(rate)
-            self.model.learn(1, reset_num_timesteps=False)  # one rollout
+            self._learn_from_own_play()
         if self.pool is not None and self.steps // config.pool.snapshot_every > before // config.pool.snapshot_every:
             self.pool.add_snapshot(self.model.policy, self.steps)
         elapsed = time.perf_counter() - began
         self.seconds += elapsed
         self._speed = (self.steps - before) / elapsed
+
+    def _learn_from_own_play(self) -> None:
+        self._imitation = self._imitated = None
+        if isinstance(self.env, PoolVecEnv):
+            self.env.begin_rollout()
+        config = self.config
+        rate = config.learning_rate + (config.final_learning_rate - config.learning_rate) * self.fraction
+        self.model.lr_schedule = ConstantSchedule(rate)
+        self.model.learn(1, reset_num_timesteps=False)  # one rollout
+
+    def _learn_from_teacher(self) -> None:
+        config = self.config
+        if self._imitation is None:
+            self._imitation = Imitation(self.model.policy.network, self._gather(), config.seed, config.value_weight)
+            if self._imitated is not None:
+                self._imitation.load_state(self._imitated)
+        decisions = config.n_steps * config.num_envs
+        rate = rate_at(self.fraction / config.teacher_share, config.teacher_learning_rate)
+        self.model.policy.set_training_mode(True)
+        surprise, error = self._imitation.learn(decisions, rate)
+        self.model.num_timesteps += decisions
+        self.model.logger.record("imitation/loss", surprise)
+        self.model.logger.record("imitation/value_loss", error)
+        self.model.logger.dump(self.steps)
+
+    def _gather(self) -> Positions:
+        """The teacher's decisions: the same whenever a run is taken up. Not more than are shown."""
+        config, wanted = self.config, self.config.teacher_positions
+        if config.budget_steps is not None:
+            wanted = min(wanted, math.ceil(config.teacher_share * config.budget_steps))
+        each = -(-wanted // len(self.all_games))
+        seed = TEACHER_SEED + config.seed
+        return join(
+            [
+                gather(games, teacher, each, config.teacher_noise, seed)
+                for games, teacher in zip(self.all_games, self.teachers, strict=True)
+            ]
+        )
 
     def evaluate(self) -> None:
         """Play against the evaluation's opponents and add a line to the learning curve; keep the network if it is the best."""
@@ -245,6 +267,9 @@ class Run:
         )
         for one in self.evaluations:
             self.model.logger.record(f"eval/{one.opponent}_win_rate", one.wins.mean)
+        if self._imitation is not None:
+            self.accuracy, _ = self._imitation.measure()
+            self.model.logger.record("imitation/accuracy", self.accuracy)
         if self.pool is not None:
             self.model.logger.record("pool/rating", self.pool.learner.mu)
         self.model.logger.dump(self.steps)
@@ -280,6 +305,7 @@ class Run:
             "curve": self.curve,
             "best": self.best,
             "evaluations": self.evaluations,
+            "imitation": self._imitation.state() if self._imitation is not None else self._imitated,
             "torch_random": th.get_rng_state(),
             "numpy_random": np.random.get_state(),
         }
@@ -312,6 +338,8 @@ class Run:
             line[f"win_rate_{one.opponent}"] = round(one.wins.mean, 4)
             line[f"low_{one.opponent}"], line[f"high_{one.opponent}"] = round(one.wins.low, 4), round(one.wins.high, 4)
             line[f"games_{one.opponent}"] = one.wins.games
+        if self._imitation is not None:
+            line["accuracy"] = round(self.accuracy, 4)
         if self.pool is not None:
             line["rating"] = round(self.pool.learner.mu, 3)
         return line

@@ -32,7 +32,7 @@ class PoolConfig:
     sparring_share: float = 0.15
     """Share of sparring partners, each equally often."""
     sparring: tuple[str, ...] = ("greedy",)
-    """Sparring partners: any agents (greedy, mcts:100, ppo-v0, ppo:PATH). None: no partners."""
+    """Sparring partners: any agents (greedy, mcts:100, bc-v1, net:PATH). None: no partners."""
     snapshot_every: int = 100_000
     """Decisions of the learner between two snapshots."""
     snapshots: int = 20
@@ -83,17 +83,22 @@ class TrainConfig:
     """shared: the network plays every seat and learns from all of them. single: one seat, the others are played by `opponent`.
     pool: one seat, the others are played by the network as it is, as it was, and by sparring partners."""
     opponent: str = "uniform"
-    """For --seat single: the agent on all other seats (uniform, greedy, mcts:1000, ppo:PATH)."""
+    """For --seat single: the agent on all other seats (uniform, greedy, mcts:1000, net:PATH)."""
     pool: PoolConfig = field(default_factory=PoolConfig)
     start: str | None = None
-    """Trained agent whose network the run begins with, for example ppo-v0 or ppo:PATH; it settles width, hidden, channels and view.
+    """Trained agent whose network the run begins with, for example bc-v1 or net:PATH; it settles width, hidden and rows.
     It may be one for other numbers of players."""
     teacher: str | None = None
-    """Agent that the network imitates first, for example greedy; None: it learns from its own play alone. Not with --seat single."""
+    """Agent that the network imitates first, for example greedy; None: it learns from its own play alone."""
     teacher_share: float = 0.2
-    """Part of the budget for that."""
+    """Part of the budget for that; 1: it does nothing else."""
+    teacher_positions: int = 200_000
+    """The teacher's decisions that it learns from, gathered first, and again where a run is taken up; each is shown as often as the
+    budget allows."""
+    teacher_noise: float = 0.1
+    """Share of the moves in these games that are random instead of the teacher's."""
     teacher_learning_rate: float = 2e-3
-    """Of Adam while it imitates, at the start; a tenth of it at the end."""
+    """Of Adam while it imitates, at the start; a twentieth of it at the end."""
     num_envs: int = 64
     """Games side by side."""
     n_steps: int = 128
@@ -124,11 +129,8 @@ class TrainConfig:
     """Outputs of the first layer."""
     hidden: tuple[int, ...] = (128,)
     """Widths of further layers, separate for policy and value."""
-    channels: tuple[int, ...] = ()
-    """Convolutions over the planes of the observation, for games that have some (kepler_3042): channels of each, for example 16 16.
-    None: planes are plain inputs."""
-    view: Literal["game", "plain"] = "game"
-    """game: what agents/network_views.py says a network of this game looks at, and how. plain: every piece as it is."""
+    rows: int = 32
+    """Numbers that the network says of each row of the observation's tables; 0: it looks at no row by itself."""
     eval_every: int = 250_000
     """Decisions between two evaluations; each writes a checkpoint and a line of the learning curve."""
     eval_games: int = 200
@@ -139,16 +141,27 @@ class TrainConfig:
     """Threads of the network's arithmetic. Two help only on an otherwise idle machine."""
 
     def __post_init__(self) -> None:
-        counts = ("num_envs", "n_steps", "batch_size", "epochs", "width", "eval_every", "eval_games", "threads")
+        counts = (
+            "num_envs",
+            "n_steps",
+            "batch_size",
+            "epochs",
+            "width",
+            "eval_every",
+            "eval_games",
+            "threads",
+            "teacher_positions",
+        )
         for name in (*counts, *(name for name in ("steps", "minutes") if getattr(self, name) is not None)):
             value = getattr(self, name)
             if value < 1 and not (name == "minutes" and value > 0):
                 raise BotError(f"--{name.replace('_', '-')} {value} is not allowed; allowed: 1 and more")
 
-        if any(count < 1 for count in self.channels):
-            raise BotError(f"--channels {self.channels} is not allowed; allowed: 1 and more each")
-        if not 0 <= self.teacher_share <= 1:
-            raise BotError(f"--teacher-share {self.teacher_share} is not allowed; allowed: 0 to 1")
+        if self.rows < 0:
+            raise BotError(f"--rows {self.rows} is not allowed; allowed: 0 and more")
+        for name in ("teacher_share", "teacher_noise"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise BotError(f"--{name.replace('_', '-')} {getattr(self, name)} is not allowed; allowed: 0 to 1")
 
     @property
     def budget_steps(self) -> int | None:

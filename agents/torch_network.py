@@ -22,7 +22,7 @@ class TorchNetwork:
     def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         with th.no_grad(), one_thread():
             log_probs, values = self._policy.log_probs_and_values(th.as_tensor(observations), masks.astype(np.bool_))
-        return log_probs.exp().float().numpy(), values.squeeze(1).float().numpy()
+        return log_probs.exp().float().numpy(), values.float().numpy()
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from rich.table import Table
 import kepler_envs
 from benchmarks import machine
 from benchmarks.engine_speed import aec_loop, clone_cost, engine_and_batch, games_table, threads
+from benchmarks.imitation import imitation
 from benchmarks.observation import observation
 from benchmarks.sampling import GAME, PLAYERS, Row, Settings
 from benchmarks.search_speed import guided_search_table, search_table
@@ -24,11 +25,15 @@ from benchmarks.start_up import start_up
 from benchmarks.tournament_speed import tournament
 from benchmarks.training import training_share
 
+LONG = (imitation,)
+"""Parts that are measured only if they are named: they take an hour and more."""
+
 
 def main() -> None:
     settings = tyro.cli(Settings, description=__doc__)
     if settings.quick:
         settings = replace(settings, seconds=0.1, repetitions=3, ppo_steps=min(settings.ppo_steps, 10_000))
+        settings = replace(settings, positions=min(settings.positions, 20_000), minutes=min(settings.minutes, 1.0))
     console = Console()
     console.print(machine.describe(), highlight=False)
     rows: list[Row] = []
@@ -43,7 +48,7 @@ def main() -> None:
 
 
 def chosen_parts(only: Sequence[str]) -> list[Callable[[Settings], list[Row]]]:
-    """The parts with these names, or all of them."""
+    """The parts with these names, or all but the long ones."""
     parts = [
         engine_and_batch,
         threads,
@@ -56,11 +61,12 @@ def chosen_parts(only: Sequence[str]) -> list[Callable[[Settings], list[Row]]]:
         tournament,
         start_up,
         training_share,
+        imitation,
     ]
     known = {part.__name__: part for part in parts}
     if unknown := set(only) - set(known):
         sys.exit(f"there is no part {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
-    return [part for name, part in known.items() if name in only or not only]
+    return [part for name, part in known.items() if (name in only if only else part not in LONG)]
 
 
 def as_table(rows: list[Row]) -> Table:

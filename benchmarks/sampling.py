@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 GAME = "kitten_adventurers"
 PLAYERS = 4
@@ -20,8 +21,16 @@ class Settings:
     """Samples per quantity; the table has their median."""
     ppo_steps: int = 40_000
     """Decisions of the training run in which the environment's share is measured; 0 leaves the row out."""
+    positions: int = 200_000
+    """Decisions of greedy that networks learn from in the part `imitation`."""
+    minutes: float = 15
+    """Each of them learns for this long at most."""
+    games: int = 2000
+    """They play against greedy."""
+    record: Path | None = None
+    """File for the results of that part, docs/imitation.csv unless told."""
     only: tuple[str, ...] = ()
-    """Parts to measure, by name; all of them if left out."""
+    """Parts to measure, by name; all but the long ones if left out."""
     quick: bool = False
     """Short samples, few repetitions: a look, not a measurement to quote."""
 

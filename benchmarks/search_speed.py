@@ -50,7 +50,7 @@ def guided_search_table(settings: Settings) -> list[Row]:
     from agents.checkpoint import load_policy  # with PyTorch, which the other parts do without
     from agents.torch_network import TorchNetwork
 
-    trees, asked, rows = 64, MctsConfig(iterations=20, network="ppo-v0"), []
+    trees, asked, rows = 64, MctsConfig(iterations=20, network="bc-v1"), []
     for name in kepler_envs.list_games():
         config = kepler_envs.load_game(name).configure()
         file = network_file(asked.network, config)
@@ -73,7 +73,7 @@ def guided_search_table(settings: Settings) -> list[Row]:
         samples = rates({"search": search, "network": ask, "pytorch": pytorch}, settings, time.thread_time)
         rows.append(
             Row(
-                f"{name}, tree search with ppo-v0, {config.num_players} players, {trees} positions side by side",
+                f"{name}, tree search with bc-v1, {config.num_players} players, {trees} positions side by side",
                 f"{statistics.median(samples['search']):,.0f} iterations/s, {ratio(samples, 'search', 'network'):.2f} of the "
                 f"speed of the network alone, which is {ratio(samples, 'network', 'pytorch'):.1f} times as fast as in PyTorch",
                 "",

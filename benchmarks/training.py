@@ -30,7 +30,7 @@ def environment_share(game: str, players: int, num_envs: int, steps: int) -> tup
     torch.manual_seed(0)
     batch = kepler_envs.make_batch(game, num_envs, num_players=players, seed=0)
     env = SharedSeatVecEnv(batch)
-    network = piece_policy(batch.config.observation, num_players=players)
+    network = piece_policy(batch.config)
     model = SharedMaskablePPO(PiecePolicy, env, policy_kwargs=network, n_steps=128, batch_size=1024, seed=0)
     model.learn(128 * num_envs)  # warms up
     before, start = env.env_seconds, time.perf_counter()

@@ -60,7 +60,7 @@ def opponent_of(given: Any, config: Configuration, num_envs: int) -> Opponent:
     """An opponent from what a user has at hand.
 
     Args:
-        given: a bot's name as in ``bots.load`` (``uniform``, ``greedy``, ``mcts:100``, ``ppo:PATH``); None (plays uniformly); a
+        given: a bot's name as in ``bots.load`` (``uniform``, ``greedy``, ``mcts:100``, ``net:PATH``); None (plays uniformly); a
             :class:`CompiledPolicy`, an :class:`Opponent` (``bots.BotOpponent`` makes one of a bot), or a function
             (observation, action_mask) -> id.
 

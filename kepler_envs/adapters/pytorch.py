@@ -1,179 +1,422 @@
-"""PyTorch: the first layers of a network, made from the pieces of an observation (``engine/inputs.py``)."""
+"""PyTorch: the network of ``engine/network.py``, for training. What it says of positions is what its compiled copy in ``bots/networks`` says.
+
+Everything is computed for whole minibatches: rows of fixed tables and logits by rows only for the legal actions that point at them, joins
+only for the references that are there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import torch as th
 from torch import nn
 from torch.nn import functional as F
 
-from kepler_envs.engine.actions import ActionSet
-from kepler_envs.engine.inputs import (
-    EMBEDDING,
-    Anchor,
-    AnchoredActions,
-    AnchorInputs,
-    PieceInputs,
-    PlaneInputs,
-    absent_seats,
-    entries_of,
-)
-from kepler_envs.engine.observation import Layout, Piece
+from kepler_envs.engine.inputs import TableInputs
+from kepler_envs.engine.network import NetworkInputs
+from kepler_envs.engine.observation import COUNT, REFERENCE
 
-__all__ = ["Anchor", "AnchorInput", "AnchorOutput", "PieceInput", "PlaneInput", "absent_seats", "entries_of"]
+ILLEGAL = -1e8
+"""Logit of an action that is not allowed."""
+
+Arrays = Mapping[str, th.Tensor]
+
+
+class _Room(nn.Module):
+    """Holds arrays by names that a module has for methods, too, such as ``to``."""
+
+
+def _furnish(module: nn.Module, name: str, size: tuple[int, ...]) -> None:
+    *rooms, last = name.split(".")
+    for room in rooms:
+        module = module._modules.setdefault(room, _Room())  # type: ignore[assignment]
+    module._parameters[last] = nn.Parameter(th.zeros(size))
 
 
 def _keep(module: nn.Module, name: str, values: np.ndarray) -> None:
     """Constants that follow the module's device but are made from the layout, not saved."""
-    module.register_buffer(name, th.tensor(values), persistent=False)
+    module.register_buffer(name, th.as_tensor(values), persistent=False)
 
 
-class PieceInput(nn.Module):
-    """A first layer that knows what each entry of an observation means: linear over :class:`PieceInputs`.
+# ---------------------------------------------------------------- inputs
 
-    The one-hot inputs are never written out: their part of the product is a sum of weight rows that are looked up.
 
-    Args:
-        layout: what the entries mean.
-        width: outputs H.
-        leave_out: entries (of the vector) that are no inputs, for example those of absent players.
+class RowInputs(nn.Module):
+    """Observations as the inputs of all rows: the numbers of :meth:`~kepler_envs.engine.inputs.TableInputs.encode`, all tables at once.
+
+    Each entry becomes one number (a count two) at a place of its own, or one by its label; all other inputs are 0.
     """
 
-    def __init__(self, layout: Layout, width: int, leave_out: Sequence[int] | np.ndarray = ()) -> None:
+    def __init__(self, inputs: NetworkInputs) -> None:
         super().__init__()
-        self.entries = PieceInputs(layout, leave_out)
-        self.inputs = self.entries.dense + self.entries.rows
-        for name in ("plain", "signed", "labelled", "row_of_zero", "inverse_scale"):
-            _keep(self, name, getattr(self.entries, name))
-        active = max(1, len(self.plain) + len(self.labelled))  # inputs that are usually not zero
-        self.linear = nn.Linear(self.entries.dense, width)
-        self.rows = nn.Parameter(th.empty(self.entries.rows, width))
-        with th.no_grad():
-            self.linear.weight.normal_(0, (2 / active) ** 0.5)
-            self.linear.bias.zero_()
-            self.rows.normal_(0, (2 / active) ** 0.5)
+        self.tables = {name: one for name, one in inputs.tables.items() if one.entries is not None}
+        self.size = sum(one.rows * one.size for one in self.tables.values())
+        entries = inputs.layout.size
+        start, before, stride = (np.zeros(entries, np.int64) for _ in range(3))
+        one_hot, scale = np.zeros(entries, np.int64), np.zeros(entries, np.float32)
+        counts, references = np.zeros(entries, np.bool_), np.zeros(entries, np.bool_)
+        first = 0
+        for table in self.tables.values():
+            where = table.entries
+            before[where], stride[where] = first, table.rows * table.size
+            for column, one in enumerate(table.inputs):
+                at = where[:, column]
+                start[at] = np.arange(table.rows) * table.size + one.first - (one.low if one.one_hot else 0)
+                one_hot[at], scale[at] = one.one_hot, 0 if one.one_hot else one.inverse_scale
+                counts[at], references[at] = one.kind == COUNT, one.kind == REFERENCE and not one.one_hot
+            first += table.rows * table.size
+        for name, values in (
+            ("start", start), ("before", before), ("stride", stride), ("one_hot", one_hot), ("scale", scale),
+            ("counts", np.flatnonzero(counts)), ("references", np.flatnonzero(references)),
+        ):  # fmt: skip
+            _keep(self, name, values)
+        self._places = th.zeros(0, 0, dtype=th.int64)
 
-    def forward(self, x: th.Tensor) -> th.Tensor:
-        """(N, D) observations of any number type -> (N, H)."""
-        plain = x.index_select(1, self.plain).to(self.inverse_scale.dtype) * self.inverse_scale
-        out = self.linear(th.cat((plain, plain.index_select(1, self.signed).sign()), 1))
-        if self.labelled.numel():
-            rows = x.index_select(1, self.labelled).long() + self.row_of_zero
-            out = out + F.embedding_bag(rows, self.rows, mode="sum")
-        return out
+    def forward(self, x: th.Tensor) -> dict[str, th.Tensor]:
+        """Observations int16 (N, D) -> float (N, rows * size) by table."""
+        games, places = len(x), self._places_of(len(x))
+        numbers = x.to(self.scale.dtype)
+        values = th.addcmul(self.one_hot.to(numbers.dtype), numbers, self.scale)
+        if self.references.numel():
+            values[:, self.references] = values[:, self.references].clamp(max=1)
+        out = numbers.new_zeros(games * self.size)
+        out.scatter_(0, th.addcmul(places, x.long(), self.one_hot).view(-1), values.view(-1))
+        if self.counts.numel():
+            signs = numbers.index_select(1, self.counts).sign()
+            out.scatter_(0, (places.index_select(1, self.counts) + 1).view(-1), signs.view(-1))
+        found, first = {}, 0
+        for name, table in self.tables.items():
+            size = games * table.rows * table.size
+            found[name] = out[first : first + size].view(games, -1)
+            first += size
+        return found
 
-    def take_over(self, other: PieceInput) -> None:
-        """Start with the weights of a layer over the same layout that leaves out other entries: what it does not know counts for nothing.
+    def _places_of(self, games: int) -> th.Tensor:
+        """Where the inputs of each entry begin, (N, D); kept for minibatches of the same size."""
+        if self._places.shape != (games, len(self.start)) or self._places.device != self.start.device:
+            rows = th.arange(games, device=self.start.device).unsqueeze(1)
+            self._places = self.start + games * self.before + rows * self.stride
+        return self._places
 
-        Raises:
-            ValueError: it has another width.
+
+# ---------------------------------------------------------------- the network
+
+
+class _Seen(NamedTuple):
+    """References that are there in a minibatch: rows of the table that has them, and rows that they refer to."""
+
+    game: th.Tensor
+    row: th.Tensor
+    to: th.Tensor
+
+
+class _Pointed(NamedTuple):
+    """Rows of a fixed table that legal actions point at, each once."""
+
+    game: th.Tensor
+    row: th.Tensor
+    number: th.Tensor
+    """(N * rows,), the place of each row among these, -1 if nothing points at it."""
+
+
+class PieceNetwork(nn.Module):
+    """The network that :mod:`kepler_envs.engine.network` describes. Its ``state_dict`` has the arrays named there, and nothing else.
+
+    Args:
+        inputs: which tables, references and actions it deals with.
+    """
+
+    def __init__(self, inputs: NetworkInputs) -> None:
+        super().__init__()
+        self.inputs = inputs
+        self.rows_in = RowInputs(inputs)
+        for name, size in inputs.expected_shapes().items():
+            _furnish(self, name, size)
+        self._plan_joins()
+        self._plan_heads()
+        self.reset_parameters()
+
+    # ------------------------------------------------------------ what is needed
+
+    def _plan_joins(self) -> None:
+        tables, pointers = self.inputs.tables, self.inputs.actions.pointers
+        pointed = pointers.tables if self.inputs.heads else ()
+        self._said_of = [name for name in self.inputs.rows_of if name in self.inputs.pooled or name in pointed]
+        self._joins = [
+            join for join in self.inputs.joins if join.table in self._said_of or join.of in self._said_of
+        ]  # others change nothing
+        for number, join in enumerate(self._joins):
+            table, columns = tables[join.table], list(join.columns)
+            if table.entries is not None:
+                _keep(self, f"references_{number}", table.entries[:, columns].ravel())
+            else:
+                _keep(self, f"references_{number}", table.values[:, columns].astype(np.int64))
+        self._fixed = [name for name, table in tables.items() if table.entries is None]
+        for number, name in enumerate(self._fixed):
+            _keep(self, f"fixed_{number}", tables[name].encode(tables[name].values))
+
+    def _plan_heads(self) -> None:
+        pointers, heads = self.inputs.actions.pointers, self.inputs.heads
+        names = [name for name, _ in heads]
+        head = [names.index(block.name) if block.name in names else -1 for block in self.inputs.actions.blocks]
+        _keep(self, "head_of", np.array(head)[pointers.block])
+        _keep(self, "table_of", pointers.table)
+        _keep(self, "row_of", pointers.row)
+
+    @th.no_grad()
+    def reset_parameters(self) -> None:
+        """Begin anew: layers with relu as He et al. 2015, logits and values close to 0."""
+        tables, shape = self.inputs.tables, self.inputs.shape
+        entries = max(1, self.inputs.layout.size)
+        for name, weights in self.named_parameters():
+            kind, last = name.split(".")[0], name.rsplit(".", 1)[1]
+            if last == "bias":
+                weights.zero_()
+            elif last == "flat":
+                weights.normal_(0, (1 / entries) ** 0.5)
+            elif last == "pool":
+                weights.normal_(0, (1 / (shape.rows * len(self.inputs.pooled))) ** 0.5)
+            elif last == "encoder":
+                weights.normal_(0, (1 / len(tables[name.split(".")[1]].inputs)) ** 0.5)
+            elif last == "row":
+                weights.normal_(0, 0.3)
+            elif kind == "joins":
+                weights.normal_(0, 0.3 * (1 / (len(self.inputs.joins) + len(weights) ** 0.5)) ** 0.5)
+            elif kind in ("policy", "value"):
+                weights.normal_(0, (2 / weights.shape[1]) ** 0.5)
+            elif last == "context":
+                weights.normal_(0, (1 / weights.shape[1]) ** 0.5)
+            elif last == "axes":
+                weights.normal_(0, 0.3).add_(1)
+            elif last == "out":
+                weights.normal_(0, 0.1 * shape.rows**-0.5)
+            else:  # actions and values
+                weights.normal_(0, 0.1 * weights.shape[1] ** -0.5)
+
+    # ------------------------------------------------------------ forward
+
+    def forward(self, observations: th.Tensor, masks: th.Tensor | None = None) -> tuple[th.Tensor, th.Tensor]:
+        """What it says of positions.
+
+        Args:
+            observations: int16 (N, D), what the seats to move see.
+            masks: bool (N, A), what they may do; None: everything.
+
+        Returns:
+            Log-probabilities (N, A), and the returns (N, P) that it expects for all seats, the observing one first.
         """
-        if other.linear.out_features != self.linear.out_features:
-            raise ValueError(
-                f"a layer of width {self.linear.out_features} cannot take over one of {other.linear.out_features}"
+        arrays, games = dict(self.named_parameters()), len(observations)
+        inputs = self.rows_in(observations)
+        first = arrays["first.bias"].expand(games, -1)
+        for name, numbers in inputs.items():
+            first = th.addmm(first, numbers, arrays[f"tables.{name}.flat"])
+        action_game = action = pointed = None
+        said: dict[str, th.Tensor] = {}
+        if self.inputs.rows_of:
+            action_game, action = self._pointing(games, masks)
+            pointed = self._rows_pointed_at(games, action_game, action)
+            said = self._rows(arrays, inputs, observations, pointed)
+        if self.inputs.pooled:
+            means = [
+                F.relu(said[name]).view(games, self.inputs.tables[name].rows, -1).mean(1) for name in self.inputs.pooled
+            ]
+            first = th.addmm(
+                first, th.cat(means, 1), th.cat([arrays[f"tables.{name}.pool"] for name in self.inputs.pooled])
             )
-        weights = (self.linear.weight.T, other.linear.weight.T), (self.rows, other.rows)
-        with th.no_grad():
-            self.linear.bias.copy_(other.linear.bias)
-            for (mine, known), ours, theirs in zip(weights, self._columns(), other._columns(), strict=True):
-                shared = [name for name in theirs if name in ours]
-                mine.zero_()
-                mine[[ours[name] for name in shared]] = known[[theirs[name] for name in shared]]
+        first = F.relu(first)
+        context, value = (self._layers(arrays, side, first) for side in ("policy", "value"))
+        logits = F.linear(context, arrays["actions.weight"], arrays["actions.bias"])
+        if self.inputs.heads and len(action):
+            by_rows = self._by_rows(arrays, context, said, pointed, action_game, action)
+            places = action_game * logits.shape[1] + action
+            logits = logits + logits.new_zeros(logits.numel()).scatter(0, places, by_rows).view_as(logits)
+        if masks is not None:
+            logits = logits.masked_fill(~masks, ILLEGAL)
+        return F.log_softmax(logits, 1), F.linear(value, arrays["values.weight"], arrays["values.bias"])
 
-    def _columns(self) -> tuple[dict[tuple[str | int, int], int], ...]:
-        """The places of inputs in ``linear``, by (value or sign, entry), and in ``rows``, by (entry, number of the label)."""
-        plain, signed = self.plain.tolist(), self.signed.tolist()
-        columns: dict[tuple[str | int, int], int] = {("value", entry): place for place, entry in enumerate(plain)}
-        columns |= {("sign", plain[number]): len(plain) + place for place, number in enumerate(signed)}
-        rows: dict[tuple[str | int, int], int] = {
-            (entry, number): row for entry, its_rows in self.entries.label_rows() for number, row in enumerate(its_rows)
-        }
-        return columns, rows
+    def _layers(self, arrays: Arrays, side: str, x: th.Tensor) -> th.Tensor:
+        for number in range(len(self.inputs.shape.hidden)):
+            x = F.relu(F.linear(x, arrays[f"{side}.{number}.weight"], arrays[f"{side}.{number}.bias"]))
+        return x
 
+    # ------------------------------------------------------------ what actions point at
 
-class PlaneInput(nn.Module):
-    """Planes of equal size, stacked, through 3x3 convolutions and a linear layer: (N, D) -> (N, H).
+    def _pointing(self, games: int, masks: th.Tensor | None) -> tuple[th.Tensor, th.Tensor]:
+        """(M,) and (M,): game and id of each legal action with rows."""
+        having = self.head_of >= 0
+        asked = having.expand(games, -1) if masks is None else masks & having
+        game, action = asked.nonzero(as_tuple=True)
+        return game, action
 
-    Args:
-        planes: pieces that end in the axes row and column; each plane is divided by its scale.
-        width: outputs H.
-        channels: of each convolution.
-        labelled: those of the planes whose values are labels (0 to ``high``): each label has ``EMBEDDING`` learned
-            numbers instead, which is a one-hot plane per label and a 1x1 convolution over them.
-    """
+    def _rows_pointed_at(self, games: int, game: th.Tensor, action: th.Tensor) -> dict[str, _Pointed]:
+        """For each fixed table that actions point at."""
+        found = {}
+        for number, name in enumerate(self.inputs.actions.pointers.tables if self.inputs.heads else ()):
+            if name not in self._fixed:
+                continue
+            rows = self.inputs.tables[name].rows
+            table, row = self.table_of[action], self.row_of[action]
+            its, axis = ((table == number) & (row >= 0)).nonzero(as_tuple=True)
+            asked = th.zeros(games * rows, dtype=th.bool, device=game.device)
+            asked[game[its] * rows + row[its, axis]] = True
+            places = asked.nonzero().squeeze(1)
+            numbers = th.full((games * rows,), -1, device=game.device)
+            numbers[places] = th.arange(len(places), device=game.device)
+            found[name] = _Pointed(places // rows, places % rows, numbers)
+        return found
 
-    def __init__(
-        self, planes: Sequence[Piece], width: int, channels: Sequence[int], labelled: Sequence[Piece] = ()
-    ) -> None:
-        super().__init__()
-        entries = PlaneInputs(planes, labelled)
-        self.board = entries.board
-        for name in ("index", "inverse_scale", "label_index", "first_row"):
-            _keep(self, name, getattr(entries, name))
-        self.labels = nn.Embedding(entries.rows, EMBEDDING) if entries.rows else None
-        layers: list[nn.Module] = []
-        before = entries.channels
-        for count in channels:
-            layers += [nn.Conv2d(before, count, 3, padding=1), nn.ReLU()]
-            before = count
-        self.convolutions = nn.Sequential(*layers, nn.Flatten())
-        self.linear = nn.Linear(before * entries.size, width, bias=False)
+    def _by_rows(
+        self, arrays: Arrays, context: th.Tensor, said: Arrays, pointed: Mapping[str, _Pointed], game: th.Tensor, action: th.Tensor
+    ) -> th.Tensor:  # fmt: skip
+        """(M,): what the rows that actions point at add to their logits."""
+        heads, size = self.inputs.heads, self.inputs.shape.rows
+        names = [name for name, _ in heads]
+        most = self.table_of.shape[1]
+        axes = [F.pad(arrays[f"heads.{name}.axes"], (0, 0, 0, most - count)) for name, count in heads]
+        weights = th.cat([arrays[f"heads.{name}.context"] for name in names])
+        bias = th.cat([arrays[f"heads.{name}.bias"] for name in names])
+        seen = F.linear(context, weights, bias).view(-1, size)  # (N * heads, rows)
+        head = self.head_of[action]
+        hidden = seen.index_select(0, game * len(heads) + head)
+        every, places = self._places(said, pointed, game, action)
+        for axis in range(most):
+            weight = th.stack([one[axis] for one in axes]).index_select(0, head)
+            hidden = hidden + weight * every.index_select(0, places[:, axis])
+        out = th.stack([arrays[f"heads.{name}.out"] for name in names]).index_select(0, head)
+        return (F.relu(hidden) * out).sum(1)
 
-    def forward(self, x: th.Tensor) -> th.Tensor:
-        stack = x.index_select(1, self.index).to(self.inverse_scale.dtype) * self.inverse_scale
-        boards = stack.reshape(len(x), -1, *self.board)
-        if self.labels is not None:
-            known = self.labels(x.index_select(1, self.label_index).long() + self.first_row)
-            known = known.reshape(len(x), -1, *self.board, EMBEDDING).permute(0, 1, 4, 2, 3)
-            boards = th.cat((boards, known.flatten(1, 2)), 1)
-        return self.linear(self.convolutions(boards))
+    def _places(
+        self, said: Arrays, pointed: Mapping[str, _Pointed], game: th.Tensor, action: th.Tensor
+    ) -> tuple[th.Tensor, th.Tensor]:
+        """What is said of all rows one after the other, and where in it the rows (M, K) of these actions are; last there is a row of zeros."""
+        table, row = self.table_of[action], self.row_of[action]
+        names = self.inputs.actions.pointers.tables
+        every = [*(said[name] for name in names)]
+        every.append(every[0].new_zeros(1, every[0].shape[1]))
+        nowhere = sum(len(one) for one in every) - 1
+        places, first = th.full_like(row, nowhere), 0
+        for number, name in enumerate(names):
+            at = game.unsqueeze(1) * self.inputs.tables[name].rows + row.clamp(min=0)
+            at = pointed[name].number[at] if name in pointed else at
+            places = th.where((table == number) & (row >= 0), at + first, places)
+            first += len(said[name])
+        return th.cat(every), places
 
+    # ------------------------------------------------------------ what is said of rows
 
-class AnchorInput(nn.Module):
-    """What lies 1 .. reach places below the anchor: (N, D) observations -> (N, H), to be added to other inputs."""
+    def _rows(
+        self, arrays: Arrays, inputs: Arrays, observations: th.Tensor, pointed: Mapping[str, _Pointed]
+    ) -> dict[str, th.Tensor]:
+        """What is said of each row (N * rows, R), of fixed tables only of the rows (M, R) that are pointed at."""
+        games = len(observations)
+        said: dict[str, th.Tensor] = {}
+        for name in self._said_of:
+            table = self.inputs.tables[name]
+            own = self._inputs_of(name, inputs) @ arrays[f"tables.{name}.encoder"]
+            own = own.view(-1, table.rows, own.shape[1]) + arrays[f"tables.{name}.row"]
+            said[name] = own.reshape(-1, own.shape[2])
+        told = self._told(arrays, inputs, games)
+        steady = [self._is_fixed(join.table) and self._is_fixed(join.of) for join in self._joins]
+        for number in np.flatnonzero(steady):
+            self._join_fixed(number, said, told)
+        for name, rows in pointed.items():
+            said[name] = said[name].index_select(0, rows.row)
+        for number, join in enumerate(self._joins):
+            if self._is_fixed(join.table):
+                if not steady[number]:
+                    self._join_from_fixed(number, said, told, pointed)
+            else:
+                self._join(number, said, told, pointed, observations)
+        return said
 
-    def __init__(self, layout: Layout, anchor: Anchor, width: int) -> None:
-        super().__init__()
-        entries = AnchorInputs(layout, anchor)
-        self.entry, self.reach = entries.entry, entries.reach
-        for name in ("columns", "labelled", "first_row"):
-            _keep(self, name, getattr(entries, name))
-        self.linear = nn.Linear(self.columns.shape[1], width, bias=False)
-        self.rows = nn.Parameter(th.empty(entries.rows, width))
-        active = max(1, self.columns.shape[1] // 2 + len(self.labelled))
-        with th.no_grad():
-            self.linear.weight.normal_(0, (2 / active) ** 0.5)
-            self.rows.normal_(0, (2 / active) ** 0.5)
+    def _is_fixed(self, name: str) -> bool:
+        return name in self._fixed
 
-    def forward(self, x: th.Tensor) -> th.Tensor:
-        at = x[:, self.entry].long()
-        beside_zero = F.pad(x, (0, 1))
-        present = beside_zero.gather(1, self.columns[at]).sign().to(self.rows.dtype)
-        out = self.linear(present)
-        if self.labelled.numel():
-            labels = x.index_select(1, self.labelled).long()
-            below = at.unsqueeze(1) - labels
-            seen = (labels > 0) & (below > 0) & (below <= self.reach)
-            out = out + F.embedding_bag(below * seen + self.first_row, self.rows, mode="sum")
-        return out
+    def _inputs_of(self, name: str, inputs: Arrays) -> th.Tensor:
+        """(N * rows, size), or of a fixed table (rows, size)."""
+        if self._is_fixed(name):
+            return getattr(self, f"fixed_{self._fixed.index(name)}")
+        return inputs[name].view(-1, self.inputs.tables[name].size)
 
+    def _told(self, arrays: Arrays, inputs: Arrays, games: int) -> dict[tuple[str, str], th.Tensor]:
+        """What a row tells the rows it is joined with, by (join, "to" or "back"): (N * rows, R), or of a fixed table (rows, R)."""
+        found = {}
+        for name, table in self.inputs.tables.items():
+            ways = self._ways_from(name)
+            if not ways:
+                continue
+            if table.rows == 1 and any(way == "back" for _, way in ways):
+                for join, way in ways:
+                    if way == "back":
+                        one = arrays[f"joins.{join}.back"]
+                        found[join, way] = one if self._is_fixed(name) else one.expand(games, -1)
+                ways = [one for one in ways if one[1] == "to"]
+                if not ways:
+                    continue
+            weights = [arrays[f"joins.{join}.{way}"] for join, way in ways]
+            all_weights = th.cat(weights, 1)
+            numbers = th.addmm(all_weights[-1], self._inputs_of(name, inputs), all_weights[:-1])
+            found.update(zip(ways, numbers.split(self.inputs.shape.rows, 1), strict=True))
+        return found
 
-class AnchorOutput(nn.Module):
-    """Logits for actions by their distance from the anchor: features (N, F), observations (N, D) -> added to logits (N, A)."""
+    def _ways_from(self, name: str) -> list[tuple[str, str]]:
+        """The joins in which a row of this table tells another row something."""
+        ways = [(join.name, "to") for join in self._joins if join.of == name and join.table in self._said_of]
+        return ways + [(join.name, "back") for join in self._joins if join.table == name and join.of in self._said_of]
 
-    def __init__(self, layout: Layout, anchor: Anchor, actions: ActionSet, features: int) -> None:
-        super().__init__()
-        entries = AnchoredActions(layout, anchor, actions)
-        self.entry, self.elsewhere = entries.entry, entries.elsewhere
-        for name in ("ids", "place", "first"):
-            _keep(self, name, getattr(entries, name))
-        self.linear = nn.Linear(features, entries.rows, bias=False)
-        nn.init.orthogonal_(self.linear.weight, 0.01)
+    def _join_fixed(self, number: int, said: dict[str, th.Tensor], told: Mapping[tuple[str, str], th.Tensor]) -> None:
+        """Between fixed tables: the same in all positions."""
+        join, references = self._joins[number], getattr(self, f"references_{number}")
+        row, column = references.nonzero(as_tuple=True)
+        to = references[row, column] - 1
+        if join.table in said:
+            said[join.table].index_add_(0, row, told[join.name, "to"].index_select(0, to))
+        if join.of in said:
+            said[join.of].index_add_(0, to, told[join.name, "back"].index_select(0, row))
 
-    def forward(self, features: th.Tensor, x: th.Tensor, logits: th.Tensor) -> th.Tensor:
-        below = x[:, self.entry].long().unsqueeze(1) - 1 - self.place
-        near = (below >= 0) & (below < self.elsewhere)
-        chosen = th.where(near, below, self.elsewhere) + self.first
-        return logits.index_add(1, self.ids, self.linear(features).gather(1, chosen))
+    def _join_from_fixed(
+        self, number: int, said: dict[str, th.Tensor], told: Mapping[tuple[str, str], th.Tensor], pointed: Mapping[str, _Pointed]
+    ) -> None:  # fmt: skip
+        """A fixed table that refers to rows of the vector."""
+        join, references = self._joins[number], getattr(self, f"references_{number}")
+        rows = self.inputs.tables[join.of].rows
+        if join.table in pointed:
+            its = pointed[join.table]
+            place, column = references[its.row].nonzero(as_tuple=True)
+            to = references[its.row[place], column] - 1
+            said[join.table].index_add_(0, place, told[join.name, "to"].index_select(0, its.game[place] * rows + to))
+        if join.of in said:
+            row, column = references.nonzero(as_tuple=True)
+            back = told[join.name, "back"]
+            steady = back.new_zeros(rows, back.shape[1])
+            steady = steady.index_add(0, references[row, column] - 1, back.index_select(0, row))
+            own = said[join.of]
+            said[join.of] = (own.view(-1, rows, own.shape[1]) + steady).view_as(own)
+
+    def _join(
+        self, number: int, said: dict[str, th.Tensor], told: Mapping[tuple[str, str], th.Tensor],
+        pointed: Mapping[str, _Pointed], observations: th.Tensor,
+    ) -> None:  # fmt: skip
+        """A table of the vector that refers to any other."""
+        join, tables = self._joins[number], self.inputs.tables
+        entries = getattr(self, f"references_{number}")
+        seen = self._seen(observations, entries, tables[join.table], tables[join.of])
+        row = seen.game * tables[join.table].rows + seen.row
+        to = seen.game * tables[join.of].rows + seen.to
+        if join.table in said:
+            of = seen.to if self._is_fixed(join.of) else to
+            said[join.table].index_add_(0, row, told[join.name, "to"].index_select(0, of))
+        if join.of in said:
+            if join.of in pointed:
+                to = pointed[join.of].number[to]
+                asked = (to >= 0).nonzero().squeeze(1)
+                row, to = row[asked], to[asked]
+            said[join.of].index_add_(0, to, told[join.name, "back"].index_select(0, row))
+
+    @staticmethod
+    def _seen(observations: th.Tensor, entries: th.Tensor, table: TableInputs, of: TableInputs) -> _Seen:
+        references = observations.index_select(1, entries)
+        game, place = references.nonzero(as_tuple=True)
+        return _Seen(game, place // (len(entries) // table.rows), references[game, place].long() - 1)

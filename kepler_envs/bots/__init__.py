@@ -1,7 +1,7 @@
 """All that chooses actions: ``bots.load("greedy", config)``.
 
-A spec is a kind, with an argument behind a colon where the kind takes one: ``uniform``, ``greedy``, ``mcts:1000``, ``ppo:runs/kittens/best.zip``;
-or the name of a network that comes with the package: ``ad_astra/ppo-v0``, for games of Ad Astra also ``ppo-v0``.
+A spec is a kind, with an argument behind a colon where the kind takes one: ``uniform``, ``greedy``, ``mcts:1000``, ``net:runs/kittens/best.zip``;
+or the name of a network that comes with the package: ``ad_astra/bc-v1``, for games of Ad Astra also ``bc-v1``.
 """
 
 from __future__ import annotations

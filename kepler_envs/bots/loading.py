@@ -89,8 +89,8 @@ def _usage() -> str:
 def _published(spec: str, config: Configuration) -> Bot:
     path = find_published(spec, config.game.name)
     if path is not None:
-        return _ppo(str(path), config)
-    hint = f"\na checkpoint of your own is written ppo:{spec}" if Path(spec).exists() and spec else ""
+        return _net(str(path), config)
+    hint = f"\na checkpoint of your own is written net:{spec}" if Path(spec).exists() and spec else ""
     raise BotError(f"no bot {spec!r}; there are:\n{_usage()}{hint}")
 
 
@@ -106,7 +106,7 @@ def _greedy(argument: str, config: Configuration) -> Bot:
     return GreedyBot(config)
 
 
-def _ppo(argument: str, config: Configuration) -> Bot:
+def _net(argument: str, config: Configuration) -> Bot:
     from kepler_envs.bots.networks import CheckpointBot
 
     return CheckpointBot(Path(argument), config)
@@ -124,7 +124,9 @@ KINDS = {
     "mcts": Kind(
         "mcts:BUDGET", "tree search; iterations a decision, or as 50ms; further settings behind commas", _mcts
     ),
-    "ppo": Kind("ppo:PATH", "a checkpoint written by `python -m agents.train`", _ppo),
+    "net": Kind(
+        "net:PATH", "a network trained by `python -m agents.train`: its checkpoint, or the folder of its run", _net
+    ),
     "python": Kind("python:FILE.py:NAME", "a bot of your own: what NAME(config) of that file returns", BotFromFile),
 }
 """All kinds by the name a spec begins with."""

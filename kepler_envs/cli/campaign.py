@@ -28,7 +28,7 @@ class PlayCampaign:
     file: Annotated[Path | None, arg(metavar="FILE")] = None
     """Where the progress is kept, NAME.json in the current folder unless told. A campaign that is there already goes on."""
     agent: Annotated[str, arg(metavar="AGENT")] = PERSON
-    """Who plays: you, or an agent (uniform, greedy, mcts:1000, ppo:PATH)."""
+    """Who plays: you, or an agent (uniform, greedy, mcts:1000, net:PATH)."""
     games: Annotated[int, arg(metavar="N")] = 1
     """Games to play at most; a level that is lost is tried again."""
     seed: Annotated[int | None, arg(metavar="S")] = None

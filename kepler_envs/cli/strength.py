@@ -26,7 +26,7 @@ class MeasureStrength:
     game: GameName
     """Name of the game; `kepler-envs list` prints them all."""
     agents: Annotated[tuple[str, ...], arg(metavar="SPEC ...")]
-    """Agents to measure: uniform, greedy, mcts:1000, ppo-v1, ..."""
+    """Agents to measure: uniform, greedy, mcts:1000, bc-v1, ..."""
     against: Annotated[tuple[str, ...], arg(metavar="SPEC ...")] = ("greedy",)
     """Agents on all other seats, one after the other."""
     players: Annotated[int | None, arg(metavar="N")] = None

@@ -20,7 +20,7 @@ class PlayTournament(GameArguments):
     """
 
     agents: Annotated[tuple[str, ...], arg(metavar="SPEC ...")] = ("uniform", "greedy")
-    """At least two agents: uniform, greedy, mcts:1000, ppo:PATH, ..."""
+    """At least two agents: uniform, greedy, mcts:1000, net:PATH, ..."""
     games: Annotated[int, arg(metavar="N")] = 1200
     """Games to have in the end; rounded up until every agent has sat on each seat equally often."""
     adaptive: bool = False

@@ -151,7 +151,10 @@ def fixed_table(name: str, fields: Sequence[Piece], values: np.ndarray) -> Fixed
     for field in fields:
         full = replace(field, name=f"{name}.{field.name}", offset=offset)
         column = values[:, offset : offset + full.size]
-        if column.shape[1] == full.size and not ((column >= full.low) & (column <= full.high)).all():
+        high = (
+            np.iinfo(DTYPE).max if full.kind == REFERENCE else full.high
+        )  # how many rows it may name is known to the layout
+        if column.shape[1] == full.size and not ((column >= full.low) & (column <= high)).all():
             raise ValueError(f"table {name!r}: {field.name} is not everywhere in {full.low}..{full.high}")
         placed.append(full)
         offset += full.size
@@ -190,12 +193,12 @@ class Layout:
     def __init__(self, blocks: Sequence[Block], fixed: Sequence[FixedTable] = ()) -> None:
         self._blocks = tuple(blocks)
         self.dtype = DTYPE
-        self.fixed = {one.name: one for one in fixed}
         self.pieces: dict[str, Piece] = {}
         self._rows: dict[str, int] = {one.name: one.rows for one in fixed}
         for block in blocks:
             if self._rows.setdefault(block.name, block.rows) != block.rows:
                 raise ValueError(f"table {block.name!r} has {self._rows[block.name]} rows and {block.rows}")
+        self.fixed = {one.name: self._with_references(one) for one in fixed}
         offset = 0
         for before, block in zip((None, *blocks), blocks, strict=False):
             if before is not None and before.derived and not block.derived:
@@ -223,15 +226,28 @@ class Layout:
             offset += field.size
         return offset + (block.rows - 1) * width
 
+    def _with_references(self, fixed: FixedTable) -> FixedTable:
+        """A fixed table whose references know how many rows they may name."""
+        fields = tuple(self._bounded(field) for field in fixed.fields)
+        for field in fields:
+            if fixed.values[:, field.offset : field.offset + field.size].max(initial=0) > field.high:
+                raise ValueError(f"table {fixed.name!r}: {field.name} is not everywhere in {field.low}..{field.high}")
+        return replace(fixed, fields=fields)
+
+    def _bounded(self, placed: Piece) -> Piece:
+        """A reference with the bound that the table it refers to gives it; any other piece as it is."""
+        if placed.kind != REFERENCE:
+            return placed
+        if placed.of not in self._rows:
+            raise ValueError(
+                f"piece {placed.name!r} refers to no table {placed.of!r}; there are: {', '.join(self._rows)}"
+            )
+        return replace(placed, high=self._rows[placed.of], scale=float(self._rows[placed.of]))
+
     def _add(self, placed: Piece) -> None:
         if placed.name in self.pieces:
             raise ValueError(f"two pieces are named {placed.name!r}")
-        if placed.kind == REFERENCE:
-            if placed.of not in self._rows:
-                raise ValueError(
-                    f"piece {placed.name!r} refers to no table {placed.of!r}; there are: {', '.join(self._rows)}"
-                )
-            placed = replace(placed, high=self._rows[placed.of], scale=float(self._rows[placed.of]))
+        placed = self._bounded(placed)
         limits = np.iinfo(self.dtype)
         if placed.low < limits.min or placed.high > limits.max:
             raise ValueError(f"piece {placed.name!r}: {placed.low}..{placed.high} does not fit {self.dtype}")

@@ -301,9 +301,9 @@ def draw_ratings(found: Standings, title: str, path: Path) -> None:
 
 
 def read_learning_curve(spec: str) -> list[dict[str, float]]:
-    """The rows of the learning_curve.csv in or beside the checkpoint of a ``ppo:PATH``; empty if there is none."""
+    """The rows of the learning_curve.csv in or beside the checkpoint of a ``net:PATH``; empty if there is none."""
     kind, _, argument = spec.partition(":")
-    if kind != "ppo":
+    if kind != "net":
         return []
     checkpoint = Path(argument)
     path = (checkpoint if checkpoint.is_dir() else checkpoint.parent) / "learning_curve.csv"

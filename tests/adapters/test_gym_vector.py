@@ -64,7 +64,7 @@ def test_it_is_gymnasium_s_own_over_single_environments(name):
         QUICK,
         {"num_players": 3, "quest_size": 1, "opponents": ["greedy", None], "seat": 1},
         {"num_players": 4, "quest_size": 1, "opponents": "greedy"},
-        {"num_players": 2, "opponents": "ppo-v1"},
+        {"num_players": 2, "opponents": "bc-v1"},
     ],
 )
 def test_games_follow_each_other_as_there(options):

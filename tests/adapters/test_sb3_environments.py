@@ -9,15 +9,16 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks
 
 import kepler_envs
-from kepler_envs.adapters.pytorch import PieceInput
 from kepler_envs.adapters.sb3 import (
     PiecePolicy,
     SeatVecEnv,
     SharedMaskablePPO,
     SharedSeatVecEnv,
+    observation_space,
     piece_policy,
 )
-from kepler_envs.engine.observation import CATEGORY, COUNT
+from kepler_envs.engine.actions import ActionSet
+from kepler_envs.engine.observation import COUNT, Layout, piece, table
 
 GAME = "kitten_adventurers"
 
@@ -86,7 +87,7 @@ def test_masks_reach_sb3_contrib_as_the_batch_has_them():
 @pytest.mark.parametrize("kind", ["seat", "shared"])
 def test_ppo_learns_saves_and_loads(kind, tmp_path):
     batch = batch_of(8, 3)
-    network = piece_policy(batch.config.observation, num_players=3, width=16, hidden=(16,))
+    network = piece_policy(batch.config, width=16, hidden=(16,), rows=8)
     sizes = {"n_steps": 32, "batch_size": 64, "n_epochs": 1, "seed": 0}
     if kind == "seat":
         model = MaskablePPO(PiecePolicy, SeatVecEnv(batch), policy_kwargs=network, **sizes)
@@ -110,7 +111,7 @@ def test_the_shared_environment_shows_whoever_is_to_move():
     env, rng = SharedSeatVecEnv(batch), np.random.default_rng(2)
     observation = env.reset()
     for _ in range(200):
-        active = batch.config.observation["active_seat"].view(observation)
+        active = batch.config.observation["game.active_seat"].view(observation)
         assert (active == 0).all(), "the observer is the one to move"
         movers = env.seats
         observation, rewards, dones, infos = env.step(uniform_choice(env.action_masks(), rng))
@@ -119,24 +120,75 @@ def test_the_shared_environment_shows_whoever_is_to_move():
             assert infos[row]["returns"] == pytest.approx(batch.final_return[row])
 
 
-def test_the_first_layer_is_a_linear_layer_over_what_the_pieces_mean():
-    batch = batch_of(7, 4)
-    layout = batch.config.observation
+def test_every_way_to_ask_a_policy_agrees():
+    batch = batch_of(64, 4)
     th.manual_seed(0)
-    layer = PieceInput(layout, width=5)
-    found = layer(th.as_tensor(batch.observation)).detach().numpy()
-    plain, signed, rows = [], [], []
-    for piece in layout:
-        values = piece.view(batch.observation).reshape(7, -1).astype(float)
-        for column in values.T:
-            if piece.kind == CATEGORY:
-                rows.append(np.arange(piece.low, piece.high + 1)[None, :] == column[:, None])
-                continue
-            plain.append(column / piece.scale)
-            if piece.kind == COUNT:
-                signed.append(np.sign(column))
-    weight, bias = layer.linear.weight.detach().numpy(), layer.linear.bias.detach().numpy()
-    expected = np.array([*plain, *signed]).T @ weight.T + bias
-    expected = expected + np.concatenate(rows, axis=1).astype(float) @ layer.rows.detach().numpy()
-    assert found == pytest.approx(expected, abs=1e-4)
-    assert layer.inputs == len(plain) + len(signed) + sum(row.shape[1] for row in rows)
+    spaces = observation_space(batch.config.observation), batch.single_action_space
+    policy = PiecePolicy(*spaces, lambda _: 1e-3, **piece_policy(batch.config, width=16, hidden=(16,), rows=8))
+    with th.no_grad():
+        for weights in policy.parameters():
+            weights.normal_(0, 0.3)
+    for _ in range(50):
+        batch.step(batch.uniform())
+    seen, masks = th.as_tensor(batch.observation), batch.action_mask.astype(bool)
+    for seats in (1, 4):
+        policy.valued_seats = seats
+        with th.no_grad():
+            actions, values, log_probs = policy(seen, deterministic=True, action_masks=masks)
+            again, log_probs_again, entropy = policy.evaluate_actions(seen, actions, th.as_tensor(masks))
+            plain = policy.get_distribution(seen, masks)
+        assert values.shape == (64, seats)
+        assert th.allclose(values, again) and th.allclose(log_probs, log_probs_again)
+        assert th.allclose(values, policy.predict_values(seen))
+    assert masks[np.arange(64), actions].all()
+    assert th.allclose(plain.log_prob(actions), log_probs, atol=1e-5)
+    assert th.allclose(plain.entropy(), entropy, atol=1e-4)
+    assert (policy.predict(batch.observation, action_masks=masks, deterministic=True)[0] == actions.numpy()).all()
+    learned = {id(weights) for group in policy.optimizer.param_groups for weights in group["params"]}
+    assert learned == {id(weights) for weights in policy.parameters()}
+
+
+def test_a_policy_is_saved_and_loaded(tmp_path):
+    batch = batch_of(8, 3)
+    spaces = observation_space(batch.config.observation), batch.single_action_space
+    policy = PiecePolicy(*spaces, lambda _: 1e-3, **piece_policy(batch.config, width=16, hidden=(12, 8), rows=0))
+    policy.save(tmp_path / "policy")
+    loaded = PiecePolicy.load(tmp_path / "policy")
+    seen = th.as_tensor(batch.observation)
+    for one, other in zip(
+        policy.log_probs_and_values(seen, None), loaded.log_probs_and_values(seen, None), strict=True
+    ):
+        assert th.equal(one, other)
+
+
+def test_a_network_of_another_game_is_refused():
+    config = kepler_envs.load_game(GAME).configure(3)
+    spaces = observation_space(config.observation), batch_of(1, 3).single_action_space
+    network = piece_policy((Layout([table("game", 1, [piece("turn", COUNT, 9, "")])]), config.actions, 4))
+    with pytest.raises(ValueError, match="the layout has 1 entries, the observation space"):
+        PiecePolicy(*spaces, lambda _: 1e-3, **network)
+    network = piece_policy((config.observation, ActionSet(config.actions.blocks[:1]), 4))
+    with pytest.raises(ValueError, match="actions, in the action space"):
+        PiecePolicy(*spaces, lambda _: 1e-3, **network)
+
+
+def test_shared_play_learns_the_returns_of_all_seats():
+    batch = batch_of(16, 3)
+    network = piece_policy(batch.config, width=16, hidden=(16,), rows=8)
+    model = SharedMaskablePPO(
+        PiecePolicy, SharedSeatVecEnv(batch), policy_kwargs=network, n_steps=64, batch_size=256, seed=0
+    )
+    before = model.policy.state_dict()["values.bias"].tolist()
+    model.learn(64 * 16)
+    after = model.policy.state_dict()["values.bias"].tolist()
+    assert [one != other for one, other in zip(before, after, strict=True)] == [True] * 3 + [False] * (len(after) - 3)
+    buffer = model.rollout_buffer
+    assert buffer.values.shape == buffer.returns.shape == (64, 16, 3) and buffer.advantages.shape == (64, 16)
+    assert buffer.returns[..., 0] == pytest.approx(buffer.advantages + buffer.values[..., 0])
+    sample = next(buffer.get(256))
+    assert sample.returns.shape == sample.old_values.shape == (3 * len(sample.advantages),)
+
+
+def test_shared_play_needs_values_of_all_seats():
+    with pytest.raises(TypeError, match="learns with a PiecePolicy, not with MaskableActorCriticPolicy"):
+        SharedMaskablePPO("MlpPolicy", SharedSeatVecEnv(batch_of(2, 3)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -17,40 +19,47 @@ def random_rollout(steps: int, games: int, players: int, seed: int) -> dict[str,
         "rewards": rng.normal(size=(steps, games, players)).astype(np.float32),
         "seats": rng.integers(players, size=(steps, games)),
         "dones": rng.random((steps, games)) < 0.1,
-        "values": rng.normal(size=(steps, games)).astype(np.float32),
+        "values": rng.normal(size=(steps, games, players)).astype(np.float32),
         "last_seats": rng.integers(players, size=games),
-        "last_values": rng.normal(size=games).astype(np.float32),
+        "last_values": rng.normal(size=(games, players)).astype(np.float32),
     }
 
 
-def slow_advantages(rollout: dict[str, np.ndarray], gamma: float, gae_lambda: float) -> np.ndarray:
-    """Cut every game's column into episodes, every episode into seats, and sum each seat's TD errors forwards."""
+def slow_advantages(
+    rollout: dict[str, np.ndarray], gamma: float, gae_lambda: float, seats_of: np.ndarray | None = None
+) -> np.ndarray:
+    """Cut every game's column into episodes, every episode into seats, and sum each seat's TD errors forwards.
+
+    ``[..., k]`` is about the k-th seat clockwise from the one that decides.
+    """
     rewards, seats, values = rollout["rewards"], rollout["seats"], rollout["values"]
-    steps, games, players = rewards.shape
-    result = np.zeros((steps, games))
-    for game in range(games):
+    steps, games, most = rewards.shape
+    result = np.zeros((steps, games, most))
+    for game, further in itertools.product(range(games), range(most)):
+        players = most if seats_of is None else int(seats_of[game])
         ends = [step + 1 for step in range(steps) if rollout["dones"][step, game]]
         starts = [0, *ends]
         for start, stop in zip(starts, [*ends, steps], strict=True):
             over = stop in ends
             for seat in range(players):
+                about = (seat + further) % players if further < players else further
                 own = [step for step in range(start, stop) if seats[step, game] == seat]
                 errors = []
                 for number, step in enumerate(own):
                     following = own[number + 1] if number + 1 < len(own) else stop
-                    paid = rewards[step:following, game, seat].sum()
+                    paid = rewards[step:following, game, about].sum()
                     if number + 1 < len(own):
-                        bootstrap = values[following, game]
+                        bootstrap = values[following, game, further]
                     elif over:
                         bootstrap = 0.0
                     elif seat == rollout["last_seats"][game]:
-                        bootstrap = rollout["last_values"][game]
+                        bootstrap = rollout["last_values"][game, further]
                     else:
                         errors.append(0.0)
                         continue
-                    errors.append(paid + gamma * bootstrap - values[step, game])
+                    errors.append(paid + gamma * bootstrap - values[step, game, further])
                 for number, step in enumerate(own):
-                    result[step, game] = sum(
+                    result[step, game, further] = sum(
                         (gamma * gae_lambda) ** (later - number) * errors[later] for later in range(number, len(own))
                     )
     return result
@@ -64,6 +73,19 @@ def test_equals_the_slow_calculation(players: int, seed: int) -> None:
     got = seat_advantages(**rollout, gamma=GAMMA, gae_lambda=LAMBDA)
     np.testing.assert_allclose(got, slow_advantages(rollout, GAMMA, LAMBDA), rtol=1e-4, atol=1e-5)
     assert got.dtype == np.float32
+    own = {**rollout, "values": rollout["values"][..., :1], "last_values": rollout["last_values"][..., :1]}
+    alone = seat_advantages(**own, gamma=GAMMA, gae_lambda=LAMBDA)
+    assert (alone[..., 0] == got[..., 0]).all(), "whatever is asked about others"
+
+
+def test_games_of_fewer_seats_go_around_their_own() -> None:
+    rollout = random_rollout(60, 6, 5, 0)
+    players = np.array([2, 3, 4, 5, 2, 3])
+    rollout["seats"] %= players
+    rollout["last_seats"] %= players
+    rollout["rewards"] *= np.arange(5) < players[:, None]
+    got = seat_advantages(**rollout, gamma=GAMMA, gae_lambda=LAMBDA, players=players)
+    np.testing.assert_allclose(got, slow_advantages(rollout, GAMMA, LAMBDA, players), rtol=1e-4, atol=1e-5)
 
 
 def test_without_a_critic_it_is_the_return_of_the_rest_of_the_game() -> None:
@@ -76,8 +98,9 @@ def test_without_a_critic_it_is_the_return_of_the_rest_of_the_game() -> None:
         end = 39
         for step in range(39, -1, -1):
             end = step if rollout["dones"][step, game] else end
-            seat = rollout["seats"][step, game]
-            assert got[step, game] == pytest.approx(rollout["rewards"][step : end + 1, game, seat].sum(), abs=1e-4)
+            seats = (rollout["seats"][step, game] + np.arange(3)) % 3
+            expected = rollout["rewards"][step : end + 1, game].sum(0)[seats]
+            assert got[step, game] == pytest.approx(expected, abs=1e-4)
 
 
 def test_a_loss_that_another_seat_brings_about_reaches_the_last_decision() -> None:
@@ -85,8 +108,8 @@ def test_a_loss_that_another_seat_brings_about_reaches_the_last_decision() -> No
     rewards = np.zeros((2, 1, 2), np.float32)
     rewards[1, 0] = [-1, 1]
     got = seat_advantages(
-        rewards, np.array([[0], [1]]), np.array([[False], [True]]), np.zeros((2, 1), np.float32), np.array([0]),
-        np.array([9.0], np.float32), 1.0, 0.95,
+        rewards, np.array([[0], [1]]), np.array([[False], [True]]), np.zeros((2, 1, 1), np.float32), np.array([0]),
+        np.array([[9.0]], np.float32), 1.0, 0.95,
     )  # fmt: skip
     assert got.ravel().tolist() == [-1, 1]
 
@@ -94,7 +117,7 @@ def test_a_loss_that_another_seat_brings_about_reaches_the_last_decision() -> No
 def test_decisions_whose_follow_up_is_unknown_count_nothing() -> None:
     rewards = np.ones((2, 1, 3), np.float32)
     got = seat_advantages(
-        rewards, np.array([[0], [1]]), np.zeros((2, 1), bool), np.full((2, 1), 0.5, np.float32), np.array([1]),
-        np.array([2.0], np.float32), 1.0, 0.95,
+        rewards, np.array([[0], [1]]), np.zeros((2, 1), bool), np.full((2, 1, 1), 0.5, np.float32), np.array([1]),
+        np.array([[2.0]], np.float32), 1.0, 0.95,
     )  # fmt: skip
     assert got.ravel().tolist() == [0, 1 + 2 - 0.5], "seat 0 never moves again; seat 1 is to move and has a value"

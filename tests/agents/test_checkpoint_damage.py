@@ -21,7 +21,6 @@ import pytest
 import kepler_envs
 from agents import checkpoint
 from agents.exploit import Exploit
-from agents.network_views import view_of
 from agents.progress import full_disks_told_once
 from agents.publish import Publish, publish
 from agents.run import Run
@@ -38,8 +37,7 @@ from kepler_envs.files import write_atomically
 EDITS = 200
 GAME = "kitten_adventurers"
 CONFIG = kepler_envs.load_game(GAME).configure(2, quest_size=2)
-VIEW = view_of(GAME)
-NETWORK = NetworkShape(8, (8,), VIEW.leave_out, VIEW.anchor)
+NETWORK = NetworkShape(8, (8,), 4)
 RESULTS = {
     "steps": 5, "seconds": 1.5, "games": 3, "parameters": 9,
     "evaluations": {"uniform": {"mean": 0.5, "low": 0.2, "high": 0.7, "games": 8}},
@@ -95,7 +93,7 @@ def use_all_of_it(path: Path) -> None:
     """Whatever reads a description: playing, beginning a run with it, attacking it, publishing it."""
     choices(path)
     run = object.__new__(Run)
-    run.config, run.all_games, run.games = TrainConfig(GAME, start=f"ppo:{path}"), [CONFIG], CONFIG
+    run.config, run.all_games, run.games = TrainConfig(GAME, start=f"net:{path}"), [CONFIG], CONFIG
     run.beginning = run._beginning()
     checkpoint.continue_network(checkpoint.build(run._network(), CONFIG), path)
     publish(Publish(path, f"{GAME}/tiny-v0", replace=True))
@@ -163,7 +161,9 @@ def test_what_is_no_description(content, weights, tmp_path):
         ("network", "width", 10**6, "network.width = 1000000; allowed: an integer 1..16384"),
         ("network", "hidden", [8, "x"], 'network.hidden = [8, "x"]; allowed: at most 16 integers 1..16384'),
         ("network", "depth", 3, 'network."depth", which this version does not know'),
-        ("network", "leave_out", ["no.such"], "the network it describes cannot be made for this game"),
+        ("network", "rows", -1, "network.rows = -1; allowed: an integer 0..16384"),
+        ("network", "rows", 5, "its weights do not fit the network it describes: tables."),
+        ("network", "leave_out", [], 'network."leave_out", which this version does not know'),
         ("results", "steps", "many", 'results.steps = "many"; allowed: an integer from 0 on'),
         ("options", "quest_size", 3, "does not have its digest; was it edited?"),
     ],
@@ -173,7 +173,7 @@ def test_what_is_wrong_is_named(part, name, value, words, description, weights, 
     found = {**description, part: {**description[part], name: value}}
     checkpoint.write_checkpoint(path, found, {TORCH_WEIGHTS: weights})
     with pytest.raises(BotError) as raised:
-        bots.load(f"ppo:{path}", CONFIG)
+        bots.load(f"net:{path}", CONFIG)
     assert words in str(raised.value) and str(path) in str(raised.value)
 
 
@@ -233,7 +233,7 @@ def test_a_run_that_others_may_have_written_is_not_unpickled(opened, words, left
 
 def test_a_run_that_cannot_be_read_says_so_in_one_line(left):
     with pytest.raises(
-        BotError, match="last.zip is damaged, or of other versions of the libraries: .*--start ppo:"
+        BotError, match="last.zip is damaged, or of other versions of the libraries: .*--start net:"
     ) as raised:
         Run(left[0])
     assert "\n" not in str(raised.value)

@@ -23,13 +23,12 @@ from kepler_envs.bots.networks import NetworkShape
 from kepler_envs.bots.networks.checkpoint import read_description
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.batch import Batch
-from kepler_envs.engine.observation import Layout
 
 GAME = kepler_envs.load_game("kitten_adventurers")
 STEPS = 2000
 TINY = TrainConfig(
     players="2-4", option=("quest_size=2",), seat="pool", steps=STEPS, num_envs=6, n_steps=32, batch_size=64, epochs=1, width=16,
-    hidden=(16,), eval_every=1500, eval_games=12, eval_opponents=("uniform",), teacher="greedy",
+    hidden=(16,), rows=8, eval_every=1500, eval_games=12, eval_opponents=("uniform",), teacher="greedy",
     pool=PoolConfig(latest=0.3, sparring=("uniform", "greedy"), snapshot_every=300, snapshots=3, lineup=2),
 )  # fmt: skip
 
@@ -222,7 +221,7 @@ def test_an_agent_plays_all_parts():
 
 def test_games_that_one_network_cannot_play_are_refused():
     two, three = GAME.configure(2), GAME.configure(3)
-    three.observation = Layout(list(kepler_envs.load_game("ad_astra").observation)[:1])
+    three.observation = three.observation.facts
     with pytest.raises(BotError, match="with 3 players are not those with 2, so one network cannot play both"):
         check_alike([two, three])
     with pytest.raises(BotError, match="2 games side by side are too few for 3 player counts"):
@@ -249,7 +248,7 @@ def test_only_the_learner_s_decisions_are_learned_from(finished):
     samples = list(buffer.get(64))
     assert sum(len(sample.actions) for sample in samples) == buffer.learning.sum()
     assert min(len(sample.actions) for sample in samples) > 32, "no small rest"
-    learned = sorted(buffer.values[buffer.learning].tolist())
+    learned = sorted(buffer.values[buffer.learning].ravel().tolist())
     assert sorted(value for sample in samples for value in sample.old_values.tolist()) == pytest.approx(learned)
 
 
@@ -267,7 +266,7 @@ def test_every_game_has_a_learner_and_seats_of_absent_players_stay_empty(finishe
 def test_seats_of_the_learner_take_turns():
     pool = Pool(PoolConfig(latest=0, past=0, pfsp=0, sparring_share=1, sparring=("greedy",)), 0)
     config = GAME.configure(3, quest_size=2)
-    env = PoolVecEnv(JoinedBatch.deal([config], 6, 5), pool, NetworkShape(8, (8,)))
+    env = PoolVecEnv(JoinedBatch.deal([config], 6, 5), pool, NetworkShape(8, (8,), 4))
     env.begin_rollout()
     env.reset()
     assert np.argmax(env.seated == LEARNER, 1).tolist() == [0, 1, 2, 0, 1, 2]
@@ -290,7 +289,7 @@ def test_a_run_rates_everybody_who_played(finished):
     assert {"learner", "uniform", "greedy"} < names and len(names) >= 6
     assert [float(line["rating"]) for line in table] == sorted((float(line["rating"]) for line in table), reverse=True)
     pool = finished.pool
-    assert pool is not None and len(pool.snapshots) == 3 and pool.learner.games > 20
+    assert pool is not None and len(pool.snapshots) == 3 and pool.learner.games > 5
     assert sum(int(line["games"]) for line in table if line["member"] not in ("learner", "uniform", "greedy")) > 0
     assert finished.status().ratings.startswith("ratings: learner ")
     assert finished.curve[-1]["rating"] == round(pool.learner.mu, 3)
@@ -320,20 +319,20 @@ def test_a_network_of_several_player_counts_plays_them_all(finished):
     assert description["num_players"] == [2, 3, 4]
     for players in (2, 3, 4):
         config = GAME.configure(players, quest_size=2)
-        batch, agent, rows = Batch(config, 6, 1), bots.load(f"ppo:{finished.out}", config), np.arange(6)
+        batch, agent, rows = Batch(config, 6, 1), bots.load(f"net:{finished.out}", config), np.arange(6)
         agent.start(rows, batch.seed)
         for _ in range(30):
             batch.step(agent.act(bots.TrustedDecisions(batch, rows)))
     with pytest.raises(BotError, match=r"num_players is \[2, 3, 4\], here 5"):
-        bots.load(f"ppo:{finished.out}", GAME.configure(5, quest_size=2))
+        bots.load(f"net:{finished.out}", GAME.configure(5, quest_size=2))
     with pytest.raises(BotError, match="option quest_size is 2, here 4"):
-        bots.load(f"ppo:{finished.out}", GAME.configure(3, quest_size=4))
+        bots.load(f"net:{finished.out}", GAME.configure(3, quest_size=4))
     assert [one.opponent for one in finished.evaluations] == ["uniform_2p", "uniform_3p", "uniform_4p"]
 
 
 @pytest.mark.parametrize("seat", ["shared", "single", "pool"])
 def test_a_run_begins_with_a_given_network(finished, tmp_path, seat):
-    spec = f"ppo:{finished.out}"
+    spec = f"net:{finished.out}"
     run = Run(replace(TINY, players=3, seat=seat, start=spec, width=99, out=tmp_path, teacher=None))
     best = checkpoint.load_policy(finished.out / "best.zip", run.games)
     assert all(th.equal(a, b) for a, b in zip(weights(run), best.parameters(), strict=True))
@@ -362,9 +361,9 @@ def test_a_run_with_another_pool_is_not_taken_up(finished):
 
 @pytest.mark.parametrize("players", [2, 5, "3-5"])
 def test_a_run_goes_on_with_a_network_for_other_numbers_of_players(finished, tmp_path, players):
-    """One for 2-4 players goes on with others, and plays as it did where it was trained: new seats count for nothing at first."""
+    """One for 2-4 players goes on with others, and plays as it did where it was trained."""
     seat = "pool" if isinstance(players, str) else "shared"
-    run = Run(replace(TINY, players=players, seat=seat, start=f"ppo:{finished.out}", out=tmp_path, teacher=None))
+    run = Run(replace(TINY, players=players, seat=seat, start=f"net:{finished.out}", out=tmp_path, teacher=None))
     games = GAME.configure(4, quest_size=2)
     batch = Batch(games, 50, 3)
     for _ in range(30):

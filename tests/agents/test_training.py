@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 STEPS = 1024
 TINY = TrainConfig(
     players=2, option=("quest_size=2",), steps=STEPS, num_envs=8, n_steps=32, batch_size=64, epochs=1, width=16, hidden=(16,),
-    eval_every=512, eval_games=8, teacher="greedy",
+    rows=8, eval_every=512, eval_games=8, teacher="greedy",
 )  # fmt: skip
 
 
@@ -102,7 +102,24 @@ def test_a_run_begins_with_its_teachers_games(finished):
     """A fifth of the 1024 decisions: the first of four updates."""
     assert finished.model._n_updates == 3 * TINY.epochs
     alone = replace(TINY, teacher=None)
-    assert Run(replace(alone, out=finished.out.parent / "alone")).teacher is None
+    assert Run(replace(alone, out=finished.out.parent / "alone")).teachers == []
+
+
+def test_a_run_may_be_imitation_alone(tmp_path):
+    """In one piece or in two; its positions are gathered again where it goes on."""
+    config = replace(TINY, teacher_share=1.0, steps=1024, teacher_positions=500)
+    whole = train(replace(config, out=tmp_path / "whole"))
+    assert whole.steps == 1024 and whole.model._n_updates == 0
+    assert [0 <= line["accuracy"] <= 1 for line in whole.curve if line["steps"]] == [True, True]
+    assert len(whole._imitation.positions) == 500 and whole._imitation.shown == 1024
+    stop = threading.Event()
+    part = train(
+        replace(config, out=tmp_path / "parts"), stop, lambda status: stop.set() if status.steps == 256 else None
+    )
+    assert part.steps == 256
+    rest = train(replace(config, out=tmp_path / "parts"))
+    assert rest.steps == 1024 and rest.curve[-1]["accuracy"] == whole.curve[-1]["accuracy"]
+    assert all(th.equal(one, other) for one, other in zip(weights(whole), weights(rest), strict=True))
 
 
 def test_a_prolonged_run_does_not_go_back_to_its_teacher(tmp_path):
@@ -150,7 +167,7 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
 
 
 def test_one_learning_seat_against_given_opponents(tmp_path):
-    run = train(replace(TINY, out=tmp_path, steps=512, seat="single", opponent="greedy"))
+    run = train(replace(TINY, out=tmp_path, steps=512, seat="single", opponent="greedy", teacher=None))
     assert run.steps == 512 and run.env.opponent_seconds > 0
     assert (run.env.batch.episodes > 0).all()
 
@@ -191,7 +208,7 @@ def test_what_is_played_in_a_row_depends_on_no_other_row(finished, deterministic
 def test_an_agent_is_loaded_from_a_file_or_a_folder(finished):
     batch = kepler_envs.Batch(playing(), 16, 1)
     rows = np.arange(16)
-    folder, file = (bots.load(f"ppo:{path}", batch.config) for path in (finished.out, finished.out / "best.zip"))
+    folder, file = (bots.load(f"net:{path}", batch.config) for path in (finished.out, finished.out / "best.zip"))
     for agent in (folder, file):
         agent.start(rows, batch.seed)
     assert (choices(folder, batch, rows) == choices(file, batch, rows)).all()
@@ -200,19 +217,19 @@ def test_an_agent_is_loaded_from_a_file_or_a_folder(finished):
 def test_a_checkpoint_of_another_game_is_refused(finished):
     other = kepler_envs.load_game("kitten_adventurers").configure(3, quest_size=2)
     with pytest.raises(BotError, match="num_players is 2, here 3"):
-        bots.load(f"ppo:{finished.out}", other)
+        bots.load(f"net:{finished.out}", other)
     longer = kepler_envs.load_game("kitten_adventurers").configure(2, quest_size=4)
     with pytest.raises(BotError, match="option quest_size is 2, here 4"):
-        bots.load(f"ppo:{finished.out}", longer)
+        bots.load(f"net:{finished.out}", longer)
 
 
 def test_what_is_no_checkpoint_is_refused(tmp_path):
     with pytest.raises(BotError, match="no checkpoint"):
-        bots.load(f"ppo:{tmp_path}", playing())
+        bots.load(f"net:{tmp_path}", playing())
     broken = tmp_path / "broken.zip"
     broken.write_bytes(b"not a zip")
     with pytest.raises(BotError, match="not a zip file"):
-        bots.load(f"ppo:{broken}", playing())
+        bots.load(f"net:{broken}", playing())
 
 
 def test_an_evaluation_uses_every_seat_and_counts_shared_wins_in_part():

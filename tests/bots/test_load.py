@@ -13,7 +13,7 @@ from kepler_envs import bots
 from kepler_envs.bots.compiled import CompiledBot
 from kepler_envs.bots.greedy import greedy_policy
 from kepler_envs.bots.networks import NetworkShape
-from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, game_facts
+from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, game_facts, trained_configuration
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.game import REWARD_OPTIONS
 
@@ -33,8 +33,8 @@ def test_specs_become_agents():
         ("", "no bot ''"),
         ("greedy:3", "takes no argument"),
         ("uniform:", "takes no argument"),
-        ("ppo", "lacks its argument; write ppo:PATH"),
-        ("ppo:", "lacks its argument; write ppo:PATH"),
+        ("net", "lacks its argument; write net:PATH"),
+        ("net:", "lacks its argument; write net:PATH"),
     ],
 )
 def test_wrong_specs_say_what_there_is(spec, message):
@@ -55,14 +55,14 @@ def test_policies_of_other_games_are_refused():
 
 
 def test_fingerprints_follow_the_files(tmp_path):
-    assert bots.fingerprint("greedy") == bots.fingerprint(f"ppo:{tmp_path}") == ""
+    assert bots.fingerprint("greedy") == bots.fingerprint(f"net:{tmp_path}") == ""
     (tmp_path / "model.zip").write_bytes(b"weights")
     (tmp_path / "progress.csv").write_text("steps\n")
-    first = bots.fingerprint(f"ppo:{tmp_path}")
-    assert first == bots.fingerprint(f"ppo:{tmp_path / 'model.zip'}") != ""
+    first = bots.fingerprint(f"net:{tmp_path}")
+    assert first == bots.fingerprint(f"net:{tmp_path / 'model.zip'}") != ""
     (tmp_path / "model.zip").write_bytes(b"better weights")
-    assert bots.fingerprint(f"ppo:{tmp_path}") != first
-    assert bots.fingerprint(f"mcts:5,network=ppo:{tmp_path},trust=1") == bots.fingerprint(f"ppo:{tmp_path}")
+    assert bots.fingerprint(f"net:{tmp_path}") != first
+    assert bots.fingerprint(f"mcts:5,network=net:{tmp_path},trust=1") == bots.fingerprint(f"net:{tmp_path}")
     assert bots.fingerprint("mcts:5,trust=1") == ""
 
 
@@ -125,13 +125,23 @@ def test_how_a_game_is_paid_does_not_matter_to_a_network(name):
     assert "shaping" in names
 
 
+def test_of_derived_fields_only_the_size_they_give_an_observation_matters():
+    with_them, without = game_facts(CONFIG), game_facts(CONFIG.game.configure(4, derived=False))
+    assert "derived" not in with_them["options"]
+    differing = {name for name in with_them if with_them[name] != without[name]}
+    assert differing == {"observation_size", "digest"}
+    for derived in (True, False):
+        config = CONFIG.game.configure(4, derived=derived)
+        assert trained_configuration(game_facts(config)).observation.size == config.observation.size
+
+
 def test_a_network_trained_to_win_plays_by_rank(tmp_path):
     """Kepler-3042's option was called otherwise: a network trained with it refused default games."""
     game = kepler_envs.load_game("kepler_3042")
     trained, played = game.configure(2, reward_mode="win", shaping=0.5), game.configure(2)
-    shape = NetworkShape(4, (4,))
+    shape = NetworkShape(4, (4,), 4)
     description = checkpoint.describe(trained, shape, {"game": game.name, "seed": 0}, UNTRAINED)
     path = tmp_path / "won.zip"
     weights = checkpoint.weights_of(checkpoint.build(shape, trained))
     checkpoint.write_checkpoint(path, description, {TORCH_WEIGHTS: weights})
-    assert bots.load(f"ppo:{path}", played).name == f"ppo:{path}"
+    assert bots.load(f"net:{path}", played).name == f"net:{path}"

@@ -1,4 +1,4 @@
-"""Networks in compiled code: what PyTorch computes, and for each position by itself."""
+"""Networks in compiled code: what their description says, and for each position by itself."""
 
 from __future__ import annotations
 
@@ -9,34 +9,39 @@ import torch
 import kepler_envs
 from agents import checkpoint
 from agents.checkpoint import bot_of
-from agents.network_views import view_of
 from agents.torch_network import TorchNetwork
-from kepler_envs.adapters.sb3 import PiecePolicy
-from kepler_envs.bots.networks import CompiledNetwork, ConvolutionalNetwork, NetworkShape
+from kepler_envs.bots.networks import NetworkShape, position_network
+from kepler_envs.bots.networks.simd import (
+    add_row,
+    add_row_portable,
+    dot,
+    dot_portable,
+    mean_positive,
+    mean_positive_portable,
+    sum_rows,
+    sum_rows_portable,
+)
 from kepler_envs.bots.protocol import TrustedDecisions
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.kernel import helper
 from kepler_envs.registry import list_games
+from tests.bots.network_subjects import (
+    PlainNetwork,
+    made_up_actions,
+    made_up_inputs,
+    made_up_layout,
+    random_positions,
+    random_weights,
+)
 
-ARCHITECTURES = {"usual": (128, (128,)), "deep": (24, (40, 16)), "linear": (30, ())}
-
-
-def network_of(
-    config: Configuration,
-    width: int,
-    hidden: tuple[int, ...],
-    channels: tuple[int, ...] = (),
-    seats: int | None = None,
-) -> PiecePolicy:
-    """A network with the game's view, all of whose weights are random: none of them may be left out."""
-    view = view_of(config.game.name)
-    network = NetworkShape(width, hidden, view.leave_out, view.anchor, channels, view.label_planes, seats)
-    policy = checkpoint.build(network, config)
-    generator = torch.Generator().manual_seed(11)
-    with torch.no_grad():
-        for weights in policy.parameters():
-            weights.normal_(0, 0.2 if weights.dim() == 1 else weights.shape[-1] ** -0.5, generator=generator)
-    return policy
+SHAPES = {
+    "usual": NetworkShape(),
+    "wide": NetworkShape(80, (64,), 64),
+    "deep": NetworkShape(24, (40, 16), 20),
+    "linear": NetworkShape(30, (), 8),
+    "flat": NetworkShape(30, (12,), 0),
+}
 
 
 def positions(config: Configuration, rows: int, steps: int) -> tuple[np.ndarray, np.ndarray]:
@@ -50,124 +55,139 @@ def positions(config: Configuration, rows: int, steps: int) -> tuple[np.ndarray,
     return np.concatenate(observations), np.concatenate(masks)
 
 
-@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def assert_same(found: tuple[np.ndarray, np.ndarray], expected: tuple[np.ndarray, np.ndarray]) -> None:
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
+
+
+# ---------------------------------------------------------------- what is computed
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_it_computes_what_is_written(shape):
+    """All kinds of fields with any value they may have, references between all kinds of tables, actions with any axes."""
+    inputs = made_up_inputs(SHAPES[shape])
+    weights = random_weights(inputs)
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 60)
+    priors, values = position_network(inputs, weights)(observations, masks)
+    assert (priors.dtype, values.dtype, values.shape) == (np.float32, np.float32, (60, inputs.seats))
+    assert_same((priors, values), PlainNetwork(inputs, weights)(observations, masks))
+    assert not priors[masks == 0].any()
+    assert values.std(0).min() > 0.01
+
+
+@pytest.mark.parametrize("zeros", [0.0, 1.0], ids=["full", "empty"])
+def test_full_and_empty_observations(zeros):
+    inputs = made_up_inputs(NetworkShape(20, (20,), 8))
+    weights = random_weights(inputs)
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 10, zeros, legal=0.9)
+    low_and_high = np.stack([inputs.layout.low, inputs.layout.high])
+    observations = np.concatenate([observations, low_and_high])
+    masks = np.concatenate([masks, np.ones((2, masks.shape[1]), np.int8)])
+    network = position_network(inputs, weights)
+    assert_same(network(observations, masks), PlainNetwork(inputs, weights)(observations, masks))
+
+
+@pytest.mark.parametrize("large", [5, 64, 65])
+def test_rows_of_tables_that_are_named_one_by_one_or_not(large):
+    layout, actions = made_up_layout(large), made_up_actions(large)
+    inputs = made_up_inputs(NetworkShape(16, (16,), 16), layout, actions)
+    weights = random_weights(inputs)
+    observations, masks = random_positions(layout, len(actions), 20)
+    network = position_network(inputs, weights)
+    assert_same(network(observations, masks), PlainNetwork(inputs, weights)(observations, masks))
+
+
+def test_tables_that_nothing_points_at():
+    """Of a table of one row, or a fixed one, a network then has what others see of it, and no more."""
+    actions = made_up_actions()
+    blocks = [block for block in actions.blocks if block.name in ("PASS", "CARD")]
+    first, placed = 0, []
+    for block in blocks:
+        placed.append(type(block)(block.name, first, block.count, block.text, block.labels, block.axes))
+        first += block.count
+    inputs = made_up_inputs(NetworkShape(16, (16,), 8), None, type(actions)(placed))
+    weights = random_weights(inputs)
+    observations, masks = random_positions(inputs.layout, first, 20, legal=0.5)
+    network = position_network(inputs, weights)
+    assert_same(network(observations, masks), PlainNetwork(inputs, weights)(observations, masks))
+
+
 @pytest.mark.parametrize("game", list_games())
-def test_it_computes_what_pytorch_computes(game, architecture):
+def test_it_computes_what_is_written_in_every_game(game):
     for players in {kepler_envs.load_game(game).min_players, kepler_envs.load_game(game).max_players}:
         config = kepler_envs.load_game(game).configure(players)
-        policy = network_of(config, *ARCHITECTURES[architecture])
-        observations, masks = positions(config, 4, 100)
-        priors, values = checkpoint.network_of(policy)(observations, masks)
-        expected_priors, expected_values = TorchNetwork(policy)(observations, masks)
-        np.testing.assert_allclose(priors, expected_priors, atol=2e-5)
-        np.testing.assert_allclose(values, expected_values, atol=2e-5)
-        assert not priors[masks == 0].any()
-        assert priors.std(0).max() > 0.01, "the priors should depend on the position"
+        inputs = NetworkShape(24, (24,), 16).inputs(config)
+        weights = random_weights(inputs)
+        observations, masks = positions(config, 2, 40)
+        found = position_network(inputs, weights)(observations, masks)
+        assert_same(found, PlainNetwork(inputs, weights)(observations, masks))
+        assert found[0].std(0).max() > 0.01, "the priors should depend on the position"
 
 
 @pytest.mark.parametrize("game", list_games())
-def test_every_value_an_entry_may_have_is_taken_in(game):
-    """Also those that play hardly comes to: entries drawn from all of their range, the bounds themselves among them."""
+def test_it_computes_what_pytorch_computes(game):
     config = kepler_envs.load_game(game).configure()
-    policy = network_of(config, 32, (32,))
-    low, high = (bound.astype(np.int64) for bound in (config.observation.low, config.observation.high))
-    drawn = np.random.default_rng(1).integers(low, high + 1, (50, len(low)))
-    observations = np.concatenate([drawn, [low, high]]).astype(np.int16)
-    masks = np.ones((len(observations), len(config.actions)), np.int8)
-    answers = (network(observations, masks) for network in (checkpoint.network_of(policy), TorchNetwork(policy)))
-    for found, expected in zip(*answers, strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+    policy = checkpoint.build(NetworkShape(32, (32,), 16), config)
+    observations, masks = positions(config, 4, 60)
+    assert_same(checkpoint.network_of(policy)(observations, masks), TorchNetwork(policy)(observations, masks))
 
 
-@pytest.mark.parametrize("game", list_games())
-def test_an_answer_depends_on_no_other_position(game):
-    config = kepler_envs.load_game(game).configure()
-    network = checkpoint.network_of(network_of(config, 32, (32,)))
-    observations, masks = positions(config, 3, 20)
+def test_an_answer_depends_on_no_other_position():
+    inputs = made_up_inputs(NetworkShape(32, (32,), 16))
+    network = position_network(inputs, random_weights(inputs))
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 40)
     together = network(observations, masks)
-    for row in (0, 17, 59):
+    for row in (0, 17, 39):
         alone = network(observations[row : row + 1], masks[row : row + 1])
         assert [part[0].tobytes() for part in alone] == [part[row].tobytes() for part in together]
+    backwards = network(observations[::-1].copy(), masks[::-1].copy())
+    assert [part[::-1].tobytes() for part in backwards] == [part.tobytes() for part in together]
+
+
+def test_where_nothing_is_legal_no_action_has_a_prior():
+    inputs = made_up_inputs(NetworkShape(16, (16,), 8))
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 3)
+    masks[1] = 0
+    priors, values = position_network(inputs, random_weights(inputs))(observations, masks)
+    np.testing.assert_allclose(priors.sum(1), [1, 0, 1], atol=1e-6)
+    assert np.isfinite(values).all()
 
 
 def test_its_weights_are_a_copy():
-    config = kepler_envs.load_game("kitten_adventurers").configure()
-    policy = network_of(config, 16, (16,))
-    network = checkpoint.network_of(policy)
-    observations, masks = positions(config, 2, 5)
-    before = network(observations, masks)
-    with torch.no_grad():
-        for weights in policy.parameters():
-            weights.zero_()
-    for old, new in zip(before, network(observations, masks), strict=True):
+    inputs = made_up_inputs(NetworkShape(16, (16,), 8))
+    weights = random_weights(inputs)
+    network = position_network(inputs, weights)
+    asked = random_positions(inputs.layout, len(inputs.actions), 10)
+    before = network(*asked)
+    for array in weights.values():
+        array[:] = 0
+    for old, new in zip(before, network(*asked), strict=True):
         np.testing.assert_array_equal(old, new)
-
-
-@pytest.mark.parametrize("seats", [None, 4])
-def test_convolutions_compute_what_pytorch_computes(seats):
-    """In double precision: what PyTorch says up to its own last bits, whatever else is asked at the same time."""
-    config = kepler_envs.load_game("kepler_3042").configure()
-    policy = network_of(config, 16, (16,), channels=(3, 2), seats=seats)
-    network = checkpoint.network_of(policy)
-    assert isinstance(network, ConvolutionalNetwork)
-    observations, masks = positions(config, 4, 60)
-    found, expected = network(observations, masks), TorchNetwork(policy)(observations, masks)
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
-    alone = network(observations[7:8], masks[7:8])
-    np.testing.assert_allclose(alone[0][0], found[0][7], rtol=1e-6, atol=1e-9)
-
-
-def test_an_anchor_beside_convolutions():
-    """The same network computed both ways, where it has no convolutions: what is seen from an anchor, too."""
-    config = kepler_envs.load_game("kitten_adventurers").configure()
-    policy = network_of(config, 24, (16,))
-    view = view_of(config.game.name)
-    inputs = NetworkShape(24, (16,), view.leave_out, view.anchor).inputs(config)
-    observations, masks = positions(config, 4, 60)
-    found = ConvolutionalNetwork(inputs, checkpoint.arrays_of(policy))(observations, masks)
-    for one, other in zip(found, TorchNetwork(policy)(observations, masks), strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-9)
-
-
-def test_a_network_with_convolutions_is_not_compiled():
-    config = kepler_envs.load_game("kepler_3042").configure()
-    inputs = NetworkShape(16, (16,), channels=(2,)).inputs(config)
-    with pytest.raises(ValueError, match="without convolutions"):
-        CompiledNetwork(inputs, {})
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda arrays: arrays.pop("value_net.bias"), "value_net.bias is missing"),
-        (lambda arrays: arrays.update({"action_net.bias": np.zeros(3)}), r"action_net.bias is \(3,\), it must be "),
+        (lambda arrays: arrays.pop("values.bias"), "values.bias is missing"),
+        (lambda arrays: arrays.update({"actions.bias": np.zeros(3)}), r"actions.bias is \(3,\), it must be "),
         (lambda arrays: arrays.update(more=np.zeros(3)), "more has no place in it"),
     ],
 )
 def test_weights_of_another_network_are_refused(change, words):
-    config = kepler_envs.load_game("kitten_adventurers").configure()
-    arrays = checkpoint.arrays_of(network_of(config, 16, (16,)))
-    view = view_of(config.game.name)
-    inputs = NetworkShape(16, (16,), view.leave_out, view.anchor).inputs(config)
-    inputs.check(arrays)
-    change(arrays)
+    inputs = made_up_inputs(NetworkShape(16, (16,), 8))
+    weights = random_weights(inputs)
+    inputs.check(weights)
+    change(weights)
     with pytest.raises(ValueError, match=words):
-        inputs.check(arrays)
+        position_network(inputs, weights)
 
 
-def test_other_activations_are_refused():
-    policy = network_of(kepler_envs.load_game("kitten_adventurers").configure(), 16, (16,))
-    policy.mlp_extractor.value_net[1] = torch.nn.Tanh()
-    with pytest.raises(ValueError, match="only linear layers with ReLU"):
-        checkpoint.network_of(policy)
-
-
-@pytest.mark.parametrize("channels", [(), (2,)], ids=["compiled", "convolutions"])
-def test_draws_follow_the_probabilities(channels):
+def test_draws_follow_the_probabilities():
     """4,000 draws at one position: each action as often as its probability says, within five standard errors."""
-    config = kepler_envs.load_game("kepler_3042").configure()
-    policy = network_of(config, 16, (16,), channels)
+    config = kepler_envs.load_game("kitten_adventurers").configure()
+    torch.manual_seed(5)
+    policy = checkpoint.build(NetworkShape(16, (16,), 8), config)
     batch = Batch(config, 4000, 5)
     batch.observation[:], batch.action_mask[:] = batch.observation[0], batch.action_mask[0]
     agent = bot_of(policy, deterministic=False)
@@ -178,3 +198,32 @@ def test_draws_follow_the_probabilities(channels):
     error = np.sqrt(priors[0] * (1 - priors[0]) / 4000)
     assert (abs(drawn - priors[0]) <= 5 * error + 1e-6).all()
     assert (drawn > 0).sum() > 1
+
+
+# ---------------------------------------------------------------- sums in registers
+
+
+def test_sums_in_registers_are_those_written_plainly():
+    dice = np.random.default_rng(4)
+    weights, other = (dice.normal(size=4096).astype(np.float32) for _ in range(2))
+    rows, times = dice.integers(0, 20, 9).astype(np.int32), dice.normal(size=9).astype(np.float32)
+
+    @helper
+    def in_registers(out):
+        sum_rows(out, 3, other, 5, weights, 40, 96, rows, times, 2, 9, 64)
+        add_row(out, 8, other, 100, 16)
+        mean_positive(out, 70, weights, 7, 48, 1, 12, 32)
+        out[110] = dot(weights, 1, other, 2, 3)
+        out[111] = dot(weights, 1, other, 2, 0)
+
+    found, expected = np.zeros(112, np.float32), np.zeros(112, np.float32)
+    in_registers(found)
+    sum_rows_portable(expected, 3, other, 5, weights, 40, 96, rows, times, 2, 9, 64)
+    add_row_portable(expected, 8, other, 100, 16)
+    mean_positive_portable(expected, 70, weights, 7, 48, 1, 12, 32)
+    expected[110] = dot_portable(weights, 1, other, 2, 3)
+    np.testing.assert_array_equal(found, expected)
+    matrix = weights[40:]
+    plain = other[5:69] + sum(times[i] * matrix[96 * rows[i] : 96 * rows[i] + 64] for i in range(2, 9))
+    np.testing.assert_allclose(found[3:8], plain[:5], rtol=1e-5)
+    np.testing.assert_allclose(found[110], weights[1:49] @ other[2:50], rtol=1e-4)

@@ -51,6 +51,7 @@ def finished(tmp_path_factory) -> Run:
             epochs=1,
             width=16,
             hidden=(16,),
+            rows=8,
             eval_every=256,
             eval_games=8,
             teacher="greedy",
@@ -209,7 +210,7 @@ def test_other_games_players_and_options_are_refused(finished, folder):
 def test_a_path_is_pointed_to(folder, tmp_path, monkeypatch):
     (tmp_path / "runs" / "kittens").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(BotError, match="a checkpoint of your own is written ppo:runs/kittens"):
+    with pytest.raises(BotError, match="a checkpoint of your own is written net:runs/kittens"):
         bots.load("runs/kittens", kepler_envs.load_game("kitten_adventurers").configure(2))
 
 
@@ -229,10 +230,10 @@ def test_fingerprints_follow_published_files(finished, folder):
 
 def test_a_published_command_asks_for_the_same_run():
     config = TrainConfig(
-        "ad_astra", minutes=12.5, option=("a=1", "b=two"), hidden=(64, 32), seed=7, teacher="greedy", view="plain", channels=(4, 4)
+        "ad_astra", minutes=12.5, option=("a=1", "b=two"), hidden=(64, 32), seed=7, teacher="greedy", rows=16
     )  # fmt: skip
     pool = replace(
-        config, players="3-5", seat="pool", pool=PoolConfig(latest=0.25, sparring=(), snapshots=5), start="ppo-v0"
+        config, players="3-5", seat="pool", pool=PoolConfig(latest=0.25, sparring=(), snapshots=5), start="bc-v1"
     )
     for asked in (TrainConfig(), config, pool, replace(pool, pool=PoolConfig(sparring=("greedy", "mcts:20")))):
         command = command_line(json.loads(json.dumps(asdict(asked))))

@@ -21,7 +21,8 @@ from kepler_envs.bots.greedy import greedy_policy
 from kepler_envs.bots.networks import NetworkShape
 from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
-from kepler_envs.bots.search import MctsBot, MctsConfig, search
+from kepler_envs.bots.search import MctsBot, MctsConfig, make_searcher, search, tree_generators
+from kepler_envs.bots.search.kernels.guided import leaf_returns
 from kepler_envs.bots.search.kernels.tree import NONE, ROOT
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
@@ -53,14 +54,14 @@ def untrained(tmp_path_factory):
         file = folder / f"{config.game.name}-{config.num_players}.zip"
         if not file.exists():
             torch.manual_seed(7)
-            network = NetworkShape(width=16, hidden=(16,))
+            network = NetworkShape(width=16, hidden=(16,), rows=8)
             weights = checkpoint.weights_of(checkpoint.build(network, config))
             checkpoint.write_checkpoint(
                 file,
                 checkpoint.describe(config, network, {"game": config.game.name, "seed": 0}, UNTRAINED),
                 {TORCH_WEIGHTS: weights},
             )
-        return f"ppo:{file}"
+        return f"net:{file}"
 
     return path
 
@@ -143,6 +144,51 @@ def ids_of_others_alone(position: Snapshot, ending: int) -> set[int]:
             after = after.apply(int(greedy.act(TrustedDecisions(batch, row))[0]))
         own_next |= set() if after.over else set(after.legal_actions())
     return others_next - own_next
+
+
+@pytest.mark.parametrize(
+    ("values", "own", "players", "returns"),
+    [
+        ([0.5, -0.1, -0.4, 9.0], 0, 3, [0.5, -0.1, -0.4]),  # seats that do not play count for nothing
+        ([0.5, -0.1, -0.4, 9.0], 2, 3, [-0.1, -0.4, 0.5]),  # the first is the observing seat's, then clockwise
+        ([0.6, 0.0, 0.0, 0.0], 1, 4, [-0.15, 0.45, -0.15, -0.15]),  # they add up to 0
+        ([7.0, -1.0], 1, 2, [-1.0, 1.0]),  # no return is above 1
+        ([1.0, -1.0, -1.0], 0, 3, [1.0, -0.5, -0.5]),
+    ],
+)
+def test_values_of_a_network_become_returns_of_seats(values, own, players, returns):
+    found = np.zeros(players, np.float32)
+    leaf_returns(np.array(values, np.float32), own, found)
+    np.testing.assert_allclose(found, returns, atol=1e-6)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_what_a_network_expects_for_all_seats_reaches_the_tree(game, monkeypatch):
+    """Without the sums of its children a node has what the network said there: from the view of the seat that moves in it."""
+    config = kepler_envs.load_game(game).configure()
+    players, num_actions = config.num_players, len(config.actions)
+    relative = np.arange(players, 0, -1) / 10 - (players + 1) / 20
+
+    def network(observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        values = np.full((len(observations), config.game.max_players), 5, np.float32)
+        values[:, :players] = relative
+        return (masks / masks.sum(1, keepdims=True)).astype(np.float32), values
+
+    monkeypatch.setattr("kepler_envs.bots.search.searcher.load_network", lambda file, config: network)
+    searcher = make_searcher(config, MctsConfig(iterations=4 * num_actions, network="net:any"))
+    movers = set()
+    for position in positions(config, 6, 5)[:8]:
+        (grown,) = searcher.grow(position.states, tree_generators(9, 1))
+        own = grown.nodes["value"][:, :players].copy()
+        np.subtract.at(own, grown.nodes["parent"][1:], grown.nodes["value"][1:, :players])
+        np.testing.assert_allclose(own[ROOT], np.roll(relative, position.seat), atol=1e-4)
+        for child in np.flatnonzero((grown.nodes["parent"] == ROOT) & (grown.nodes["visits"] > 0)):
+            deals = [position.resample(position.seat, deal) for deal in range(20)]
+            after = [deal.apply(int(grown.nodes["action"][child])) for deal in deals]
+            if len({(one.seat, one.over) for one in after}) == 1 and not after[0].over:
+                np.testing.assert_allclose(own[child], np.roll(relative, after[0].seat), atol=1e-4)
+                movers.add((after[0].seat - position.seat) % players)
+    assert len(movers) > 1
 
 
 HIDING = ({}, {"paired": 1}, {"network": "untrained"}, {"network": "untrained", "opponents": "policy"})
@@ -243,11 +289,11 @@ def test_a_budget_of_time_is_a_budget():
         ("mcts:10,selection=best", "selection = best is not allowed; allowed: ucb, puct"),
         ("mcts:10,opponents=greedy", "opponents = greedy is not allowed; allowed: tree, policy"),
         ("mcts:10,paired=2", "paired = 2 is not allowed; allowed: 0, 1"),
-        ("mcts:10,network=ppo:a.zip,selection=ucb", "selection = ucb is not allowed; allowed: puct with a network"),
-        ("mcts:10,network=ppo:a.zip,paired=1", "paired = 1 is not allowed; allowed: 0 with a network"),
-        ("mcts:10,network=ppo:a.zip,depth=9", "depth = 9 is not allowed; allowed: 10000 with a network"),
-        ("mcts:10,network=ppo:a.zip", "there is no checkpoint a.zip"),
-        ("mcts:10,network=greedy", "network = 'greedy' is no trained bot; write ppo:PATH"),
+        ("mcts:10,network=net:a.zip,selection=ucb", "selection = ucb is not allowed; allowed: puct with a network"),
+        ("mcts:10,network=net:a.zip,paired=1", "paired = 1 is not allowed; allowed: 0 with a network"),
+        ("mcts:10,network=net:a.zip,depth=9", "depth = 9 is not allowed; allowed: 10000 with a network"),
+        ("mcts:10,network=net:a.zip", "there is no checkpoint a.zip"),
+        ("mcts:10,network=greedy", "network = 'greedy' is no trained bot; write net:PATH"),
         ("mcts:10,milliseconds=5", "budget = 10 iterations, 5 ms is not allowed"),
     ],
 )

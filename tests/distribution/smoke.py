@@ -66,7 +66,7 @@ def ask_bots(name: str) -> None:
     """A network and a search decide, with NumPy alone."""
     game = kepler_envs.load_game(name)
     config = game.configure(4 if game.max_players >= 4 else game.max_players)
-    for spec in ("uniform", "greedy", "mcts:5", "ppo-v1"):
+    for spec in ("uniform", "greedy", "mcts:5", "bc-v1"):
         bot, batch, rows = bots.load(spec, config), kepler_envs.Batch(config, 2, SEED), np.arange(2)
         bot.start(rows, batch.seed)
         batch.step(bot.act(bots.TrustedDecisions(batch, rows)))

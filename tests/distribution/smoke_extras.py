@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 GAME, SEED = "kitten_adventurers", 5
-AGENTS = ("greedy", "mcts:100", "ppo-v1")
+AGENTS = ("greedy", "mcts:100", "bc-v1")
 
 
 def absent(*names: str) -> None:
@@ -54,7 +54,7 @@ def try_cli(folder: Path) -> str:
     command("strength", GAME, "--players", "3", "--agents", *AGENTS, "--games", "9", "--out", "strength.csv")
     assert len((folder / "strength.csv").read_text().splitlines()) == 1 + len(AGENTS)
     refused = subprocess.run(
-        [Path(sys.executable).with_name("kepler-envs"), "watch", GAME, "--agents", "ppo:run.zip"],
+        [Path(sys.executable).with_name("kepler-envs"), "watch", GAME, "--agents", "net:run.zip"],
         capture_output=True,
         text=True,
     )
@@ -116,7 +116,7 @@ def try_analysis(folder: Path) -> str:
     from kepler_envs.terminal import make_console
     from kepler_envs.tournament.run import Tournament
 
-    config, agents = kepler_envs.load_game(GAME).configure(4), ("uniform", "greedy", "ppo-v0")
+    config, agents = kepler_envs.load_game(GAME).configure(4), ("uniform", "greedy", "bc-v1")
     assert Tournament(config, agents, games=36, bootstrap=5, out=folder / "cup").run(make_console()) == 0
     metagame = json.loads((folder / "cup" / "leaderboard.json").read_text())["metagame"]
     assert len(metagame) == 3, metagame

@@ -90,6 +90,19 @@ def test_fixed_tables_are_no_part_of_the_vector() -> None:
         fixed_table("places", [piece("zone", LABEL, 2, "")], np.array([[1, 1]]))
 
 
+def test_references_of_fixed_tables_are_bound_by_what_they_refer_to() -> None:
+    fields = [reference("next", "places", ""), reference("owner", "seats", "")]
+    values = np.array([[3, 0], [1, 2], [0, 1]])
+    seats = table("seats", 2, [piece("alive", FLAG, 1, "")])
+    found = Layout([seats], [fixed_table("places", fields, values)]).fixed["places"]
+    assert [(field.high, field.scale) for field in found.fields] == [(3, 3.0), (2, 2.0)]
+    assert Layout([seats], [found]).facts.fixed["places"].fields == found.fields
+    with pytest.raises(ValueError, match=r"places\.owner is not everywhere in 0\.\.2"):
+        Layout([seats], [fixed_table("places", fields, values + [0, 2])])
+    with pytest.raises(ValueError, match=r"'places\.owner' refers to no table 'seats'; there are: places"):
+        Layout([], [fixed_table("places", fields, values)])
+
+
 def test_views_share_memory(layout: Layout) -> None:
     vector = np.zeros(layout.size, np.int16)
     layout["seats.lanes"].view(vector)[1, 1] = 7

@@ -181,7 +181,7 @@ def _read_ledger(game: Game, path: Path) -> list[GameResult]:
 
 
 def _make_checkpoint(game: Game, folder: Path) -> Path:
-    published = find_published("ppo-v1", game.name)
+    published = find_published("bc-v1", game.name)
     assert published is not None
     return Path(shutil.copy(published, folder / "network.zip"))
 
@@ -189,7 +189,7 @@ def _make_checkpoint(game: Game, folder: Path) -> Path:
 def _read_checkpoint(game: Game, path: Path) -> bytes:
     """The end of a game that the network plays with itself."""
     config = game.configure()
-    return play_games(bots.load(f"ppo:{path}", config), config, games=1, seed=3).final_state.tobytes()
+    return play_games(bots.load(f"net:{path}", config), config, games=1, seed=3).final_state.tobytes()
 
 
 KINDS = (

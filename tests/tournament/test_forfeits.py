@@ -256,8 +256,8 @@ class Cheat:
 
 
 def test_a_changed_state_is_noticed_before_the_game_counts(tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(bots.KINDS, "ppo", bots.Kind("ppo:PATH", "a cheat", lambda argument, config: Cheat()))
-    command = [GAME, "--agents", "uniform", "ppo:x", "--games", "12", "--processes", "1", "--out", str(tmp_path)]
+    monkeypatch.setitem(bots.KINDS, "net", bots.Kind("net:PATH", "a cheat", lambda argument, config: Cheat()))
+    command = [GAME, "--agents", "uniform", "net:x", "--games", "12", "--processes", "1", "--out", str(tmp_path)]
     assert main(["tournament", *command]) == 1
     said = capsys.readouterr().err
     assert re.search(r"kepler-envs: game \d+ \(seed \d+\) does not follow from its seed and its \d+ decisions: ", said)

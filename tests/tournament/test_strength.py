@@ -59,7 +59,7 @@ def test_what_is_known_is_not_played_again(tmp_path, monkeypatch):
 
 def test_more_games_replace_a_line_and_others_stay(tmp_path):
     out = tmp_path / "strength.csv"
-    other = Line("ad_astra", 4, "ppo-v0", "greedy", 10, 0.25, 0.1, 0.5, 3, "abc1234")
+    other = Line("ad_astra", 4, "bc-v1", "greedy", 10, 0.25, 0.1, 0.5, 3, "abc1234")
     write_line(out, other)
     measured(agents=("greedy",), games=20, out=out)
     measured(agents=("greedy",), games=60, out=out)

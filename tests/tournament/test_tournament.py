@@ -262,30 +262,30 @@ class Lowest:
 
 
 def test_three_agents_one_of_them_learned(tmp_path, monkeypatch):
-    monkeypatch.setitem(bots.KINDS, "ppo", bots.Kind("ppo:PATH", "a stand-in", lambda argument, config: Lowest()))
+    monkeypatch.setitem(bots.KINDS, "net", bots.Kind("net:PATH", "a stand-in", lambda argument, config: Lowest()))
     (tmp_path / "learning_curve.csv").write_text(
         "steps,win_rate_uniform,win_rate_greedy,seconds\n0,0.25,,1\n512,0.5,0.1,9\n"
     )
-    run(tmp_path, agents=(*SPECS, f"ppo:{tmp_path}"), games=72)
+    run(tmp_path, agents=(*SPECS, f"net:{tmp_path}"), games=72)
     data = report(tmp_path)
-    assert [line["agent"] for line in data["lines"]] == ["greedy", "ppo", "uniform"]
+    assert [line["agent"] for line in data["lines"]] == ["greedy", "net", "uniform"]
     assert {line["seats"] for line in data["lines"]} == {96}
     assert sorted(replay["file"] for replay in data["replays"]) == [
-        "greedy-ppo.jsonl",
+        "greedy-net.jsonl",
         "uniform-greedy.jsonl",
-        "uniform-ppo.jsonl",
+        "uniform-net.jsonl",
     ]
     assert (tmp_path / "learning_curve.png").read_bytes().startswith(b"\x89PNG")
     assert "learning_curve.png" in (tmp_path / "results.md").read_text()
 
 
 def test_a_checkpoint_that_changed_is_another_agent(tmp_path, monkeypatch):
-    monkeypatch.setitem(bots.KINDS, "ppo", bots.Kind("ppo:PATH", "a stand-in", lambda argument, config: Lowest()))
+    monkeypatch.setitem(bots.KINDS, "net", bots.Kind("net:PATH", "a stand-in", lambda argument, config: Lowest()))
     (tmp_path / "model.zip").write_bytes(b"weights")
-    run(tmp_path, agents=(*SPECS, f"ppo:{tmp_path}"), games=36)
+    run(tmp_path, agents=(*SPECS, f"net:{tmp_path}"), games=36)
     (tmp_path / "model.zip").write_bytes(b"better weights")
     with pytest.raises(LedgerError, match="its checkpoints is"):
-        run(tmp_path, agents=(*SPECS, f"ppo:{tmp_path}"), games=36)
+        run(tmp_path, agents=(*SPECS, f"net:{tmp_path}"), games=36)
 
 
 def test_every_replay_verifies_and_is_a_game_of_the_ledger(tmp_path):
@@ -306,16 +306,16 @@ def test_learning_curves_are_read_beside_checkpoints(tmp_path):
     (tmp_path / "learning_curve.csv").write_text(
         "steps,win_rate_uniform,win_rate_greedy,seconds\n0,0.25,,1\n512,0.5,0.1,9\n"
     )
-    found = read_learning_curve(f"ppo:{tmp_path / 'best.zip'}")
-    assert found == read_learning_curve(f"ppo:{tmp_path}")
+    found = read_learning_curve(f"net:{tmp_path / 'best.zip'}")
+    assert found == read_learning_curve(f"net:{tmp_path}")
     assert found[0] == {"steps": 0, "win_rate_uniform": 0.25, "seconds": 1}
     assert found[1]["win_rate_greedy"] == 0.1
-    assert read_learning_curve("greedy") == read_learning_curve(f"ppo:{tmp_path / 'other' / 'best.zip'}") == []
+    assert read_learning_curve("greedy") == read_learning_curve(f"net:{tmp_path / 'other' / 'best.zip'}") == []
 
 
 def test_names_are_short_where_they_can_be():
-    assert display_names(["uniform", "ppo:runs/a.zip"]) == ["uniform", "ppo"]
-    assert display_names(["greedy", "ppo:a", "ppo:b"]) == ["greedy", "ppo:a", "ppo:b"]
+    assert display_names(["uniform", "net:runs/a.zip"]) == ["uniform", "net"]
+    assert display_names(["greedy", "net:a", "net:b"]) == ["greedy", "net:a", "net:b"]
 
 
 # ---------------------------------------------------------------- the command line
@@ -341,5 +341,5 @@ def test_wrong_arguments_are_one_line(tmp_path, capsys, arguments, message):
 
 def test_an_agent_that_cannot_be_loaded_stops_a_tournament_before_it_begins(tmp_path):
     with pytest.raises(BotError):
-        run(tmp_path / "out", agents=("uniform", "ppo:"))
+        run(tmp_path / "out", agents=("uniform", "net:"))
     assert not (tmp_path / "out").exists()

@@ -3,25 +3,24 @@
 Two ways to learn:
 
     batch = kepler_envs.make_batch("kitten_adventurers-v1", num_envs=64, num_players=4, seed=0)
-    layout = batch.config.observation
+    network = piece_policy(batch.config)
 
     env = SeatVecEnv(batch)                                     # one learner a game, others play uniformly
-    model = MaskablePPO(PiecePolicy, env, policy_kwargs=piece_policy(layout, num_players=4))
+    model = MaskablePPO(PiecePolicy, env, policy_kwargs=network)
 
     env = SharedSeatVecEnv(batch)                               # the network plays every seat
-    model = SharedMaskablePPO(PiecePolicy, env, policy_kwargs=piece_policy(layout, num_players=4))
+    model = SharedMaskablePPO(PiecePolicy, env, policy_kwargs=network)
 
 Both hand a seat everything it was paid since its last decision, so a loss that another seat's move brings about arrives
 as -1 (-1 / (n - 1) with more players).
 """
 
-from kepler_envs.adapters.pytorch import Anchor
 from kepler_envs.adapters.sb3.buffer import SharedRolloutBuffer, seat_advantages
 from kepler_envs.adapters.sb3.environments import SeatVecEnv, SharedSeatVecEnv, observation_space
 from kepler_envs.adapters.sb3.learner import SharedMaskablePPO
-from kepler_envs.adapters.sb3.policy import PieceExtractor, PiecePolicy, piece_policy
+from kepler_envs.adapters.sb3.policy import PiecePolicy, piece_policy
 
 __all__ = [
-    "Anchor", "PieceExtractor", "PiecePolicy", "SeatVecEnv", "SharedMaskablePPO", "SharedRolloutBuffer", "SharedSeatVecEnv",
+    "PiecePolicy", "SeatVecEnv", "SharedMaskablePPO", "SharedRolloutBuffer", "SharedSeatVecEnv",
     "observation_space", "piece_policy", "seat_advantages",
 ]  # fmt: skip

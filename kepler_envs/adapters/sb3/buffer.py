@@ -19,35 +19,41 @@ def seat_advantages(
     last_values: np.ndarray,
     gamma: float,
     gae_lambda: float,
+    players: np.ndarray | None = None,
 ) -> np.ndarray:
     """Generalised advantages where each step of a game is a decision of one of its seats.
 
     For every (game, seat) its own decisions form the trajectory: its reward is all the seat was paid from one decision up to
     the next (or to the end of the game), the next value is that of its own next decision, and the discount applies once per own decision.
+    Along the same decisions, what it expects for the other seats is compared with what those were paid and what it expects for them next.
 
-    Where a seat's next decision lies beyond the rollout: the seat that is to move then has its value as the next one. The others' next
-    values are not known, so the TD error of their last decision counts as 0. Rewards before a seat's first
+    Where a seat's next decision lies beyond the rollout: the seat that is to move then has its values as the next ones. The others' next
+    values are not known, so the TD errors of their last decision count as 0. Rewards before a seat's first
     decision of a game are no consequence of its decisions and are left out.
 
     Args:
         rewards: (T, N, P), what step t paid each seat of game n.
         seats: (T, N) integers, who decided. dones: (T, N) bool, whether that ended the game.
-        values: (T, N), predicted for the deciding seat.
-        last_seats, last_values: (N,), who is to move after the last step, and the value predicted for it.
+        values: (T, N, S), predicted for the deciding seat, the next one clockwise, and so on; S from 1 to P.
+        last_seats, last_values: (N,) and (N, S), who is to move after the last step, and the values predicted for it.
         gamma, gae_lambda: the discount per own decision, and lambda.
+        players: (N,), seats of each game; None: P in all.
 
     Returns:
-        float32 (T, N).
+        float32 (T, N, S), in the order of ``values``: ``[..., 0]`` are the advantages of the deciding seats, and with ``values`` added
+        they all are lambda-returns.
     """
-    steps, games, players = rewards.shape
+    steps, games, most = rewards.shape
+    valued = values.shape[2]
     rows = np.arange(games)
-    paid = np.zeros((games, players), np.float32)  # since the decision that comes next in the backward pass
-    next_value = np.zeros((games, players), np.float32)
-    next_advantage = np.zeros((games, players), np.float32)
-    known = np.zeros((games, players), np.bool_)
+    clockwise = _clockwise(np.full(games, most) if players is None else players, most)[:, :, :valued]
+    shape = (games, most, valued)  # by the seat that sees it
+    paid = np.zeros(shape, np.float32)  # since the decision that comes next in the backward pass
+    next_value, next_advantage = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+    known = np.zeros((games, most), np.bool_)
     next_value[rows, last_seats] = last_values
     known[rows, last_seats] = True
-    advantages = np.zeros((steps, games), np.float32)
+    advantages = np.zeros((steps, games, valued), np.float32)
     for step in range(steps - 1, -1, -1):
         ended = dones[step]
         if ended.any():
@@ -55,10 +61,10 @@ def seat_advantages(
             next_value[ended] = 0
             next_advantage[ended] = 0
             known[ended] = True
-        paid += rewards[step]
+        paid += rewards[step][rows[:, None, None], clockwise]
         own = rows, seats[step]
         delta = paid[own] + gamma * next_value[own] - values[step]
-        advantage = np.where(known[own], delta + gamma * gae_lambda * next_advantage[own], 0)
+        advantage = np.where(known[own][:, None], delta + gamma * gae_lambda * next_advantage[own], 0)
         advantages[step] = advantage
         next_value[own] = values[step]
         next_advantage[own] = advantage
@@ -67,11 +73,19 @@ def seat_advantages(
     return advantages
 
 
+def _clockwise(players: np.ndarray, most: int) -> np.ndarray:
+    """(N, P, P): of each game and seat, all seats from it on clockwise; those that the game does not have stay last."""
+    seat, further = np.arange(most)[:, None], np.arange(most)
+    players = players[:, None, None]
+    return np.where(further < players, (seat + further) % players, further)
+
+
 class SharedRolloutBuffer(MaskableRolloutBuffer):
     """A rollout of games in which all seats decide: observations and masks keep their small types, rewards have a seat axis.
 
     ``rewards`` float32 (T, N, P), ``seats`` int8 (T, N), ``dones`` bool (T, N), ``learning`` bool (T, N): decisions to learn from.
-    All else as in its base class.
+    ``values`` and ``returns`` float32 (T, N, P) are those of all seats, the deciding one first, then clockwise; a sample has them one
+    after the other. All else as in its base class.
     """
 
     def __init__(self, *args: Any, num_players: int, **kwargs: Any) -> None:
@@ -94,10 +108,10 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
         self.learning = np.ones(steps, np.bool_)
         self.dones = np.zeros(steps, np.bool_)
         self.rewards = np.zeros((*steps, self.num_players), np.float32)
-        self.values = np.zeros(steps, np.float32)
+        self.values = np.zeros((*steps, self.num_players), np.float32)
         self.log_probs = np.zeros(steps, np.float32)
         self.advantages = np.zeros(steps, np.float32)
-        self.returns = np.zeros(steps, np.float32)
+        self.returns = np.zeros((*steps, self.num_players), np.float32)
 
     def add_decisions(
         self,
@@ -109,7 +123,7 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
         values: np.ndarray,
         log_probs: np.ndarray,
     ) -> None:
-        """What the seats to move (N,) saw, might do, did, what the network thought of it, and whether it is to learn from it."""
+        """What the seats to move (N,) saw, might do, did, what the network expected (N, P), and whether it is to learn from it."""
         step = self.pos
         self.learning[step] = learning
         self.observations[step] = obs
@@ -126,12 +140,23 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
         self.pos += 1
         self.full = self.pos == self.buffer_size
 
-    def compute_seat_advantages(self, last_seats: np.ndarray, last_values: np.ndarray) -> None:
+    def compute_seat_advantages(
+        self, last_seats: np.ndarray, last_values: np.ndarray, players: np.ndarray | None = None
+    ) -> None:
         """Fill ``advantages`` and ``returns``; see :func:`seat_advantages`."""
-        self.advantages = seat_advantages(
-            self.rewards, self.seats, self.dones, self.values, last_seats, last_values, self.gamma, self.gae_lambda
+        of_all = seat_advantages(
+            self.rewards,
+            self.seats,
+            self.dones,
+            self.values,
+            last_seats,
+            last_values,
+            self.gamma,
+            self.gae_lambda,
+            players,
         )
-        self.returns = self.advantages + self.values
+        self.advantages = of_all[..., 0]
+        self.returns = of_all + self.values
 
     def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:
         """Minibatches in random order (numpy's global generator, as in the base class).
@@ -152,10 +177,11 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
         flat = (
             self.observations.reshape(-1, *self.obs_shape),
             self.actions.ravel(),
-            self.values.ravel(),
+            self.values.reshape(-1, self.num_players),
             self.log_probs.ravel(),
             self.advantages.ravel(),
-            self.returns.ravel(),
+            self.returns.reshape(-1, self.num_players),
             self.action_masks.reshape(-1, self.mask_dims),
         )
-        return MaskableRolloutBufferSamples(*(self.to_torch(values[batch_inds]) for values in flat))
+        samples = MaskableRolloutBufferSamples(*(self.to_torch(values[batch_inds]) for values in flat))
+        return samples._replace(old_values=samples.old_values.flatten(), returns=samples.returns.flatten())

@@ -9,13 +9,12 @@ import numpy as np
 
 from kepler_envs.bots.networks.checkpoint import read_network
 from kepler_envs.bots.networks.compiled import CompiledNetwork
-from kepler_envs.bots.networks.convolutional import ConvolutionalNetwork
 from kepler_envs.bots.networks.shape import NetworkInputs, NetworkShape, Weights
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.game import Configuration
 
 __all__ = [
-    "CheckpointBot", "CompiledNetwork", "ConvolutionalNetwork", "NetworkBot", "NetworkInputs", "NetworkShape", "PositionNetwork",
+    "CheckpointBot", "CompiledNetwork", "NetworkBot", "NetworkInputs", "NetworkShape", "PositionNetwork",
     "Weights", "checkpoint_at", "draw", "find_checkpoint", "load_network", "position_network",
 ]  # fmt: skip
 
@@ -31,7 +30,10 @@ class PositionNetwork(Protocol):
     """What a network says of positions. Its answer about one depends on no other."""
 
     def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(priors float32 (N, A), 0 for what is illegal; returns float32 (N,) that it expects for the seat to move).
+        """(priors float32 (N, A), 0 for what is illegal; returns float32 (N, P) that it expects for all seats).
+
+        P is the most seats the game has; the seat that observes comes first, then those clockwise from it. What it says of seats that do
+        not play means nothing.
 
         Args:
             observations: int16 (N, D).
@@ -40,11 +42,9 @@ class PositionNetwork(Protocol):
 
 
 def position_network(inputs: NetworkInputs, weights: Weights) -> PositionNetwork:
-    """A network to ask about positions; compiled unless it has convolutions. ValueError if the weights are not those of such a network."""
+    """A network to ask about positions. ValueError if the weights are not those of such a network."""
     inputs.check(weights)
-    if inputs.planes is None:
-        return CompiledNetwork(inputs, weights)
-    return ConvolutionalNetwork(inputs, weights)
+    return CompiledNetwork(inputs, weights)
 
 
 class NetworkBot:
@@ -107,7 +107,7 @@ class CheckpointBot(NetworkBot):
     """
 
     def __init__(self, path: Path, config: Configuration, deterministic: bool = True) -> None:
-        super().__init__(load_network(path, config), f"ppo:{path}", deterministic)
+        super().__init__(load_network(path, config), f"net:{path}", deterministic)
 
 
 def load_network(path: Path, config: Configuration) -> PositionNetwork:

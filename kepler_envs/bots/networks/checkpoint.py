@@ -19,19 +19,17 @@ import numpy as np
 from kepler_envs.bots.networks.description import digest_of, parse_description
 from kepler_envs.bots.networks.shape import NetworkInputs, NetworkShape
 from kepler_envs.bots.protocol import BotError
-from kepler_envs.engine.game import REWARD_OPTIONS, Configuration
+from kepler_envs.engine.game import DERIVED, REWARD_OPTIONS, Configuration
 from kepler_envs.printable import one_line
 from kepler_envs.registry import load_game
 
-FORMAT = "kepler-ppo-1"
+FORMAT = "kepler-network-1"
 DESCRIPTION, TORCH_WEIGHTS, PLAIN_WEIGHTS = "description.json", "policy.pth", "weights.npz"
-AGAIN = ("pi_features_extractor.", "vf_features_extractor.")
-"""Under these names PyTorch lists the first layers, which policy and value share, a second and a third time."""
 
 
 def game_facts(config: Configuration) -> dict[str, Any]:
-    """What must agree between training and play, by name."""
-    options = {name: value for name, value in config.values.items() if name not in REWARD_OPTIONS}
+    """What must agree between training and play, by name. Whether there are derived fields shows in the observation's size."""
+    options = {name: value for name, value in config.values.items() if name not in (*REWARD_OPTIONS, DERIVED)}
     facts = {
         "game": config.game.id,
         "num_players": config.num_players,
@@ -47,7 +45,11 @@ def trained_configuration(description: Mapping[str, Any]) -> Configuration:
     """The games a checkpoint was trained for, the largest if there are several counts, paid as their default says."""
     most = max(player_counts(description))
     try:
-        return load_game(description["game"]).configure(most, **description["options"])
+        game, options = load_game(description["game"]), description["options"]
+        config = game.configure(most, **options)
+        if config.observation.size == description["observation_size"]:
+            return config
+        return game.configure(most, **{**options, DERIVED: False})
     except (KeyError, TypeError, ValueError) as problem:
         raise BotError(f"the game of the checkpoint cannot be set up here: {one_line(problem)}") from problem
 
@@ -125,7 +127,7 @@ def read_weights(path: Path) -> dict[str, np.ndarray]:
     """The weights of a checkpoint, float32 by name; BotError if they are damaged, or need PyTorch where it is not installed."""
     read = _read_plain if _is_plain(path) else _read_torch
     try:
-        return {name: array for name, array in read(path).items() if not name.startswith(AGAIN)}
+        return read(path)
     except BotError:
         raise
     except Exception as error:  # both libraries let through whatever their readers raise

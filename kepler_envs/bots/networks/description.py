@@ -45,13 +45,8 @@ def _dict_of(check: Check) -> Check:
     return lambda value: isinstance(value, Mapping) and all(map(check, value.values()))
 
 
-def _pair(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) and len(value) == 2 and _text(value[0]) and _integer(0)(value[1])
-
-
 OUTPUTS = _integer(1, MOST_OUTPUTS)
 COUNT = _integer(1, 100)
-TEXTS = _list_of(_text)
 
 FACTS: Mapping[str, tuple[Check, str]] = {
     "game": (_text, "a text"),
@@ -79,6 +74,7 @@ PARTS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
     "network": {
         "width": (OUTPUTS, f"an integer 1..{MOST_OUTPUTS}"),
         "hidden": (_list_of(OUTPUTS, MOST_LAYERS), f"at most {MOST_LAYERS} integers 1..{MOST_OUTPUTS}"),
+        "rows": (_integer(0, MOST_OUTPUTS), f"an integer 0..{MOST_OUTPUTS}"),
     },
     "training": {
         "game": (_text, "a text"),
@@ -97,21 +93,7 @@ PARTS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
 """What has to be there, by part and name: a check, and what is allowed."""
 
 MAY_BE_THERE: Mapping[str, Mapping[str, tuple[Check, str]]] = {
-    "network": {
-        "leave_out": (TEXTS, "a list of texts"),
-        "anchor": (_maybe(_dict_of(lambda _: True)), "an object or null"),
-        "channels": (_list_of(OUTPUTS, MOST_LAYERS), f"at most {MOST_LAYERS} integers 1..{MOST_OUTPUTS}"),
-        "label_planes": (TEXTS, "a list of texts"),
-        "seats": (_maybe(COUNT), "a number of seats or null"),
-    },
     "training": {"pool": (_dict_of(lambda _: True), "an object")},
-}
-ANCHOR: Mapping[str, tuple[Check, str]] = {
-    "entry": (_text, "a text"),
-    "reach": (_integer(0, 1000), "an integer 0..1000"),
-    "counts": (_list_of(_pair), "pairs of a text and an integer"),
-    "labels": (TEXTS, "a list of texts"),
-    "actions": (TEXTS, "a list of texts"),
 }
 
 
@@ -129,11 +111,9 @@ def parse_description(content: bytes, form: str, where: str) -> dict[str, Any]:
         values = found[part] if part else found
         _check(values, entries, where, part, needed=True)
         _check(values, MAY_BE_THERE.get(part, {}), where, part, needed=False)
-    network = found["network"]
-    _refuse_others(network, {*PARTS["network"], *MAY_BE_THERE["network"]}, where, "network")
-    if network.get("anchor") is not None:
-        _check(network["anchor"], ANCHOR, where, "network.anchor", needed=False)
-        _refuse_others(network["anchor"], set(ANCHOR), where, "network.anchor")
+    for name in found["network"]:
+        if name not in PARTS["network"]:
+            raise BotError(f"{where}: its description has network.{_quote(name)}, which this version does not know")
     if found["digest"] != digest_of({name: found[name] for name in FACTS}):
         raise BotError(f"{where}: its description does not have its digest; was it edited?")
     return found
@@ -156,12 +136,6 @@ def _check(
                 raise BotError(f"{where}: its description lacks {full}")
         elif not fits(values[name]):
             raise BotError(f"{where}: its description has {full} = {_quote(values[name])}; allowed: {allowed}")
-
-
-def _refuse_others(values: Mapping[str, Any], known: set[str], where: str, part: str) -> None:
-    for name in values:
-        if name not in known:
-            raise BotError(f"{where}: its description has {part}.{_quote(name)}, which this version does not know")
 
 
 def _quote(value: Any) -> str:

@@ -1,8 +1,11 @@
-"""A network of an observation's pieces, in compiled code: what it says of a few positions at a time.
+"""A network of an observation's tables, in compiled code: what it says of a few positions at a time.
 
-Most entries of an observation are 0, and few actions are legal. Only the entries that are not 0 are added up in the first layer, and
-only legal actions get a logit, which is a small part of the dense products. Each position is computed by itself, in a fixed order:
-the answer does not depend on what else is asked at the same time.
+Most entries of an observation are 0, and few actions are legal. Only the entries that are not 0 are added up, only legal actions get a
+logit, and of a fixed table only those rows are finished that legal actions point at: a small part of the dense products. Each position is
+computed by itself, in a fixed order: the answer does not depend on what else is asked at the same time.
+
+Rows of all tables are numbered through: those in the vector first, then those of fixed tables. What is computed is said in
+:mod:`kepler_envs.engine.network`; here labels of 0 and scales are part of the weights already (``compiled.py``).
 """
 
 from __future__ import annotations
@@ -14,102 +17,90 @@ from typing import Any
 
 import numpy as np
 
+from kepler_envs.bots.networks.simd import REGISTER, add_row, dot, mean_positive, sum_rows
+from kepler_envs.engine.bits import lowest, without_lowest
 from kepler_envs.engine.kernel import Scope, array_of, helper, kernel, leaf
+from kepler_envs.engine.simd import pack_bits
 
 SCOPE = Scope("network", Path(__file__).parent)
 
 FLOAT = np.dtype(np.float32)
+WHOLE = np.dtype(np.int32)
+ZERO = np.uint64(0)
+NOWHERE = -1
+"""In place of an array of weights: there is none."""
 
-TABLE = np.dtype([("begin", np.int32), ("rows", np.int32), ("width", np.int32)], align=True)
-"""Where an array of weights lies in the flat one; a vector has one row."""
 
-TABLES = (
-    "bias",  # of the first layer: one entry for each of its H outputs, as in the next three
-    "pieces",  # a row for each input: numbers, counts and labels
-    "columns",  # a row for each entry that is seen from the anchor
-    "labels",  # rows for the places of labels below the anchor
-    "actions",  # a row for each action: one entry for each of the last layer's F outputs, as in 'places' and 'returns'
-    "action_biases",
-    "places",  # rows for the places of actions below the anchor
-    "returns",  # the value's one row
-    "return_bias",
-)
-NETWORK = np.dtype(
-    [(name, np.int32) for name in ("widest", "anchor_entry", "reach", "policy_layers")]
-    + [(name, TABLE) for name in TABLES],
-    align=True,
+def _record(*names: str) -> np.dtype:
+    return np.dtype([(name, WHOLE) for name in names], align=True)
+
+
+NETWORK = _record(
+    "width",  # outputs H of the first layer
+    "widest",  # outputs of the widest layer
+    "rows",  # numbers R that are said of a row
+    "in_vector", "fixed",  # rows of tables in the vector, and of fixed tables
+    "shown",  # rows in the vector as joins show them to rows that refer to them, one for each join and row
+    "pooled",  # how many tables add their mean to the first layer
+    "policy_layers",  # how many of the layers are the policy's; those of the value follow
+    "bias", "wide",  # of the first layer: H, and a row of H for each input of the vector
+    "alone",  # what is said of each row whatever the vector holds, (all rows, R)
+    "pool",  # (pooled * R, H)
+    "actions", "action_biases", "values", "value_biases",  # (A, F), A, (P, F), P, with F outputs of the last layer
 )  # fmt: skip
-"""A network: outputs of its widest layer; the entry with the anchor's place, or NO_ANCHOR; how far from it is seen; how many of the
-layers are the policy's (those of the value follow); where its arrays are."""
+"""A network's sizes, and where its arrays begin in the flat one."""
 
-INPUT = np.dtype([("entry", np.int32), ("kind", np.int32), ("row", np.int32)], align=True)
-"""An entry of the observation and its first row in the table of pieces."""
-NUMBER, COUNT, LABEL = 0, 1, 2
-"""Kinds of inputs. NUMBER: times its row. COUNT: that, and its sign times the next row. LABEL: the row of the label, counted from that of 0."""
+INPUT = _record("kind", "owner", "wide", "row")
+"""What an entry of the row ``owner`` adds if it is not 0: the row of ``wide``, and the row among those of its table."""
+NUMBER, SIGN, LABEL = 0, 1, 2
+"""Kinds of inputs. NUMBER: times its row. SIGN: its sign times the row. LABEL: the row of the label, counted from that of 0."""
 
-SEEN_LABEL = np.dtype([("entry", np.int32), ("row", np.int32)], align=True)
-"""A label that is a place on the anchor's axis, and the row for 'not below the anchor'; those for 1, 2, ... below follow."""
+TABLE = _record("first", "rows", "encoder", "pooled")
+"""A table in the vector: its first row; where its encoder begins, NOWHERE if its rows are not looked at; its number among the pooled."""
 
-LAYER = np.dtype([("inputs", np.int32), ("outputs", np.int32), ("weights", np.int32), ("biases", np.int32)], align=True)
-"""A dense layer, and where its weights (inputs by outputs) and biases begin in the flat array."""
+JOIN = _record("of", "fixed", "shown", "to", "to_bias", "back", "back_bias")
+"""References to a table whose first row is ``of``. A bias that is NOWHERE: nobody wants to know. ``to`` of a fixed table: what each of its
+rows adds; ``shown``: the first of its rows among those shown. ``back`` NOWHERE: the bias alone is added."""
 
-PLACED_ACTION = np.dtype([("place", np.int32), ("row", np.int32)], align=True)
-"""An action's place on the anchor's axis and the first row of its block; row NO_BLOCK: it has no place there."""
-NO_BLOCK = -1
-NO_ANCHOR = -1
+REFERENCE = _record("entry", "row", "join")
+"""An entry of the vector that refers to a row, in ``row``."""
 
+LINK = _record("row", "to", "to_bias")
+"""A row in the vector that a row of a fixed table refers to."""
 
-@leaf
-def _vector(weights, table):
-    return weights[table.begin : table.begin + table.width]
+LAYER = _record("inputs", "outputs", "weights", "biases")
+"""A dense layer, and where its weights (inputs by outputs) and biases begin."""
 
-
-@leaf
-def _table(weights, table):
-    return weights[table.begin : table.begin + table.rows * table.width].reshape((table.rows, table.width))
+HEAD = _record("last", "axes", "context", "bias", "factors", "out")
+"""A block's actions, up to ``last``, and how many rows each points at; ``context`` (F, R), R, (axes, R), R."""
 
 
 @leaf
-def _add(out, times, weights):
-    """``out += times * weights``."""
-    for unit in range(out.size):
-        out[unit] += times * weights[unit]
+def _sum_rows(out, source, start, numbers, begin, rows, times, first, last):
+    """``source[start:]`` and the rows ``rows[first:last]``, each so many times, of the matrix that begins there."""
+    width = out.size
+    at = 0
+    while at + 64 <= width:
+        sum_rows(out, at, source, start + at, numbers, begin + at, width, rows, times, first, last, 64)
+        at += 64
+    while at + 16 <= width:
+        sum_rows(out, at, source, start + at, numbers, begin + at, width, rows, times, first, last, 16)
+        at += 16
+    for unit in range(at, width):
+        total = source[start + unit]
+        for i in range(first, last):
+            total += times[i] * numbers[begin + int(rows[i]) * width + unit]
+        out[unit] = total
 
 
 @leaf
-def _sign(value):
-    """Of what is not 0."""
-    return np.float32(1.0) if value > 0 else np.float32(-1.0)
-
-
-@helper
-def _add_pieces(x, inputs, weights, out):
-    """The first layer over the entries that are not 0; what labels of 0 add is in the bias already."""
-    for i in range(inputs.size):
-        value = x[inputs[i].entry]
-        if value != 0:
-            row, kind = int(inputs[i].row), inputs[i].kind
-            if kind == LABEL:
-                _add(out, np.float32(1.0), weights[row + int(value)])
-            else:
-                _add(out, np.float32(value), weights[row])
-                if kind == COUNT:
-                    _add(out, _sign(value), weights[row + 1])
-
-
-@helper
-def _add_anchored(x, anchor, columns, column_weights, labels, reach, label_weights, out):
-    """What lies below the anchor: AnchorInput."""
-    for k in range(columns.shape[1]):
-        entry = columns[anchor, k]
-        if entry < x.size and x[entry] != 0:
-            _add(out, _sign(x[entry]), column_weights[k])
-    for i in range(labels.size):
-        label = int(x[labels[i].entry])
-        below = anchor - label
-        if label <= 0 or below <= 0 or below > reach:
-            below = 0
-        _add(out, np.float32(1.0), label_weights[int(labels[i].row) + below])
+def _dot(weights, begin, units, width):
+    """The product of ``weights[begin:]`` and ``units[:width]``."""
+    vectors = width // REGISTER
+    total = dot(weights, begin, units, 0, vectors)
+    for unit in range(vectors * REGISTER, width):
+        total += weights[begin + unit] * units[unit]
+    return total
 
 
 @leaf
@@ -118,127 +109,361 @@ def _rectify(units):
         units[unit] = max(units[unit], np.float32(0.0))
 
 
+@leaf
+def _list_positive(units, offset, rows, times, listed):
+    """Append the units above 0 to a list of rows (``offset`` + number) and times; its new length."""
+    for unit in range(units.size):
+        rows[listed] = offset + unit
+        times[listed] = units[unit]
+        listed += units[unit] > 0.0
+    return listed
+
+
+# ---------------------------------------------------------------- the vector
+
+
+@leaf
+def _list_inputs(x, entries, inputs, taken, begins, wide_rows, rows, times):
+    """The inputs that are not 0, row by row: ``begins[r]`` to ``begins[r + 1]`` are those of row r. Their number."""
+    for i in range(entries.size):
+        taken[i] = x[entries[i]]
+    begins[:] = 0
+    count = 0
+    for first in range(0, entries.size, 64):
+        left = pack_bits(taken, first, 64)
+        while left != ZERO:
+            i = first + lowest(left)
+            left = without_lowest(left)
+            value, one = int(taken[i]), inputs[i]
+            label = value if one.kind == LABEL else 0
+            sign = np.float32(1.0) if (one.kind == LABEL) | (value > 0) else np.float32(-1.0)
+            wide_rows[count] = one.wide + label
+            rows[count] = one.row + label
+            times[count] = np.float32(value) if one.kind == NUMBER else sign
+            count += 1
+            begins[one.owner + 1] = count
+    for row in range(1, begins.size):
+        begins[row] = max(begins[row], begins[row - 1])  # those without an input
+    return count
+
+
+# ---------------------------------------------------------------- rows by themselves
+
+
+@leaf
+def _sum_said(out, place, source, start, numbers, begin, stride, rows, times, first, last):
+    """What weights say of one row: as :func:`_sum_rows`, of whole registers."""
+    for at in range(0, stride, 16):
+        sum_rows(out, place + at, source, start + at, numbers, begin + at, stride, rows, times, first, last, 16)
+
+
+@leaf
+def _add_said(out, place, said, begin, stride):
+    for at in range(0, stride, 16):
+        add_row(out, place + at, said, begin + at, 16)
+
+
+@leaf
+def _encode_rows(tables, numbers, alone, stride, begins, rows, times, q):
+    """What each row in the vector says by itself."""
+    for i in range(tables.size):
+        table = tables[i]
+        if table.encoder == NOWHERE:
+            continue
+        encoder = np.int64(table.encoder)
+        for row in range(table.first, table.first + table.rows):
+            at = row * stride
+            _sum_said(q, at, numbers, alone + at, numbers, encoder, stride, rows, times, begins[row], begins[row + 1])
+
+
 @helper
-def _through_layers(layers, numbers, width, units, spare):
+def _add_joined(numbers, weights, bias, row, stride, begins, rows, times, said, q, place):
+    """Add what the row says of another one that it refers to."""
+    if weights == NOWHERE:
+        _add_said(q, place, numbers, bias, stride)
+    else:
+        _sum_said(said, 0, numbers, bias, numbers, weights, stride, rows, times, begins[row], begins[row + 1])
+        _add_said(q, place, said, 0, stride)
+
+
+@leaf
+def _join_rows(
+    x, references, joins, numbers, stride, in_vector, begins, rows, times, said, q, shown, shown_at, n, latest, earlier
+):  # fmt: skip
+    """Show rows in the vector the rows they refer to and are referred to by; list who refers to rows of fixed tables."""
+    for k in range(references.size):
+        value = int(x[references[k].entry])
+        if value <= 0:
+            continue
+        row, join = np.int64(references[k].row), joins[references[k].join]
+        other = np.int64(join.of) + value - 1
+        if join.fixed:
+            if join.to_bias != NOWHERE:
+                _add_said(q, row * stride, numbers, np.int64(join.to) + (value - 1) * stride, stride)
+            if join.back_bias != NOWHERE:
+                earlier[k] = latest[other - in_vector]
+                latest[other - in_vector] = k
+            continue
+        if join.to_bias != NOWHERE:
+            slot = np.int64(join.shown) + value - 1
+            if shown_at[slot] != n:  # for whom else refers to it
+                shown_at[slot] = n
+                _sum_said(
+                    shown, slot * stride, numbers, np.int64(join.to_bias), numbers, np.int64(join.to), stride, rows, times,
+                    begins[other], begins[other + 1],
+                )  # fmt: skip
+            _add_said(q, row * stride, shown, slot * stride, stride)
+        if join.back_bias != NOWHERE:
+            _add_joined(
+                numbers,
+                np.int64(join.back),
+                np.int64(join.back_bias),
+                row,
+                stride,
+                begins,
+                rows,
+                times,
+                said,
+                q,
+                other * stride,
+            )
+
+
+@leaf
+def _forget_references(x, references, joins, in_vector, latest):
+    for k in range(references.size):
+        value = int(x[references[k].entry])
+        if value > 0 and joins[references[k].join].fixed:
+            latest[np.int64(joins[references[k].join].of) + value - 1 - in_vector] = NOWHERE
+
+
+@leaf
+def _finish_fixed_row(
+    row, numbers, alone, references, joins, links, link_begins, stride, in_vector, begins, rows, times, said, q, latest, earlier
+):  # fmt: skip
+    """What a row of a fixed table says with those that refer to it and those it refers to."""
+    place = row * stride
+    for unit in range(stride):
+        q[place + unit] = numbers[alone + place + unit]
+    k = np.int64(latest[row - in_vector])
+    while k != NOWHERE:
+        join, by = joins[references[k].join], np.int64(references[k].row)
+        _add_joined(
+            numbers, np.int64(join.back), np.int64(join.back_bias), by, stride, begins, rows, times, said, q, place
+        )
+        k = np.int64(earlier[k])
+    for i in range(link_begins[row - in_vector], link_begins[row - in_vector + 1]):
+        link, of = links[i], np.int64(links[i].row)
+        _add_joined(numbers, np.int64(link.to), np.int64(link.to_bias), of, stride, begins, rows, times, said, q, place)
+
+
+@leaf
+def _pool_rows(tables, q, stride, mean, listed_rows, listed_times):
+    """List the means over rows that add to the first layer; their number."""
+    listed = 0
+    for i in range(tables.size):
+        table = tables[i]
+        if table.pooled == NOWHERE:
+            continue
+        first = np.int64(table.first)
+        for at in range(0, stride, 16):
+            mean_positive(mean, at, q, at, stride, first, first + np.int64(table.rows), 16)
+        listed = _list_positive(mean, np.int64(table.pooled) * stride, listed_rows, listed_times, listed)
+    return listed
+
+
+# ---------------------------------------------------------------- layers and answers
+
+
+@helper
+def _through_layers(layers, numbers, width, units, spare, listed_rows, listed_times):
     """The rectified outputs of dense layers one after the other, from ``units[:width]`` and back into it; their number in the end."""
     for i in range(layers.size):
         layer = layers[i]
-        width = int(layer.outputs)
+        listed = _list_positive(units[:width], 0, listed_rows, listed_times, 0)
+        width = np.int64(layer.outputs)
         out = spare[:width]
-        out[:] = numbers[layer.biases : layer.biases + width]
-        for k in range(layer.inputs):
-            if units[k] != 0.0:
-                first = int(layer.weights) + k * width
-                _add(out, units[k], numbers[first : first + width])
+        weights, biases = np.int64(layer.weights), np.int64(layer.biases)
+        _sum_rows(out, numbers, biases, numbers, weights, listed_rows, listed_times, 0, listed)
         _rectify(out)
-        for unit in range(width):
-            units[unit] = out[unit]
+        units[:width] = out
     return width
 
 
 @leaf
-def _dot(weights, row, units, width):
-    """Four sums side by side: one alone would wait for itself."""
-    a, b, c, d = np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(0.0)
-    unit = 0
-    while unit + 4 <= width:
-        a += weights[row, unit] * units[unit]
-        b += weights[row, unit + 1] * units[unit + 1]
-        c += weights[row, unit + 2] * units[unit + 2]
-        d += weights[row, unit + 3] * units[unit + 3]
-        unit += 4
-    while unit < width:
-        a += weights[row, unit] * units[unit]
-        unit += 1
-    return (a + b) + (c + d)
+def _list_legal(mask, legal):
+    """The legal ids in order; their number."""
+    count = 0
+    whole = mask.size // 64 * 64
+    for first in range(0, whole, 64):
+        left = pack_bits(mask, first, 64)
+        while left != ZERO:
+            legal[count] = first + lowest(left)
+            count += 1
+            left = without_lowest(left)
+    for action in range(whole, mask.size):
+        if mask[action] != 0:
+            legal[count] = action
+            count += 1
+    return count
 
 
-@helper
-def _find_logits(mask, weights, biases, placed, place_weights, anchor, reach, units, width, logits):
-    """Logits of the legal actions; the largest of them."""
-    largest = np.float32(-np.inf)
-    for action in range(mask.size):
-        if mask[action] == 0:
-            continue
-        logit = biases[action] + _dot(weights, action, units, width)
-        row = int(placed[action].row)
-        if row != NO_BLOCK:
-            below = anchor - 1 - int(placed[action].place)
-            if below < 0 or below > reach:
-                below = reach + 1
-            logit += _dot(place_weights, row + below, units, width)
-        logits[action] = logit
-        largest = max(largest, logit)
-    return largest
+@leaf
+def _look_at_rows(head, numbers, pointers, action, context, q, sum_of):
+    """What the rows an action points at add to its logit."""
+    stride = context.size
+    sum_of[:] = context
+    for axis in range(head.axes):
+        row = np.int64(pointers[action, axis])
+        if row != NOWHERE:
+            at = np.int64(head.factors) + axis * stride
+            factors, said = numbers[at : at + stride], q[row * stride : (row + 1) * stride]
+            for unit in range(stride):
+                sum_of[unit] += factors[unit] * said[unit]
+    _rectify(sum_of)
+    return _dot(numbers, np.int64(head.out), sum_of, stride)
 
 
-@helper
-def _to_probabilities(mask, largest, logits):
-    """Logits of legal actions to probabilities, 0 for all others."""
+@leaf
+def _to_probabilities(legal, largest, logits):
+    """Logits of the legal actions to probabilities."""
     total = np.float32(0.0)
-    for action in range(mask.size):
-        weight = np.float32(exp(logits[action] - largest)) if mask[action] != 0 else np.float32(0.0)
-        logits[action] = weight
-        total += weight
-    for action in range(mask.size):
-        logits[action] /= total
+    for k in range(legal.size):
+        logits[legal[k]] = np.float32(exp(logits[legal[k]] - largest))
+        total += logits[legal[k]]
+    for k in range(legal.size):
+        logits[legal[k]] /= total
+
+
+@leaf
+def words_of(count):
+    """As many numbers as whole words have bits."""
+    return (count + 63) // 64 * 64
+
+
+def workspace_sizes(net: np.ndarray, inputs: int, actions: int, references: int) -> tuple[int, int]:
+    """Numbers in the two workspaces of a network that has so many."""
+    rows, in_vector, fixed, shown = (int(net[name]) for name in ("rows", "in_vector", "fixed", "shown"))
+    widest, listed = int(net["widest"]), max(int(net["widest"]), int(net["pooled"] * net["rows"])) + 1
+    whole = words_of(inputs) + 2 * inputs + in_vector + 1 + listed + actions + 2 * fixed + references + shown
+    return whole, inputs + listed + 3 * widest + rows * (3 + in_vector + fixed + shown)
+
+
+@leaf
+def _part(workspace, used, size):
+    """The next ``size`` numbers of a workspace; ``used`` counts them."""
+    first = used[0]
+    used[0] += size
+    return workspace[first : first + size]
 
 
 @cache
 def network_kernel() -> Any:
     """(observations int16[N, D], masks int8[N, A],
-    network NETWORK[1], its weights float32[], inputs INPUT[], columns seen from each place of the anchor int32[places + 1, K], labels
-    seen from it SEEN_LABEL[], layers LAYER[], the actions' places PLACED_ACTION[A],
-    workspace float32[H + 2 * widest], priors float32[N, A], values float32[N]).
+    network NETWORK[1], its weights float32[], entries of the vector int32[I] and what each adds INPUT[I],
+    tables TABLE[], joins JOIN[], references REFERENCE[], links LINK[] and the first of each fixed row
+    int32[fixed + 1], layers LAYER[], heads HEAD[], rows that actions point at int32[A, K],
+    workspaces int32[] and float32[] of :func:`workspace_sizes`, numbers used int64[2], all 0, priors float32[N, A], values float32[N, P]).
 
-    Fills ``priors`` (0 for what is illegal) and ``values``. A row of a mask without a legal action leaves NaN.
+    Fills ``priors`` (0 for what is illegal) and ``values``. A row of a mask without a legal action gets zeros.
     """
     signature = (
         array_of(np.int16, 2), array_of(np.int8, 2),
-        array_of(NETWORK), array_of(FLOAT), array_of(INPUT), array_of(np.int32, 2), array_of(SEEN_LABEL), array_of(LAYER),
-        array_of(PLACED_ACTION),
-        array_of(FLOAT), array_of(FLOAT, 2), array_of(FLOAT),
+        array_of(NETWORK), array_of(FLOAT), array_of(WHOLE), array_of(INPUT), array_of(TABLE), array_of(JOIN), array_of(REFERENCE),
+        array_of(LINK), array_of(WHOLE), array_of(LAYER), array_of(HEAD), array_of(WHOLE, 2),
+        array_of(WHOLE), array_of(FLOAT), array_of(np.int64), array_of(FLOAT, 2), array_of(FLOAT, 2),
     )  # fmt: skip
 
     @kernel(SCOPE, "evaluate", signature)
     def evaluate(
-        observations, masks, network, weights, inputs, columns, labels, layers, placed, workspace, priors, values
+        observations, masks, network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers,
+        heads, pointers, wholes, floats, used, priors, values,
     ):  # fmt: skip
         net = network[0]
-        bias, pieces = _vector(weights, net.bias), _table(weights, net.pieces)
-        column_weights, label_weights = _table(weights, net.columns), _table(weights, net.labels)
-        action_weights, action_biases = _table(weights, net.actions), _vector(weights, net.action_biases)
-        place_weights, return_weights = _table(weights, net.places), _table(weights, net.returns)
-        return_bias = weights[net.return_bias.begin]
+        width, widest, stride = np.int64(net.width), np.int64(net.widest), np.int64(net.rows)
+        in_vector, fixed, alone = np.int64(net.in_vector), np.int64(net.fixed), np.int64(net.alone)
+        wide, pool, bias = np.int64(net.wide), np.int64(net.pool), np.int64(net.bias)
         policy_layers, value_layers = layers[: net.policy_layers], layers[net.policy_layers :]
-        reach, width, widest = int(net.reach), bias.size, int(net.widest)
-        first, units, spare = workspace[:width], workspace[width : width + widest], workspace[width + widest :]
+        listed_most = max(widest, np.int64(net.pooled) * stride) + 1
+        whole_used, float_used = used[:1], used[1:]
+        taken, wide_rows = _part(wholes, whole_used, words_of(entries.size)), _part(wholes, whole_used, entries.size)
+        rows, begins = _part(wholes, whole_used, entries.size), _part(wholes, whole_used, in_vector + 1)
+        listed_rows, legal_all = _part(wholes, whole_used, listed_most), _part(wholes, whole_used, masks.shape[1])
+        latest, finished = _part(wholes, whole_used, fixed), _part(wholes, whole_used, fixed)
+        earlier, shown_at = _part(wholes, whole_used, references.size), _part(wholes, whole_used, np.int64(net.shown))
+        times, listed_times = _part(floats, float_used, entries.size), _part(floats, float_used, listed_most)
+        first, units = _part(floats, float_used, width), _part(floats, float_used, widest)
+        spare, context = _part(floats, float_used, widest), _part(floats, float_used, stride)
+        said, beside = _part(floats, float_used, stride), _part(floats, float_used, stride)
+        q, shown = (
+            _part(floats, float_used, stride * (in_vector + fixed)),
+            _part(floats, float_used, stride * net.shown),
+        )
+        taken[:] = 0
+        latest[:] = NOWHERE
+        finished[:] = NOWHERE
+        shown_at[:] = NOWHERE
         for n in range(observations.shape[0]):
-            x = observations[n]
-            first[:] = bias
-            _add_pieces(x, inputs, pieces, first)
-            anchor = 0
-            if net.anchor_entry != NO_ANCHOR:
-                anchor = int(x[net.anchor_entry])
-                _add_anchored(x, anchor, columns, column_weights, labels, reach, label_weights, first)
+            x, mask, logits = observations[n], masks[n], priors[n]
+            count = _list_inputs(x, entries, inputs, taken, begins, wide_rows, rows, times)
+            _sum_rows(first, numbers, bias, numbers, wide, wide_rows, times, 0, count)
+            if stride > 0:
+                _encode_rows(tables, numbers, alone, stride, begins, rows, times, q)
+                _join_rows(
+                    x, references, joins, numbers, stride, in_vector, begins, rows, times, said, q, shown, shown_at, n, latest,
+                    earlier,
+                )  # fmt: skip
+                listed = _pool_rows(tables, q, stride, beside, listed_rows, listed_times)
+                _sum_rows(first, first, 0, numbers, pool, listed_rows, listed_times, 0, listed)
             _rectify(first)
+
             units[:width] = first
-            features = _through_layers(value_layers, weights, width, units, spare)
-            values[n] = return_bias + _dot(return_weights, 0, units, features)
+            features = _through_layers(value_layers, numbers, width, units, spare, listed_rows, listed_times)
+            for seat in range(values.shape[1]):
+                value = _dot(numbers, np.int64(net.values) + seat * features, units, features)
+                values[n, seat] = numbers[net.value_biases + seat] + value
+
             units[:width] = first
-            features = _through_layers(policy_layers, weights, width, units, spare)
-            largest = _find_logits(
-                masks[n],
-                action_weights,
-                action_biases,
-                placed,
-                place_weights,
-                anchor,
-                reach,
-                units,
-                features,
-                priors[n],
-            )
-            _to_probabilities(masks[n], largest, priors[n])
+            features = _through_layers(policy_layers, numbers, width, units, spare, listed_rows, listed_times)
+            listed = _list_positive(units[:features], 0, listed_rows, listed_times, 0)
+            logits[:] = np.float32(0.0)
+            largest = np.float32(-np.inf)
+            legal = legal_all[: _list_legal(mask, legal_all)]
+            k = 0
+            for i in range(heads.size):
+                head = heads[i]
+                looks = head.context != NOWHERE
+                if looks and k < legal.size and legal[k] < head.last:
+                    _sum_rows(
+                        context,
+                        numbers,
+                        np.int64(head.bias),
+                        numbers,
+                        np.int64(head.context),
+                        listed_rows,
+                        listed_times,
+                        0,
+                        listed,
+                    )
+                while k < legal.size and legal[k] < head.last:
+                    action = np.int64(legal[k])
+                    k += 1
+                    logit = numbers[net.action_biases + action]
+                    logit += _dot(numbers, np.int64(net.actions) + action * features, units, features)
+                    if looks:
+                        for axis in range(head.axes):
+                            row = np.int64(pointers[action, axis])
+                            if row >= in_vector and finished[row - in_vector] != n:
+                                finished[row - in_vector] = n
+                                _finish_fixed_row(
+                                    row, numbers, alone, references, joins, links, link_begins, stride, in_vector, begins,
+                                    rows, times, said, q, latest, earlier,
+                                )  # fmt: skip
+                        logit += _look_at_rows(head, numbers, pointers, action, context, q, beside)
+                    logits[action] = logit
+                    largest = max(largest, logit)
+            _to_probabilities(legal, largest, logits)
+            if fixed > 0:
+                _forget_references(x, references, joins, in_vector, latest)
 
     return evaluate

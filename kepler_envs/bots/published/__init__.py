@@ -13,7 +13,7 @@ from kepler_envs.engine.game import Configuration
 
 FOLDER = Path(__file__).parent
 NAME = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
-"""What a name looks like: ``ppo-v0``."""
+"""What a name looks like: ``bc-v1``."""
 
 
 def published_path(game: str, name: str) -> Path:
@@ -40,4 +40,4 @@ def find_published(spec: str, game: str) -> Path | None:
 def network_file(spec: str, config: Configuration) -> Path | None:
     """The checkpoint, or the folder of its run, of a bot that is a trained network; None for other bots."""
     name, _, argument = spec.partition(":")
-    return Path(argument) if name == "ppo" and argument else find_published(spec, config.game.name)
+    return Path(argument) if name == "net" and argument else find_published(spec, config.game.name)

@@ -49,7 +49,7 @@ class MctsConfig:
     """Who decides for the other seats within the tree. tree: every seat looks for its own best. policy: the playout policy; the tree then
     holds the searching seat's decisions alone, and reaches further."""
     network: str = ""
-    """A trained bot, ppo:PATH or a published name: its network is the prior and values the leaves, and nothing is played out."""
+    """A trained bot, net:PATH or a published name: its network is the prior and values the leaves, and nothing is played out."""
     depth: int = ALL
     """Decisions after which a playout is stopped; it is worth the returns for the ranks as they stand."""
     trees: int = 1

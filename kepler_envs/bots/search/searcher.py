@@ -219,7 +219,7 @@ class NetworkSearcher:
         self._descend, self._absorb = descend_kernel(policy), absorb_kernel(policy)
         file = network_file(asked.network, config)
         if file is None:
-            raise BotError(f"mcts: network = {asked.network!r} is no trained bot; write ppo:PATH or a published name")
+            raise BotError(f"mcts: network = {asked.network!r} is no trained bot; write net:PATH or a published name")
         self._network = load_network(file, config)
         self._settings = asked.settings()
 

@@ -4,7 +4,8 @@ As in AlphaZero (D. Silver et al., Science 362, 2018), but over information sets
 know. It has two compiled halves. ``descend`` walks down the tree of each position to a decision without children and writes what the
 seat to move there sees; one call of the network then answers for all positions; ``absorb`` grows and updates the trees.
 
-The network values a decision for the seat to move alone. Returns add up to 0, so the others are taken to share the opposite.
+The network values a decision for all seats, the one to move first. Returns of several players add up to 0 and are in [-1, 1], which the
+network need not know: its values are shifted, and made smaller if need be, until theirs do and are.
 """
 
 from __future__ import annotations
@@ -63,6 +64,24 @@ def _best_by_prior(nodes, node, legal, tried, count, visits, seat, settings):
                 best, best_worth = child, worth
         child = int(nodes[child].next_sibling)
     return best
+
+
+@helper
+def leaf_returns(values, own, returns):
+    """Returns of all seats from the values of a network, which begin with ``own`` and go on clockwise; of more seats than play the first."""
+    players = returns.size
+    mean = np.float32(0.0)
+    for beyond in range(players):
+        mean += min(max(values[beyond], np.float32(-1.0)), np.float32(1.0)) / players
+    if players == 1:
+        mean = np.float32(0.0)
+    largest = np.float32(1.0)
+    for beyond in range(players):
+        seat = (own + beyond) % players
+        returns[seat] = min(max(values[beyond], np.float32(-1.0)), np.float32(1.0)) - mean
+        largest = max(largest, abs(returns[seat]))
+    for seat in range(players):
+        returns[seat] /= largest
 
 
 @cache
@@ -142,13 +161,13 @@ def descend_kernel(policy: CompiledPolicy) -> Any:
 @cache
 def absorb_kernel(policy: CompiledPolicy) -> Any:
     """(nodes NODE[G, C], used int64[G, 1], paths int32[G, L], depths int64[G], legal uint64[G, W], seats int64[G],
-    priors float32[G, A], values float32[G], returns float32[P]).
+    priors float32[G, A], values float32[G, seats], returns float32[P]).
 
     Gives the decisions that ``descend`` ended at their children with the network's priors, and its values to the nodes on the way.
     """
     signature = (
         array_of(NODE, 2), array_of(np.int64, 2), array_of(np.int32, 2), array_of(np.int64), array_of(np.uint64, 2),
-        array_of(np.int64), array_of(np.float32, 2), array_of(np.float32), array_of(np.float32),
+        array_of(np.int64), array_of(np.float32, 2), array_of(np.float32, 2), array_of(np.float32),
     )  # fmt: skip
 
     @kernel(policy.scope, "absorb", signature)
@@ -158,9 +177,7 @@ def absorb_kernel(policy: CompiledPolicy) -> Any:
                 continue
             leaf = int(paths[g, depths[g]])
             _add_children(nodes[g], used[g], leaf, legal[g], priors[g])
-            for seat in range(returns.size):
-                returns[seat] = -values[g] / max(1, returns.size - 1)
-            returns[seats[g]] = values[g]
+            leaf_returns(values[g], int(seats[g]), returns)
             add_returns(nodes[g], paths[g], depths[g], returns)
 
     return absorb

@@ -1,0 +1,173 @@
+"""What a network can see: how often it predicts greedy, and what it wins against it, after imitation on one core.
+
+python -m benchmarks.imitation ad_astra 4 --out docs/imitation.csv    # one game; several processes may run side by side, each with its own file
+python -m benchmarks --only imitation                                 # all of them, into docs/imitation.csv
+"""
+
+from __future__ import annotations
+
+import csv
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import tyro
+
+import kepler_envs
+from benchmarks.sampling import Row, Settings
+from kepler_envs import bots
+from kepler_envs.engine.network import NetworkShape
+from kepler_envs.files import write_atomically
+from kepler_envs.revision import commit
+
+TARGETS = {
+    ("kitten_adventurers", 4): 0.24, ("kepler_run", 4): 0.24, ("race_to_kepler", 4): 0.24, ("ad_astra", 4): 0.23,
+    ("kepler_3042", 2): 0.42, ("kepler_3042", 4): 0.18,
+}  # fmt: skip
+"""Wins asked for, by (game, players)."""
+
+RECORD = Path(__file__).parents[1] / "docs" / "imitation.csv"
+KEY = ("game", "players", "width", "hidden", "rows", "derived")
+"""What tells the lines of the record apart."""
+POSITIONS_SEED, NETWORK_SEED, GAMES_SEED = 1, 0, 7
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One network: what it learns from, and what it sees."""
+
+    game: tyro.conf.Positional[str]
+    players: tyro.conf.Positional[int]
+    positions: int = 200_000
+    """Decisions of greedy."""
+    epochs: float = 12
+    """How often each is shown."""
+    minutes: float = 15
+    """Learning ends then, whatever was shown."""
+    games: int = 2000
+    """Against greedy on all other seats, each seat equally often."""
+    width: int = 128
+    """Outputs of the first layer."""
+    hidden: tuple[int, ...] = (128,)
+    """Of further layers."""
+    rows: int = 32
+    """Numbers that the network says of each row; 0: a flat network."""
+    derived: Annotated[bool, tyro.conf.FlagCreatePairsOff] = True
+    """Whether it sees what follows from the facts."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A line of the record: what was asked, and what came of it. Wins of w seats count 1 / w; ``low`` to ``high`` is the 95 % interval."""
+
+    game: str
+    players: int
+    width: int
+    hidden: str
+    rows: int
+    derived: bool
+    positions: int
+    noise: float
+    seeds: str
+    epochs: float
+    parameters: int
+    accuracy: float
+    value_error: float
+    wins: float
+    low: float
+    high: float
+    games: int
+    equal_share: float
+    seconds_gathering: float
+    seconds_learning: float
+    commit: str
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Lines of the same key replace one another."""
+        return tuple(str(getattr(self, name)) for name in KEY)
+
+
+def measure(asked: Asked) -> Measured:
+    """Gather, learn, play: on one core."""
+    import torch  # here alone: the other parts do without it
+
+    from agents.checkpoint import bot_of, build, parameter_count
+    from agents.evaluation import evaluate
+    from agents.imitation import NOISE, gather, imitate
+    from agents.run import torch_threads
+
+    config = kepler_envs.load_game(asked.game).configure(asked.players, derived=asked.derived)
+    greedy = bots.load("greedy", config)
+    with torch_threads(1):
+        began = time.perf_counter()
+        positions = gather(config, greedy, asked.positions, NOISE, POSITIONS_SEED)
+        gathering = time.perf_counter() - began
+        torch.manual_seed(NETWORK_SEED)
+        policy = build(NetworkShape(asked.width, asked.hidden, asked.rows), config)
+        report = imitate(policy.network, positions, asked.epochs, asked.minutes, NETWORK_SEED)
+        wins = evaluate(bot_of(policy), greedy, config, asked.games, GAMES_SEED).wins
+    return Measured(
+        config.game.id, asked.players, asked.width, " ".join(map(str, asked.hidden)), asked.rows, asked.derived, asked.positions, NOISE,
+        f"{POSITIONS_SEED} {NETWORK_SEED} {GAMES_SEED}", round(report.epochs, 2), parameter_count(policy),
+        round(report.accuracy, 4), round(report.value_error, 4), round(wins.mean, 4), round(wins.low, 4), round(wins.high, 4),
+        wins.games, round(1 / asked.players, 4), round(gathering, 1), round(report.seconds, 1), commit() or "unknown",
+    )  # fmt: skip
+
+
+def write(line: Measured, out: Path) -> None:
+    """Add a line to a record, or put it in the place of the one with the same key."""
+    lines: list[dict[str, Any]] = []
+    if out.exists():
+        with out.open(newline="", encoding="utf-8") as file:
+            lines = list(csv.DictReader(file))
+    names = list(asdict(line))
+    lines = [one for one in lines if tuple(one[name] for name in KEY) != line.key]
+    text = [",".join(names), *(",".join(str(one[name]) for name in names) for one in [*lines, asdict(line)])]
+    write_atomically(out, ("\n".join(text) + "\n").encode())
+
+
+def imitation(settings: Settings) -> list[Row]:
+    """imitation of greedy"""
+    rows = []
+    for (game, players), target in TARGETS.items():
+        asked = Asked(game, players, settings.positions, minutes=settings.minutes, games=settings.games)
+        found = measure(asked)
+        write(found, settings.record or RECORD)
+        flat = measure(replace(asked, rows=0, derived=False))
+        write(flat, settings.record or RECORD)
+        rows += [as_row(found, target), as_row(flat, None)]
+    return rows
+
+
+def as_row(found: Measured, target: float | None) -> Row:
+    """A line of the table that is printed."""
+    seen = "" if found.rows and found.derived else ", a flat network of the facts alone"
+    return Row(
+        f"{found.game}, {found.players} players: greedy imitated from {found.positions:,} positions{seen}",
+        f"{found.accuracy:.1%} of choices predicted, {found.wins:.1%} wins ({found.low:.1%} .. {found.high:.1%}) of {found.games} games, "
+        f"equal share {found.equal_share:.0%}; {found.seconds_gathering + found.seconds_learning:.0f} s",
+        "" if target is None else f"{target:.0%} wins",
+        None if target is None else found.wins >= target,
+    )
+
+
+@dataclass(frozen=True)
+class Command(Asked):
+    """Imitate greedy in one game, and add what came of it to a record."""
+
+    out: Path = RECORD
+    """File that the line is written to."""
+
+
+def main() -> None:
+    asked = tyro.cli(Command, description=__doc__)
+    found = measure(asked)
+    write(found, asked.out)
+    row = as_row(found, TARGETS.get((asked.game, asked.players)))
+    print(f"{row.what}: {row.value} {row.target}")
+
+
+if __name__ == "__main__":
+    main()

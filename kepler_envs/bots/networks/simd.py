@@ -1,0 +1,205 @@
+"""Sums of weights, a few vector registers at a time.
+
+Rows of a network are short, and most sums are over few of them: LLVM would spend more time on asking whether two arrays overlap than on
+adding. So the additions are spelled out as vector operations here, with sums that stay in registers. Each has a portable form with the same
+meaning, which runs uncompiled. LANES stands for how many numbers are handled at once, a constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from kepler_envs.engine.kernel import JIT_ENABLED
+
+REGISTER = 16
+"""Numbers that are one vector here."""
+
+
+def sum_rows_portable(
+    out: Any, place: Any, source: Any, start: Any, weights: Any, begin: Any, stride: Any, rows: Any, times: Any, first: Any,
+    last: Any, lanes: int,
+) -> None:  # fmt: skip
+    """``out[place:] = source[start:] + the sum over first <= i < last of times[i] * weights[begin + stride * rows[i]:]``, LANES of each."""
+    total = np.array(source[start : start + lanes])
+    for i in range(first, last):
+        at = begin + stride * int(rows[i])
+        total += times[i] * weights[at : at + lanes]
+    out[place : place + lanes] = total
+
+
+def add_row_portable(out: Any, place: Any, row: Any, begin: Any, lanes: int) -> None:
+    """``out[place:] += row[begin:]``, LANES of each."""
+    out[place : place + lanes] += row[begin : begin + lanes]
+
+
+def mean_positive_portable(
+    out: Any, place: Any, rows: Any, begin: Any, stride: Any, first: Any, last: Any, lanes: int
+) -> None:
+    """``out[place:] = the mean over first <= i < last of max(rows[begin + stride * i:], 0)``, LANES of each."""
+    total = np.zeros(lanes, np.float32)
+    for i in range(first, last):
+        at = begin + stride * i
+        total += np.maximum(rows[at : at + lanes], np.float32(0))
+    out[place : place + lanes] = total * (np.float32(1) / np.float32(last - first))
+
+
+def dot_portable(a: Any, a_begin: Any, b: Any, b_begin: Any, vectors: Any) -> Any:
+    """The sum of ``a[a_begin + i] * b[b_begin + i]`` over so many vectors of REGISTER numbers."""
+    total = np.zeros(REGISTER, np.float32)
+    for i in range(0, REGISTER * vectors, REGISTER):
+        total += a[a_begin + i : a_begin + i + REGISTER] * b[b_begin + i : b_begin + i + REGISTER]
+    while total.size > 1:
+        total = total[: total.size // 2] + total[total.size // 2 :]
+    return total[0]
+
+
+FLOATS = ir.VectorType(ir.FloatType(), REGISTER)
+WORD = ir.IntType(64)
+
+
+def _data(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    return context.make_array(kind)(context, builder, value).data
+
+
+def _vector_at(builder: Any, data: Any, place: Any, number: int) -> Any:
+    where = builder.add(place, ir.Constant(WORD, number * REGISTER))
+    return builder.bitcast(builder.gep(data, [where]), FLOATS.as_pointer())
+
+
+def _splat(builder: Any, value: Any) -> Any:
+    one = builder.insert_element(ir.Constant(FLOATS, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(
+        one, ir.Constant(FLOATS, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), REGISTER), [0] * REGISTER)
+    )
+
+
+def _zeros() -> Any:
+    return ir.Constant(FLOATS, [0.0] * REGISTER)
+
+
+def _sums(builder: Any, begin_with: list[Any]) -> list[Any]:
+    """Variables that become registers."""
+    sums = [cgutils.alloca_once(builder, FLOATS) for _ in begin_with]
+    for one, value in zip(sums, begin_with, strict=True):
+        builder.store(value, one)
+    return sums
+
+
+def _add_to(builder: Any, variable: Any, value: Any) -> None:
+    builder.store(builder.fadd(builder.load(variable), value), variable)
+
+
+def _literal(lanes: Any) -> int:
+    if not isinstance(lanes, types.IntegerLiteral) or lanes.literal_value % REGISTER:
+        raise TypeError(f"lanes must be a constant, a multiple of {REGISTER}")
+    return lanes.literal_value // REGISTER
+
+
+sum_rows: Callable[..., Any]
+add_row: Callable[..., Any]
+mean_positive: Callable[..., Any]
+dot: Callable[..., Any]
+
+if not JIT_ENABLED:
+    sum_rows, add_row, mean_positive, dot = (
+        sum_rows_portable, add_row_portable, mean_positive_portable, dot_portable,
+    )  # fmt: skip
+else:
+
+    @intrinsic(prefer_literal=True)
+    def sum_rows(typingctx, out, place, source, start, weights, begin, stride, rows, times, first, last, lanes):  # type: ignore[no-untyped-def]
+        registers = _literal(lanes)
+        word = types.int64
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            out_, place_, source_, start_, weights_, begin_, stride_, rows_, times_, first_, last_, _ = args
+            kinds = signature.args
+            to, given = (_data(context, builder, kinds[k], args[k]) for k in (0, 2))
+            matrix, numbers, factors = (_data(context, builder, kinds[k], args[k]) for k in (4, 7, 8))
+            at = [_vector_at(builder, given, start_, number) for number in range(registers)]
+            sums = _sums(builder, [builder.load(one, align=4) for one in at])
+            with cgutils.for_range_slice(builder, first_, last_, ir.Constant(WORD, 1), WORD) as (i, _):
+                row = builder.sext(builder.load(builder.gep(numbers, [i])), WORD)
+                where = builder.add(begin_, builder.mul(row, stride_))
+                factor = _splat(builder, builder.load(builder.gep(factors, [i])))
+                for number, one in enumerate(sums):
+                    part = builder.load(_vector_at(builder, matrix, where, number), align=4)
+                    _add_to(builder, one, builder.fmul(factor, part))
+            for number, one in enumerate(sums):
+                builder.store(builder.load(one), _vector_at(builder, to, place_, number), align=4)
+            return context.get_dummy_value()
+
+        return types.void(out, word, source, word, weights, word, word, rows, times, word, word, lanes), codegen
+
+    @intrinsic(prefer_literal=True)
+    def add_row(typingctx, out, place, row, begin, lanes):  # type: ignore[no-untyped-def]
+        registers = _literal(lanes)
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            to, given = (_data(context, builder, signature.args[k], args[k]) for k in (0, 2))
+            for number in range(registers):
+                where = _vector_at(builder, to, args[1], number)
+                part = builder.load(_vector_at(builder, given, args[3], number), align=4)
+                builder.store(builder.fadd(builder.load(where, align=4), part), where, align=4)
+            return context.get_dummy_value()
+
+        return types.void(out, types.int64, row, types.int64, lanes), codegen
+
+    @intrinsic(prefer_literal=True)
+    def mean_positive(typingctx, out, place, rows, begin, stride, first, last, lanes):  # type: ignore[no-untyped-def]
+        registers = _literal(lanes)
+        word = types.int64
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            _, place_, _, begin_, stride_, first_, last_, _ = args
+            to, given = (_data(context, builder, signature.args[k], args[k]) for k in (0, 2))
+            sums = _sums(builder, [_zeros()] * registers)
+            with cgutils.for_range_slice(builder, first_, last_, ir.Constant(WORD, 1), WORD) as (i, _):
+                where = builder.add(begin_, builder.mul(i, stride_))
+                for number, one in enumerate(sums):
+                    part = builder.load(_vector_at(builder, given, where, number), align=4)
+                    positive = builder.fcmp_ordered(">", part, _zeros())
+                    _add_to(builder, one, builder.select(positive, part, _zeros()))
+            count = builder.sitofp(builder.sub(last_, first_), ir.FloatType())
+            share = _splat(builder, builder.fdiv(ir.Constant(ir.FloatType(), 1.0), count))
+            for number, one in enumerate(sums):
+                mean = builder.fmul(builder.load(one), share)
+                builder.store(mean, _vector_at(builder, to, place_, number), align=4)
+            return context.get_dummy_value()
+
+        return types.void(out, word, rows, word, word, word, word, lanes), codegen
+
+    @intrinsic
+    def dot(typingctx, a, a_begin, b, b_begin, vectors):  # type: ignore[no-untyped-def]
+        word = types.int64
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            one, other = (_data(context, builder, signature.args[k], args[k]) for k in (0, 2))
+            (total,) = _sums(builder, [_zeros()])
+            zero, step = ir.Constant(WORD, 0), ir.Constant(WORD, REGISTER)
+            stop = builder.mul(args[4], step)
+            with cgutils.for_range_slice(builder, zero, stop, step, WORD) as (i, _):
+                left = builder.load(_vector_at(builder, one, builder.add(args[1], i), 0), align=4)
+                right = builder.load(_vector_at(builder, other, builder.add(args[3], i), 0), align=4)
+                _add_to(builder, total, builder.fmul(left, right))
+            vector, lanes = builder.load(total), REGISTER
+            while lanes > 1:
+                lanes //= 2
+                halves = [
+                    builder.shuffle_vector(
+                        vector,
+                        ir.Constant(vector.type, ir.Undefined),
+                        ir.Constant(ir.VectorType(ir.IntType(32), lanes), list(range(first, first + lanes))),
+                    )
+                    for first in (0, lanes)
+                ]
+                vector = builder.fadd(*halves)
+            return builder.extract_element(vector, ir.Constant(ir.IntType(32), 0))
+
+        return types.float32(a, word, b, word, word), codegen

@@ -1,0 +1,173 @@
+"""A network learns what a teacher chooses, and what its games pay all seats."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch as th
+
+import kepler_envs
+from agents.imitation import FINAL_RATE, Imitation, Positions, _play, gather, imitate, join, rate_at
+from kepler_envs.adapters.pytorch import PieceNetwork
+from kepler_envs.bots.protocol import TrustedDecisions, play_games
+from kepler_envs.engine.batch import SKIP, Batch
+from kepler_envs.engine.network import NetworkShape
+
+CONFIG = kepler_envs.load_game("kitten_adventurers").configure(3, quest_size=3)
+SHAPE = NetworkShape(24, (24,), 8)
+
+
+class LowestId:
+    """Always takes the lowest legal id; notes the rows in which it was started."""
+
+    name = "lowest id"
+
+    def __init__(self) -> None:
+        self.started = 0
+
+    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        assert seeds.dtype == np.uint64 and len(seeds) == len(rows)
+        self.started += len(rows)
+
+    def act(self, decisions: TrustedDecisions) -> np.ndarray:
+        return decisions.action_mask.argmax(1)
+
+
+@pytest.fixture(scope="module")
+def positions() -> Positions:
+    return gather(CONFIG, LowestId(), 4000, seed=1, envs=128)
+
+
+def network(seed: int = 0) -> PieceNetwork:
+    th.manual_seed(seed)
+    return PieceNetwork(SHAPE.inputs(CONFIG))
+
+
+def equal(one: PieceNetwork, other: PieceNetwork) -> bool:
+    return all(th.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
+
+
+# ---------------------------------------------------------------- positions
+
+
+def test_decisions_are_those_of_whole_games_and_returns_those_they_ended_with():
+    """All of them, without noise: the games are played again beside it."""
+    found, length = _play(CONFIG, LowestId(), 20, 9, 0.0, 1.0, np.random.default_rng(0))
+    ended = play_games(LowestId(), CONFIG, 20, 9)
+    assert length == pytest.approx(ended.final_length.mean())
+    batch, rows, place = Batch(CONFIG, 20, 9), np.arange(20), 0
+    while rows.size:
+        for row in rows[batch.legal_count[rows] > 1]:
+            seat = int(batch.seat[row])
+            assert (found.observation[place] == batch.observation[row]).all()
+            assert (found.masks(np.array([place]))[0] == batch.action_mask[row].astype(bool)).all()
+            assert found.action[place] == batch.action_mask[row].argmax() and found.game[place] == row
+            assert found.returns[place].tolist() == np.roll(ended.final_return[row], -seat).tolist()
+            place += 1
+        actions = np.full(20, SKIP)
+        actions[rows] = batch.action_mask[rows].argmax(1)
+        batch.step(actions)
+        rows = np.flatnonzero(batch.episodes == 0)
+    assert place == len(found) > 200
+
+
+def test_as_many_as_asked_from_as_many_games_as_it_takes(positions):
+    assert len(positions) == 4000 and positions.observation.dtype == np.int16 and positions.mask.dtype == np.uint8
+    masks = positions.masks(np.arange(4000))
+    assert masks.shape == (4000, len(CONFIG.actions)) and masks.sum(1).min() > 1
+    assert (positions.action == masks.argmax(1)).all(), "the teacher's choice, also where another was played"
+    assert np.abs(positions.returns.sum(1)).max() < 1e-5 and (positions.returns.max(1) > 0).all()
+    assert len(np.unique(positions.game)) > 100
+    teacher = LowestId()
+    several = gather(CONFIG, teacher, 3000, seed=1, envs=16)
+    assert len(several) == 3000 and len(np.unique(several.game)) > 16
+    assert teacher.started == 16 * (1 + len(np.unique(several.game // 16))), (
+        "told of every game, those of the pilot first"
+    )
+
+
+def test_the_same_seed_gathers_the_same(positions):
+    again, other = (gather(CONFIG, LowestId(), 4000, seed=seed, envs=128) for seed in (1, 500))
+    for name in ("observation", "mask", "action", "returns", "game"):
+        assert (getattr(again, name) == getattr(positions, name)).all()
+    assert not (other.observation == positions.observation).all()
+
+
+def test_noise_leads_elsewhere():
+    """Without it every game ends as the teacher alone ends it; with nothing else, few do."""
+    alone = play_games(LowestId(), CONFIG, 64, 4)
+    for noise in (0.0, 1.0):
+        found, length = _play(CONFIG, LowestId(), 64, 4, noise, 1.0, np.random.default_rng(0))
+        ends = [np.sort(found.returns[found.game == game][0]) for game in range(64)]
+        same = (np.array(ends) == np.sort(alone.final_return, 1)).all()
+        assert (same and length == alone.final_length.mean()) == (noise == 0)
+
+
+def test_games_of_several_player_counts_are_joined():
+    two = gather(CONFIG.game.configure(2, quest_size=3), LowestId(), 100)
+    three = gather(CONFIG, LowestId(), 50)
+    both = join([two, three])
+    assert len(both) == 150 and both.returns.shape == (150, 3)
+    assert np.isnan(both.returns[:100, 2]).all() and not np.isnan(both.returns[:, :2]).any()
+    assert (both.action[100:] == three.action).all()
+
+
+# ---------------------------------------------------------------- learning
+
+
+def test_a_network_takes_over_its_teachers_choices(positions):
+    told = []
+    learner = network()
+    report = imitate(learner, positions, epochs=12, learning_rate=5e-3, watch=lambda *one: told.append(one))
+    assert report.accuracy > 0.9 and report.epochs == pytest.approx(12, abs=0.01)
+    assert report.positions + report.held_out == 4000 and 100 < report.held_out < 320
+    assert report.value_error < np.var(positions.returns), "the values have learned something, too"
+    assert told[-1][0] == 1 and told[-1][1] < told[0][1] / 3
+    again = network()
+    assert imitate(again, positions, epochs=12, learning_rate=5e-3) == replace(
+        report, seconds=pytest.approx(0, abs=600)
+    )
+    assert equal(learner, again)
+    assert imitate(network(), positions, epochs=10**6, minutes=0.01).epochs < 100, "the time was up"
+
+
+def test_what_is_learned_is_known_of_absent_seats_by_none():
+    """Values are learned where they are known, choices everywhere."""
+    known = gather(CONFIG, LowestId(), 600)
+    unknown = replace(known, returns=np.where(np.arange(3) == 2, np.nan, known.returns).astype(np.float32))
+    learner = network()
+    before = {name: weights.clone() for name, weights in learner.state_dict().items()}
+    assert np.isfinite(Imitation(learner, unknown).learn(600, 1e-3)).all()
+    changed = (learner.state_dict()["values.bias"] != before["values.bias"]).tolist()
+    assert changed == [seat < 2 for seat in range(len(changed))]
+
+
+def test_an_interrupted_imitation_ends_like_an_uninterrupted_one(positions):
+    whole = Imitation(network(), positions, seed=3)
+    for _ in range(6):
+        whole.learn(1500, 1e-3)
+    part = Imitation(network(), positions, seed=3)
+    for _ in range(2):
+        part.learn(1500, 1e-3)
+    rest = Imitation(part.network, positions, seed=3)
+    rest.load_state(part.state())
+    for _ in range(4):
+        rest.learn(1500, 1e-3)
+    assert equal(whole.network, rest.network) and whole.epochs == rest.epochs > 2
+    assert whole.measure() == rest.measure()
+
+
+def test_every_position_is_shown_once_an_epoch_and_those_held_out_never(positions):
+    learner = Imitation(network(), positions)
+    shown = learner._next(2 * len(learner.learned_from) + 10)
+    counts = np.bincount(shown, minlength=4000)
+    assert (counts[learner.held_out] == 0).all() and counts[learner.learned_from].min() == 2
+    assert counts.max() == 3 and (counts == 3).sum() == 10
+    assert not set(positions.game[learner.held_out]) & set(positions.game[learner.learned_from])
+
+
+def test_the_rate_falls_evenly():
+    assert rate_at(0, 2.0) == 2 and rate_at(1, 2.0) == rate_at(7, 2.0) == pytest.approx(2 * FINAL_RATE)
+    assert rate_at(0.5, 2.0) == pytest.approx(1 + FINAL_RATE)

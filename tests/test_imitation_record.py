@@ -1,0 +1,31 @@
+"""The record of the benchmark `imitation`."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+
+from benchmarks.imitation import Measured, as_row, write
+
+LINE = Measured(
+    "ad_astra-v1", 4, 128, "128 64", 32, True, 1000, 0.1, "1 0 7", 12.0, 9, 0.9, 0.3, 0.25, 0.2, 0.3, 2000, 0.25, 5.0, 60.5, "abc"
+)  # fmt: skip
+
+
+def test_a_line_takes_the_place_of_the_one_about_the_same_network(tmp_path):
+    out = tmp_path / "record.csv"
+    write(LINE, out)
+    write(replace(LINE, players=3), out)
+    write(replace(LINE, wins=0.5), out)
+    with out.open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert [(line["players"], line["wins"], line["hidden"]) for line in lines] == [
+        ("3", "0.25", "128 64"),
+        ("4", "0.5", "128 64"),
+    ]
+    assert lines[1]["commit"] == "abc" and lines[1]["derived"] == "True"
+
+
+def test_a_target_is_met_or_not():
+    assert as_row(LINE, 0.25).met is True and as_row(LINE, 0.26).met is False and as_row(LINE, None).met is None
+    assert "flat network" in as_row(replace(LINE, rows=0, derived=False), None).what
