@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine.components import ComponentFile, load_tables, names
+from kepler_envs.engine.kernel import leaf
 from kepler_envs.games.kitten_adventurers.state import (
+    COLUMN,
     HYPERSPEED,
+    LADDER_LENGTH,
     MAX_CARDS,
     MAX_LADDERS,
     MAX_PLAYERS,
@@ -21,8 +24,14 @@ from kepler_envs.games.kitten_adventurers.state import (
 DEFAULT_FILE = Path(__file__).with_name("components.toml")
 NAME_BYTES = 32
 
-BY_QUEST = np.dtype([("below", "i1", (NUM_TYPES,))])  # how far each type lies below a quest card; 0 not below, or wild
-BY_TOP = np.dtype([("room", "i1", (NUM_TYPES,))])  # how well each type lies on the top card of a lane
+BY_QUEST = np.dtype([("below", "i1", (COLUMN,))])  # how far each type lies below a quest card; 0 not below, or wild
+BY_TOP = np.dtype([("room", "i1", (COLUMN,))])  # how well each type lies on the top card of a lane
+BY_SPAN = np.dtype(
+    [("step", "i1", (COLUMN,)), ("chain", "i1", (COLUMN,))]
+)  # what types from one value up to another are for
+
+STEP, ON_CHAIN, NEXT = 1, 2, 3
+"""Of ``step`` and ``chain``: a value towards the quest card; one of the values of a chain; the first of these."""
 
 ON_NEXT, IN_EMPTY, ON_LOWER, ON_WILD = 14, 13, 7, 0
 """Of ``room``, best first: on its own or the next higher value, in an empty lane, on a lower card, on a hyperspeed card. On
@@ -38,6 +47,7 @@ TABLES = np.dtype(
         ("quest_size_later", "i1", (MAX_PLAYERS + 1,)),  # the later edition's quest piles
         ("by_quest", BY_QUEST, (NUM_TYPES + 1,)),  # by card field
         ("by_top", BY_TOP, (NUM_TYPES + 1,)),  # by card field
+        ("by_span", BY_SPAN, (LADDER_LENGTH * LADDER_LENGTH,)),  # by span_place
         ("type_name", "u1", (NUM_TYPES, NAME_BYTES)),  # UTF-8, padded with zeros; only for texts and pictures
     ],
     align=True,
@@ -46,7 +56,9 @@ TABLES = np.dtype(
 
 def load_components(path: Path | None) -> np.ndarray:
     """The tables of a component file, or of the game's own where there is none: see :func:`load_tables`."""
-    return load_tables(path or DEFAULT_FILE, "kitten_adventurers", TABLES, (_read_card_types, _read_setup, _fill_relations))
+    return load_tables(
+        path or DEFAULT_FILE, "kitten_adventurers", TABLES, (_read_card_types, _read_setup, _fill_relations)
+    )
 
 
 def _read_card_types(file: ComponentFile, tables: Any) -> None:
@@ -109,6 +121,18 @@ def _fill_relations(file: ComponentFile, tables: Any) -> None:
             below = one - card if card < one < HYPERSPEED else 0
             tables["by_quest"]["below"][one + 1, card] = below
             tables["by_top"]["room"][one + 1, card] = room_on(one, card)
+    for start in range(LADDER_LENGTH):
+        for goal in range(start + 1, LADDER_LENGTH):
+            span = tables["by_span"][span_place(start, goal)]
+            span["step"][start:goal] = STEP
+            span["chain"][start:goal] = ON_CHAIN
+            span["chain"][start] = NEXT
+
+
+@leaf
+def span_place(start, goal):
+    """Where the span of the values ``start .. goal - 1`` stands."""
+    return LADDER_LENGTH * goal + start
 
 
 def room_on(top: int, card: int) -> int:

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.observation import COUNT, FLAG, LABEL, NUMBER, Layout, piece, table
 from kepler_envs.engine.rng import below, fork
-from kepler_envs.engine.simd import expand_bits, write_difference, write_largest, write_row
+from kepler_envs.engine.simd import write_difference, write_largest, write_row
 from kepler_envs.games.kitten_adventurers.actions import END_WITH, PLAY_HAND, PLAY_LANE, PLAY_QUEST
 from kepler_envs.games.kitten_adventurers.chains import (
     NO_CHAIN,
@@ -21,7 +19,7 @@ from kepler_envs.games.kitten_adventurers.chains import (
     chain_start,
     source_of,
 )
-from kepler_envs.games.kitten_adventurers.components import ON_NEXT
+from kepler_envs.games.kitten_adventurers.components import NEXT, ON_NEXT, span_place
 from kepler_envs.games.kitten_adventurers.state import (
     HYPERSPEED,
     LADDER_LENGTH,
@@ -37,38 +35,31 @@ from kepler_envs.games.kitten_adventurers.state import (
     Node,
 )
 
-GLOBALS_SIZE = STATE["globals_row"].shape[0]
 ROW_SIZE = PLAYER["public_row"].shape[0]
-LANES_SIZE = PLAYER["lanes_row"].shape[0]
-PILES_SIZE = STATE["piles_row"].shape[0]
-NEEDS_SIZE = STATE["needs_row"].shape[0]
 
-HAND = GLOBALS_SIZE
+BURIED = MAX_PLAYERS * ROW_SIZE
+GLOBALS = BURIED + MAX_CARDS
+HAND = GLOBALS + STATE["globals_row"].shape[0]
 UNSEEN = HAND + NUM_TYPES
 PILES = UNSEEN + NUM_TYPES
-LANES = PILES + PILES_SIZE
-PLAYERS = LANES + LANES_SIZE
-WILD_AT = PLAYERS + MAX_PLAYERS * ROW_SIZE
+LANES = PILES + STATE["piles_row"].shape[0]
+WILD_AT = LANES + PLAYER["lanes_row"].shape[0]
 HEIGHTS = WILD_AT + MAX_LADDERS
-WILDS = HEIGHTS + MAX_LADDERS
-BURIED = WILDS + MAX_LADDERS
-FACTS_SIZE = BURIED + MAX_CARDS
+FACTS_SIZE = HEIGHTS + MAX_LADDERS
 
-CHAIN = FACTS_SIZE  # game
-NEEDS = CHAIN + 3  # cards, up to NEXT
-BELOW = NEEDS + NEEDS_SIZE
+NEEDS = FACTS_SIZE
+BELOW = NEEDS + STATE["needs_row"].shape[0]
 ROOM = BELOW + NUM_TYPES
-STEP = ROOM + NUM_TYPES
-ON_CHAIN = STEP + NUM_TYPES
-NEXT = ON_CHAIN + NUM_TYPES
-LANE_NEXT = NEXT + NUM_TYPES  # lanes
+ROLES = ROOM + NUM_TYPES
+CHAIN = ROLES + NUM_TYPES
+LANE_NEXT = CHAIN + 3
 LANE_ROOM = LANE_NEXT + NUM_LANES
-QUEST_MISSING = LANE_ROOM + NUM_LANES  # players
+QUEST_MISSING = LANE_ROOM + NUM_LANES
 
-ACTIVE_DISTANCE = (STATE.names or ()).index("active_distance")
+ACTIVE_DISTANCE = GLOBALS + (STATE.names or ()).index("active_distance")
 """The one entry of the globals that differs between observers."""
 
-PLAY, LANE = int(Node.PLAY), int(Node.LANE)
+LANE = int(Node.LANE)
 MAX_LIMIT = 30_000  # of turns and plays, by option
 CARD_FIELD = "0 none, else 1 + type"
 
@@ -79,8 +70,7 @@ def make_observation(tables: Any) -> Layout:
     copies = int(tables["card_count"].max())
     most_quests = max(35, int(tables["quest_size"].max()), int(tables["quest_size_later"].max()))
     most_hand = max(7, int(tables["hand_size"].max()))
-    wilds = int(tables["card_count"][HYPERSPEED])
-    bottoms = int(tables["card_count"][0]) + wilds
+    bottoms = int(tables["card_count"][0]) + int(tables["card_count"][HYPERSPEED])
     last = LADDER_LENGTH - 1
 
     def derived(name: str, rows: int, *fields: Any) -> list[Any]:
@@ -88,6 +78,27 @@ def make_observation(tables: Any) -> Layout:
 
     return Layout(
         [
+            table("players", MAX_PLAYERS, [
+                piece("present", FLAG, 1, "1 for seats in the game"),
+                piece("quest_count", COUNT, most_quests, "quest cards left", scale=10),
+                piece("quest_top", LABEL, NUM_TYPES, f"open quest card: {CARD_FIELD}"),
+                piece("hand_count", COUNT, most_hand, "cards in hand"),
+                *[
+                    part
+                    for lane in range(1, NUM_LANES + 1)
+                    for part in (
+                        piece(f"lane_{lane}_depth", COUNT, cards, f"cards in lane {lane}", scale=10),
+                        piece(f"lane_{lane}_top", LABEL, NUM_TYPES, f"top card of lane {lane}: {CARD_FIELD}"),
+                        piece(f"lane_{lane}_second", LABEL, NUM_TYPES, "the card below"),
+                        piece(f"lane_{lane}_third", LABEL, NUM_TYPES, "the third card from the top"),
+                    )
+                ],
+            ]),
+            table("game", 1, [
+                piece("buried", NUMBER, NUM_TYPES,
+                      "lane cards below the third, seat by seat, lane by lane, from the top down; depths tell where a lane "
+                      f"begins: {CARD_FIELD}", shape=MAX_CARDS),
+            ]),
             table("game", 1, [
                 piece("phase", LABEL, max(Node), "node: 0 PLAY, 1 VALUE, 2 LANE, 3 OVER"),
                 piece("num_players", NUMBER, MAX_PLAYERS, "players in the game", low=MIN_PLAYERS),
@@ -120,39 +131,10 @@ def make_observation(tables: Any) -> Layout:
                 piece("second", LABEL, NUM_TYPES, "the card below"),
                 piece("third", LABEL, NUM_TYPES, "the third card from the top"),
             ]),
-            table("players", MAX_PLAYERS, [
-                piece("present", FLAG, 1, "1 for seats in the game"),
-                piece("quest_count", COUNT, most_quests, "quest cards left", scale=10),
-                piece("quest_top", LABEL, NUM_TYPES, f"open quest card: {CARD_FIELD}"),
-                piece("hand_count", COUNT, most_hand, "cards in hand"),
-                *[
-                    part
-                    for lane in range(1, NUM_LANES + 1)
-                    for part in (
-                        piece(f"lane_{lane}_depth", COUNT, cards, f"cards in lane {lane}", scale=10),
-                        piece(f"lane_{lane}_top", LABEL, NUM_TYPES, f"top card of lane {lane}: {CARD_FIELD}"),
-                        piece(f"lane_{lane}_second", LABEL, NUM_TYPES, "the card below"),
-                        piece(f"lane_{lane}_third", LABEL, NUM_TYPES, "the third card from the top"),
-                    )
-                ],
-            ]),
             *[table("ladders", MAX_LADDERS, [field]) for field in (
                 piece("wild_at", NUMBER, (1 << last) - 1, "bit v is set: its card of value v is a hyperspeed card"),
                 piece("height", COUNT, last, "cards on the ladder, 0 for a free slot; of equal ladders the first row grows"),
-                piece("wilds", COUNT, min(wilds, last), "hyperspeed cards on it"),
             )],
-            table("buried", MAX_CARDS, [
-                piece("card", NUMBER, NUM_TYPES,
-                      "lane cards below the third, seat by seat, lane by lane, from the top down; depths tell where a lane "
-                      f"begins: {CARD_FIELD}"),
-            ]),
-            table("game", 1, [
-                piece("chain", LABEL, LADDER_LENGTH,
-                      "whether own cards make a ladder ready for the own quest card: 0 no, or not needed, else 1 + the fewest "
-                      "hyperspeed cards for it"),
-                piece("turns_left", NUMBER, MAX_LIMIT, "turns until the game is cut off", scale=600),
-                piece("plays_left", NUMBER, MAX_LIMIT, "plays until the game is cut off", scale=1000),
-            ], derived=True),
             *derived("cards", NUM_TYPES,
                 piece("waiting", COUNT, bottoms, "ladders that it is the next value of", scale=2),
                 piece("missing", LABEL, last, "cards that the nearest ladder lacks before it can be played"),
@@ -160,10 +142,17 @@ def make_observation(tables: Any) -> Layout:
                 piece("room", LABEL, ON_NEXT,
                       "how well it lies in the best own lane: 14 on the same or next value, 13 in an empty one, 12..8 and 6..1 on "
                       "a card that is 2..6 and 7..12 higher, 7 on a lower card, 0 on a hyperspeed card"),
-                piece("step", FLAG, 1, "whether it raises the ladder nearest to the own quest card towards it"),
-                piece("on_chain", FLAG, 1, "whether its value is one of the chain's"),
-                piece("next", FLAG, 1, "whether it is the chain's next value, or the hyperspeed card of the hand for that"),
+                piece("chain", LABEL, NEXT,
+                      "1 it raises the ladder nearest to the own quest card towards it; 2 its value is on the chain; 3 it is the "
+                      "chain's next value, or the hyperspeed card of the hand for that"),
             ),
+            table("game", 1, [
+                piece("chain", LABEL, LADDER_LENGTH,
+                      "whether own cards make a ladder ready for the own quest card: 0 no, or not needed, else 1 + the fewest "
+                      "hyperspeed cards for it"),
+                piece("turns_left", NUMBER, MAX_LIMIT, "turns until the game is cut off", scale=600),
+                piece("plays_left", NUMBER, MAX_LIMIT, "plays until the game is cut off", scale=1000),
+            ], derived=True),
             *derived("lanes", NUM_LANES,
                 piece("next", FLAG, 1, "whether its top card is the chain's next"),
                 piece("room", LABEL, ON_NEXT + 1, "how well the announced card lies here: 0 none is announced, else 1 + room"),
@@ -190,48 +179,47 @@ def observe(s, t, seat, out):
 def _write_facts(s, seat, out):
     n = int(s.num_players)
     own = s.player[seat]
-    write_row(out, 0, s.globals_row)
-    distance = int(s.seat) - seat
-    out[ACTIVE_DISTANCE] = distance if distance >= 0 else distance + n
-    write_row(out, HAND, own.hand)
-    write_difference(out, UNSEEN, s.unseen, own.hand)
-    write_row(out, PILES, s.piles_row)
-    write_row(out, LANES, own.lanes_row)
+    _write_buried(s, seat, out)
     other = seat
-    place = PLAYERS
+    place = 0
     for _ in range(n):
         write_row(out, place, s.player[other].public_row)
         place += ROW_SIZE
         other += 1
         if other == n:
             other = 0
-    for i in range(place, WILD_AT):
+    for i in range(place, BURIED):
         out[i] = 0
+    write_row(out, GLOBALS, s.globals_row)
+    distance = int(s.seat) - seat
+    out[ACTIVE_DISTANCE] = distance if distance >= 0 else distance + n
+    write_row(out, HAND, own.hand_row)
+    write_difference(out, UNSEEN, s.unseen_row, own.hand_row)
+    write_row(out, PILES, s.piles_row)
+    write_row(out, LANES, own.lanes_row)
     write_row(out, WILD_AT, s.wild_at)
     write_row(out, HEIGHTS, s.ladder_height)
-    write_row(out, WILDS, s.ladder_wilds)
-    _write_buried(s, seat, out)
 
 
 @leaf
 def _write_buried(s, seat, out):
-    """The buried cards from those of ``seat`` on, then those of the seats before it."""
+    """The buried cards of all seats, from ``seat`` on: the row is written whole, twice, so that its two parts change places.
+
+    What that leaves before and behind their place is written over by the other facts, which take up as much room on either side.
+    """
     first = int(s.buried_from[seat])
     count = int(s.buried_from[MAX_PLAYERS])
-    for i in range(BURIED, FACTS_SIZE):
-        out[i] = 0
-    for i in range(first, count):
-        out[BURIED + i - first] = s.buried[i]
-    for i in range(first):
-        out[BURIED + count - first + i] = s.buried[i]
+    write_row(out, BURIED - first, s.buried)
+    if first > 0:
+        write_row(out, BURIED + count - first, s.buried)
+        for i in range(MAX_CARDS):
+            out[BURIED + count + i] = 0
 
 
 @leaf
 def _write_derived(s, t, seat, out):
     player = s.player[seat]
     field = int(player.quest_top)
-    out[CHAIN + 1] = s.max_turns - s.turns
-    out[CHAIN + 2] = s.max_plays - s.plays
     write_row(out, NEEDS, s.needs_row)
     write_row(out, BELOW, t.by_quest[field].below)
     write_largest(
@@ -242,47 +230,54 @@ def _write_derived(s, t, seat, out):
         t.by_top[player.lane[2].top].room,
         t.by_top[player.lane[3].top].room,
     )
-    steps, values, cards, lanes, hyperspeeds = 0, 0, 0, 0, 0
-    missing = _cards_missing(s, field)
-    if missing > 0:
-        goal = field - 1
-        steps = (1 << goal) - (1 << goal - missing)
-        if s.node != LANE or seat != s.seat:
-            chain = best_chain(s, player, goal)
-            if chain != NO_CHAIN:
-                start = chain_start(chain)
-                hyperspeeds = 1 + chain_hyperspeeds(chain)
-                values = (1 << goal) - (1 << start)
-                cards = 1 << start
-                source = source_of(player, start)
-                if source == PLAY_HAND + HYPERSPEED:
-                    cards |= 1 << HYPERSPEED
-                elif source >= PLAY_LANE:
-                    lanes = 1 << source - PLAY_LANE
-    out[CHAIN] = hyperspeeds
-    expand_bits(out, STEP, np.uint64(steps), NUM_TYPES)
-    expand_bits(out, ON_CHAIN, np.uint64(values), NUM_TYPES)
-    expand_bits(out, NEXT, np.uint64(cards), NUM_TYPES)
-    expand_bits(out, LANE_NEXT, np.uint64(lanes), NUM_LANES)
+    _write_chain(s, t, seat, field, out)
+    out[CHAIN + 1] = s.max_turns - s.turns
+    out[CHAIN + 2] = s.max_plays - s.plays
     announced = int(s.pending_card)
     for lane in range(NUM_LANES):
         out[LANE_ROOM + lane] = 0
-        if announced > 0:
+    if announced > 0:
+        for lane in range(NUM_LANES):
             out[LANE_ROOM + lane] = 1 + t.by_top[player.lane[lane].top].room[announced - 1]
     _write_quests_missing(s, seat, out)
 
 
 @leaf
+def _write_chain(s, t, seat, field, out):
+    """What cards and lanes are for on the way to the own quest card."""
+    player = s.player[seat]
+    missing = _cards_missing(s, field)
+    goal = field - 1
+    chain = NO_CHAIN
+    if missing > 0 and (s.node != LANE or seat != s.seat):
+        chain = best_chain(s, player, goal)
+    for lane in range(NUM_LANES):
+        out[LANE_NEXT + lane] = 0
+    if chain == NO_CHAIN:
+        write_row(out, ROLES, t.by_span[span_place(goal - missing, goal) if missing > 0 else 0].step)
+        out[CHAIN] = 0
+        return
+    start = chain_start(chain)
+    write_row(out, ROLES, t.by_span[span_place(start, goal)].chain)
+    out[CHAIN] = 1 + chain_hyperspeeds(chain)
+    source = source_of(player, start)
+    if source == PLAY_HAND + HYPERSPEED:
+        out[ROLES + HYPERSPEED] = NEXT
+    elif source >= PLAY_LANE:
+        out[LANE_NEXT + source - PLAY_LANE] = 1
+
+
+@leaf
 def _write_quests_missing(s, seat, out):
     n = int(s.num_players)
-    other = seat
     for row in range(MAX_PLAYERS):
         out[QUEST_MISSING + row] = 0
-        if row < n:
-            out[QUEST_MISSING + row] = _cards_missing(s, int(s.player[other].quest_top))
-            other += 1
-            if other == n:
-                other = 0
+    other = seat
+    for row in range(n):
+        out[QUEST_MISSING + row] = _cards_missing(s, int(s.player[other].quest_top))
+        other += 1
+        if other == n:
+            other = 0
 
 
 @leaf

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kepler_envs.engine.bits import allow_word, lowest, without_lowest
+from kepler_envs.engine.bits import allow_word, bit_count, lowest, without_lowest
 from kepler_envs.engine.game import TERMINATED, TRUNCATED
 from kepler_envs.engine.kernel import leaf
 from kepler_envs.engine.returns import ahead_of_mean, ranks_by, returns_by, scores_of
@@ -151,7 +151,6 @@ def _put_on_ladder(s, card, value):
             s.missing[value] = s.missing[value - 1] + 1
     if card == HYPERSPEED:
         s.wild_at[slot] = int(s.wild_at[slot]) | 1 << value
-        s.ladder_wilds[slot] += 1
     s.on_ladders[card] += 1
     if height == LADDER_LENGTH:
         _complete_ladder(s, slot)
@@ -182,12 +181,11 @@ def _complete_ladder(s, slot):
         natural = 1 - (wild >> value & 1)
         s.discard[value] += natural
         s.on_ladders[value] -= natural
-    wilds = int(s.ladder_wilds[slot])
+    wilds = bit_count(wild)
     s.discard[HYPERSPEED] += wilds
     s.on_ladders[HYPERSPEED] -= wilds
     s.discard_count += LADDER_LENGTH
     s.wild_at[slot] = 0
-    s.ladder_wilds[slot] = 0
     s.ladder_height[slot] = 0
     s.slots_at[0] = int(s.slots_at[0]) | 1 << slot
 

@@ -6,7 +6,6 @@ from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below
 from kepler_envs.games.kitten_adventurers.state import MAX_PLAYERS, NUM_TYPES, SHOWN
 
-
 # ---------------------------------------------------------------- deck
 
 

@@ -26,6 +26,9 @@ SHOWN = 3  # lane cards that have a field of their own; those below are buried
 MAX_CARDS = 120  # of any card file; the rulebook's has 110
 MAX_LADDERS = 16  # wormholes and hyperspeeds of any card file; the rulebook's has 14
 
+COLUMN = 16
+"""A number of each card type, NUM_TYPES of them, is copied in a run that a register holds; what comes after writes over the rest."""
+
 RANDOM_FIRST_PLAYER = -1
 REWARD_MODES = WIN_OR_RANK  # names of the values of reward_mode
 
@@ -73,6 +76,7 @@ PLAYER = overlay(
     ],
     public_row=("i1", 4 + 4 * NUM_LANES),
     lanes_row=("i1", 4 * NUM_LANES, "lane"),
+    hand_row=("i1", COLUMN, "hand"),
 )
 
 STATE = overlay(
@@ -98,34 +102,38 @@ STATE = overlay(
         # ladders by slot, as in the observation
         ("wild_at", "<i2", (MAX_LADDERS,)),  # bit v: position v of ladder i is a hyperspeed card
         ("ladder_height", "i1", (MAX_LADDERS,)),  # cards on ladder i, 0 for a free slot
-        ("ladder_wilds", "i1", (MAX_LADDERS,)),  # hyperspeed cards on it
         # piles, as in the observation
         ("discard", "i1", (NUM_TYPES,)),  # cards of each type in the discard
         ("on_ladders", "i1", (NUM_TYPES,)),  # cards of each type on ladders
         # what ladders wait for, as in the observation; both 0 for hyperspeed cards
         ("waiting", "i1", (NUM_TYPES,)),  # ladders of height v; 0 for value 0, which any free slot takes
         ("missing", "i1", (NUM_TYPES,)),  # cards that the nearest ladder lacks before value v can be played
+        ("unseen", "i1", (NUM_TYPES,)),  # cards of each type in deck, hands and covered quest cards
         # engine
-        ("rng", "<u8"),
-        ("decisions", "<i4"),
         ("seat", "i1"),  # the active player
         ("end", "i1"),  # RUNNING, TERMINATED or TRUNCATED
+        ("rng", "<u8"),
+        ("decisions", "<i4"),
         ("shaping", "<f4"),  # coefficient of the shaping reward
         # ladders: slot i in slots_at[h] means that ladder i has height h; slots_at[0] are the free slots
         ("fits", "<u2"),  # bit v: value v can be played; bit 0 always
         ("slots_at", "<u2", (LADDER_LENGTH,)),
         ("player", PLAYER, (MAX_PLAYERS,)),
         # cards nobody sees in order
-        ("unseen", "i1", (NUM_TYPES,)),  # cards of each type in deck, hands and covered quest cards
         ("deck", "i1", (MAX_CARDS,)),  # a bag: draws take a random one of the first deck_count types
         ("quest_pile", "i1", (MAX_CARDS,)),  # types; seat p's pile starts at p * quest_size, top at its end
         # lane cards below the third of their lane, as card fields: seat by seat, lane by lane, from the top down; then 0
         ("buried", "i1", (MAX_CARDS,)),
-        ("buried_from", "i1", (MAX_PLAYERS + 1,)),  # where those of each seat begin; behind the last seat how many there are
+        (
+            "buried_from",
+            "i1",
+            (MAX_PLAYERS + 1,),
+        ),  # where those of each seat begin; behind the last seat how many there are
     ],
     globals_row=("<i2", 17),
     piles_row=("i1", 2 * NUM_TYPES, "discard"),
     needs_row=("i1", 2 * NUM_TYPES, "waiting"),
+    unseen_row=("i1", COLUMN, "unseen"),
 )
 
 OPTIONS = np.dtype(
