@@ -15,11 +15,8 @@ START_BITS = 4
 @helper
 def best_chain(s, player, goal):
     """The chain to the value ``goal`` with the fewest hyperspeed cards, of these the shortest, or NO_CHAIN."""
-    lanes = int(player.lane_set[0]) | int(player.lane_set[1]) | int(player.lane_set[2]) | int(player.lane_set[3])
-    own = int(player.hand_set) | lanes
-    limit = int(player.hand[HYPERSPEED]) + 1  # a chain must cost less
-    if lanes >> HYPERSPEED & 1 or limit > NUM_TYPES:
-        limit = NUM_TYPES
+    own = _own_cards(player)
+    limit = min(_chain_limit(player), NUM_TYPES)
     best = NO_CHAIN
     start = goal
     while start > 0:
@@ -32,6 +29,30 @@ def best_chain(s, player, goal):
         if cost < limit:
             best, limit = start + (cost << START_BITS), cost
     return best
+
+
+@leaf
+def may_have_chain(player, goal, missing):
+    """False where the nearest ladder alone, ``missing`` cards away, needs more than the seat has: a quick look, without branches."""
+    span = ((1 << goal + 1) - (1 << goal + 1 - missing)) >> 1
+    return (missing > 0) & (bit_count(span & ~_own_cards(player)) < _chain_limit(player))
+
+
+@leaf
+def _own_cards(player):
+    """The set of types in the hand and among the top three cards of each lane."""
+    return _lane_cards(player) | int(player.hand_set)
+
+
+@leaf
+def _chain_limit(player):
+    """More hyperspeed cards than the seat can play; many if there is one in a lane."""
+    return int(player.hand[HYPERSPEED]) + 1 + NUM_TYPES * (_lane_cards(player) >> HYPERSPEED & 1)
+
+
+@leaf
+def _lane_cards(player):
+    return int(player.lane_set[0]) | int(player.lane_set[1]) | int(player.lane_set[2]) | int(player.lane_set[3])
 
 
 @leaf

@@ -26,12 +26,14 @@ NAME_BYTES = 32
 
 BY_QUEST = np.dtype([("below", "i1", (COLUMN,))])  # how far each type lies below a quest card; 0 not below, or wild
 BY_TOP = np.dtype([("room", "i1", (COLUMN,))])  # how well each type lies on the top card of a lane
-BY_SPAN = np.dtype(
-    [("step", "i1", (COLUMN,)), ("chain", "i1", (COLUMN,))]
-)  # what types from one value up to another are for
+BY_SPAN = np.dtype([("roles", "i1", (COLUMN,))])  # what types from one value up to another are for
 
 STEP, ON_CHAIN, NEXT = 1, 2, 3
-"""Of ``step`` and ``chain``: a value towards the quest card; one of the values of a chain; the first of these."""
+"""Of ``roles``: a value towards the quest card; one of the values of a chain; the first of these."""
+
+SPANS = (NUM_TYPES + 1) ** 2
+NOBODY = COLUMN - 1
+"""Where ``room`` is -1: for no card."""
 
 ON_NEXT, IN_EMPTY, ON_LOWER, ON_WILD = 14, 13, 7, 0
 """Of ``room``, best first: on its own or the next higher value, in an empty lane, on a lower card, on a hyperspeed card. On
@@ -47,7 +49,7 @@ TABLES = np.dtype(
         ("quest_size_later", "i1", (MAX_PLAYERS + 1,)),  # the later edition's quest piles
         ("by_quest", BY_QUEST, (NUM_TYPES + 1,)),  # by card field
         ("by_top", BY_TOP, (NUM_TYPES + 1,)),  # by card field
-        ("by_span", BY_SPAN, (LADDER_LENGTH * LADDER_LENGTH,)),  # by span_place
+        ("by_span", BY_SPAN, (2 * SPANS,)),  # by span_place: steps, and SPANS later chains
         ("type_name", "u1", (NUM_TYPES, NAME_BYTES)),  # UTF-8, padded with zeros; only for texts and pictures
     ],
     align=True,
@@ -121,18 +123,19 @@ def _fill_relations(file: ComponentFile, tables: Any) -> None:
             below = one - card if card < one < HYPERSPEED else 0
             tables["by_quest"]["below"][one + 1, card] = below
             tables["by_top"]["room"][one + 1, card] = room_on(one, card)
+        tables["by_top"]["room"][one + 1, NOBODY] = -1
     for start in range(LADDER_LENGTH):
         for goal in range(start + 1, LADDER_LENGTH):
-            span = tables["by_span"][span_place(start, goal)]
-            span["step"][start:goal] = STEP
-            span["chain"][start:goal] = ON_CHAIN
-            span["chain"][start] = NEXT
+            steps, chain = (tables["by_span"]["roles"][span_place(start, goal) + more] for more in (0, SPANS))
+            steps[start:goal] = STEP
+            chain[start:goal] = ON_CHAIN
+            chain[start] = NEXT
 
 
 @leaf
 def span_place(start, goal):
-    """Where the span of the values ``start .. goal - 1`` stands."""
-    return LADDER_LENGTH * goal + start
+    """Where the span of the values ``start .. goal - 1`` stands; -1 is allowed for both."""
+    return (NUM_TYPES + 1) * (goal + 1) + start + 1
 
 
 def room_on(top: int, card: int) -> int:

@@ -17,9 +17,10 @@ from kepler_envs.games.kitten_adventurers.chains import (
     best_chain,
     chain_hyperspeeds,
     chain_start,
+    may_have_chain,
     source_of,
 )
-from kepler_envs.games.kitten_adventurers.components import NEXT, ON_NEXT, span_place
+from kepler_envs.games.kitten_adventurers.components import NEXT, NOBODY, ON_NEXT, SPANS, span_place
 from kepler_envs.games.kitten_adventurers.state import (
     HYPERSPEED,
     LADDER_LENGTH,
@@ -136,8 +137,8 @@ def make_observation(tables: Any) -> Layout:
                 piece("height", COUNT, last, "cards on the ladder, 0 for a free slot; of equal ladders the first row grows"),
             )],
             *derived("cards", NUM_TYPES,
-                piece("waiting", COUNT, bottoms, "ladders that it is the next value of", scale=2),
                 piece("missing", LABEL, last, "cards that the nearest ladder lacks before it can be played"),
+                piece("waiting", COUNT, bottoms, "ladders that it is the next value of", scale=2),
                 piece("below", LABEL, last, "how far it is below the own quest card; 0 not below"),
                 piece("room", LABEL, ON_NEXT,
                       "how well it lies in the best own lane: 14 on the same or next value, 13 in an empty one, 12..8 and 6..1 on "
@@ -210,10 +211,9 @@ def _write_buried(s, seat, out):
     first = int(s.buried_from[seat])
     count = int(s.buried_from[MAX_PLAYERS])
     write_row(out, BURIED - first, s.buried)
-    if first > 0:
-        write_row(out, BURIED + count - first, s.buried)
-        for i in range(MAX_CARDS):
-            out[BURIED + count + i] = 0
+    write_row(out, BURIED + count - first, s.buried)
+    for i in range(MAX_CARDS):
+        out[BURIED + count + i] = 0
 
 
 @leaf
@@ -233,12 +233,9 @@ def _write_derived(s, t, seat, out):
     _write_chain(s, t, seat, field, out)
     out[CHAIN + 1] = s.max_turns - s.turns
     out[CHAIN + 2] = s.max_plays - s.plays
-    announced = int(s.pending_card)
+    announced = int(s.pending_card) - 1 & NOBODY
     for lane in range(NUM_LANES):
-        out[LANE_ROOM + lane] = 0
-    if announced > 0:
-        for lane in range(NUM_LANES):
-            out[LANE_ROOM + lane] = 1 + t.by_top[player.lane[lane].top].room[announced - 1]
+        out[LANE_ROOM + lane] = 1 + t.by_top[player.lane[lane].top].room[announced]
     _write_quests_missing(s, seat, out)
 
 
@@ -246,25 +243,25 @@ def _write_derived(s, t, seat, out):
 def _write_chain(s, t, seat, field, out):
     """What cards and lanes are for on the way to the own quest card."""
     player = s.player[seat]
-    missing = _cards_missing(s, field)
     goal = field - 1
+    missing = int(s.missing_by_field[field])
     chain = NO_CHAIN
-    if missing > 0 and (s.node != LANE or seat != s.seat):
-        chain = best_chain(s, player, goal)
+    place = span_place(goal - missing, goal)
+    ends_turn = (s.node == LANE) & (seat == s.seat)
     for lane in range(NUM_LANES):
         out[LANE_NEXT + lane] = 0
-    if chain == NO_CHAIN:
-        write_row(out, ROLES, t.by_span[span_place(goal - missing, goal) if missing > 0 else 0].step)
-        out[CHAIN] = 0
-        return
-    start = chain_start(chain)
-    write_row(out, ROLES, t.by_span[span_place(start, goal)].chain)
+    if may_have_chain(player, goal, missing) & (not ends_turn):
+        chain = best_chain(s, player, goal)
+        if chain != NO_CHAIN:
+            place = SPANS + span_place(chain_start(chain), goal)
+    write_row(out, ROLES, t.by_span[place].roles)
     out[CHAIN] = 1 + chain_hyperspeeds(chain)
-    source = source_of(player, start)
-    if source == PLAY_HAND + HYPERSPEED:
-        out[ROLES + HYPERSPEED] = NEXT
-    elif source >= PLAY_LANE:
-        out[LANE_NEXT + source - PLAY_LANE] = 1
+    if chain != NO_CHAIN:
+        source = source_of(player, chain_start(chain))
+        if source == PLAY_HAND + HYPERSPEED:
+            out[ROLES + HYPERSPEED] = NEXT
+        elif source >= PLAY_LANE:
+            out[LANE_NEXT + source - PLAY_LANE] = 1
 
 
 @leaf
@@ -274,16 +271,10 @@ def _write_quests_missing(s, seat, out):
         out[QUEST_MISSING + row] = 0
     other = seat
     for row in range(n):
-        out[QUEST_MISSING + row] = _cards_missing(s, int(s.player[other].quest_top))
+        out[QUEST_MISSING + row] = s.missing_by_field[s.player[other].quest_top]
         other += 1
         if other == n:
             other = 0
-
-
-@leaf
-def _cards_missing(s, field):
-    """Cards that the nearest ladder lacks before a card can be played; 0 for no card."""
-    return int(s.missing[field - 1]) if field > 0 else 0
 
 
 # ---------------------------------------------------------------- resample

@@ -106,8 +106,9 @@ STATE = overlay(
         ("discard", "i1", (NUM_TYPES,)),  # cards of each type in the discard
         ("on_ladders", "i1", (NUM_TYPES,)),  # cards of each type on ladders
         # what ladders wait for, as in the observation; both 0 for hyperspeed cards
-        ("waiting", "i1", (NUM_TYPES,)),  # ladders of height v; 0 for value 0, which any free slot takes
+        ("no_card", "i1"),  # always 0: what no card lacks
         ("missing", "i1", (NUM_TYPES,)),  # cards that the nearest ladder lacks before value v can be played
+        ("waiting", "i1", (NUM_TYPES,)),  # ladders of height v; 0 for value 0, which any free slot takes
         ("unseen", "i1", (NUM_TYPES,)),  # cards of each type in deck, hands and covered quest cards
         # engine
         ("seat", "i1"),  # the active player
@@ -132,7 +133,8 @@ STATE = overlay(
     ],
     globals_row=("<i2", 17),
     piles_row=("i1", 2 * NUM_TYPES, "discard"),
-    needs_row=("i1", 2 * NUM_TYPES, "waiting"),
+    needs_row=("i1", 2 * NUM_TYPES, "missing"),
+    missing_by_field=("i1", 1 + NUM_TYPES, "no_card"),
     unseen_row=("i1", COLUMN, "unseen"),
 )
 

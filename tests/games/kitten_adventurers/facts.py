@@ -28,6 +28,7 @@ HIDDEN = {
     "shaping": "what training is paid besides; the game knows nothing of it",
     "player.plays": "counted for the infos; nothing depends on it",
     "active_distance": "a place in the observation; always 0 in the state",
+    "no_card": "a place in the row of `missing`; always 0",
     "buried_from": "where the cards of a seat begin in `buried`: it follows from the depths of the lanes",
 }
 
