@@ -31,6 +31,12 @@ def write_difference_portable(out: Any, place: Any, row: Any, minus: Any) -> Non
         out[place + i] = row[i] - minus[i]
 
 
+def write_largest_portable(out: Any, place: Any, one: Any, two: Any, three: Any, four: Any) -> None:
+    """``out[place + i]`` = the largest of the i-th items of four rows, for the whole rows."""
+    for i in range(one.size):
+        out[place + i] = max(one[i], two[i], three[i], four[i])
+
+
 def expand_bits_portable(out: Any, place: Any, bits: Any, count: int) -> None:
     """``out[place + i] = bit i of bits`` for ``count`` (a constant, at most 64) bits."""
     for i in range(count):
@@ -87,7 +93,7 @@ def _check_rows(out: Any, *rows: Any) -> None:
 
 
 if not JIT_ENABLED:
-    write_row, write_difference = write_row_portable, write_difference_portable
+    write_row, write_difference, write_largest = write_row_portable, write_difference_portable, write_largest_portable
     expand_bits, pack_bits = expand_bits_portable, pack_bits_portable
 else:
 
@@ -121,6 +127,25 @@ else:
             return context.get_dummy_value()
 
         return types.void(out, types.intp, row, minus), codegen
+
+    @intrinsic
+    def write_largest(typingctx, out, place, one, two, three, four):  # type: ignore[no-untyped-def]
+        rows = (one, two, three, four)
+        _check_rows(out, *rows)
+        if any((row.shape, row.dtype) != (one.shape, one.dtype) for row in rows):
+            raise TypeError(f"rows differ: {rows}")
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            out_value, place_value, *values = args
+            for start, lanes in _chunks(one.shape[0]):
+                vectors = [_load(context, builder, one, value, start, lanes) for value in values]
+                largest = vectors[0]
+                for vector in vectors[1:]:
+                    largest = builder.select(builder.icmp_signed(">", vector, largest), vector, largest)
+                _store(context, builder, out, out_value, place_value, start, largest)
+            return context.get_dummy_value()
+
+        return types.void(out, types.intp, one, two, three, four), codegen
 
     @intrinsic(prefer_literal=True)
     def expand_bits(typingctx, out, place, bits, count):  # type: ignore[no-untyped-def]

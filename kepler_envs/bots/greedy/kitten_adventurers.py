@@ -24,10 +24,10 @@ from kepler_envs.games.kitten_adventurers.actions import (
     PLAY_QUEST,
     TO_LANE,
 )
+from kepler_envs.games.kitten_adventurers.chains import NO_CHAIN, best_chain, chain_start, source_of
 from kepler_envs.games.kitten_adventurers.state import HYPERSPEED, LADDER_LENGTH, NUM_LANES, NUM_TYPES, Node
 
 VALUE, LANE = int(Node.VALUE), int(Node.LANE)
-NO_CHAIN = -1
 NEVER = -1_000_000
 
 # How bad or good it is to end the turn with a card; only differences matter.
@@ -53,9 +53,9 @@ def policy(s, t, mask, count, generator):
     quest = int(player.quest_top) - 1
     if quest == HYPERSPEED or _fits(s, quest):
         return PLAY_QUEST
-    start = _best_chain(s, player, quest)
-    if start != NO_CHAIN:
-        return _source(player, 0, 0, start)
+    chain = best_chain(s, player, quest)
+    if chain != NO_CHAIN:
+        return source_of(player, chain_start(chain))
     for value in range(LADDER_LENGTH):
         if _fits(s, value) and player.hand[value] > 0:
             return PLAY_HAND + value
@@ -74,79 +74,13 @@ def _fits(s, value):
     return int(s.fits) >> value & 1 == 1
 
 
-# ---------------------------------------------------------------- chains
-
-
-@helper
-def _best_chain(s, player, quest):
-    """The height of the ladder that the seat's own cards raise to its quest card with the fewest hyperspeeds, or NO_CHAIN."""
-    best, fewest = NO_CHAIN, NUM_TYPES
-    for below in range(1, quest + 1):
-        if _fits(s, quest - below):
-            hyperspeeds = _chain_cost(player, quest - below, quest)
-            if hyperspeeds < fewest:
-                best, fewest = quest - below, hyperspeeds
-    return best
-
-
-@helper
-def _chain_cost(player, start, quest):
-    """Hyperspeeds needed for all values ``start .. quest - 1``; NUM_TYPES if the seat lacks cards."""
-    taken = 0  # cards taken from each lane, two bits a lane
-    from_hand = 0  # hyperspeeds taken from the hand
-    total = 0
-    for value in range(start, quest):
-        source = _source(player, taken, from_hand, value)
-        if source == PASS:
-            return NUM_TYPES
-        if source >= PLAY_LANE:
-            lane = source - PLAY_LANE
-            total += _lane_card(player, lane, taken) == HYPERSPEED
-            taken += 1 << 2 * lane
-        elif source == PLAY_HAND + HYPERSPEED:
-            total += 1
-            from_hand += 1
-    return total
-
-
-@helper
-def _source(player, taken, from_hand, value):
-    """The id that plays a card for ``value``: itself from hand or lane, a hyperspeed from lane or hand; else PASS."""
-    if player.hand[value] > 0:
-        return PLAY_HAND + value
-    wild = PASS
-    for lane in range(NUM_LANES):
-        card = _lane_card(player, lane, taken)
-        if card == value:
-            return PLAY_LANE + lane
-        if card == HYPERSPEED:
-            wild = PLAY_LANE + lane
-    if wild == PASS and player.hand[HYPERSPEED] > from_hand:
-        wild = PLAY_HAND + HYPERSPEED
-    return wild
-
-
-@leaf
-def _lane_card(player, lane, taken):
-    """The card on top of a lane when ``taken`` cards are gone; -1 for none, and below the third."""
-    stack = player.lane[lane]
-    gone = taken >> 2 * lane & 3
-    if gone == 0:
-        return int(stack.top) - 1
-    if gone == 1:
-        return int(stack.second) - 1
-    if gone == 2:
-        return int(stack.third) - 1
-    return -1
-
-
 @leaf
 def _value_for_hyperspeed(s, player):
     """The next value of the chain; for a hyperspeed on the quest pile the highest that the hand does not hold itself."""
     if s.pending_source - 1 != PLAY_QUEST:
-        start = _best_chain(s, player, int(player.quest_top) - 1)
-        if start != NO_CHAIN:
-            return start
+        chain = best_chain(s, player, int(player.quest_top) - 1)
+        if chain != NO_CHAIN:
+            return chain_start(chain)
     highest = 0
     for value in range(LADDER_LENGTH):
         if _fits(s, value) and player.hand[value] == 0:
@@ -160,7 +94,7 @@ def _value_for_hyperspeed(s, player):
 @leaf
 def _card_to_end_with(s, player, quest):
     """The card of the hand that is missed least, the room in the lanes considered."""
-    nearest = quest - _cards_missing(s, quest)
+    nearest = quest - int(s.missing[quest])
     best, best_worth = 0, NEVER
     for card in range(NUM_TYPES):
         if player.hand[card] == 0:
@@ -175,15 +109,6 @@ def _card_to_end_with(s, player, quest):
         if worth > best_worth:
             best, best_worth = card, worth
     return best
-
-
-@leaf
-def _cards_missing(s, value):
-    """Cards that must be played before ``value`` fits, onto the ladder that is nearest to it."""
-    missing = 0
-    while not _fits(s, value - missing):
-        missing += 1
-    return missing
 
 
 @helper

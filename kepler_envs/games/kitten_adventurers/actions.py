@@ -1,10 +1,10 @@
-"""The 51 action ids."""
+"""The 51 action ids. A value is the card type that has it: both are rows of ``cards``."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from kepler_envs.engine.actions import ActionSet, Block
+from kepler_envs.engine.actions import ActionSet, Block, axes
 from kepler_envs.games.kitten_adventurers.components import type_names
 from kepler_envs.games.kitten_adventurers.state import LADDER_LENGTH, NUM_LANES, NUM_TYPES
 
@@ -24,13 +24,18 @@ def make_actions(tables: Any) -> ActionSet:
     lanes = tuple(str(lane + 1) for lane in range(NUM_LANES))
     return ActionSet(
         [
-            Block("PLAY_HAND", PLAY_HAND, NUM_TYPES, "play {} from the hand", "card type", cards),
-            Block("PLAY_QUEST", PLAY_QUEST, 1, "play the open quest card"),
-            Block("PLAY_LANE", PLAY_LANE, NUM_LANES, "play the top card of lane {}", "lane", lanes),
-            Block("END_WITH", END_WITH, NUM_TYPES, "end the turn with {}", "card type", cards),
+            Block("PLAY_HAND", PLAY_HAND, NUM_TYPES, "play {} from the hand", cards,
+                  axes(("card type", "cards", NUM_TYPES))),
+            Block("PLAY_QUEST", PLAY_QUEST, 1, "play the open quest card",
+                  axes=axes(("own quest card", "players", 1))),
+            Block("PLAY_LANE", PLAY_LANE, NUM_LANES, "play the top card of lane {}", lanes,
+                  axes(("lane", "lanes", NUM_LANES))),
+            Block("END_WITH", END_WITH, NUM_TYPES, "end the turn with {}", cards,
+                  axes(("card type", "cards", NUM_TYPES))),
             Block("PASS", PASS, 1, "pass with an empty hand"),
-            Block("AS_VALUE", AS_VALUE, LADDER_LENGTH, "use the hyperspeed card as {}", "value",
-                  tuple(str(value) for value in range(LADDER_LENGTH))),
-            Block("TO_LANE", TO_LANE, NUM_LANES, "place it in lane {}", "lane", lanes),
+            Block("AS_VALUE", AS_VALUE, LADDER_LENGTH, "use the hyperspeed card as {}",
+                  tuple(str(value) for value in range(LADDER_LENGTH)), axes(("value", "cards", LADDER_LENGTH))),
+            Block("TO_LANE", TO_LANE, NUM_LANES, "place it in lane {}", lanes,
+                  axes(("lane", "lanes", NUM_LANES))),
         ]
     )  # fmt: skip

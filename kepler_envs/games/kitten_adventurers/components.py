@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine.components import ComponentFile, load_tables, names
+from kepler_envs.engine.kernel import leaf
 from kepler_envs.games.kitten_adventurers.state import (
+    COLUMN,
     HYPERSPEED,
+    LADDER_LENGTH,
     MAX_CARDS,
     MAX_LADDERS,
     MAX_PLAYERS,
@@ -21,6 +24,21 @@ from kepler_envs.games.kitten_adventurers.state import (
 DEFAULT_FILE = Path(__file__).with_name("components.toml")
 NAME_BYTES = 32
 
+BY_QUEST = np.dtype([("below", "i1", (COLUMN,))])  # how far each type lies below a quest card; 0 not below, or wild
+BY_TOP = np.dtype([("room", "i1", (COLUMN,))])  # how well each type lies on the top card of a lane
+BY_SPAN = np.dtype([("roles", "i1", (COLUMN,))])  # what types from one value up to another are for
+
+STEP, ON_CHAIN, NEXT = 1, 2, 3
+"""Of ``roles``: a value towards the quest card; one of the values of a chain; the first of these."""
+
+SPANS = (NUM_TYPES + 1) ** 2
+NOBODY = COLUMN - 1
+"""Where ``room`` is -1: for no card."""
+
+ON_NEXT, IN_EMPTY, ON_LOWER, ON_WILD = 14, 13, 7, 0
+"""Of ``room``, best first: on its own or the next higher value, in an empty lane, on a lower card, on a hyperspeed card. On
+a card that is 2 to 12 values higher it is in between (see :func:`room_on`)."""
+
 TABLES = np.dtype(
     [
         ("cards_total", "<i2"),  # cards in the game
@@ -29,6 +47,9 @@ TABLES = np.dtype(
         ("quest_size", "i1", (MAX_PLAYERS + 1,)),  # by number of players; 0: cannot be played
         ("hand_size", "i1", (MAX_PLAYERS + 1,)),
         ("quest_size_later", "i1", (MAX_PLAYERS + 1,)),  # the later edition's quest piles
+        ("by_quest", BY_QUEST, (NUM_TYPES + 1,)),  # by card field
+        ("by_top", BY_TOP, (NUM_TYPES + 1,)),  # by card field
+        ("by_span", BY_SPAN, (2 * SPANS,)),  # by span_place: steps, and SPANS later chains
         ("type_name", "u1", (NUM_TYPES, NAME_BYTES)),  # UTF-8, padded with zeros; only for texts and pictures
     ],
     align=True,
@@ -37,7 +58,9 @@ TABLES = np.dtype(
 
 def load_components(path: Path | None) -> np.ndarray:
     """The tables of a component file, or of the game's own where there is none: see :func:`load_tables`."""
-    return load_tables(path or DEFAULT_FILE, "kitten_adventurers", TABLES, (_read_card_types, _read_setup))
+    return load_tables(
+        path or DEFAULT_FILE, "kitten_adventurers", TABLES, (_read_card_types, _read_setup, _fill_relations)
+    )
 
 
 def _read_card_types(file: ComponentFile, tables: Any) -> None:
@@ -91,6 +114,42 @@ def _read_setup(file: ComponentFile, tables: Any) -> None:
         tables["quest_size_later"][players] = row["quest_later_edition"]
     if not rows:
         raise file.error("setup", "no row; at least one number of players is needed")
+
+
+def _fill_relations(file: ComponentFile, tables: Any) -> None:
+    """What holds between two card types, looked up instead of worked out; the same in all files."""
+    for one in range(-1, NUM_TYPES):
+        for card in range(NUM_TYPES):
+            below = one - card if card < one < HYPERSPEED else 0
+            tables["by_quest"]["below"][one + 1, card] = below
+            tables["by_top"]["room"][one + 1, card] = room_on(one, card)
+        tables["by_top"]["room"][one + 1, NOBODY] = -1
+    for start in range(LADDER_LENGTH):
+        for goal in range(start + 1, LADDER_LENGTH):
+            steps, chain = (tables["by_span"]["roles"][span_place(start, goal) + more] for more in (0, SPANS))
+            steps[start:goal] = STEP
+            chain[start:goal] = ON_CHAIN
+            chain[start] = NEXT
+
+
+@leaf
+def span_place(start, goal):
+    """Where the span of the values ``start .. goal - 1`` stands; -1 is allowed for both."""
+    return (NUM_TYPES + 1) * (goal + 1) + start + 1
+
+
+def room_on(top: int, card: int) -> int:
+    """How well ``card`` lies on the card ``top`` of a lane (-1 for none), 0..14: the more plays it has to wait for, the worse."""
+    if top < 0:
+        return IN_EMPTY
+    if top == HYPERSPEED:
+        return ON_WILD
+    if top < card:
+        return ON_LOWER
+    step = top - card
+    if step <= 1:
+        return ON_NEXT
+    return ON_NEXT - step if step <= 6 else IN_EMPTY - step
 
 
 def type_names(tables: Any) -> tuple[str, ...]:

@@ -1,89 +1,168 @@
-"""What a seat sees, and redrawing what it cannot know."""
+"""What a seat sees, and redrawing what it cannot know.
+
+Tables are written column by column: a column of ``cards`` is a row of the state.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.engine.observation import CATEGORY, COUNT, FLAG, Layout, piece, table
+from kepler_envs.engine.observation import COUNT, FLAG, LABEL, NUMBER, Layout, piece, table
 from kepler_envs.engine.rng import below, fork
-from kepler_envs.engine.simd import write_difference, write_row
-from kepler_envs.games.kitten_adventurers.actions import END_WITH, PLAY_QUEST
+from kepler_envs.engine.simd import write_difference, write_largest, write_row
+from kepler_envs.games.kitten_adventurers.actions import END_WITH, PLAY_HAND, PLAY_LANE, PLAY_QUEST
+from kepler_envs.games.kitten_adventurers.chains import (
+    NO_CHAIN,
+    best_chain,
+    chain_hyperspeeds,
+    chain_start,
+    may_have_chain,
+    source_of,
+)
+from kepler_envs.games.kitten_adventurers.components import NEXT, NOBODY, ON_NEXT, SPANS, span_place
 from kepler_envs.games.kitten_adventurers.state import (
     HYPERSPEED,
     LADDER_LENGTH,
+    MAX_CARDS,
+    MAX_LADDERS,
     MAX_PLAYERS,
     MIN_PLAYERS,
     NUM_LANES,
     NUM_TYPES,
     PLAYER,
+    REWARD_MODES,
     STATE,
     Node,
 )
 
-GLOBALS_SIZE = STATE["globals_row"].shape[0]
-TABLE_SIZE = STATE["table_row"].shape[0]
 ROW_SIZE = PLAYER["public_row"].shape[0]
-TABLE_START = GLOBALS_SIZE
-HAND_START = TABLE_START + TABLE_SIZE
-PLAYERS_START = HAND_START + NUM_TYPES
-UNSEEN_START = PLAYERS_START + MAX_PLAYERS * ROW_SIZE
-ACTIVE_DISTANCE = (STATE.names or ()).index("active_distance")
+
+BURIED = MAX_PLAYERS * ROW_SIZE
+GLOBALS = BURIED + MAX_CARDS
+HAND = GLOBALS + STATE["globals_row"].shape[0]
+UNSEEN = HAND + NUM_TYPES
+PILES = UNSEEN + NUM_TYPES
+LANES = PILES + STATE["piles_row"].shape[0]
+WILD_AT = LANES + PLAYER["lanes_row"].shape[0]
+HEIGHTS = WILD_AT + MAX_LADDERS
+FACTS_SIZE = HEIGHTS + MAX_LADDERS
+
+NEEDS = FACTS_SIZE
+BELOW = NEEDS + STATE["needs_row"].shape[0]
+ROOM = BELOW + NUM_TYPES
+ROLES = ROOM + NUM_TYPES
+CHAIN = ROLES + NUM_TYPES
+LANE_NEXT = CHAIN + 3
+LANE_ROOM = LANE_NEXT + NUM_LANES
+QUEST_MISSING = LANE_ROOM + NUM_LANES
+
+ACTIVE_DISTANCE = GLOBALS + (STATE.names or ()).index("active_distance")
 """The one entry of the globals that differs between observers."""
 
+LANE = int(Node.LANE)
 MAX_LIMIT = 30_000  # of turns and plays, by option
+CARD_FIELD = "0 none, else 1 + type"
 
 
 def make_observation(tables: Any) -> Layout:
-    """The 352 entries; seats are relative, 0 is the observer, then clockwise."""
+    """Facts, then what follows from them; seats are relative, 0 is the observer, then clockwise."""
     cards = int(tables["cards_total"])
     copies = int(tables["card_count"].max())
     most_quests = max(35, int(tables["quest_size"].max()), int(tables["quest_size_later"].max()))
     most_hand = max(7, int(tables["hand_size"].max()))
-    bottoms = int(tables["card_count"][0] + tables["card_count"][HYPERSPEED])
-    field = "0 none, else 1 + type"
+    bottoms = int(tables["card_count"][0]) + int(tables["card_count"][HYPERSPEED])
+    last = LADDER_LENGTH - 1
+
+    def derived(name: str, rows: int, *fields: Any) -> list[Any]:
+        return [table(name, rows, [field], derived=True) for field in fields]
+
     return Layout(
         [
-            piece("phase", CATEGORY, max(Node), "node: 0 PLAY, 1 VALUE, 2 LANE, 3 OVER"),
-            piece("num_players", COUNT, MAX_PLAYERS, "players in the game", low=MIN_PLAYERS),
-            piece("hand_size", COUNT, most_hand, "cards a hand is refilled to", low=1),
-            piece("deck_count", COUNT, cards, "cards in the deck"),
-            piece("discard_count", COUNT, cards, "cards in the discard"),
-            piece("turns", COUNT, MAX_LIMIT, "turns ended", scale=600),
-            piece("plays", COUNT, MAX_LIMIT, "cards played on ladders", scale=1000),
-            piece("dead_turns", COUNT, MAX_PLAYERS, "passes without a play in a row"),
-            piece("pending_source", CATEGORY, END_WITH, "hyperspeed announced by: 0 none, else 1 + id of the play"),
-            piece("pending_card", CATEGORY, NUM_TYPES, f"card announced to end the turn: {field}"),
-            piece("active_seat", CATEGORY, MAX_PLAYERS - 1, "relative seat of the active player"),
-            piece("played_this_turn", COUNT, MAX_LIMIT, "cards played this turn", scale=24),
-            piece("ladders", COUNT, bottoms, "ladders of height 1..12", shape=LADDER_LENGTH - 1),
-            piece("discard", COUNT, copies, "cards of each type in the discard", shape=NUM_TYPES),
-            piece("on_ladders", COUNT, copies, "cards of each type on ladders", shape=NUM_TYPES),
-            piece("own_hand", COUNT, min(copies, most_hand), "cards of each type in the own hand", shape=NUM_TYPES),
-            table(
-                "players",
-                MAX_PLAYERS,
-                [
-                    piece("present", FLAG, 1, "1 for seats in the game"),
-                    piece("quest_count", COUNT, most_quests, "quest cards left"),
-                    piece("quest_top", CATEGORY, NUM_TYPES, f"open quest card: {field}"),
-                    piece("hand_count", COUNT, most_hand, "cards in hand"),
-                    *[
-                        part
-                        for lane in range(1, NUM_LANES + 1)
-                        for part in (
-                            piece(f"lane_{lane}_depth", COUNT, cards, f"cards in lane {lane}", scale=10),
-                            piece(f"lane_{lane}_top", CATEGORY, NUM_TYPES, f"top card of lane {lane}: {field}"),
-                            piece(f"lane_{lane}_second", CATEGORY, NUM_TYPES, "the card below"),
-                            piece(f"lane_{lane}_third", CATEGORY, NUM_TYPES, "the third card from the top"),
-                        )
-                    ],
-                    piece("lane_types", COUNT, copies, "cards of each type in all four lanes", shape=NUM_TYPES),
+            table("players", MAX_PLAYERS, [
+                piece("present", FLAG, 1, "1 for seats in the game"),
+                piece("quest_count", COUNT, most_quests, "quest cards left", scale=10),
+                piece("quest_top", LABEL, NUM_TYPES, f"open quest card: {CARD_FIELD}"),
+                piece("hand_count", COUNT, most_hand, "cards in hand"),
+                *[
+                    part
+                    for lane in range(1, NUM_LANES + 1)
+                    for part in (
+                        piece(f"lane_{lane}_depth", COUNT, cards, f"cards in lane {lane}", scale=10),
+                        piece(f"lane_{lane}_top", LABEL, NUM_TYPES, f"top card of lane {lane}: {CARD_FIELD}"),
+                        piece(f"lane_{lane}_second", LABEL, NUM_TYPES, "the card below"),
+                        piece(f"lane_{lane}_third", LABEL, NUM_TYPES, "the third card from the top"),
+                    )
                 ],
+            ]),
+            table("game", 1, [
+                piece("buried", NUMBER, NUM_TYPES,
+                      "lane cards below the third, seat by seat, lane by lane, from the top down; depths tell where a lane "
+                      f"begins: {CARD_FIELD}", shape=MAX_CARDS),
+            ]),
+            table("game", 1, [
+                piece("phase", LABEL, max(Node), "node: 0 PLAY, 1 VALUE, 2 LANE, 3 OVER"),
+                piece("num_players", NUMBER, MAX_PLAYERS, "players in the game", low=MIN_PLAYERS),
+                piece("hand_size", NUMBER, most_hand, "cards a hand is refilled to", low=1),
+                piece("quest_size", NUMBER, most_quests, "cards dealt to each quest pile", low=1, scale=10),
+                piece("max_turns", NUMBER, MAX_LIMIT, "turns until the game is cut off", scale=600),
+                piece("max_plays", NUMBER, MAX_LIMIT, "cards on ladders until the game is cut off", scale=1000),
+                piece("reward_mode", LABEL, len(REWARD_MODES) - 1,
+                      "what is paid: " + ", ".join(f"{number} {mode}" for number, mode in enumerate(REWARD_MODES))),
+                piece("deck_count", COUNT, cards, "cards in the deck", scale=50),
+                piece("discard_count", COUNT, cards, "cards in the discard", scale=50),
+                piece("turns", NUMBER, MAX_LIMIT, "turns ended", scale=100),
+                piece("plays", NUMBER, MAX_LIMIT, "cards played on ladders", scale=100),
+                piece("dead_turns", COUNT, MAX_PLAYERS, "passes without a play in a row"),
+                piece("pending_source", LABEL, END_WITH, "hyperspeed announced by: 0 none, else 1 + id of the play"),
+                piece("pending_card", LABEL, NUM_TYPES, f"card announced to end the turn: {CARD_FIELD}"),
+                piece("active_seat", LABEL, MAX_PLAYERS - 1, "relative seat of the active player"),
+                piece("played_this_turn", COUNT, MAX_LIMIT, "cards played this turn", scale=10),
+                piece("quests_this_turn", COUNT, most_quests, "own quest cards the active player played this turn", scale=3),
+            ]),
+            *[table("cards", NUM_TYPES, [field]) for field in (
+                piece("hand", COUNT, min(copies, most_hand), "in the own hand", scale=2),
+                piece("unseen", COUNT, copies, "seen nowhere by the observer"),
+                piece("discard", COUNT, copies, "in the discard"),
+                piece("on_ladders", COUNT, copies, "on ladders"),
+            )],
+            table("lanes", NUM_LANES, [
+                piece("depth", COUNT, cards, "cards in this own lane", scale=10),
+                piece("top", LABEL, NUM_TYPES, f"top card: {CARD_FIELD}"),
+                piece("second", LABEL, NUM_TYPES, "the card below"),
+                piece("third", LABEL, NUM_TYPES, "the third card from the top"),
+            ]),
+            *[table("ladders", MAX_LADDERS, [field]) for field in (
+                piece("wild_at", NUMBER, (1 << last) - 1, "bit v is set: its card of value v is a hyperspeed card"),
+                piece("height", COUNT, last, "cards on the ladder, 0 for a free slot; of equal ladders the first row grows"),
+            )],
+            *derived("cards", NUM_TYPES,
+                piece("missing", LABEL, last, "cards that the nearest ladder lacks before it can be played"),
+                piece("waiting", COUNT, bottoms, "ladders that it is the next value of", scale=2),
+                piece("below", LABEL, last, "how far it is below the own quest card; 0 not below"),
+                piece("room", LABEL, ON_NEXT,
+                      "how well it lies in the best own lane: 14 on the same or next value, 13 in an empty one, 12..8 and 6..1 on "
+                      "a card that is 2..6 and 7..12 higher, 7 on a lower card, 0 on a hyperspeed card"),
+                piece("chain", LABEL, NEXT,
+                      "1 it raises the ladder nearest to the own quest card towards it; 2 its value is on the chain; 3 it is the "
+                      "chain's next value, or the hyperspeed card of the hand for that"),
             ),
-            piece("unseen", COUNT, copies, "cards of each type the observer sees nowhere", shape=NUM_TYPES),
+            table("game", 1, [
+                piece("chain", LABEL, LADDER_LENGTH,
+                      "whether own cards make a ladder ready for the own quest card: 0 no, or not needed, else 1 + the fewest "
+                      "hyperspeed cards for it"),
+                piece("turns_left", NUMBER, MAX_LIMIT, "turns until the game is cut off", scale=600),
+                piece("plays_left", NUMBER, MAX_LIMIT, "plays until the game is cut off", scale=1000),
+            ], derived=True),
+            *derived("lanes", NUM_LANES,
+                piece("next", FLAG, 1, "whether its top card is the chain's next"),
+                piece("room", LABEL, ON_NEXT + 1, "how well the announced card lies here: 0 none is announced, else 1 + room"),
+            ),
+            *derived("players", MAX_PLAYERS,
+                piece("missing", LABEL, last, "cards that the nearest ladder lacks before the open quest card can be played"),
+            ),
         ]
-    )
+    )  # fmt: skip
 
 
 # ---------------------------------------------------------------- observe
@@ -92,24 +171,110 @@ def make_observation(tables: Any) -> Layout:
 @leaf
 def observe(s, t, seat, out):
     """Write the observation of ``seat``: rows of the state, with the seats turned to the observer."""
+    _write_facts(s, seat, out)
+    if out.size > FACTS_SIZE:
+        _write_derived(s, t, seat, out)
+
+
+@leaf
+def _write_facts(s, seat, out):
     n = int(s.num_players)
-    own_hand = s.player[seat].hand
-    write_row(out, 0, s.globals_row)
-    distance = int(s.seat) - seat
-    out[ACTIVE_DISTANCE] = distance if distance >= 0 else distance + n
-    write_row(out, TABLE_START, s.table_row)
-    write_row(out, HAND_START, own_hand)
+    own = s.player[seat]
+    _write_buried(s, seat, out)
     other = seat
-    place = PLAYERS_START
+    place = 0
     for _ in range(n):
         write_row(out, place, s.player[other].public_row)
         place += ROW_SIZE
         other += 1
         if other == n:
             other = 0
-    for i in range(place, UNSEEN_START):
+    for i in range(place, BURIED):
         out[i] = 0
-    write_difference(out, UNSEEN_START, s.unseen, own_hand)
+    write_row(out, GLOBALS, s.globals_row)
+    distance = int(s.seat) - seat
+    out[ACTIVE_DISTANCE] = distance if distance >= 0 else distance + n
+    write_row(out, HAND, own.hand_row)
+    write_difference(out, UNSEEN, s.unseen_row, own.hand_row)
+    write_row(out, PILES, s.piles_row)
+    write_row(out, LANES, own.lanes_row)
+    write_row(out, WILD_AT, s.wild_at)
+    write_row(out, HEIGHTS, s.ladder_height)
+
+
+@leaf
+def _write_buried(s, seat, out):
+    """The buried cards of all seats, from ``seat`` on: the row is written whole, twice, so that its two parts change places.
+
+    What that leaves before and behind their place is written over by the other facts, which take up as much room on either side.
+    """
+    first = int(s.buried_from[seat])
+    count = int(s.buried_from[MAX_PLAYERS])
+    write_row(out, BURIED - first, s.buried)
+    write_row(out, BURIED + count - first, s.buried)
+    for i in range(MAX_CARDS):
+        out[BURIED + count + i] = 0
+
+
+@leaf
+def _write_derived(s, t, seat, out):
+    player = s.player[seat]
+    field = int(player.quest_top)
+    write_row(out, NEEDS, s.needs_row)
+    write_row(out, BELOW, t.by_quest[field].below)
+    write_largest(
+        out,
+        ROOM,
+        t.by_top[player.lane[0].top].room,
+        t.by_top[player.lane[1].top].room,
+        t.by_top[player.lane[2].top].room,
+        t.by_top[player.lane[3].top].room,
+    )
+    _write_chain(s, t, seat, field, out)
+    out[CHAIN + 1] = s.max_turns - s.turns
+    out[CHAIN + 2] = s.max_plays - s.plays
+    announced = int(s.pending_card) - 1 & NOBODY
+    for lane in range(NUM_LANES):
+        out[LANE_ROOM + lane] = 1 + t.by_top[player.lane[lane].top].room[announced]
+    _write_quests_missing(s, seat, out)
+
+
+@leaf
+def _write_chain(s, t, seat, field, out):
+    """What cards and lanes are for on the way to the own quest card."""
+    player = s.player[seat]
+    goal = field - 1
+    missing = int(s.missing_by_field[field])
+    chain = NO_CHAIN
+    place = span_place(goal - missing, goal)
+    ends_turn = (s.node == LANE) & (seat == s.seat)
+    for lane in range(NUM_LANES):
+        out[LANE_NEXT + lane] = 0
+    if may_have_chain(player, goal, missing) & (not ends_turn):
+        chain = best_chain(s, player, goal)
+        if chain != NO_CHAIN:
+            place = SPANS + span_place(chain_start(chain), goal)
+    write_row(out, ROLES, t.by_span[place].roles)
+    out[CHAIN] = 1 + chain_hyperspeeds(chain)
+    if chain != NO_CHAIN:
+        source = source_of(player, chain_start(chain))
+        if source == PLAY_HAND + HYPERSPEED:
+            out[ROLES + HYPERSPEED] = NEXT
+        elif source >= PLAY_LANE:
+            out[LANE_NEXT + source - PLAY_LANE] = 1
+
+
+@leaf
+def _write_quests_missing(s, seat, out):
+    n = int(s.num_players)
+    for row in range(MAX_PLAYERS):
+        out[QUEST_MISSING + row] = 0
+    other = seat
+    for row in range(n):
+        out[QUEST_MISSING + row] = s.missing_by_field[s.player[other].quest_top]
+        other += 1
+        if other == n:
+            other = 0
 
 
 # ---------------------------------------------------------------- resample

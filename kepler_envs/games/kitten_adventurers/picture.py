@@ -16,9 +16,9 @@ from kepler_envs.games.kitten_adventurers.actions import END_WITH, PLAY_LANE, PL
 from kepler_envs.games.kitten_adventurers.components import type_names
 from kepler_envs.games.kitten_adventurers.state import (
     HYPERSPEED,
-    LADDER_LENGTH,
     NUM_LANES,
     NUM_TYPES,
+    SHOWN,
     WORMHOLE,
     EndReason,
     Node,
@@ -134,11 +134,9 @@ def _lane_name(lane: int) -> str:
 
 
 def _ladders(state: Any) -> Iterator[LadderView]:
-    slots_at, wild_at = state["slots_at"], state["wild_at"]
-    for slot in range(len(wild_at)):
-        for height in range(1, LADDER_LENGTH):
-            if int(slots_at[height]) >> slot & 1:
-                yield LadderView(slot, tuple(bool(int(wild_at[slot]) >> value & 1) for value in range(height)))
+    for slot, (height, wild) in enumerate(zip(state["ladder_height"], state["wild_at"], strict=True)):
+        if height:
+            yield LadderView(slot, tuple(bool(int(wild) >> value & 1) for value in range(height)))
 
 
 def _player(state: Any, player: int, seat: int | None) -> PlayerView:
@@ -154,7 +152,7 @@ def _player(state: Any, player: int, seat: int | None) -> PlayerView:
         quest_top=int(row["quest_top"]) - 1 if row["quest_top"] else None,
         quest_covered=_covered_quest_cards(state, player) if seat is None else (),
         hand=_open_hand(row) if seat in (None, player) else _closed_hand(state, row, announced),
-        lanes=tuple(tuple(_lane(state, row, lane)) for lane in range(NUM_LANES)),
+        lanes=tuple(tuple(_lane(state, player, lane)) for lane in range(NUM_LANES)),
         announced=announced,
     )
 
@@ -175,15 +173,16 @@ def _closed_hand(state: Any, row: Any, announced: str) -> tuple[Card, ...]:
     return (_announced_card(state), *backs[1:]) if announced == "hand" else backs
 
 
-def _lane(state: Any, row: Any, lane: int) -> Iterator[int]:
-    """The cards of a lane, top first: three in the lane's record, the rest linked in the pool."""
+def _lane(state: Any, player: int, lane: int) -> Iterator[int]:
+    """The cards of a lane, top first: three in the lane's record, the rest among the buried ones."""
+    record = state["player"][player]["lane"]
     for field in ("top", "second", "third"):
-        if row["lane"][lane][field]:
-            yield int(row["lane"][lane][field]) - 1
-    node = int(row["lane_rest"][lane])
-    while node:
-        yield int(state["pool_type"][node - 1])
-        node = int(state["pool_below"][node - 1])
+        if record[lane][field]:
+            yield int(record[lane][field]) - 1
+    buried = [max(0, int(depth) - SHOWN) for depth in record["depth"]]
+    first = int(state["buried_from"][player]) + sum(buried[:lane])
+    for field in state["buried"][first : first + buried[lane]]:
+        yield int(field) - 1
 
 
 # ---------------------------------------------------------------- text

@@ -120,7 +120,7 @@ def _play(s, seat, source, card, value):
     elif source == PLAY_QUEST:
         remove_from_quest_pile(s, seat)
     else:
-        remove_from_lane(s, player, source - PLAY_LANE, card)
+        remove_from_lane(s, seat, source - PLAY_LANE)
     s.node = PLAY
     s.pending_source = 0
     s.played_this_turn += 1
@@ -145,18 +145,32 @@ def _put_on_ladder(s, card, value):
     height = value + 1
     s.slots_at[value] = ladders
     if value > 0:
-        s.ladders_of_height[value - 1] -= 1
+        s.waiting[value] -= 1
         if ladders == 0:
             s.fits = int(s.fits) & ~(1 << value)
+            s.missing[value] = s.missing[value - 1] + 1
     if card == HYPERSPEED:
         s.wild_at[slot] = int(s.wild_at[slot]) | 1 << value
     s.on_ladders[card] += 1
     if height == LADDER_LENGTH:
         _complete_ladder(s, slot)
     else:
+        s.ladder_height[slot] = height
         s.slots_at[height] = int(s.slots_at[height]) | 1 << slot
-        s.ladders_of_height[height - 1] += 1
-        s.fits = int(s.fits) | 1 << height
+        s.waiting[height] += 1
+        _make_fit(s, height)
+
+
+@leaf
+def _make_fit(s, value):
+    """A ladder waits for ``value``; the higher values up to the next ladder are nearer to it now."""
+    fits = int(s.fits)
+    s.fits = fits | 1 << value
+    lacking = 0
+    while value < LADDER_LENGTH and fits >> value & 1 == 0:
+        s.missing[value] = lacking
+        lacking += 1
+        value += 1
 
 
 @leaf
@@ -172,6 +186,7 @@ def _complete_ladder(s, slot):
     s.on_ladders[HYPERSPEED] -= wilds
     s.discard_count += LADDER_LENGTH
     s.wild_at[slot] = 0
+    s.ladder_height[slot] = 0
     s.slots_at[0] = int(s.slots_at[0]) | 1 << slot
 
 
@@ -180,11 +195,10 @@ def _complete_ladder(s, slot):
 
 @leaf
 def _end_turn_in_lane(s, seat, lane):
-    player = s.player[seat]
     card = int(s.pending_card) - 1
     s.pending_card = 0
-    remove_from_hand(s, player, card)
-    put_on_lane(s, player, lane, card)
+    remove_from_hand(s, s.player[seat], card)
+    put_on_lane(s, seat, lane, card)
     _end_turn(s, 0)
 
 

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from kepler_envs.engine.bits import bit, lowest
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below
-from kepler_envs.games.kitten_adventurers.state import LANES_FOURTH, NUM_TYPES
-
-FULL_WORD = np.uint64(0xFFFFFFFFFFFFFFFF)
-
+from kepler_envs.games.kitten_adventurers.state import MAX_PLAYERS, NUM_TYPES, SHOWN
 
 # ---------------------------------------------------------------- deck
 
@@ -105,43 +99,63 @@ def remove_from_hand(s, player, card):
 
 
 @leaf
-def put_on_lane(s, player, lane, card):
+def put_on_lane(s, seat, lane, card):
+    player = s.player[seat]
     stack = player.lane[lane]
-    if stack.depth >= LANES_FOURTH:
-        node = _free_pool_node(s)
-        s.pool_type[node] = stack.third - 1
-        s.pool_below[node] = player.lane_rest[lane]
-        player.lane_rest[lane] = node + 1
+    if stack.depth >= SHOWN:
+        _bury(s, seat, _buried_place(s, seat, lane), int(stack.third))
     stack.third = stack.second
     stack.second = stack.top
     stack.top = card + 1
     stack.depth += 1
-    player.lane_types[card] += 1
+    _note_shown(player, lane)
 
 
 @leaf
-def _free_pool_node(s):
-    """Take the lowest free node, so that the pool stays dense."""
-    word = 0
-    while s.pool_used[word] == FULL_WORD:
-        word += 1
-    place = lowest(~s.pool_used[word])
-    s.pool_used[word] |= bit(place)
-    return 64 * word + place
-
-
-@leaf
-def remove_from_lane(s, player, lane, card):
+def remove_from_lane(s, seat, lane):
+    player = s.player[seat]
     stack = player.lane[lane]
-    player.lane_types[card] -= 1
     stack.top = stack.second
     stack.second = stack.third
     stack.third = 0
-    if stack.depth > LANES_FOURTH:
-        node = int(player.lane_rest[lane]) - 1
-        stack.third = s.pool_type[node] + 1
-        player.lane_rest[lane] = s.pool_below[node]
-        s.pool_type[node] = 0
-        s.pool_below[node] = 0
-        s.pool_used[node >> 6] &= ~bit(node & 63)
+    if stack.depth > SHOWN:
+        stack.third = _dig_up(s, seat, _buried_place(s, seat, lane))
     stack.depth -= 1
+    _note_shown(player, lane)
+
+
+@leaf
+def _note_shown(player, lane):
+    stack = player.lane[lane]
+    player.lane_set[lane] = (1 << int(stack.top) | 1 << int(stack.second) | 1 << int(stack.third)) >> 1
+
+
+@leaf
+def _buried_place(s, seat, lane):
+    """Where the buried cards of a lane begin: behind those of other seats and lanes."""
+    place = int(s.buried_from[seat])
+    for other in range(lane):
+        place += max(int(s.player[seat].lane[other].depth) - SHOWN, 0)
+    return place
+
+
+@helper
+def _bury(s, seat, place, field):
+    count = int(s.buried_from[MAX_PLAYERS])
+    for i in range(count, place, -1):
+        s.buried[i] = s.buried[i - 1]
+    s.buried[place] = field
+    for other in range(seat + 1, MAX_PLAYERS + 1):
+        s.buried_from[other] += 1
+
+
+@helper
+def _dig_up(s, seat, place):
+    field = int(s.buried[place])
+    last = int(s.buried_from[MAX_PLAYERS]) - 1
+    for i in range(place, last):
+        s.buried[i] = s.buried[i + 1]
+    s.buried[last] = 0
+    for other in range(seat + 1, MAX_PLAYERS + 1):
+        s.buried_from[other] -= 1
+    return field

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below
 from kepler_envs.games.kitten_adventurers.rules_cards import open_quest_card, refill, take_from_deck
-from kepler_envs.games.kitten_adventurers.state import MAX_LADDERS, NUM_TYPES, RANDOM_FIRST_PLAYER
+from kepler_envs.games.kitten_adventurers.state import LADDER_LENGTH, MAX_LADDERS, NUM_TYPES, RANDOM_FIRST_PLAYER
 
 ALL_SLOTS = (1 << MAX_LADDERS) - 1
 
@@ -21,6 +21,8 @@ def setup(s, t, o):
     s.max_plays = o.max_plays
     s.shaping = o.shaping
     s.fits = 1
+    for value in range(LADDER_LENGTH):
+        s.missing[value] = value
     s.slots_at[0] = ALL_SLOTS
     s.deck_count = t.cards_total
     for i in range(t.deck.size):

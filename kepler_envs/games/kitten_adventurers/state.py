@@ -3,7 +3,7 @@
 Card types: 0 wormhole, 1-11 planets of that class, 12 final frontier, 13 hyperspeed (wild). Which of several
 equal cards is meant never matters, so cards are kept as types. A *card field* is ``type + 1``, 0 = none.
 
-What every seat may see lies in rows (``globals_row``, ``table_row``, ``PLAYER.public_row``) that share their bytes with the
+What every seat may see lies in rows (``globals_row``, ``piles_row``, ``PLAYER.public_row``, ...) that share their bytes with the
 named fields beside them, in the order of the observation: rules write names, the observation copies rows.
 """
 
@@ -22,10 +22,12 @@ NUM_TYPES = 14
 WORMHOLE, FINAL_FRONTIER, HYPERSPEED = 0, 12, 13
 LADDER_LENGTH = 13  # values 0..12
 NUM_LANES = 4
-LANES_FOURTH = 3  # lane cards below the third lie in the pool
+SHOWN = 3  # lane cards that have a field of their own; those below are buried
 MAX_CARDS = 120  # of any card file; the rulebook's has 110
 MAX_LADDERS = 16  # wormholes and hyperspeeds of any card file; the rulebook's has 14
-POOL_WORDS = 2
+
+COLUMN = 16
+"""A number of each card type, NUM_TYPES of them, is copied in a run that a register holds; what comes after writes over the rest."""
 
 RANDOM_FIRST_PLAYER = -1
 REWARD_MODES = WIN_OR_RANK  # names of the values of reward_mode
@@ -66,14 +68,15 @@ PLAYER = overlay(
         ("quest_top", "i1"),  # card field of the open quest card
         ("hand_count", "i1"),
         ("lane", LANE, (NUM_LANES,)),
-        ("lane_types", "i1", (NUM_TYPES,)),  # cards of each type in all four lanes
         # hidden, or kept only for speed, from here on
-        ("lane_rest", "i1", (NUM_LANES,)),  # pool node + 1 of the lane's fourth card from the top, 0 none
+        ("lane_set", "<u2", (NUM_LANES,)),  # bit t: type t is among the lane's top three cards
         ("hand", "i1", (NUM_TYPES,)),  # cards of each type in the hand
         ("hand_set", "<u2"),  # bit t: the hand holds type t
         ("plays", "<i2"),  # cards this seat played on ladders in the whole game
     ],
-    public_row=("i1", 4 + 4 * NUM_LANES + NUM_TYPES),
+    public_row=("i1", 4 + 4 * NUM_LANES),
+    lanes_row=("i1", 4 * NUM_LANES, "lane"),
+    hand_row=("i1", COLUMN, "hand"),
 )
 
 STATE = overlay(
@@ -82,6 +85,10 @@ STATE = overlay(
         ("node", "<i2"),  # Node
         ("num_players", "<i2"),  # 2..8
         ("hand_size", "<i2"),  # cards a hand is refilled to
+        ("quest_size", "<i2"),  # cards dealt to each quest pile
+        ("max_turns", "<i2"),
+        ("max_plays", "<i2"),
+        ("reward_mode", "<i2"),  # place in REWARD_MODES
         ("deck_count", "<i2"),
         ("discard_count", "<i2"),
         ("turns", "<i2"),  # turns ended
@@ -91,38 +98,44 @@ STATE = overlay(
         ("pending_card", "<i2"),  # at LANE: card field of the hand card announced, else 0
         ("active_distance", "<i2"),  # always 0: seen from the active seat, the active seat is itself
         ("played_this_turn", "<i2"),
-        # the table, as in the observation
-        ("ladders_of_height", "i1", (LADDER_LENGTH - 1,)),  # [h - 1]: ladders of height h = 1..12
+        ("quests_this_turn", "<i2"),  # own quest cards played this turn
+        # ladders by slot, as in the observation
+        ("wild_at", "<i2", (MAX_LADDERS,)),  # bit v: position v of ladder i is a hyperspeed card
+        ("ladder_height", "i1", (MAX_LADDERS,)),  # cards on ladder i, 0 for a free slot
+        # piles, as in the observation
         ("discard", "i1", (NUM_TYPES,)),  # cards of each type in the discard
         ("on_ladders", "i1", (NUM_TYPES,)),  # cards of each type on ladders
+        # what ladders wait for, as in the observation; both 0 for hyperspeed cards
+        ("no_card", "i1"),  # always 0: what no card lacks
+        ("missing", "i1", (NUM_TYPES,)),  # cards that the nearest ladder lacks before value v can be played
+        ("waiting", "i1", (NUM_TYPES,)),  # ladders of height v; 0 for value 0, which any free slot takes
+        ("unseen", "i1", (NUM_TYPES,)),  # cards of each type in deck, hands and covered quest cards
         # engine
-        ("rng", "<u8"),
-        ("decisions", "<i4"),
         ("seat", "i1"),  # the active player
         ("end", "i1"),  # RUNNING, TERMINATED or TRUNCATED
-        # the rest of the turn and the options that rules need
-        ("quests_this_turn", "i1"),  # own quest cards played this turn
-        ("reward_mode", "i1"),  # place in REWARD_MODES
-        ("max_turns", "<i2"),
-        ("max_plays", "<i2"),
-        ("quest_size", "<i2"),  # cards dealt to each quest pile
+        ("rng", "<u8"),
+        ("decisions", "<i4"),
         ("shaping", "<f4"),  # coefficient of the shaping reward
         # ladders: slot i in slots_at[h] means that ladder i has height h; slots_at[0] are the free slots
         ("fits", "<u2"),  # bit v: value v can be played; bit 0 always
         ("slots_at", "<u2", (LADDER_LENGTH,)),
-        ("wild_at", "<u2", (MAX_LADDERS,)),  # bit v: position v of ladder i is a hyperspeed card
         ("player", PLAYER, (MAX_PLAYERS,)),
         # cards nobody sees in order
-        ("unseen", "i1", (NUM_TYPES,)),  # cards of each type in deck, hands and covered quest cards
         ("deck", "i1", (MAX_CARDS,)),  # a bag: draws take a random one of the first deck_count types
         ("quest_pile", "i1", (MAX_CARDS,)),  # types; seat p's pile starts at p * quest_size, top at its end
-        # lane cards below the third of their lane, as linked stacks
-        ("pool_used", "<u8", (POOL_WORDS,)),  # bit i: node i is in use; a new card takes the lowest free node
-        ("pool_type", "i1", (MAX_CARDS,)),
-        ("pool_below", "i1", (MAX_CARDS,)),  # node + 1 of the card below, 0 none
+        # lane cards below the third of their lane, as card fields: seat by seat, lane by lane, from the top down; then 0
+        ("buried", "i1", (MAX_CARDS,)),
+        (
+            "buried_from",
+            "i1",
+            (MAX_PLAYERS + 1,),
+        ),  # where those of each seat begin; behind the last seat how many there are
     ],
-    globals_row=("<i2", 12),
-    table_row=("i1", LADDER_LENGTH - 1 + 2 * NUM_TYPES, "ladders_of_height"),
+    globals_row=("<i2", 17),
+    piles_row=("i1", 2 * NUM_TYPES, "discard"),
+    needs_row=("i1", 2 * NUM_TYPES, "missing"),
+    missing_by_field=("i1", 1 + NUM_TYPES, "no_card"),
+    unseen_row=("i1", COLUMN, "unseen"),
 )
 
 OPTIONS = np.dtype(

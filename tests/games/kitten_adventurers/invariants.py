@@ -14,7 +14,8 @@ import numpy as np
 
 from kepler_envs.engine.game import RUNNING, TERMINATED, TRUNCATED, Configuration
 from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.games.kitten_adventurers.state import MAX_PLAYERS, NUM_LANES, NUM_TYPES, Node
+from kepler_envs.games.kitten_adventurers.state import NUM_LANES, NUM_TYPES, Node
+from tests.games.kitten_adventurers import facts
 from tests.games.kitten_adventurers.scenario import LAST_VALUE, H, Position
 
 PLAY_HAND, PLAY_QUEST, PLAY_LANE, END_WITH, PASS, AS_VALUE, TO_LANE, END_OF_IDS = 0, 14, 15, 19, 33, 34, 47, 51
@@ -22,10 +23,8 @@ PLAY_HAND, PLAY_QUEST, PLAY_LANE, END_WITH, PASS, AS_VALUE, TO_LANE, END_OF_IDS 
 EAGER = frozenset(range(END_WITH)) | frozenset(range(AS_VALUE, TO_LANE))
 """Ids that put a card on a ladder: a chooser that prefers them completes ladders, reshuffles and wins."""
 
-REVEALS = ("players.quest_top", "own_hand")
+REVEALS = ("players.quest_top", "cards.hand")
 """Where quest cards are turned up, and what the observer draws."""
-
-POOL_FIELDS = ("pool_used", "pool_type", "pool_below")
 
 
 # ---------------------------------------------------------------- a position
@@ -38,7 +37,6 @@ def check_invariants(state: Any, config: Configuration) -> None:
     _check_counters(position, config)
     _check_pending(position)
     _check_derived_fields(state, position, config)
-    _check_lane_pool(state, position)
     _check_views(state, position, config)
 
 
@@ -95,27 +93,8 @@ def _check_derived_fields(state: Any, position: Position, config: Configuration)
     """Everything a state keeps besides the cards equals what the cards say; unused places are 0."""
     expected = position.write(config).state
     for name in state.dtype.names:
-        if name in POOL_FIELDS:
-            continue
         own, other = state[name], expected[name]
-        if name == "player":
-            own, other = own.copy(), other.copy()
-            own["lane_rest"] = other["lane_rest"] = 0
         assert own.tobytes() == other.tobytes(), f"{name} is {own}, the cards say {other}"
-
-
-def _check_lane_pool(state: Any, position: Position) -> None:
-    """The nodes below the third lane cards: each used once, all others empty."""
-    used = {node for node in range(128) if int(state["pool_used"][node // 64]) >> node % 64 & 1}
-    reached: list[int] = []
-    for rest in state["player"]["lane_rest"].ravel().tolist():
-        while rest:
-            reached.append(rest - 1)
-            rest = int(state["pool_below"][rest - 1])
-    assert sorted(reached) == sorted(used), "lane pool"
-    assert len(used) == sum(max(0, len(lane) - 3) for seat in position.seats for lane in seat.lanes)
-    for node in range(len(state["pool_type"])):
-        assert node in used or (state["pool_type"][node] == 0 and state["pool_below"][node] == 0), f"free node {node}"
 
 
 def _check_views(state: Any, position: Position, config: Configuration) -> None:
@@ -129,47 +108,21 @@ def _check_views(state: Any, position: Position, config: Configuration) -> None:
     layout = config.observation
     for seat in range(config.num_players):
         seen = snapshot.observe(seat)
-        expected = np.array(observation(position, config, seat))
-        wrong = np.flatnonzero(seen != expected)
-        assert not wrong.size, f"seat {seat}: {layout.entry(wrong[0])} is {seen[wrong[0]]}, not {expected[wrong[0]]}"
+        check_seen(config, state, seat, seen)
         assert (layout.low <= seen).all() and (seen <= layout.high).all(), "an entry is out of its bounds"
 
 
 # ---------------------------------------------------------------- what is seen, what is legal
 
 
-def observation(position: Position, config: Configuration, observer: int) -> list[int]:
-    """The 352 entries, block by block as in the specification."""
-    count = config.num_players
-    total = config.tables[0]["card_count"].tolist()
-    heights = position.ladder_heights()
-    ladder_cards = Counter(card for cards in position.ladders.values() for card in cards)
-    out = [
-        int(position.node), count, int(config.options[0]["hand_size"]), len(position.deck), len(position.discard),
-        position.turns, position.plays, position.dead_turns, position.pending_source, position.pending_card,
-        (position.turn - observer) % count, position.played_this_turn,
-    ]  # fmt: skip
-    out += [heights.count(height) for height in range(1, LAST_VALUE + 1)]
-    out += _per_type(position.discard) + [ladder_cards[card] for card in range(NUM_TYPES)]
-    hand = _per_type(position.seats[observer].hand)
-    out += hand
-    for distance in range(MAX_PLAYERS):
-        if distance >= count:
-            out += [0] * 34
-            continue
-        seat = position.seats[(observer + distance) % count]
-        out += [1, len(seat.quest), seat.quest[-1] + 1 if seat.quest else 0, len(seat.hand)]
-        for lane in seat.lanes:
-            shown = [card + 1 for card in lane[::-1][:3]]
-            out += [len(lane), *shown, *[0] * (3 - len(shown))]
-        out += _per_type([card for lane in seat.lanes for card in lane])
-    seen = position.open_cards()
-    out += [total[card] - hand[card] - seen[card] for card in range(NUM_TYPES)]
-    return out
-
-
-def _per_type(cards: list[int]) -> list[int]:
-    return [cards.count(card) for card in range(NUM_TYPES)]
+def check_seen(config: Configuration, state: Any, seat: int, observation: np.ndarray) -> None:
+    """Every fact of the seat, and what follows from them."""
+    seen = facts.facts_seen(config, observation)
+    for name, value in facts.facts_known(config, state, seat).items():
+        assert np.array_equal(seen[name], value), f"seat {seat}: {name} is {seen[name]}, not {value}"
+    pieces = config.observation.names(observation)
+    for name, value in facts.derived(config, pieces).items():
+        assert np.array_equal(pieces[name], value), f"seat {seat}: {name} is {pieces[name]}, not {value}"
 
 
 def fits(position: Position, card: int) -> bool:

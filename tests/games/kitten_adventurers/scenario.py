@@ -8,13 +8,13 @@ all other cards of the deck where they do not matter.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from kepler_envs.engine.game import RUNNING, Configuration
 from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.games.kitten_adventurers.state import MAX_CARDS, MAX_LADDERS, NUM_LANES, NUM_TYPES, Node
+from kepler_envs.games.kitten_adventurers.state import MAX_LADDERS, NUM_LANES, NUM_TYPES, Node
 from kepler_envs.registry import load_game
 from tests.scenario import Play as AnyPlay
 
@@ -94,13 +94,11 @@ class Position:
         count, size = int(state["num_players"]), int(state["quest_size"])
         pile, players = state["quest_pile"].tolist(), state["player"]
         seats = []
+        buried = iter(state["buried"].tolist())
         for seat in range(count):
             player = players[seat]
             quest = pile[seat * size : seat * size + int(player["quest_count"])]
-            lanes = [
-                cls._read_lane(state, shown, rest)
-                for shown, rest in zip(player["lane"].tolist(), player["lane_rest"].tolist(), strict=True)
-            ]
+            lanes = [cls._read_lane(shown, buried) for shown in player["lane"].tolist()]
             seats.append(Seat(_spread(player["hand"].tolist()), quest, lanes, int(player["plays"])))
         ladders = {}
         wild_at = state["wild_at"].tolist()
@@ -119,14 +117,12 @@ class Position:
         )
 
     @staticmethod
-    def _read_lane(state: Any, shown: tuple[int, ...], rest: int) -> list[int]:
-        """(depth, top, second, third) and the node of the fourth card -> the cards, bottom to top."""
-        cards = [card - 1 for card in shown[1:] if card]
-        while rest:
-            cards.append(int(state["pool_type"][rest - 1]))
-            rest = int(state["pool_below"][rest - 1])
-            assert len(cards) <= MAX_CARDS, "a lane runs in a circle"
-        return cards[::-1]
+    def _read_lane(shown: tuple[int, ...], buried: Iterator[int]) -> list[int]:
+        """(depth, top, second, third) and the cards below, of which it takes its own -> the cards, bottom to top."""
+        depth, *fields = shown
+        fields = [field for field in fields if field] + [next(buried) for _ in range(depth - 3)]
+        assert len(fields) == depth and all(fields), "a lane lacks cards"
+        return [field - 1 for field in fields[::-1]]
 
     def write(self, config: Configuration) -> Snapshot:
         """The state with these cards; the options are those of ``config``."""
@@ -160,7 +156,7 @@ class Position:
         player["hand_count"] = len(seat.hand)
         player["hand"] = _counts(seat.hand)
         player["hand_set"] = sum(1 << card for card in set(seat.hand))
-        player["lane_types"] = _counts([card for lane in seat.lanes for card in lane])
+        player["lane_set"] = [sum(1 << card for card in set(lane[-3:])) for lane in seat.lanes]
 
     def _write_ladders(self, state: Any) -> None:
         slots_at = [0] * (LAST_VALUE + 1)
@@ -169,24 +165,24 @@ class Position:
             slots_at[0] &= ~(1 << slot)
             slots_at[len(ladder)] |= 1 << slot
             state["wild_at"][slot] = sum(1 << value for value, card in enumerate(ladder) if card == H)
-            state["ladders_of_height"][len(ladder) - 1] += 1
+            state["ladder_height"][slot] = len(ladder)
+            state["waiting"][len(ladder)] += 1
         state["slots_at"] = slots_at
-        state["fits"] = sum(1 << height for height, slots in enumerate(slots_at) if slots) | 1
+        fits = {0, *self.ladder_heights()}
+        state["fits"] = sum(1 << height for height in fits)
+        for value in range(LAST_VALUE + 1):
+            state["missing"][value] = min(value - height for height in fits if height <= value)
 
     def _write_lanes(self, state: Any) -> None:
-        node = 0
+        buried: list[int] = []
         for number, seat in enumerate(self.seats):
-            player = state["player"][number]
+            state["buried_from"][number] = len(buried)
             for place, lane in enumerate(seat.lanes):
-                shown = [card + 1 for card in lane[::-1][:3]]
-                player["lane"][place] = (len(lane), *shown, *[0] * (3 - len(shown)))
-                below = 0
-                for card in lane[:-3]:
-                    state["pool_used"][node // 64] |= 1 << node % 64
-                    state["pool_type"][node], state["pool_below"][node] = card, below
-                    node += 1
-                    below = node
-                player["lane_rest"][place] = below
+                fields = [card + 1 for card in lane[::-1]]
+                state["player"][number]["lane"][place] = (len(lane), *(fields + [0] * 3)[:3])
+                buried += fields[3:]
+        state["buried_from"][len(self.seats) :] = len(buried)
+        state["buried"][: len(buried)] = buried
 
 
 def _spread(counts: Sequence[int]) -> list[int]:

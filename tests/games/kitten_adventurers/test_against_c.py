@@ -94,12 +94,36 @@ def choose(mask: np.ndarray, random: np.random.Generator) -> np.ndarray:
 
 
 def assert_same(batch: kepler_envs.Batch, games: Games, step: int) -> None:
-    for name in ("action_mask", "observation"):
-        own, other = getattr(batch, name), getattr(games, name)
+    own, other = batch.action_mask, games.action_mask
+    if not np.array_equal(own, other):
+        row, entry = np.argwhere(own != other)[0]
+        what = batch.config.actions.text(entry)
+        pytest.fail(f"step {step}, game {row}: the mask of {what!r} is {own[row, entry]}, in C {other[row, entry]}")
+    for (name, entry), own in as_in_c(batch).items():
+        other = games.observation[:, entry : entry + own.shape[1]]
         if not np.array_equal(own, other):
-            row, entry = np.argwhere(own != other)[0]
-            what = batch.config.observation.entry(entry) if name == "observation" else batch.config.actions.text(entry)
-            pytest.fail(f"step {step}, game {row}: {name} of {what!r} is {own[row, entry]}, in C {other[row, entry]}")
+            row = np.argwhere(own != other)[0][0]
+            pytest.fail(f"step {step}, game {row}: {name} is {own[row].tolist()}, in C {other[row].tolist()}")
+
+
+def as_in_c(batch: kepler_envs.Batch) -> dict[tuple[str, int], np.ndarray]:
+    """What both engines show: by name and the first entry in the observation of the C engine, (games, entries)."""
+    seen, rows = batch.config.observation.names(batch.observation), len(batch.observation)
+    game = ("phase", "num_players", "hand_size", "deck_count", "discard_count", "turns", "plays", "dead_turns",
+            "pending_source", "pending_card", "active_seat", "played_this_turn")  # fmt: skip
+    heights = seen["ladders.height"]
+    columns = [("game", 0, np.concatenate([seen[f"game.{name}"] for name in game], axis=1))]
+    columns.append(("ladders", 12, np.stack([(heights == height).sum(axis=1) for height in range(1, 13)], axis=1)))
+    columns += [
+        (name, entry, seen[f"cards.{name}"])
+        for name, entry in (("discard", 24), ("on_ladders", 38), ("hand", 52), ("unseen", 338))
+    ]
+    shown = batch.config.observation.pieces
+    players = [seen[name] for name, piece in shown.items() if piece.table == "players" and not piece.derived]
+    table = np.stack(players, axis=2)
+    columns += [(f"seat {seat}", 66 + 34 * seat, table[:, seat]) for seat in range(table.shape[1])]
+    assert all(len(values) == rows for _, _, values in columns)
+    return {(name, entry): values for name, entry, values in columns}
 
 
 @pytest.mark.parametrize("players", range(2, 9))

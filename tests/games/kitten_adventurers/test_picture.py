@@ -36,7 +36,7 @@ def new_state(
     state = GAME.new_states(1)[0]
     state["num_players"], state["quest_size"] = players, 10
     for slot, cards in (ladders or {}).items():
-        state["slots_at"][len(cards)] |= 1 << slot
+        state["ladder_height"][slot] = len(cards)
         state["wild_at"][slot] = sum(1 << value for value, card in enumerate(cards) if card == H)
     for player in range(players):
         put_quest_pile(state, player, quests[player] if quests else (1, 2))
@@ -66,11 +66,11 @@ def put_lane(state: np.void, player: int, lane: int, cards: Sequence[int]) -> No
     record["depth"] = len(cards)
     for field, card in zip(("top", "second", "third"), reversed(cards), strict=False):
         record[field] = card + 1
-    for card in cards[:-3]:
-        node = sum(int(word).bit_count() for word in state["pool_used"])
-        state["pool_used"][node // 64] |= np.uint64(1 << node % 64)
-        state["pool_type"][node], state["pool_below"][node] = card, row["lane_rest"][lane]
-        row["lane_rest"][lane] = node + 1
+    more = [card + 1 for card in reversed(cards[:-3])]
+    first = int(state["buried_from"][player]) + sum(max(0, int(depth) - 3) for depth in row["lane"]["depth"][:lane])
+    buried = state["buried"].tolist()
+    state["buried"] = (buried[:first] + more + buried[first:])[: len(buried)]
+    state["buried_from"][player + 1 :] += len(more)
 
 
 def configuration(state: np.void) -> Any:
