@@ -30,7 +30,6 @@ from kepler_envs.engine.simd import expand_bits, write_row
 from kepler_envs.games.ad_astra.actions import DESTINATIONS, SUBSETS, TO_DEEP
 from kepler_envs.games.ad_astra.components import BETWEEN_SYSTEMS, COUPLE
 from kepler_envs.games.ad_astra.rules_artifacts import playable_artifacts
-from kepler_envs.games.ad_astra.rules_board import system_of
 from kepler_envs.games.ad_astra.rules_building import building_places, legal_items
 from kepler_envs.games.ad_astra.rules_movement import landing_places, legal_moves
 from kepler_envs.games.ad_astra.rules_scoring import discard_choices
@@ -64,6 +63,7 @@ from kepler_envs.games.ad_astra.state import (
     PLAYER,
     RESERVE,
     SCORING_CARDS,
+    SLOTS,
     STATE,
     TRADE_CARD,
     EndReason,
@@ -71,7 +71,6 @@ from kepler_envs.games.ad_astra.state import (
 )
 from kepler_envs.games.ad_astra.views import (
     NOTHING,
-    SYSTEM_SET,
     distance_to,
     face_down,
     position_of,
@@ -94,6 +93,10 @@ ENOUGH = 4  # cards of a resource, from which on more are all the same
 NEVER = -MOST_WORTH
 
 # What a card, a move, a planet and an item are worth at a glance, in points or so.
+PART_BITS = 16
+PART_OF_OTHERS = np.array([0, 0, 0, *(-(-(1 << PART_BITS) // others) for others in range(2, MAX_PLAYERS))], np.int64)
+"""For each number of players: ``total * this >> PART_BITS`` is the total of the others by their number."""
+
 OWN_OUTPUT = 5  # against each card of the others
 SAME_KIND = 8  # less for each own card of the kind that is placed already
 SAME_SCORING = 14
@@ -130,6 +133,8 @@ def _column(name: str, rows: int, field: Any, derived: bool = False) -> Any:
 
 
 SYSTEM_ROWS = NUM_STARS + 1  # deep space is the last one
+STAR_BITS = (1 << NUM_STARS) - 1
+LOOKED_AT_AND_CAME_BACK = NUM_STARS + CARDS_OF_A_KIND  # flags of a player that are written at once
 
 FACTS = [
     table(
@@ -217,7 +222,7 @@ FACTS = [
     _column("artifacts", NUM_ARTIFACTS, piece("used", FLAG, 1, "it is out of the game")),
 ]  # fmt: skip
 
-DERIVED = [
+ANY_TIME = [
     table(
         "game",
         1,
@@ -225,24 +230,9 @@ DERIVED = [
             piece("end_points", COUNT, 1000, "points that end the game", scale=50),
             piece("face_down", COUNT, NUM_POSITIONS, "face-down planets left", scale=40),
             piece("unseen_aliens", COUNT, NUM_POSITIONS, "alien planets the observer has not seen", scale=5),
-            piece("empty_spaces", COUNT, NUM_SPACES, "spaces without a card"),
-            reference("first_empty", "spaces", "the first empty space"),
-            reference("late_empty", "spaces", "the first one with no more empty ones behind it than there are players"),
-            reference("last_empty", "spaces", "the last empty space"),
             piece("can_travel", FLAG, 1, "the observer can pay for a move between systems"),
             piece("identical", LABEL, ENOUGH, "most own cards of one resource, 0 for less than two, 4 for more"),
             piece("different", LABEL, NUM_RESOURCES, "own kinds of resources, 0 for less than two"),
-            reference("best_card", "cards", "at an own PLAN: the first of those worth most"),
-            reference("best_starship", "starships", "at an own MOVE: the first of the moves worth most that is worth something"),
-            reference("best_system", "systems", "where it goes"),
-            reference("best_position", "positions", "at an own LAND and BUILD_POS: the first of those worth most"),
-            reference("most_held", "resources", "at an own IDENT and DISCARD: the first of those held most"),
-            reference("least_held", "resources", "at an own BANK_GET and ART_RES: the first of those held least that can be had"),
-            piece("missing", COUNT, NUM_RESOURCES, "at an own TRADE: resources in the bank, but not in the own hand"),
-            reference("spare", "resources", "then: the first one held four times or more"),
-            piece("offer_gain", NUMBER, 2, "at REPLY: cards that the partner gains", low=-2),
-            piece("offer_balance", NUMBER, MOST_CARDS, "at REPLY: cards it holds of what it gives, less of what it gets",
-                  low=-MOST_CARDS, scale=5),
         ],
         derived=True,
     ),
@@ -263,6 +253,39 @@ DERIVED = [
             True),
     _column("resources", NUM_RESOURCES, piece("held", LABEL, ENOUGH, "cards in the own hand, 4 for more"), True),
     _column("resources", NUM_RESOURCES, piece("on_card", FLAG, 1, "on the production card"), True),
+    _column("cards", NUM_CARDS, reference("space", "spaces", "where it lies on the board"), True),
+    _column("cards", NUM_CARDS, reference("resources", "resources", "what a production card offers", shape=COUPLE), True),
+    _column("cards", NUM_CARDS, reference("systems", "systems", "where a movement card leads", shape=COUPLE), True),
+    _column("starships", MAX_PAWNS, reference("system", "systems", "the system it is in"), True),
+    _column("starships", MAX_PAWNS, piece("held", FLAG, 1, "its planet is held without it: by a colony, factory or terraformer"), True),
+    _column("systems", SYSTEM_ROWS, piece("present", FLAG, 1, "an own pawn is there"), True),
+    _column("systems", SYSTEM_ROWS, piece("known", FLAG, 1, "the observer has looked at its face-down planets"), True),
+    _column("systems", SYSTEM_ROWS, piece("face_down", COUNT, 7, "face-down planets"), True),
+]  # fmt: skip
+
+AT_SOME_NODES = [
+    table(
+        "game",
+        1,
+        [
+            piece("empty_spaces", COUNT, NUM_SPACES, "spaces without a card"),
+            reference("first_empty", "spaces", "the first empty space"),
+            reference("late_empty", "spaces", "the first one with no more empty ones behind it than there are players"),
+            reference("last_empty", "spaces", "the last empty space"),
+            reference("best_card", "cards", "at an own PLAN: the first of those worth most"),
+            reference("best_starship", "starships", "at an own MOVE: the first of the moves worth most that is worth something"),
+            reference("best_system", "systems", "where it goes"),
+            reference("best_position", "positions", "at an own LAND and BUILD_POS: the first of those worth most"),
+            reference("most_held", "resources", "at an own IDENT and DISCARD: the first of those held most"),
+            reference("least_held", "resources", "at an own BANK_GET and ART_RES: the first of those held least that can be had"),
+            piece("missing", COUNT, NUM_RESOURCES, "at an own TRADE: resources in the bank, but not in the own hand"),
+            reference("spare", "resources", "then: the first one held four times or more"),
+            piece("offer_gain", NUMBER, 2, "at REPLY: cards that the partner gains", low=-2),
+            piece("offer_balance", NUMBER, MOST_CARDS, "at REPLY: cards it holds of what it gives, less of what it gets",
+                  low=-MOST_CARDS, scale=5),
+        ],
+        derived=True,
+    ),
     _column("resources", NUM_RESOURCES, piece("partner_hand", COUNT, MOST_CARDS, "cards in the partner's hand", scale=5), True),
     _column("resources", NUM_RESOURCES,
             piece("output", COUNT, MOST_CARDS, "at an own PLAN and PRODUCE: cards that the observer gets when it is produced", scale=5), True),
@@ -271,26 +294,16 @@ DERIVED = [
             True),
     _column("resources", NUM_RESOURCES,
             piece("scarce_worth", NUMBER, MOST_WORTH, "then: this, less the cards in the own hand", low=-MOST_WORTH, scale=20), True),
-    _column("cards", NUM_CARDS, reference("space", "spaces", "where it lies on the board"), True),
-    _column("cards", NUM_CARDS, reference("resources", "resources", "what a production card offers", shape=COUPLE), True),
-    _column("cards", NUM_CARDS, reference("systems", "systems", "where a movement card leads", shape=COUPLE), True),
     _column("cards", NUM_CARDS, piece("placed", COUNT, CARDS_OF_A_KIND, "at an own PLAN: own cards of its kind on the board"), True),
     _column("cards", NUM_CARDS, piece("new_systems", COUNT, COUPLE, "then: its systems without an own pawn"), True),
     _column("cards", NUM_CARDS, piece("worth", NUMBER, MOST_WORTH, "then: what a card in hand promises", low=-MOST_WORTH, scale=20), True),
-    _column("starships", MAX_PAWNS, reference("system", "systems", "the system it is in"), True),
-    _column("starships", MAX_PAWNS, piece("held", FLAG, 1, "its planet is held without it: by a colony, factory or terraformer"), True),
     _column("starships", MAX_PAWNS,
             piece("worth", NUMBER, 100, "at an own MOVE: of its best move into a system", low=-100, scale=10), True),
-    _column("systems", SYSTEM_ROWS, piece("present", FLAG, 1, "an own pawn is there"), True),
-    _column("systems", SYSTEM_ROWS, piece("known", FLAG, 1, "the observer has looked at its face-down planets"), True),
-    _column("systems", SYSTEM_ROWS, piece("face_down", COUNT, 7, "face-down planets"), True),
     _column("systems", SYSTEM_ROWS,
             piece("worth", COUNT, 100, "at an own MOVE: three for a new system, and one for each face-down planet", scale=8), True),
     _column("positions", NUM_POSITIONS,
             piece("worth", NUMBER, 1000, "at an own LAND and BUILD_POS: of the positions that are open", low=-1000, scale=10), True),
-    _column("positions", NUM_POSITIONS, piece("output", COUNT, MOST_OUTPUT, "then: own output of its resource", scale=5), True),
-    _column("items", NUM_ITEMS, piece("lacking", COUNT, 150, "at an own BUILD: cards that are lacking to pay for it", scale=5), True),
-    _column("items", NUM_ITEMS, piece("places", COUNT, NUM_POSITIONS, "then: positions for it", scale=4), True),
+    _column("items", NUM_ITEMS, piece("places", COUNT, NUM_POSITIONS, "at an own BUILD: positions for it", scale=4), True),
     _column("items", NUM_ITEMS, piece("worth", COUNT, 200, "then: points at once and later, and cards of its ore", scale=50), True),
     _column("elements", NUM_ELEMENTS, piece("on_card", FLAG, 1, "on the scoring card"), True),
     _column("elements", NUM_ELEMENTS,
@@ -302,7 +315,7 @@ DERIVED = [
     _column("choices", 2, piece("worth", NUMBER, MOST_WORTH, "at an own ELEMENT: the element's", low=-MOST_WORTH, scale=8), True),
 ]  # fmt: skip
 
-LAYOUT = Layout([*FACTS, *DERIVED], [_subsets()])
+LAYOUT = Layout([*FACTS, *ANY_TIME, *AT_SOME_NODES], [_subsets()])
 FACTS_SIZE, SIZE = LAYOUT.facts.size, LAYOUT.size
 
 
@@ -341,29 +354,26 @@ SYSTEM_ON_CARD, POSITIONS, TERRAFORMERS_AT = (
     _at("positions.terraformer"),
 )
 OWNER_AT, HELD_ARTIFACTS, USED_ARTIFACTS = _at("positions.owner"), _at("artifacts.held"), _at("artifacts.used")
-(
-    END_POINTS, FACE_DOWN_LEFT, UNSEEN_ALIENS, EMPTY_SPACES, FIRST_EMPTY, LATE_EMPTY, LAST_EMPTY, CAN_TRAVEL, MOST_IDENTICAL,
-    MOST_DIFFERENT, BEST_CARD, BEST_STARSHIP, BEST_SYSTEM, BEST_POSITION, MOST_HELD, LEAST_HELD, MISSING, SPARE, OFFER_GAIN,
-    OFFER_BALANCE,
-) = (field.offset for field in LAYOUT.tables["game"].fields if field.derived)  # fmt: skip
 KEPT, KEPT_SIZE = LAYOUT.begin("players", derived=True)
 PRESENT_IN = _at("players.present_in") - KEPT
+(END_POINTS, FACE_DOWN_LEFT, UNSEEN_ALIENS, CAN_TRAVEL, MOST_IDENTICAL, MOST_DIFFERENT, EMPTY_SPACES, FIRST_EMPTY, LATE_EMPTY,
+ LAST_EMPTY, BEST_CARD, BEST_STARSHIP, BEST_SYSTEM, BEST_POSITION, MOST_HELD, LEAST_HELD, MISSING, SPARE, OFFER_GAIN,
+ OFFER_BALANCE) = (field.offset for field in LAYOUT.tables["game"].fields if field.derived)  # fmt: skip
 HAND, UNSEEN, HELD, RESOURCE_ON_CARD, PARTNER_HAND, OUTPUT, RESOURCE_WORTH, SCARCE_WORTH = (
     field.offset for field in LAYOUT.tables["resources"].fields if field.derived
 )
-SPACE_OF, COUPLES, _, PLACED, NEW_SYSTEMS, CARD_WORTH = (
-    field.offset for field in LAYOUT.tables["cards"].fields if field.derived
+SPACE_OF, COUPLES, PLACED, NEW_SYSTEMS, CARD_WORTH = (
+    _at(f"cards.{field}") for field in ("space", "resources", "placed", "new_systems", "worth")
 )
-SYSTEM_OF_STARSHIP, HELD_WITHOUT, STARSHIP_MOVE = (
-    field.offset for field in LAYOUT.tables["starships"].fields if field.derived
-)
+SYSTEM_OF_STARSHIP, HELD_WITHOUT, STARSHIP_MOVE = (_at(f"starships.{field}") for field in ("system", "held", "worth"))
 PRESENT, KNOWN, FACE_DOWN_IN, SYSTEM_WORTH = (
-    field.offset for field in LAYOUT.tables["systems"].fields if field.derived
+    _at(f"systems.{field}") for field in ("present", "known", "face_down", "worth")
 )
-POSITION_WORTH, POSITION_OUTPUT = (field.offset for field in LAYOUT.tables["positions"].fields if field.derived)
-LACKING, PLACES, ITEM_WORTH = (field.offset for field in LAYOUT.tables["items"].fields if field.derived)
-ELEMENT_ON_CARD, LEAD, ELEMENT_WORTH = (field.offset for field in LAYOUT.tables["elements"].fields if field.derived)
+POSITION_WORTH, PLACES, ITEM_WORTH = _at("positions.worth"), _at("items.places"), _at("items.worth")
+ELEMENT_ON_CARD, LEAD, ELEMENT_WORTH = (_at(f"elements.{field}") for field in ("on_card", "lead", "worth"))
 CHOICE_WORTH = _at("choices.worth")
+RARE = EMPTY_SPACES
+"""From here on an entry is 0 but at some nodes."""
 
 assert _at("game.num_players") == 0 and _row(STATE, "game_row") == NODE, "the state's rows are those of the layout"
 assert _row(PLAYER, "public_row") == FACTION and _row(PLAYER, "kept_row") == PRESENT_IN
@@ -381,9 +391,10 @@ def observe(s, t, seat, out):
     _write_own_things(s, t, seat, out)
     _write_board(s, seat, out)
     if out.size > FACTS_SIZE:
-        for i in range(FACTS_SIZE, SIZE):
-            out[i] = 0
         _derive(s, t, seat, out)
+        for i in range(RARE, SIZE):
+            out[i] = 0
+        _derive_card_in_play(s, t, out)
         if s.end == RUNNING and s.seat == seat:
             _derive_for_decision(s, t, seat, out)
 
@@ -436,7 +447,7 @@ def _write_players(s, seat, out):
         write_row(out, first, player.public_row)
         out[first + FACTION] = player.faction + 1
         seen = int(player.looked_at) | int(player.came_back) << NUM_STARS
-        expand_bits(out, first + LOOKED_AT, np.uint64(seen), NUM_STARS + CARDS_OF_A_KIND)
+        expand_bits(out, first + LOOKED_AT, np.uint64(seen), LOOKED_AT_AND_CAME_BACK)
         filled |= int(player.filled_before)
         first += PLAYER_SIZE
         other += 1
@@ -490,9 +501,9 @@ def _write_board(s, seat, out):
 # ---------------------------------------------------------------- what follows from them, at any time
 
 
-@helper
+@leaf
 def _derive(s, t, seat, out):
-    """What the whole table shows; the entries are 0 before."""
+    """What the whole table shows."""
     player = s.player[seat]
     out[END_POINTS] = t.end_points
     out[FACE_DOWN_LEFT] = bit_count(face_down(s))
@@ -500,8 +511,21 @@ def _derive(s, t, seat, out):
     out[CAN_TRAVEL] = player.hand[t.fuel] >= t.move_cost[BETWEEN_SYSTEMS]
     out[MOST_IDENTICAL] = min(int(player.elements[IDENTICAL]), ENOUGH)
     out[MOST_DIFFERENT] = player.elements[DIFFERENT]
-    if s.empty_spaces != 0:
-        _derive_empty_spaces(s, out)
+    _derive_players(s, seat, out)
+    write_row(out, HAND, player.hand)
+    write_row(out, UNSEEN, player.unseen)  # one entry more, which the next lines write
+    for resource in range(NUM_RESOURCES):
+        out[HELD + resource] = min(int(player.hand[resource]), ENOUGH)
+    write_row(out, SPACE_OF, player.space_of)
+    write_row(out, COUPLES, t.faction[player.faction].couples)
+    _derive_starships(player, out)
+    expand_bits(out, PRESENT, np.uint64(int(player.present_in) & STAR_BITS), SYSTEM_ROWS)
+    expand_bits(out, KNOWN, np.uint64(player.looked_at), SYSTEM_ROWS)
+    write_row(out, FACE_DOWN_IN, s.face_down_in)
+
+
+@leaf
+def _derive_players(s, seat, out):
     n = int(s.num_players)
     other = seat
     first = KEPT
@@ -512,40 +536,9 @@ def _derive(s, t, seat, out):
         other += 1
         if other == n:
             other = 0
-    write_row(out, UNSEEN, player.unseen)  # one entry more, which the next line writes
-    for resource in range(NUM_RESOURCES):
-        out[HELD + resource] = min(int(player.hand[resource]), ENOUGH)
-    write_row(out, HAND, player.hand)
-    if s.slot > 0 and s.slot <= FIRST_MOVEMENT:
-        offered = int(t.faction[s.player[s.owner].faction].production[int(s.slot) - 1])
-        expand_bits(out, RESOURCE_ON_CARD, np.uint64(offered), NUM_RESOURCES)
-    if s.partner > 0:
-        write_row(out, PARTNER_HAND, s.player[s.partner - 1].hand)
-    write_row(out, SPACE_OF, player.space_of)
-    write_row(out, COUPLES, t.faction[player.faction].couples)
-    expand_bits(out, PRESENT, np.uint64(player.present_in), NUM_STARS)
-    expand_bits(out, KNOWN, np.uint64(player.looked_at), NUM_STARS)
-    write_row(out, FACE_DOWN_IN, s.face_down_in)
-    _derive_starships(player, out)
-    if s.slot > FIRST_SCORING:
-        for choice in range(2):
-            out[ELEMENT_ON_CARD + int(t.element[int(s.slot) - 1 - FIRST_SCORING, choice])] = 1
-    if s.get_count > 0:
-        _derive_offer(s, out)
-
-
-@leaf
-def _derive_empty_spaces(s, out):
-    left = np.uint64(s.empty_spaces)
-    empty = bit_count(left)
-    out[EMPTY_SPACES] = empty
-    out[FIRST_EMPTY] = lowest(left) + 1
-    for behind in range(empty - 1, -1, -1):
-        space = lowest(left) + 1
-        left = without_lowest(left)
-        if out[LATE_EMPTY] == 0 and behind <= s.num_players:
-            out[LATE_EMPTY] = space
-        out[LAST_EMPTY] = space
+    while first < KEPT + KEPT_SIZE * MAX_PLAYERS:
+        out[first] = 0
+        first += 1
 
 
 @leaf
@@ -553,9 +546,50 @@ def _derive_starships(player, out):
     held = player.colonies | player.factories | player.terraformers
     for ship in range(MAX_PAWNS):
         place = int(player.ship[ship])
-        if place != RESERVE and place != DEEP_SPACE:
-            out[SYSTEM_OF_STARSHIP + ship] = system_of(place) + 1
-            out[HELD_WITHOUT + ship] = has(held, place - 1)
+        on_planet = place != RESERVE and place != DEEP_SPACE
+        out[SYSTEM_OF_STARSHIP + ship] = (place - 1) // SLOTS + 1 if on_planet else 0
+        out[HELD_WITHOUT + ship] = has(held, (place - 1) & 63) if on_planet else 0
+
+
+@leaf
+def _derive_card_in_play(s, t, out):
+    """What the card being resolved is about, and what the next one may be put on; the entries that are written are 0 before."""
+    slot = int(s.slot) - 1
+    offered = 0
+    if 0 <= slot < FIRST_MOVEMENT:
+        offered = int(t.faction[s.player[s.owner].faction].production[slot])
+    expand_bits(out, RESOURCE_ON_CARD, np.uint64(offered), NUM_RESOURCES)
+    if slot >= FIRST_SCORING:
+        for choice in range(2):
+            out[ELEMENT_ON_CARD + int(t.element[slot - FIRST_SCORING, choice])] = 1
+    elif s.partner > 0:
+        write_row(out, PARTNER_HAND, s.player[s.partner - 1].hand)
+        if s.get_count > 0:
+            _derive_offer(s, out)
+    elif s.empty_spaces != 0:
+        _derive_empty_spaces(s, out)
+
+
+@leaf
+def _derive_empty_spaces(s, out):
+    left = int(s.empty_spaces)
+    out[EMPTY_SPACES] = bit_count(np.uint64(left))
+    out[FIRST_EMPTY] = lowest(np.uint64(left)) + 1
+    out[LAST_EMPTY] = _highest(left) + 1
+    for _ in range(int(s.num_players)):
+        without = left & ~(1 << _highest(left))
+        left = without if without != 0 else left
+    out[LATE_EMPTY] = _highest(left) + 1
+
+
+@leaf
+def _highest(spaces):
+    """The last space of a set that is not empty."""
+    spaces |= spaces >> 1
+    spaces |= spaces >> 2
+    spaces |= spaces >> 4
+    spaces |= spaces >> 8
+    return bit_count(np.uint64(spaces)) - 1
 
 
 @leaf
@@ -574,7 +608,7 @@ def _derive_for_decision(s, t, seat, out):
     node = int(s.node)
     if node == PLAN:
         _derive_production(s, seat, out)
-        _derive_elements(s, t, seat, out)
+        _derive_elements(s, t, out)
         _derive_cards(s, t, seat, out)
     elif node == PRODUCE:
         _derive_production(s, seat, out)
@@ -589,7 +623,7 @@ def _derive_for_decision(s, t, seat, out):
     elif node in (BANK_GET, ART_RES):
         _derive_least_held(s, seat, out)
     elif node == ELEMENT:
-        _derive_elements(s, t, seat, out)
+        _derive_elements(s, t, out)
         for choice in range(2):
             out[CHOICE_WORTH + choice] = out[ELEMENT_WORTH + int(out[CHOICES + choice]) - 1]
     elif node in (IDENT, DISCARD):
@@ -598,100 +632,87 @@ def _derive_for_decision(s, t, seat, out):
 
 @helper
 def _derive_production(s, seat, out):
-    """What everybody would get of each resource."""
-    n = int(s.num_players)
+    """What everybody would get of each resource; the outputs of all are written before."""
     for resource in range(NUM_RESOURCES):
         stock = int(s.bank[resource])
-        own = min(int(s.player[seat].output[resource]), stock)
-        worth = (OWN_OUTPUT + 1) * own
-        for other in range(n):
-            worth -= min(int(s.player[other].output[resource]), stock)
+        own = min(int(out[KEPT + resource]), stock)
+        worth = OWN_OUTPUT * own
+        for other in range(1, int(s.num_players)):
+            worth -= min(int(out[KEPT + KEPT_SIZE * other + resource]), stock)
         out[OUTPUT + resource] = own
         out[RESOURCE_WORTH + resource] = worth
-        out[SCARCE_WORTH + resource] = worth - int(s.player[seat].hand[resource])
+        out[SCARCE_WORTH + resource] = worth - int(out[HAND + resource])
 
 
 @helper
-def _derive_elements(s, t, seat, out):
-    """How far ahead the observer is by each element."""
-    n = int(s.num_players)
+def _derive_elements(s, t, out):
+    """How far ahead the observer is by each element; the points of all are written before."""
+    bonus, n = int(t.bonus), int(s.num_players)
+    share = PART_OF_OTHERS[n]
+    first = KEPT + NUM_RESOURCES
     for element in range(NUM_ELEMENTS):
-        own = int(s.player[seat].elements[element])
+        own = int(out[first + element])
         most, total = 0, 0
-        for distance in range(1, n):
-            points = int(s.player[seat_after(s, seat, distance)].elements[element])
+        for other in range(1, n):
+            points = int(out[first + KEPT_SIZE * other + element])
             total += points
             most = max(most, points)
-        worth = 2 * own - most - total // (n - 1)
-        if own > most:
-            worth += 2 * int(t.bonus)
-        elif own < most:
-            worth -= int(t.bonus)
+        worth = 2 * own - most - (total * share >> PART_BITS) + 2 * bonus * (own > most) - bonus * (own < most)
         out[LEAD + element] = own - most
-        out[ELEMENT_WORTH + element] = worth // 2
+        out[ELEMENT_WORTH + element] = worth >> 1
 
 
 @leaf
 def _derive_cards(s, t, seat, out):
     """What each card in hand promises this round, in points; production and elements are written before."""
     player = s.player[seat]
-    faction = t.faction[player.faction]
     cards = int(player.cards)
     aside = 0
     for card in range(CARDS_OF_A_KIND):
         aside |= int(player.set_aside[card]) << FIRST_SCORING + card
     placed = ALL_CARDS & ~cards & ~aside
     starships = 0
+    with_fuel = STARSHIP_WITH_FUEL * int(out[CAN_TRAVEL])
     for ship in range(MAX_PAWNS):
-        if player.ship[ship] == DEEP_SPACE:
-            starships += STARSHIP_IN_DEEP_SPACE
-        elif player.ship[ship] != RESERVE and out[CAN_TRAVEL] != 0:
-            starships += STARSHIP_WITH_FUEL
+        place = int(player.ship[ship])
+        starships += STARSHIP_IN_DEEP_SPACE if place == DEEP_SPACE else with_fuel if place != RESERVE else 0
+    producing = bit_count(np.uint64(placed & (1 << FIRST_MOVEMENT) - 1))
+    moving = bit_count(np.uint64(placed >> FIRST_MOVEMENT & (1 << CARDS_OF_A_KIND) - 1))
+    scoring = bit_count(np.uint64(placed & SCORING_CARDS))
     for card in range(CARDS_OF_A_KIND):
-        out[PLACED + card] = bit_count(np.uint64(placed & (1 << FIRST_MOVEMENT) - 1))
-        out[PLACED + FIRST_MOVEMENT + card] = bit_count(
-            np.uint64(placed >> FIRST_MOVEMENT & (1 << CARDS_OF_A_KIND) - 1)
-        )
-        out[PLACED + FIRST_SCORING + card] = bit_count(np.uint64(placed & SCORING_CARDS))
-        systems = int(faction.movement[card]) & ~int(player.present_in)
-        out[NEW_SYSTEMS + FIRST_MOVEMENT + card] = bit_count(np.uint64(systems))
-    best, best_worth = 0, NEVER
-    for card in range(NUM_CARDS):
-        if cards >> card & 1:
-            worth = _card_worth(t, card, starships, int(player.hand_total), out)
-            out[CARD_WORTH + card] = worth
-            if worth > best_worth:
-                best, best_worth = card + 1, worth
-    out[BEST_CARD] = best
-
-
-@leaf
-def _card_worth(t, card, starships, hand, out):
-    placed = int(out[PLACED + card])
-    if card < FIRST_MOVEMENT:
         worth = 0
         for place in range(COUPLE):
             worth = max(worth, int(out[RESOURCE_WORTH + int(out[COUPLES + COUPLE * card + place]) - 1]))
-        return worth - SAME_KIND * placed
-    if card < BUILD_CARD:
-        return starships + int(out[NEW_SYSTEMS + card]) - SAME_KIND * placed
-    if card == BUILD_CARD:
-        return BUILDING_HAND * hand
-    if card == TRADE_CARD:
-        return hand - TRADING_HAND
-    worth = NEVER
-    for choice in range(2):
-        worth = max(worth, int(out[ELEMENT_WORTH + int(t.element[card - FIRST_SCORING, choice])]))
-    return SCORING + 2 * worth - SAME_SCORING * placed
+        out[PLACED + card] = producing
+        out[CARD_WORTH + card] = worth - SAME_KIND * producing
+        systems = int(t.faction[player.faction].movement[card]) & ~int(player.present_in)
+        new = bit_count(np.uint64(systems))
+        out[PLACED + FIRST_MOVEMENT + card] = moving
+        out[NEW_SYSTEMS + FIRST_MOVEMENT + card] = new
+        out[CARD_WORTH + FIRST_MOVEMENT + card] = starships + new - SAME_KIND * moving
+        worth = NEVER
+        for choice in range(2):
+            worth = max(worth, int(out[ELEMENT_WORTH + int(t.element[card, choice])]))
+        out[PLACED + FIRST_SCORING + card] = scoring
+        out[CARD_WORTH + FIRST_SCORING + card] = SCORING + 2 * worth - SAME_SCORING * scoring
+    out[CARD_WORTH + BUILD_CARD] = BUILDING_HAND * int(player.hand_total)
+    out[CARD_WORTH + TRADE_CARD] = int(player.hand_total) - TRADING_HAND
+    best, best_worth = 0, NEVER
+    for card in range(NUM_CARDS):
+        held = cards >> card & 1
+        worth = int(out[CARD_WORTH + card]) * held
+        out[CARD_WORTH + card] = worth
+        better = held != 0 and worth > best_worth
+        best = card + 1 if better else best
+        best_worth = worth if better else best_worth
+    out[BEST_CARD] = best
 
 
 @leaf
 def _derive_moves(s, t, seat, out):
     """Leaving deep space is free and good; a planet is left for a new system when something else holds it."""
-    down = face_down(s)
     for system in range(NUM_STARS):
-        new = NEW_SYSTEM * (out[PRESENT + system] == 0)
-        out[SYSTEM_WORTH + system] = new + bit_count(down & SYSTEM_SET[system])
+        out[SYSTEM_WORTH + system] = NEW_SYSTEM * (1 - int(out[PRESENT + system])) + int(out[FACE_DOWN_IN + system])
     moves = legal_moves(s, t, s.gate != 0)
     best_worth = NEVER if s.gate else 0
     for ship in range(MAX_PAWNS):
@@ -731,7 +752,7 @@ def _derive_positions(s, t, seat, out):
     while left != NOTHING:
         row = lowest(left)
         left = without_lowest(left)
-        worth = _position_worth(s, t, seat, row, out)
+        worth = _position_worth(s, t, seat, row)
         out[POSITION_WORTH + row] = worth
         if worth > best_worth:
             best_worth = worth
@@ -739,7 +760,7 @@ def _derive_positions(s, t, seat, out):
 
 
 @leaf
-def _position_worth(s, t, seat, row, out):
+def _position_worth(s, t, seat, row):
     player = s.player[seat]
     position = position_of(s, seat, row)
     kind = int(player.type_at[row]) - 1
@@ -747,9 +768,8 @@ def _position_worth(s, t, seat, row, out):
     if kind == ALIEN:
         worth = ALIEN_UP if has(s.face_up, position) else ALIEN_DOWN
     elif kind >= 0:
-        output = int(player.output[kind])
-        out[POSITION_OUTPUT + row] = output
-        worth = PLANET - PER_OUTPUT * output + TERRAFORMABLE * int(t.terraformable[kind]) - FUEL * (kind == t.fuel)
+        worth = PLANET - PER_OUTPUT * int(player.output[kind]) + TERRAFORMABLE * int(t.terraformable[kind])
+        worth -= FUEL * (kind == t.fuel)
     if has(player.pawns, position):
         worth -= OWN_PAWNS
     return worth
@@ -761,10 +781,6 @@ def _derive_items(s, t, seat, out):
     player = s.player[seat]
     alien = s.of_type[ALIEN] & s.face_up
     for item in range(NUM_ITEMS):
-        lacking = 0
-        for resource in range(NUM_RESOURCES):
-            lacking += max(0, int(t.item_cost[item, resource]) - int(player.hand[resource]))
-        out[LACKING + item] = lacking
         if item >= ITEM_STARSHIP:
             out[PLACES + item] = player.starships_left
             out[ITEM_WORTH + item] = STARSHIP_WORTH + int(player.hand[FIRST_ORE + item - ITEM_STARSHIP])

@@ -492,7 +492,6 @@ def _positions(seen: Seen, found: dict[str, Any]) -> None:
         if kind == A:
             worth = 9 if seen.planet[row] == 2 else 14
         elif kind >= 0:
-            found["positions.output"][row] = output[kind]
             worth = 10 - 3 * output[kind] + 2 * (kind in seen.numbers.terraformable) - 3 * (kind == seen.numbers.fuel)
         worths[row] = worth - 8 * (seen.owner[row] == 1)
         found["positions.worth"][row] = worths[row]
@@ -502,8 +501,6 @@ def _positions(seen: Seen, found: dict[str, Any]) -> None:
 def _items(seen: Seen, found: dict[str, Any]) -> None:
     hand = seen.hand[0]
     for item in range(8):
-        cost = seen.numbers.cost(item)
-        found["items.lacking"][item] = sum(max(0, price - held) for price, held in zip(cost, hand, strict=True))
         rows = _places(seen, item)
         on_alien = any(seen.type[row] - 1 == A for row in rows)
         if item < 3:
