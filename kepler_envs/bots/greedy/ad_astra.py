@@ -32,20 +32,14 @@ from kepler_envs.games.ad_astra.actions import (
     TAKE,
 )
 from kepler_envs.games.ad_astra.components import BETWEEN_SYSTEMS
-from kepler_envs.games.ad_astra.rules_board import SYSTEM_SET, face_down, system_of
-from kepler_envs.games.ad_astra.rules_scoring import element_measure
+from kepler_envs.games.ad_astra.rules_board import system_of
 from kepler_envs.games.ad_astra.state import (
     ALIEN,
     BUILD_CARD,
-    COLONIES_FACTORIES,
-    COLONY,
     DEEP_SPACE,
-    DIFFERENT,
-    FACTORY,
     FIRST_MOVEMENT,
     FIRST_ORE,
     FIRST_SCORING,
-    IDENTICAL,
     ITEM_FACTORY,
     ITEM_STARSHIP,
     ITEM_TERRAFORMER,
@@ -59,10 +53,10 @@ from kepler_envs.games.ad_astra.state import (
     NUM_STARS,
     NUM_TYPES,
     RESERVE,
-    STARSHIP,
     TRADE_CARD,
     Node,
 )
+from kepler_envs.games.ad_astra.views import SYSTEM_SET, face_down, position_of
 
 PLAN, PRODUCE, MOVE, LAND = int(Node.PLAN), int(Node.PRODUCE), int(Node.MOVE), int(Node.LAND)
 BUILD, BUILD_POS, TRADE, REPLY = int(Node.BUILD), int(Node.BUILD_POS), int(Node.TRADE), int(Node.REPLY)
@@ -203,27 +197,13 @@ def _movement_worth(s, t, systems):
 # ---------------------------------------------------------------- production
 
 
-@leaf
-def _units(s, t, seat, resource):
-    """Cards a seat's pawns on face-up planets produce; all of them are open."""
-    player = s.player[seat]
-    places = s.of_type[resource] & s.face_up
-    units = int(t.pawn[COLONY].production) * bit_count(player.colonies & places)
-    units += int(t.pawn[FACTORY].production) * bit_count(player.factories & places)
-    for ship in range(MAX_PAWNS):
-        place = int(player.ship[ship])
-        if place != RESERVE and place != DEEP_SPACE:
-            units += int(t.pawn[STARSHIP].production) * int(has(places, place - 1))
-    return units
-
-
 @helper
 def _production_worth(s, t, resource):
     """Own cards against those of the others."""
     worth = 0
     n = int(s.num_players)
     for seat in range(n):
-        units = min(_units(s, t, seat, resource), int(s.bank[resource]))
+        units = min(int(s.player[seat].output[resource]), int(s.bank[resource]))
         worth += 5 * units if seat == s.seat else -units
     return worth
 
@@ -287,11 +267,11 @@ def _move_worth(s, ship, system):
 def _best_planet(s, t, mask):
     """Of the positions offered, an alien planet, else the type produced least so far; unknown ones in between."""
     best, best_worth = 0, NEVER
-    for position in range(NUM_POSITIONS):
-        if allowed(mask, AT + position):
-            worth = _planet_worth(s, t, position)
+    for row in range(NUM_POSITIONS):
+        if allowed(mask, AT + row):
+            worth = _planet_worth(s, t, position_of(s, int(s.seat), row))
             if worth > best_worth:
-                best, best_worth = position, worth
+                best, best_worth = row, worth
     return AT + best
 
 
@@ -307,7 +287,7 @@ def _planet_worth(s, t, position):
                 if kind == ALIEN:
                     worth += 9 if has(s.face_up, position) else 14
                 else:
-                    worth += 10 - 3 * _units(s, t, seat, kind)
+                    worth += 10 - 3 * int(player.output[kind])
                     worth += 2 * int(t.terraformable[kind])
                     if kind == t.fuel:
                         worth -= 3
@@ -387,30 +367,13 @@ def _reply(s):
 
 
 @helper
-def _element_points(s, t, element, seat):
-    """Points a seat would get for an element, without the bonus."""
-    if element == IDENTICAL:
-        most = 0
-        for resource in range(NUM_RESOURCES):
-            most = max(most, int(s.player[seat].hand[resource]))
-        return most if most >= SMALLEST_DISCARD else 0
-    if element == DIFFERENT:
-        kinds = 0
-        for resource in range(NUM_RESOURCES):
-            kinds += s.player[seat].hand[resource] > 0
-        return kinds if kinds >= SMALLEST_DISCARD else 0
-    measure = element_measure(s, t, element, seat)
-    return measure if element == COLONIES_FACTORIES else measure * int(t.element_points[element])
-
-
-@helper
 def _element_worth(s, t, element):
     """Points ahead of the best other seat, the bonus included."""
-    own = _element_points(s, t, element, int(s.seat))
+    own = int(s.player[s.seat].elements[element])
     most, total = 0, 0
     for seat in range(int(s.num_players)):
         if seat != s.seat:
-            points = _element_points(s, t, element, seat)
+            points = int(s.player[seat].elements[element])
             total += points
             most = max(most, points)
     worth = 2 * own - most - total // (int(s.num_players) - 1)

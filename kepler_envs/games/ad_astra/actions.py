@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.actions import ActionSet, Block
+from kepler_envs.engine.actions import ActionSet, Block, axes
 from kepler_envs.engine.components import names
 from kepler_envs.engine.game import Configuration
 from kepler_envs.games.ad_astra.components import MAX_PER_RESOURCE
@@ -28,7 +28,7 @@ from kepler_envs.games.ad_astra.state import (
 DESTINATIONS = NUM_STARS + 1  # of a starship: the systems, deep space
 TO_DEEP = NUM_STARS
 QUANTITIES = 2  # cards of one side of an offer, at most
-SMALLEST_DISCARD = 2
+SMALLEST_DISCARD = 2  # cards that a discard for points consists of, at least
 
 SUBSETS = np.array([mask for mask in range(1 << NUM_RESOURCES) if mask.bit_count() >= SMALLEST_DISCARD], np.int64)
 """The sets of resources that can be discarded as different ones, in the order of their ids."""
@@ -38,7 +38,7 @@ ACCEPT = 1
 PLACE = 2  # + NUM_SPACES * card + space
 TAKE = PLACE + NUM_CARDS * NUM_SPACES  # + resource
 GO = TAKE + NUM_RESOURCES  # + DESTINATIONS * starship + destination
-AT = GO + MAX_PAWNS * DESTINATIONS  # + position
+AT = GO + MAX_PAWNS * DESTINATIONS  # + position, start planets by clockwise distance: the own one first
 ITEM = AT + NUM_POSITIONS  # + item
 BANK = ITEM + NUM_ITEMS  # + resource given
 PARTNER = BANK + NUM_RESOURCES  # + clockwise distance from the owner - 1
@@ -58,6 +58,9 @@ CARD_NAMES = (
 )
 
 
+OTHER_PLAYERS = ("the next player", *(f"the player {distance} seats on" for distance in range(2, MAX_PLAYERS)))
+
+
 def make_actions(tables: Any) -> ActionSet:
     """The ids with the names of a component file."""
     resources = names(tables["resource_name"])
@@ -69,27 +72,36 @@ def make_actions(tables: Any) -> ActionSet:
         [
             Block("PASS", PASS, 1, "pass"),
             Block("ACCEPT", ACCEPT, 1, "accept the offer"),
-            Block("PLAN", PLACE, NUM_CARDS * NUM_SPACES, "place {}", "card and space",
-                  tuple(f"{card} on space {space}" for card in CARD_NAMES for space in spaces)),
-            Block("RES", TAKE, NUM_RESOURCES, "choose {}", "resource", resources),
-            Block("MOVE", GO, MAX_PAWNS * DESTINATIONS, "move {}", "starship and destination",
-                  tuple(f"starship {ship} to {place}" for ship in ships for place in (*systems[:NUM_STARS], "deep space"))),
-            Block("POS", AT, NUM_POSITIONS, "on {}", "position",
-                  tuple(position_name(systems, position) for position in range(NUM_POSITIONS))),
-            Block("BUILD", ITEM, NUM_ITEMS, "build a {}", "item",
+            Block("PLAN", PLACE, NUM_CARDS * NUM_SPACES, "place {}",
+                  tuple(f"{card} on space {space}" for card in CARD_NAMES for space in spaces),
+                  axes(("card", "cards", NUM_CARDS), ("space", "spaces", NUM_SPACES))),
+            Block("RES", TAKE, NUM_RESOURCES, "choose {}", resources, axes(("resource", "resources", NUM_RESOURCES))),
+            Block("MOVE", GO, MAX_PAWNS * DESTINATIONS, "move {}",
+                  tuple(f"starship {ship} to {place}" for ship in ships for place in (*systems[:NUM_STARS], "deep space")),
+                  axes(("starship", "starships", MAX_PAWNS), ("destination", "systems", DESTINATIONS))),
+            Block("POS", AT, NUM_POSITIONS, "on {}",
+                  (*(planet_name(systems, position) for position in range(FIRST_START)), "the own start planet",
+                   *(f"the start planet of {player}" for player in OTHER_PLAYERS)),
+                  axes(("position", "positions", NUM_POSITIONS))),
+            Block("BUILD", ITEM, NUM_ITEMS, "build a {}",
                   (*(f"colony paying {ore}" for ore in ores), "factory", "terraformer",
-                   *(f"starship paying one more {ore}" for ore in ores))),
-            Block("BANK", BANK, NUM_RESOURCES, "give {} to the bank", "resource", resources),
-            Block("PARTNER", PARTNER, MAX_PLAYERS - 1, "make an offer to {}", "player",
-                  ("the next player", *(f"the player {distance} seats on" for distance in range(2, MAX_PLAYERS)))),
-            Block("RESQ", CARDS, NUM_RESOURCES * QUANTITIES, "offer: {}", "resource and quantity",
-                  tuple(f"{count} {name}" for name in resources for count in range(1, QUANTITIES + 1))),
-            Block("ELEMENT", CHOOSE, 2, "score the {} element", "element", ("first", "second")),
-            Block("COUNT", COUNT, MAX_PER_RESOURCE - SMALLEST_DISCARD + 1, "discard {} cards", "number",
-                  tuple(str(count) for count in range(SMALLEST_DISCARD, MAX_PER_RESOURCE + 1))),
-            Block("SUBSET", SUBSET, len(SUBSETS), "discard {}", "resources",
-                  tuple(_listed([resources[r] for r in range(NUM_RESOURCES) if mask >> r & 1]) for mask in SUBSETS)),
-            Block("ART", ARTIFACT, NUM_ARTIFACTS, "play {}", "artifact", names(tables["artifact_name"])),
+                   *(f"starship paying one more {ore}" for ore in ores)), axes(("item", "items", NUM_ITEMS))),
+            Block("BANK", BANK, NUM_RESOURCES, "give {} to the bank", resources,
+                  axes(("resource", "resources", NUM_RESOURCES))),
+            Block("PARTNER", PARTNER, MAX_PLAYERS - 1, "make an offer to {}", OTHER_PLAYERS,
+                  axes(("player", "players", range(1, MAX_PLAYERS)))),
+            Block("RESQ", CARDS, NUM_RESOURCES * QUANTITIES, "offer: {}",
+                  tuple(f"{count} {name}" for name in resources for count in range(1, QUANTITIES + 1)),
+                  axes(("resource", "resources", NUM_RESOURCES), ("quantity", "", range(1, QUANTITIES + 1)))),
+            Block("ELEMENT", CHOOSE, 2, "score the {} element", ("first", "second"), axes(("element", "choices", 2))),
+            Block("COUNT", COUNT, MAX_PER_RESOURCE - SMALLEST_DISCARD + 1, "discard {} cards",
+                  tuple(str(count) for count in range(SMALLEST_DISCARD, MAX_PER_RESOURCE + 1)),
+                  axes(("number", "", range(SMALLEST_DISCARD, MAX_PER_RESOURCE + 1)))),
+            Block("SUBSET", SUBSET, len(SUBSETS), "discard {}",
+                  tuple(_listed([resources[r] for r in range(NUM_RESOURCES) if mask >> r & 1]) for mask in SUBSETS),
+                  axes(("resources", "subsets", len(SUBSETS)))),
+            Block("ART", ARTIFACT, NUM_ARTIFACTS, "play {}", names(tables["artifact_name"]),
+                  axes(("artifact", "artifacts", NUM_ARTIFACTS))),
         ]
     )  # fmt: skip
 
@@ -101,10 +113,8 @@ def public_text(state: np.void, config: Configuration, action: int) -> str:
     return config.actions.text(action)
 
 
-def position_name(systems: tuple[str, ...], position: int) -> str:
-    """A position in words: its system and the number of the planet there, or whose start planet it is."""
-    if position >= FIRST_START:
-        return f"the start planet of player_{position - FIRST_START}"
+def planet_name(systems: tuple[str, ...], position: int) -> str:
+    """A position around a star in words: its system and the number of the planet there."""
     return f"planet {position % SLOTS + 1} of {systems[position // SLOTS]}"
 
 

@@ -16,7 +16,9 @@ from kepler_envs.games.ad_astra.state import (
     COLONY,
     DIFFERENT,
     FACTORY,
+    FIRST_MOVEMENT,
     FIRST_ORE,
+    FIRST_PRODUCTION,
     IDENTICAL,
     ITEM_FACTORY,
     ITEM_STARSHIP,
@@ -25,6 +27,7 @@ from kepler_envs.games.ad_astra.state import (
     MAX_PLAYERS,
     MIN_PLAYERS,
     NUM_ARTIFACTS,
+    NUM_CARDS,
     NUM_ELEMENTS,
     NUM_FACTIONS,
     NUM_ITEMS,
@@ -54,7 +57,7 @@ LARGER_DISCARD, RANDOM_POINTS = 8, 9  # artifacts that bring points
 FROM_DEEP_SPACE, TO_DEEP_SPACE, WITHIN_SYSTEM, BETWEEN_SYSTEMS = range(4)
 MOVES = ("from deep space to a planet", "from a planet to deep space", "within a system", "between systems")
 PAWNS = ("starship", "colony", "factory", "terraformer")
-COUPLES = CARDS_OF_A_KIND * NUM_RESOURCES + CARDS_OF_A_KIND * NUM_STARS
+COUPLE = 2  # things on a production or movement card
 
 NUMBERS = {
     "cards_per_resource": (MAX_PLAYERS, MAX_PER_RESOURCE),
@@ -71,7 +74,11 @@ FACTION = np.dtype(
     [
         ("production", "u1", (CARDS_OF_A_KIND,)),  # bit r: the card offers resource r
         ("movement", "u1", (CARDS_OF_A_KIND,)),  # bit d: the card shows system d
-        ("couples", "i1", (COUPLES,)),  # both as flags, as in the observation
+        (
+            "couples",
+            "i1",
+            (2 * COUPLE * NUM_CARDS,),
+        ),  # 1 + resources on each of all cards, 1 + systems, as in the observation
         ("name", "u1", (NAME_BYTES,)),
     ],
     align=True,
@@ -285,12 +292,12 @@ def _read_couples(file: ComponentFile, tables: Any, kind: str, choices: int) -> 
     """``[[production_cards]]`` or ``[[movement_cards]]``: three cards a faction, two of ``choices`` things on each."""
     section = f"{kind}_cards"
     rows = file.rows(section, {"faction": int, "card": int, "couple": list, "prov": str})
-    first_flag = 0 if kind == "production" else CARDS_OF_A_KIND * NUM_RESOURCES
+    first = COUPLE * (FIRST_PRODUCTION if kind == "production" else NUM_CARDS + FIRST_MOVEMENT)
     for position, row in enumerate(rows):
         where = f"{section} row {position + 1}"
         file.check_range(where, row, "faction", 0, NUM_FACTIONS - 1)
         file.check_range(where, row, "card", 1, CARDS_OF_A_KIND)
-        file.check_list(where, row, "couple", 2, 0, choices - 1)
+        file.check_list(where, row, "couple", COUPLE, 0, choices - 1)
         one, other = row["couple"]
         if one == other:
             raise file.error(where, f"couple is {row['couple']}; its two entries must differ")
@@ -298,8 +305,8 @@ def _read_couples(file: ComponentFile, tables: Any, kind: str, choices: int) -> 
         if faction[kind][card]:
             raise file.error(where, f"a second row for card {row['card']} of faction {row['faction']}")
         faction[kind][card] = 1 << one | 1 << other
-        for choice in row["couple"]:
-            faction["couples"][first_flag + card * choices + choice] = 1
+        for place, choice in enumerate(row["couple"]):
+            faction["couples"][first + COUPLE * card + place] = choice + 1
     missing = NUM_FACTIONS * CARDS_OF_A_KIND - len(rows)
     if missing:
         raise file.error(section, f"{missing} cards are missing; every faction has {CARDS_OF_A_KIND}")

@@ -14,7 +14,7 @@ from typing import Any
 from kepler_envs.engine.components import names
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star
 from kepler_envs.engine.game import RUNNING, Configuration
-from kepler_envs.games.ad_astra.actions import CARD_NAMES, position_name
+from kepler_envs.games.ad_astra.actions import CARD_NAMES, planet_name
 from kepler_envs.games.ad_astra.state import (
     BUILD_CARD,
     CARDS_OF_A_KIND,
@@ -513,7 +513,8 @@ def _draw_pawn(drawing: Drawing, x: float, y: float, pawn: str, colour: str) -> 
 
 def _planet_hint(planet: PlanetView, view: View) -> str:
     """A planet in words, shown where the mouse rests on it."""
-    where = position_name(view.system_names, planet.position)
+    start = planet.position - FIRST_START
+    where = f"the start planet of {_name(start)}" if start >= 0 else planet_name(view.system_names, planet.position)
     kind = "face down" if planet.kind is None else view.type_names[planet.kind]
     if planet.kind is not None and not planet.face_up:
         kind += ", face down"

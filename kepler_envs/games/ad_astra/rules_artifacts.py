@@ -9,13 +9,10 @@ from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below
 from kepler_envs.games.ad_astra.actions import ARTIFACT, TAKE
 from kepler_envs.games.ad_astra.rules_board import (
-    NOTHING,
-    face_down,
     gain_from_stock,
     hand_over,
     in_stock,
     launch_starship,
-    seat_after,
 )
 from kepler_envs.games.ad_astra.rules_building import colony_places, factory_places, terraformer_places
 from kepler_envs.games.ad_astra.rules_movement import legal_moves
@@ -28,6 +25,7 @@ from kepler_envs.games.ad_astra.state import (
     NUM_SPACES,
     Node,
 )
+from kepler_envs.games.ad_astra.views import NOTHING, face_down, look_at, seat_after
 
 PLAN, MOVE, BUILD, ART_RES = int(Node.PLAN), int(Node.MOVE), int(Node.BUILD), int(Node.ART_RES)
 IDENT, DIFF = int(Node.IDENT), int(Node.DIFF)
@@ -127,7 +125,7 @@ def play_artifact(s, t, artifact):
     if artifact == GATE:
         s.gate = 1
     elif artifact == EYE:
-        player.known = face_down(s)
+        look_at(s, seat, face_down(s))
     elif artifact == MEMORY:
         _take_back_scoring_cards(s, seat)
     elif artifact == HORN:

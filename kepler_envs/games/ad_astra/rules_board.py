@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from kepler_envs.engine.bits import bit
+from kepler_envs.engine.bits import bit, bit_count, has
 from kepler_envs.engine.kernel import helper, leaf
+from kepler_envs.games.ad_astra.actions import SMALLEST_DISCARD
 from kepler_envs.games.ad_astra.state import (
+    COLONIES_FACTORIES,
+    COLONY,
     DEEP_SPACE,
-    FIRST_START,
+    DIFFERENT,
+    FACTORY,
+    IDENTICAL,
     MAX_PAWNS,
-    MAX_PLAYERS,
     NUM_RESOURCES,
-    NUM_STARS,
     NUM_SYSTEMS,
     RESERVE,
     SLOTS,
+    STARSHIP,
+    STARSHIPS,
+    SYSTEMS,
+    TERRAFORMERS,
 )
-
-NOTHING = np.uint64(0)
-
-SYSTEM_SET = np.array(
-    [((1 << SLOTS) - 1) << SLOTS * system for system in range(NUM_STARS)] + [((1 << MAX_PLAYERS) - 1) << FIRST_START],
-    np.uint64,
-)
-"""The positions of each system."""
-
-
-# ---------------------------------------------------------------- seats
-
-
-@leaf
-def seat_after(s, seat, distance):
-    """The seat ``distance`` (at most the number of players) places clockwise of ``seat``."""
-    following = seat + distance
-    n = int(s.num_players)
-    return following - n if following >= n else following
-
+from kepler_envs.games.ad_astra.views import NOTHING, SYSTEM_SET, show_pawns
 
 # ---------------------------------------------------------------- pawns
 
@@ -50,8 +36,8 @@ def system_of(place):
 
 
 @helper
-def follow_pawns(s, seat):
-    """After any pawn of a seat has moved: work out anew where it is present, in how many systems, and what is occupied."""
+def follow_pawns(s, t, seat, position):
+    """After pawns of a seat on a position have changed: work out anew where it is present, what they produce and are worth."""
     player = s.player[seat]
     ships = NOTHING
     in_deep_space = 0
@@ -69,8 +55,42 @@ def follow_pawns(s, seat):
     systems = 0
     for system in range(NUM_SYSTEMS):
         if pawns & SYSTEM_SET[system]:
-            systems += 1
-    player.systems = systems
+            systems |= 1 << system
+    player.present_in = systems
+    player.systems = bit_count(systems)
+    show_pawns(s, seat, position)
+    for resource in range(NUM_RESOURCES):
+        player.output[resource] = _output(s, t, seat, resource)
+    _follow_elements(t, player)
+
+
+@leaf
+def _output(s, t, seat, resource):
+    """Cards that the seat's colonies, factories and starships on planets of the type produce."""
+    player = s.player[seat]
+    places = s.of_type[resource]
+    starships = 0
+    for ship in range(MAX_PAWNS):
+        place = int(player.ship[ship])
+        if place != RESERVE and place != DEEP_SPACE:
+            starships += int(has(places, place - 1))
+    return (
+        int(t.pawn[COLONY].production) * bit_count(player.colonies & places)
+        + int(t.pawn[FACTORY].production) * bit_count(player.factories & places)
+        + int(t.pawn[STARSHIP].production) * starships
+    )
+
+
+@leaf
+def _follow_elements(t, player):
+    """The points of the elements that pawns count for."""
+    points = t.element_points
+    player.elements[COLONIES_FACTORIES] = int(points[COLONIES_FACTORIES]) * bit_count(player.colonies) + int(
+        t.factory_points
+    ) * bit_count(player.factories)
+    player.elements[STARSHIPS] = int(points[STARSHIPS]) * (int(t.pawn[STARSHIP].count) - int(player.starships_left))
+    player.elements[TERRAFORMERS] = int(points[TERRAFORMERS]) * bit_count(player.terraformers)
+    player.elements[SYSTEMS] = int(points[SYSTEMS]) * int(player.systems)
 
 
 @leaf
@@ -83,12 +103,7 @@ def launch_starship(s, t, seat):
     player.ship[ship] = DEEP_SPACE
     player.starships_left -= 1
     player.in_deep_space += 1
-
-
-@leaf
-def face_down(s):
-    """Positions of face-down planets."""
-    return s.planets & ~s.face_up
+    _follow_elements(t, player)
 
 
 # ---------------------------------------------------------------- resource cards
@@ -101,6 +116,20 @@ def gain(s, seat, resource, count):
     s.bank[resource] -= count
     player.hand[resource] += count
     player.hand_total += count
+    if count != 0:
+        _follow_hand(player)
+
+
+@helper
+def _follow_hand(player):
+    """The cards that could be discarded for points: the most of one type, and the types."""
+    most, kinds = 0, 0
+    for resource in range(NUM_RESOURCES):
+        held = int(player.hand[resource])
+        most = max(most, held)
+        kinds += held > 0
+    player.elements[IDENTICAL] = most if most >= SMALLEST_DISCARD else 0
+    player.elements[DIFFERENT] = kinds if kinds >= SMALLEST_DISCARD else 0
 
 
 @leaf
@@ -122,6 +151,8 @@ def hand_over(s, giver, taker, resource, count):
     s.player[giver].hand_total -= count
     s.player[taker].hand[resource] += count
     s.player[taker].hand_total += count
+    _follow_hand(s.player[giver])
+    _follow_hand(s.player[taker])
 
 
 @leaf

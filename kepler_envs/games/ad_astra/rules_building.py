@@ -7,7 +7,7 @@ import numpy as np
 from kepler_envs.engine.bits import allow, allow_word, bit, has
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.games.ad_astra.actions import AT, ITEM, PASS
-from kepler_envs.games.ad_astra.rules_board import NOTHING, follow_pawns, launch_starship, pay, seat_after
+from kepler_envs.games.ad_astra.rules_board import follow_pawns, launch_starship, pay
 from kepler_envs.games.ad_astra.rules_round import next_space
 from kepler_envs.games.ad_astra.state import (
     ALIEN,
@@ -24,6 +24,7 @@ from kepler_envs.games.ad_astra.state import (
     TERRAFORMER,
     Node,
 )
+from kepler_envs.games.ad_astra.views import NOTHING, position_of, rows_of, seat_after
 
 BUILD, BUILD_POS = int(Node.BUILD), int(Node.BUILD_POS)
 
@@ -63,7 +64,7 @@ def terraformer_places(s, t, seat):
 
 
 @leaf
-def _building_places(s, t, seat, item):
+def building_places(s, t, seat, item):
     """Where an item other than a starship can be placed."""
     if item < ITEM_FACTORY:
         return colony_places(s, seat)
@@ -117,7 +118,8 @@ def legal_to_build(s, t, mask):
 
 @leaf
 def legal_positions(s, t, mask):
-    allow_word(mask, AT, _building_places(s, t, int(s.seat), int(s.chosen_item) - 1))
+    seat = int(s.seat)
+    allow_word(mask, AT, rows_of(s, seat, building_places(s, t, seat, int(s.chosen_item) - 1)))
 
 
 # ---------------------------------------------------------------- building
@@ -143,7 +145,7 @@ def build(s, t, action):
 def build_at(s, t, action):
     """The chosen item on its planet; points are scored at once (R)."""
     seat = int(s.seat)
-    position = action - AT
+    position = position_of(s, seat, action - AT)
     item = int(s.chosen_item) - 1
     _pay_for(s, t, seat, item)
     player = s.player[seat]
@@ -164,7 +166,7 @@ def build_at(s, t, action):
     player.points += int(t.pawn[pawn].points)
     if has(s.of_type[ALIEN], position):
         player.points += int(t.pawn[pawn].points_alien)
-    follow_pawns(s, seat)
+    follow_pawns(s, t, seat, position)
     s.chosen_item = 0
     s.node = BUILD
     _end_building(s, t)

@@ -4,34 +4,36 @@ from __future__ import annotations
 
 import numpy as np
 
-from kepler_envs.engine.bits import allow, allow_word, bit, bit_count, has, lowest, without_lowest
+from kepler_envs.engine.bits import allow, allow_word, bit, has, lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.games.ad_astra.actions import AT, DESTINATIONS, GO, PASS, TAKE, TO_DEEP
 from kepler_envs.games.ad_astra.components import BETWEEN_SYSTEMS, FROM_DEEP_SPACE, TO_DEEP_SPACE, WITHIN_SYSTEM
 from kepler_envs.games.ad_astra.rules_board import (
-    NOTHING,
-    SYSTEM_SET,
-    face_down,
     follow_pawns,
     gain_from_stock,
     pay,
-    seat_after,
     system_of,
 )
 from kepler_envs.games.ad_astra.rules_round import next_space
 from kepler_envs.games.ad_astra.state import (
     ALIEN,
-    COLONY,
     DEEP_SPACE,
-    FACTORY,
     FIRST_MOVEMENT,
     FIRST_PRODUCTION,
     MAX_PAWNS,
     NUM_RESOURCES,
     NUM_STARS,
     RESERVE,
-    STARSHIP,
     Node,
+)
+from kepler_envs.games.ad_astra.views import (
+    NOTHING,
+    SYSTEM_SET,
+    face_down,
+    look_at,
+    seat_after,
+    show_pawns,
+    turn_up,
 )
 
 MOVE, LAND = int(Node.MOVE), int(Node.LAND)
@@ -55,25 +57,8 @@ def produce(s, t, action):
     resource = action - TAKE
     for distance in range(int(s.num_players)):
         seat = seat_after(s, int(s.owner), distance)
-        gain_from_stock(s, seat, resource, _output(s, t, seat, resource))
+        gain_from_stock(s, seat, resource, int(s.player[seat].output[resource]))
     next_space(s, t)
-
-
-@leaf
-def _output(s, t, seat, resource):
-    """Cards that the seat's colonies, factories and starships on planets of the type produce."""
-    player = s.player[seat]
-    places = s.of_type[resource]
-    starships = 0
-    for ship in range(MAX_PAWNS):
-        place = int(player.ship[ship])
-        if place != RESERVE and place != DEEP_SPACE:
-            starships += int(has(places, place - 1))
-    return (
-        int(t.pawn[COLONY].production) * bit_count(player.colonies & places)
-        + int(t.pawn[FACTORY].production) * bit_count(player.factories & places)
-        + int(t.pawn[STARSHIP].production) * starships
-    )
 
 
 # ---------------------------------------------------------------- where starships can go
@@ -86,7 +71,7 @@ def _open_planets(s, seat):
 
 
 @leaf
-def _landing_places(s, seat, place, system):
+def landing_places(s, seat, place, system):
     """Positions in a system where a starship at ``place`` can land."""
     places = _open_planets(s, seat) & SYSTEM_SET[system]
     if place != DEEP_SPACE:
@@ -143,7 +128,7 @@ def _destinations(s, t, place, systems, gate):
     while left != NOTHING:
         system = lowest(left)
         left = without_lowest(left)
-        if (gate or _move_cost(t, place, system) <= fuel) and _landing_places(s, seat, place, system) != NOTHING:
+        if (gate or _move_cost(t, place, system) <= fuel) and landing_places(s, seat, place, system) != NOTHING:
             targets |= bit(system)
     if not gate and place != DEEP_SPACE and t.move_cost[TO_DEEP_SPACE] <= fuel:
         targets |= bit(TO_DEEP)
@@ -174,8 +159,9 @@ def move(s, t, action):
 def _leave_for_deep_space(s, t, ship):
     seat = int(s.seat)
     pay(s, seat, int(t.fuel), int(t.move_cost[TO_DEEP_SPACE]))
+    left = int(s.player[seat].ship[ship]) - 1
     s.player[seat].ship[ship] = DEEP_SPACE
-    follow_pawns(s, seat)
+    follow_pawns(s, t, seat, left)
     _end_move(s, t, ship)
 
 
@@ -187,7 +173,7 @@ def _enter_system(s, t, ship, system):
     if s.gate == 0:
         pay(s, seat, int(t.fuel), _move_cost(t, int(player.ship[ship]), system))
     s.gate = 0
-    player.known |= SYSTEM_SET[system] & face_down(s)
+    look_at(s, seat, SYSTEM_SET[system] & face_down(s))
     s.chosen_ship = ship + 1
     s.chosen_system = system + 1
     s.node = LAND
@@ -197,7 +183,7 @@ def _enter_system(s, t, ship, system):
 def legal_to_land(s, mask):
     seat = int(s.seat)
     place = int(s.player[seat].ship[int(s.chosen_ship) - 1])
-    allow_word(mask, AT, _landing_places(s, seat, place, int(s.chosen_system) - 1))
+    allow_word(mask, AT, landing_places(s, seat, place, int(s.chosen_system) - 1))
 
 
 @leaf
@@ -208,22 +194,17 @@ def land(s, t, action):
     ship = int(s.chosen_ship) - 1
     s.chosen_ship = 0
     s.chosen_system = 0
+    left = int(s.player[seat].ship[ship])
     s.player[seat].ship[ship] = position + 1
-    follow_pawns(s, seat)
+    follow_pawns(s, t, seat, position)
+    if left != DEEP_SPACE:
+        show_pawns(s, seat, left - 1)
     if not has(s.face_up, position):
-        _turn_up(s, position)
+        turn_up(s, position)
         if has(s.of_type[ALIEN], position):
             _draw_artifact(s, t, seat)
     s.node = MOVE
     _end_move(s, t, ship)
-
-
-@leaf
-def _turn_up(s, position):
-    """A planet is open to all from now on."""
-    s.face_up |= bit(position)
-    for seat in range(int(s.num_players)):
-        s.player[seat].known &= ~bit(position)
 
 
 @leaf
@@ -266,4 +247,7 @@ def _next_mover(s, t):
     step += 1
     s.step = step
     s.seat = seat_after(s, int(s.owner), step)
-    s.moved = s.owner_moved if step == n else 0
+    s.moved = 0
+    if step == n:
+        s.moved = s.owner_moved
+        s.owner_moved = 0

@@ -8,7 +8,7 @@ from kepler_envs.engine.bits import allow_word
 from kepler_envs.engine.game import TERMINATED
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.games.ad_astra.actions import PLACE, TAKE
-from kepler_envs.games.ad_astra.rules_board import NOTHING, face_down, held_at_least, pay, seat_after
+from kepler_envs.games.ad_astra.rules_board import held_at_least, pay
 from kepler_envs.games.ad_astra.state import (
     ALL_CARDS,
     BUILD_CARD,
@@ -21,6 +21,14 @@ from kepler_envs.games.ad_astra.state import (
     TRADE_CARD,
     EndReason,
     Node,
+)
+from kepler_envs.games.ad_astra.views import (
+    NOTHING,
+    clear_spaces,
+    face_down,
+    seat_after,
+    show_placed_card,
+    show_revealed_card,
 )
 
 PLAN, PRODUCE, MOVE, BUILD, TRADE = int(Node.PLAN), int(Node.PRODUCE), int(Node.MOVE), int(Node.BUILD), int(Node.TRADE)
@@ -49,6 +57,7 @@ def start_round(s, t):
     for space in range(NUM_SPACES):
         s.space_owner[space] = 0
         s.space_card[space] = 0
+    clear_spaces(s, spaces)
     s.empty_spaces = (1 << spaces) - 1
     s.revealed = 0
     s.round_number += 1
@@ -77,6 +86,7 @@ def place_card(s, t, action):
     player.to_place -= 1
     s.space_owner[space] = seat + 1
     s.space_card[space] = card + 1
+    show_placed_card(s, space)
     s.empty_spaces = int(s.empty_spaces) & ~(1 << space)
     if s.empty_spaces == 0:
         next_space(s, t)
@@ -96,6 +106,7 @@ def next_space(s, t):
         _end_round(s, t)
         return
     s.revealed = space + 1
+    show_revealed_card(s, space)
     slot = int(s.space_card[space]) - 1
     owner = int(s.space_owner[space]) - 1
     s.slot = slot + 1
@@ -130,7 +141,7 @@ def _forget_card(s):
     s.bank_trades = 0
     s.element = 0
     for seat in range(MAX_PLAYERS):
-        s.discarded[seat] = 0
+        s.player[seat].discarded = 0
 
 
 # ---------------------------------------------------------------- the end of the round

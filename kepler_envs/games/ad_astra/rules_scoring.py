@@ -7,7 +7,7 @@ import numpy as np
 from kepler_envs.engine.bits import allow, allow_word, bit_count
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.games.ad_astra.actions import CHOOSE, COUNT, PASS, SMALLEST_DISCARD, SUBSET, SUBSETS, TAKE
-from kepler_envs.games.ad_astra.rules_board import held_at_least, pay, seat_after
+from kepler_envs.games.ad_astra.rules_board import held_at_least, pay
 from kepler_envs.games.ad_astra.rules_round import next_space
 from kepler_envs.games.ad_astra.state import (
     COLONIES_FACTORIES,
@@ -21,6 +21,7 @@ from kepler_envs.games.ad_astra.state import (
     TERRAFORMERS,
     Node,
 )
+from kepler_envs.games.ad_astra.views import seat_after
 
 IDENT, IDENT_COUNT, DIFF = int(Node.IDENT), int(Node.IDENT_COUNT), int(Node.DIFF)
 
@@ -126,7 +127,7 @@ def _book(s, t, count):
     """What a discard counts: its cards, and more with the artifact."""
     if s.thesaurus != 0:
         count += int(t.artifact_amount[THESAURUS])
-    s.discarded[s.seat] = count
+    s.player[s.seat].discarded = count
     _next_discarder(s, t)
 
 
@@ -172,4 +173,4 @@ def element_measure(s, t, element, seat):
         return bit_count(player.terraformers)
     if element == SYSTEMS:
         return int(player.systems)
-    return int(s.discarded[seat])
+    return int(player.discarded)

@@ -7,9 +7,10 @@ import numpy as np
 from kepler_envs.engine.bits import allow, allow_word
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.games.ad_astra.actions import ACCEPT, BANK, CARDS, PARTNER, PASS, QUANTITIES, TAKE
-from kepler_envs.games.ad_astra.rules_board import gain, hand_over, held_at_least, in_stock, pay, seat_after
+from kepler_envs.games.ad_astra.rules_board import gain, hand_over, held_at_least, in_stock, pay
 from kepler_envs.games.ad_astra.rules_round import next_space
 from kepler_envs.games.ad_astra.state import NUM_RESOURCES, Node
+from kepler_envs.games.ad_astra.views import seat_after
 
 TRADE, BANK_GET, OFFER_GIVE = int(Node.TRADE), int(Node.BANK_GET), int(Node.OFFER_GIVE)
 OFFER_GET, REPLY = int(Node.OFFER_GET), int(Node.REPLY)

@@ -7,7 +7,7 @@ import numpy as np
 from kepler_envs.engine.bits import bit, bit_count, lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below
-from kepler_envs.games.ad_astra.rules_board import SYSTEM_SET, follow_pawns, gain, launch_starship
+from kepler_envs.games.ad_astra.rules_board import follow_pawns, gain, launch_starship
 from kepler_envs.games.ad_astra.rules_round import start_round
 from kepler_envs.games.ad_astra.state import (
     ALIEN,
@@ -24,6 +24,7 @@ from kepler_envs.games.ad_astra.state import (
     STARSHIP,
     TERRAFORMER,
 )
+from kepler_envs.games.ad_astra.views import SYSTEM_SET, lay_out
 
 
 @helper
@@ -43,6 +44,7 @@ def setup(s, t, o):
         _draw_planets(s, t)
     else:
         _place_given_planets(s, o)
+    lay_out(s)
     _shuffle_artifacts(s, o)
     for seat in range(int(o.num_players)):
         _equip(s, t, seat)
@@ -167,9 +169,8 @@ def _equip(s, t, seat):
     player.factories_left = t.pawn[FACTORY].count - 1
     player.terraformers_left = t.pawn[TERRAFORMER].count
     player.factories = bit(FIRST_START + seat)
-    s.face_up |= bit(FIRST_START + seat)
     for _ in range(int(t.pawn[STARSHIP].start)):
         launch_starship(s, t, seat)
-    follow_pawns(s, seat)
+    follow_pawns(s, t, seat, FIRST_START + seat)
     for resource in range(NUM_RESOURCES):
         gain(s, seat, resource, int(t.start_hand[resource]))

@@ -50,6 +50,11 @@ ITEM_FACTORY, ITEM_TERRAFORMER, ITEM_STARSHIP = 3, 4, 5
 COLONIES_FACTORIES, STARSHIPS, TERRAFORMERS, SYSTEMS, IDENTICAL, DIFFERENT = range(6)
 NUM_ELEMENTS = 6
 
+FACE_DOWN, FACE_UP = 1, 2
+"""Values of ``planet_at``."""
+EMPTY, CARD_DOWN, CARD_UP = 1, 2, 3
+"""Values of ``on_space``."""
+
 FREE_BUILDING, FREE_TERRAFORMER = 1, 2
 """Values of ``free``: what an artifact pays for."""
 
@@ -105,25 +110,41 @@ PLAYER = overlay(
         ("artifact_count", "<i2"),  # artifacts held
         ("to_place", "<i2"),  # cards still to be placed this round
         ("set_aside", "<i2", (CARDS_OF_A_KIND,)),  # 1 for scoring cards beside the board
+        ("discarded", "<i2"),  # what the discard on the card being resolved counts
+        # what follows from it and is kept, as in the observation, too
+        ("output", "<i2", (NUM_RESOURCES,)),  # cards that own pawns produce of each resource
+        ("elements", "<i2", (NUM_ELEMENTS,)),  # points that each element would bring, without the bonus
         # hidden, or seen in another form, from here on
         ("colonies", "<u8"),  # positions with an own colony
         ("factories", "<u8"),
         ("terraformers", "<u8"),
         ("starships", "<u8"),  # positions with at least one own starship
         ("pawns", "<u8"),  # positions with any own pawn: the union of the four
-        ("known", "<u8"),  # positions of face-down planets this seat has looked at
-        ("ship", "i1", (MAX_PAWNS,)),  # place of each starship: RESERVE, 1 + position, DEEP_SPACE
-        ("faction", "i1"),  # 0..4
+        ("known", "<u8"),  # positions of face-down planets this seat has looked at: all of a system, or none
         ("cards", "<u2"),  # action cards in hand
         ("artifacts", "<u2"),  # artifacts held
+        ("present_in", "<u2"),  # systems with an own pawn
+        ("looked_at", "<u2"),  # systems with face-down planets this seat has looked at
+        ("ship", "i1", (MAX_PAWNS,)),  # place of each starship: RESERVE, 1 + position, DEEP_SPACE
+        ("faction", "i1"),  # 0..4
         # what all have seen of this round's planning: cards do not lie on spaces that were filled before they came back
-        ("filled_before", "<u2"),  # spaces with own cards when an artifact brought scoring cards back
         ("came_back", "i1"),  # bits of these scoring cards
+        ("filled_before", "<u2"),  # spaces with own cards when an artifact brought scoring cards back
+        # the board as this seat sees it: seats count from itself, rows are those of the observation
+        ("owner_at", "i1", (NUM_POSITIONS,)),  # 1 + seat with pawns there
+        ("type_at", "i1", (NUM_POSITIONS,)),  # 1 + planet type, of planets that are face up or looked at
+        ("owner_on", "i1", (NUM_SPACES,)),  # 1 + seat whose card lies on a space
+        ("card_on", "i1", (NUM_SPACES,)),  # 1 + card slot, of cards that are face up or its own
+        ("space_of", "i1", (NUM_CARDS,)),  # 1 + space on which each own card lies
+        ("unseen", "i1", (NUM_TYPES,)),  # planets of each type that it has not seen
     ],
-    public_row=("<i2", 20),
+    public_row=("<i2", 21),
+    kept_row=("<i2", NUM_RESOURCES + NUM_ELEMENTS, "output"),
+    positions_row=("i1", 2 * NUM_POSITIONS, "owner_at"),
+    spaces_row=("i1", 2 * NUM_SPACES, "owner_on"),
 )
 
-STATE = np.dtype(
+STATE = overlay(
     [
         # the board
         ("planets", "<u8"),  # positions that have a planet
@@ -133,53 +154,58 @@ STATE = np.dtype(
         # engine
         ("rng", "<u8"),
         ("decisions", "<i4"),
-        ("node", "i1"),  # Node
-        ("seat", "i1"),  # who decides
+        ("shaping", "<f4"),  # an option that the rules need: coefficient of the shaping reward
+        ("artifacts_used", "<u2"),
+        ("empty_spaces", "<u2"),  # spaces waiting for a card while players plan
+        # the game and the card being resolved, as in the observation; all 0 of the card when there is none
         ("num_players", "i1"),  # 3..5
-        ("end", "i1"),  # RUNNING or TERMINATED
-        # options that the rules need
-        ("max_rounds", "i1"),  # 1..20
-        ("max_offers", "i1"),  # offers to other players on one trade card
-        ("max_bank_trades", "i1"),  # trades with the bank on one trade card
-        ("shaping", "<f4"),  # coefficient of the shaping reward
-        # the round
+        ("max_rounds", "i1"),  # an option, 1..20
+        ("max_offers", "i1"),  # an option: offers to other players on one trade card
+        ("max_bank_trades", "i1"),  # an option: trades with the bank on one trade card
         ("round_number", "i1"),  # 1..20
         ("end_reason", "i1"),  # EndReason
-        ("first", "i1"),  # seat of the first player
-        ("empty_spaces", "<u2"),  # spaces waiting for a card while players plan
-        ("space_owner", "i1", (NUM_SPACES,)),  # 1 + seat
-        ("space_card", "i1", (NUM_SPACES,)),  # 1 + card slot
-        ("revealed", "i1"),  # spaces turned up, 0..15: always the first ones
-        # the card being resolved; all 0 when there is none
+        ("deck_count", "i1"),  # artifacts in the deck
         ("slot", "i1"),  # 1 + card slot
-        ("owner", "i1"),  # seat
         ("step", "i1"),  # players who had their part, 0..5
-        ("moved", "i1"),  # bit i: starship i of the deciding seat has moved on this card
-        ("owner_moved", "i1"),  # the same of the owner, kept while others move
         ("gate", "i1"),  # 1: the next move may enter any system at no cost
         ("free", "i1"),  # FREE_BUILDING, FREE_TERRAFORMER: the next item costs nothing; else 0
         ("thesaurus", "i1"),  # 1: the next discard counts more cards
-        ("return_node", "i1"),  # at ART_RES: the node it came from
-        ("chosen_ship", "i1"),  # at LAND: 1 + starship
         ("chosen_system", "i1"),  # at LAND: 1 + system
-        ("chosen_item", "i1"),  # at BUILD_POS: 1 + item
-        ("partner", "i1"),  # at OFFER_GIVE, OFFER_GET, REPLY: 1 + seat
         ("give_type", "i1"),  # 1 + resource given (BANK_GET, OFFER_GET, REPLY) or discarded (IDENT_COUNT)
         ("give_count", "i1"),
         ("get_type", "i1"),  # at REPLY: 1 + resource wanted
         ("get_count", "i1"),
         ("offers", "i1"),  # offers made on this card
         ("bank_trades", "i1"),  # trades with the bank on this card
+        # the same in another form
+        ("node", "i1"),  # Node
+        ("seat", "i1"),  # who decides
+        ("end", "i1"),  # RUNNING or TERMINATED
+        ("first", "i1"),  # seat of the first player
+        ("revealed", "i1"),  # spaces turned up, 0..15: always the first ones
+        ("owner", "i1"),  # seat that owns the card being resolved
+        ("moved", "i1"),  # bit i: starship i of the deciding seat has moved on this card
+        ("owner_moved", "i1"),  # the same of the owner, kept while others move; 0 once it moves again
+        ("return_node", "i1"),  # at ART_RES: the node it came from
+        ("chosen_ship", "i1"),  # at LAND: 1 + starship
+        ("chosen_item", "i1"),  # at BUILD_POS: 1 + item
+        ("partner", "i1"),  # at OFFER_GIVE, OFFER_GET, REPLY: 1 + seat
         ("element", "i1"),  # 1 + element chosen for scoring
-        ("discarded", "i1", (MAX_PLAYERS,)),  # what each seat's discard counts on this card, 0..27
-        # cards and players
-        ("bank", "i1", (NUM_RESOURCES,)),  # cards of each type, 0..25
-        ("artifacts_used", "<u2"),
-        ("deck_count", "i1"),  # artifacts in the deck
+        ("space_owner", "i1", (NUM_SPACES,)),  # 1 + seat
+        ("space_card", "i1", (NUM_SPACES,)),  # 1 + card slot
         ("deck", "i1", (NUM_ARTIFACTS,)),  # artifacts, top at deck_count - 1
+        ("bank", "i1", (NUM_RESOURCES,)),  # cards of each type, 0..25
+        # what lies on the board, position by position and space by space, as in the observation
+        ("planet_at", "i1", (NUM_POSITIONS,)),  # FACE_DOWN, FACE_UP; 0 without a planet
+        ("starships_at", "i1", (NUM_POSITIONS,)),  # how many
+        ("building_at", "i1", (NUM_POSITIONS,)),  # COLONY, FACTORY; 0 for none
+        ("terraformer_at", "i1", (NUM_POSITIONS,)),  # 1 for one
+        ("face_down_in", "i1", (NUM_SYSTEMS,)),  # face-down planets of each system
+        ("on_space", "i1", (NUM_SPACES,)),  # EMPTY, CARD_DOWN, CARD_UP; 0 for a space not in use
         ("player", PLAYER, (MAX_PLAYERS,)),
     ],
-    align=True,
+    game_row=("i1", 19, "num_players"),
+    positions_row=("i1", 4 * NUM_POSITIONS, "planet_at"),
 )
 
 OPTIONS = np.dtype(

@@ -13,8 +13,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from kepler_envs.engine.game import RUNNING, TERMINATED, Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.ad_astra.components import DEFAULT_FILE
@@ -40,7 +38,9 @@ from tests.games.ad_astra.scenario import (
     move,
     partner,
     plan,
+    position_of,
     resource,
+    row_of,
     subset,
     system_of,
 )
@@ -48,7 +48,7 @@ from tests.games.ad_astra.scenario import (
 EAGER = frozenset([*range(167, 167 + 6), *range(209, 280), *range(300, 394), ACCEPT])
 """Ids that produce, land, build, score, discard, play an artifact or accept an offer."""
 
-REVEALS = ("spaces.card", "players.hand", "players.set_aside", "positions.type", "own_artifacts")
+REVEALS = ("spaces.card", "players.hand", "players.set_aside", "positions.type", "artifacts.held")
 """Where action cards are turned up (the last one of a round is gone when the next decision comes, but has brought resources or lies
 beside the board), and planets, and what the observer draws."""
 ASKS_TELL = True  # an artifact in hand can be the second legal id
@@ -222,112 +222,6 @@ def _check_views(state: Any, position: Position, config: Configuration) -> None:
     legal = legal_actions(position, config)
     assert snapshot.legal_actions() == sorted(legal)
     assert position.end != RUNNING or len(legal) >= 2
-    layout = config.observation
-    for seat in range(config.num_players):
-        seen = snapshot.observe(seat)
-        expected = np.array(observation(position, config, seat))
-        wrong = np.flatnonzero(seen != expected)
-        assert not wrong.size, f"seat {seat}: {layout.entry(wrong[0])} is {seen[wrong[0]]}, not {expected[wrong[0]]}"
-
-
-# ---------------------------------------------------------------- what is seen
-
-
-def one_hot(size: int, index: int | None) -> list[int]:
-    return [int(place == index) for place in range(size)]
-
-
-def flags(size: int, members: Any) -> list[int]:
-    return [int(place in members) for place in range(size)]
-
-
-def observation(position: Position, config: Configuration, observer: int) -> list[int]:
-    """The 2188 entries, row by row as in section 5.3 of the specification."""
-    numbers = numbers_of(config)
-    players = len(position.seats)
-    running = position.end == RUNNING
-    own = position.seats[observer]
-
-    def relative(seat: int | None) -> list[int]:
-        return one_hot(5, None if seat is None else (seat - observer) % players)
-
-    card = position.card()
-    owner, slot = card if card else (None, None)
-    faction = None if owner is None else position.seats[owner].faction
-    elements = numbers.scoring.get(slot, [])
-    out = one_hot(17, position.node if running else None)
-    out += [position.round, *one_hot(3, players - 3)]
-    out += [int(running and position.turn == observer), *relative(position.turn if running else None)]
-    out += relative(position.first) + one_hot(15, position.current) + relative(owner) + one_hot(11, slot)
-    out += flags(6, numbers.production.get((faction, slot), []))
-    out += flags(8, numbers.movement.get((faction, slot), []))
-    out += flags(6, elements if position.element is None else [position.element])
-    out += [position.step, *flags(4, position.moved)]
-    out += [position.gate, int(position.free == 1), int(position.free == 2), position.thesaurus]
-    out += (
-        one_hot(4, position.ship) + one_hot(8, position.system) + one_hot(5, position.item) + relative(position.partner)
-    )
-    out += [*one_hot(6, position.give), position.give_count, *one_hot(6, position.want), position.want_count]
-    out += [position.offers, position.bank_trades]
-    out += [position.discarded[(observer + distance) % players] if distance < players else 0 for distance in range(5)]
-    out += position.bank
-    unseen = [position.planets[place] for place in position.hidden() - own.known]
-    out += [unseen.count(kind) for kind in range(7)] + [len(position.hidden())]
-    used = {number for number, place in position.artifacts.items() if place == USED}
-    out += flags(11, position.holdings(observer)) + flags(11, used) + [len(position.deck)]
-    out += flags(11, own.cards)
-    for place in own.ships:
-        system, its_slot = (place // 7, place % 7) if isinstance(place, int) else (None, None)
-        out += [int(place == RESERVE), int(place == DEEP), *one_hot(8, system), *one_hot(7, its_slot)]
-    assert len(out) == 251
-    for distance in range(5):
-        out += [0] * 62 if distance >= players else _player_row(position, numbers, (observer + distance) % players)
-    for space in range(15):
-        out += _space_row(position, observer, space, relative)
-    for place in range(61):
-        out += _planet_row(position, observer, place, relative)
-    return out
-
-
-def _player_row(position: Position, numbers: Numbers, number: int) -> list[int]:
-    seat = position.seats[number]
-    placed = sum(owner == number for owner, _ in position.board.values())
-    out = [1, min(seat.points, 127), *seat.hand, min(sum(seat.hand), 127), *seat.reserve(), seat.ships.count(DEEP)]
-    out += [len(seat.systems()), len(position.holdings(number)), position.spaces // len(position.seats) - placed]
-    out += [int(card in seat.aside) for card in (8, 9, 10)]
-    for card in range(3):
-        out += flags(6, numbers.production[seat.faction, card])
-    for card in range(3, 6):
-        out += flags(8, numbers.movement[seat.faction, card])
-    return out
-
-
-def _space_row(position: Position, observer: int, space: int, relative: Any) -> list[int]:
-    owner, slot = position.board.get(space, (None, None))
-    revealed = space < position.revealed
-    visible = slot if revealed or owner == observer else None
-    return [
-        int(space < position.spaces),
-        int(owner is not None),
-        int(revealed),
-        *relative(owner),
-        *one_hot(11, visible),
-    ]
-
-
-def _planet_row(position: Position, observer: int, place: int, relative: Any) -> list[int]:
-    if place not in position.planets:
-        return [0] * 22
-    up, players = place in position.face_up, len(position.seats)
-    visible = position.planets[place] if up or place in position.seats[observer].known else None
-    out = [1, int(up), *one_hot(7, visible), *relative(position.owner_of(place))]
-    out += [sum(seat.ships.count(place) for seat in position.seats)]
-    for name in ("colonies", "factories", "terraformers"):
-        out.append(int(any(place in getattr(seat, name) for seat in position.seats)))
-    lookers = [
-        distance for distance in range(1, players) if place in position.seats[(observer + distance) % players].known
-    ]
-    return out + [int(distance in lookers) for distance in range(1, 5)]
 
 
 # ---------------------------------------------------------------- what is legal
@@ -421,7 +315,8 @@ def _build_ids(position: Position, config: Configuration) -> set[int]:
 
 
 def _build_pos_ids(position: Position, config: Configuration) -> set[int]:
-    return {at(place) for place in building_places(position, config, position.item)}
+    places = building_places(position, config, position.item)
+    return {at(row_of(place, position.turn, config.num_players)) for place in places}
 
 
 def held(seat: Seat, least: int = 1) -> set[int]:
@@ -598,7 +493,7 @@ class Referee:
             case Node.BUILD:
                 self.build(action)
             case Node.BUILD_POS:
-                self.build_at(action - 209)
+                self.build_at(position_of(action - 209, position.turn, len(position.seats)))
             case Node.TRADE | Node.BANK_GET | Node.OFFER_GIVE | Node.OFFER_GET | Node.REPLY:
                 self.trade(action)
             case Node.ELEMENT:
@@ -751,7 +646,9 @@ class Referee:
             position.owner_moved = position.moved
         position.step += 1
         position.turn = self.after(position.card()[0], position.step)
-        position.moved = set(position.owner_moved) if position.step == self.players else set()
+        position.moved = set()
+        if position.step == self.players:
+            position.moved, position.owner_moved = position.owner_moved, set()
 
     # ------------------------------------------------------------ building
 

@@ -46,8 +46,9 @@ def move(ship: int, system: str) -> int:
     return 173 + 9 * ship + (8 if system == DEEP else SYSTEMS.index(system))
 
 
-def at(position: int) -> int:
-    return 209 + position
+def at(row: int) -> int:
+    """``row``: a position around a star; 56 is the own start planet, 57 that of the next player."""
+    return 209 + row
 
 
 COLONY_X, COLONY_Y, COLONY_Z, FACTORY, TERRAFORMER, STARSHIP_X, STARSHIP_Y, STARSHIP_Z = range(270, 278)
@@ -123,6 +124,16 @@ class Seat:
 
 def system_of(position: int) -> int:
     return position // 7
+
+
+def row_of(position: int, observer: int, players: int) -> int:
+    """Where a seat sees a position: of start planets its own one comes first."""
+    return position if position < 56 else 56 + (position - 56 - observer) % players
+
+
+def position_of(row: int, observer: int, players: int) -> int:
+    """The inverse."""
+    return row if row < 56 else 56 + (row - 56 + observer) % players
 
 
 @dataclass
@@ -223,7 +234,7 @@ class Position:
         position.current = int(state["revealed"]) - 1 if state["slot"] else None
         position.moved, position.owner_moved = _members(state["moved"]), _members(state["owner_moved"])
         position.round, position.want_count = int(state["round_number"]), int(state["get_count"])
-        position.discarded = state["discarded"].tolist()[:players]
+        position.discarded = state["player"]["discarded"].tolist()[:players]
         for name in cls.PLAIN:
             setattr(position, name, int(state[name]))
         for name, its_field in cls.OR_NONE.items():
@@ -256,7 +267,6 @@ class Position:
         state["seat"], state["node"], state["round_number"] = self.turn, self.node, self.round
         state["get_count"] = self.want_count
         state["moved"], state["owner_moved"] = _bits(self.moved), _bits(self.owner_moved)
-        state["discarded"][: len(self.discarded)] = self.discarded
         if self.current is not None:
             owner, slot = self.board[self.current]
             state["owner"], state["slot"] = owner, slot + 1
@@ -275,7 +285,67 @@ class Position:
         state["artifacts_used"] = _bits({number for number, place in self.artifacts.items() if place == USED})
         for number, seat in enumerate(self.seats):
             self._write_seat(state["player"][number], number, seat)
+        for number, discarded in enumerate(self.discarded):
+            state["player"][number]["discarded"] = discarded
+        self._write_board(state)
+        tables = config.tables[0]
+        for number in range(len(self.seats)):
+            self._write_view(state["player"][number], number)
+            self._write_production(state["player"][number], self.seats[number], tables)
         return Snapshot(config, states)
+
+    def _write_board(self, state: Any) -> None:
+        """What lies on each position and space, as it is kept for the observation."""
+        for position in self.planets:
+            state["planet_at"][position] = 1 + (position in self.face_up)
+            state["starships_at"][position] = sum(seat.ships.count(position) for seat in self.seats)
+            for seat in self.seats:
+                state["building_at"][position] += (position in seat.colonies) + 2 * (position in seat.factories)
+                state["terraformer_at"][position] += position in seat.terraformers
+        for position in self.hidden():
+            state["face_down_in"][system_of(position)] += 1
+        for space in range(self.spaces):
+            state["on_space"][space] = 3 if space < self.revealed else 2 if space in self.board else 1
+
+    def _write_view(self, player: Any, observer: int) -> None:
+        """The same as one seat sees it: seats count from itself, and its own start planet is the first one."""
+        players, own = len(self.seats), self.seats[observer]
+        for position, kind in self.planets.items():
+            row = row_of(position, observer, players)
+            owner = self.owner_of(position)
+            player["owner_at"][row] = 0 if owner is None else 1 + (owner - observer) % players
+            if position in self.face_up | own.known:
+                player["type_at"][row] = 1 + kind
+            else:
+                player["unseen"][kind] += 1
+        for space, (owner, slot) in self.board.items():
+            player["owner_on"][space] = 1 + (owner - observer) % players
+            if owner == observer or space < self.revealed:
+                player["card_on"][space] = 1 + slot
+            if owner == observer:
+                player["space_of"][slot] = 1 + space
+        player["looked_at"] = _bits({system_of(position) for position in own.known})
+        player["present_in"] = _bits(own.systems())
+
+    def _write_production(self, player: Any, seat: Seat, tables: Any) -> None:
+        """What the pawns of a seat produce, and what it would score."""
+        pawn, points = tables["pawn"], tables["element_points"].tolist()
+        for position, kind in self.planets.items():
+            if kind != A:
+                player["output"][kind] += (
+                    seat.ships.count(position) * pawn["production"][0]
+                    + (position in seat.colonies) * pawn["production"][1]
+                    + (position in seat.factories) * pawn["production"][2]
+                )
+        most, kinds = max(seat.hand), sum(count > 0 for count in seat.hand)
+        player["elements"] = [
+            points[0] * len(seat.colonies) + int(tables["factory_points"]) * len(seat.factories),
+            points[1] * (4 - seat.ships.count(RESERVE)),
+            points[2] * len(seat.terraformers),
+            points[3] * len(seat.systems()),
+            most if most >= 2 else 0,
+            kinds if kinds >= 2 else 0,
+        ]
 
     def _write_seat(self, player: Any, number: int, seat: Seat) -> None:
         player["present"], player["faction"], player["points"] = 1, seat.faction, seat.points

@@ -189,7 +189,7 @@ def test_vector_05_colony_and_factory_on_an_alien_planet() -> None:
 
 def test_vector_06_terraformer_holds_a_planet() -> None:
     game = scenario(resolve=(RED, 6), ships={RED: [35]}, hands={RED: [3, 3, 0, 0, 1, 0]})
-    assert game.play(TERRAFORMER).legal() == {at(35), at(57)}
+    assert game.play(TERRAFORMER).legal() == {at(35), at(56)}
     game.play(at(35))
     assert game.points()[RED] == 4 and game.hands()[RED] == [1, 1, 0, 0, 1, 0]
     gone = scenario(resolve=(RED, 6), ships={RED: [DEEP]}, terraformers={RED: {35}}, hands={RED: [1, 1, 0, 0, 1, 0]})
@@ -346,8 +346,8 @@ def test_artifact_06_terraforms_for_free() -> None:
     game = scenario(resolve=(YELLOW, 6), held={6: YELLOW}, ships={YELLOW: [35]}, hands={YELLOW: [0] * 6})
     assert game.legal() == {PASS, artifact(6)}
     game.play(artifact(6))
-    assert (game.node, game.legal()) == (Node.BUILD_POS, {at(35), at(58)})
-    game.play(at(58))
+    assert (game.node, game.legal()) == (Node.BUILD_POS, {at(35), at(56)})
+    game.play(at(56))
     assert game.points()[YELLOW] == 4 and game.position.seats[YELLOW].terraformers == {58}
 
 

@@ -50,7 +50,7 @@ ACTION = [
     (7, BLUE, Node.BUILD, 275), (7, BLUE, Node.BUILD, 270), (7, RED, Node.BUILD, 270), (7, YELLOW, Node.BUILD, 270),
     (7, GREEN, Node.BUILD, 275),
     (8, YELLOW, Node.PRODUCE, 167),
-    (9, RED, Node.BUILD, 274), (9, RED, Node.BUILD_POS, 266),
+    (9, RED, Node.BUILD, 274), (9, RED, Node.BUILD_POS, 265),
     (10, RED, Node.PRODUCE, 167),
     (12, BLUE, Node.ELEMENT, 301),
 ]  # fmt: skip
@@ -163,7 +163,7 @@ def test_space_8_yellow_production() -> None:
 def test_space_9_green_build() -> None:
     game = played_to(9)
     assert game.seat == RED  # Green could build nothing and was not asked
-    assert game.play(TERRAFORMER).legal() == {244, 266}
+    assert game.play(TERRAFORMER).legal() == {244, 265}
     game = played_to(10)
     assert game.hands()[RED] == [0, 0, 1, 0, 1, 1] and game.points() == [0, 4, 0, 0]
     assert game.position.bank[0] == 21 and game.position.bank[1] == 24
