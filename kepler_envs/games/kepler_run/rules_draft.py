@@ -5,6 +5,7 @@ from __future__ import annotations
 from kepler_envs.engine.bits import allow_word, bit, has
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.games.kepler_run.actions import DISCOVER, MODULE, PART, SPECIAL, TARGET
+from kepler_envs.games.kepler_run.reach import find_reach
 from kepler_envs.games.kepler_run.rules_cards import add_fuel, append_sector, deal, place_disk, score, take_from_row
 from kepler_envs.games.kepler_run.state import (
     BY_DISCOVER,
@@ -107,7 +108,7 @@ def _install_part(player, t, card):
 @leaf
 def _add_delivery(player, t, card):
     slot = int(player.delivery_count)
-    player.deliveries[slot].type = t.row_card[card].type
+    player.deliveries[int(t.row_card[card].type) - 1] += 1
     player.delivery_card[slot] = card + 1
     player.delivery_count = slot + 1
 
@@ -163,5 +164,6 @@ def _next_pick(s, t):
         while s.row_card[slot] == 0:
             slot += 1
         append_sector(s, t, take_from_row(s, slot))
+        find_reach(s, t)
         s.node = IN_CONTRACT
         s.seat = s.order[0]

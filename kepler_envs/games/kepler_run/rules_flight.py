@@ -5,6 +5,7 @@ from __future__ import annotations
 from kepler_envs.engine.bits import allow, allow_word, has
 from kepler_envs.engine.kernel import leaf
 from kepler_envs.games.kepler_run.actions import BOOSTER, CONTRACT, LOAD, MOVE, STOP, USE_PART
+from kepler_envs.games.kepler_run.reach import set_reach
 from kepler_envs.games.kepler_run.rules_cards import add_fuel, place_disk, score
 from kepler_envs.games.kepler_run.rules_scoring import end_round
 from kepler_envs.games.kepler_run.state import BY_DELIVERY, BY_KEPLER, JUMP_PART, NUM_TRAITS, SLING_PART, Node
@@ -128,12 +129,11 @@ def _enter_next(s, t, player, seat):
 
 @leaf
 def _deliver(player, t, sector_type):
-    """Every delivery of this type not yet made pays (ruling 11)."""
-    for slot in range(int(player.delivery_count)):
-        delivery = player.deliveries[slot]
-        if delivery.type == sector_type and delivery.used == 0:
-            delivery.used = 1
-            score(player, BY_DELIVERY, t.delivery_vp)
+    """Every delivery of this type pays, once a flight (ruling 11)."""
+    kind = int(sector_type) - 1
+    if player.deliveries[kind] > 0 and player.delivered[kind] == 0:
+        player.delivered[kind] = 1
+        score(player, BY_DELIVERY, player.deliveries[kind] * t.delivery_vp)
 
 
 @leaf
@@ -154,6 +154,7 @@ def _establish_station(s, player, seat):
 def _end_flight(s, t, player):
     player.flown = 1
     s.leaving_cost = 0
+    set_reach(s, player, int(player.place))
     following = int(player.order_position) + 1
     if following < s.num_players:
         _take_off(s, following)
