@@ -82,6 +82,7 @@ def make_observation(tables: Any) -> Layout:
         piece("run_length", NUMBER, RUN_SLOTS, "sectors in the run", scale=10),
         piece("deck_count", NUMBER, int(tables["cards_total"]), "cards in the deck"),
         piece("pending_action", LABEL, NUM_SPECIALS, "at TARGET: 2 REROUTE, 3 OUTPOST"),
+        piece("pending_type", LABEL, NUM_TYPES, "at TARGET: type of the card played, which becomes a delivery"),
         piece("arrivals", COUNT, MAX_PLAYERS, "arrivals at Kepler this round"),
         piece("committed_count", NUMBER, MAX_PLAYERS, "contracts chosen this round"),
         reference("decider", "players", "who decides"),
@@ -164,7 +165,7 @@ def _derived() -> list[Any]:
             "places",
             NUM_PLACES,
             [
-                piece("fuel", COUNT, 2 * fuel_left, "1 + the least fuel from the own place, 0 where out of reach", scale=5),
+                piece("fuel", COUNT, 2 * fuel_left, "1 + the fuel from the own place, 0 where out of reach", scale=5),
                 worth("aim", "at TARGET: what the action is worth here"),
             ],
             derived=True,
@@ -203,7 +204,7 @@ def _derived() -> list[Any]:
             "players",
             MAX_PLAYERS,
             [
-                piece("reach", NUMBER, NUM_PLACES - 1, "where the flight ended, or could end with all fuel; 0 in the draft", scale=10),
+                piece("reach", NUMBER, NUM_PLACES - 1, "where the flight ended or is, before it where it could end with all fuel; 0 in the draft", scale=10),
                 piece("icons", NUMBER, 127, "of each contract on the way there", shape=NUM_TRAITS, scale=5),
             ],
             derived=True,

@@ -1,6 +1,6 @@
 """What a player works out at the table: derived fields of the deciding seat's observation.
 
-Flights are searched exactly (``reach.py``), for what their ends are worth, in hundredths of points. In the draft the best flight with the pieces
+Flights are planned (``reach.py``) for what their ends are worth, in hundredths of points. In the draft the best flight with the pieces
 of now is searched, and what a card would change is estimated from it. The tables of facts are written
 afterwards: until then their entries are room for the search.
 """
@@ -37,10 +37,11 @@ from kepler_envs.games.kepler_run.layout import (
     WAY_DERIVED,
     WAYS_BEHIND,
 )
-from kepler_envs.games.kepler_run.reach import ROOM, find_least_fuel, own_cost
+from kepler_envs.games.kepler_run.reach import ROOM, find_fuel, own_cost
 from kepler_envs.games.kepler_run.state import (
     JUMP_PART,
     MAX_FUEL,
+    MAX_PLAYERS,
     NUM_TRAITS,
     OUTPOST,
     REFUEL,
@@ -85,7 +86,7 @@ def write_derived(s, t, seat, out):
         out[NEXT] = place + 2
     elif node <= IN_TARGET:
         extra = 1
-    farthest = find_least_fuel(s, t, player, place, tank + ship + extra, out, PLACES_FUEL, PLACE_DERIVED)
+    farthest = find_fuel(s, t, player, place, tank + ship + extra, out, PLACES_FUEL, PLACE_DERIVED)
     best, contract, end, one_more, beyond, stay, onward = _weigh_ends(
         s, t, seat, player, place, farthest, tank, ship, out
     )
@@ -151,8 +152,11 @@ def _weigh_ends(s, t, seat, player, start, farthest, tank, ship, out):
     chosen = int(player.contract) - 1
     candidates = 0
     for contract in range(NUM_TRAITS):
-        out[CROSSED + contract] = 0
+        crossed = int(player.icons[contract]) if start > 0 else 0
+        out[CROSSED + contract] = crossed
         out[CONTRACT_WORTH + contract] = 0
+        if crossed > 0 and chosen == contract:
+            out[CONTRACT_WORTH + contract] = _contract_worth(s, t, seat, contract, crossed, fuel_worth)
         out[BEST_WITH + contract] = NOTHING
         out[END_WITH + contract] = start
         if player.hand[contract] and (chosen < 0 or chosen == contract):
@@ -161,23 +165,21 @@ def _weigh_ends(s, t, seat, player, start, farthest, tank, ship, out):
         out[BY_LOAD + load] = NOTHING
     one_more, beyond, stay, onward = NOTHING, NOTHING, NOTHING, NOTHING
     gained, met = 0, 0
-    for place in range(farthest + 1):
-        if 0 < place <= length:
+    for place in range(start, farthest + 1):
+        if start < place <= length:
             sector = s.run[place - 1]
             for contract in range(NUM_TRAITS):
-                if candidates >> contract & 1 and (sector.icons[contract] > 0 or place == start):
+                if candidates >> contract & 1 and sector.icons[contract] > 0:
                     crossed = int(out[CROSSED + contract]) + int(sector.icons[contract])
                     out[CROSSED + contract] = crossed
-                    if place >= start:
-                        out[CONTRACT_WORTH + contract] = _contract_worth(s, t, seat, contract, crossed, fuel_worth)
-            if place > start:
-                kind = int(sector.type)
-                if met >> kind & 1 == 0 and player.delivered[kind - 1] == 0:
-                    met |= 1 << kind
-                    gained += int(player.deliveries[kind - 1]) * int(t.delivery_vp) * POINT
-                if sector.disk == seat + 1:
-                    gained += int(t.station_fuel) * fuel_worth
-        if place < start or out[PLACES_FUEL + PLACE_DERIVED * place] == 0:
+                    out[CONTRACT_WORTH + contract] = _contract_worth(s, t, seat, contract, crossed, fuel_worth)
+            kind = int(sector.type)
+            if met >> kind & 1 == 0 and player.delivered[kind - 1] == 0:
+                met |= 1 << kind
+                gained += int(player.deliveries[kind - 1]) * int(t.delivery_vp) * POINT
+            if sector.disk == seat + 1:
+                gained += int(t.station_fuel) * fuel_worth
+        if out[PLACES_FUEL + PLACE_DERIVED * place] == 0:
             continue
         worth = gained + PLACE * place
         loaded = int(out[PLACES_FUEL + PLACE_DERIVED * place]) - 1 - tank
@@ -228,26 +230,27 @@ def _most_with_contract(candidates, out):
     return most
 
 
-@helper
+@leaf
 def _contract_worth(s, t, seat, contract, crossed, fuel_worth):
     """The prize, if no other who may hold the same contract crosses more; else what the icons pay.
 
-    In the draft nobody's reach is known.
+    In the draft nobody's reach is known. Each rival who is ahead leaves a chance of (hand - 1) / hand, here in sixths.
     """
     each = int(t.secondary_vp[contract]) * POINT + int(t.secondary_fuel[contract]) * fuel_worth
     consolation = min(crossed * each, MOST_WORTH)
     if crossed == 0 or s.completed_by[contract] > 0:
         return consolation
     prize = int(t.complete_vp[contract]) * POINT
-    for other in range(int(s.num_players)):
+    if s.node <= IN_TARGET:
+        return prize
+    chance, position = 1, int(s.player[seat].order_position)
+    for other in range(MAX_PLAYERS):
         rival = s.player[other]
-        if other == seat or rival.hand[contract] == 0:
-            continue
-        theirs = int(rival.icons[contract])
-        if theirs > crossed or (theirs == crossed and rival.order_position < s.player[seat].order_position):
-            in_hand = int(rival.hand[0]) + int(rival.hand[1]) + int(rival.hand[2])
-            prize = consolation + (prize - consolation) * (in_hand - 1) // in_hand
-    return prize
+        ahead = int(rival.icons[contract]) + (rival.order_position < position) > crossed
+        in_hand = int(rival.hand[0]) + int(rival.hand[1]) + int(rival.hand[2])
+        lost = (in_hand == 3) * 2 + (in_hand == 2) * 3 + (in_hand == 1) * 6
+        chance *= 6 - lost * (ahead & (rival.hand[contract] > 0) & (other != seat))
+    return consolation + (prize - consolation) * chance // 7776  # 6 ** MAX_PLAYERS
 
 
 @leaf

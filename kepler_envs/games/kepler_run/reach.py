@@ -1,4 +1,4 @@
-"""How far a flight can go: the least fuel to each place, with every way to spend parts and booster.
+"""How far a flight can go: the fuel to each place, with booster and parts where they save most.
 
 It is what a player works out at the table before loading fuel. Rules do not need it; observations show it.
 """
@@ -10,10 +10,9 @@ import numpy as np
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.games.kepler_run.state import JUMP_PART, NUM_TRAITS, PART_SLOTS, RUN_SLOTS, SLING_PART
 
-MOST_SETS = 2 << PART_SLOTS  # sets of tools: the booster and the parts
-COLUMNS = 3  # places that a search has before it: a SLING leads two on
-ROOM = COLUMNS * MOST_SETS
-TOO_MUCH = 99  # fuel that nobody has
+MOST_TOOLS = PART_SLOTS + 1  # parts and the booster
+ROOM = 3 * MOST_TOOLS
+TOO_MUCH = 999  # fuel that nobody has
 NUM_PLACES = RUN_SLOTS + 2
 
 
@@ -23,16 +22,10 @@ def find_reach(s, t):
     room = np.empty(ROOM + NUM_PLACES, np.int16)
     for seat in range(int(s.num_players)):
         player = s.player[seat]
-        fuel = int(player.modules) + int(player.fuel)
-        set_reach(s, player, find_least_fuel(s, t, player, 0, fuel, room, ROOM, 1))
-
-
-@helper
-def set_reach(s, player, place):
-    """``place`` is where a flight ends, or can end: the icons on the way there."""
-    player.reach = place
-    for contract in range(NUM_TRAITS):
-        player.icons[contract] = icons_crossed(s, place, contract)
+        player.reach = find_fuel(s, t, player, 0, int(player.modules) + int(player.fuel), room, ROOM, 1)
+        for index in range(min(int(player.reach), int(s.run_length))):
+            for contract in range(NUM_TRAITS):
+                player.icons[contract] += s.run[index].icons[contract]
 
 
 @helper
@@ -53,69 +46,82 @@ def own_cost(s, player, place):
 
 
 @helper
-def find_least_fuel(s, t, player, start, budget, room, first, stride):
-    """The least fuel from ``start`` to each place, with the tools that are left.
+def find_fuel(s, t, player, start, budget, room, first, stride):
+    """The fuel from ``start`` to each place, with the tools that are left: the least, but for a SLING, which may save still more.
 
-    The first ``ROOM`` entries of ``room`` are for the search. ``room[first + stride * place]`` becomes 1 + the fuel for each place that
-    ``budget`` leads to; those of others stay as they are. Returns the farthest such place.
+    ``room[first + stride * place]`` becomes 1 + the fuel for each place that ``budget`` leads to; those of others stay as they are. Returns
+    the farthest such place. The first ``ROOM`` entries of ``room`` are for the search.
     """
-    kinds, dots, tools = _tools_at_hand(t, player)
-    sets, length = 1 << tools, int(s.run_length)
-    for entry in range(sets):
-        room[entry] = TOO_MUCH
-        room[MOST_SETS + entry] = TOO_MUCH
-        room[2 * MOST_SETS + entry] = TOO_MUCH
-    room[0] = 0
-    here, following, beyond = 0, MOST_SETS, 2 * MOST_SETS
+    tools, sling = _lay_out_tools(t, player, room)
+    length = int(s.run_length)
+    plain, slung, before = (
+        0,
+        TOO_MUCH,
+        TOO_MUCH,
+    )  # fuel to here without and with the SLING, and to the place before without
     place, farthest, missed = start, start, 0
-    while missed < 2:  # beyond two places in a row that are out of reach nothing is in reach
-        cost, kind = int(t.port_cost), 0
-        if 0 < place <= length:
-            kind, cost = int(s.run[place - 1].type), own_cost(s, player, place)
-        best = TOO_MUCH
-        for used in range(sets):
-            spent = int(room[here + used])
-            if spent > budget:
-                room[here + used] = TOO_MUCH
-                continue
-            room[here + used] = TOO_MUCH
-            best = min(best, spent)
-            if place > length:
-                continue
-            room[following + used] = min(room[following + used], spent + cost)
-            for tool in range(tools):
-                if used >> tool & 1:
-                    continue
-                part = kinds >> 4 * tool & 15
-                after = spent + (dots >> 4 * tool & 15)
-                if part == SLING_PART:
-                    if place < length:
-                        entry = beyond + (used | 1 << tool)
-                        room[entry] = min(room[entry], after)
-                elif place > 0 and cost > 0 and part in (JUMP_PART, kind):
-                    entry = following + (used | 1 << tool)
-                    room[entry] = min(room[entry], after)
+    while True:
+        fuel = min(plain, slung)
         missed += 1
-        if best <= budget:
-            room[first + stride * place] = 1 + best
+        if fuel <= budget:
+            room[first + stride * place] = 1 + fuel
             farthest, missed = place, 0
-        if place > length:
-            break
-        here, following, beyond = following, beyond, here
+        if place > length or missed > (sling < TOO_MUCH):  # a SLING may lead over a place that is out of reach
+            return farthest
+        paid = int(t.port_cost)
+        if place > 0:
+            paid = own_cost(s, player, place)
+            if paid > 0 and tools > 0:
+                paid = _use_tools(room, tools, int(s.run[place - 1].type), paid)
+        slung = min(slung + paid, before + sling)
+        before = plain
+        plain += paid
         place += 1
-    return farthest
 
 
 @leaf
-def _tools_at_hand(t, player):
-    """(kinds, dots, how many): booster and parts that this flight has not used, four bits for each."""
-    kinds, dots, tools = 0, 0, 0
+def _lay_out_tools(t, player, room):
+    """(single steps at hand, dots of the best SLING): of each single step its kind, what it takes, no type that it is used for."""
+    tools, sling = 0, TOO_MUCH
     if player.booster_used == 0:
-        kinds, dots, tools = JUMP_PART, int(t.booster_dots), 1
+        room[0], room[MOST_TOOLS], room[2 * MOST_TOOLS] = JUMP_PART, t.booster_dots, 0
+        tools = 1
     for slot in range(int(player.part_count)):
         part = player.parts[slot]
-        if part.used == 0 and part.part != player.built_in:
-            kinds |= int(part.part) << 4 * tools
-            dots |= int(part.dots) << 4 * tools
+        if part.used:
+            continue
+        if part.part == SLING_PART:
+            sling = min(sling, int(part.dots))
+        else:
+            room[tools], room[MOST_TOOLS + tools], room[2 * MOST_TOOLS + tools] = part.part, part.dots, 0
             tools += 1
-    return kinds, dots, tools
+    return tools, sling
+
+
+@leaf
+def _use_tools(room, tools, kind, cost):
+    """What it takes to leave a sector as well: its cost, a tool's dots, or the cost of a sector that gives up its tool.
+
+    A sector that gives up a JUMP may take a bypass instead. So the tools are always where they save most.
+    """
+    paid, chosen, instead = cost, -1, -1
+    for tool in range(tools):
+        works = room[tool]
+        if works == JUMP_PART:
+            taking, moved = int(room[MOST_TOOLS + tool]), -1
+            there = room[2 * MOST_TOOLS + tool]
+            if there > 0:
+                for other in range(tools):
+                    if room[other] == there and room[MOST_TOOLS + other] < taking:
+                        taking, moved = int(room[MOST_TOOLS + other]), other
+            if taking < paid:
+                paid, chosen, instead = taking, tool, moved
+        elif works == kind and room[MOST_TOOLS + tool] < paid:
+            paid, chosen, instead = int(room[MOST_TOOLS + tool]), tool, -1
+    if chosen >= 0:
+        if instead >= 0:
+            room[MOST_TOOLS + instead] = room[MOST_TOOLS + chosen]
+            room[2 * MOST_TOOLS + instead] = room[2 * MOST_TOOLS + chosen]
+        room[MOST_TOOLS + chosen] = cost
+        room[2 * MOST_TOOLS + chosen] = kind
+    return paid

@@ -91,6 +91,7 @@ def pick(s, t, player, seat, action):
     else:
         s.node = IN_TARGET
         s.pending_action = special
+        s.pending_type = t.row_card[card].type
         s.pending_card = card + 1
         return
     _next_pick(s, t)
@@ -122,6 +123,7 @@ def aim(s, t, player, seat, index):
         place_disk(s, player, seat, index)
     _add_delivery(player, t, int(s.pending_card) - 1)
     s.pending_action = 0
+    s.pending_type = 0
     s.pending_card = 0
     s.node = IN_DRAFT
     _next_pick(s, t)

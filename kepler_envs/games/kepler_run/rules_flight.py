@@ -5,8 +5,7 @@ from __future__ import annotations
 from kepler_envs.engine.bits import allow, allow_word, has
 from kepler_envs.engine.kernel import leaf
 from kepler_envs.games.kepler_run.actions import BOOSTER, CONTRACT, LOAD, MOVE, STOP, USE_PART
-from kepler_envs.games.kepler_run.reach import set_reach
-from kepler_envs.games.kepler_run.rules_cards import add_fuel, place_disk, score
+from kepler_envs.games.kepler_run.rules_cards import add_fuel, forget_reach, place_disk, score
 from kepler_envs.games.kepler_run.rules_scoring import end_round
 from kepler_envs.games.kepler_run.state import BY_DELIVERY, BY_KEPLER, JUMP_PART, NUM_TRAITS, SLING_PART, Node
 
@@ -56,6 +55,7 @@ def load(s, t, player, amount):
     player.tank += amount
     s.leaving_cost = t.port_cost
     s.node = IN_FLY
+    forget_reach(player)
 
 
 # ---------------------------------------------------------------- flight
@@ -117,10 +117,13 @@ def _enter_next(s, t, player, seat):
     """One place on, with what waits there."""
     index = int(player.place)  # run index of the next place
     player.place = index + 1
+    player.reach = index + 1
     if index == s.run_length:
         _reach_kepler(s, t, player)
         return
     sector = s.run[index]
+    for contract in range(NUM_TRAITS):
+        player.icons[contract] += sector.icons[contract]
     _deliver(player, t, sector.type)
     if sector.disk == seat + 1:
         add_fuel(player, t, int(t.station_fuel))
@@ -154,7 +157,6 @@ def _establish_station(s, player, seat):
 def _end_flight(s, t, player):
     player.flown = 1
     s.leaving_cost = 0
-    set_reach(s, player, int(player.place))
     following = int(player.order_position) + 1
     if following < s.num_players:
         _take_off(s, following)

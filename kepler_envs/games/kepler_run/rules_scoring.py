@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from kepler_envs.engine.game import TERMINATED
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.games.kepler_run.rules_cards import add_fuel, score
+from kepler_envs.games.kepler_run.rules_cards import add_fuel, forget_reach, score
 from kepler_envs.games.kepler_run.rules_draft import begin_round
 from kepler_envs.games.kepler_run.state import (
     BY_CLOSEST,
     BY_COMPLETE,
     BY_SECONDARY,
     BY_STATIONS,
-    NUM_TRAITS,
     NUM_TYPES,
     Node,
 )
@@ -87,9 +86,7 @@ def _is_ahead(player, other):
 def _clean_up(player):
     player.revealed = player.contract
     player.contract = 0
-    player.reach = 0
-    for contract in range(NUM_TRAITS):
-        player.icons[contract] = 0
+    forget_reach(player)
     player.committed = 0
     player.flown = 0
     player.place = 0

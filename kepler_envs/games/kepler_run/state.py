@@ -110,7 +110,7 @@ PLAYER = overlay(
         ("booster_used", "i1"),
         ("deliveries", "i1", (NUM_TYPES,)),  # how many to each sector type
         ("delivered", "i1", (NUM_TYPES,)),  # 1 once those of the type are made in this flight
-        # where the flight of the round has ended, or how far it could go with all fuel; 0 until the draft is over
+        # where the flight of the round has ended or is, before it how far it could go with all fuel; 0 in the draft
         ("reach", "i1"),
         ("icons", "i1", (NUM_TRAITS,)),  # of each contract on the sectors from Port to there
         ("parts", PART, (PART_SLOTS,)),
@@ -141,6 +141,7 @@ STATE = overlay(
         ("run_length", "i1"),  # L, sectors in the run
         ("deck_count", "i1"),
         ("pending_action", "i1"),  # at TARGET: REROUTE or OUTPOST, else 0
+        ("pending_type", "i1"),  # at TARGET: type field of the card played, which becomes a delivery
         ("arrivals", "i1"),  # at Kepler this round
         ("committed_count", "i1"),  # contracts chosen this round; n until the next round
         # the table, as in the observation
@@ -169,7 +170,7 @@ STATE = overlay(
         # cards nobody sees in order
         ("deck", "i1", (MAX_CARDS,)),  # ids; the next card is the last of the first deck_count, those beyond are 0
     ],
-    game_row=("i1", 9),
+    game_row=("i1", 10),
     run_row=("i1", SECTOR_SIZE * RUN_SLOTS, "run"),
     card_row=("i1", ROW_CARD_SIZE * ROW_SLOTS, "row"),
 )
