@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from kepler_envs.engine.bits import lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below, fork
-from kepler_envs.engine.simd import write_row
+from kepler_envs.engine.simd import expand_bits, write_row
 from kepler_envs.games.kepler_run.layout import (
     BY_BOOSTER,
     BY_PARTS,
@@ -108,30 +110,23 @@ def _write_ways(s, t, player, out):
     write_row(out, WAYS + WAY_SIZE * BY_PARTS, player.parts_row)
     for i in range(WAY_SIZE):
         out[WAYS + WAY_SIZE * BY_STOP + i] = 0
-    for load in range(NUM_LOADS):
-        out[LOADS + load] = load <= player.fuel
+    expand_bits(out, LOADS, np.uint64((2 << int(player.fuel)) - 1), NUM_LOADS)
 
 
 @leaf
 def _write_players(s, seat, out):
-    """The own row first, then clockwise; of the others their parts, too."""
+    """The own row first, then clockwise; of the others their parts, too. All of absent seats is 0."""
     n = int(s.num_players)
-    other, row, parts = seat, PLAYERS, PARTS
-    for distance in range(n):
+    for distance in range(MAX_PLAYERS):
+        other = distance
+        if distance < n:
+            other = seat + distance if seat + distance < n else seat + distance - n
         player = s.player[other]
+        row = PLAYERS + PLAYER_SIZE * distance
         write_row(out, row, player.public_row)
-        out[row + PLACE] += 1
-        row += PLAYER_SIZE
+        out[row + PLACE] += player.present
         if distance > 0:
-            write_row(out, parts, player.parts_row)
-            parts += PARTS_OF_A_SEAT
-        other += 1
-        if other == n:
-            other = 0
-    for entry in range(row, PARTS):
-        out[entry] = 0
-    for entry in range(parts, DECK):
-        out[entry] = 0
+            write_row(out, PARTS + PARTS_OF_A_SEAT * (distance - 1), player.parts_row)
 
 
 @leaf

@@ -42,6 +42,7 @@ from kepler_envs.games.kepler_run.state import (
     JUMP_PART,
     MAX_FUEL,
     MAX_PLAYERS,
+    NUM_SPECIALS,
     NUM_TRAITS,
     OUTPOST,
     REFUEL,
@@ -64,7 +65,13 @@ UNKNOWN_SECTOR, DISCOVERY = 160, 64  # fuel to Kepler for the last card of the r
 # room in the entries of facts, after that of the search
 CROSSED, CONTRACT_WORTH, BEST_WITH, END_WITH = range(ROOM, ROOM + 4 * NUM_TRAITS, NUM_TRAITS)
 BY_LOAD = ROOM + 4 * NUM_TRAITS
-assert BY_LOAD + MAX_FUEL + 1 <= FACTS_SIZE
+SAVED = BY_LOAD + MAX_FUEL + 1  # + part field
+SPECIALS = SAVED + SLING_PART + 1  # + special action
+assert SPECIALS + NUM_SPECIALS + 1 <= FACTS_SIZE
+
+# hundredths of fuel that a part of each kind probably saves in a flight, and how much less for each of its dots
+USUAL_SAVING = np.array([0, 120, 120, 120, 120, 120, 250, 350])
+USUAL_DOT = np.array([0, 60, 60, 60, 60, 60, 100, 100])
 
 
 @helper
@@ -346,72 +353,68 @@ def _costs_between(s, player, first, end):
 # ---------------------------------------------------------------- draft
 
 
-@helper
+@leaf
 def _content(s, t, player, contract, met, kind, icons, rounds):
     """What entering a sector with these icons brings, where types in ``met`` were entered before."""
-    worth = icons * (int(t.secondary_vp[contract]) * POINT + int(t.secondary_fuel[contract]) * _fuel_worth(rounds))
-    if met >> kind & 1 == 0:
-        worth += int(player.deliveries[kind - 1]) * int(t.delivery_vp) * POINT
-    return worth
+    open_deliveries = int(player.deliveries[kind - 1]) * (1 - (met >> kind & 1))
+    each = int(t.secondary_vp[contract]) * POINT + int(t.secondary_fuel[contract]) * _fuel_worth(rounds)
+    return icons * each + open_deliveries * int(t.delivery_vp) * POINT
 
 
 @helper
 def _write_offers(s, t, player, contract, end, best, one_more, beyond, rounds, each, out):
     """Each card of the row for each of its uses, besides what all picks have in common."""
-    most, second, pair, by_type, met = _costs_between(s, player, 1, end)
-    jump = second if t.booster_dots < most else most  # the booster is already where it saves most
-    fuel, more = _fuel_worth(rounds), one_more - best
+    more = one_more - best
+    met = _lay_out_savings(s, t, player, end, out)
+    _lay_out_specials(s, t, player, contract, end, more, rounds, each, out)
     at_kepler = end > s.run_length
-    reroute = max(0, _rerouted(s, t, player, contract, end, end - 1, rounds, each))
-    reroute = max(reroute, _rerouted(s, t, player, contract, end, end, rounds, each))
-    outpost = NOTHING
-    for slot in range(2 * int(s.num_players) + 1):
+    station = POINT * int(t.station_vp) + STATION * rounds if player.disks > 0 else 0
+    delivered = int(t.delivery_vp) * POINT
+    wrench = rounds * MODULE + each
+    cards = np.uint64(s.row_set)
+    while cards:
+        slot = lowest(cards)
+        cards = without_lowest(cards)
         card = s.row[slot]
-        if card.type == 0:
-            continue
         entry = ROW_OFFERS + OFFERS * slot
-        kind = int(card.type)
+        kind, works, dots, action = int(card.type), int(card.part), int(card.dots), int(card.action)
         # as a sector: the flight may end there, or goes on to a Kepler that is farther away
-        change = 0
-        if beyond > NOTHING:
-            icons = int(card.asteroids) if contract == 0 else int(card.comets) if contract == 1 else int(card.stations)
-            stay = beyond + _content(s, t, player, contract, met, kind, icons, rounds)
-            if card.stations > 0 and player.disks > 0:
-                stay += POINT * int(t.station_vp) + STATION * rounds
-            onward = best
-            if at_kepler and card.type != player.built_in:
-                onward -= int(card.cost) * each
-            change = max(stay, onward) - best
+        stay = beyond + _content(s, t, player, contract, met, kind, int(card.icons[contract]), rounds)
+        stay += station * (card.stations > 0)
+        onward = best - int(card.cost) * each * (at_kepler & (card.type != player.built_in))
+        change = max(stay, onward) - best if beyond > NOTHING else 0
         out[entry] = _cut(int(t.discover_vp) * POINT + change)
         # as a part: what it saves today, and probably later
-        works, dots, wrenches = int(card.part), int(card.dots), int(card.wrenches)
-        usual, saved = 120 - 60 * dots, 0
-        if works == SLING_PART:
-            usual, saved = 350 - 100 * dots, pair - dots
-        elif works == JUMP_PART:
-            usual, saved = 250 - 100 * dots, jump - dots
-        elif works != player.built_in:
-            saved = (by_type >> 4 * works & 15) - dots
-        worth = int(card.vp) * POINT + rounds * PART * max(0, usual) // 100 - wrenches * (rounds * MODULE + each)
-        if saved > 0:
-            worth += more + (saved - 1) * each
-        out[entry + 1] = _cut(worth)
+        saved = int(out[SAVED + works]) - dots
+        usual = max(0, USUAL_SAVING[works] - USUAL_DOT[works] * dots)
+        worth = int(card.vp) * POINT + rounds * PART * usual // 100 - int(card.wrenches) * wrench
+        out[entry + 1] = _cut(worth + (saved > 0) * (more + (saved - 1) * each))
         # for its action, and as a delivery
-        action = int(card.action)
-        if action:
-            worth = rounds * DELIVERY
-            if met >> kind & 1:
-                worth += int(t.delivery_vp) * POINT
-            if action == REFUEL:
-                added = min(int(t.refuel), int(t.fuel_cap) - int(player.fuel))
-                worth += added * fuel + (max(0, more - fuel) if added > 0 else 0)
-            elif action == REROUTE:
-                worth += reroute
-            elif player.disks > 0 and s.free_stations:
-                if outpost == NOTHING:
-                    outpost = _best_outpost(s, t, end, rounds)
-                worth += outpost
-            out[entry + 2] = _cut(worth)
+        worth = rounds * DELIVERY + (met >> kind & 1) * delivered + int(out[SPECIALS + action])
+        out[entry + 2] = _cut(worth) * (action > 0)
+
+
+@leaf
+def _lay_out_savings(s, t, player, end, out):
+    """At ``SAVED``: the most that a part of each kind could save on the way to the best end. Returns the types met."""
+    most, second, pair, by_type, met = _costs_between(s, player, 1, end)
+    for kind in range(1, JUMP_PART):
+        out[SAVED + kind] = by_type >> 4 * kind & 15
+    out[SAVED + JUMP_PART] = second if t.booster_dots < most else most  # the booster is already where it saves most
+    out[SAVED + SLING_PART] = pair
+    return met
+
+
+@leaf
+def _lay_out_specials(s, t, player, contract, end, more, rounds, each, out):
+    """At ``SPECIALS``: what each action is worth."""
+    fuel = _fuel_worth(rounds)
+    added = min(int(t.refuel), int(t.fuel_cap) - int(player.fuel))
+    out[SPECIALS] = 0
+    out[SPECIALS + REFUEL] = added * fuel + max(0, more - fuel) * (added > 0)
+    reroute = max(0, _rerouted(s, t, player, contract, end, end - 1, rounds, each))
+    out[SPECIALS + REROUTE] = _cut(max(reroute, _rerouted(s, t, player, contract, end, end, rounds, each)))
+    out[SPECIALS + OUTPOST] = _best_outpost(s, t, end, rounds) if player.disks > 0 and s.free_stations else 0
 
 
 @helper

@@ -67,7 +67,7 @@ SECTOR = overlay(
     entries=("i1", 6),
 )
 
-ROW_CARD = np.dtype(
+ROW_CARD = overlay(
     [
         ("type", "i1"),  # type field; an empty slot is all 0
         ("cost", "i1"),
@@ -80,7 +80,7 @@ ROW_CARD = np.dtype(
         ("action", "i1"),  # special action, 0 none
         ("vp", "i1"),  # for installing it
     ],
-    align=True,
+    icons=("i1", NUM_TRAITS, "asteroids"),
 )
 
 PART = np.dtype(
