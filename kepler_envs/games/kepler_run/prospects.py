@@ -47,6 +47,8 @@ from kepler_envs.games.kepler_run.state import (
     OUTPOST,
     REFUEL,
     REROUTE,
+    ROW_CARD,
+    ROW_CARD_SIZE,
     SLING_PART,
     Node,
 )
@@ -68,6 +70,8 @@ BY_LOAD = ROOM + 4 * NUM_TRAITS
 SAVED = BY_LOAD + MAX_FUEL + 1  # + part field
 SPECIALS = SAVED + SLING_PART + 1  # + special action
 assert SPECIALS + NUM_SPECIALS + 1 <= FACTS_SIZE
+
+FIRST_ICON = int(ROW_CARD.fields["asteroids"][1])
 
 # hundredths of fuel that a part of each kind probably saves in a flight, and how much less for each of its dots
 USUAL_SAVING = np.array([0, 120, 120, 120, 120, 120, 250, 350])
@@ -379,7 +383,8 @@ def _write_offers(s, t, player, contract, end, best, one_more, beyond, rounds, e
         entry = ROW_OFFERS + OFFERS * slot
         kind, works, dots, action = int(card.type), int(card.part), int(card.dots), int(card.action)
         # as a sector: the flight may end there, or goes on to a Kepler that is farther away
-        stay = beyond + _content(s, t, player, contract, met, kind, int(card.icons[contract]), rounds)
+        icons = int(s.card_row[ROW_CARD_SIZE * slot + FIRST_ICON + contract])
+        stay = beyond + _content(s, t, player, contract, met, kind, icons, rounds)
         stay += station * (card.stations > 0)
         onward = best - int(card.cost) * each * (at_kepler & (card.type != player.built_in))
         change = max(stay, onward) - best if beyond > NOTHING else 0

@@ -67,7 +67,7 @@ SECTOR = overlay(
     entries=("i1", 6),
 )
 
-ROW_CARD = overlay(
+ROW_CARD = np.dtype(
     [
         ("type", "i1"),  # type field; an empty slot is all 0
         ("cost", "i1"),
@@ -80,7 +80,7 @@ ROW_CARD = overlay(
         ("action", "i1"),  # special action, 0 none
         ("vp", "i1"),  # for installing it
     ],
-    icons=("i1", NUM_TRAITS, "asteroids"),
+    align=True,
 )
 
 PART = np.dtype(
