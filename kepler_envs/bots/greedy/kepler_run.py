@@ -25,7 +25,7 @@ from kepler_envs.games.kepler_run.actions import (
     TARGET,
     USE_PART,
 )
-from kepler_envs.games.kepler_run.rules_scoring import icons_crossed
+from kepler_envs.games.kepler_run.reach import icons_crossed
 from kepler_envs.games.kepler_run.state import (
     JUMP_PART,
     MAX_PLAYERS,
@@ -201,11 +201,7 @@ def _best_flight(s, t, seat, contract, start, used, tank, ship_fuel, unknown, le
 
 @leaf
 def _deliveries_open(player, kind):
-    count = 0
-    for slot in range(int(player.delivery_count)):
-        if player.deliveries[slot].type == kind and player.deliveries[slot].used == 0:
-            count += 1
-    return count
+    return 0 if player.delivered[kind - 1] else int(player.deliveries[kind - 1])
 
 
 @leaf

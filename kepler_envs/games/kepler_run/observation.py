@@ -2,151 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from kepler_envs.engine.bits import lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.engine.observation import CATEGORY, COUNT, FLAG, Layout, piece, table
 from kepler_envs.engine.rng import below, fork
-from kepler_envs.engine.simd import write_row
-from kepler_envs.games.kepler_run.setup import shuffle_deck
-from kepler_envs.games.kepler_run.state import (
-    DELIVERY_SLOTS,
-    GLOBALS_SIZE,
-    MAX_CARDS,
-    MAX_PLAYERS,
-    MIN_PLAYERS,
-    NUM_SPECIALS,
-    NUM_TRAITS,
-    NUM_TYPES,
-    PART_SLOTS,
-    PLAYER,
-    ROW_CARD_SIZE,
-    ROW_SLOTS,
-    RUN_SLOTS,
-    SECTOR,
-    SECTOR_SIZE,
-    SLING_PART,
-    STATE,
-    Node,
+from kepler_envs.engine.simd import expand_bits, write_row
+from kepler_envs.games.kepler_run.layout import (
+    BY_BOOSTER,
+    BY_PARTS,
+    BY_STOP,
+    CONTRACT_SIZE,
+    CONTRACTS,
+    DECIDER,
+    DECK,
+    FACTS_SIZE,
+    GAME,
+    KEPLER,
+    LOADS,
+    NUM_LOADS,
+    ORDER,
+    PARTS,
+    PARTS_OF_A_SEAT,
+    PLACE_SIZE,
+    PLACES,
+    PLAYER_SIZE,
+    PLAYERS,
+    ROW,
+    WAY_SIZE,
+    WAYS,
+    make_observation,
 )
+from kepler_envs.games.kepler_run.prospects import write_derived
+from kepler_envs.games.kepler_run.reach import own_cost
+from kepler_envs.games.kepler_run.setup import shuffle_deck
+from kepler_envs.games.kepler_run.state import JUMP_PART, MAX_CARDS, MAX_PLAYERS, NUM_TRAITS, PLAYER, SECTOR
 
-PLAYER_SIZE = PLAYER["public_row"].shape[0]
-RUN_START = GLOBALS_SIZE
-ROW_START = RUN_START + SECTOR_SIZE * RUN_SLOTS
-PLAYERS_START = ROW_START + ROW_CARD_SIZE * ROW_SLOTS
-UNSEEN_START = PLAYERS_START + PLAYER_SIZE * MAX_PLAYERS
+__all__ = ["make_observation", "observe", "resample"]
 
-
-def _offset(record: np.dtype, name: str) -> int:
-    """Where a field of single bytes lies: its entry in a row that starts with the record."""
-    assert record.fields is not None
-    return int(record.fields[name][1])
-
-
-# entries that differ between observers
-ORDER = _offset(STATE, "order")
-DECIDER = _offset(STATE, "decider_distance")
-COMPLETED_BY = _offset(STATE, "completed_by")
-OWN_CONTRACT = _offset(STATE, "own_contract")
-FIRST_DISK = RUN_START + _offset(SECTOR, "disk")
-
-
-def make_observation(tables: Any) -> Layout:
-    """The 610 entries; seats are relative, 0 is the observer, then clockwise."""
-    cards = tables["row_card"]
-    most = {name: max(1, int(cards[name].max())) for name in cards.dtype.names}
-    boxes, fuel = int(tables["boxes"]), int(tables["fuel_cap"])
-    cost = max(most["cost"], int(tables["port_cost"]), 1)
-    type_field, contract = "0 none, else 1 + sector type", "0 none, else 1 + contract"
-    seat = "0 none, else 1 + relative seat"
-    icons = [
-        piece("asteroids", COUNT, most["asteroids"], "icons"),
-        piece("comets", COUNT, most["comets"], "icons"),
-        piece("stations", COUNT, most["stations"], "icons; at least one makes it a place for a disk"),
-    ]
-    return Layout(
-        [
-            piece("phase", CATEGORY, max(Node), "node: 0 DRAFT, 1 TARGET, 2 CONTRACT, 3 LOAD, 4 FLY, 5 OVER"),
-            piece("round", CATEGORY, 2, "round from 0 on"),
-            piece("num_players", COUNT, MAX_PLAYERS, "players in the game", low=MIN_PLAYERS),
-            piece("draft_pos", COUNT, 2 * MAX_PLAYERS, "picks made this round"),
-            piece("run_length", COUNT, RUN_SLOTS, "sectors in the run"),
-            piece("deck_count", COUNT, int(tables["cards_total"]), "cards in the deck"),
-            piece("pending_action", CATEGORY, NUM_SPECIALS, "at TARGET: 2 REROUTE, 3 OUTPOST"),
-            piece("order", CATEGORY, MAX_PLAYERS - 1, "relative seats in turn order, -1 beyond the players", shape=MAX_PLAYERS, low=-1),
-            piece("decider", CATEGORY, MAX_PLAYERS - 1, "relative seat that decides"),
-            piece("completed_by", CATEGORY, MAX_PLAYERS, f"who completed each contract: {seat}", shape=NUM_TRAITS),
-            piece("own_contract", CATEGORY, NUM_TRAITS, f"own contract of this round: {contract}"),
-            piece("arrivals", COUNT, MAX_PLAYERS, "arrivals at Kepler this round"),
-            piece("leaving_cost", COUNT, cost, "fuel with which the flying player can leave its place"),
-            piece("committed_count", COUNT, MAX_PLAYERS, "contracts chosen this round"),
-            table(
-                "run",
-                RUN_SLOTS,
-                [
-                    piece("type", CATEGORY, NUM_TYPES, type_field),
-                    piece("cost", COUNT, cost, "fuel to leave"),
-                    *icons,
-                    piece("disk", CATEGORY, MAX_PLAYERS, f"owner of the disk: {seat}"),
-                ],
-            ),
-            table(
-                "row",
-                ROW_SLOTS,
-                [
-                    piece("type", CATEGORY, NUM_TYPES, type_field),
-                    piece("cost", COUNT, cost, "fuel to leave it as a sector"),
-                    piece("wrenches", COUNT, most["wrenches"], "modules to install it"),
-                    piece("part", CATEGORY, SLING_PART, "as a part: 0 empty slot, 1-5 bypass that type field, 6 JUMP, 7 SLING"),
-                    piece("dots", COUNT, most["dots"], "fuel to use the part"),
-                    *icons,
-                    piece("action", CATEGORY, NUM_SPECIALS, "special action: 0 none, 1 REFUEL, 2 REROUTE, 3 OUTPOST"),
-                    piece("vp", COUNT, most["vp"], "points for installing it"),
-                ],
-            ),
-            table(
-                "players",
-                MAX_PLAYERS,
-                [
-                    piece("present", FLAG, 1, "1 for seats in the game"),
-                    piece("order_position", COUNT, MAX_PLAYERS - 1, "position in the turn order"),
-                    piece("vp", COUNT, 127, "victory points", scale=40),
-                    piece("modules", COUNT, boxes, "fuel modules"),
-                    piece("fuel", COUNT, fuel, "fuel on the ship"),
-                    piece("disks", COUNT, int(tables["disks"]), "disks in supply"),
-                    piece("built_in", CATEGORY, NUM_TYPES, "type field that the ship leaves free"),
-                    piece("hand", FLAG, 1, "1 for each contract in hand", shape=NUM_TRAITS),
-                    piece("place", COUNT, RUN_SLOTS + 1, "place of the pawn: 0 Port, then sectors, then Kepler"),
-                    piece("tank", COUNT, boxes + fuel, "fuel in the tank"),
-                    piece("flown", FLAG, 1, "1 once the flight of the round is over"),
-                    piece("committed", FLAG, 1, "1 once the contract of the round is chosen"),
-                    piece("revealed", CATEGORY, NUM_TRAITS, f"contract of the last scoring: {contract}"),
-                    piece("booster_used", FLAG, 1, "1 once the booster is used"),
-                    *[
-                        part
-                        for slot in range(1, PART_SLOTS + 1)
-                        for part in (
-                            piece(f"part_{slot}", CATEGORY, SLING_PART, f"part {slot}: 0 none, 1-5 bypass, 6 JUMP, 7 SLING"),
-                            piece(f"part_{slot}_dots", COUNT, most["dots"], "fuel to use it"),
-                            piece(f"part_{slot}_used", FLAG, 1, "1 once used in this flight"),
-                        )
-                    ],
-                    *[
-                        part
-                        for slot in range(1, DELIVERY_SLOTS + 1)
-                        for part in (
-                            piece(f"delivery_{slot}", CATEGORY, NUM_TYPES, f"delivery {slot}: {type_field}"),
-                            piece(f"delivery_{slot}_used", FLAG, 1, "1 once delivered in this flight"),
-                        )
-                    ],
-                ],
-            ),
-            piece("unseen", FLAG, 1, "1 for each card id still in the deck", shape=MAX_CARDS),
-        ]
-    )  # fmt: skip
+DISK, PLACE = int(SECTOR.fields["disk"][1]), int(PLAYER.fields["place"][1])
+"""Fields whose numbers are other ones in an observation than in a state: seats seen from the observer, rows of a table."""
 
 
 # ---------------------------------------------------------------- observe
@@ -155,31 +50,83 @@ def make_observation(tables: Any) -> Layout:
 @leaf
 def observe(s, t, seat, out):
     """Write the observation of ``seat``: rows of the state, with the seats turned to the observer."""
+    if out.size > FACTS_SIZE:
+        write_derived(s, t, seat, out)
+    _write_game(s, seat, out)
+    _write_places(s, seat, out)
+    write_row(out, ROW, s.card_row)
+    _write_ways(s, t, s.player[seat], out)
+    _write_players(s, seat, out)
+    write_row(out, DECK, s.unseen)
+
+
+@leaf
+def _write_game(s, seat, out):
     n = int(s.num_players)
-    write_row(out, 0, s.table_row)
+    write_row(out, GAME, s.game_row)
+    out[DECIDER] = 1 + _distance(seat, int(s.seat), n)
     for position in range(n):
-        out[ORDER + position] = _distance(seat, int(s.order[position]), n)
-    out[DECIDER] = _distance(seat, int(s.seat), n)
+        out[ORDER + position] = 1 + _distance(seat, int(s.order[position]), n)
+    for position in range(n, MAX_PLAYERS):
+        out[ORDER + position] = 0
+    chosen = int(s.player[seat].contract) - 1
     for contract in range(NUM_TRAITS):
-        if s.completed_by[contract] > 0:
-            out[COMPLETED_BY + contract] = 1 + _distance(seat, int(s.completed_by[contract]) - 1, n)
-    out[OWN_CONTRACT] = s.player[seat].contract
+        owner = int(s.completed_by[contract])
+        out[CONTRACTS + CONTRACT_SIZE * contract] = 1 + _distance(seat, owner - 1, n) if owner > 0 else 0
+        out[CONTRACTS + CONTRACT_SIZE * contract + 1] = contract == chosen
+
+
+@leaf
+def _write_places(s, seat, out):
+    """Port, the sectors, Kepler."""
+    for i in range(PLACE_SIZE):
+        out[PLACES + i] = 0
+        out[ROW - PLACE_SIZE + i] = 0
+    write_row(out, PLACES + PLACE_SIZE, s.run_row)
+    out[PLACES + PLACE_SIZE * (int(s.run_length) + 1)] = KEPLER
     disks = s.disk_set
     while disks:
         index = lowest(disks)
         disks = without_lowest(disks)
-        out[FIRST_DISK + SECTOR_SIZE * index] = 1 + _distance(seat, int(s.run[index].disk) - 1, n)
-    other = seat
-    place = PLAYERS_START
-    for _ in range(n):
-        write_row(out, place, s.player[other].public_row)
-        place += PLAYER_SIZE
-        other += 1
-        if other == n:
-            other = 0
-    for i in range(place, UNSEEN_START):
-        out[i] = 0
-    write_row(out, UNSEEN_START, s.unseen)
+        owner = int(s.run[index].disk) - 1
+        out[PLACES + PLACE_SIZE * (index + 1) + DISK] = 1 + _distance(seat, owner, int(s.num_players))
+
+
+@leaf
+def _write_ways(s, t, player, out):
+    """MOVE, BOOSTER, the own parts and STOP, each as a part; and how much can be loaded."""
+    place = int(player.place)
+    cost = 0
+    if place == 0:
+        cost = int(t.port_cost)
+    elif place <= s.run_length:
+        cost = own_cost(s, player, place)
+    out[WAYS] = 0
+    out[WAYS + 1] = cost
+    out[WAYS + 2] = 0
+    out[WAYS + WAY_SIZE * BY_BOOSTER] = JUMP_PART
+    out[WAYS + WAY_SIZE * BY_BOOSTER + 1] = t.booster_dots
+    out[WAYS + WAY_SIZE * BY_BOOSTER + 2] = player.booster_used
+    write_row(out, WAYS + WAY_SIZE * BY_PARTS, player.parts_row)
+    for i in range(WAY_SIZE):
+        out[WAYS + WAY_SIZE * BY_STOP + i] = 0
+    expand_bits(out, LOADS, np.uint64((2 << int(player.fuel)) - 1), NUM_LOADS)
+
+
+@leaf
+def _write_players(s, seat, out):
+    """The own row first, then clockwise; of the others their parts, too. All of absent seats is 0."""
+    n = int(s.num_players)
+    for distance in range(MAX_PLAYERS):
+        other = distance
+        if distance < n:
+            other = seat + distance if seat + distance < n else seat + distance - n
+        player = s.player[other]
+        row = PLAYERS + PLAYER_SIZE * distance
+        write_row(out, row, player.public_row)
+        out[row + PLACE] += player.present
+        if distance > 0:
+            write_row(out, PARTS + PARTS_OF_A_SEAT * (distance - 1), player.parts_row)
 
 
 @leaf

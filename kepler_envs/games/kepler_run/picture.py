@@ -187,8 +187,14 @@ def _card(slot: int, card: Any) -> CardView:
     return CardView(slot=slot, type=int(card["type"]) - 1, icons=_icons(card), part=int(card["part"]) - 1, **numbers)
 
 
+def _deliveries(player: Any, tables: Any) -> tuple[DeliveryView, ...]:
+    """In the order they were gained."""
+    kinds = [int(tables["row_card"][card - 1]["type"]) - 1 for card in player["delivery_card"] if card]
+    return tuple(DeliveryView(kind, bool(player["delivered"][kind])) for kind in kinds)
+
+
 def _player(state: Any, config: Configuration, player: int, viewer: int | None) -> PlayerView:
-    row = state["player"][player]
+    row, tables = state["player"][player], config.tables[0]
     running = state["end"] == RUNNING
     open_contract = viewer in (None, player)
     numbers = {name: int(row[name]) for name in ("ship", "vp", "modules", "fuel", "disks", "place", "tank")}
@@ -207,7 +213,7 @@ def _player(state: Any, config: Configuration, player: int, viewer: int | None) 
         flown=bool(row["flown"]),
         booster_used=bool(row["booster_used"]),
         parts=tuple(PartView(int(p["part"]) - 1, int(p["dots"]), bool(p["used"])) for p in row["parts"] if p["part"]),
-        deliveries=tuple(DeliveryView(int(d["type"]) - 1, bool(d["used"])) for d in row["deliveries"] if d["type"]),
+        deliveries=_deliveries(row, tables),
         **numbers,
     )
 

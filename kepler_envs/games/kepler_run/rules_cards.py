@@ -6,7 +6,7 @@ import numpy as np
 
 from kepler_envs.engine.bits import bit
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.games.kepler_run.state import ROW_CARD
+from kepler_envs.games.kepler_run.state import NUM_TRAITS, ROW_CARD
 
 NO_CARD = np.zeros(1, ROW_CARD)
 
@@ -55,6 +55,14 @@ def add_fuel(player, t, amount):
     fuel = int(player.fuel) + amount
     cap = int(t.fuel_cap)
     player.fuel = fuel if fuel < cap else cap
+
+
+@leaf
+def forget_reach(player):
+    """How far a flight could go no longer counts: it begins, or the round is over."""
+    player.reach = 0
+    for contract in range(NUM_TRAITS):
+        player.icons[contract] = 0
 
 
 @helper

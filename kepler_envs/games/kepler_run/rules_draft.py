@@ -5,6 +5,7 @@ from __future__ import annotations
 from kepler_envs.engine.bits import allow_word, bit, has
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.games.kepler_run.actions import DISCOVER, MODULE, PART, SPECIAL, TARGET
+from kepler_envs.games.kepler_run.reach import find_reach
 from kepler_envs.games.kepler_run.rules_cards import add_fuel, append_sector, deal, place_disk, score, take_from_row
 from kepler_envs.games.kepler_run.state import (
     BY_DISCOVER,
@@ -90,6 +91,7 @@ def pick(s, t, player, seat, action):
     else:
         s.node = IN_TARGET
         s.pending_action = special
+        s.pending_type = t.row_card[card].type
         s.pending_card = card + 1
         return
     _next_pick(s, t)
@@ -107,7 +109,7 @@ def _install_part(player, t, card):
 @leaf
 def _add_delivery(player, t, card):
     slot = int(player.delivery_count)
-    player.deliveries[slot].type = t.row_card[card].type
+    player.deliveries[int(t.row_card[card].type) - 1] += 1
     player.delivery_card[slot] = card + 1
     player.delivery_count = slot + 1
 
@@ -121,6 +123,7 @@ def aim(s, t, player, seat, index):
         place_disk(s, player, seat, index)
     _add_delivery(player, t, int(s.pending_card) - 1)
     s.pending_action = 0
+    s.pending_type = 0
     s.pending_card = 0
     s.node = IN_DRAFT
     _next_pick(s, t)
@@ -163,5 +166,6 @@ def _next_pick(s, t):
         while s.row_card[slot] == 0:
             slot += 1
         append_sector(s, t, take_from_row(s, slot))
+        find_reach(s, t)
         s.node = IN_CONTRACT
         s.seat = s.order[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kepler_envs.engine.bits import allow, allow_word, has
 from kepler_envs.engine.kernel import leaf
 from kepler_envs.games.kepler_run.actions import BOOSTER, CONTRACT, LOAD, MOVE, STOP, USE_PART
-from kepler_envs.games.kepler_run.rules_cards import add_fuel, place_disk, score
+from kepler_envs.games.kepler_run.rules_cards import add_fuel, forget_reach, place_disk, score
 from kepler_envs.games.kepler_run.rules_scoring import end_round
 from kepler_envs.games.kepler_run.state import BY_DELIVERY, BY_KEPLER, JUMP_PART, NUM_TRAITS, SLING_PART, Node
 
@@ -55,6 +55,7 @@ def load(s, t, player, amount):
     player.tank += amount
     s.leaving_cost = t.port_cost
     s.node = IN_FLY
+    forget_reach(player)
 
 
 # ---------------------------------------------------------------- flight
@@ -116,10 +117,13 @@ def _enter_next(s, t, player, seat):
     """One place on, with what waits there."""
     index = int(player.place)  # run index of the next place
     player.place = index + 1
+    player.reach = index + 1
     if index == s.run_length:
         _reach_kepler(s, t, player)
         return
     sector = s.run[index]
+    for contract in range(NUM_TRAITS):
+        player.icons[contract] += sector.icons[contract]
     _deliver(player, t, sector.type)
     if sector.disk == seat + 1:
         add_fuel(player, t, int(t.station_fuel))
@@ -128,12 +132,11 @@ def _enter_next(s, t, player, seat):
 
 @leaf
 def _deliver(player, t, sector_type):
-    """Every delivery of this type not yet made pays (ruling 11)."""
-    for slot in range(int(player.delivery_count)):
-        delivery = player.deliveries[slot]
-        if delivery.type == sector_type and delivery.used == 0:
-            delivery.used = 1
-            score(player, BY_DELIVERY, t.delivery_vp)
+    """Every delivery of this type pays, once a flight (ruling 11)."""
+    kind = int(sector_type) - 1
+    if player.deliveries[kind] > 0 and player.delivered[kind] == 0:
+        player.delivered[kind] = 1
+        score(player, BY_DELIVERY, player.deliveries[kind] * t.delivery_vp)
 
 
 @leaf

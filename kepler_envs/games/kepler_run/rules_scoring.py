@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from kepler_envs.engine.game import TERMINATED
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.games.kepler_run.rules_cards import add_fuel, score
+from kepler_envs.games.kepler_run.rules_cards import add_fuel, forget_reach, score
 from kepler_envs.games.kepler_run.rules_draft import begin_round
-from kepler_envs.games.kepler_run.state import BY_CLOSEST, BY_COMPLETE, BY_SECONDARY, BY_STATIONS, Node
+from kepler_envs.games.kepler_run.state import (
+    BY_CLOSEST,
+    BY_COMPLETE,
+    BY_SECONDARY,
+    BY_STATIONS,
+    NUM_TYPES,
+    Node,
+)
 
 OVER = int(Node.OVER)
 
@@ -14,9 +21,6 @@ OVER = int(Node.OVER)
 @helper
 def end_round(s, t):
     n = int(s.num_players)
-    for seat in range(n):
-        player = s.player[seat]
-        player.crossed = icons_crossed(s, int(player.place), int(player.contract) - 1)
     for position in range(n):
         _score_contract(s, t, int(s.order[position]))
     _find_new_order(s, n)
@@ -39,8 +43,9 @@ def end_round(s, t):
 def _score_contract(s, t, seat):
     """The contract of one seat, in turn order, so that the earlier of equal players completes it (R)."""
     player = s.player[seat]
-    contract, crossed = int(player.contract) - 1, int(player.crossed)
-    if s.completed_by[contract] == 0 and crossed > 0 and _crossed_most(s, player):
+    contract = int(player.contract) - 1
+    crossed = int(player.icons[contract])
+    if s.completed_by[contract] == 0 and crossed > 0 and _crossed_most(s, player, contract):
         s.completed_by[contract] = seat + 1
         player.hand[contract] = 0
         score(player, BY_COMPLETE, t.complete_vp[contract])
@@ -50,22 +55,12 @@ def _score_contract(s, t, seat):
 
 
 @leaf
-def _crossed_most(s, player):
+def _crossed_most(s, player, contract):
     """Whether nobody who revealed the same contract crossed more of its icons (ruling 19)."""
     for other in range(int(s.num_players)):
-        if s.player[other].contract == player.contract and s.player[other].crossed > player.crossed:
+        if s.player[other].contract == player.contract and s.player[other].icons[contract] > player.icons[contract]:
             return False
     return True
-
-
-@helper
-def icons_crossed(s, place, contract):
-    """Icons of a contract on the sectors entered by a flight to ``place``."""
-    count = 0
-    sectors = place if place < s.run_length else int(s.run_length)
-    for index in range(sectors):
-        count += int(s.run[index].icons[contract])
-    return count
 
 
 @helper
@@ -91,7 +86,7 @@ def _is_ahead(player, other):
 def _clean_up(player):
     player.revealed = player.contract
     player.contract = 0
-    player.crossed = 0
+    forget_reach(player)
     player.committed = 0
     player.flown = 0
     player.place = 0
@@ -99,8 +94,8 @@ def _clean_up(player):
     player.booster_used = 0
     for slot in range(int(player.part_count)):
         player.parts[slot].used = 0
-    for slot in range(int(player.delivery_count)):
-        player.deliveries[slot].used = 0
+    for kind in range(NUM_TYPES):
+        player.delivered[kind] = 0
 
 
 @helper

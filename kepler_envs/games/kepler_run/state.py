@@ -3,7 +3,7 @@
 Places of the run: 0 is Port, 1..L are the sectors (place i is run index i - 1), L + 1 is Kepler. A *field* counts from 1, so that 0
 can mean none: type field = sector type + 1, card field = card id + 1, and so on.
 
-What every seat may see lies in rows (``table_row``, ``PLAYER.public_row``) that share their bytes with the named
+What every seat may see lies in rows (``game_row``, ``run_row``, ``PLAYER.public_row``, ...) that share their bytes with the named
 fields beside them, in the order of the observation: rules write names, the observation copies rows.
 """
 
@@ -92,14 +92,6 @@ PART = np.dtype(
     align=True,
 )
 
-DELIVERY = np.dtype(
-    [
-        ("type", "i1"),  # type field, 0 for an empty slot
-        ("used", "i1"),  # 1 once delivered in this flight
-    ],
-    align=True,
-)
-
 PLAYER = overlay(
     [
         ("present", "i1"),  # 1 for seats in the game; everything of an absent seat is 0
@@ -116,11 +108,14 @@ PLAYER = overlay(
         ("committed", "i1"),  # 1 once this round's contract is chosen
         ("revealed", "i1"),  # 1 + contract of the last scoring, 0 before the first
         ("booster_used", "i1"),
+        ("deliveries", "i1", (NUM_TYPES,)),  # how many to each sector type
+        ("delivered", "i1", (NUM_TYPES,)),  # 1 once those of the type are made in this flight
+        # where the flight of the round has ended or is, before it how far it could go with all fuel; 0 in the draft
+        ("reach", "i1"),
+        ("icons", "i1", (NUM_TRAITS,)),  # of each contract on the sectors from Port to there
         ("parts", PART, (PART_SLOTS,)),
-        ("deliveries", DELIVERY, (DELIVERY_SLOTS,)),
         # hidden, or not in the observation, from here on
         ("contract", "i1"),  # 1 + contract chosen this round, 0 none; hidden until scoring
-        ("crossed", "i1"),  # only while a round is scored: icons of the own contract on the sectors entered
         ("ship", "i1"),  # colour of the ship
         ("part_count", "i1"),
         ("delivery_count", "i1"),
@@ -129,15 +124,16 @@ PLAYER = overlay(
         ("vp_from", "i1", (len(SOURCES),)),  # vp by source
         ("vp_paid", "i1"),  # vp when the last round ended: what shaping has paid for
     ],
-    public_row=("i1", 16 + 3 * PART_SLOTS + 2 * DELIVERY_SLOTS),
+    public_row=("i1", 16 + 2 * NUM_TYPES),
+    reach_row=("i1", 1 + NUM_TRAITS, "reach"),
+    parts_row=("i1", 3 * PART_SLOTS, "parts"),
 )
 
-GLOBALS_SIZE = 20
 SECTOR_SIZE, ROW_CARD_SIZE = SECTOR.itemsize, ROW_CARD.itemsize
 
 STATE = overlay(
     [
-        # globals, as in the observation
+        # facts of the game as a whole, as in the observation
         ("node", "i1"),  # Node
         ("round_index", "i1"),  # 0..2; the last one when the game is over
         ("num_players", "i1"),  # 2..5
@@ -145,18 +141,17 @@ STATE = overlay(
         ("run_length", "i1"),  # L, sectors in the run
         ("deck_count", "i1"),
         ("pending_action", "i1"),  # at TARGET: REROUTE or OUTPOST, else 0
-        ("order", "i1", (MAX_PLAYERS,)),  # seats in turn order, -1 beyond n
-        ("decider_distance", "i1"),  # always 0: seen from the deciding seat, that seat is itself
-        ("completed_by", "i1", (NUM_TRAITS,)),  # 1 + seat that completed the contract, 0 none
-        ("own_contract", "i1"),  # always 0: each observer sees its own
+        ("pending_type", "i1"),  # at TARGET: type field of the card played, which becomes a delivery
         ("arrivals", "i1"),  # at Kepler this round
-        ("leaving_cost", "i1"),  # fuel with which the flying player can leave its place, 0 outside flights
         ("committed_count", "i1"),  # contracts chosen this round; n until the next round
         # the table, as in the observation
         ("run", SECTOR, (RUN_SLOTS,)),
         ("row", ROW_CARD, (ROW_SLOTS,)),
         ("unseen", "i1", (MAX_CARDS,)),  # [id]: 1 while the card is in the deck
         ("player", PLAYER, (MAX_PLAYERS,)),
+        ("order", "i1", (MAX_PLAYERS,)),  # seats in turn order, -1 beyond n
+        ("completed_by", "i1", (NUM_TRAITS,)),  # 1 + seat that completed the contract, 0 none
+        ("leaving_cost", "i1"),  # fuel with which the flying player can leave its place, 0 outside flights
         # engine
         ("rng", "<u8"),
         ("decisions", "<i4"),
@@ -175,7 +170,9 @@ STATE = overlay(
         # cards nobody sees in order
         ("deck", "i1", (MAX_CARDS,)),  # ids; the next card is the last of the first deck_count, those beyond are 0
     ],
-    table_row=("i1", GLOBALS_SIZE + SECTOR_SIZE * RUN_SLOTS + ROW_CARD_SIZE * ROW_SLOTS),
+    game_row=("i1", 10),
+    run_row=("i1", SECTOR_SIZE * RUN_SLOTS, "run"),
+    card_row=("i1", ROW_CARD_SIZE * ROW_SLOTS, "row"),
 )
 
 OPTIONS = np.dtype(

@@ -11,10 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from kepler_envs.engine.game import RUNNING, Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kepler_run.state import Node
 from kepler_envs.registry import load_game
+from tests.games.kepler_run.flights import fuel_to_places
 
 GAME = load_game("kepler_run")
 CONTRACTS = (0, 1, 2)
@@ -118,6 +121,21 @@ class Position:
         card = card_of(config, self.run[self.mover.place - 1])
         return 0 if card.type == config.tables[0]["ship_type"][self.mover.ship] else card.cost
 
+    def reach(self, number: int, config: Configuration) -> int:
+        """Where a flight ended or is, before it how far it could go; 0 in the draft."""
+        seat = self.seats[number]
+        if self.node not in (Node.CONTRACT, Node.LOAD, Node.FLY):
+            return 0
+        if seat.flown or (self.node == Node.FLY and self.turn == number):
+            return seat.place
+        table = config.tables[0]
+        cards = [card_of(config, card) for card in self.run]
+        free = int(table["ship_type"][seat.ship])
+        sectors = [(card.type + 1, 0 if card.type == free else card.cost) for card in cards]
+        parts = [card_of(config, card) for card in seat.parts]
+        tools = [(JUMP + 1, int(table["booster_dots"])), *((part.kind + 1, part.dots) for part in parts)]
+        return max(fuel_to_places(sectors, int(table["port_cost"]), tools, 0, seat.modules + seat.fuel))
+
     # ------------------------------------------------------------ to and from a state
 
     @classmethod
@@ -162,6 +180,7 @@ class Position:
         if self.pending_card is not None:
             state["pending_card"] = self.pending_card + 1
             state["pending_action"] = card_of(config, self.pending_card).action
+            state["pending_type"] = card_of(config, self.pending_card).type + 1
         state["run_length"] = len(self.run)
         for index, card in enumerate(self.run):
             state["run_card"][index] = card + 1
@@ -178,6 +197,10 @@ class Position:
         state["unseen"][self.deck] = 1
         for number, seat in enumerate(self.seats):
             _write_seat(state["player"][number], seat, self.order.index(number), config)
+            place = self.reach(number, config)
+            state["player"][number]["reach"] = place
+            icons = [card_of(config, card).icons for card in self.run[:place]]
+            state["player"][number]["icons"] = np.sum(icons, axis=0) if icons else 0
         return Snapshot(config, states)
 
 
@@ -187,6 +210,11 @@ def _plus_one(value: int | None) -> int:
 
 def _less_one(value: Any) -> int | None:
     return int(value) - 1 if value else None
+
+
+def _type_of(card: int) -> int:
+    """By the game's own file; in the others of the tests the types are the same."""
+    return int(GAME.default_tables[0]["row_card"][card]["type"]) - 1
 
 
 def _read_seat(player: Any) -> Seat:
@@ -202,7 +230,7 @@ def _read_seat(player: Any) -> Seat:
         parts=parts,
         used_parts={card for card, part in zip(parts, player["parts"], strict=False) if part["used"]},
         deliveries=deliveries,
-        used_deliveries={card for card, part in zip(deliveries, player["deliveries"], strict=False) if part["used"]},
+        used_deliveries={card for card in deliveries if player["delivered"][_type_of(card)]},
         points={name: int(points) for name, points in zip(SOURCES, player["vp_from"], strict=True)},
     )
 
@@ -222,7 +250,9 @@ def _write_seat(player: Any, seat: Seat, order_position: int, config: Configurat
         player["parts"][slot] = (printed.kind + 1, printed.dots, card in seat.used_parts)
     for slot, card in enumerate(seat.deliveries):
         player["delivery_card"][slot] = card + 1
-        player["deliveries"][slot] = (card_of(config, card).type + 1, card in seat.used_deliveries)
+        kind = card_of(config, card).type
+        player["deliveries"][kind] += 1
+        player["delivered"][kind] = card in seat.used_deliveries
     player["vp_from"] = list(seat.points.values())
 
 

@@ -86,7 +86,7 @@ def test_5_refuel_cap() -> None:
     position = scenario([0, 1], Seat(ship=0, fuel=9), Seat(ship=1), row=[8, 2, 3, 4, 5])
     mover = look(position.apply(SPECIAL + 0)).seats[0]
     assert (mover.fuel, mover.deliveries) == (10, [8])
-    assert position.apply(SPECIAL + 0).state["player"][0]["deliveries"][0]["type"] - 1 == 1
+    assert position.apply(SPECIAL + 0).state["player"][0]["deliveries"].tolist() == [0, 1, 0, 0, 0]
     full = scenario([0, 1], Seat(ship=0, fuel=10), Seat(ship=1), row=[8, 2, 3, 4, 5])
     assert look(full.apply(SPECIAL + 0)).seats[0].deliveries == [8]  # ruling 9
 

@@ -1,0 +1,212 @@
+"""The tables of an observation, and where they lie in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kepler_envs.engine.observation import COUNT, FLAG, LABEL, NUMBER, Layout, piece, reference, table
+from kepler_envs.games.kepler_run.state import (
+    MAX_CARDS,
+    MAX_FUEL,
+    MAX_PLAYERS,
+    MIN_PLAYERS,
+    NUM_SPECIALS,
+    NUM_TRAITS,
+    NUM_TYPES,
+    PART_SLOTS,
+    PLAYER,
+    ROW_CARD_SIZE,
+    ROW_SLOTS,
+    RUN_SLOTS,
+    SECTOR_SIZE,
+    SLING_PART,
+    STATE,
+    Node,
+)
+
+NUM_PLACES = RUN_SLOTS + 2  # row 0 is Port; Kepler follows the last sector of the run
+KEPLER = NUM_TYPES + 1  # type of its row
+NUM_WAYS = PART_SLOTS + 3  # to leave a place, in the order of the action ids: MOVE, BOOSTER, the own parts, STOP
+BY_MOVE, BY_BOOSTER, BY_PARTS, BY_STOP = 0, 1, 2, NUM_WAYS - 1
+NUM_LOADS = MAX_FUEL + 1
+MOST_WORTH = 9999  # hundredths of points
+POINT = 100
+
+# where tables begin, and how many entries a row has
+GAME, GAME_SIZE = 0, STATE["game_row"].shape[0]  # what is copied of it
+DECIDER = GAME + GAME_SIZE
+ORDER = DECIDER + 1
+CONTRACTS, CONTRACT_SIZE = ORDER + MAX_PLAYERS, 2
+PLACES, PLACE_SIZE = CONTRACTS + CONTRACT_SIZE * NUM_TRAITS, SECTOR_SIZE
+ROW = PLACES + PLACE_SIZE * NUM_PLACES
+WAYS, WAY_SIZE = ROW + ROW_CARD_SIZE * ROW_SLOTS, 3
+LOADS, LOAD_SIZE = WAYS + WAY_SIZE * NUM_WAYS, 1
+PLAYERS, PLAYER_SIZE = LOADS + LOAD_SIZE * NUM_LOADS, PLAYER["public_row"].shape[0]
+PARTS, PARTS_OF_A_SEAT = PLAYERS + PLAYER_SIZE * MAX_PLAYERS, PLAYER["parts_row"].shape[0]
+DECK = PARTS + PARTS_OF_A_SEAT * (MAX_PLAYERS - 1)
+FACTS_SIZE = DECK + MAX_CARDS
+# derived
+NEXT, END, BEST, ONE_MORE, AS_MODULE = range(FACTS_SIZE, FACTS_SIZE + 5)
+CONTRACTS_BEHIND = FACTS_SIZE + 5
+PLACES_FUEL, PLACE_DERIVED = CONTRACTS_BEHIND + NUM_TRAITS, 2
+ROW_OFFERS, OFFERS = PLACES_FUEL + PLACE_DERIVED * NUM_PLACES, 3
+WAYS_BEHIND, WAY_DERIVED = ROW_OFFERS + OFFERS * ROW_SLOTS, 3
+LOADS_BEHIND, LOAD_DERIVED = WAYS_BEHIND + WAY_DERIVED * NUM_WAYS, 3
+PLAYERS_REACH, PLAYER_DERIVED = LOADS_BEHIND + LOAD_DERIVED * NUM_LOADS, 1 + NUM_TRAITS
+SIZE = PLAYERS_REACH + PLAYER_DERIVED * MAX_PLAYERS
+
+
+def make_observation(tables: Any) -> Layout:
+    """The tables; seats are relative, row 0 of ``players`` is the observer, then clockwise."""
+    cards = tables["row_card"]
+    most = {name: max(1, int(cards[name].max())) for name in cards.dtype.names}
+    boxes, fuel = int(tables["boxes"]), int(tables["fuel_cap"])
+    cost = max(most["cost"], int(tables["port_cost"]), 1)
+    dots = max(most["dots"], int(tables["booster_dots"]))
+    kind = "0 none, 1-5 bypass that type, 6 JUMP, 7 SLING"
+    icons = [
+        piece("asteroids", NUMBER, most["asteroids"], "icons"),
+        piece("comets", NUMBER, most["comets"], "icons"),
+        piece("stations", NUMBER, most["stations"], "icons; at least one makes it a place for a disk"),
+    ]
+    part = [
+        piece("part", LABEL, SLING_PART, kind),
+        piece("fuel", NUMBER, max(dots, cost), "fuel that it takes"),
+        piece("used", FLAG, 1, "1 once used in this flight"),
+    ]
+    game = [
+        piece("node", LABEL, max(Node), "0 DRAFT, 1 TARGET, 2 CONTRACT, 3 LOAD, 4 FLY, 5 OVER"),
+        piece("round", LABEL, 2, "round from 0 on"),
+        piece("num_players", NUMBER, MAX_PLAYERS, "players in the game", low=MIN_PLAYERS),
+        piece("draft_pos", NUMBER, 2 * MAX_PLAYERS, "picks made this round"),
+        piece("run_length", NUMBER, RUN_SLOTS, "sectors in the run", scale=10),
+        piece("deck_count", NUMBER, int(tables["cards_total"]), "cards in the deck"),
+        piece("pending_action", LABEL, NUM_SPECIALS, "at TARGET: 2 REROUTE, 3 OUTPOST"),
+        piece("pending_type", LABEL, NUM_TYPES, "at TARGET: type of the card played, which becomes a delivery"),
+        piece("arrivals", COUNT, MAX_PLAYERS, "arrivals at Kepler this round"),
+        piece("committed_count", NUMBER, MAX_PLAYERS, "contracts chosen this round"),
+        reference("decider", "players", "who decides"),
+        reference("order", "players", "the players in turn order", shape=MAX_PLAYERS),
+    ]
+    contracts = [
+        reference("completed_by", "players", "who completed it"),
+        piece("chosen", FLAG, 1, "1 for the own one of this round"),
+    ]
+    places = [
+        piece("type", LABEL, KEPLER, "0 none or Port, 1-5 sector type, 6 Kepler"),
+        piece("cost", NUMBER, cost, "fuel to leave a sector"),
+        *icons,
+        reference("disk", "players", "whose disk lies here"),
+    ]
+    row = [
+        piece("type", LABEL, NUM_TYPES, "0 empty slot, else sector type"),
+        piece("cost", NUMBER, cost, "fuel to leave it as a sector"),
+        piece("wrenches", NUMBER, most["wrenches"], "modules to install it"),
+        piece("part", LABEL, SLING_PART, f"as a part: {kind}"),
+        piece("dots", NUMBER, most["dots"], "fuel to use the part"),
+        *icons,
+        piece("action", LABEL, NUM_SPECIALS, "special action: 0 none, 1 REFUEL, 2 REROUTE, 3 OUTPOST"),
+        piece("vp", NUMBER, most["vp"], "points for installing it"),
+    ]
+    players = [
+        piece("present", FLAG, 1, "1 for seats in the game"),
+        piece("order_position", NUMBER, MAX_PLAYERS - 1, "position in the turn order"),
+        piece("vp", NUMBER, 127, "victory points", scale=20),
+        piece("modules", NUMBER, boxes, "fuel modules"),
+        piece("fuel", COUNT, fuel, "fuel on the ship"),
+        piece("disks", COUNT, int(tables["disks"]), "disks in supply"),
+        piece("built_in", LABEL, NUM_TYPES, "sector type that the ship leaves free"),
+        piece("hand", FLAG, 1, "1 for each contract in hand", shape=NUM_TRAITS),
+        reference("place", "places", "place of the pawn"),
+        piece("tank", NUMBER, boxes + fuel, "fuel in the tank", scale=10),
+        piece("flown", FLAG, 1, "1 once the flight of the round is over"),
+        piece("committed", FLAG, 1, "1 once the contract of the round is chosen"),
+        piece("revealed", LABEL, NUM_TRAITS, "contract of the last scoring: 0 none, else 1 + contract"),
+        piece("booster_used", FLAG, 1, "1 once the booster is used"),
+        piece("deliveries", NUMBER, 2 * PART_SLOTS, "how many to each sector type", shape=NUM_TYPES, scale=1),
+        piece("delivered", FLAG, 1, "1 once those to the type are made in this flight", shape=NUM_TYPES),
+    ]
+    return Layout(
+        [
+            table("game", 1, game),
+            table("contracts", NUM_TRAITS, contracts),
+            table("places", NUM_PLACES, places),
+            table("row", ROW_SLOTS, row),
+            table("ways", NUM_WAYS, part),
+            table("loads", NUM_LOADS, [piece("possible", FLAG, 1, "1 for amounts that are on the own ship")]),
+            table("players", MAX_PLAYERS, players),
+            table("parts", PART_SLOTS * (MAX_PLAYERS - 1), part),
+            table("deck", MAX_CARDS, [piece("unseen", FLAG, 1, "1 while the card with this id is in the deck")]),
+            *_derived(),
+        ]
+    )
+
+
+def _derived() -> list[Any]:
+    def worth(name: str, meaning: str) -> Any:
+        return piece(name, NUMBER, MOST_WORTH, f"{meaning}, in hundredths of points", low=-MOST_WORTH, scale=POINT)
+
+    fuel_left = 2 * MAX_FUEL
+    return [
+        table(
+            "game",
+            1,
+            [
+                reference("next", "places", "the place after the own one, in flight"),
+                reference("end", "places", "the best place to end the flight at"),
+                worth("best", "what the flight that ends there is worth"),
+                worth("one_more", "in the draft: how much more with one more fuel"),
+                worth("as_module", "in the draft: what a card is worth as a module"),
+            ],
+            derived=True,
+        ),
+        table("contracts", NUM_TRAITS, [worth("behind", "how much less than the best the best flight is worth with it")], derived=True),
+        table(
+            "places",
+            NUM_PLACES,
+            [
+                piece("fuel", COUNT, 2 * fuel_left, "1 + the fuel from the own place, 0 where out of reach", scale=5),
+                worth("aim", "at TARGET: what the action is worth here"),
+            ],
+            derived=True,
+        ),
+        table(
+            "row",
+            ROW_SLOTS,
+            [
+                worth("as_sector", "what the card is worth as a discovery"),
+                worth("as_part", "as a part"),
+                worth("as_special", "for its special action, and as a delivery"),
+            ],
+            derived=True,
+        ),
+        table(
+            "ways",
+            NUM_WAYS,
+            [
+                worth("behind", "how much less than the best it is worth to fly on, or to stop"),
+                piece("saves", NUMBER, fuel_left, "fuel that it saves here", low=-fuel_left, scale=2),
+                piece("later", NUMBER, fuel_left, "the most that it could save later on the way to the best end", scale=2),
+            ],
+            derived=True,
+        ),
+        table(
+            "loads",
+            NUM_LOADS,
+            [
+                worth("behind", "how much less than the best the best flight is worth with this load"),
+                piece("spare", NUMBER, fuel_left, "beyond what the best flight needs", low=-fuel_left, scale=2),
+                piece("enough", FLAG, 1, "1 for the load of the best flight"),
+            ],
+            derived=True,
+        ),
+        table(
+            "players",
+            MAX_PLAYERS,
+            [
+                piece("reach", NUMBER, NUM_PLACES - 1, "where the flight ended or is, before it where it could end with all fuel; 0 in the draft", scale=10),
+                piece("icons", NUMBER, 127, "of each contract on the way there", shape=NUM_TRAITS, scale=5),
+            ],
+            derived=True,
+        ),
+    ]  # fmt: skip
