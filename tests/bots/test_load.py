@@ -50,7 +50,7 @@ def test_games_without_greedy_policy_say_so():
 
 def test_policies_of_other_games_are_refused():
     other = replace(CONFIG.game, name="patience").configure(4)
-    with pytest.raises(BotError, match="plays kitten_adventurers-v1, not patience-v0"):
+    with pytest.raises(BotError, match="plays kitten_adventurers-v1, not patience-v1"):
         CompiledBot(greedy_policy(CONFIG.game), other)
 
 

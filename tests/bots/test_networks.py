@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -143,6 +147,27 @@ def test_an_answer_depends_on_no_other_position():
         assert [part[0].tobytes() for part in alone] == [part[row].tobytes() for part in together]
     backwards = network(observations[::-1].copy(), masks[::-1].copy())
     assert [part[::-1].tobytes() for part in backwards] == [part.tobytes() for part in together]
+
+
+ASK = """
+import sys
+from kepler_envs.bots.networks import position_network
+from tests.bots.network_subjects import NetworkShape, made_up_inputs, random_positions, random_weights
+inputs = made_up_inputs(NetworkShape(24, (20,), 16))
+observations, masks = random_positions(inputs.layout, len(inputs.actions), 5)
+for part in position_network(inputs, random_weights(inputs))(observations, masks):
+    sys.stdout.buffer.write(part.tobytes())
+"""
+
+
+def test_uncompiled_equals_compiled():
+    def found(disable: str) -> np.ndarray:
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": disable, "PYTHONPATH": os.pathsep.join(sys.path)}
+        ran = subprocess.run([sys.executable, "-c", ASK], env=environment, capture_output=True)
+        assert ran.returncode == 0, ran.stderr.decode()
+        return np.frombuffer(ran.stdout, np.float32)
+
+    np.testing.assert_allclose(found("1"), found("0"), rtol=1e-6, atol=1e-6)
 
 
 def test_where_nothing_is_legal_no_action_has_a_prior():
