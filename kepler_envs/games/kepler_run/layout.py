@@ -46,8 +46,8 @@ PARTS, PARTS_OF_A_SEAT = PLAYERS + PLAYER_SIZE * MAX_PLAYERS, PLAYER["parts_row"
 DECK = PARTS + PARTS_OF_A_SEAT * (MAX_PLAYERS - 1)
 FACTS_SIZE = DECK + MAX_CARDS
 # derived
-NEXT, END, BEST, ONE_MORE, AS_MODULE = range(FACTS_SIZE, FACTS_SIZE + 5)
-CONTRACTS_BEHIND = FACTS_SIZE + 5
+NEXT, END, BEST, ONE_MORE, ONE_LESS, AS_MODULE = range(FACTS_SIZE, FACTS_SIZE + 6)
+CONTRACTS_BEHIND = FACTS_SIZE + 6
 PLACES_FUEL, PLACE_DERIVED = CONTRACTS_BEHIND + NUM_TRAITS, 2
 ROW_OFFERS, OFFERS = PLACES_FUEL + PLACE_DERIVED * NUM_PLACES, 3
 WAYS_BEHIND, WAY_DERIVED = ROW_OFFERS + OFFERS * ROW_SLOTS, 3
@@ -156,6 +156,7 @@ def _derived() -> list[Any]:
                 reference("end", "places", "the best place to end the flight at"),
                 worth("best", "what the flight that ends there is worth"),
                 worth("one_more", "in the draft: how much more with one more fuel"),
+                worth("one_less", "in the draft: how much less with one fuel less"),
                 worth("as_module", "in the draft: what a card is worth as a module"),
             ],
             derived=True,

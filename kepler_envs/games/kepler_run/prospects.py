@@ -26,6 +26,7 @@ from kepler_envs.games.kepler_run.layout import (
     MOST_WORTH,
     NEXT,
     OFFERS,
+    ONE_LESS,
     ONE_MORE,
     PLACE_DERIVED,
     PLACES_FUEL,
@@ -98,7 +99,7 @@ def write_derived(s, t, seat, out):
     elif node <= IN_TARGET:
         extra = 1
     farthest = find_fuel(s, t, player, place, tank + ship + extra, out, PLACES_FUEL, PLACE_DERIVED)
-    best, contract, end, one_more, beyond, stay, onward = _weigh_ends(
+    best, contract, end, one_more, one_less, beyond, stay, onward = _weigh_ends(
         s, t, seat, player, place, farthest, tank, ship, out
     )
     rounds = int(t.rounds) - 1 - int(s.round_index)
@@ -114,11 +115,14 @@ def write_derived(s, t, seat, out):
                 out[CONTRACTS_BEHIND + other] = _cut(best - int(out[BEST_WITH + other]))
     else:
         out[ONE_MORE] = _cut(one_more - best)
+        out[ONE_LESS] = _cut(best - one_less)
         needed = _least_fuel(s, end, out) - tank
         each = _fuel_worth(rounds) if needed > 0 else TANK
         if node == IN_DRAFT:
             out[AS_MODULE] = _cut(rounds * MODULE + one_more - best)
-            _write_offers(s, t, player, contract, end, best, one_more, beyond, rounds, each, out)
+            _write_offers(
+                s, t, player, contract, end, best, one_more - best, best - one_less, beyond, rounds, each, out
+            )
         else:
             _write_aims(s, t, player, contract, end, rounds, each, out)
 
@@ -155,7 +159,7 @@ def _least_fuel(s, place, out):
 def _weigh_ends(s, t, seat, player, start, farthest, tank, ship, out):
     """What it is worth to end the flight at each place, with each contract that is possible.
 
-    Returns (worth of the best, its contract, its place, the best with one more fuel, that of a further sector before Kepler,
+    Returns (worth of the best, its contract, its place, the best with one fuel more and less, that of a further sector before Kepler,
     that of ``start``, the best beyond it); leaves the best of each contract at ``BEST_WITH``, the best of each load at ``BY_LOAD``.
     """
     length, rounds = int(s.run_length), int(t.rounds) - 1 - int(s.round_index)
@@ -174,7 +178,7 @@ def _weigh_ends(s, t, seat, player, start, farthest, tank, ship, out):
             candidates |= 1 << contract
     for load in range(MAX_FUEL + 1):
         out[BY_LOAD + load] = NOTHING
-    one_more, beyond, stay, onward = NOTHING, NOTHING, NOTHING, NOTHING
+    one_more, one_less, beyond, stay, onward = NOTHING, NOTHING, NOTHING, NOTHING, NOTHING
     gained, met = 0, 0
     for place in range(start, farthest + 1):
         if start < place <= length:
@@ -207,6 +211,8 @@ def _weigh_ends(s, t, seat, player, start, farthest, tank, ship, out):
             one_more = max(one_more, _cut(worth + most + (fuel_worth if loaded > 0 else TANK)))
         if loaded > ship:
             continue
+        if loaded < ship:
+            one_less = max(one_less, _cut(worth + most - (fuel_worth if loaded >= 0 else TANK)))
         if place == start:
             stay = _cut(worth + most)
         else:
@@ -223,7 +229,7 @@ def _weigh_ends(s, t, seat, player, start, farthest, tank, ship, out):
     for contract in range(NUM_TRAITS):
         if candidates >> contract & 1 and out[BEST_WITH + contract] > best:
             best, choice = int(out[BEST_WITH + contract]), contract
-    return best, choice, int(out[END_WITH + choice]), one_more, beyond, stay, onward
+    return best, choice, int(out[END_WITH + choice]), one_more, one_less, beyond, stay, onward
 
 
 @leaf
@@ -366,15 +372,13 @@ def _content(s, t, player, contract, met, kind, icons, rounds):
 
 
 @helper
-def _write_offers(s, t, player, contract, end, best, one_more, beyond, rounds, each, out):
+def _write_offers(s, t, player, contract, end, best, more, less, beyond, rounds, each, out):
     """Each card of the row for each of its uses, besides what all picks have in common."""
-    more = one_more - best
     met = _lay_out_savings(s, t, player, end, out)
     _lay_out_specials(s, t, player, contract, end, more, rounds, each, out)
     at_kepler = end > s.run_length
     station = POINT * int(t.station_vp) + STATION * rounds if player.disks > 0 else 0
     delivered = int(t.delivery_vp) * POINT
-    wrench = rounds * MODULE + each
     cards = np.uint64(s.row_set)
     while cards:
         slot = lowest(cards)
@@ -390,10 +394,12 @@ def _write_offers(s, t, player, contract, end, best, one_more, beyond, rounds, e
         change = max(stay, onward) - best if beyond > NOTHING else 0
         out[entry] = _cut(int(t.discover_vp) * POINT + change)
         # as a part: what it saves today, and probably later
-        saved = int(out[SAVED + works]) - dots
+        wrenches = int(card.wrenches)  # modules, and with them fuel
+        saved = max(0, int(out[SAVED + works]) - dots) - wrenches
         usual = max(0, USUAL_SAVING[works] - USUAL_DOT[works] * dots)
-        worth = int(card.vp) * POINT + rounds * PART * usual // 100 - int(card.wrenches) * wrench
-        out[entry + 1] = _cut(worth + (saved > 0) * (more + (saved - 1) * each))
+        worth = int(card.vp) * POINT + rounds * (PART * usual // 100 - MODULE * wrenches)
+        worth += (saved > 0) * (more + (saved - 1) * each) - (saved < 0) * (less - (saved + 1) * each)
+        out[entry + 1] = _cut(worth)
         # for its action, and as a delivery
         worth = rounds * DELIVERY + (met >> kind & 1) * delivered + int(out[SPECIALS + action])
         out[entry + 2] = _cut(worth) * (action > 0)

@@ -358,6 +358,13 @@ class Prospects:
                     more.append(cut(self.end_worth(place, k) + (view.fuel_worth if self.load(place) > 0 else 1)))
         self.more = max(more) - self.best
         out["game.one_more"][0] = cut(self.more)
+        fewer = []
+        for place in self.fuel:
+            if self.load(place) < self.ship:
+                for k in self.contracts:
+                    fewer.append(cut(self.end_worth(place, k) - (view.fuel_worth if self.load(place) >= 0 else 1)))
+        self.less = self.best - max(fewer, default=NOTHING)
+        out["game.one_less"][0] = cut(self.less)
         self.each = view.fuel_worth if self.load(self.end) > 0 else 1
         if view.node == Node.TARGET:
             self.write_aims()
@@ -406,9 +413,13 @@ class Prospects:
             usual, saved = 250 - 100 * dots, costs[boosted] - dots
         else:
             usual, saved = 120 - 60 * dots, max((cost for kind, cost in self.ahead if kind == works), default=0) - dots
-        worth = 100 * card["vp"] + view.rounds * 50 * max(0, usual) // 100
-        worth -= card["wrenches"] * (50 * view.rounds + self.each)
-        return worth + (self.more + (saved - 1) * self.each if saved > 0 else 0)
+        saved = max(0, saved) - card["wrenches"]
+        worth = 100 * card["vp"] + view.rounds * (50 * max(0, usual) // 100 - 50 * card["wrenches"])
+        if saved > 0:
+            worth += self.more + (saved - 1) * self.each
+        elif saved < 0:
+            worth -= self.less + (-saved - 1) * self.each
+        return worth
 
     def as_special(self, card: dict[str, int]) -> int:
         view = self.view

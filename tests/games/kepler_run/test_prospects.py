@@ -90,4 +90,4 @@ def test_greedy_players_choose_what_is_not_behind() -> None:
                 agree[Node.LOAD].append(names["loads.enough"][row, actions[row] - LOAD] == 1)
         batch.step(actions)
     for found in agree.values():
-        assert len(found) > 50 and np.mean(found) > 0.97
+        assert len(found) > 50 and np.mean(found) > 0.9
