@@ -437,25 +437,24 @@ def _write_movement(s, seat, out):
 
 
 @leaf
-def _write_players(s, seat, out):
+def _seat_in_row(s, seat, distance):
+    """The seat so many places clockwise; where nobody sits there, an absent one."""
     n = int(s.num_players)
-    other = seat
-    first = PLAYERS
+    other = seat + distance
+    return other - n if n <= other < seat + n else other if distance < n else distance
+
+
+@leaf
+def _write_players(s, seat, out):
     filled = 0
-    for _ in range(n):
-        player = s.player[other]
+    for distance in range(MAX_PLAYERS):  # absent seats, too: their records are 0
+        first = PLAYERS + PLAYER_SIZE * distance
+        player = s.player[_seat_in_row(s, seat, distance)]
         write_row(out, first, player.public_row)
-        out[first + FACTION] = player.faction + 1
+        out[first + FACTION] = player.faction + player.present
         seen = int(player.looked_at) | int(player.came_back) << NUM_STARS
         expand_bits(out, first + LOOKED_AT, np.uint64(seen), LOOKED_AT_AND_CAME_BACK)
         filled |= int(player.filled_before)
-        first += PLAYER_SIZE
-        other += 1
-        if other == n:
-            other = 0
-    while first < PLAYERS + PLAYER_SIZE * MAX_PLAYERS:
-        out[first] = 0
-        first += 1
     expand_bits(out, FILLED_BEFORE, np.uint64(filled), NUM_SPACES)
 
 
@@ -526,19 +525,11 @@ def _derive(s, t, seat, out):
 
 @leaf
 def _derive_players(s, seat, out):
-    n = int(s.num_players)
-    other = seat
-    first = KEPT
-    for _ in range(n):
-        write_row(out, first, s.player[other].kept_row)
-        expand_bits(out, first + PRESENT_IN, np.uint64(s.player[other].present_in), NUM_STARS)
-        first += KEPT_SIZE
-        other += 1
-        if other == n:
-            other = 0
-    while first < KEPT + KEPT_SIZE * MAX_PLAYERS:
-        out[first] = 0
-        first += 1
+    for distance in range(MAX_PLAYERS):
+        first = KEPT + KEPT_SIZE * distance
+        player = s.player[_seat_in_row(s, seat, distance)]
+        write_row(out, first, player.kept_row)
+        expand_bits(out, first + PRESENT_IN, np.uint64(player.present_in), NUM_STARS)
 
 
 @leaf
@@ -632,12 +623,12 @@ def _derive_for_decision(s, t, seat, out):
 
 @helper
 def _derive_production(s, seat, out):
-    """What everybody would get of each resource; the outputs of all are written before."""
+    """What everybody would get of each resource; the outputs of all are written before, 0 for absent seats."""
     for resource in range(NUM_RESOURCES):
         stock = int(s.bank[resource])
         own = min(int(out[KEPT + resource]), stock)
         worth = OWN_OUTPUT * own
-        for other in range(1, int(s.num_players)):
+        for other in range(1, MAX_PLAYERS):
             worth -= min(int(out[KEPT + KEPT_SIZE * other + resource]), stock)
         out[OUTPUT + resource] = own
         out[RESOURCE_WORTH + resource] = worth
@@ -646,14 +637,13 @@ def _derive_production(s, seat, out):
 
 @helper
 def _derive_elements(s, t, out):
-    """How far ahead the observer is by each element; the points of all are written before."""
-    bonus, n = int(t.bonus), int(s.num_players)
-    share = PART_OF_OTHERS[n]
+    """How far ahead the observer is by each element; the points of all are written before, 0 for absent seats."""
+    bonus, share = int(t.bonus), PART_OF_OTHERS[s.num_players]
     first = KEPT + NUM_RESOURCES
     for element in range(NUM_ELEMENTS):
         own = int(out[first + element])
         most, total = 0, 0
-        for other in range(1, n):
+        for other in range(1, MAX_PLAYERS):
             points = int(out[first + KEPT_SIZE * other + element])
             total += points
             most = max(most, points)
