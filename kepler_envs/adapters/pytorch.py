@@ -298,7 +298,8 @@ class PieceNetwork(nn.Module):
         nowhere = sum(len(one) for one in every) - 1
         places, first = th.full_like(row, nowhere), 0
         for number, name in enumerate(names):
-            at = game.unsqueeze(1) * self.inputs.tables[name].rows + row.clamp(min=0)
+            rows = self.inputs.tables[name].rows
+            at = game.unsqueeze(1) * rows + row.clamp(0, rows - 1)  # of other tables: not used, but within bounds
             at = pointed[name].number[at] if name in pointed else at
             places = th.where((table == number) & (row >= 0), at + first, places)
             first += len(said[name])
