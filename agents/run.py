@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch as th
@@ -102,6 +102,11 @@ class Run:
         return int(self.model.num_timesteps)
 
     @property
+    def policy(self) -> PiecePolicy:
+        """What is trained."""
+        return cast(PiecePolicy, self.model.policy)
+
+    @property
     def fraction(self) -> float:
         """How much of the budget is spent, 0..1."""
         return self.config.progress(self.steps, self.seconds)
@@ -129,7 +134,7 @@ class Run:
             device="cpu",
         )
         if self.beginning is not None:
-            checkpoint.continue_network(self.model.policy, self.beginning)
+            checkpoint.continue_network(self.policy, self.beginning)
 
     def _environment(self) -> SharedSeatVecEnv | SeatVecEnv:
         config = self.config
@@ -213,7 +218,7 @@ class Run:
         else:
             self._learn_from_own_play()
         if self.pool is not None and self.steps // config.pool.snapshot_every > before // config.pool.snapshot_every:
-            self.pool.add_snapshot(self.model.policy, self.steps)
+            self.pool.add_snapshot(self.policy, self.steps)
         elapsed = time.perf_counter() - began
         self.seconds += elapsed
         self._speed = (self.steps - before) / elapsed
@@ -230,12 +235,12 @@ class Run:
     def _learn_from_teacher(self) -> None:
         config = self.config
         if self._imitation is None:
-            self._imitation = Imitation(self.model.policy.network, self._gather(), config.seed, config.value_weight)
+            self._imitation = Imitation(self.policy.network, self._gather(), config.seed, config.value_weight)
             if self._imitated is not None:
                 self._imitation.load_state(self._imitated)
         decisions = config.n_steps * config.num_envs
         rate = rate_at(self.fraction / config.teacher_share, config.teacher_learning_rate)
-        self.model.policy.set_training_mode(True)
+        self.policy.set_training_mode(True)
         surprise, error = self._imitation.learn(decisions, rate)
         self.model.num_timesteps += decisions
         self.model.logger.record("imitation/loss", surprise)
@@ -261,7 +266,7 @@ class Run:
         began = time.perf_counter()
         if self._opponents is None:
             self._opponents = self._evaluation_opponents()
-        learner = bot_of(self.model.policy)
+        learner = bot_of(self.policy)
         self.evaluations = tuple(
             evaluate(learner, opponent, playing, self.config.eval_games) for playing, opponent in self._opponents
         )
@@ -280,7 +285,7 @@ class Run:
         if wins >= self.best:
             self.best = wins
             checkpoint.write_checkpoint(
-                self.out / "best.zip", self._describe(), {TORCH_WEIGHTS: checkpoint.weights_of(self.model.policy)}
+                self.out / "best.zip", self._describe(), {TORCH_WEIGHTS: checkpoint.weights_of(self.policy)}
             )
 
     def _evaluation_opponents(self) -> list[tuple[Configuration, Bot]]:
@@ -321,7 +326,7 @@ class Run:
             "steps": self.steps,
             "seconds": round(self.seconds, 1),
             "games": int(self.env.batch.episodes.sum()),
-            "parameters": checkpoint.parameter_count(self.model.policy),
+            "parameters": checkpoint.parameter_count(self.policy),
             "evaluations": {one.opponent: dataclasses.asdict(one.wins) for one in self.evaluations},
         }
         counts = [games.num_players for games in self.all_games]

@@ -44,7 +44,7 @@ class Asked:
     epochs: float = 12
     """How often each is shown."""
     minutes: float = 15
-    """Learning ends then, whatever was shown."""
+    """Gathering and learning end then, whatever was shown; compiling not counted."""
     games: int = 2000
     """Against greedy on all other seats, each seat equally often."""
     width: int = 128
@@ -101,12 +101,14 @@ def measure(asked: Asked) -> Measured:
     config = kepler_envs.load_game(asked.game).configure(asked.players, derived=asked.derived)
     greedy = bots.load("greedy", config)
     with torch_threads(1):
+        gather(config, greedy, 1)  # compiles what is not compiled yet
         began = time.perf_counter()
         positions = gather(config, greedy, asked.positions, NOISE, POSITIONS_SEED)
         gathering = time.perf_counter() - began
+        left = max(0.01, asked.minutes - gathering / 60)
         torch.manual_seed(NETWORK_SEED)
         policy = build(NetworkShape(asked.width, asked.hidden, asked.rows), config)
-        report = imitate(policy.network, positions, asked.epochs, asked.minutes, NETWORK_SEED)
+        report = imitate(policy.network, positions, asked.epochs, left, NETWORK_SEED)
         wins = evaluate(bot_of(policy), greedy, config, asked.games, GAMES_SEED).wins
     return Measured(
         config.game.id, asked.players, asked.width, " ".join(map(str, asked.hidden)), asked.rows, asked.derived, asked.positions, NOISE,

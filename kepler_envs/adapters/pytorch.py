@@ -245,7 +245,7 @@ class PieceNetwork(nn.Module):
 
     def _pointing(self, games: int, masks: th.Tensor | None) -> tuple[th.Tensor, th.Tensor]:
         """(M,) and (M,): game and id of each legal action with rows."""
-        having = self.head_of >= 0
+        having = th.ge(self.head_of, 0)
         asked = having.expand(games, -1) if masks is None else masks & having
         game, action = asked.nonzero(as_tuple=True)
         return game, action
