@@ -24,7 +24,7 @@ from kepler_envs.games.kitten_adventurers.actions import (
     PLAY_QUEST,
     TO_LANE,
 )
-from kepler_envs.games.kitten_adventurers.chains import NO_CHAIN, best_chain, chain_start, source_of
+from kepler_envs.games.kitten_adventurers.chains import NO_CHAIN, best_chain, chain_source, chain_start
 from kepler_envs.games.kitten_adventurers.state import HYPERSPEED, LADDER_LENGTH, NUM_LANES, NUM_TYPES, Node
 
 VALUE, LANE = int(Node.VALUE), int(Node.LANE)
@@ -55,7 +55,7 @@ def policy(s, t, mask, count, generator):
         return PLAY_QUEST
     chain = best_chain(s, player, quest)
     if chain != NO_CHAIN:
-        return source_of(player, chain_start(chain))
+        return chain_source(chain)
     for value in range(LADDER_LENGTH):
         if _fits(s, value) and player.hand[value] > 0:
             return PLAY_HAND + value

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from kepler_envs.engine.bits import bit_count
-from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.games.kitten_adventurers.actions import PASS, PLAY_HAND, PLAY_LANE
-from kepler_envs.games.kitten_adventurers.state import HYPERSPEED, NUM_LANES, NUM_TYPES
+from kepler_envs.engine.kernel import leaf
+from kepler_envs.games.kitten_adventurers.actions import PLAY_HAND, PLAY_LANE
+from kepler_envs.games.kitten_adventurers.state import HYPERSPEED, NUM_TYPES
 
 NO_CHAIN = -1
-START_BITS = 4
-"""A chain is its first value plus its hyperspeed cards shifted by so many bits."""
+SOURCE_SHIFT, COST_SHIFT = 4, 9
+"""A chain is a number: from the lowest bit on its first value, the id that plays that, its hyperspeed cards."""
 
 
-@helper
+@leaf
 def best_chain(s, player, goal):
     """The chain to the value ``goal`` with the fewest hyperspeed cards, of these the shortest, or NO_CHAIN."""
     own = _own_cards(player)
@@ -27,8 +27,10 @@ def best_chain(s, player, goal):
             break  # a longer one lacks no less
         cost = _chain_cost(player, start, goal)
         if cost < limit:
-            best, limit = start + (cost << START_BITS), cost
-    return best
+            best, limit = start, cost
+    if best == NO_CHAIN:
+        return NO_CHAIN
+    return best + (_source_of(player, best) << SOURCE_SHIFT) + (limit << COST_SHIFT)
 
 
 @leaf
@@ -58,70 +60,68 @@ def _lane_cards(player):
 @leaf
 def chain_start(chain):
     """The value that is played first."""
-    return chain & (1 << START_BITS) - 1
+    return chain & (1 << SOURCE_SHIFT) - 1
 
 
 @leaf
 def chain_hyperspeeds(chain):
-    """How many hyperspeed cards it takes."""
-    return chain >> START_BITS
+    """How many hyperspeed cards it takes; -1 of no chain."""
+    return chain >> COST_SHIFT
+
+
+@leaf
+def chain_source(chain):
+    """The id that plays its first value; of no chain none that plays a card."""
+    return chain >> SOURCE_SHIFT & (1 << COST_SHIFT - SOURCE_SHIFT) - 1
 
 
 @leaf
 def _chain_cost(player, start, goal):
-    """Hyperspeeds needed for all values ``start .. goal - 1``; NUM_TYPES if the seat lacks cards."""
-    taken = 0  # cards taken from each lane, two bits a lane
-    from_hand = 0  # hyperspeeds taken from the hand
-    total = 0
+    """Hyperspeeds needed for all values ``start .. goal - 1``; NUM_TYPES if the seat lacks cards. The work of a value has no branches."""
     hand = int(player.hand_set)
+    one, two, three, four = _lane_word(player, 0), _lane_word(player, 1), _lane_word(player, 2), _lane_word(player, 3)
+    left = int(player.hand[HYPERSPEED])
+    total = 0
     for value in range(start, goal):
-        if hand >> value & 1:
-            continue
-        source = _source(player, taken, from_hand, value)
-        if source == PASS:
-            return NUM_TYPES
-        if source >= PLAY_LANE:
-            lane = source - PLAY_LANE
-            total += _lane_card(player, lane, taken) == HYPERSPEED
-            taken += 1 << 2 * lane
-        else:
-            total += 1
-            from_hand += 1
-    return total
+        needed = 1 - (hand >> value & 1)
+        own = _lanes_with(one, two, three, four, value + 1)
+        lane = _lane_taken(own, _lanes_with(one, two, three, four, HYPERSPEED + 1)) & -needed
+        total += needed & int(own == 0)
+        left -= needed & int(lane == 0)
+        one >>= (lane & 1) << 3
+        two >>= (lane & 2) << 2
+        three >>= (lane & 4) << 1
+        four >>= lane & 8
+    return total if left >= 0 else NUM_TYPES
 
 
 @leaf
-def source_of(player, value):
-    """The id that plays a card for ``value``: itself from hand or lane, a hyperspeed from lane or hand; PASS if there is none."""
-    if player.hand[value] > 0:
-        return PLAY_HAND + value
-    return _source(player, 0, 0, value)
+def _source_of(player, value):
+    """The id that plays a card for ``value``: itself from hand or lane, else a hyperspeed, from a lane if there is one."""
+    one, two, three, four = _lane_word(player, 0), _lane_word(player, 1), _lane_word(player, 2), _lane_word(player, 3)
+    own = _lanes_with(one, two, three, four, value + 1)
+    lane = _lane_taken(own, _lanes_with(one, two, three, four, HYPERSPEED + 1))
+    source = PLAY_LANE + (lane >> 1) - (lane >> 3) if lane > 0 else PLAY_HAND + HYPERSPEED
+    return PLAY_HAND + value if int(player.hand_set) >> value & 1 else source
 
 
 @leaf
-def _source(player, taken, from_hand, value):
-    """The same for a value that is not in the hand, when some cards are taken already."""
-    wild = PASS
-    for lane in range(NUM_LANES):
-        card = _lane_card(player, lane, taken)
-        if card == value:
-            return PLAY_LANE + lane
-        if card == HYPERSPEED:
-            wild = PLAY_LANE + lane
-    if wild == PASS and player.hand[HYPERSPEED] > from_hand:
-        wild = PLAY_HAND + HYPERSPEED
-    return wild
-
-
-@leaf
-def _lane_card(player, lane, taken):
-    """The card on top of a lane when ``taken`` cards are gone; -1 for none, and below the third."""
+def _lane_word(player, lane):
+    """The card fields of a lane's top three cards, a byte each, the top one lowest: a shift by 8 takes it away."""
     stack = player.lane[lane]
-    gone = taken >> 2 * lane & 3
-    if gone == 0:
-        return int(stack.top) - 1
-    if gone == 1:
-        return int(stack.second) - 1
-    if gone == 2:
-        return int(stack.third) - 1
-    return -1
+    return int(stack.top) | int(stack.second) << 8 | int(stack.third) << 16
+
+
+@leaf
+def _lanes_with(one, two, three, four, field):
+    """The set of lanes with that card on top."""
+    first, second = int(one & 255 == field), int(two & 255 == field)
+    third, fourth = int(three & 255 == field), int(four & 255 == field)
+    return first | second << 1 | third << 2 | fourth << 3
+
+
+@leaf
+def _lane_taken(own, wild):
+    """The lane, as a set of one or none: the first of those with the card itself, else the last of those with a hyperspeed."""
+    below = wild >> 1 | wild >> 2 | wild >> 3
+    return own & -own if own > 0 else wild & ~below

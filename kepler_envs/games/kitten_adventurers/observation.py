@@ -16,9 +16,9 @@ from kepler_envs.games.kitten_adventurers.chains import (
     NO_CHAIN,
     best_chain,
     chain_hyperspeeds,
+    chain_source,
     chain_start,
     may_have_chain,
-    source_of,
 )
 from kepler_envs.games.kitten_adventurers.components import NEXT, NOBODY, ON_NEXT, SPANS, span_place
 from kepler_envs.games.kitten_adventurers.state import (
@@ -170,17 +170,21 @@ def make_observation(tables: Any) -> Layout:
 
 @leaf
 def observe(s, t, seat, out):
-    """Write the observation of ``seat``: rows of the state, with the seats turned to the observer."""
-    _write_facts(s, seat, out)
-    if out.size > FACTS_SIZE:
-        _write_derived(s, t, seat, out)
+    """Write the observation of ``seat``: rows of the state, with the seats turned to the observer.
 
-
-@leaf
-def _write_facts(s, seat, out):
+    All in one function, and nothing that branches in it: ``out`` handed on past branches would be counted as a reference, which takes
+    longer than all writing (measured: 60 ns against 25).
+    """
     n = int(s.num_players)
     own = s.player[seat]
-    _write_buried(s, seat, out)
+    # The buried cards of all seats from ``seat`` on: the row is written whole, twice, so that its two parts change places. What that
+    # leaves before and behind their place is written over by the other facts, which take up as much room on either side.
+    first = int(s.buried_from[seat])
+    count = int(s.buried_from[MAX_PLAYERS])
+    write_row(out, BURIED - first, s.buried)
+    write_row(out, BURIED + count - first, s.buried)
+    for i in range(MAX_CARDS):
+        out[BURIED + count + i] = 0
     other = seat
     place = 0
     for _ in range(n):
@@ -200,73 +204,30 @@ def _write_facts(s, seat, out):
     write_row(out, LANES, own.lanes_row)
     write_row(out, WILD_AT, s.wild_at)
     write_row(out, HEIGHTS, s.ladder_height)
-
-
-@leaf
-def _write_buried(s, seat, out):
-    """The buried cards of all seats, from ``seat`` on: the row is written whole, twice, so that its two parts change places.
-
-    What that leaves before and behind their place is written over by the other facts, which take up as much room on either side.
-    """
-    first = int(s.buried_from[seat])
-    count = int(s.buried_from[MAX_PLAYERS])
-    write_row(out, BURIED - first, s.buried)
-    write_row(out, BURIED + count - first, s.buried)
-    for i in range(MAX_CARDS):
-        out[BURIED + count + i] = 0
-
-
-@leaf
-def _write_derived(s, t, seat, out):
-    player = s.player[seat]
-    field = int(player.quest_top)
+    if out.size == FACTS_SIZE:
+        return
+    tops = own.lane
     write_row(out, NEEDS, s.needs_row)
-    write_row(out, BELOW, t.by_quest[field].below)
+    write_row(out, BELOW, t.by_quest[own.quest_top].below)
     write_largest(
         out,
         ROOM,
-        t.by_top[player.lane[0].top].room,
-        t.by_top[player.lane[1].top].room,
-        t.by_top[player.lane[2].top].room,
-        t.by_top[player.lane[3].top].room,
+        t.by_top[tops[0].top].room,
+        t.by_top[tops[1].top].room,
+        t.by_top[tops[2].top].room,
+        t.by_top[tops[3].top].room,
     )
-    _write_chain(s, t, seat, field, out)
+    chain = _own_chain(s, seat)
+    source = chain_source(chain)
+    write_row(out, ROLES, t.by_span[_span(s, own, chain)].roles)
+    out[ROLES + HYPERSPEED] = NEXT if source == PLAY_HAND + HYPERSPEED else 0
+    out[CHAIN] = 1 + chain_hyperspeeds(chain)
     out[CHAIN + 1] = s.max_turns - s.turns
     out[CHAIN + 2] = s.max_plays - s.plays
     announced = int(s.pending_card) - 1 & NOBODY
     for lane in range(NUM_LANES):
-        out[LANE_ROOM + lane] = 1 + t.by_top[player.lane[lane].top].room[announced]
-    _write_quests_missing(s, seat, out)
-
-
-@leaf
-def _write_chain(s, t, seat, field, out):
-    """What cards and lanes are for on the way to the own quest card."""
-    player = s.player[seat]
-    goal = field - 1
-    missing = int(s.missing_by_field[field])
-    chain = NO_CHAIN
-    place = span_place(goal - missing, goal)
-    ends_turn = (s.node == LANE) & (seat == s.seat)
-    for lane in range(NUM_LANES):
-        out[LANE_NEXT + lane] = 0
-    if may_have_chain(player, goal, missing) & (not ends_turn):
-        chain = best_chain(s, player, goal)
-        if chain != NO_CHAIN:
-            place = SPANS + span_place(chain_start(chain), goal)
-    write_row(out, ROLES, t.by_span[place].roles)
-    out[CHAIN] = 1 + chain_hyperspeeds(chain)
-    if chain != NO_CHAIN:
-        source = source_of(player, chain_start(chain))
-        if source == PLAY_HAND + HYPERSPEED:
-            out[ROLES + HYPERSPEED] = NEXT
-        elif source >= PLAY_LANE:
-            out[LANE_NEXT + source - PLAY_LANE] = 1
-
-
-@leaf
-def _write_quests_missing(s, seat, out):
-    n = int(s.num_players)
+        out[LANE_NEXT + lane] = source == PLAY_LANE + lane
+        out[LANE_ROOM + lane] = 1 + t.by_top[tops[lane].top].room[announced]
     for row in range(MAX_PLAYERS):
         out[QUEST_MISSING + row] = 0
     other = seat
@@ -275,6 +236,25 @@ def _write_quests_missing(s, seat, out):
         other += 1
         if other == n:
             other = 0
+
+
+@leaf
+def _own_chain(s, seat):
+    """The chain to the own quest card where that can be of use: it cannot be played yet, and the turn is not about to end."""
+    player = s.player[seat]
+    goal = int(player.quest_top) - 1
+    ends_turn = (s.node == LANE) & (seat == s.seat)
+    if may_have_chain(player, goal, int(s.missing_by_field[goal + 1])) & (not ends_turn):
+        return best_chain(s, player, goal)
+    return NO_CHAIN
+
+
+@leaf
+def _span(s, player, chain):
+    """The place in ``by_span`` of the chain, or of the values that the ladder nearest to the quest card lacks."""
+    goal = int(player.quest_top) - 1
+    steps = span_place(goal - int(s.missing_by_field[goal + 1]), goal)
+    return steps if chain == NO_CHAIN else SPANS + span_place(chain_start(chain), goal)
 
 
 # ---------------------------------------------------------------- resample
