@@ -1,6 +1,6 @@
 """What holds in every position of Ad Astra, worked out from what lies on the table alone.
 
-Nothing here looks at what a state keeps for speed: observation, legal ids and the outcome of a decision follow from a
+Nothing here looks at what a state keeps for speed: legal ids and the outcome of a decision follow from a
 :class:`Position`, rule by rule, and are then compared with the game's own, entry by entry. Numbers are read from the component
 file itself. The contract tests find ``check_invariants``, ``check_decision`` and ``EAGER`` by name.
 """
