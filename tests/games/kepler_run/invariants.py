@@ -52,7 +52,7 @@ REVEALS = ("players.revealed", "deck.unseen")
 
 def check_invariants(state: Any, config: Configuration) -> None:
     """AssertionError naming the broken rule, if this state cannot be a position of the game."""
-    position = Position.read(state)
+    position = Position.read(state, config)
     _check_cards(position, config)
     for number in range(len(position.seats)):
         _check_seat(position, number, config)
@@ -233,7 +233,7 @@ def _type_below(position: Position, config: Configuration) -> int:
 
 def check_decision(before_state: Any, action: int, after_state: Any, config: Configuration) -> None:
     """AssertionError unless ``after_state`` is what the rules make of ``before_state`` and ``action``."""
-    before, after = Position.read(before_state), Position.read(after_state)
+    before, after = Position.read(before_state, config), Position.read(after_state, config)
     referee = Referee(copy.deepcopy(before), config)
     referee.decide(action)
     for name in vars(referee.position):

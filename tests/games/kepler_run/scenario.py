@@ -139,9 +139,10 @@ class Position:
     # ------------------------------------------------------------ to and from a state
 
     @classmethod
-    def read(cls, state: Any) -> Position:
-        """The cards of a state record, taken from where their ids are."""
-        seats = [_read_seat(state["player"][seat]) for seat in range(int(state["num_players"]))]
+    def read(cls, state: Any, config: Configuration | None = None) -> Position:
+        """The cards of a state record, taken from where their ids are; of the game's own file unless told."""
+        config = config or GAME.configure()
+        seats = [_read_seat(state["player"][seat], config) for seat in range(int(state["num_players"]))]
         length = int(state["run_length"])
         row = {slot: int(card) - 1 for slot, card in enumerate(state["row_card"]) if card}
         disks = {index: int(state["run"][index]["disk"]) - 1 for index in range(length) if state["run"][index]["disk"]}
@@ -212,12 +213,7 @@ def _less_one(value: Any) -> int | None:
     return int(value) - 1 if value else None
 
 
-def _type_of(card: int) -> int:
-    """By the game's own file; in the others of the tests the types are the same."""
-    return int(GAME.default_tables[0]["row_card"][card]["type"]) - 1
-
-
-def _read_seat(player: Any) -> Seat:
+def _read_seat(player: Any, config: Configuration) -> Seat:
     parts = [int(card) - 1 for card in player["part_card"][: int(player["part_count"])]]
     deliveries = [int(card) - 1 for card in player["delivery_card"][: int(player["delivery_count"])]]
     return Seat(
@@ -230,7 +226,7 @@ def _read_seat(player: Any) -> Seat:
         parts=parts,
         used_parts={card for card, part in zip(parts, player["parts"], strict=False) if part["used"]},
         deliveries=deliveries,
-        used_deliveries={card for card in deliveries if player["delivered"][_type_of(card)]},
+        used_deliveries={card for card in deliveries if player["delivered"][card_of(config, card).type]},
         points={name: int(points) for name, points in zip(SOURCES, player["vp_from"], strict=True)},
     )
 
@@ -288,4 +284,4 @@ def flight(run: Sequence[int], flyer: Seat, other: Seat | None = None, **fields:
 
 def look(position: Snapshot) -> Position:
     """The cards and pieces of a position."""
-    return Position.read(position.state)
+    return Position.read(position.state, position.config)
