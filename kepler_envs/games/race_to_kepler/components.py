@@ -25,7 +25,10 @@ from kepler_envs.games.race_to_kepler.effects import (
     check_program,
     in_words,
 )
+from kepler_envs.games.race_to_kepler.estimates import estimate_all
 from kepler_envs.games.race_to_kepler.state import (
+    CLASSES,
+    CREW,
     FIRST_CREW,
     FIRST_TITAN,
     GOLD,
@@ -37,6 +40,8 @@ from kepler_envs.games.race_to_kepler.state import (
     NUM_KINDS,
     NUM_OPERATIONS,
     NUM_TOKENS,
+    RESOURCE,
+    TITAN,
 )
 from kepler_envs.games.race_to_kepler.work import Work
 
@@ -45,8 +50,6 @@ NAME_BYTES, WORDS_BYTES = 32, 160
 MOST_COPIES = 64  # of a kind, and of all crew together: a zone's count stays within a byte
 PILES = ("Iron", "Gold", "Mafia")
 
-CLASSES = ("none", "resource", "mafia", "crew", "titan")
-NO_CARD_GROUP, RESOURCE, MAFIA_GROUP, CREW, TITAN = range(5)
 DEPARTMENTS = ("none", "scientist", "engineer", "miner", "smuggler")
 CLASS_IDS = {
     "resource": range(IRON, GOLD + 1),
@@ -79,7 +82,14 @@ CARD = np.dtype(
         ("group", "i1"),  # index in CLASSES
         ("department", "i1"),  # index in DEPARTMENTS
         ("bid_bonus", "i1"),
+        ("bid_value", "i1"),  # cost and bonus
         ("copies", "i1"),
+        # estimates: worths.py
+        ("worth", "<i2"),  # in the deck
+        ("play_worth", "<i2"),
+        ("discard_worth", "<i2"),
+        ("eject_worth", "<i2"),
+        ("order", "<i2"),  # which of the cards in hand is played first, the highest
     ],
     align=True,
 )
@@ -90,6 +100,8 @@ CITY = np.dtype(
         ("trait", "<i2"),  # address
         ("operation", "<i2", (NUM_OPERATIONS,)),  # addresses
         ("operation_cost", "i1", (NUM_OPERATIONS,)),
+        ("needs_hand", "i1", (NUM_OPERATIONS,)),  # 1 if it wants a card from hand for what it gains
+        ("trait_worth", "<i2"),
         ("operations", "i1"),  # how many
         ("hook", "i1"),  # Hook
         ("parameter", "i1"),
@@ -106,6 +118,8 @@ TABLES = np.dtype(
         ("instructions", "<i2"),  # of the program memory in use
         ("costs_at_most", "<u8", (MAX_COST + 1,)),  # [c]: kinds but titans of cost c or less
         ("token_space", "i1", (NUM_TOKENS,)),
+        ("played_early", "<u8"),  # kinds that are played before operations and resources
+        ("counting", "<u8"),  # kinds that gain by what has happened in the turn
         ("cities", "<u2"),  # those in the file, as bits
         *[(name, "<i2") for name in NUMBERS],
         # UTF-8, padded with zeros; only for texts and pictures
@@ -159,6 +173,7 @@ def _read_cards_and_cities(file: ComponentFile, tables: Any) -> None:
     _check_copies(file, tables)
     cities = _read_cities(file, tables)
     _compile(file, tables, cards, cities)
+    estimate_all(tables)
 
 
 def _read_cards(file: ComponentFile, tables: Any) -> list[dict[str, Any]]:
@@ -181,6 +196,7 @@ def _read_cards(file: ComponentFile, tables: Any) -> list[dict[str, Any]]:
         file.check_value(where, "bid_bonus", row["bid_bonus"], 0, MAX_COST)
         card = tables["card"][row["id"]]
         card["cost"], card["copies"], card["bid_bonus"] = row["cost"], row["copies"], row["bid_bonus"]
+        card["bid_value"] = row["cost"] + row["bid_bonus"]
         card["group"], card["department"] = CLASSES.index(row["class"]), DEPARTMENTS.index(row["dept"])
         file.write_text(where, "name", row["name"], tables["card_name"][row["id"]])
     for cost in range(MAX_COST + 1):
