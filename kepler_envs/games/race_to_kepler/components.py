@@ -36,6 +36,7 @@ from kepler_envs.games.race_to_kepler.state import (
     MAFIA,
     MAX_PLAYERS,
     MIN_PLAYERS,
+    MOST_SPACES,
     NUM_CITIES,
     NUM_KINDS,
     NUM_OPERATIONS,
@@ -59,7 +60,7 @@ CLASS_IDS = {
 }
 
 NUMBERS = {
-    "track_length": (2, 100),
+    "track_length": (2, MOST_SPACES),
     "start_iron": (0, MOST_COPIES // MAX_PLAYERS),
     "start_gold": (0, MOST_COPIES // MAX_PLAYERS),
     "start_mafia": (0, MOST_COPIES // MAX_PLAYERS),
@@ -118,6 +119,7 @@ TABLES = np.dtype(
         ("instructions", "<i2"),  # of the program memory in use
         ("costs_at_most", "<u8", (MAX_COST + 1,)),  # [c]: kinds but titans of cost c or less
         ("token_space", "i1", (NUM_TOKENS,)),
+        ("tokens_behind", "u1", (MOST_SPACES + 1,)),  # [p]: tokens further on than p parsecs, as bits
         ("played_early", "<u8"),  # kinds that are played before operations and resources
         ("counting", "<u8"),  # kinds that gain by what has happened in the turn
         ("cities", "<u2"),  # those in the file, as bits
@@ -164,6 +166,7 @@ def _read_tokens(file: ComponentFile, tables: Any) -> None:
         if not low <= row["space"] <= last:
             raise file.error(where, f"space is {row['space']}; spaces must ascend between 1 and {last}")
         tables["token_space"][position] = row["space"]
+        tables["tokens_behind"][: row["space"]] |= 1 << position
         low = row["space"] + 1
 
 

@@ -195,7 +195,7 @@ TABLES = [
               "of an energy", scale=20),
     ], derived=True, by_field=True),
     table("operations", NUM_OPERATIONS, [
-        piece("worth", NUMBER, MOST_WORTH, "at ACTION on the own turn: what it gains now, in tenths of an energy; 0 if it cannot be used", low=-1, scale=100),
+        piece("worth", NUMBER, MOST_WORTH, "at ACTION on the own turn: what it gains now, in tenths of an energy; 0 if it cannot be used", scale=100),
         piece("best", FLAG, 1, "one of those that together gain most for the energy at hand"),
     ], derived=True, by_field=True),
     table("frames", STACK, [
@@ -343,9 +343,8 @@ def observe(s, t, seat, out):
     _observe_game(s, t, seat, n, out)
     _observe_players(s, seat, n, out)
     own = s.player[seat]
-    operations = int(t.city[int(own.city) - 1].operations) if own.city > 0 else 0
     for operation in range(NUM_OPERATIONS):
-        out[WHAT + operation] = NUM_OPERATIONS * (int(own.city) - 1) + operation + 1 if operation < operations else 0
+        out[WHAT + operation] = NUM_OPERATIONS * (int(own.city) - 1) + operation + 1 if own.city > 0 else 0
     write_row(out, USED, s.op_used)
     _observe_cards(s, seat, n, out)
     for i in range(SHOWN, FACTS_SIZE):
@@ -413,20 +412,18 @@ def _observe_game(s, t, seat, n, out):
 
 @leaf
 def _observe_players(s, seat, n, out):
+    for i in range(PLAYERS, WHAT):
+        out[i] = 0
     place = PLAYERS
     for distance in range(n):
         player = s.player[_seat_at(seat, distance, n)]
         write_row(out, place, player.seat_row)
-        for i in range(NEXT, PLAYER_SIZE):
-            out[place + i] = 0
         if player.known_open:
             known = int(player.known_size)
             for i in range(min(known, NEXT_CARDS)):
                 if has(np.uint64(player.known_open), known - 1 - i):
                     out[place + NEXT + i] = player.known_kind[known - 1 - i]
         place += PLAYER_SIZE
-    for i in range(place, WHAT):
-        out[i] = 0
     if s.node == CITY:
         out[PLAYERS] = s.player[seat].city
 
@@ -444,10 +441,15 @@ def _observe_cards(s, seat, n, out):
         other = s.player[_seat_at(seat, distance, n)]
         write_row(out, CONCEALED - NUM_KINDS + NUM_KINDS * distance, other.concealed)
         write_row(out, OTHER_DISCARD - NUM_KINDS + NUM_KINDS * distance, other.discard)
-    if n < MAX_PLAYERS:
-        for i in range(CONCEALED + NUM_KINDS * (n - 1), OTHER_DISCARD):
+    if n < 4:
+        for i in range(OTHER_DISCARD - NUM_KINDS, OTHER_DISCARD):
             out[i] = 0
-        for i in range(OTHER_DISCARD + NUM_KINDS * (n - 1), SHOWN):
+        for i in range(SHOWN - NUM_KINDS, SHOWN):
+            out[i] = 0
+    if n < 3:
+        for i in range(OTHER_DISCARD - 2 * NUM_KINDS, OTHER_DISCARD - NUM_KINDS):
+            out[i] = 0
+        for i in range(SHOWN - 2 * NUM_KINDS, SHOWN - NUM_KINDS):
             out[i] = 0
 
 
@@ -466,7 +468,7 @@ def _observe_known(s, seat, n, out):
             out[TOP + place] = kind
         else:
             out[DEEPER_KNOWN + place - NEXT_CARDS] = kind
-    if seat == s.active:
+    if s.look_size > 0 and seat == s.active:
         write_row(out, LOOK, s.look_kind)
 
 
@@ -477,7 +479,7 @@ def _observe_known(s, seat, n, out):
 def _derive(s, t, seat, n, out):
     for i in range(FACTS_SIZE, SIZE):
         out[i] = 0
-    _derive_track(s, t, seat, n, out)
+    _derive_track(s, seat, n, out)
     if s.node == BID:
         for distance in range(n):
             strength = min(_strength(s, t, _seat_at(seat, distance, n), distance), MOST_VALUE)
@@ -497,20 +499,14 @@ def _derive(s, t, seat, n, out):
 
 
 @leaf
-def _derive_track(s, t, seat, n, out):
+def _derive_track(s, seat, n, out):
     best = -1
     place = DERIVED_PLAYERS
     for distance in range(n):
         player = s.player[_seat_at(seat, distance, n)]
-        parsecs = int(player.parsecs)
+        write_row(out, place, player.derived_row)
         if distance > 0:
-            best = max(best, parsecs)
-        out[place] = player.average
-        out[place + 1] = int(t.track_length) - parsecs
-        for token in range(NUM_TOKENS):
-            if s.token[token] and t.token_space[token] > parsecs:
-                out[place + 2] = int(t.token_space[token]) - parsecs
-                break
+            best = max(best, int(player.parsecs))
         place += DERIVED_PLAYER_SIZE
     out[LEAD] = int(s.player[seat].parsecs) - best
 
@@ -551,13 +547,13 @@ def _derive_turn(s, t, out):
         return
     one, two = usable_worth(s, t, city, 0), usable_worth(s, t, city, 1)
     three, four = usable_worth(s, t, city, 2), usable_worth(s, t, city, 3)
+    if max(one, two, three, four) <= 0:
+        return
     out[WORTH] = min(max(one, 0), MOST_WORTH)
     out[WORTH + 1] = min(max(two, 0), MOST_WORTH)
     out[WORTH + 2] = min(max(three, 0), MOST_WORTH)
     out[WORTH + 3] = min(max(four, 0), MOST_WORTH)
-    best = best_operations(s, city, one, two, three, four)
-    for operation in range(NUM_OPERATIONS):
-        out[BEST + operation] = best >> operation & 1
+    expand_bits(out, BEST, np.uint64(best_operations(s, city, one, two, three, four)), NUM_OPERATIONS)
 
 
 # ---------------------------------------------------------------- resample

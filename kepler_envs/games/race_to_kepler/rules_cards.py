@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from kepler_envs.engine.bits import bit, has
+from kepler_envs.engine.bits import bit, has, lowest
 from kepler_envs.engine.game import TERMINATED
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below
 from kepler_envs.engine.simd import pack_bits
 from kepler_envs.games.race_to_kepler.effects import NO_PROGRAM, Hook
 from kepler_envs.games.race_to_kepler.state import (
+    MOST_SPACES,
     NUM_KINDS,
     NUM_TITANS,
     NUM_TOKENS,
@@ -249,6 +250,14 @@ def clear_frame(frame):
 
 # ---------------------------------------------------------------- the track
 
+@leaf
+def look_ahead(s, t, player):
+    """How far it is to Kepler, and to the next encounter token."""
+    parsecs = int(player.parsecs)
+    ahead = pack_bits(s.token, 0, NUM_TOKENS) & np.uint64(t.tokens_behind[min(parsecs, MOST_SPACES)])
+    player.to_kepler = int(t.track_length) - parsecs
+    player.to_token = int(t.token_space[lowest(ahead)]) - parsecs if ahead else 0
+
 
 @helper
 def jump(s, t, seat, parsecs, crosses):
@@ -261,6 +270,7 @@ def jump(s, t, seat, parsecs, crosses):
             if s.token[token] and before < t.token_space[token] <= after:
                 s.crossed[token] = 1
     player.parsecs = after
+    look_ahead(s, t, player)
     if after >= t.track_length:
         s.winner = seat + 1
         s.end_reason = KEPLER

@@ -10,7 +10,7 @@ from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.simd import pack_bits
 from kepler_envs.games.race_to_kepler.actions import DONE, PICK
 from kepler_envs.games.race_to_kepler.effects import Hook
-from kepler_envs.games.race_to_kepler.rules_cards import count_card, draw_titan, forget, jump, kinds_in, put_in_hand
+from kepler_envs.games.race_to_kepler.rules_cards import count_card, draw_titan, forget, jump, kinds_in, look_ahead, put_in_hand
 from kepler_envs.games.race_to_kepler.rules_turn import next_turn
 from kepler_envs.games.race_to_kepler.state import FIRST_TITAN, NUM_KINDS, NUM_TITANS, NUM_TOKENS, Node
 
@@ -26,6 +26,8 @@ def after_turn(s, t):
     for token in range(NUM_TOKENS):
         if s.crossed[token] and s.token[token]:
             s.token[token] = 0
+            for seat in range(int(s.num_players)):
+                look_ahead(s, t, s.player[seat])
             _reveal_titans(s, t)
             return
     next_turn(s, t)

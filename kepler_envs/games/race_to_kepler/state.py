@@ -25,6 +25,7 @@ NO_CARD_GROUP, RESOURCE, MAFIA_GROUP, CREW, TITAN = range(5)
 NUM_CITIES = 15
 NUM_OPERATIONS = 4  # of a city, at most
 NUM_TOKENS = 7  # encounter tokens on the track
+MOST_SPACES = 100  # to Kepler
 NUM_DEPARTMENTS = 4  # scientist, engineer, miner, smuggler; a card's department is 1 + this, or 0
 NUM_OPTIONS = 4  # of a choice, at most
 
@@ -116,6 +117,8 @@ PLAYER = overlay(
         ("bid_place", "<i2"),  # 1 + place in the order of bidding; 0 before the player bids
         ("known_size", "<i2"),  # cards on top of the deck that its owner knows
         ("average", "<i2"),  # worth of the player's cards, all zones together, divided by their number
+        ("to_kepler", "<i2"),  # parsecs that are missing
+        ("to_token", "<i2"),  # parsecs to the next encounter token, 0 for none
         # not observed in this form
         ("worth", "<i4"),  # of all the player's cards
         ("cards", "<i2"),  # how many
@@ -128,6 +131,7 @@ PLAYER = overlay(
     ],
     own_row=("i1", 3 * NUM_KINDS),
     seat_row=("<i2", 12, "open_city"),
+    derived_row=("<i2", 3, "average"),
 )
 
 STATE = overlay(

@@ -126,17 +126,20 @@ def best_operations(s, city, one, two, three, four):
 
     Where operations can be repeated it is the one that brings most for its cost.
     """
-    best, most = 0, 0
-    for subset in range(1, 1 << int(city.operations)):
+    usable = (one > 0) | (two > 0) << 1 | (three > 0) << 2 | (four > 0) << 3
+    best, most = 0, 1
+    subset = usable
+    while subset > 0:  # downwards, so that of equals the lowest is found
         cost, worth, uses = 0, 0, 0
         for operation in range(NUM_OPERATIONS):
             if subset >> operation & 1:
                 gained = one if operation == 0 else two if operation == 1 else three if operation == 2 else four
-                cost += 1000 if gained == NOT_NOW else int(city.operation_cost[operation])
+                cost += int(city.operation_cost[operation])
                 worth += gained
                 uses += 1
         if city.hook == REPEAT_OPS:
             worth = 60 * worth // cost if uses == 1 else 0
-        if cost <= s.energy and worth > most:
+        if cost <= s.energy and worth >= most:
             best, most = subset, worth
+        subset = (subset - 1) & usable
     return best

@@ -49,21 +49,27 @@ def mixed(snapshot: Snapshot, observer: int, random: Random) -> Snapshot:
 
 def _mix_cards(state: Any, seat: int, random: Random) -> None:
     player = state["player"][seat]
-    pool = [kind for kind in range(NUM_KINDS) for _ in range(int(player["concealed"][kind]))]
+    known = int(player["known_size"])
+    seen = [int(kind) - 1 for kind in player["shown_kind"][: int(player["shown_size"])]]
+    is_open = [bool(int(player["known_open"]) >> place & 1) for place in range(known)]
+    stays = seen + [int(player["known_kind"][place]) - 1 for place in range(known) if is_open[place]]
+    left = player["concealed"] - np.bincount(stays, minlength=NUM_KINDS)
+    pool = [kind for kind in range(NUM_KINDS) for _ in range(int(left[kind]))]
     random.shuffle(pool)
 
-    def deal(count: int) -> np.ndarray:
-        dealt = [pool.pop() for _ in range(count)]
-        return np.bincount(dealt, minlength=NUM_KINDS)
-
-    player["hand"], player["bid"] = deal(int(player["hand_size"])), deal(int(player["bid_size"]))
+    held = seen + [pool.pop() for _ in range(int(player["hand_size"] + player["bid_size"]) - len(seen))]
+    random.shuffle(held)
+    size = int(player["hand_size"])
+    player["hand"], player["bid"] = (np.bincount(part, minlength=NUM_KINDS) for part in (held[:size], held[size:]))
     if seat == state["active"]:
         looked = [pool.pop() for _ in range(int(state["look_size"]))]
         state["look"] = np.bincount(looked, minlength=NUM_KINDS)
         state["look_kind"][: len(looked)] = [kind + 1 for kind in looked]
-    player["deck"] = np.bincount(pool, minlength=NUM_KINDS)
-    known = int(player["known_size"])
-    player["known_kind"][:known] = [kind + 1 for kind in pool[:known]]
+    kept = [int(player["known_kind"][place]) - 1 for place in range(known) if is_open[place]]
+    player["deck"] = np.bincount([*pool, *kept], minlength=NUM_KINDS)
+    for place in range(known):
+        if not is_open[place]:
+            player["known_kind"][place] = pool.pop() + 1
     if state["node"] == Node.BID and seat == state["seat"]:
         state["last_bid"] = max((kind + 1 for kind in np.flatnonzero(player["bid"])), default=0)
 
