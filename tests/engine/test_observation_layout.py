@@ -50,6 +50,19 @@ def test_places(layout: Layout) -> None:
     assert layout.begin("seats") == (5, 3) and layout.begin("seats", derived=True) == (18, 1)
 
 
+def test_fields_one_after_the_other() -> None:
+    """Where each field lies together, and how a kernel steps through it."""
+    fields = [piece("hand", COUNT, 9, "cards"), piece("lanes", COUNT, 9, "cards", shape=2)]
+    layout = Layout(
+        [table("seats", 3, fields, by_field=True), table("game", 1, [piece("phase", LABEL, 3, "the phase")])]
+    )
+    assert layout["seats.hand"].indices().tolist() == [0, 1, 2]
+    assert layout["seats.lanes"].indices().tolist() == [[3, 6], [4, 7], [5, 8]]
+    assert layout["game.phase"].indices().tolist() == [9] and layout.size == 10
+    assert layout.begin("seats") == (0, 1)
+    assert layout["seats.lanes"].view(np.arange(10, dtype=np.int16)).tolist() == [[3, 6], [4, 7], [5, 8]]
+
+
 def test_tables_hold_facts_and_what_is_derived(layout: Layout) -> None:
     assert list(layout.tables) == ["game", "seats", "ships"]
     seats = layout.tables["seats"]
@@ -80,7 +93,10 @@ def test_references_are_bounded_by_the_rows_of_their_table(layout: Layout) -> No
 
 def test_fixed_tables_are_no_part_of_the_vector() -> None:
     assert PLACES.rows == 4 and PLACES.values.dtype == np.int16 and not PLACES.values.flags.writeable
-    assert [(found.name, found.offset, found.size) for found in PLACES.fields] == [("places.zone", 0, 1), ("places.at", 1, 2)]
+    assert [(found.name, found.offset, found.size) for found in PLACES.fields] == [
+        ("places.zone", 0, 1),
+        ("places.at", 1, 2),
+    ]
     with pytest.raises(ValueError, match="zone is not everywhere in 0..2"):
         fixed_table("places", [piece("zone", LABEL, 2, "")], np.array([[3]]))
     with pytest.raises(ValueError, match=r"the fields have 1 entries, the values \(2,\)"):

@@ -10,8 +10,6 @@ that cards of a user's own file have one, too.
 
 from __future__ import annotations
 
-import numpy as np
-
 from kepler_envs.engine.bits import allowed
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below

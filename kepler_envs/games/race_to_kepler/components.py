@@ -101,6 +101,7 @@ CITY = np.dtype(
         ("trait", "<i2"),  # address
         ("operation", "<i2", (NUM_OPERATIONS,)),  # addresses
         ("operation_cost", "i1", (NUM_OPERATIONS,)),
+        ("least_cost", "i1"),  # of its operations
         ("needs_hand", "i1", (NUM_OPERATIONS,)),  # 1 if it wants a card from hand for what it gains
         ("trait_worth", "<i2"),
         ("operations", "i1"),  # how many

@@ -37,6 +37,7 @@ RESOURCES, LATE = -10, -9  # order of resources; of what is played only when ope
 OF_THE_TURN = int(Counter.EJECTED)  # the first counter that counts more than the program's own last MOVE
 assert len(GAIN_WORTH) == len(Resource) and len(COUNTED) == len(Counter) and len(MOVE_WORTH) == len(Destination)
 
+
 def estimate_all(tables: Any) -> None:
     """Write the estimates into the tables of a component file that is complete otherwise."""
     program = tables["program"]
@@ -56,6 +57,7 @@ def estimate_all(tables: Any) -> None:
             tables["counting"] |= np.uint64(1 << kind)
     for city in tables["city"]:
         city["trait_worth"] = program_worth(program, int(city["trait"])) if city["operations"] else 0
+        city["least_cost"] = min(city["operation_cost"][: int(city["operations"])], default=0)
         for operation in range(int(city["operations"])):
             city["needs_hand"][operation] = _needs_hand(program, int(city["operation"][operation]))
 

@@ -116,6 +116,7 @@ GAME_FACTS = [
     reference("decides", "players", "who decides; none once the game is over"),
     piece("node", LABEL, len(Node) - 1, "what is asked: city, action, move, choice, replay, bid, titan; 0 once the game is over"),
     piece("decisions", NUMBER, MOST_DECISIONS, "decisions of the observer's own turn, or of the choice of cities; else 0", scale=150),
+    _units("max_rounds", "rounds until the game ends without a winner", 40, 1000),
     # the program that asks
     reference("asking", "cards", "the card whose program asks; none for a city's"),
     piece("origin", LABEL, NUM_ORIGINS, "where it stands: when played, discarded, ejected, trait, operations"),
@@ -309,7 +310,9 @@ def _first(name: str) -> int:
 
 SIZE, FACTS_SIZE = LAYOUT.size, LAYOUT.facts.size
 GAME_ROW = _first("game.energy")
-ACTIVE, FIRST, DECIDES, NODE, DECISIONS = (_first(f"game.{p}") for p in ("active", "first", "decides", "node", "decisions"))
+ACTIVE, FIRST, DECIDES, NODE, DECISIONS, MAX_ROUNDS = (
+    _first(f"game.{p}") for p in ("active", "first", "decides", "node", "decisions", "max_rounds")
+)
 ASKING, ORIGIN, SOURCE, DESTINATION, MODE, FILTER, PARAMETER, PICKS_LEFT, MOVED, VALUE, OFFERS, DEEPER_KNOWN = (
     _first(f"game.{p}") for p in ("asking", "origin", "source", "destination", "mode", "filter", "parameter", "picks_left", "moved",
                                   "value", "offers", "deeper")
@@ -394,6 +397,7 @@ def _observe_game(s, t, seat, n, out):
         out[ACTIVE] = _row_of(seat, int(s.active), n)
         out[FIRST] = _row_of(seat, int(s.first), n)
     out[DECISIONS] = min(_known_decisions(s, seat), MOST_DECISIONS)
+    out[MAX_ROUNDS] = s.max_rounds
     if s.depth > 0:
         frame = s.frame[int(s.depth) - 1]
         out[ASKING] = frame.kind
@@ -543,7 +547,7 @@ def _derive_turn(s, t, out):
     if s.node != ACTION:
         return
     expand_bits(out, ACQUIRABLE, acquirable_kinds(s, t, city), NUM_KINDS)
-    if s.energy == 0:
+    if s.energy < city.least_cost:
         return
     one, two = usable_worth(s, t, city, 0), usable_worth(s, t, city, 1)
     three, four = usable_worth(s, t, city, 2), usable_worth(s, t, city, 3)

@@ -250,6 +250,7 @@ def clear_frame(frame):
 
 # ---------------------------------------------------------------- the track
 
+
 @leaf
 def look_ahead(s, t, player):
     """How far it is to Kepler, and to the next encounter token."""

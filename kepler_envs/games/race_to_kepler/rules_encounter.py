@@ -10,7 +10,15 @@ from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.simd import pack_bits
 from kepler_envs.games.race_to_kepler.actions import DONE, PICK
 from kepler_envs.games.race_to_kepler.effects import Hook
-from kepler_envs.games.race_to_kepler.rules_cards import count_card, draw_titan, forget, jump, kinds_in, look_ahead, put_in_hand
+from kepler_envs.games.race_to_kepler.rules_cards import (
+    count_card,
+    draw_titan,
+    forget,
+    jump,
+    kinds_in,
+    look_ahead,
+    put_in_hand,
+)
 from kepler_envs.games.race_to_kepler.rules_turn import next_turn
 from kepler_envs.games.race_to_kepler.state import FIRST_TITAN, NUM_KINDS, NUM_TITANS, NUM_TOKENS, Node
 

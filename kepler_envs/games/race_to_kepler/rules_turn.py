@@ -10,10 +10,10 @@ from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.games.race_to_kepler.actions import ACQUIRE, ACQUIRE_GOLD, END_TURN, OPERATE, PLAY
 from kepler_envs.games.race_to_kepler.effects import MAX_COST, Hook
 from kepler_envs.games.race_to_kepler.rules_cards import (
+    count_card,
     draw_hand,
     forget_all,
     kinds_in,
-    count_card,
     push,
     put_in_hand,
     put_on_discard,

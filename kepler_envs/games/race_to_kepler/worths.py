@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.games.race_to_kepler.effects import ANY_NUMBER, NO_PROGRAM, Counter, Destination, Hook, Op, Resource, Source
+from kepler_envs.games.race_to_kepler.effects import (
+    ANY_NUMBER,
+    NO_PROGRAM,
+    Counter,
+    Destination,
+    Hook,
+    Op,
+    Resource,
+    Source,
+)
 from kepler_envs.games.race_to_kepler.estimates import COUNTED, GAIN_WORTH, OF_THE_TURN
 from kepler_envs.games.race_to_kepler.rules_effects import ON_SUPPLY_AIRLOCK, turn_counter
 from kepler_envs.games.race_to_kepler.state import GOLD, NUM_OPERATIONS
@@ -17,8 +26,6 @@ EJECTED, DISCARDED, MARKET_TAKEN, GOLD_IN_HAND = (
 )
 NOT_NOW = -1  # worth of an operation that cannot be used
 assert NUM_OPERATIONS == 4
-
-
 
 
 @helper

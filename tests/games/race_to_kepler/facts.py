@@ -38,7 +38,6 @@ Names = dict[str, np.ndarray]
 HIDDEN = {
     "decisions_before": "decisions since then count, those of the own turn",
     "rng": "chance to come",
-    "max_rounds": "an option",
     "reward_mode": "an option",
     "shaping": "an option",
     "player.shown_size": "of the cards that everybody saw go into a hand a seat keeps the kinds in mind",
@@ -53,7 +52,6 @@ SEAT_ROW = (
     "present", "parsecs", "hand_size", "deck_size", "discard_size", "play_size", "turns", "bid_size", "bid_closed", "bid_place", "known_size",
 )  # fmt: skip
 FRAME = ("at", "moved", "value", "value_before", "kind", "own", "in_move", "looking", "origin")
-SCALARS = ("supply_size", "active", "first", "last_bid", "last_bidder", "winner", "end_reason", "node", "seat", "num_players", "end", "decisions")
 IN_TURN = (Node.ACTION, Node.MOVE, Node.CHOICE, Node.REPLAY)
 
 
@@ -68,9 +66,24 @@ def facts_known(config: Configuration, state: Any, seat: int) -> dict[str, Any]:
     active = int(state["active"])
     choosing, bidding = node == Node.CITY, node == Node.BID
     known: dict[str, Any] = {name: state[name] for name in (*GAME_ROW, *OTHER_NAMES, "op_used")}
-    known |= {name: state[name] for name in ("supply", "airlock", "crew_deck", "titan_row", "titan_deck", "supply_size", "num_players")}
+    known |= {
+        name: state[name]
+        for name in (
+            "supply",
+            "airlock",
+            "crew_deck",
+            "titan_row",
+            "titan_deck",
+            "supply_size",
+            "num_players",
+            "max_rounds",
+        )
+    }
     known |= {f"frame.{name}": state["frame"][name] for name in FRAME}
-    known |= {f"player.{name}": players[name] for name in (*SEAT_ROW, "open_city", "discard", "concealed", "play", "worth", "cards")}
+    known |= {
+        f"player.{name}": players[name]
+        for name in (*SEAT_ROW, "open_city", "discard", "concealed", "play", "worth", "cards")
+    }
     known |= {f"player.{name}": players[name] for name in ("average", "to_kepler", "to_token")}
     known |= {f"player.{name}": own[name] for name in ("hand", "deck", "bid", "city", "known_kind")}
     known["player.offers"] = own["offers"] if choosing else 0
@@ -132,7 +145,7 @@ def facts_seen(config: Configuration, observation: np.ndarray) -> dict[str, Any]
     facts["winner"] = int(arrived[0]) if arrived.size else -1
     ended = EndReason.KEPLER if arrived.size else EndReason.ROUNDS
     facts["end_reason"] = ended if node == Node.OVER else EndReason.RUNNING
-    facts["decisions"] = game["decisions"]
+    facts["decisions"], facts["max_rounds"] = game["decisions"], game["max_rounds"]
     return facts
 
 
@@ -215,7 +228,9 @@ def derived(config: Configuration, seen: Names) -> dict[str, Any]:
 def _players(n: int, tables: Any, seen: Names, game: Names, node: Node) -> dict[str, Any]:
     zones = _zones(seen, n, int(game["active"]) - 1, node == Node.BID)
     owned = zones["player.concealed"] + zones["player.discard"] + zones["player.play"]
-    columns: dict[str, list[int]] = {name: [0] * MAX_PLAYERS for name in ("average", "to_kepler", "to_token", "strength")}
+    columns: dict[str, list[int]] = {
+        name: [0] * MAX_PLAYERS for name in ("average", "to_kepler", "to_token", "strength")
+    }
     for row in range(n):
         parsecs = int(seen["players.parsecs"][row])
         columns["average"][row] = int(owned[row] @ tables["card"]["worth"].astype(int)) // int(owned[row].sum())
@@ -254,7 +269,9 @@ class Turn:
 
     def acquirable(self) -> np.ndarray:
         cost = self.tables["card"]["cost"].astype(int)
-        discount = int(self.game["discount"]) + (int(self.city["parameter"]) if self.city["hook"] == Hook.DISCOUNT else 0)
+        discount = int(self.game["discount"]) + (
+            int(self.city["parameter"]) if self.city["hook"] == Hook.DISCOUNT else 0
+        )
         price = np.maximum(np.minimum(cost, 1), cost - discount)
         offered = np.where(np.arange(NUM_KINDS) < FIRST_TITAN, self.seen["cards.offer"], 0)
         offered[GOLD] = self.game["gold_pile"]
@@ -271,7 +288,8 @@ class Turn:
     def counted(self, kind: int) -> int:
         gains = [one for one in self.program(int(self.tables["card"]["on_play"][kind])) if one["op"] == Op.GAIN]
         return sum(
-            min(int(gain["amount"]) * self.counter(int(gain["counter"]) - 1), int(gain["cap"])) * int(GAIN_WORTH[gain["what"]])
+            min(int(gain["amount"]) * self.counter(int(gain["counter"]) - 1), int(gain["cap"]))
+            * int(GAIN_WORTH[gain["what"]])
             for gain in gains
             if gain["counter"] - 1 >= Counter.EJECTED
         )
@@ -312,10 +330,17 @@ class Turn:
         while at != NO_PROGRAM and self.tables["program"][at]["op"] != Op.END:
             one, at = self.tables["program"][at], at + 1
             if one["op"] == Op.MOVE:
-                possible = one["amount"] == ANY_NUMBER or there.get(Source(int(one["what"])), ANY_NUMBER) >= one["amount"]
+                possible = (
+                    one["amount"] == ANY_NUMBER or there.get(Source(int(one["what"])), ANY_NUMBER) >= one["amount"]
+                )
             if one["op"] == Op.IF and not possible:
                 at = int(one["target"][0])
-            elif one["op"] == Op.GAIN and not one["counter"] and one["what"] == Resource.MONEY and not self.game["market"]:
+            elif (
+                one["op"] == Op.GAIN
+                and not one["counter"]
+                and one["what"] == Resource.MONEY
+                and not self.game["market"]
+            ):
                 worth += int(one["amount"])
             elif one["op"] == Op.MOVE and one["destination"] == Destination.AIRLOCK:
                 worth += 1 + (int(city["trait_worth"]) if city["hook"] == Hook.SUPPLY_AIRLOCK else 0)

@@ -140,7 +140,9 @@ def _check_seen(player: Any, known: int) -> None:
     """What everybody knows of single cards is so."""
     assert int(player["known_open"]) < 1 << known
     size = int(player["shown_size"])
-    assert 0 <= size <= SHOWN_SLOTS and (player["shown_kind"][:size] > 0).all() and not player["shown_kind"][size:].any()
+    assert (
+        0 <= size <= SHOWN_SLOTS and (player["shown_kind"][:size] > 0).all() and not player["shown_kind"][size:].any()
+    )
     assert Counter((player["shown_kind"][:size] - 1).tolist()) <= _counter(player["hand"] + player["bid"])
 
 
@@ -158,9 +160,7 @@ def _check_estimates(state: Any, tables: Any, player: Any, looked_at: Any) -> No
 def _check_city(state: Any, tables: Any, player: Any, seat: int, choosing: bool) -> None:
     city, offers = int(player["city"]), int(player["offers"])
     if choosing:
-        assert (
-            offers.bit_count() == tables["cities_dealt"] and player["open_city"] == 0 and player["hand_size"] == 0
-        )
+        assert offers.bit_count() == tables["cities_dealt"] and player["open_city"] == 0 and player["hand_size"] == 0
         assert (city > 0) == (seat < state["seat"]) and (city == 0 or offers >> city - 1 & 1)
     else:
         assert offers == 0 and city > 0 and player["open_city"] == city
