@@ -112,20 +112,22 @@ def reference(name: str, of: str, meaning: str, *, shape: int | tuple[int, ...] 
 
 @dataclass(frozen=True)
 class Block:
-    """``rows`` equal records one after the other, which :class:`Layout` places."""
+    """``rows`` equal records, which :class:`Layout` places: one after the other, or field by field."""
 
     name: str
     rows: int
     fields: tuple[Piece, ...]
     derived: bool
+    by_field: bool = False
 
 
-def table(name: str, rows: int, fields: Sequence[Piece], *, derived: bool = False) -> Block:
+def table(name: str, rows: int, fields: Sequence[Piece], *, derived: bool = False, by_field: bool = False) -> Block:
     """``rows`` entities with the given fields, for example one row a seat; facts of the game as a whole are a table of one row.
 
-    A table's derived fields are a second block of the same name, with as many rows.
+    A table's derived fields are a second block of the same name, with as many rows. ``by_field``: each entry of a row lies beside those of
+    the other rows, where a kernel copies whole fields.
     """
-    return Block(name, rows, tuple(replace(field, derived=derived) for field in fields), derived)
+    return Block(name, rows, tuple(replace(field, derived=derived) for field in fields), derived, by_field)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,6 +215,8 @@ class Layout:
 
     def _place(self, block: Block, offset: int) -> int:
         width = sum(field.size for field in block.fields)
+        row, entry = (1, block.rows) if block.by_field else (width, 1)  # steps from row to row, and within a row
+        first = offset
         for field in block.fields:
             self._add(
                 replace(
@@ -220,11 +224,11 @@ class Layout:
                     name=f"{block.name}.{field.name}",
                     offset=offset,
                     shape=(block.rows, *field.shape),
-                    strides=(width, *field.strides),
+                    strides=(row, *(entry * stride for stride in field.strides)),
                 )
             )
-            offset += field.size
-        return offset + (block.rows - 1) * width
+            offset += entry * field.size
+        return first + block.rows * width
 
     def _with_references(self, fixed: FixedTable) -> FixedTable:
         """A fixed table whose references know how many rows they may name."""
@@ -284,7 +288,7 @@ class Layout:
             raise KeyError(f"no table {name!r}; there are: {', '.join(self._rows)}") from None
 
     def begin(self, name: str, *, derived: bool = False) -> tuple[int, int]:
-        """(first entry, entries of a row) of a table's facts, or of its derived fields: where a kernel writes; KeyError."""
+        """(first entry, entries from one row to the next) of a table's facts, or of its derived fields: where a kernel writes; KeyError."""
         for found in self:
             if found.table == name and found.derived == derived:
                 return found.offset, found.strides[0]

@@ -53,13 +53,9 @@ def pack_bits_portable(mask: Any, place: Any, count: int) -> Any:
 
 
 def _chunks(count: int) -> list[tuple[int, int]]:
-    """(start, lanes) pieces of a row of ``count`` items."""
-    pieces, start = [], 0
-    for lanes in LANES:
-        while count - start >= lanes:
-            pieces.append((start, lanes))
-            start += lanes
-    return pieces
+    """(start, lanes) pieces of a row of ``count`` items, as wide as there is room for; the last one overlaps the one before rather than being narrow."""
+    lanes = next(lanes for lanes in LANES if lanes <= count)
+    return [(min(start, count - lanes), lanes) for start in range(0, count, lanes)]
 
 
 def _pointer(builder: Any, data: Any, start: Any, item: Any, lanes: int) -> Any:

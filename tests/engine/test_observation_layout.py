@@ -50,6 +50,19 @@ def test_places(layout: Layout) -> None:
     assert layout.begin("seats") == (5, 3) and layout.begin("seats", derived=True) == (18, 1)
 
 
+def test_fields_one_after_the_other() -> None:
+    """Where each field lies together, and how a kernel steps through it."""
+    fields = [piece("hand", COUNT, 9, "cards"), piece("lanes", COUNT, 9, "cards", shape=2)]
+    layout = Layout(
+        [table("seats", 3, fields, by_field=True), table("game", 1, [piece("phase", LABEL, 3, "the phase")])]
+    )
+    assert layout["seats.hand"].indices().tolist() == [0, 1, 2]
+    assert layout["seats.lanes"].indices().tolist() == [[3, 6], [4, 7], [5, 8]]
+    assert layout["game.phase"].indices().tolist() == [9] and layout.size == 10
+    assert layout.begin("seats") == (0, 1)
+    assert layout["seats.lanes"].view(np.arange(10, dtype=np.int16)).tolist() == [[3, 6], [4, 7], [5, 8]]
+
+
 def test_tables_hold_facts_and_what_is_derived(layout: Layout) -> None:
     assert list(layout.tables) == ["game", "seats", "ships"]
     seats = layout.tables["seats"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.actions import ActionSet, Block
+from kepler_envs.engine.actions import ActionSet, Axis, Block, axes
 from kepler_envs.engine.game import Configuration
 from kepler_envs.games.race_to_kepler.components import card_names, city_names
 from kepler_envs.games.race_to_kepler.state import (
@@ -31,6 +32,7 @@ OPTION = PICK + NUM_KINDS  # + alternative
 DONE = OPTION + NUM_OPTIONS
 END_TURN = DONE + 1
 NUM_ACTIONS = END_TURN + 1
+FOR_SALE = (GOLD, *range(FIRST_CREW, FIRST_TITAN))  # kinds, in the order of ACQ
 
 
 def make_actions(tables: Any) -> ActionSet:
@@ -38,13 +40,14 @@ def make_actions(tables: Any) -> ActionSet:
     cards, cities = card_names(tables), city_names(tables)
     return ActionSet(
         [
-            Block("CITY", CITY, NUM_CITIES, "keep {}", "city", cities),
-            Block("PLAY", PLAY, NUM_KINDS, "play {}", "card", cards),
-            Block("ACQ", ACQUIRE_GOLD, 1 + NUM_CREW, "acquire {}", "card: Gold, then crew",
-                  (cards[GOLD], *cards[FIRST_CREW:FIRST_TITAN])),
-            Block("OP", OPERATE, NUM_OPERATIONS, "use operation {}", "operation", _numbers(NUM_OPERATIONS)),
-            Block("PICK", PICK, NUM_KINDS, "pick {}", "card", cards),
-            Block("OPT", OPTION, NUM_OPTIONS, "choose alternative {}", "alternative", _numbers(NUM_OPTIONS)),
+            Block("CITY", CITY, NUM_CITIES, "keep {}", cities, axes(("city", "cities", NUM_CITIES))),
+            Block("PLAY", PLAY, NUM_KINDS, "play {}", cards, _card_axes(range(NUM_KINDS))),
+            Block("ACQ", ACQUIRE_GOLD, len(FOR_SALE), "acquire {}", tuple(cards[kind] for kind in FOR_SALE), _card_axes(FOR_SALE)),
+            Block("OP", OPERATE, NUM_OPERATIONS, "use operation {}", _numbers(NUM_OPERATIONS),
+                  axes(("operation", "operations", NUM_OPERATIONS))),
+            Block("PICK", PICK, NUM_KINDS, "pick {}", cards, _card_axes(range(NUM_KINDS))),
+            Block("OPT", OPTION, NUM_OPTIONS, "choose alternative {}", _numbers(NUM_OPTIONS),
+                  axes(("alternative", "options", NUM_OPTIONS))),
             Block("DONE", DONE, 1, "no more"),
             Block("END", END_TURN, 1, "end the turn"),
         ]
@@ -63,6 +66,12 @@ def public_text(state: np.void, config: Configuration, action: int) -> str:
         instruction = config.tables[0]["program"][int(frame["at"])]
         return text if instruction["shown"] else "pick a card"
     return text
+
+
+def _card_axes(kinds: Sequence[int]) -> tuple[Axis, ...]:
+    """Each id is about a card: where such cards are, and what is printed on them."""
+    rows = tuple(kinds)
+    return (Axis("card", "cards", rows), Axis("its kind", "kinds", rows))
 
 
 def _numbers(count: int) -> tuple[str, ...]:

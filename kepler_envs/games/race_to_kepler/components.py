@@ -25,7 +25,10 @@ from kepler_envs.games.race_to_kepler.effects import (
     check_program,
     in_words,
 )
+from kepler_envs.games.race_to_kepler.estimates import estimate_all
 from kepler_envs.games.race_to_kepler.state import (
+    CLASSES,
+    CREW,
     FIRST_CREW,
     FIRST_TITAN,
     GOLD,
@@ -33,10 +36,13 @@ from kepler_envs.games.race_to_kepler.state import (
     MAFIA,
     MAX_PLAYERS,
     MIN_PLAYERS,
+    MOST_SPACES,
     NUM_CITIES,
     NUM_KINDS,
     NUM_OPERATIONS,
     NUM_TOKENS,
+    RESOURCE,
+    TITAN,
 )
 from kepler_envs.games.race_to_kepler.work import Work
 
@@ -45,8 +51,6 @@ NAME_BYTES, WORDS_BYTES = 32, 160
 MOST_COPIES = 64  # of a kind, and of all crew together: a zone's count stays within a byte
 PILES = ("Iron", "Gold", "Mafia")
 
-CLASSES = ("none", "resource", "mafia", "crew", "titan")
-NO_CARD_GROUP, RESOURCE, MAFIA_GROUP, CREW, TITAN = range(5)
 DEPARTMENTS = ("none", "scientist", "engineer", "miner", "smuggler")
 CLASS_IDS = {
     "resource": range(IRON, GOLD + 1),
@@ -56,7 +60,7 @@ CLASS_IDS = {
 }
 
 NUMBERS = {
-    "track_length": (2, 100),
+    "track_length": (2, MOST_SPACES),
     "start_iron": (0, MOST_COPIES // MAX_PLAYERS),
     "start_gold": (0, MOST_COPIES // MAX_PLAYERS),
     "start_mafia": (0, MOST_COPIES // MAX_PLAYERS),
@@ -79,7 +83,14 @@ CARD = np.dtype(
         ("group", "i1"),  # index in CLASSES
         ("department", "i1"),  # index in DEPARTMENTS
         ("bid_bonus", "i1"),
+        ("bid_value", "i1"),  # cost and bonus
         ("copies", "i1"),
+        # estimates: worths.py
+        ("worth", "<i2"),  # in the deck
+        ("play_worth", "<i2"),
+        ("discard_worth", "<i2"),
+        ("eject_worth", "<i2"),
+        ("order", "<i2"),  # which of the cards in hand is played first, the highest
     ],
     align=True,
 )
@@ -90,6 +101,9 @@ CITY = np.dtype(
         ("trait", "<i2"),  # address
         ("operation", "<i2", (NUM_OPERATIONS,)),  # addresses
         ("operation_cost", "i1", (NUM_OPERATIONS,)),
+        ("least_cost", "i1"),  # of its operations
+        ("needs_hand", "i1", (NUM_OPERATIONS,)),  # 1 if it wants a card from hand for what it gains
+        ("trait_worth", "<i2"),
         ("operations", "i1"),  # how many
         ("hook", "i1"),  # Hook
         ("parameter", "i1"),
@@ -106,6 +120,9 @@ TABLES = np.dtype(
         ("instructions", "<i2"),  # of the program memory in use
         ("costs_at_most", "<u8", (MAX_COST + 1,)),  # [c]: kinds but titans of cost c or less
         ("token_space", "i1", (NUM_TOKENS,)),
+        ("tokens_behind", "u1", (MOST_SPACES + 1,)),  # [p]: tokens further on than p parsecs, as bits
+        ("played_early", "<u8"),  # kinds that are played before operations and resources
+        ("counting", "<u8"),  # kinds that gain by what has happened in the turn
         ("cities", "<u2"),  # those in the file, as bits
         *[(name, "<i2") for name in NUMBERS],
         # UTF-8, padded with zeros; only for texts and pictures
@@ -150,6 +167,7 @@ def _read_tokens(file: ComponentFile, tables: Any) -> None:
         if not low <= row["space"] <= last:
             raise file.error(where, f"space is {row['space']}; spaces must ascend between 1 and {last}")
         tables["token_space"][position] = row["space"]
+        tables["tokens_behind"][: row["space"]] |= 1 << position
         low = row["space"] + 1
 
 
@@ -159,6 +177,7 @@ def _read_cards_and_cities(file: ComponentFile, tables: Any) -> None:
     _check_copies(file, tables)
     cities = _read_cities(file, tables)
     _compile(file, tables, cards, cities)
+    estimate_all(tables)
 
 
 def _read_cards(file: ComponentFile, tables: Any) -> list[dict[str, Any]]:
@@ -181,6 +200,7 @@ def _read_cards(file: ComponentFile, tables: Any) -> list[dict[str, Any]]:
         file.check_value(where, "bid_bonus", row["bid_bonus"], 0, MAX_COST)
         card = tables["card"][row["id"]]
         card["cost"], card["copies"], card["bid_bonus"] = row["cost"], row["copies"], row["bid_bonus"]
+        card["bid_value"] = row["cost"] + row["bid_bonus"]
         card["group"], card["department"] = CLASSES.index(row["class"]), DEPARTMENTS.index(row["dept"])
         file.write_text(where, "name", row["name"], tables["card_name"][row["id"]])
     for cost in range(MAX_COST + 1):

@@ -31,6 +31,8 @@ MAX_AMOUNT = 20  # of one GAIN or DISCOUNT
 MAX_NESTING = 4  # CHOICE and IF inside one another
 PROGRAM_SIZE = 2048  # instructions of a whole component file
 NO_PROGRAM = -1  # the address of an empty program
+EFFECTS = ("energy", "money", "market", "parsecs", "draws", "gained", "ejected", "discarded")
+"""What a program is summed up as: units, and cards drawn, gained from the table, ejected, discarded."""
 
 
 class Op(IntEnum):
@@ -175,6 +177,8 @@ INSTRUCTION = np.dtype(
         ("amount", "<i2"),  # GAIN, MOVE, LOOK, DISCOUNT: n; IF: at least; CHOICE: options
         ("cap", "<i2"),  # GAIN: at most
         ("target", "<i2", (NUM_OPTIONS,)),  # CHOICE: where each option begins; JMP and IF: [0] where to go on
+        ("worth", "<i2"),  # what it gains by itself, about (worths.py)
+        ("rest", "i1", (len(EFFECTS),)),  # what it and all behind it do, about, in the order of EFFECTS
     ],
     align=True,
 )

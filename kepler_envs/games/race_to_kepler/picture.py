@@ -16,9 +16,10 @@ import numpy as np
 from kepler_envs.engine.components import text_of
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star, text_width
 from kepler_envs.engine.game import RUNNING, Configuration
-from kepler_envs.games.race_to_kepler.components import CLASSES, DEPARTMENTS, card_names, city_names
+from kepler_envs.games.race_to_kepler.components import DEPARTMENTS, card_names, city_names
 from kepler_envs.games.race_to_kepler.effects import Destination, Hook, Source
 from kepler_envs.games.race_to_kepler.state import (
+    CLASSES,
     FIRST_TITAN,
     NUM_CITIES,
     NUM_KINDS,

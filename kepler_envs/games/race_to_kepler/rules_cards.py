@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
+from kepler_envs.engine.bits import bit, has, lowest
 from kepler_envs.engine.game import TERMINATED
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below
 from kepler_envs.engine.simd import pack_bits
 from kepler_envs.games.race_to_kepler.effects import NO_PROGRAM, Hook
-from kepler_envs.games.race_to_kepler.state import NUM_KINDS, NUM_TITANS, NUM_TOKENS, STACK, EndReason, Node
+from kepler_envs.games.race_to_kepler.state import (
+    MOST_SPACES,
+    NUM_KINDS,
+    NUM_TITANS,
+    NUM_TOKENS,
+    SHOWN_SLOTS,
+    STACK,
+    EndReason,
+    Node,
+)
 
 NO_CARD = -1
 EVERY_KIND = np.uint64((1 << NUM_KINDS) - 1)
@@ -51,6 +61,7 @@ def draw(s, player):
         player.known_size -= 1
         kind = int(player.known_kind[player.known_size]) - 1
         player.known_kind[player.known_size] = 0
+        player.known_open = np.uint64(player.known_open) & ~bit(int(player.known_size))
     else:
         kind = random_kind(s, player.deck, int(player.deck_size))
     player.deck[kind] -= 1
@@ -72,11 +83,14 @@ def _reshuffle(player):
 def draw_to_hand(s, player, cards):
     """Draw so many cards, or as many as there are."""
     for _ in range(cards):
+        is_open = player.known_size > 0 and has(np.uint64(player.known_open), int(player.known_size) - 1)
         kind = draw(s, player)
         if kind == NO_CARD:
             return
         player.hand[kind] += 1
         player.hand_size += 1
+        if is_open:
+            remember(player, kind)
 
 
 @helper
@@ -88,20 +102,24 @@ def draw_hand(s, t, player):
 
 
 @helper
-def put_on_deck(player, kind):
-    """On top of the deck, where its owner knows it; the card is concealed already."""
+def put_on_deck(player, kind, is_open):
+    """On top of the deck, where its owner knows it, and everybody if ``is_open``; the card is concealed already."""
     player.deck[kind] += 1
     player.deck_size += 1
     player.known_kind[player.known_size] = kind + 1
+    if is_open:
+        player.known_open = np.uint64(player.known_open) | bit(int(player.known_size))
     player.known_size += 1
 
 
 @leaf
-def put_in_hand(player, kind):
-    """A card that everybody has seen until now."""
+def put_in_hand(player, kind, is_open):
+    """A card that was not concealed until now, or at least not in hand; ``is_open`` if everybody sees which it is."""
     player.hand[kind] += 1
     player.hand_size += 1
     player.concealed[kind] += 1
+    if is_open:
+        remember(player, kind)
 
 
 @leaf
@@ -116,12 +134,53 @@ def take_from_hand(player, kind):
     player.hand[kind] -= 1
     player.hand_size -= 1
     player.concealed[kind] -= 1
+    if player.shown_size > 0:
+        forget(player, kind)
 
 
 @leaf
 def take_from_discard(player, kind):
     player.discard[kind] -= 1
     player.discard_size -= 1
+
+
+@leaf
+def count_card(t, player, kind, cards):
+    """``cards`` (1 or -1) more of a kind are the player's."""
+    player.worth += cards * t.card[kind].worth
+    player.cards += cards
+    player.average = player.worth // player.cards if player.cards > 0 else 0
+
+
+# ---------------------------------------------------------------- what everybody knows of a hand
+
+
+@helper
+def remember(player, kind):
+    """Everybody knows that this card is in hand; as many as there is room for."""
+    if player.shown_size < SHOWN_SLOTS:
+        player.shown_kind[player.shown_size] = kind + 1
+        player.shown_size += 1
+
+
+@helper
+def forget(player, kind):
+    """A card of this kind has left the hand: of those known to be there one less."""
+    for place in range(int(player.shown_size)):
+        if player.shown_kind[place] == kind + 1:
+            player.shown_size -= 1
+            for later in range(place, int(player.shown_size)):
+                player.shown_kind[later] = player.shown_kind[later + 1]
+            player.shown_kind[player.shown_size] = 0
+            return
+
+
+@helper
+def forget_all(player):
+    """Nobody knows any longer what is in this hand."""
+    while player.shown_size > 0:
+        player.shown_size -= 1
+        player.shown_kind[player.shown_size] = 0
 
 
 # ---------------------------------------------------------------- the table
@@ -192,6 +251,15 @@ def clear_frame(frame):
 # ---------------------------------------------------------------- the track
 
 
+@leaf
+def look_ahead(s, t, player):
+    """How far it is to Kepler, and to the next encounter token."""
+    parsecs = int(player.parsecs)
+    ahead = pack_bits(s.token, 0, NUM_TOKENS) & np.uint64(t.tokens_behind[min(parsecs, MOST_SPACES)])
+    player.to_kepler = int(t.track_length) - parsecs
+    player.to_token = int(t.token_space[lowest(ahead)]) - parsecs if ahead else 0
+
+
 @helper
 def jump(s, t, seat, parsecs, crosses):
     """Move ahead, past encounter tokens if ``crosses``; whoever arrives wins at once (R, ruling R26)."""
@@ -203,6 +271,7 @@ def jump(s, t, seat, parsecs, crosses):
             if s.token[token] and before < t.token_space[token] <= after:
                 s.crossed[token] = 1
     player.parsecs = after
+    look_ahead(s, t, player)
     if after >= t.track_length:
         s.winner = seat + 1
         s.end_reason = KEPLER

@@ -27,9 +27,11 @@ from kepler_envs.games.race_to_kepler.effects import (
 from kepler_envs.games.race_to_kepler.rules_cards import (
     NO_CARD,
     clear_frame,
+    count_card,
     draw,
     draw_titan,
     draw_to_hand,
+    forget_all,
     jump,
     kinds_in,
     push,
@@ -190,6 +192,12 @@ def _counter(s, frame, counter):
         return int(frame.value)
     if counter == FROM_OWN:
         return int(frame.own)
+    return turn_counter(s, counter)
+
+
+@helper
+def turn_counter(s, counter):
+    """What has happened in the active player's turn, and its Gold in hand."""
     if counter == EJECTED:
         return int(s.ejected)
     if counter == DISCARDED:
@@ -240,7 +248,7 @@ def _put_back(s):
         kind = int(s.look_kind[s.look_size]) - 1
         s.look_kind[s.look_size] = 0
         s.look[kind] -= 1
-        put_on_deck(player, kind)
+        put_on_deck(player, kind, np.bool_(False))
 
 
 @leaf
@@ -367,31 +375,43 @@ def _move_card(s, t, frame, instruction, chosen):
     """One card from source to destination, with what that triggers."""
     player = s.player[s.active]
     source, destination = int(instruction.what), int(instruction.destination)
-    kind, own = _take(s, player, source, chosen)
+    kind, from_own = _take(s, player, source, chosen)
+    if source == FROM_HAND and not instruction.shown:
+        forget_all(player)  # which of them it was nobody else knows
+    _change_owner(t, player, source, destination, kind)
     frame.moved += 1
     if instruction.shown:
         frame.value += t.card[kind].cost
     if destination == TO_EJECT:
         s.airlock[kind] += 1
         s.ejected = min(int(s.ejected) + 1, MOST_COUNTED)
-        push_trait(s, t, ON_EJECTING, kind, own)
-        push(s, t.card[kind].on_eject, kind + 1, own, ON_EJECT)
+        push_trait(s, t, ON_EJECTING, kind, from_own)
+        push(s, t.card[kind].on_eject, kind + 1, from_own, ON_EJECT)
     elif destination == TO_DISCARD:
         put_on_discard(player, kind)
         s.discarded = min(int(s.discarded) + 1, MOST_COUNTED)
-        push_trait(s, t, ON_DISCARDING, kind, own)
-        push(s, t.card[kind].on_discard, kind + 1, own, ON_DISCARD)
+        push_trait(s, t, ON_DISCARDING, kind, from_own)
+        push(s, t.card[kind].on_discard, kind + 1, from_own, ON_DISCARD)
     elif destination == TO_AIRLOCK:
         s.airlock[kind] += 1
         if source == FROM_SUPPLY:
             push_trait(s, t, ON_SUPPLY_AIRLOCK, kind, NOT_OWN)
     elif destination == TO_HAND:
-        put_in_hand(player, kind)
+        put_in_hand(player, kind, np.bool_(instruction.shown))
     elif destination == TO_OWN_DISCARD:
         put_on_discard(player, kind)
     else:
         player.concealed[kind] += 1
-        put_on_deck(player, kind)
+        put_on_deck(player, kind, np.bool_(instruction.shown))
+
+
+@leaf
+def _change_owner(t, player, source, destination, kind):
+    """Count the card in or out where it becomes the player's, or is no longer."""
+    was = source != FROM_SUPPLY and source != FROM_AIRLOCK and source != FROM_GOLD and source != FROM_TITANS
+    stays = destination != TO_EJECT and destination != TO_AIRLOCK
+    if was != stays:
+        count_card(t, player, kind, 1 if stays else -1)
 
 
 @helper

@@ -10,7 +10,15 @@ from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.simd import pack_bits
 from kepler_envs.games.race_to_kepler.actions import DONE, PICK
 from kepler_envs.games.race_to_kepler.effects import Hook
-from kepler_envs.games.race_to_kepler.rules_cards import draw_titan, jump, kinds_in, put_in_hand
+from kepler_envs.games.race_to_kepler.rules_cards import (
+    count_card,
+    draw_titan,
+    forget,
+    jump,
+    kinds_in,
+    look_ahead,
+    put_in_hand,
+)
 from kepler_envs.games.race_to_kepler.rules_turn import next_turn
 from kepler_envs.games.race_to_kepler.state import FIRST_TITAN, NUM_KINDS, NUM_TITANS, NUM_TOKENS, Node
 
@@ -26,6 +34,8 @@ def after_turn(s, t):
     for token in range(NUM_TOKENS):
         if s.crossed[token] and s.token[token]:
             s.token[token] = 0
+            for seat in range(int(s.num_players)):
+                look_ahead(s, t, s.player[seat])
             _reveal_titans(s, t)
             return
     next_turn(s, t)
@@ -131,12 +141,16 @@ def bid_value(s, t, seat):
     value = int(city.parameter) if city.hook == BID_BONUS else 0
     for kind in range(NUM_KINDS):
         if player.bid[kind] > 0:
-            value += int(player.bid[kind]) * (int(t.card[kind].cost) + int(t.card[kind].bid_bonus))
+            value += int(player.bid[kind]) * int(t.card[kind].bid_value)
     return value
 
 
 @helper
 def _discard_bid(player):
+    if player.shown_size > 0:
+        for kind in range(NUM_KINDS):
+            for _ in range(int(player.bid[kind])):
+                forget(player, kind)
     for kind in range(NUM_KINDS):
         player.discard[kind] += player.bid[kind]
         player.concealed[kind] -= player.bid[kind]
@@ -165,7 +179,8 @@ def take_titan(s, t, action):
         jump(s, t, np.int64(s.seat), np.int64(t.city[int(player.city) - 1].parameter), np.bool_(False))
     else:
         kind = action - PICK
-        put_in_hand(player, kind)
+        put_in_hand(player, kind, np.bool_(True))
+        count_card(t, player, kind, 1)
         s.titan_row[kind - FIRST_TITAN] = 0
     _end_encounter(s, t)
 

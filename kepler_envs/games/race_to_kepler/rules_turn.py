@@ -8,10 +8,11 @@ from kepler_envs.engine.bits import allow, allow_word, bit
 from kepler_envs.engine.game import TERMINATED
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.games.race_to_kepler.actions import ACQUIRE, ACQUIRE_GOLD, END_TURN, OPERATE, PLAY
-from kepler_envs.games.race_to_kepler.components import CREW, RESOURCE, TITAN
 from kepler_envs.games.race_to_kepler.effects import MAX_COST, Hook
 from kepler_envs.games.race_to_kepler.rules_cards import (
+    count_card,
     draw_hand,
+    forget_all,
     kinds_in,
     push,
     put_in_hand,
@@ -21,12 +22,15 @@ from kepler_envs.games.race_to_kepler.rules_cards import (
 )
 from kepler_envs.games.race_to_kepler.rules_effects import NOT_OWN, OF_CITY, ON_PLAY, push_trait, run
 from kepler_envs.games.race_to_kepler.state import (
+    CREW,
     GOLD,
     IRON,
     NUM_DEPARTMENTS,
     NUM_KINDS,
     NUM_OPERATIONS,
     NUM_TOKENS,
+    RESOURCE,
+    TITAN,
     EndReason,
     Node,
     Origin,
@@ -78,14 +82,22 @@ def legal_actions(s, t, mask):
     player = s.player[s.active]
     city = t.city[int(player.city) - 1]
     allow_word(mask, PLAY, kinds_in(player.hand))
-    if s.market > 0:
-        kinds = _affordable(s, t, city)
-        if s.gold_pile > 0 and kinds & bit(GOLD):
-            allow(mask, ACQUIRE_GOLD)
-        allow_word(mask, ACQUIRE, kinds & kinds_in(s.supply))
+    kinds = acquirable_kinds(s, t, city)
+    if kinds & bit(GOLD):
+        allow(mask, ACQUIRE_GOLD)
+    allow_word(mask, ACQUIRE, kinds & ~bit(GOLD))
     for operation in range(int(city.operations)):
         if s.energy >= city.operation_cost[operation] and (not s.op_used[operation] or city.hook == REPEAT_OPS):
             allow(mask, OPERATE + operation)
+
+
+@helper
+def acquirable_kinds(s, t, city):
+    """The kinds that the active player of ``city`` can acquire now."""
+    if s.market == 0:
+        return np.uint64(0)
+    on_offer = kinds_in(s.supply) | (bit(GOLD) if s.gold_pile > 0 else np.uint64(0))
+    return _affordable(s, t, city) & on_offer
 
 
 @leaf
@@ -154,9 +166,10 @@ def _acquire(s, t, kind):
     else:
         take_from_supply(s, kind)
     if s.race:
-        put_in_hand(player, kind)
+        put_in_hand(player, kind, np.bool_(True))
     else:
         put_on_discard(player, kind)
+    count_card(t, player, kind, 1)
     push_trait(s, t, ON_ACQUIRING, kind, NOT_OWN)
 
 
@@ -184,6 +197,7 @@ def _clean_up(s, t):
     player.discard_size += player.hand_size + player.play_size
     player.hand_size = 0
     player.play_size = 0
+    forget_all(player)
     s.energy = 0
     s.money = 0
     s.market = 0

@@ -8,7 +8,7 @@ from kepler_envs.engine.bits import allow_word, bit, bit_count, lowest, without_
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below
 from kepler_envs.games.race_to_kepler.actions import CITY as CITY_ID
-from kepler_envs.games.race_to_kepler.rules_cards import draw_hand, refill_supply
+from kepler_envs.games.race_to_kepler.rules_cards import count_card, draw_hand, look_ahead, refill_supply
 from kepler_envs.games.race_to_kepler.rules_turn import begin_turn
 from kepler_envs.games.race_to_kepler.state import (
     FIRST_CREW,
@@ -38,6 +38,7 @@ def setup(s, t, o):
     left = np.uint64(t.cities)
     for seat in range(int(o.num_players)):
         _equip(s, t, seat)
+        look_ahead(s, t, s.player[seat])
         dealt = draw_cities(s, left, int(t.cities_dealt))
         s.player[seat].offers = dealt
         left &= ~dealt
@@ -66,6 +67,8 @@ def _equip(s, t, seat):
     for kind in range(FIRST_CREW):
         player.concealed[kind] = player.deck[kind]
         player.deck_size += player.deck[kind]
+        for _ in range(int(player.deck[kind])):
+            count_card(t, player, kind, 1)
 
 
 @helper
@@ -100,7 +103,7 @@ def choose_city(s, t, city):
     for seat in range(n):
         player = s.player[seat]
         player.offers = 0
-        player.city_flags[int(player.city) - 1] = 1
+        player.open_city = player.city
     s.first = below(s, n)
     for seat in range(n):
         draw_hand(s, t, s.player[seat])

@@ -20,9 +20,12 @@ MIN_PLAYERS, MAX_PLAYERS = 2, 4
 IRON, GOLD, MAFIA, FIRST_CREW, FIRST_TITAN = 0, 1, 2, 3, 35
 NUM_CREW, NUM_TITANS = 32, 16
 NUM_KINDS = FIRST_TITAN + NUM_TITANS
+CLASSES = ("none", "resource", "mafia", "crew", "titan")
+NO_CARD_GROUP, RESOURCE, MAFIA_GROUP, CREW, TITAN = range(5)
 NUM_CITIES = 15
 NUM_OPERATIONS = 4  # of a city, at most
 NUM_TOKENS = 7  # encounter tokens on the track
+MOST_SPACES = 100  # to Kepler
 NUM_DEPARTMENTS = 4  # scientist, engineer, miner, smuggler; a card's department is 1 + this, or 0
 NUM_OPTIONS = 4  # of a choice, at most
 
@@ -30,6 +33,8 @@ STACK = 8  # frames
 KNOWN_TOP = 16  # cards a program may put on a deck
 LOOK_ZONE = 5  # cards a program may look at
 KNOWN_SLOTS = KNOWN_TOP + LOOK_ZONE  # cards that were looked at always go back
+SHOWN_SLOTS = 8  # cards in a hand that everybody has seen and that are kept in mind
+NEXT_CARDS = 5  # on top of a deck, which an observation has one by one
 MOST_UNITS = 99  # energy, money, market actions, discount: more is lost
 MOST_COUNTED = 1000  # cards ejected or discarded in a turn: no program asks whether there are more than MOST_UNITS
 REWARD_MODES = WIN_OR_RANK  # names of the values of reward_mode
@@ -75,11 +80,11 @@ FRAME = np.dtype(
         ("moved", "<i2"),  # cards moved by the last MOVE
         ("value", "<i2"),  # sum of the costs of those that everybody has seen
         ("value_before", "<i2"),  # the same of the MOVE before it
-        ("kind", "i1"),  # 1 + kind whose program it is; 0 for a city's
-        ("own", "i1"),  # in a trigger: 1 if the card left its owner's hand or discard pile
-        ("in_move", "i1"),  # 1 while the MOVE at ``at`` is under way
-        ("looking", "i1"),  # 1 if this frame opened the look zone
-        ("origin", "i1"),  # Origin
+        ("kind", "<i2"),  # 1 + kind whose program it is; 0 for a city's
+        ("own", "<i2"),  # in a trigger: 1 if the card left its owner's hand or discard pile
+        ("in_move", "<i2"),  # 1 while the MOVE at ``at`` is under way
+        ("looking", "<i2"),  # 1 if this frame opened the look zone
+        ("origin", "<i2"),  # Origin
     ],
     align=True,
 )
@@ -99,7 +104,7 @@ PLAYER = overlay(
             (NUM_KINDS,),
         ),  # hand, deck, bid and look zone together: every way in and out of it is public
         # what everybody sees
-        ("city_flags", "<i2", (NUM_CITIES,)),  # the city, once all have chosen
+        ("open_city", "<i2"),  # 1 + city, once all have chosen
         ("present", "<i2"),  # 1 for seats in the game; everything else of an absent seat is 0
         ("parsecs", "<i2"),  # position on the track
         ("hand_size", "<i2"),
@@ -109,16 +114,24 @@ PLAYER = overlay(
         ("turns", "<i2"),  # turns taken
         ("bid_size", "<i2"),
         ("bid_closed", "<i2"),  # 1 once the bid is complete
+        ("bid_place", "<i2"),  # 1 + place in the order of bidding; 0 before the player bids
+        ("known_size", "<i2"),  # cards on top of the deck that its owner knows
+        ("average", "<i2"),  # worth of the player's cards, all zones together, divided by their number
+        ("to_kepler", "<i2"),  # parsecs that are missing
+        ("to_token", "<i2"),  # parsecs to the next encounter token, 0 for none
         # not observed in this form
-        ("known_kind", "i1", (KNOWN_SLOTS,)),  # 1 + kind of the cards known on the deck, the top one last
-        ("known_size", "i1"),
-        ("city", "i1"),  # 1 + city, from its choice on
+        ("worth", "<i4"),  # of all the player's cards
+        ("cards", "<i2"),  # how many
         ("offers", "<u2"),  # cities dealt, as bits; 0 once all have chosen
-        ("bid_place", "i1"),  # 1 + place in the order of bidding; 0 before the player bids
+        ("known_open", "<u4"),  # places of ``known_kind`` where everybody saw the card put, as bits
+        ("known_kind", "i1", (KNOWN_SLOTS,)),  # 1 + kind of the cards known on the deck, the top one last
+        ("shown_kind", "i1", (SHOWN_SLOTS,)),  # 1 + kind of cards in hand, or bid from it, that everybody has seen
+        ("shown_size", "i1"),
+        ("city", "i1"),  # 1 + city, from its choice on
     ],
-    own_row=("i1", 5 * NUM_KINDS),
-    open_row=("i1", 2 * NUM_KINDS, "discard"),
-    seat_row=("<i2", NUM_CITIES + 7, "city_flags"),
+    own_row=("i1", 3 * NUM_KINDS),
+    seat_row=("<i2", 12, "open_city"),
+    derived_row=("<i2", 3, "average"),
 )
 
 STATE = overlay(
@@ -126,8 +139,8 @@ STATE = overlay(
         # the table
         ("supply", "i1", (NUM_KINDS,)),
         ("airlock", "i1", (NUM_KINDS,)),
-        ("crew_deck", "i1", (NUM_KINDS,)),
         ("titan_row", "i1", (NUM_TITANS,)),  # 1 for each titan revealed
+        ("crew_deck", "i1", (NUM_KINDS,)),
         ("titan_deck", "i1", (NUM_TITANS,)),
         # the turn of the active player
         ("energy", "<i2"),
@@ -143,26 +156,26 @@ STATE = overlay(
         ("titan_played", "<i2"),
         ("ops_used", "<i2"),
         ("department", "<i2", (NUM_DEPARTMENTS,)),  # 1 for each department played
-        ("op_used", "<i2", (NUM_OPERATIONS,)),  # 1 for each operation used
+        ("all_ops", "<i2"),  # 1 once the trait for using all operations has fired this turn
+        ("look_size", "<i2"),  # cards in the look zone
+        ("depth", "<i2"),  # frames on the stack
         # the game
         ("race", "<i2"),  # 1 in the Race phase
         ("rounds", "<i2"),  # rounds complete
+        ("chosen", "<i2"),  # players who have chosen a city
         ("gold_pile", "<i2"),
         ("crew_deck_size", "<i2"),
         ("titan_deck_size", "<i2"),
         ("token", "<i2", (NUM_TOKENS,)),  # 1 while it lies on the track
         ("crossed", "<i2", (NUM_TOKENS,)),  # 1 if the active player passed it this turn
+        ("op_used", "<i2", (NUM_OPERATIONS,)),  # 1 for each operation used
+        ("frame", FRAME, (STACK,)),
         # not observed in this form
         ("supply_size", "i1"),
         ("look", "i1", (NUM_KINDS,)),  # cards the active player looks at
         ("look_kind", "i1", (LOOK_ZONE,)),  # 1 + kind of each card in the look zone, the former top first
-        ("look_size", "i1"),
-        ("depth", "i1"),  # frames on the stack
-        ("frame", FRAME, (STACK,)),
         ("active", "i1"),  # seat whose turn it is
         ("first", "i1"),  # seat of the first player
-        ("chosen", "i1"),  # players who have chosen a city
-        ("all_ops", "i1"),  # 1 once the trait for using all operations has fired this turn
         ("last_bid", "i1"),  # 1 + highest kind in the bid under way
         ("last_bidder", "i1"),  # 1 + seat that bid before
         ("winner", "i1"),  # 1 + seat that arrived
@@ -181,9 +194,9 @@ STATE = overlay(
         ("shaping", "<f4"),  # coefficient of the shaping reward
         ("player", PLAYER, (MAX_PLAYERS,)),
     ],
-    table_row=("i1", 3 * NUM_KINDS + 2 * NUM_TITANS),
-    turn_row=("<i2", 12 + NUM_DEPARTMENTS + NUM_OPERATIONS + 5, "energy"),
-    token_row=("<i2", 2 * NUM_TOKENS, "token"),
+    table_row=("i1", 2 * NUM_KINDS),
+    game_row=("<i2", 12 + NUM_DEPARTMENTS + 3 + 6 + 2 * NUM_TOKENS, "energy"),
+    frame_row=("<i2", STACK * FRAME.itemsize // 2, "frame"),
 )
 
 OPTIONS = np.dtype(

@@ -23,6 +23,7 @@ from kepler_envs.games.race_to_kepler.state import (
     MOST_UNITS,
     NUM_KINDS,
     NUM_ORIGINS,
+    SHOWN_SLOTS,
     STACK,
     EndReason,
     Node,
@@ -32,7 +33,7 @@ from kepler_envs.games.race_to_kepler.state import (
 EAGER = frozenset(range(PLAY, PICK))
 """Playing, acquiring, operating: whatever is no end of the turn."""
 
-REVEALS = ("opponents.discard", "airlock", "supply", "energy", "players.city")
+REVEALS = ("cards.other_discard", "cards.airlock", "cards.offer", "game.energy", "players.city")
 """Where cards come to light, and cities; energy tells how much Gold is in a hand where a card counts it."""
 ASKS_TELL = True  # from how many kinds a bidder or the active player chooses
 
@@ -129,19 +130,40 @@ def _check_player(state: Any, tables: Any, seat: int, node: Node) -> None:
     size = int(player["known_size"])
     assert 0 <= size <= KNOWN_SLOTS and not player["known_kind"][size:].any()
     assert Counter((player["known_kind"][:size] - 1).tolist()) <= _counter(player["deck"])
+    _check_seen(player, size)
+    _check_estimates(state, tables, player, looked_at)
     _check_city(state, tables, player, seat, choosing)
     _check_bid(state, player, seat, node)
+
+
+def _check_seen(player: Any, known: int) -> None:
+    """What everybody knows of single cards is so."""
+    assert int(player["known_open"]) < 1 << known
+    size = int(player["shown_size"])
+    assert (
+        0 <= size <= SHOWN_SLOTS and (player["shown_kind"][:size] > 0).all() and not player["shown_kind"][size:].any()
+    )
+    assert Counter((player["shown_kind"][:size] - 1).tolist()) <= _counter(player["hand"] + player["bid"])
+
+
+def _check_estimates(state: Any, tables: Any, player: Any, looked_at: Any) -> None:
+    """What is kept ready for observations."""
+    owned = player["hand"].astype(int) + player["deck"] + player["discard"] + player["play"] + player["bid"] + looked_at
+    worth, cards = int(owned @ tables["card"]["worth"].astype(int)), int(owned.sum())
+    assert (player["worth"], player["cards"], player["average"]) == (worth, cards, worth // max(1, cards))
+    parsecs = int(player["parsecs"])
+    spaces = tables["token_space"][state["token"] > 0]
+    assert player["to_kepler"] == tables["track_length"] - parsecs
+    assert player["to_token"] == min((int(space) - parsecs for space in spaces if space > parsecs), default=0)
 
 
 def _check_city(state: Any, tables: Any, player: Any, seat: int, choosing: bool) -> None:
     city, offers = int(player["city"]), int(player["offers"])
     if choosing:
-        assert (
-            offers.bit_count() == tables["cities_dealt"] and not player["city_flags"].any() and player["hand_size"] == 0
-        )
+        assert offers.bit_count() == tables["cities_dealt"] and player["open_city"] == 0 and player["hand_size"] == 0
         assert (city > 0) == (seat < state["seat"]) and (city == 0 or offers >> city - 1 & 1)
     else:
-        assert offers == 0 and city > 0 and np.flatnonzero(player["city_flags"]).tolist() == [city - 1]
+        assert offers == 0 and city > 0 and player["open_city"] == city
     assert city == 0 or int(tables["cities"]) >> city - 1 & 1
 
 

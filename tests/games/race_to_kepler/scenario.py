@@ -102,8 +102,14 @@ def _write_seat(player: Any, seat: Seat, city: int, config: Configuration) -> No
         player["known_kind"][place] = names.index(name) + 1
     player["known_size"] = len(top)
     player["present"], player["city"] = 1, city + 1
-    player["city_flags"][city] = 1
+    player["open_city"] = city + 1
     player["parsecs"], player["turns"] = seat.parsecs, seat.turns
+    owned = counts("", config) + player["concealed"] + player["discard"] + player["play"]
+    cards = config.tables[0]
+    player["worth"], player["cards"] = owned @ cards["card"]["worth"].astype(int), owned.sum()
+    player["average"] = player["worth"] // max(1, player["cards"])
+    ahead = [int(space) - seat.parsecs for space in cards["token_space"] if space > seat.parsecs]
+    player["to_kepler"], player["to_token"] = cards["track_length"] - seat.parsecs, min(ahead, default=0)
 
 
 # ---------------------------------------------------------------- playing and reading

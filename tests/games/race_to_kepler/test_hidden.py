@@ -49,21 +49,27 @@ def mixed(snapshot: Snapshot, observer: int, random: Random) -> Snapshot:
 
 def _mix_cards(state: Any, seat: int, random: Random) -> None:
     player = state["player"][seat]
-    pool = [kind for kind in range(NUM_KINDS) for _ in range(int(player["concealed"][kind]))]
+    known = int(player["known_size"])
+    seen = [int(kind) - 1 for kind in player["shown_kind"][: int(player["shown_size"])]]
+    is_open = [bool(int(player["known_open"]) >> place & 1) for place in range(known)]
+    stays = seen + [int(player["known_kind"][place]) - 1 for place in range(known) if is_open[place]]
+    left = player["concealed"] - np.bincount(stays, minlength=NUM_KINDS)
+    pool = [kind for kind in range(NUM_KINDS) for _ in range(int(left[kind]))]
     random.shuffle(pool)
 
-    def deal(count: int) -> np.ndarray:
-        dealt = [pool.pop() for _ in range(count)]
-        return np.bincount(dealt, minlength=NUM_KINDS)
-
-    player["hand"], player["bid"] = deal(int(player["hand_size"])), deal(int(player["bid_size"]))
+    held = seen + [pool.pop() for _ in range(int(player["hand_size"] + player["bid_size"]) - len(seen))]
+    random.shuffle(held)
+    size = int(player["hand_size"])
+    player["hand"], player["bid"] = (np.bincount(part, minlength=NUM_KINDS) for part in (held[:size], held[size:]))
     if seat == state["active"]:
         looked = [pool.pop() for _ in range(int(state["look_size"]))]
         state["look"] = np.bincount(looked, minlength=NUM_KINDS)
         state["look_kind"][: len(looked)] = [kind + 1 for kind in looked]
-    player["deck"] = np.bincount(pool, minlength=NUM_KINDS)
-    known = int(player["known_size"])
-    player["known_kind"][:known] = [kind + 1 for kind in pool[:known]]
+    kept = [int(player["known_kind"][place]) - 1 for place in range(known) if is_open[place]]
+    player["deck"] = np.bincount([*pool, *kept], minlength=NUM_KINDS)
+    for place in range(known):
+        if not is_open[place]:
+            player["known_kind"][place] = pool.pop() + 1
     if state["node"] == Node.BID and seat == state["seat"]:
         state["last_bid"] = max((kind + 1 for kind in np.flatnonzero(player["bid"])), default=0)
 
@@ -173,20 +179,20 @@ def test_the_value_of_cards_kept_secret_is_not_counted() -> None:
     layout = GAME.observation
     for seat in range(2):
         seen = position.observe(seat)
-        assert layout["moved"].view(seen) == 1 and layout["value"].view(seen) == 0
-    assert not layout["own_look"].view(position.observe(1)).any()
-    assert layout["own_look"].view(position.observe(0)).sum() == 3
+        assert layout["game.moved"].view(seen) == [1] and layout["game.value"].view(seen) == [0]
+    assert not layout["look.card"].view(position.observe(1)).any()
+    assert (layout["look.card"].view(position.observe(0)) > 0).sum() == 3
     public = after(
         scenario(Seat(hand="Broker, Gold, Iron"), supply="Physicist, Astronomer"), "play Broker", "pick Gold"
     )
-    assert layout["asking_card"].view(public.observe(1))[25] == 1 and cards(public, "airlock", None) == "Gold"
+    assert layout["game.asking"].view(public.observe(1)) == [26] and cards(public, "airlock", None) == "Gold"
 
 
 def check_not_told_apart(one: Snapshot, two: Snapshot, watcher: int) -> None:
     """A seat that was shown the same in two positions until now is shown the same in them: in the observation, infos, texts, redrawn."""
     assert one != two and (one.node, one.seat) == (two.node, two.seat)
     assert np.array_equal(one.observe(watcher), two.observe(watcher))
-    assert GAME.observation["decisions"].view(one.observe(watcher)) == 0
+    assert GAME.observation["game.decisions"].view(one.observe(watcher)) == 0
     assert one.text(watcher) == two.text(watcher)
     for seat in range(one.config.num_players):
         infos = [GAME.info(position.state, position.config.tables[0], seat) for position in (one, two)]
@@ -208,7 +214,7 @@ def test_the_end_of_a_bid_does_not_tell_the_card(players: int) -> None:
     last = [after(position, *[DONE] * (players - 1)) for position in (iron, gold)]
     assert [position.node for position in last] == [Node.TITAN] * 2  # the bids are open
     for position in last:
-        assert all(GAME.observation["decisions"].view(position.observe(seat)) == 0 for seat in range(players))
+        assert all(GAME.observation["game.decisions"].view(position.observe(seat)) == 0 for seat in range(players))
 
 
 def test_looking_at_cards_does_not_tell_which_one_was_kept() -> None:
@@ -221,7 +227,7 @@ def test_looking_at_cards_does_not_tell_which_one_was_kept() -> None:
     for number, (seat, picks) in enumerate(ways):
         position = after(scenario(seat, Seat()), "play Bio Engineer", *picks)
         assert position.node == Node.ACTION and cards(position, "airlock", None) == cards(position, "discard") == "Iron"
-        assert GAME.observation["decisions"].view(position.observe(0)) == 1 + number  # its own, which it knows
+        assert GAME.observation["game.decisions"].view(position.observe(0)) == 1 + number  # its own, which it knows
         assert position.resample(0, 1).state["decisions"] == 1 + number
         watched.append(position)
     check_not_told_apart(*watched, watcher=1)
@@ -242,15 +248,49 @@ def test_public_texts() -> None:
 def test_cities_are_hidden_until_all_have_chosen() -> None:
     config = GAME.configure(3)
     position = Snapshot.deal(config, 4)
-    cities, offers = config.observation["players.city"], config.observation["offers"]
+    cities, offers = config.observation["players.city"], config.observation["game.offers"]
     first = position.legal_actions()[0]
     position = position.apply(first)
-    assert np.flatnonzero(cities.view(position.observe(0))[0]).tolist() == [first]
+    assert cities.view(position.observe(0)).tolist() == [first + 1, 0, 0, 0]
     for observer in (1, 2):
         assert not cities.view(position.observe(observer)).any()
         assert offers.view(position.observe(observer)).sum() == 3
     position = position.apply(position.legal_actions()[0]).apply(
         position.apply(position.legal_actions()[0]).legal_actions()[0]
     )
+    chosen = set(position.state["player"]["city"][:3].tolist())
     for observer in range(3):
-        assert cities.view(position.observe(observer)).sum() == 3 and not offers.view(position.observe(observer)).any()
+        seen = position.observe(observer)
+        assert set(cities.view(seen)[:3].tolist()) == chosen and not offers.view(seen).any()
+
+
+def test_cards_that_everybody_saw_are_kept_in_mind() -> None:
+    """Gold fetched to hand, or put on the deck openly and drawn, is there in all redraws; until it is played or what is in hand may have changed."""
+    ore = after(
+        scenario(Seat(hand="Extractor, Mafia, Iron", deck="9 Iron"), Seat()), "play Extractor", "choose alternative 1"
+    )
+    shown, following = GAME.observation["cards.shown"], GAME.observation["players.next"]
+    assert np.flatnonzero(shown.view(ore.observe(1))).tolist() == [1] and not shown.view(ore.observe(0)).any()
+    assert all(ore.resample(1, seed).state["player"][0]["hand"][1] == 1 for seed in range(20))
+    assert not shown.view(after(ore, "play Gold").observe(1)).any() and not shown.view(after(ore, END).observe(1)).any()
+    refined = after(scenario(Seat(hand="Refiner", deck="3 Iron, 3 Mafia", discard="2 Gold, Iron"), Seat(hand="2 Iron")),
+                    "play Refiner", "pick Gold", DONE)  # fmt: skip
+    assert following.view(refined.observe(1))[1].tolist() == [2, 0, 0, 0, 0]
+    assert following.view(refined.observe(0))[0].tolist() == [2, 0, 0, 0, 0]
+    drawn = after(refined, END)
+    assert drawn.seat == 1 and not following.view(drawn.observe(1)).any()
+    assert np.flatnonzero(shown.view(drawn.observe(1))).tolist() == [1]
+    assert all(drawn.resample(1, seed).state["player"][0]["hand"][1] > 0 for seed in range(20))
+
+
+def test_a_known_card_may_have_been_bid() -> None:
+    """Of the cards in hand and bid one is known to all; it may lie in either."""
+    seats = Seat(hand="Iron", deck="9 Iron"), Seat(hand="Gold, Mafia", deck="9 Iron")
+    position = scenario(*seats, crossed=[1, 0, 0, 0, 0, 0, 0])
+    player = position.state["player"][1]
+    player["shown_kind"][0], player["shown_size"] = 2, 1
+    position = after(position, END, DONE, "pick Gold")
+    draws = [position.resample(0, seed).state["player"][1] for seed in range(60)]
+    assert all(player["hand"][1] + player["bid"][1] == 1 for player in draws)
+    assert 0 < sum(int(player["bid"][1]) for player in draws) < 60
+    assert GAME.observation["cards.shown"].view(position.observe(0))[1] == 1

@@ -130,7 +130,7 @@ def test_an_effect_may_ask_for_more_decisions_than_are_shown(tmp_path: Path) -> 
     position = after(
         scenario(Seat(hand="Fuser, 5 Iron, 5 Gold", deck="Mafia"), Seat(hand="Iron"), config=config), "play Fuser"
     )
-    entry, asked = config.observation["decisions"], 1
+    entry, asked = config.observation["game.decisions"], 1
     while position.node == Node.MOVE:
         assert entry.view(position.observe(0)) == min(asked, 550) and entry.view(position.observe(1)) == 0
         check_in_bounds(position)
