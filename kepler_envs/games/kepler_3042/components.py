@@ -18,6 +18,7 @@ from kepler_envs.games.kepler_3042 import components_planets as planets
 from kepler_envs.games.kepler_3042 import components_technologies as technologies
 from kepler_envs.games.kepler_3042.components_checks import NAME_BYTES, check_choice
 from kepler_envs.games.kepler_3042.hexes import NUM_HEXES, WIDTH, WORDS
+from kepler_envs.games.kepler_3042.layout import TEMPLATE, template
 from kepler_envs.games.kepler_3042.state import (
     MAX_CONVERSIONS,
     MAX_LEVEL,
@@ -70,6 +71,7 @@ TABLES = np.dtype(
         ("space", "<u8", (WORDS,)),  # hexes of empty space
         ("sol", "<i2"),
         ("terrain", "i1", (NUM_HEXES,)),  # SPACE, STAR, SOL, SAGITTARIUS
+        ("star_kind", "i1", (NUM_HEXES,)),  # 0 no star, 1 single, 2 binary, 3 trinary
         ("zone", "i1", (NUM_HEXES,)),
         ("sol_distance", "i1", (NUM_HEXES,)),
         ("setup", galaxy.SETUP, (MAX_PLAYERS + 1,)),  # by number of players
@@ -95,6 +97,8 @@ TABLES = np.dtype(
         ("minimum_score", "i1", (NUM_LEVELS + 1,)),
         ("level_antimatter", "i1", (NUM_LEVELS + 1,)),
         ("ghost_advances", "i1", (ROUNDS + 1,)),  # 1 in rounds in which its technologies rise
+        # of the observation: what is the same in all games, by the group of tiles
+        ("template", TEMPLATE, (MAX_PLAYERS + 1,)),
         # names, UTF-8 padded with zeros; only for texts and pictures
         ("resource_name", "u1", (NUM_RESOURCES, NAME_BYTES)),
         ("zone_name", "u1", (NUM_ZONES, NAME_BYTES)),
@@ -115,7 +119,7 @@ def load_components(path: Path | None) -> np.ndarray:
     sections = (
         _read_numbers, _read_resources, planets.read_types, planets.read_planets, galaxy.read_zones, galaxy.read_map,
         technologies.read_technologies, technologies.read_levels, technologies.read_tracks, _read_actions, cards.read_cards,
-        objectives.read_objectives, objectives.read_campaigns, objectives.read_solo,
+        objectives.read_objectives, objectives.read_campaigns, objectives.read_solo, _write_templates,
     )  # fmt: skip
     return load_tables(path or DEFAULT_FILE, "kepler_3042", TABLES, sections)
 
@@ -124,6 +128,12 @@ def _read_numbers(file: ComponentFile, tables: Any) -> None:
     file.read_numbers(NUMBERS, tables)
     if tables["short_radius"] >= tables["mid_radius"]:
         raise file.error("numbers", "short_radius must be below mid_radius")
+
+
+def _write_templates(file: ComponentFile, tables: Any) -> None:
+    """Last, because it reads the others' tables."""
+    for group in range(1, MAX_PLAYERS + 1):
+        tables["template"]["entries"][group] = template(tables, group)
 
 
 def _read_resources(file: ComponentFile, tables: Any) -> None:
