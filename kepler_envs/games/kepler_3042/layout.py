@@ -244,12 +244,12 @@ DERIVED = (
         NUM_TRACKS,
         [
             piece("space", NUMBER, TRACK_END, "where the observer is"),
-            piece("ahead", NUMBER, TRACK_END, "spaces before the best other, the ghost included", low=-TRACK_END, scale=5),
             piece("next_points", NUMBER, 15, "points of one more space", scale=1),
-            piece("next_medal", FLAG, 1, "a medal lies on it"),
             piece("next_icon", LABEL, 3, "its icon: energy, matter, regeneration"),
-            piece("steps_to_medal", COUNT, TRACK_END, "to the next medal that lies there; 0 none", scale=4),
             piece("steps_to_icon", COUNT, TRACK_END, "to the next icon; 0 none", scale=4),
+            piece("ahead", NUMBER, TRACK_END, "spaces before the best other, the ghost included", low=-TRACK_END, scale=5),
+            piece("next_medal", FLAG, 1, "a medal lies on the next space"),
+            piece("steps_to_medal", COUNT, TRACK_END, "to the next medal that lies there; 0 none", scale=4),
             _worth("worth", "what one more space is worth"),
         ],
         derived=True,
@@ -260,14 +260,14 @@ DERIVED = (
         [
             piece("next", LABEL, NUM_TECHS * MAX_LEVEL, "number of its next level among those of all technologies"),
             _cubes("cost", "of the next level", 2, MOST_COST),
-            piece("lacking", COUNT, 3 * MOST_COST, "cubes that the best own card lacks for it", scale=4),
-            piece("payers", COUNT, NUM_SLOTS, "own cards that can pay it", scale=2),
             piece("leadership", COUNT, 3, "technological leadership that it brings"),
             piece("points", COUNT, 5, "points that it brings", scale=2),
             piece("benefit", NUMBER, MAX_CONVERSIONS, "what the own level yields", scale=4),
             piece("extra", NUMBER, MAX_LEVEL, "and its second yield"),
             piece("more", NUMBER, MAX_CONVERSIONS, "that the next level yields more", scale=2),
             piece("more_extra", NUMBER, MAX_LEVEL, "the same of the second yield", scale=1),
+            piece("lacking", COUNT, 3 * MOST_COST, "cubes that the best own card lacks for it", scale=4),
+            piece("payers", COUNT, NUM_SLOTS, "own cards that can pay it", scale=2),
             piece("raised", COUNT, MAX_PLAYERS - 1, "others whom it raises"),
             piece("others", NUMBER, MAX_LEVEL, "highest level of the others, the ghost included"),
             piece("for_free", FLAG, 1, "the progress card could raise it"),
@@ -341,20 +341,11 @@ DERIVED = (
         NUM_PLANETS,
         [
             reference("card", "planet_cards", "what the planet is like, if it is in play"),
-            piece("steps", COUNT, 40, "from the nearest own starship in space", scale=6),
             _worth("worth", "what an open planet is worth to the observer's starship on it"),
         ],
         derived=True,
     ),
-    table(
-        "sites",
-        MOST_SITES,
-        [
-            piece("steps", COUNT, 40, "from the nearest own starship in space", scale=6),
-            _worth("worth", "what it is worth to a starship"),
-        ],
-        derived=True,
-    ),
+    table("sites", MOST_SITES, [_worth("worth", "what it is worth to a starship")], derived=True),
     table(
         "starships",
         MAX_SHIPS,
@@ -434,7 +425,13 @@ def places_table(tables: Any) -> FixedTable:
     values = np.zeros((NUM_HEXES, _entries(PLACE_FIELDS)), np.int16)
     hexes = np.arange(NUM_HEXES)
     setups = tables["setup"][1:]
-    columns = [hexes // WIDTH, hexes % WIDTH, [axial(place)[0] for place in hexes], tables["terrain"], tables["star_kind"]]
+    columns = [
+        hexes // WIDTH,
+        hexes % WIDTH,
+        [axial(place)[0] for place in hexes],
+        tables["terrain"],
+        tables["star_kind"],
+    ]
     columns += [np.isin(hexes, list(as_hexes(setup["stars"]))) for setup in setups]
     columns += [np.isin(hexes, list(as_hexes(setup["sites"]))) for setup in setups]
     columns += [tables["zone"], tables["zone_vp"][tables["zone"]], tables["sol_distance"]]
@@ -499,3 +496,41 @@ def template(tables: Any, tile_group: int) -> np.ndarray:
         LAYOUT["main_actions.column"].view(vector)[action] = column
         LAYOUT["main_actions.row"].view(vector)[action] = row
     return vector.astype(np.int8)
+
+
+LEVEL_ROW = np.dtype([("entries", "i1", (10,))])
+TRACK_ROW = np.dtype([("entries", "i1", (4,))])
+
+
+def level_rows(tables: Any) -> np.ndarray:
+    """int8 (technologies, levels, 10): the fields ``next`` to ``more_extra`` of a technology at that level."""
+    rows = np.zeros((NUM_TECHS, MAX_LEVEL + 1, 10), np.int8)
+    for tech in range(NUM_TECHS):
+        for level in range(MAX_LEVEL + 1):
+            now = tables["tech"][tech, level]
+            rows[tech, level, 6:8] = now["benefit"], now["extra"]
+            if level < MAX_LEVEL:
+                next_level = tables["tech"][tech, level + 1]
+                points = tables["vp_max_technology"] if level + 1 == MAX_LEVEL else 0
+                rows[tech, level, :6] = (
+                    MAX_LEVEL * tech + level + 1,
+                    *next_level["cost"],
+                    next_level["leadership"],
+                    points,
+                )
+                rows[tech, level, 8:] = next_level["benefit"] - now["benefit"], next_level["extra"] - now["extra"]
+    return rows
+
+
+def track_rows(tables: Any) -> np.ndarray:
+    """int8 (tracks, spaces, 4): the fields ``space`` to ``steps_to_icon`` of a track on that space."""
+    rows = np.zeros((NUM_TRACKS, TRACK_END + 1, 4), np.int8)
+    for track in range(NUM_TRACKS):
+        icons = np.flatnonzero(tables["icon"][track])
+        for space in range(TRACK_END + 1):
+            rows[track, space, 0] = space
+            rows[track, space, 3] = min(icons[icons > space] - space, default=0)
+            if space < TRACK_END:
+                points = tables["track_vp"][track]
+                rows[track, space, 1:3] = points[space + 1] - points[space], tables["icon"][track, space + 1]
+    return rows

@@ -107,7 +107,9 @@ GAME = first("game")
     SOURCE, PLACE_SLOT, SPEED, POINTS, GOAL, CARD, REWARD_COUNT, LEVEL, CAMPAIGN, BONUS_CUBES, TILE_GROUP, ADVANCED, WIN_LOSS,
 ) = range(GAME, GAME + width("game"))  # fmt: skip
 PLAYERS, PLAYER = first("players"), width("players")
-PROGRESS, EARTH_CUBES, FIRST, WAITS = (within(f"players.{name}") for name in ("tech", "earth", "first", "waits_for_card"))
+PROGRESS, EARTH_CUBES, FIRST, WAITS = (
+    within(f"players.{name}") for name in ("tech", "earth", "first", "waits_for_card")
+)
 TRACKS, TRACK = first("tracks"), width("tracks")
 TECHNOLOGIES, MAIN_ACTIONS, BONUS_ACTIONS, SLOTS = (
     first(name) for name in ("technologies", "main_actions", "bonus_actions", "slots")

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from kepler_envs.engine.bits import lowest, without_lowest
+from kepler_envs.engine.bits import bit_count, lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.simd import write_row
 from kepler_envs.games.kepler_3042.hexes import WORDS, includes, is_empty
 from kepler_envs.games.kepler_3042.layout import (
     IN_SPACE,
+    LEVEL_ROW,
     ON_MINE,
     ON_PLANET,
+    TRACK_ROW,
     WAYS_OF_A_SHIP,
     first,
     width,
@@ -54,6 +56,7 @@ from kepler_envs.games.kepler_3042.state import (
     MINE,
     NUM_BONUS,
     NUM_MAIN,
+    NUM_MEDALS,
     NUM_PLANETS,
     NUM_RESOURCES,
     NUM_TECHS,
@@ -73,6 +76,7 @@ from kepler_envs.games.kepler_3042.state import (
 )
 from kepler_envs.games.kepler_3042.worth import (
     CUBE_READY,
+    SOON,
     STEP,
     TURNS,
     bonus_worth,
@@ -83,11 +87,10 @@ from kepler_envs.games.kepler_3042.worth import (
     level_worth,
     rounds_left,
     step_worth,
-    steps_between,
     terraforming_worth,
-    tile_worth,
     usual_speed,
     way_worth,
+    worth_case,
 )
 
 NOTHING = np.uint64(0)
@@ -102,11 +105,15 @@ ON_COLONIES, PLAYERS_PRODUCTION, POSITION, TURN_TAKEN, PUBLIC_VP, RANK = (
 )
 
 TRACKS, TRACK = first("tracks", derived=True), width("tracks", derived=True)
-(SPACE, AHEAD, NEXT_POINTS, NEXT_MEDAL, NEXT_ICON, STEPS_TO_MEDAL, STEPS_TO_ICON, STEP_WORTH) = range(TRACK)
+(SPACE, NEXT_POINTS, NEXT_ICON, STEPS_TO_ICON, AHEAD, NEXT_MEDAL, STEPS_TO_MEDAL, STEP_WORTH) = range(TRACK)
 
 TECHS, TECH = first("technologies", derived=True), width("technologies", derived=True)
-(NEXT, COST, _5, _6, TECH_LACKING, PAYERS, LEADERSHIP, TECH_POINTS, BENEFIT, EXTRA, MORE, MORE_EXTRA, RAISED, OTHERS, FOR_FREE, BURNED,
+(NEXT, COST, _5, _6, LEADERSHIP, TECH_POINTS, BENEFIT, EXTRA, MORE, MORE_EXTRA, TECH_LACKING, PAYERS, RAISED, OTHERS, FOR_FREE, BURNED,
  LEVEL_WORTH) = range(TECH)  # fmt: skip
+assert (
+    LEVEL_ROW["entries"].shape[0] == MORE_EXTRA - NEXT + 1
+    and TRACK_ROW["entries"].shape[0] == STEPS_TO_ICON - SPACE + 1
+)
 
 MAIN, MAIN_ROW = first("main_actions", derived=True), width("main_actions", derived=True)
 (COLUMN, ROW, AMOUNT, MAIN_WORTH, ITS_BONUSES) = range(MAIN_ROW)
@@ -122,14 +129,14 @@ SLOTS, SLOT = first("slots", derived=True), width("slots", derived=True)
 
 PLANETS, PLANET = first("planets", derived=True), width("planets", derived=True)
 SITES, SITE = first("sites", derived=True), width("sites", derived=True)
-PLANET_STEPS, SITE_STEPS = within("planets.steps"), within("sites.steps")  # the worth lies behind them
+PLANET_WORTH = within("planets.worth")
 STARSHIPS, STARSHIP = first("starships", derived=True), width("starships", derived=True)
 (WHERE, AIM, AIM_STEPS, AIM_TURNS, SHIP_WORTH, SEEDS, SEED_LEADERSHIP, SEED_POINTS) = range(STARSHIP)
 RIVALS = first("rivals", derived=True)
 OBJECTIVES, OBJECTIVE = first("objectives", derived=True), width("objectives", derived=True)
 HAVE, SATISFIED = within("objectives.have"), within("objectives.satisfied")
 WAYS, WAY = first("ways", derived=True), width("ways", derived=True)
-(WAY_SHIP, WAY_TARGET, NEAR, SOON, CHOSEN, WAY_STEPS, WAY_WORTH) = range(WAY)
+(WAY_SHIP, WAY_TARGET, NEAR, FEWEST_TURNS, CHOSEN, WAY_STEPS, WAY_WORTH) = range(WAY)
 
 
 @helper
@@ -165,20 +172,8 @@ def _derive_game(s, t, seat, out):
         out[FOCUS] = home(s, t, s.player[s.active], s.place_slot - 1) + 1
     out[BURNABLE] = cubes_outside_the_pit(player)
     out[BURN_COST] = burn_cost(player, rounds_left(s))
-    _count_face_down(s, out)
     if s.round_number > 0:
         _derive_card(s, t, seat, out)
-
-
-@helper
-def _count_face_down(s, out):
-    """Everybody can count them: those in play less those seen."""
-    for word in range(WORDS):
-        left = s.bodies[word] & ~s.face_up[word]
-        while left != NOTHING:
-            body = int(s.body[64 * word + lowest(left)])
-            left = without_lowest(left)
-            out[FACE_DOWN + max(0, body - NUM_PLANETS)] += 1
 
 
 @leaf
@@ -245,51 +240,61 @@ def _derive_tiles(s, t, seat, out):
     player = s.player[seat]
     left = rounds_left(s)
     speed = usual_speed(t, player)
+    worths = t.open_worth[worth_case(t, player), min(SOON, left)]
     sites = 0
     best_new = 0
+    planets, mines, down = 0, 0, 0
     for word in range(WORDS):
+        down += bit_count(s.bodies[word] & ~s.face_up[word])
+        planets += bit_count(s.colonised[word])
         tiles = s.face_up[word] & ~s.colonised[word]
         while tiles != NOTHING:
             place = 64 * word + lowest(tiles)
             tiles = without_lowest(tiles)
             body = int(s.body[place])
-            worth = tile_worth(t, player, body, t.zone[place], left)
-            row = PLANETS + PLANET * (body - 1) + PLANET_STEPS
+            worth = int(worths[body, t.zone[place]])
             if body > NUM_PLANETS:
-                row = SITES + SITE * sites + SITE_STEPS
+                out[SITES + SITE * sites] = worth
                 sites += 1
-            out[row + 1] = worth
-            is_free = not includes(s.ships, place)
+                mines += int(body == MINE)
+            else:
+                out[PLANETS + PLANET * (body - 1) + PLANET_WORTH] = worth
+                planets += 1
+            if includes(s.ships, place):
+                continue
             if player.ships_in_space > 0:
-                out[row] = _approach(s, player, place, body, worth, speed, left, is_free, out)
-            if is_free:
-                steps = int(t.sol_distance[place])
-                new = way_worth(worth, body, steps, speed, left)
-                if new > best_new:
-                    best_new = max(best_new, less_where_others_are_nearer(s, player, -1, place, steps, new))
+                _approach(s, t, player, place, body, worth, speed, left, out)
+            steps = int(t.sol_distance[place])
+            new = way_worth(worth, body, steps, speed, left)
+            if new > best_new:
+                if player.ships_in_space > 0:
+                    new = less_where_others_are_nearer(s, t, player, -1, place, steps, new)
+                best_new = max(best_new, new)
     out[NEW_SHIP] = best_new
+    planets = int(t.planets_in_play[s.tile_group]) - planets
+    mines = int(t.setup[s.num_players].mines) - mines
+    out[FACE_DOWN] = planets
+    out[FACE_DOWN + 1] = mines
+    out[FACE_DOWN + 2] = down - planets - mines
 
 
-@helper
-def _approach(s, player, place, body, worth, speed, left, is_free, out):
-    """Steps from the nearest own starship in space; each remembers the best tile."""
-    nearest = 99
+@leaf
+def _approach(s, t, player, place, body, worth, speed, left, out):
+    """Each own starship in space remembers the best tile."""
     for ship in range(MAX_SHIPS):
         start = int(player.ship[ship]) - 1
-        if start < 0 or s.body[start] != 0:
-            continue
-        steps = steps_between(start, place)
-        nearest = min(nearest, steps)
-        row = STARSHIPS + STARSHIP * ship
-        found = way_worth(worth, body, steps, speed, left) if is_free else 0
-        if found > out[row + SHIP_WORTH]:
-            found = less_where_others_are_nearer(s, player, ship, place, steps, found)
+        if start >= 0 and s.body[start] == 0:
+            steps = int(t.distance[start, place])
+            found = way_worth(worth, body, steps, speed, left)
+            row = STARSHIPS + STARSHIP * ship
             if found > out[row + SHIP_WORTH]:
-                out[row + AIM] = place + 1
-                out[row + AIM_STEPS] = steps
-                out[row + AIM_TURNS] = TURNS[speed, steps]
-                out[row + SHIP_WORTH] = found
-    return nearest
+                if player.ships_in_space > 1:
+                    found = less_where_others_are_nearer(s, t, player, ship, place, steps, found)
+                if found > out[row + SHIP_WORTH]:
+                    out[row + AIM] = place + 1
+                    out[row + AIM_STEPS] = steps
+                    out[row + AIM_TURNS] = TURNS[speed, steps]
+                    out[row + SHIP_WORTH] = found
 
 
 @leaf
@@ -310,7 +315,9 @@ def _derive_starships(s, t, seat, out):
         out[row + WHERE] = _where(s, place)
         planet = planet_at(s, place) if place >= 0 else 0
         if planet > 0:
-            out[row + SHIP_WORTH] = tile_worth(t, player, planet, t.zone[place], rounds_left(s))
+            out[row + SHIP_WORTH] = t.open_worth[
+                worth_case(t, player), min(SOON, rounds_left(s)), planet, t.zone[place]
+            ]
             out[row + SEEDS] = can_colonise(s, t, player, ship)
             out[row + SEED_LEADERSHIP] = t.colonise_leadership[t.planet[planet].kind]
             out[row + SEED_POINTS] = t.zone_vp[t.zone[place]]
@@ -336,7 +343,8 @@ def _derive_ways(s, t, seat, out):
         if ship == s.moving - 1 or (s.moving == 0 and ready_to_move(s, t, player, ship)):
             legal = destinations(s, t, player, ship, s.points if s.moving > 0 else s.speed)
             if not is_empty(legal):
-                best = _best_way(s, t, player, np.int64(ship), np.int64(0), np.int64(0), np.int64(-1))
+                row = STARSHIPS + STARSHIP * ship
+                best = int(out[row + SHIP_WORTH]) << 10 | int(out[row + AIM])
                 second = _best_way(s, t, player, np.int64(ship), np.int64(0), np.int64(0), np.int64(_goal(best)))
                 _write_ways(t, player, np.int64(ship + 1), best, second, legal, out)
 
@@ -355,6 +363,7 @@ def _best_way(s, t, player, ship, begin, end, without):
     """
     left = rounds_left(s)
     speed = usual_speed(t, player)
+    worths = t.open_worth[worth_case(t, player), min(SOON, left)]
     best = 0
     for word in range(WORDS):
         tiles = s.face_up[word] & ~s.colonised[word] & ~s.ships[word]
@@ -364,12 +373,12 @@ def _best_way(s, t, player, ship, begin, end, without):
             body = int(s.body[place])
             steps = 99
             if ship >= 0:
-                steps = steps_between(int(player.ship[ship]) - 1, place)
+                steps = int(t.distance[player.ship[ship] - 1, place])
             for slot in range(begin, end):
-                steps = min(steps, steps_between(home(s, t, player, slot), place))
-            worth = way_worth(tile_worth(t, player, body, t.zone[place], left), body, steps, speed, left)
+                steps = min(steps, int(t.distance[home(s, t, player, slot), place]))
+            worth = way_worth(int(worths[body, t.zone[place]]), body, steps, speed, left)
             if worth > best >> 10 and place != without:
-                worth = less_where_others_are_nearer(s, player, ship, place, steps, worth)
+                worth = less_where_others_are_nearer(s, t, player, ship, place, steps, worth)
                 if worth > best >> 10:
                     best = worth << 10 | place + 1
     return best
@@ -399,7 +408,7 @@ def _write_way(t, player, ship, way, legal, out, row):
         while left != NOTHING:
             place = 64 * word + lowest(left)
             left = without_lowest(left)
-            steps = steps_between(place, target)
+            steps = int(t.distance[place, target])
             if steps < nearest:
                 nearest, near = steps, place
             if TURNS[speed, steps] < turns:
@@ -407,7 +416,7 @@ def _write_way(t, player, ship, way, legal, out, row):
     out[row + WAY_SHIP] = ship
     out[row + WAY_TARGET] = target + 1
     out[row + NEAR] = near + 1
-    out[row + SOON] = soon + 1
+    out[row + FEWEST_TURNS] = soon + 1
     out[row + WAY_STEPS] = nearest
     out[row + WAY_WORTH] = way >> 10
 
@@ -486,8 +495,7 @@ def _derive_technologies(s, t, seat, out):
     for tech in range(NUM_TECHS):
         row = TECHS + TECH * tech
         level = int(player.tech[tech])
-        out[row + BENEFIT] = benefit(t, player, tech)
-        out[row + EXTRA] = extra(t, player, tech)
+        write_row(out, row, t.level_row[tech, level].entries)
         highest = 0
         for other in range(rows_in_use(s)):
             if other != seat:
@@ -501,9 +509,6 @@ def _derive_technologies(s, t, seat, out):
 def _derive_next_level(s, t, seat, tech, level, left, out, row):
     player = s.player[seat]
     following = t.tech[tech, level]
-    out[row + NEXT] = MAX_LEVEL * tech + level
-    for kind in range(NUM_RESOURCES):
-        out[row + COST + kind] = following.cost[kind]
     least = 99
     for slot in slots(player):
         lacking = 0
@@ -513,10 +518,6 @@ def _derive_next_level(s, t, seat, tech, level, left, out, row):
         out[row + PAYERS] += lacking == 0
         out[SLOTS + SLOT * slot + PAYS_LEVELS] += lacking == 0
     out[row + TECH_LACKING] = least
-    out[row + LEADERSHIP] = following.leadership
-    out[row + TECH_POINTS] = t.vp_max_technology if level == MAX_LEVEL else 0
-    out[row + MORE] = following.benefit - out[row + BENEFIT]
-    out[row + MORE_EXTRA] = following.extra - out[row + EXTRA]
     for distance in range(1, int(s.num_players)):
         out[row + RAISED] += s.player[seat_after(s, seat, distance)].tech[tech] < following.unlock
     if s.round_number > 0:
@@ -535,19 +536,17 @@ def _derive_tracks(s, t, seat, out):
         row = TRACKS + TRACK * track
         space = int(player.track[track])
         ahead = lead_of(s, seat, track)
-        out[row + SPACE] = space
+        write_row(out, row, t.track_row[track, space].entries)
         out[row + AHEAD] = ahead
         out[row + STEP_WORTH] = step_worth(s, t, player, track, ahead)
-        for following in range(TRACK_END, space, -1):
-            medal = t.medal[track, following] - 1
-            if medal >= 0 and s.track_medals[track, medal]:
-                out[row + STEPS_TO_MEDAL] = following - space
-            if t.icon[track, following] > 0:
-                out[row + STEPS_TO_ICON] = following - space
-        if space < TRACK_END:
-            out[row + NEXT_POINTS] = t.track_vp[track, space + 1] - t.track_vp[track, space]
-            out[row + NEXT_MEDAL] = out[row + STEPS_TO_MEDAL] == 1
-            out[row + NEXT_ICON] = t.icon[track, space + 1]
+        nearest = TRACK_END + 1
+        for medal in range(NUM_MEDALS):
+            steps = int(t.medal_space[track, medal]) - space
+            if steps > 0 and s.track_medals[track, medal]:
+                nearest = min(nearest, steps)
+        if nearest <= TRACK_END:
+            out[row + STEPS_TO_MEDAL] = nearest
+            out[row + NEXT_MEDAL] = nearest == 1
 
 
 # ---------------------------------------------------------------- what the actions could bring
@@ -564,15 +563,18 @@ def _derive_actions(s, t, seat, out):
         ways += int(out[row + SHIP_WORTH]) * int(out[row + WHERE] == IN_SPACE)
     steps = (int(out[TRACKS + STEP_WORTH]), int(out[TRACKS + TRACK + STEP_WORTH]))
     offered = int(t.bonus_of[player.action_cube])
+    burned = int(out[BURN_COST])
     for bonus in range(NUM_BONUS):
         out[BONUS + BONUS_ROW * bonus + OFFERED] = offered >> bonus & 1
         out[BONUS + BONUS_ROW * bonus + BONUS_WORTH] = bonus_worth(player, bonus, steps, int(out[NEW_SHIP]), ways, left)
     for action in range(NUM_MAIN):
-        worth = 0
-        for bonus in range(NUM_BONUS):
-            if int(t.bonus_of[action]) >> bonus & 1:
-                worth += max(0, int(out[BONUS + BONUS_ROW * bonus + BONUS_WORTH]) - int(out[BURN_COST]))
-        out[MAIN + MAIN_ROW * action + ITS_BONUSES] = worth
+        row = MAIN + MAIN_ROW * action
+        first_bonus = BONUS + BONUS_ROW * (int(out[row + COLUMN]) - 1)
+        second_bonus = BONUS + BONUS_ROW * (int(out[row + ROW]) - 1)
+        worth = max(0, int(out[first_bonus + BONUS_WORTH]) - burned) + max(
+            0, int(out[second_bonus + BONUS_WORTH]) - burned
+        )
+        out[row + ITS_BONUSES] = worth
     _derive_flights(t, player, ways, out)
     _derive_planets_work(s, t, player, left, out)
     _derive_development(t, out)

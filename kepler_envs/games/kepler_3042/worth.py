@@ -5,6 +5,9 @@ They follow the greedy bot's, in whole numbers, so that compiled and plain code 
 
 from __future__ import annotations
 
+from itertools import product
+from typing import Any
+
 import numpy as np
 
 from kepler_envs.engine.kernel import helper, leaf
@@ -27,6 +30,7 @@ from kepler_envs.games.kepler_3042.state import (
     NEO,
     NUM_PLANETS,
     NUM_RESOURCES,
+    NUM_ZONES,
     ROUNDS,
     SCIENTIFIC_PROGRESS,
     SPACE_LOGISTICS,
@@ -50,6 +54,9 @@ TURNS = np.array([[-(-steps // max(1, speed)) for steps in range(MOST_STEPS)] fo
 AWAY = np.array([round(1000 * 0.86**turns) for turns in range(MOST_STEPS)])
 """What turns on the way leave of a target's worth, in thousandths."""
 NEARER = 30  # per cent left where another own starship is nearer
+CASES = 2 * (MAX_LEVEL + 1) + 1
+SOON = 6  # rounds after which planets are worth no more
+OPEN_WORTH = np.dtype((np.int16, (CASES, SOON + 1, TARGET + 1, NUM_ZONES)))
 
 
 @leaf
@@ -59,35 +66,34 @@ def rounds_left(s):
 
 
 @leaf
-def steps_between(one, other):
-    """Steps between two hexes on the grid, whatever lies between them."""
-    row, other_row = one // WIDTH, other // WIDTH
-    across = (one % WIDTH - row // 2) - (other % WIDTH - other_row // 2)
-    down = row - other_row
-    return (abs(across) + abs(down) + abs(across + down)) // 2
-
-
-@leaf
 def usual_speed(t, player):
     """Spaces a turn, some of the exploratory kind."""
     return max(1, benefit(t, player, SPACE_TRAVELS) + 1)
 
 
+def open_worths(tables: Any) -> np.ndarray:
+    """What open tiles are worth to a starship on them, int16 by :func:`worth_case`, rounds left (0..6), body and zone."""
+    worths = np.zeros((CASES, SOON + 1, TARGET + 1, NUM_ZONES), np.int16)
+    worths[:, :, MINE], worths[:, :, TARGET] = MINE_WORTH, TARGET_WORTH
+    for case, left, number, zone in product(
+        range(CASES - 1), range(1, SOON + 1), range(1, NUM_PLANETS + 1), range(NUM_ZONES)
+    ):
+        planet, (reach, aliens) = tables["planet"][number], divmod(case, 2)
+        if planet["kind"] == ALIEN and not aliens:
+            worths[case, left, number, zone] = ALIEN_WORTH
+            continue
+        levels = max(0, int(planet["level"]) - 1 - reach)
+        worth = 100 + 100 * int(tables["zone_vp"][zone]) + STEP * int(tables["colonise_leadership"][planet["kind"]])
+        worths[case, left, number, zone] = worth + (35 - 8 * levels) * int(planet["vp"]) * left // SOON
+    return worths
+
+
 @leaf
-def tile_worth(t, player, body, zone, left):
-    """An open tile to a starship on it."""
-    if body == MINE:
-        return MINE_WORTH
-    if body == TARGET:
-        return TARGET_WORTH
-    if player.colonies == MAX_COLONIES or left < 1:
-        return 0
-    planet = t.planet[body]
-    if planet.kind == ALIEN and extra(t, player, ANTIMATTER_SCIENCE) == 0:
-        return ALIEN_WORTH
-    levels = max(0, int(planet.level) - 1 - extra(t, player, TERRAFORMING))
-    worth = 100 + 100 * int(t.zone_vp[zone]) + STEP * int(t.colonise_leadership[planet.kind])
-    return worth + (35 - 8 * levels) * int(planet.vp) * min(6, left) // 6
+def worth_case(t, player):
+    """By the level of planets that may be terraformed, and whether alien ones may be colonised; the last one without markers left."""
+    if player.colonies == MAX_COLONIES:
+        return CASES - 1
+    return 2 * extra(t, player, TERRAFORMING) + min(1, extra(t, player, ANTIMATTER_SCIENCE))
 
 
 @leaf
@@ -100,11 +106,11 @@ def way_worth(worth, body, steps, speed, left):
 
 
 @helper
-def less_where_others_are_nearer(s, player, ship, goal, steps, worth):
+def less_where_others_are_nearer(s, t, player, ship, goal, steps, worth):
     """Little is left of a target for each other own starship in space that is nearer; ``ship`` -1 for a new one."""
     for other in range(MAX_SHIPS):
         place = int(player.ship[other]) - 1
-        if other != ship and place >= 0 and s.body[place] == 0 and steps_between(place, goal) < steps:
+        if other != ship and place >= 0 and s.body[place] == 0 and t.distance[place, goal] < steps:
             worth = worth * NEARER // 100
     return worth
 

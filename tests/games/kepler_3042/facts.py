@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from kepler_envs import Configuration
-from kepler_envs.engine.game import RUNNING, TERMINATED
-from kepler_envs.games.kepler_3042.state import NEXT_BENEFICIARY, Node, Phase, Requirement, What, Who
+from kepler_envs.engine.game import RUNNING
+from kepler_envs.games.kepler_3042.state import Node, Phase, Requirement, What, Who
 from tests.games.kepler_3042.scenario import MINE, NEIGHBOURS, TARGET, steps_between
 
 HIDDEN = {
@@ -100,7 +100,9 @@ def facts_seen(config: Configuration, observation: np.ndarray) -> dict[str, Any]
     seen["exploited"] = [slot > 0 and table.slots[active][slot] in exploited for slot in SLOTS]
     own = active == 0
     rows = slice(0, 3) if own else slice(3 * active - 3, 3 * active)
-    moves = {name: table.seen[f"{'starships' if own else 'rivals'}.{name}"][rows].tolist() for name in ("moved", "moving")}
+    moves = {
+        name: table.seen[f"{'starships' if own else 'rivals'}.{name}"][rows].tolist() for name in ("moved", "moving")
+    }
     seen["moved"] = moves["moved"]
     seen["moving"] = 1 + moves["moving"].index(1) if 1 in moves["moving"] else 0
     for name in ("present", "ghost", "storage", "pit", "tech", "track", "medals", "action_cube"):
@@ -139,7 +141,9 @@ class Table:
         for row in range(self.rows):
             self.cubes[row][0] = seen["players.earth"][row].tolist()
         every_ship = [*seen["starships.place"].tolist(), *seen["rivals.place"].tolist()]
-        self.ships = [[place - 1 if place else None for place in every_ship[3 * row : 3 * row + 3]] for row in range(self.n)]
+        self.ships = [
+            [place - 1 if place else None for place in every_ship[3 * row : 3 * row + 3]] for row in range(self.n)
+        ]
         self.required = [number for number in range(17) if seen["objectives.required"][number]]
         self.hex_of = {body: place for place, body in self.tiles.items()}
         self.occupied = {place for ships in self.ships for place in ships if place is not None}
@@ -149,7 +153,9 @@ class Table:
         self.tech = seen["players.tech"].tolist()
         self.track = seen["players.track"].tolist()
         self.storage = seen["players.storage"].tolist()
-        self.in_space = [ship for ship in SHIPS if self.ships[0][ship] is not None and self.ships[0][ship] not in self.tiles]
+        self.in_space = [
+            ship for ship in SHIPS if self.ships[0][ship] is not None and self.ships[0][ship] not in self.tiles
+        ]
         self.supply = self.ships[0].count(None)
         self.outside = [
             sum(self.cubes[0][slot][kind] for slot in SLOTS) + self.storage[0][kind] for kind in range(3)
@@ -503,8 +509,6 @@ def the_tiles(table: Table, found: dict[str, Any]) -> None:
     for place, body in table.open.items():
         name, row = ("planets", body - 1) if body < MINE else ("sites", sites)
         sites += body >= MINE
-        steps = [steps_between(table.ships[0][ship], place) for ship in table.in_space]
-        found[f"{name}.steps"][row] = min(steps, default=0)
         found[f"{name}.worth"][row] = table.tile_worth(place, body)
 
 
@@ -521,7 +525,12 @@ def the_starships(table: Table, found: dict[str, Any]) -> None:
         found["starships.where"][ship] = where(table, place)
         if ship in table.in_space:
             for worth, target, steps in table.best_ways([place], ship)[:1]:
-                for name, value in (("target", target + 1), ("steps", steps), ("turns", table.turns(steps)), ("worth", worth)):
+                for name, value in (
+                    ("target", target + 1),
+                    ("steps", steps),
+                    ("turns", table.turns(steps)),
+                    ("worth", worth),
+                ):
                     found[f"starships.{name}"][ship] = value
         elif place is not None and table.tiles[place] < MINE:
             kind = int(table.planet(table.tiles[place])["kind"])
@@ -582,14 +591,23 @@ def the_ways(table: Table, found: dict[str, Any]) -> None:
                 write_ways(table, found, ship + 1, table.best_ways([place], ship), legal)
 
 
-def write_ways(table: Table, found: dict[str, Any], ship: int, ways: list[tuple[int, int, int]], legal: set[int]) -> None:
+def write_ways(
+    table: Table, found: dict[str, Any], ship: int, ways: list[tuple[int, int, int]], legal: set[int]
+) -> None:
     first = 2 * max(0, ship - 1)
     found["ways.chosen"][first] = bool(ways) and not found["ways.chosen"].any()
     for row, (worth, target, _) in enumerate(ways[:2], first):
         steps = {place: steps_between(place, target) for place in sorted(legal)}
         near = min(steps, key=lambda place: steps[place])
         soon = min(steps, key=lambda place: table.turns(steps[place]))
-        values = {"ship": ship, "target": target + 1, "near": near + 1, "soon": soon + 1, "steps": steps[near], "worth": worth}
+        values = {
+            "ship": ship,
+            "target": target + 1,
+            "near": near + 1,
+            "soon": soon + 1,
+            "steps": steps[near],
+            "worth": worth,
+        }
         for name, value in values.items():
             found[f"ways.{name}"][row] = value
 
@@ -637,6 +655,3 @@ def the_actions(table: Table, found: dict[str, Any]) -> None:
     ]  # fmt: skip
     for action, (amount, worth) in enumerate(values):
         found["main_actions.amount"][action], found["main_actions.worth"][action] = amount, worth
-
-
-assert TERMINATED and NEXT_BENEFICIARY
