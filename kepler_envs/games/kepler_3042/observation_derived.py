@@ -241,6 +241,7 @@ def _derive_tiles(s, t, seat, out):
     left = rounds_left(s)
     speed = usual_speed(t, player)
     worths = t.open_worth[worth_case(t, player), min(SOON, left)]
+    one, two, three = _in_space(s, player, 0), _in_space(s, player, 1), _in_space(s, player, 2)
     sites = 0
     best_new = 0
     planets, mines, down = 0, 0, 0
@@ -262,14 +263,19 @@ def _derive_tiles(s, t, seat, out):
                 planets += 1
             if includes(s.ships, place):
                 continue
-            if player.ships_in_space > 0:
-                _approach(s, t, player, place, body, worth, speed, left, out)
-            steps = int(t.sol_distance[place])
-            new = way_worth(worth, body, steps, speed, left)
-            if new > best_new:
-                if player.ships_in_space > 0:
-                    new = less_where_others_are_nearer(s, t, player, -1, place, steps, new)
-                best_new = max(best_new, new)
+            if one >= 0:
+                _approach(s, t, player, 0, one, place, body, worth, speed, left, out)
+            if two >= 0:
+                _approach(s, t, player, 1, two, place, body, worth, speed, left, out)
+            if three >= 0:
+                _approach(s, t, player, 2, three, place, body, worth, speed, left, out)
+            if worth > best_new:
+                steps = int(t.sol_distance[place])
+                new = way_worth(worth, body, steps, speed, left)
+                if new > best_new:
+                    if player.ships_in_space > 0:
+                        new = less_where_others_are_nearer(s, t, player, -1, place, steps, new)
+                    best_new = max(best_new, new)
     out[NEW_SHIP] = best_new
     planets = int(t.planets_in_play[s.tile_group]) - planets
     mines = int(t.setup[s.num_players].mines) - mines
@@ -279,22 +285,27 @@ def _derive_tiles(s, t, seat, out):
 
 
 @leaf
-def _approach(s, t, player, place, body, worth, speed, left, out):
-    """Each own starship in space remembers the best tile."""
-    for ship in range(MAX_SHIPS):
-        start = int(player.ship[ship]) - 1
-        if start >= 0 and s.body[start] == 0:
-            steps = int(t.distance[start, place])
-            found = way_worth(worth, body, steps, speed, left)
-            row = STARSHIPS + STARSHIP * ship
+def _in_space(s, player, ship):
+    """Where an own starship in empty space is; -1 if it is not."""
+    place = int(player.ship[ship]) - 1
+    return place if place >= 0 and s.body[place] == 0 else -1
+
+
+@leaf
+def _approach(s, t, player, ship, start, place, body, worth, speed, left, out):
+    """Each own starship in space remembers the best tile; one that is worth less than that needs no look."""
+    row = STARSHIPS + STARSHIP * ship
+    if worth > out[row + SHIP_WORTH]:
+        steps = int(t.distance[start, place])
+        found = way_worth(worth, body, steps, speed, left)
+        if found > out[row + SHIP_WORTH]:
+            if player.ships_in_space > 1:
+                found = less_where_others_are_nearer(s, t, player, ship, place, steps, found)
             if found > out[row + SHIP_WORTH]:
-                if player.ships_in_space > 1:
-                    found = less_where_others_are_nearer(s, t, player, ship, place, steps, found)
-                if found > out[row + SHIP_WORTH]:
-                    out[row + AIM] = place + 1
-                    out[row + AIM_STEPS] = steps
-                    out[row + AIM_TURNS] = TURNS[speed, steps]
-                    out[row + SHIP_WORTH] = found
+                out[row + AIM] = place + 1
+                out[row + AIM_STEPS] = steps
+                out[row + AIM_TURNS] = TURNS[speed, steps]
+                out[row + SHIP_WORTH] = found
 
 
 @leaf
@@ -505,7 +516,7 @@ def _derive_technologies(s, t, seat, out):
             _derive_next_level(s, t, seat, tech, level + 1, left, out, row)
 
 
-@helper
+@leaf
 def _derive_next_level(s, t, seat, tech, level, left, out, row):
     player = s.player[seat]
     following = t.tech[tech, level]

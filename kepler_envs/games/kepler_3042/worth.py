@@ -51,8 +51,8 @@ CUBE_READY = 16  # a cube on a card rather than in storage
 MOST_STEPS = WIDTH + HEIGHT
 TURNS = np.array([[-(-steps // max(1, speed)) for steps in range(MOST_STEPS)] for speed in range(MAX_SPEED + 2)])
 """Turns of a way by speed and steps."""
-AWAY = np.array([round(1000 * 0.86**turns) for turns in range(MOST_STEPS)])
-"""What turns on the way leave of a target's worth, in thousandths."""
+AWAY = np.array([round(1024 * 0.86**turns) for turns in range(MOST_STEPS)])
+"""What turns on the way leave of a target's worth, of 1024."""
 NEARER = 30  # per cent left where another own starship is nearer
 CASES = 2 * (MAX_LEVEL + 1) + 1
 SOON = 6  # rounds after which planets are worth no more
@@ -102,7 +102,7 @@ def way_worth(worth, body, steps, speed, left):
     turns = TURNS[speed, steps]
     if turns + int(body <= NUM_PLANETS) > left:
         return 0
-    return worth * AWAY[turns] // 1000
+    return worth * AWAY[turns] >> 10
 
 
 @helper

@@ -231,7 +231,7 @@ class Table:
         turns = self.turns(steps)
         if turns + (body < MINE) > self.left:
             return 0
-        return self.tile_worth(place, body) * round(1000 * 0.86**turns) // 1000
+        return self.tile_worth(place, body) * round(1024 * 0.86**turns) // 1024
 
     def less_by_rivals(self, worth: int, place: int, steps: int, ship: int | None) -> int:
         for other in self.in_space:

@@ -257,10 +257,10 @@ def moving(level: int, ships: list[int | None], bodies: dict[int, int]) -> Play:
 
 
 def test_starships_move_as_far_as_space_travels_says() -> None:
-    """Vector K: the destination tells which starship is meant."""
+    """Vector K: the destination tells which starship is meant, if only one can go there."""
     game = moving(3, [145, 191, 102], {148: 27, 193: MINE})
     assert game.legal() > {DONE, to_hex(148), to_hex(193), to_hex(37)}
-    game.play(to_hex(148), to_hex(193), to_hex(37))
+    game.play(to_hex(148), "starship 1", to_hex(193), to_hex(37))  # all three could reach the planet
     assert game.own.ships == [148, 193, 37] and game.node == Node.WITHDRAWAL
     zone = game.snapshot.config.tables[0]["zone"]
     assert (int(zone[102]), int(zone[37])) == (1, 2)
@@ -280,7 +280,7 @@ def test_a_colonial_target_is_taken_on_the_way() -> None:
 def test_the_starship_is_asked_for_where_several_can_go() -> None:
     """Two starships can reach the mine, the third cannot; either may go, and the others move afterwards."""
     for chosen in (1, 2):
-        game = moving(2, [145, 147, 191], {146: MINE}).play(to_hex(146))
+        game = moving(2, [145, 147, 300], {146: MINE}).play(to_hex(146))
         assert game.node == Node.MOVER and game.legal() == {"starship 1", "starship 2"}
         game.play(f"starship {chosen}")
         assert game.own.ships[chosen - 1] == 146 and game.own.ships[2 - chosen] == (147, 145)[chosen - 1]
@@ -435,7 +435,7 @@ def test_points_above_the_minimum_bring_bonus_cubes() -> None:
 
 def satisfied_objectives(game: Play) -> list[int]:
     """Those that the observation of seat 0 shows as satisfied."""
-    shown = game.snapshot.config.observation["satisfied"].view(game.snapshot.observe(0))
+    shown = game.snapshot.config.observation["objectives.satisfied"].view(game.snapshot.observe(0))
     return [1 + number for number, there in enumerate(shown) if there]
 
 
