@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from kepler_envs.engine.bits import allowed, lowest, without_lowest
-from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import helper, leaf, room_for
 from kepler_envs.games.kepler_3042 import rules
 from kepler_envs.games.kepler_3042.actions import (
@@ -28,9 +27,11 @@ from kepler_envs.games.kepler_3042.actions import (
     TECH,
     TRACK,
 )
-from kepler_envs.games.kepler_3042.hexes import NUM_HEXES, WIDTH, WORDS
+from kepler_envs.games.kepler_3042.hexes import NUM_HEXES, WIDTH, WORDS, allow_hexes, is_empty
 from kepler_envs.games.kepler_3042.observation import resample
 from kepler_envs.games.kepler_3042.rules_board import benefit, extra, rows_in_use
+from kepler_envs.games.kepler_3042.rules_bonus import done_ends_turn
+from kepler_envs.games.kepler_3042.rules_movement import destinations, ready_to_move
 from kepler_envs.games.kepler_3042.rules_scoring import achieved, public_points
 from kepler_envs.games.kepler_3042.state import (
     ALIEN,
@@ -125,14 +126,15 @@ def _best_main_action(s, t, mask, generator):
 
 @helper
 def _finish_turn(s, t, seat, legal):
-    """The own choices up to the end of the turn; others decline what they are offered meanwhile."""
+    """The own choices up to the one that ends the turn; others decline what they are offered meanwhile."""
     for _ in range(MOST_STEPS):
-        if s.node == Node.END_OF_TURN or s.end != RUNNING:
-            break
         for word in range(MASK_WORDS):
             legal[word] = 0
         rules.legal(s, t, legal)
-        rules.apply(s, t, _choice(s, t, legal) if s.seat == seat else _lowest_allowed(legal))
+        action = _choice(s, t, legal) if s.seat == seat else _lowest_allowed(legal)
+        if s.seat == seat and action == DONE and done_ends_turn(s, t):
+            break
+        rules.apply(s, t, action)
 
 
 @leaf
@@ -337,15 +339,32 @@ def _best_hex(s, t, mask, ship):
 
 
 @leaf
-def _ship_to_move(s, t, mask):
-    """The first one that has a target to go to."""
+def _ship_to_move(s, t):
+    """The first one that can move and has a target to go to; -1 if there is none."""
     player = s.player[s.seat]
     left = _rounds_left(s)
     for ship in range(MAX_SHIPS):
-        may_move = allowed(mask, SHIP + ship)
-        if may_move and _best_target(s, t, player, ship, int(player.ship[ship]) - 1, left) > 0:
-            return SHIP + ship
-    return DONE
+        can_move = ready_to_move(s, t, player, ship) and not is_empty(destinations(s, t, player, ship, s.speed))
+        if can_move and _best_target(s, t, player, ship, int(player.ship[ship]) - 1, left) > 0:
+            return ship
+    return -1
+
+
+@leaf
+def _mover(s, t, mask):
+    ship = _ship_to_move(s, t)
+    return SHIP + ship if ship >= 0 and allowed(mask, SHIP + ship) else _any(mask, SHIP, SHIP + MAX_SHIPS)
+
+
+@helper
+def _best_move(s, t):
+    """Its best destination; other starships may reach that, too."""
+    ship = _ship_to_move(s, t)
+    if ship < 0:
+        return DONE
+    reached = np.zeros(MASK_WORDS, np.uint64)
+    allow_hexes(reached, HEX, destinations(s, t, s.player[s.seat], ship, s.speed))
+    return _best_hex(s, t, reached, ship)
 
 
 # ---------------------------------------------------------------- the other choices
@@ -360,10 +379,14 @@ def _choice(s, t, mask):
         return _first_technology(mask)
     if node in (Node.TECHNOLOGICAL_DEVELOPMENT, Node.CARD_TECHNOLOGY):
         return _best_technology(s, t, mask)
-    if node in (Node.PLACE, Node.DESTINATION):
-        return _best_hex(s, t, mask, int(s.moving) - 1)
+    if node == Node.PLACE:
+        return _best_hex(s, t, mask, -1)
     if node == Node.MOVEMENT:
-        return _ship_to_move(s, t, mask)
+        return _best_move(s, t)
+    if node == Node.MOVER:
+        return _mover(s, t, mask)
+    if node == Node.GOING_ON:
+        return _best_hex(s, t, mask, int(s.moving) - 1)
     if node in (Node.COLONY_SEEDING, Node.TERRAFORMING):
         return _any(mask, SHIP, SHIP + MAX_SHIPS) if node == Node.COLONY_SEEDING else _any(mask, SLOT, SLOT + NUM_SLOTS)
     if node == Node.SPACE_MISSIONS:

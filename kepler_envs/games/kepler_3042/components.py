@@ -17,7 +17,8 @@ from kepler_envs.games.kepler_3042 import components_objectives as objectives
 from kepler_envs.games.kepler_3042 import components_planets as planets
 from kepler_envs.games.kepler_3042 import components_technologies as technologies
 from kepler_envs.games.kepler_3042.components_checks import NAME_BYTES, check_choice
-from kepler_envs.games.kepler_3042.hexes import NUM_HEXES, WIDTH, WORDS
+from kepler_envs.games.kepler_3042.hexes import NUM_HEXES, WIDTH, WORDS, distances
+from kepler_envs.games.kepler_3042.layout import LEVEL_ROW, TEMPLATE, TRACK_ROW, level_rows, template, track_rows
 from kepler_envs.games.kepler_3042.state import (
     MAX_CONVERSIONS,
     MAX_LEVEL,
@@ -40,6 +41,7 @@ from kepler_envs.games.kepler_3042.state import (
     ROUNDS,
     TRACK_END,
 )
+from kepler_envs.games.kepler_3042.worth import OPEN_WORTH, open_worths
 
 DEFAULT_FILE = Path(__file__).with_name("components.toml")
 
@@ -70,6 +72,7 @@ TABLES = np.dtype(
         ("space", "<u8", (WORDS,)),  # hexes of empty space
         ("sol", "<i2"),
         ("terrain", "i1", (NUM_HEXES,)),  # SPACE, STAR, SOL, SAGITTARIUS
+        ("star_kind", "i1", (NUM_HEXES,)),  # 0 no star, 1 single, 2 binary, 3 trinary
         ("zone", "i1", (NUM_HEXES,)),
         ("sol_distance", "i1", (NUM_HEXES,)),
         ("setup", galaxy.SETUP, (MAX_PLAYERS + 1,)),  # by number of players
@@ -95,6 +98,13 @@ TABLES = np.dtype(
         ("minimum_score", "i1", (NUM_LEVELS + 1,)),
         ("level_antimatter", "i1", (NUM_LEVELS + 1,)),
         ("ghost_advances", "i1", (ROUNDS + 1,)),  # 1 in rounds in which its technologies rise
+        # of the observation: what is the same in all games, by the group of tiles
+        ("template", TEMPLATE, (MAX_PLAYERS + 1,)),
+        ("level_row", LEVEL_ROW, (NUM_TECHS, MAX_LEVEL + 1)),
+        ("track_row", TRACK_ROW, (NUM_TRACKS, TRACK_END + 1)),
+        ("planets_in_play", "i1", (MAX_PLAYERS + 1,)),  # by the group of tiles
+        ("open_worth", "<i2", OPEN_WORTH.shape),
+        ("distance", "i1", (NUM_HEXES, NUM_HEXES)),
         # names, UTF-8 padded with zeros; only for texts and pictures
         ("resource_name", "u1", (NUM_RESOURCES, NAME_BYTES)),
         ("zone_name", "u1", (NUM_ZONES, NAME_BYTES)),
@@ -115,7 +125,7 @@ def load_components(path: Path | None) -> np.ndarray:
     sections = (
         _read_numbers, _read_resources, planets.read_types, planets.read_planets, galaxy.read_zones, galaxy.read_map,
         technologies.read_technologies, technologies.read_levels, technologies.read_tracks, _read_actions, cards.read_cards,
-        objectives.read_objectives, objectives.read_campaigns, objectives.read_solo,
+        objectives.read_objectives, objectives.read_campaigns, objectives.read_solo, _write_templates,
     )  # fmt: skip
     return load_tables(path or DEFAULT_FILE, "kepler_3042", TABLES, sections)
 
@@ -124,6 +134,17 @@ def _read_numbers(file: ComponentFile, tables: Any) -> None:
     file.read_numbers(NUMBERS, tables)
     if tables["short_radius"] >= tables["mid_radius"]:
         raise file.error("numbers", "short_radius must be below mid_radius")
+
+
+def _write_templates(file: ComponentFile, tables: Any) -> None:
+    """Last, because it reads the others' tables."""
+    for group in range(1, MAX_PLAYERS + 1):
+        tables["template"]["entries"][group] = template(tables, group)
+        tables["planets_in_play"][group] = (tables["planet"]["min_players"][1:] <= group).sum()
+    tables["level_row"]["entries"] = level_rows(tables)
+    tables["track_row"]["entries"] = track_rows(tables)
+    tables["open_worth"] = open_worths(tables)
+    tables["distance"] = distances()
 
 
 def _read_resources(file: ComponentFile, tables: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine.components import ComponentFile
-from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH, WORDS, as_words, distance, neighbour_ids
+from kepler_envs.games.kepler_3042.hexes import HEIGHT, WIDTH, WORDS, as_words, distance, neighbour_ids
 from kepler_envs.games.kepler_3042.state import MAX_PLAYERS, MIN_PLAYERS, NUM_ZONES
 
 LEAST_STAR_DISTANCE = 4  # then no hex touches two stars and tiles around two stars never touch
@@ -23,7 +23,7 @@ SETUP = np.dtype(
         ("mines", "i1"),
         ("targets", "i1"),
         ("sites", "<u8", (WORDS,)),  # space hexes beside a star in play
-        ("first_planes", "i1", (4 * NUM_HEXES,)),  # of the observation: terrain, star kind, zone, star in play
+        ("stars", "<u8", (WORDS,)),  # hexes of stars in play
     ],
     align=True,
 )
@@ -61,6 +61,7 @@ def read_map(file: ComponentFile, tables: Any) -> None:
     tables["space"] = as_words(h for h, sign in enumerate(signs) if sign == ".")
     for h, sign in enumerate(signs):
         tables["terrain"][h] = {".": SPACE, "S": SOL, "*": SAGITTARIUS}.get(sign, STAR)
+        tables["star_kind"][h] = stars.get(h, 0)
         steps = distance(h, sol)
         tables["sol_distance"][h] = steps
         tables["zone"][h] = int(steps > tables["short_radius"]) + int(steps > tables["mid_radius"])
@@ -104,8 +105,5 @@ def _read_setup(file: ComponentFile, tables: Any, stars: dict[int, int]) -> None
             raise file.error(where, f"{tiles} tiles for {len(in_play)} stars; at most two for each star in play")
         setup = tables["setup"][players]
         setup["mines"], setup["targets"] = row["mines"], row["colonial_targets"]
+        setup["stars"] = as_words(in_play)
         setup["sites"] = as_words(h for star in in_play for h in neighbour_ids(star))
-        planes = setup["first_planes"].reshape(4, NUM_HEXES)
-        planes[0], planes[2] = tables["terrain"], tables["zone"]
-        for star, kind in stars.items():
-            planes[1][star], planes[3][star] = kind, star in in_play

@@ -46,6 +46,13 @@ def distance(one: int, other: int) -> int:
     return (abs(dq) + abs(dr) + abs(dq + dr)) // 2
 
 
+def distances() -> np.ndarray:
+    """Steps between all pairs of hexes, int8 (NUM_HEXES, NUM_HEXES)."""
+    q, r = np.array([axial(hex_id) for hex_id in range(NUM_HEXES)]).T
+    across, down = q[:, None] - q, r[:, None] - r
+    return ((abs(across) + abs(down) + abs(across + down)) // 2).astype(np.int8)
+
+
 def neighbour_ids(hex_id: int) -> list[int]:
     """The up to six neighbours, in the order of DIRECTIONS."""
     q, r = axial(hex_id)

@@ -1,4 +1,4 @@
-"""What a seat sees, and redrawing what it cannot know."""
+"""What a seat sees, and redrawing what it cannot know. What follows from the facts is written in observation_derived.py."""
 
 from __future__ import annotations
 
@@ -9,183 +9,121 @@ import numpy as np
 from kepler_envs.engine.bits import bit, lowest, without_lowest
 from kepler_envs.engine.game import RUNNING
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.engine.observation import CATEGORY, COUNT, FLAG, ONE_HOT, PLANE, Layout, piece, table
+from kepler_envs.engine.observation import Layout
 from kepler_envs.engine.rng import fork
 from kepler_envs.engine.simd import expand_bits, write_row
 from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH, WORDS, includes
-from kepler_envs.games.kepler_3042.rules_board import colonies, own_turn, planet_at, reward_kind, seat_after
-from kepler_envs.games.kepler_3042.rules_movement import home, mover_hex
-from kepler_envs.games.kepler_3042.rules_scoring import public_points, satisfied_objectives
+from kepler_envs.games.kepler_3042.layout import (
+    FACTS_SIZE,
+    REWARDS_SHOWN,
+    first,
+    layout_of,
+    places_table,
+    planet_table,
+    width,
+    within,
+)
+from kepler_envs.games.kepler_3042.observation_derived import derive
+from kepler_envs.games.kepler_3042.rules_board import colonies, seat_after
 from kepler_envs.games.kepler_3042.setup import objectives_of_set, random_member, tile_kind, usable_cards
 from kepler_envs.games.kepler_3042.state import (
-    BY_MISSION,
+    EARTH,
     GHOST,
-    MAX_ALLOCATIONS,
-    MAX_COLONIES,
-    MAX_CONVERSIONS,
-    MAX_LEVEL,
-    MAX_PLAYERS,
     MAX_SHIPS,
-    MAX_SPEED,
     MINE,
     NUM_BONUS,
-    NUM_CAMPAIGNS,
-    NUM_CARDS,
-    NUM_LEVELS,
-    NUM_MAIN,
     NUM_MEDALS,
     NUM_OBJECTIVES,
     NUM_PLANETS,
     NUM_RESOURCES,
     NUM_TECHS,
     NUM_TRACKS,
-    NUM_TYPES,
-    NUM_ZONES,
-    PLAYER,
+    REWARD_KINDS,
     ROUNDS,
-    TRACK_END,
-    Node,
-    Phase,
 )
-
-CUBES = (21, 21, 6)  # most cubes of each kind that a player can have anywhere
-MOST_CUBES = max(CUBES)
-MOST_VP = 200
-BOARD = (HEIGHT, WIDTH)
-
-LAYOUT = Layout(
-    [
-        piece("hex.terrain", PLANE, 3, "0 space, 1 star, 2 Sol, 3 Sagittarius A*", shape=BOARD),
-        piece("hex.star_kind", PLANE, 3, "1 single, 2 binary, 3 trinary star", shape=BOARD),
-        piece("hex.zone", PLANE, 2, "0 short, 1 mid, 2 long", shape=BOARD),
-        piece("hex.star_in_play", PLANE, 1, "a star with this number of players in play", shape=BOARD),
-        piece("hex.body", PLANE, 4, "1 face-down tile, 2 planet, 3 mine, 4 colonial target", shape=BOARD),
-        piece("hex.planet", PLANE, NUM_PLANETS, "number of a face-up planet", shape=BOARD),
-        piece("hex.planet_owner", PLANE, MAX_PLAYERS, "1 + relative seat that owns it", shape=BOARD),
-        piece("hex.terraformed", PLANE, 1, "a terraformed planet", shape=BOARD),
-        piece("hex.ship_owner", PLANE, MAX_PLAYERS, "1 + relative seat with a starship there", shape=BOARD),
-        piece("hex.own_ship", PLANE, MAX_SHIPS, "1 + number of an own starship", shape=BOARD),
-        piece("hex.focus", PLANE, 1, "at DESTINATION the starship that moves, at PLACE (Space Missions) the planet or Sol", shape=BOARD),
-        piece("hex.sol_distance", PLANE, 31, "distance from Sol", shape=BOARD, scale=15),
-        table(
-            "planets",
-            NUM_PLANETS,
-            [
-                piece("in_play", FLAG, 1, "its tile is used; row number - 1"),
-                piece("status", CATEGORY, 4, "0 face down or absent, 1 revealed, 2 starship on it, 3 colonised, 4 terraformed"),
-                piece("owner", CATEGORY, MAX_PLAYERS, "1 + relative seat"),
-                piece("zone", CATEGORY, NUM_ZONES, "1 + zone, if revealed"),
-                piece("cubes", COUNT, MOST_CUBES, "energy, matter, antimatter on its card", shape=NUM_RESOURCES, scale=5),
-                piece("slot", CATEGORY, MAX_COLONIES, "number among its owner's colonies"),
-            ],
-        ),
-        table(
-            "players",
-            MAX_PLAYERS,
-            [
-                piece("present", FLAG, 1, "1 for players and the ghost; row 0 is the observer, then clockwise"),
-                piece("ghost", FLAG, 1, "the ghost of the solo game"),
-                piece("storage", COUNT, MOST_CUBES, "energy, matter, antimatter in storage", shape=NUM_RESOURCES, scale=7),
-                piece("pit", COUNT, MOST_CUBES, "in the Clausius pit", shape=NUM_RESOURCES, scale=7),
-                piece("earth", COUNT, MOST_CUBES, "on Earth", shape=NUM_RESOURCES, scale=7),
-                piece("on_colonies", COUNT, MOST_CUBES, "on the planet cards", shape=NUM_RESOURCES, scale=7),
-                piece("tech", COUNT, MAX_LEVEL, "levels of the technologies I to V", shape=NUM_TECHS),
-                piece("track", COUNT, TRACK_END, "space on the colonial and the technological track", shape=NUM_TRACKS),
-                piece("medals", COUNT, NUM_MEDALS, "medals of both colours", shape=NUM_TRACKS),
-                piece("ships_in_supply", COUNT, MAX_SHIPS, "starships not in play"),
-                piece("ships_in_space", COUNT, MAX_SHIPS, "starships in empty space"),
-                piece("ships_on_planets", COUNT, MAX_SHIPS, "starships on planets"),
-                piece("ships_on_mines", COUNT, MAX_SHIPS, "starships on mines"),
-                piece("action_cube", CATEGORY, NUM_MAIN - 1, "main action it lies on"),
-                piece("colonies", COUNT, MAX_COLONIES, "planets colonised"),
-                piece("terraformed", COUNT, MAX_COLONIES, "planets terraformed"),
-                piece("colonies_of_type", COUNT, MAX_COLONIES, "oceanic, rocky, super-Earth, gas giant, alien", shape=NUM_TYPES),
-                piece("colonies_in_zone", COUNT, MAX_COLONIES, "short, mid, long", shape=NUM_ZONES),
-                piece("first_player", FLAG, 1, "has the first player's marker"),
-                piece("position", COUNT, MAX_PLAYERS - 1, "place in this round's order"),
-                piece("turn_taken", FLAG, 1, "has had its turn this round"),
-                piece("public_vp", COUNT, MOST_VP, "points without the objective", scale=60),
-            ],
-        ),
-        piece("objectives", FLAG, 1, "objectives required of the observer, by id - 1", shape=NUM_OBJECTIVES),
-        piece("satisfied", FLAG, 1, "of them, those satisfied now", shape=NUM_OBJECTIVES),
-        piece("card", ONE_HOT, 1, "current progress card, by id - 1", shape=NUM_CARDS),
-        piece("past_cards", FLAG, 1, "cards of earlier rounds", shape=NUM_CARDS),
-        piece("card_medals", COUNT, NUM_MEDALS, "medals on the card, by track", shape=NUM_TRACKS),
-        piece("track_medals", FLAG, 1, "medals still on their spaces", shape=(NUM_TRACKS, NUM_MEDALS)),
-        piece("round", COUNT, ROUNDS, "round, 0 during setup"),
-        piece("num_players", COUNT, MAX_PLAYERS, "players", low=1),
-        piece("node", ONE_HOT, 1, "what the seat to move is asked for", shape=len(Node)),
-        piece("reward", CATEGORY, 3, "reward handed out: 1 energy, 2 matter, 3 regeneration"),
-        piece("own_turn", FLAG, 1, "the seat to move is in its own turn"),
-        piece("conversions", COUNT, MAX_CONVERSIONS, "left this turn", scale=3),
-        piece("allocations", COUNT, MAX_ALLOCATIONS, "left this turn"),
-        piece("bonus_used", FLAG, 1, "bonus actions done this turn", shape=NUM_BONUS),
-        piece("second_free", FLAG, 1, "the next bonus action burns nothing"),
-        piece("moved", FLAG, 1, "starships that have moved in this movement", shape=MAX_SHIPS),
-        piece("points", COUNT, MAX_SPEED, "spaces left to the moving starship"),
-        piece("speed", COUNT, MAX_SPEED, "spaces each starship may move"),
-        piece("source", CATEGORY, 3, "of a movement or a new starship: main action, bonus action, end of the turn, card"),
-        piece("left", COUNT, MAX_CONVERSIONS, "repetitions left of the action", scale=4),
-        piece("technology", CATEGORY, NUM_TECHS, "1 + technology chosen"),
-        piece("bonus", CATEGORY, NUM_BONUS, "1 + bonus action chosen"),
-        piece("exploited", FLAG, 1, "colonies that have produced in this action", shape=MAX_COLONIES),
-        piece("face_down", COUNT, NUM_PLANETS, "planets, mines, colonial targets face down", shape=3, scale=20),
-        piece("level", COUNT, NUM_LEVELS, "solo: level of the campaign"),
-        piece("campaign", CATEGORY, NUM_CAMPAIGNS, "solo: 1 + campaign"),
-        piece("minimum_score", COUNT, 100, "solo: points needed", scale=60),
-        piece("advanced", FLAG, 1, "advanced objectives"),
-    ]
-)  # fmt: skip
 
 
 def make_observation(tables: Any) -> Layout:
-    """The 5554 entries, the same for every component file."""
-    return LAYOUT
+    """The entries are the same for every component file; its map and planets are tables beside them."""
+    return layout_of(places_table(tables), planet_table(tables))
 
 
-NUM_PLANES = 12
+PLANES = (
+    "row parity", "space", "star", "star in play", "zone", "distance from Sol", "face down", "planet", "mine", "colonial target",
+    "own planet", "other's planet", "terraformed", "own starship", "other's starship", "worth",
+)  # fmt: skip
+"""What :func:`hex_planes` draws, in order; the distance and the worth (in points) are numbers, the others 0, 1 or 2."""
 
 
-def hex_planes(vector: np.ndarray) -> np.ndarray:
-    """The planes of observations (..., 5554) as images (..., 12, 19, 22), a view."""
-    return vector[..., : NUM_PLANES * NUM_HEXES].reshape(*vector.shape[:-1], NUM_PLANES, HEIGHT, WIDTH)
+def hex_planes(layout: Layout, vectors: np.ndarray) -> np.ndarray:
+    """The map of observations (..., size) as images, float32 (..., 16, 19, 22), for those who want convolutions.
+
+    The grid is "odd-r": pointy hexes, odd rows shifted right by half a hex. So the neighbours above and below of the hex in column c are
+    c - 1 and c in even rows, c and c + 1 in odd ones, and a 3 x 3 window holds two hexes too many. Either take the first plane, which tells odd
+    rows, and let the network find out, or use two kernels, with the corners masked, for the two kinds of rows.
+
+    Args:
+        layout: of a configuration, ``config.observation``; without derived fields there are no worths.
+        vectors: observations of it.
+    """
+    vectors = np.asarray(vectors)
+    planes = np.zeros((*vectors.shape[:-1], len(PLANES), NUM_HEXES), np.float32)
+    fixed = layout.fixed["places"]
+    column = {field.field: fixed.values[:, field.offset : field.offset + field.size] for field in fixed.fields}
+    players = layout["game.num_players"].view(vectors)[..., 0]
+    planes[..., 0, :] = column["row"][:, 0] % 2
+    planes[..., 1, :] = column["terrain"][:, 0] == 0
+    planes[..., 2, :] = column["terrain"][:, 0] == 1
+    planes[..., 3, :] = column["star_in_play"].T[players - 1]
+    planes[..., 4, :] = column["zone"][:, 0]
+    planes[..., 5, :] = column["sol_distance"][:, 0]
+
+    def draw(plane: int, places: np.ndarray, values: np.ndarray) -> None:
+        """Values of rows (..., rows) at their places, 0 of which is none."""
+        where = np.nonzero(places)
+        planes[(*where[:-1], plane, places[where] - 1)] = np.broadcast_to(values, places.shape)[where]
+
+    seen = {name: layout[name].view(vectors) for name in layout.pieces}
+    draw(6, seen["tiles.place"], np.array(1))
+    draw(7, seen["planets.place"], np.array(1))
+    for kind in (1, 2):
+        draw(7 + kind, seen["sites.place"] * (seen["sites.kind"] == kind), np.array(1))
+    draw(10, seen["planets.place"], seen["planets.owner"] == 1)
+    draw(11, seen["planets.place"], seen["planets.owner"] > 1)
+    draw(12, seen["planets.place"], seen["planets.status"] == 3)
+    draw(13, seen["starships.place"], np.array(1))
+    draw(14, seen["rivals.place"], np.array(1))
+    for name in ("planets", "sites"):
+        if f"{name}.worth" in seen:
+            draw(15, seen[f"{name}.place"], seen[f"{name}.worth"] / 100)
+    return planes.reshape(*vectors.shape[:-1], len(PLANES), HEIGHT, WIDTH)
 
 
-def _first(name: str) -> int:
-    """Where a piece (or its row 0) begins."""
-    return LAYOUT[name].offset
+# ---------------------------------------------------------------- where things are written
 
-
-SIZE = LAYOUT.size
-BODY, PLANET, OWNER, TERRAFORMED = (_first(f"hex.{p}") for p in ("body", "planet", "planet_owner", "terraformed"))
-SHIP_OWNER, OWN_SHIP, FOCUS, SOL_DISTANCE = (
-    _first(f"hex.{p}") for p in ("ship_owner", "own_ship", "focus", "sol_distance")
+GAME = first("game")
+(
+    NODE, FLOW, PHASE, ROUND, PLAYER_COUNT, TURNS_DONE, ACTIVE, TO_MOVE, CONVERSIONS, ALLOCATIONS, SECOND_FREE, BONUS, TECHNOLOGY, LEFT,
+    SOURCE, PLACE_SLOT, SPEED, POINTS, GOAL, CARD, REWARD_COUNT, LEVEL, CAMPAIGN, BONUS_CUBES, TILE_GROUP, ADVANCED, WIN_LOSS,
+) = range(GAME, GAME + width("game"))  # fmt: skip
+PLAYERS, PLAYER = first("players"), width("players")
+PROGRESS, EARTH_CUBES, FIRST, WAITS = (
+    within(f"players.{name}") for name in ("tech", "earth", "first", "waits_for_card")
 )
-PLANETS, PLAYERS = _first("planets.in_play"), _first("players.present")
-PLANET_SIZE, PLAYER_SIZE = LAYOUT["planets.in_play"].strides[0], LAYOUT["players.present"].strides[0]
-STATUS, OWNER_OF_PLANET, ZONE, CUBES_ON_PLANET, SLOT_OF_PLANET = (
-    _first(f"planets.{p}") - PLANETS for p in ("status", "owner", "zone", "cubes", "slot")
+TRACKS, TRACK = first("tracks"), width("tracks")
+TECHNOLOGIES, MAIN_ACTIONS, BONUS_ACTIONS, SLOTS = (
+    first(name) for name in ("technologies", "main_actions", "bonus_actions", "slots")
 )
-EARTH_CUBES, COLONY_CUBES, PROGRESS, FIRST_PLAYER, POSITION, TURN_TAKEN, PUBLIC_VP = (
-    _first(f"players.{p}") - PLAYERS
-    for p in ("earth", "on_colonies", "tech", "first_player", "position", "turn_taken", "public_vp")
+RESOURCES, RESOURCE = first("resources"), width("resources")
+PLANETS, PLANET = first("planets"), width("planets")
+STATUS, OWNER, PLANET_PLACE, SLOT_OF_PLANET, CUBES, EXPLOITED = (
+    within(f"planets.{name}") for name in ("status", "owner", "place", "slot", "cubes", "exploited")
 )
-OBJECTIVES, SATISFIED, CARD, PAST_CARDS, CARD_MEDALS, TRACK_MEDALS = (
-    _first(p) for p in ("objectives", "satisfied", "card", "past_cards", "card_medals", "track_medals")
-)
-ROUND, PLAYER_COUNT, NODE, REWARD, OWN_TURN = (
-    _first(p) for p in ("round", "num_players", "node", "reward", "own_turn")
-)
-CONVERSIONS, ALLOCATIONS, BONUS_USED, SECOND_FREE = (
-    _first(p) for p in ("conversions", "allocations", "bonus_used", "second_free")
-)
-MOVED, POINTS, SPEED, SOURCE, LEFT = (_first(p) for p in ("moved", "points", "speed", "source", "left"))
-TECHNOLOGY, BONUS, EXPLOITED, FACE_DOWN = (_first(p) for p in ("technology", "bonus", "exploited", "face_down"))
-LEVEL, CAMPAIGN, MINIMUM_SCORE, ADVANCED = (_first(p) for p in ("level", "campaign", "minimum_score", "advanced"))
-assert LAYOUT["players.colonies_in_zone"].offset + NUM_ZONES - PLAYERS - PROGRESS == PLAYER["progress_row"].shape[0]
-
-REVEALED, OCCUPIED, COLONISED = 1, 2, 3  # status of a planet, and COLONISED + 1 once terraformed
+TILES, SITES, SITE, CARDS, OBJECTIVES, REWARDS, REWARD = (
+    first("tiles"), first("sites"), width("sites"), first("cards"), first("objectives"), first("rewards"), width("rewards"),
+)  # fmt: skip
+STARSHIPS, RIVALS, SHIP = first("starships"), first("rivals"), width("starships")
+OPEN, COLONISED = 1, 2  # status of a planet, and COLONISED + 1 once terraformed
 NOTHING = np.uint64(0)
 
 
@@ -200,16 +138,19 @@ def observe(s, t, seat, out):
 
 @helper
 def _write_observation(s, t, seat, out):
-    """The constant planes are copied, the rest is cleared and what is there is written."""
-    write_row(out, 0, t.setup[s.num_players].first_planes)
-    for i in range(BODY, SIZE):
-        out[i] = 0
-    write_row(out, SOL_DISTANCE, t.sol_distance)
-    _observe_tiles(s, t, seat, out)
-    _observe_players(s, t, seat, out)
-    _observe_cards(s, t, seat, out)
-    _observe_turn(s, t, out)
-    _observe_focus(s, t, out)
+    """What the component file says is copied, and what is there is written over it."""
+    if out.size > FACTS_SIZE:
+        write_row(out, 0, t.template[s.tile_group].entries)
+    else:
+        for i in range(FACTS_SIZE):
+            out[i] = 0
+    _write_game(s, seat, out)
+    _write_players(s, seat, out)
+    _write_own_board(s, seat, out)
+    _write_map(s, seat, out)
+    _write_cards(s, seat, out)
+    if out.size > FACTS_SIZE:
+        derive(s, t, seat, out)
 
 
 @leaf
@@ -219,11 +160,109 @@ def _distance(s, seat, other):
     return distance if distance >= 0 else distance + int(s.num_players)
 
 
+@leaf
+def _write_game(s, seat, out):
+    out[NODE] = s.node
+    out[FLOW] = s.flow
+    out[PHASE] = s.phase
+    out[ROUND] = s.round_number
+    out[PLAYER_COUNT] = s.num_players
+    out[TURNS_DONE] = s.turn_index
+    out[ACTIVE] = 1 + _distance(s, seat, int(s.active))
+    out[TO_MOVE] = 1 + _distance(s, seat, int(s.seat))
+    out[CONVERSIONS] = s.conversions
+    out[ALLOCATIONS] = s.allocations
+    out[SECOND_FREE] = s.second_free
+    out[BONUS] = s.bonus
+    out[TECHNOLOGY] = s.technology
+    out[LEFT] = s.left
+    out[SOURCE] = s.source
+    out[PLACE_SLOT] = s.place_slot
+    out[SPEED] = s.speed
+    out[POINTS] = s.points
+    out[GOAL] = s.goal
+    out[REWARD_COUNT] = s.pending
+    out[LEVEL] = s.level
+    out[CAMPAIGN] = s.campaign
+    out[BONUS_CUBES] = s.bonus_cubes
+    out[TILE_GROUP] = s.tile_group
+    out[ADVANCED] = s.advanced
+    out[WIN_LOSS] = s.win_loss
+
+
 @helper
-def _observe_tiles(s, t, seat, out):
-    """Tiles on the map, planets in their table, and how many tiles of which kind are face down (all of it public)."""
-    for number in range(1, NUM_PLANETS + 1):
-        out[PLANETS + PLANET_SIZE * (number - 1)] = t.planet[number].min_players <= s.tile_group
+def _write_players(s, seat, out):
+    n = int(s.num_players)
+    for distance in range(n):
+        other = int(seat_after(s, seat, distance))
+        row = PLAYERS + PLAYER * distance
+        _write_player(s, other, out, row)
+        out[row + FIRST] = other == s.first
+        out[row + WAITS] = s.beneficiaries >> other & 1
+        _write_ships(s, other, out, STARSHIPS if distance == 0 else RIVALS + SHIP * MAX_SHIPS * (distance - 1))
+        _write_colonies(s, other, out)
+    if n == 1:
+        _write_player(s, GHOST, out, PLAYERS + PLAYER)
+
+
+@leaf
+def _write_player(s, number, out, row):
+    player = s.player[number]
+    write_row(out, row, player.belongings_row)
+    write_row(out, row + PROGRESS, player.progress_row)
+    for kind in range(NUM_RESOURCES):
+        out[row + EARTH_CUBES + kind] = player.cubes[EARTH, kind]
+
+
+@leaf
+def _write_ships(s, other, out, row):
+    player = s.player[other]
+    for ship in range(MAX_SHIPS):
+        out[row + SHIP * ship] = player.ship[ship]
+    if other == s.active:
+        for ship in range(MAX_SHIPS):
+            out[row + SHIP * ship + 1] = s.moved >> ship & 1
+        if s.moving > 0:
+            out[row + SHIP * (int(s.moving) - 1) + 2] = 1
+
+
+@leaf
+def _write_colonies(s, other, out):
+    """What lies on the planets' cards."""
+    player = s.player[other]
+    for slot in colonies(player):
+        row = PLANETS + PLANET * (int(player.slot[slot]) - 1)
+        out[row + SLOT_OF_PLANET] = slot
+        for kind in range(NUM_RESOURCES):
+            out[row + CUBES + kind] = player.cubes[slot, kind]
+        if other == s.active:
+            out[row + EXPLOITED] = s.exploited >> slot & 1
+
+
+@leaf
+def _write_own_board(s, seat, out):
+    """The rows that the own ids are about."""
+    player = s.player[seat]
+    for track in range(NUM_TRACKS):
+        out[TRACKS + TRACK * track] = s.card_medals[track]
+        for medal in range(NUM_MEDALS):
+            out[TRACKS + TRACK * track + 1 + medal] = s.track_medals[track, medal]
+    for tech in range(NUM_TECHS):
+        out[TECHNOLOGIES + tech] = player.tech[tech]
+    out[MAIN_ACTIONS + int(player.action_cube)] = 1
+    expand_bits(out, BONUS_ACTIONS, np.uint64(s.bonus_used), NUM_BONUS)
+    for kind in range(NUM_RESOURCES):
+        out[RESOURCES + RESOURCE * kind] = player.storage[kind]
+        out[RESOURCES + RESOURCE * kind + 1] = player.pit[kind]
+    for slot in colonies(player):
+        out[SLOTS + slot] = player.slot[slot]
+
+
+@helper
+def _write_map(s, seat, out):
+    """Tiles that are face down, and those that are open."""
+    tiles = 0
+    sites = 0
     for word in range(WORDS):
         left = s.bodies[word]
         while left != NOTHING:
@@ -231,131 +270,37 @@ def _observe_tiles(s, t, seat, out):
             left = without_lowest(left)
             body = int(s.body[place])
             if not includes(s.face_up, place):
-                out[BODY + place] = 1
-                out[FACE_DOWN + max(0, body - NUM_PLANETS)] += 1
+                out[TILES + tiles] = place + 1
+                tiles += 1
             elif body <= NUM_PLANETS:
-                _observe_planet(s, t, seat, out, place, body)
+                _write_planet(s, seat, out, place, body)
             else:
-                out[BODY + place] = 3 + body - MINE
+                out[SITES + SITE * sites] = body - MINE + 1
+                out[SITES + SITE * sites + 1] = place + 1
+                sites += 1
 
 
 @leaf
-def _observe_planet(s, t, seat, out, place, number):
-    row = PLANETS + PLANET_SIZE * (number - 1)
-    out[BODY + place] = 2
-    out[PLANET + place] = number
-    out[row + STATUS] = REVEALED
-    out[row + ZONE] = t.zone[place] + 1
+def _write_planet(s, seat, out, place, number):
+    row = PLANETS + PLANET * (number - 1)
+    out[row + PLANET_PLACE] = place + 1
+    out[row + STATUS] = OPEN
     if s.planet_owner[number] > 0:
-        owner = _distance(s, seat, int(s.planet_owner[number]) - 1) + 1
-        out[OWNER + place] = owner
-        out[TERRAFORMED + place] = s.planet_terraformed[number]
         out[row + STATUS] = COLONISED + s.planet_terraformed[number]
-        out[row + OWNER_OF_PLANET] = owner
-
-
-@helper
-def _observe_players(s, t, seat, out):
-    n = int(s.num_players)
-    for distance in range(n):
-        other = seat_after(s, seat, distance)
-        row = PLAYERS + PLAYER_SIZE * distance
-        _observe_board(s, other, out, row)
-        _observe_ships(s, other, distance, out)
-        _observe_colonies(s, other, out, row)
-        position = _distance(s, int(s.first), other)
-        out[row + FIRST_PLAYER] = other == s.first
-        out[row + POSITION] = position
-        out[row + TURN_TAKEN] = s.phase in (Phase.TURNS, Phase.CLEANUP) and position < s.turn_index
-        out[row + PUBLIC_VP] = public_points(s, t, other)
-    if n == 1:
-        _observe_board(s, GHOST, out, PLAYERS + PLAYER_SIZE)
+        out[row + OWNER] = 1 + _distance(s, seat, int(s.planet_owner[number]) - 1)
 
 
 @leaf
-def _observe_board(s, row_number, out, row):
-    """The fields of a player that are there as they are in the state."""
-    player = s.player[row_number]
-    write_row(out, row, player.belongings_row)
-    for kind in range(NUM_RESOURCES):
-        out[row + EARTH_CUBES + kind] = player.cubes[0, kind]
-    write_row(out, row + PROGRESS, player.progress_row)
-
-
-@leaf
-def _observe_ships(s, other, distance, out):
-    player = s.player[other]
-    for ship in range(MAX_SHIPS):
-        place = player.ship[ship] - 1
-        if place >= 0:
-            out[SHIP_OWNER + place] = distance + 1
-            if distance == 0:
-                out[OWN_SHIP + place] = ship + 1
-            number = planet_at(s, place)
-            if number > 0:
-                out[PLANETS + PLANET_SIZE * (number - 1) + STATUS] = OCCUPIED
-
-
-@leaf
-def _observe_colonies(s, other, out, row):
-    """Cubes on the planets' cards, one by one and together."""
-    player = s.player[other]
-    for slot in colonies(player):
-        planet = PLANETS + PLANET_SIZE * (int(player.slot[slot]) - 1)
-        out[planet + SLOT_OF_PLANET] = slot
-        for kind in range(NUM_RESOURCES):
-            out[planet + CUBES_ON_PLANET + kind] = player.cubes[slot, kind]
-            out[row + COLONY_CUBES + kind] += player.cubes[slot, kind]
-
-
-@helper
-def _observe_cards(s, t, seat, out):
+def _write_cards(s, seat, out):
+    """Progress cards by the round in which they were shown, own objectives, rewards that wait."""
+    for place in range(int(s.round_number)):
+        out[CARDS + int(s.deck[place]) - 1] = place + 1
+    if s.round_number > 0:
+        out[CARD] = s.deck[s.round_number - 1]
     expand_bits(out, OBJECTIVES, np.uint64(s.player[seat].objectives), NUM_OBJECTIVES)
-    expand_bits(out, SATISFIED, satisfied_objectives(s, t, seat), NUM_OBJECTIVES)
-    current = s.round_number - 1
-    for place in range(current):
-        out[PAST_CARDS + int(s.deck[place]) - 1] = 1
-    if current >= 0:
-        out[CARD + int(s.deck[current]) - 1] = 1
-    for track in range(NUM_TRACKS):
-        out[CARD_MEDALS + track] = s.card_medals[track]
-        for medal in range(NUM_MEDALS):
-            out[TRACK_MEDALS + NUM_MEDALS * track + medal] = s.track_medals[track, medal]
-
-
-@leaf
-def _observe_turn(s, t, out):
-    out[ROUND] = s.round_number
-    out[PLAYER_COUNT] = s.num_players
-    out[NODE + int(s.node)] = 1
-    if s.pending > 0:
-        out[REWARD] = reward_kind(s)
-    out[OWN_TURN] = own_turn(s)
-    out[CONVERSIONS] = s.conversions
-    out[ALLOCATIONS] = s.allocations
-    expand_bits(out, BONUS_USED, np.uint64(s.bonus_used), NUM_BONUS)
-    out[SECOND_FREE] = s.second_free
-    expand_bits(out, MOVED, np.uint64(s.moved), MAX_SHIPS)
-    out[POINTS] = s.points
-    out[SPEED] = s.speed
-    out[SOURCE] = s.source
-    out[LEFT] = s.left
-    out[TECHNOLOGY] = s.technology
-    out[BONUS] = s.bonus
-    expand_bits(out, EXPLOITED, np.uint64(s.exploited) >> np.uint64(1), MAX_COLONIES)
-    out[LEVEL] = s.level
-    out[CAMPAIGN] = s.campaign
-    if s.level > 0:
-        out[MINIMUM_SCORE] = t.minimum_score[s.level]
-    out[ADVANCED] = s.advanced
-
-
-@leaf
-def _observe_focus(s, t, out):
-    if s.flow == Node.DESTINATION:
-        out[FOCUS + mover_hex(s)] = 1
-    elif s.flow == Node.PLACE and s.source == BY_MISSION:
-        out[FOCUS + home(s, t, s.player[s.active], s.place_slot - 1)] = 1
+    for place in range(min(REWARDS_SHOWN, int(s.pending))):
+        out[REWARDS + REWARD * place] = 1 + _distance(s, seat, int(s.rewards[place]) // REWARD_KINDS)
+        out[REWARDS + REWARD * place + 1] = s.rewards[place] % REWARD_KINDS
 
 
 # ---------------------------------------------------------------- resample

@@ -13,10 +13,12 @@ from typing import Any
 
 from kepler_envs.engine.components import names
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star
-from kepler_envs.engine.game import RUNNING, Configuration, records_from_bytes
+from kepler_envs.engine.game import DERIVED, RUNNING, Configuration, records_from_bytes
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.games.kepler_3042.actions import hex_name
 from kepler_envs.games.kepler_3042.components_map import SAGITTARIUS, SOL, SPACE, STAR
-from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH
+from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH, as_hexes
+from kepler_envs.games.kepler_3042.layout import LAYOUT
 from kepler_envs.games.kepler_3042.state import (
     GHOST,
     MAX_LEVEL,
@@ -117,8 +119,9 @@ QUESTIONS = {
     Node.COLONY_SEEDING: "Colony Seeding: choose a starship that becomes a colony, or stop",
     Node.TECHNOLOGICAL_DEVELOPMENT: "Technological Development: choose a technology, or stop",
     Node.DEVELOPMENT_PAYMENT: "choose the card that pays for the technology",
-    Node.MOVEMENT: "choose a starship to move, or stop",
-    Node.DESTINATION: "choose where the starship goes",
+    Node.MOVEMENT: "choose where a starship moves, or stop",
+    Node.MOVER: "choose the starship that moves there",
+    Node.GOING_ON: "choose where the starship goes on to, or stop",
     Node.TERRAFORMING: "Terraforming: choose a planet, or stop",
     Node.MAPPING_TRACK: "Galactic Mapping: choose a track, or decline",
     Node.MAPPING_TILE: "Galactic Mapping: choose a tile to turn up",
@@ -154,6 +157,8 @@ WHAT_WORDS = {
 
 def look(state: Any, config: Configuration, seat: int | None = None) -> View:
     """What ``seat`` may see of a position; None sees everything but the deck."""
+    if not config.values[DERIVED]:  # points and objectives are read from whole observations
+        config = config.game.configure(config.num_players, config.components, **{**config.values, DERIVED: True})
     players = int(state["num_players"])
     tables = config.tables[0]
     over = state["end"] != RUNNING
@@ -227,6 +232,10 @@ def _detail(state: Any, config: Configuration) -> str:
         words.append(names(tables["bonus_name"])[int(state["bonus"]) - 1])
     if state["moving"]:
         words.append(f"starship {state['moving']} with {state['points']} of {state['speed']} spaces")
+    elif state["speed"]:
+        words.append(f"{state['speed']} spaces each")
+    if state["goal"]:
+        words.append(f"to hex {hex_name(int(state['goal']) - 1)}")
     if state["left"]:
         words.append(f"{state['left']} left")
     if state["node"] == Node.REWARD_PRODUCTION:
@@ -253,7 +262,7 @@ def _includes(words: Any, place: int) -> bool:
 
 def _hexes(state: Any, config: Configuration, seat: int | None) -> Iterator[HexView]:
     tables = config.tables[0]
-    stars = tables["setup"][int(state["num_players"])]["first_planes"].reshape(4, NUM_HEXES)
+    in_play = as_hexes(tables["setup"][int(state["num_players"])]["stars"])
     ships = {
         int(place) - 1: (owner, number + 1)
         for owner in range(int(state["num_players"]))
@@ -269,8 +278,8 @@ def _hexes(state: Any, config: Configuration, seat: int | None) -> Iterator[HexV
         yield HexView(
             place=place,
             terrain=int(tables["terrain"][place]),
-            star_kind=int(stars[1][place]),
-            in_play=bool(stars[3][place]),
+            star_kind=int(tables["star_kind"][place]),
+            in_play=place in in_play,
             zone=int(tables["zone"][place]),
             tile=_includes(state["bodies"], place),
             face_up=face_up,
@@ -284,8 +293,10 @@ def _hexes(state: Any, config: Configuration, seat: int | None) -> Iterator[HexV
 
 
 def _marked(state: Any, config: Configuration) -> int:
-    """The starship that moves, or the planet that is built at; -1 if there is neither."""
+    """The starship that moves, where one goes, or the planet that is built at; -1 if there is none of them."""
     player = state["player"][int(state["active"])]
+    if state["goal"]:
+        return int(state["goal"]) - 1
     if state["moving"]:
         return int(player["ship"][int(state["moving"]) - 1]) - 1
     if state["place_slot"] == 1:
@@ -304,11 +315,10 @@ def _hidden(state: Any) -> tuple[int, int, int]:
 def _player(state: Any, config: Configuration, number: int, viewer: int | None, snapshot: Snapshot) -> PlayerView:
     tables, player = config.tables[0], state["player"][number]
     ghost, over = bool(player["ghost"]), state["end"] != RUNNING
-    layout = config.observation
-    points = 0 if ghost else int(layout["players.public_vp"].view(snapshot.observe(number))[0])
+    points = 0 if ghost else int(LAYOUT["players.public_vp"].view(snapshot.observe(number))[0])
     objectives = None
     if not ghost and (over or viewer in (None, number)):
-        satisfied = layout["satisfied"].view(snapshot.observe(number))
+        satisfied = LAYOUT["objectives.satisfied"].view(snapshot.observe(number))
         titles = names(tables["objective"]["name"])
         required = [one for one in range(NUM_OBJECTIVES) if int(player["objectives"]) >> one & 1]
         objectives = tuple((titles[one], bool(satisfied[one])) for one in required)

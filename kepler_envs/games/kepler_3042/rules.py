@@ -19,7 +19,7 @@ from kepler_envs.games.kepler_3042 import rules_round as rounds
 from kepler_envs.games.kepler_3042 import rules_scoring as scoring
 from kepler_envs.games.kepler_3042 import setup as dealing
 from kepler_envs.games.kepler_3042.rules_board import drop_reward, reward_is_useful, reward_kind, rewarded_seat
-from kepler_envs.games.kepler_3042.state import NEXT_BENEFICIARY, REGENERATION, Node
+from kepler_envs.games.kepler_3042.state import NEXT_BENEFICIARY, REGENERATION, TURN_OVER, Node
 
 scores, ranks, returns, potential = scoring.scores, scoring.ranks, scoring.returns, scoring.potential
 
@@ -86,6 +86,9 @@ def _goes_on(s, t):
     flow = s.flow
     if flow == NEXT_BENEFICIARY:
         return rounds.goes_on(s, t)
+    if flow == TURN_OVER:
+        rounds.end_turn(s, t)
+        return True
     if has(movement.NODES, flow):
         return movement.goes_on(s, t)
     if has(bonuses.NODES, flow):

@@ -169,7 +169,7 @@ def _choose_main_action(s, t, action):
 
 
 @leaf
-def _can_colonise(s, t, player, ship):
+def can_colonise(s, t, player, ship):
     """A starship on a planet, with a marker left; an alien planet needs the technology for it (R)."""
     place = player.ship[ship] - 1
     planet = planet_at(s, place) if place >= 0 else 0
@@ -182,7 +182,7 @@ def _can_colonise(s, t, player, ship):
 def _legal_to_colonise(s, t, mask):
     player = s.player[s.seat]
     for ship in range(MAX_SHIPS):
-        if _can_colonise(s, t, player, ship):
+        if can_colonise(s, t, player, ship):
             allow(mask, SHIP + ship)
     allow(mask, DONE)
 
@@ -258,7 +258,7 @@ def _pay_development(s, t, action):
 
 
 @leaf
-def _can_terraform(s, t, player, slot):
+def can_terraform(s, t, player, slot):
     """Not terraformed yet, of a level the technology reaches, and its own card holds the cost (R)."""
     number = player.slot[slot]
     planet = t.planet[number]
@@ -273,7 +273,7 @@ def _can_terraform(s, t, player, slot):
 def _legal_to_terraform(s, t, mask):
     player = s.player[s.seat]
     for slot in colonies(player):
-        if _can_terraform(s, t, player, slot):
+        if can_terraform(s, t, player, slot):
             allow(mask, SLOT + slot)
     allow(mask, DONE)
 

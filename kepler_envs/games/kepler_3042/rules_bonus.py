@@ -6,7 +6,7 @@ import numpy as np
 
 from kepler_envs.engine.bits import allow
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.games.kepler_3042.actions import BONUS, DONE, SLOT
+from kepler_envs.games.kepler_3042.actions import BONUS, DONE, SHIP, SLOT
 from kepler_envs.games.kepler_3042.rules_board import (
     benefit,
     burn,
@@ -17,7 +17,13 @@ from kepler_envs.games.kepler_3042.rules_board import (
     legal_to_burn,
     produce,
 )
-from kepler_envs.games.kepler_3042.rules_movement import movable, start_movement, start_placing
+from kepler_envs.games.kepler_3042.rules_movement import (
+    legal_to_withdraw,
+    movable,
+    start_movement,
+    start_placing,
+    withdraw,
+)
 from kepler_envs.games.kepler_3042.state import (
     ANTIMATTER,
     BY_LOGISTICS,
@@ -37,6 +43,7 @@ from kepler_envs.games.kepler_3042.state import (
     SPACE_TRAVELS,
     TECHNOLOGICAL,
     TRACK_END,
+    TURN_OVER,
     Node,
     node_set,
 )
@@ -116,14 +123,23 @@ def _legal_bonuses(s, t, mask):
     for bonus in range(NUM_BONUS):
         if usable >> bonus & 1:
             allow(mask, BONUS + bonus)
+    if not moves_follow(s, t):
+        legal_to_withdraw(s, mask)
     allow(mask, DONE)
 
 
 @leaf
 def _choose_bonus(s, t, action):
-    """The starships' move follows once no bonus action is wanted."""
+    """The starships' move follows once no bonus action is wanted; where none could move, one may be withdrawn at once."""
     if action == DONE:
-        _end_bonuses(s, t)
+        if moves_follow(s, t):
+            _end_bonuses(s, t)
+        else:
+            s.flow = TURN_OVER
+        return
+    if action >= SHIP:
+        s.flow = Node.WITHDRAWAL
+        withdraw(s, action - SHIP)
         return
     bonus = action - BONUS
     s.bonus_used |= 1 << bonus
@@ -136,6 +152,23 @@ def _choose_bonus(s, t, action):
 
 
 @leaf
+def moves_follow(s, t):
+    """Whether a starship could move in step 2c."""
+    return movable(s, t, np.int64(s.active), np.int64(benefit(t, s.player[s.active], SPACE_TRAVELS))) != 0
+
+
+@leaf
+def done_ends_turn(s, t):
+    """Whether declining what is asked now ends the turn."""
+    node = s.node
+    if node == Node.BONUS_ACTION:
+        return not moves_follow(s, t)
+    if node == Node.MOVEMENT:
+        return s.source == BY_TURN
+    return node == Node.WITHDRAWAL or node == Node.END_OF_TURN
+
+
+@helper
 def _end_bonuses(s, t):
     """On to step 2c: every starship may move as far as Space Travels allows."""
     start_movement(s, BY_TURN, benefit(t, s.player[s.active], SPACE_TRAVELS))

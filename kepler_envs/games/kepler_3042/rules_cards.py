@@ -178,7 +178,7 @@ def start_benefit(s, t, seat):
 
 
 @leaf
-def _burns_for(card, level):
+def burns_for(card, level):
     """Cubes that a free level costs (the first one nothing)."""
     return level - 1 if card.burns else 0
 
@@ -189,7 +189,7 @@ def _legal_free_technologies(s, t, mask):
     player = s.player[s.seat]
     for tech in range(NUM_TECHS):
         level = player.tech[tech] + 1
-        if level <= card.count and _burns_for(card, level) <= cubes_outside_the_pit(player):
+        if level <= card.count and burns_for(card, level) <= cubes_outside_the_pit(player):
             allow(mask, TECH + tech)
 
 
@@ -200,7 +200,7 @@ def _choose_free_technology(s, t, action):
         return
     tech = action - TECH
     s.technology = tech + 1
-    s.left = _burns_for(_card_in_play(s, t), s.player[s.seat].tech[tech] + 1)
+    s.left = burns_for(_card_in_play(s, t), s.player[s.seat].tech[tech] + 1)
     s.flow = Node.CARD_BURN
 
 

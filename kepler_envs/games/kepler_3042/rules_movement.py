@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kepler_envs.engine.bits import allow
+from kepler_envs.engine.bits import allow, lowest
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.games.kepler_3042.actions import DONE, HEX, SHIP, SLOT
 from kepler_envs.games.kepler_3042.hexes import (
@@ -20,6 +20,7 @@ from kepler_envs.games.kepler_3042.hexes import (
 )
 from kepler_envs.games.kepler_3042.rules_board import (
     add_reward,
+    colonies,
     extra,
     finish_action,
     free_space,
@@ -43,11 +44,12 @@ from kepler_envs.games.kepler_3042.state import (
     REGENERATION,
     SPACE_TRAVELS,
     TARGET,
+    TURN_OVER,
     Node,
     node_set,
 )
 
-NODES = node_set(Node.SPACE_MISSIONS, Node.PLACE, Node.MOVEMENT, Node.DESTINATION, Node.WITHDRAWAL)
+NODES = node_set(Node.SPACE_MISSIONS, Node.PLACE, Node.MOVEMENT, Node.MOVER, Node.GOING_ON, Node.WITHDRAWAL)
 
 
 @helper
@@ -59,11 +61,13 @@ def legal(s, t, mask):
     elif node == Node.PLACE:
         _legal_places(s, t, mask)
     elif node == Node.MOVEMENT:
-        _legal_to_move(s, t, mask)
-    elif node == Node.DESTINATION:
-        _legal_destinations(s, t, mask)
+        _legal_moves(s, t, mask)
+    elif node == Node.MOVER:
+        _legal_movers(s, t, mask)
+    elif node == Node.GOING_ON:
+        _legal_to_go_on(s, t, mask)
     else:
-        _legal_to_withdraw(s, mask)
+        legal_to_withdraw(s, mask)
 
 
 @helper
@@ -75,11 +79,13 @@ def apply(s, t, action):
     elif node == Node.PLACE:
         _place_ship(s, action)
     elif node == Node.MOVEMENT:
-        _choose_ship(s, action)
-    elif node == Node.DESTINATION:
-        _move_ship(s, t, action)
+        _choose_move(s, t, action)
+    elif node == Node.MOVER:
+        _choose_mover(s, t, action)
+    elif node == Node.GOING_ON:
+        _go_on(s, t, action)
     else:
-        _withdraw(s, action)
+        _choose_to_withdraw(s, action)
 
 
 @leaf
@@ -90,8 +96,8 @@ def goes_on(s, t):
         if _still_movable(s, t) == 0:
             _end_movement(s)
             return True
-    elif flow == Node.DESTINATION:
-        if s.took_target and not _can_go_on(s, t):
+    elif flow == Node.GOING_ON:
+        if not _can_go_on(s, t):
             _end_leg(s)
             return True
     elif flow == Node.WITHDRAWAL and s.player[s.active].ships_in_supply == MAX_SHIPS:
@@ -148,7 +154,7 @@ def start_placing(s, source, place_slot):
 @leaf
 def home(s, t, player, slot):
     """The hex of the planet of a slot, Sol for Earth."""
-    return t.sol if slot == EARTH else s.planet_hex[player.slot[slot]] - 1
+    return int(t.sol) if slot == EARTH else int(s.planet_hex[player.slot[slot]]) - 1
 
 
 @helper
@@ -163,15 +169,20 @@ def _places_around(s, t, centre):
     return found
 
 
+@helper
+def places(s, t, player):
+    """Where the new starship may stand: beside the planet that paid, or beside any own planet."""
+    if s.place_slot > 0:
+        return _places_around(s, t, home(s, t, player, s.place_slot - 1))
+    found = _places_around(s, t, home(s, t, player, EARTH))
+    for slot in colonies(player):
+        found = union(found, _places_around(s, t, home(s, t, player, slot)))
+    return found
+
+
 @leaf
 def _legal_places(s, t, mask):
-    """Beside the planet that paid, or beside any own planet."""
-    player = s.player[s.seat]
-    if s.place_slot > 0:
-        allow_hexes(mask, HEX, _places_around(s, t, home(s, t, player, s.place_slot - 1)))
-    else:
-        for slot in slots(player):
-            allow_hexes(mask, HEX, _places_around(s, t, home(s, t, player, slot)))
+    allow_hexes(mask, HEX, places(s, t, s.player[s.seat]))
     if s.source == BY_CARD:
         allow(mask, DONE)
 
@@ -276,55 +287,122 @@ def _still_movable(s, t):
 
 
 @leaf
-def _legal_to_move(s, t, mask):
-    ships = _still_movable(s, t)
-    for ship in range(MAX_SHIPS):
-        if ships >> ship & 1:
-            allow(mask, SHIP + ship)
-    allow(mask, DONE)
+def ready_to_move(s, t, player, ship):
+    """Whether a starship of the seat that moves is in empty space and has not moved yet."""
+    place = player.ship[ship] - 1
+    return s.speed > 0 and place >= 0 and not s.moved >> ship & 1 and is_empty_space(s, t, place)
 
 
 @leaf
-def _choose_ship(s, action):
+def destinations(s, t, player, ship, points):
+    """Where a starship can go."""
+    return _destinations(s, t, np.int64(player.ship[ship] - 1), np.int64(points))
+
+
+@leaf
+def _legal_moves(s, t, mask):
+    """Where any of the starships can go; in step 2c a starship may be withdrawn instead, which ends the moves.
+
+    The destination comes first, because it mostly tells which starship is meant.
+    """
+    player = s.player[s.active]
+    for ship in range(MAX_SHIPS):
+        if ready_to_move(s, t, player, ship):
+            allow_hexes(mask, HEX, destinations(s, t, player, ship, s.speed))
+    if s.source == BY_TURN:
+        legal_to_withdraw(s, mask)
+    allow(mask, DONE)
+
+
+@helper
+def able_to_reach(s, t, goal):
+    """Bits of the starships that can still go to a hex."""
+    player = s.player[s.active]
+    ships = 0
+    for ship in range(MAX_SHIPS):
+        if ready_to_move(s, t, player, ship):
+            reached = common(destinations(s, t, player, ship, s.speed), single(goal))
+            ships |= int(not is_empty(reached)) << ship
+    return ships
+
+
+@leaf
+def _choose_move(s, t, action):
+    """Nothing more, a starship to withdraw, or a destination."""
     if action == DONE:
+        _stop_moving(s)
+    elif action < HEX:
         _end_movement(s)
-        return
-    s.moving = action - SHIP + 1
-    s.points = s.speed
-    s.flow = Node.DESTINATION
+        withdraw(s, action - SHIP)
+    else:
+        goal = action - HEX
+        ships = able_to_reach(s, t, np.int64(goal))
+        if ships & (ships - 1):
+            s.goal = goal + 1
+            s.flow = Node.MOVER
+        else:
+            _move_ship(s, t, np.int64(lowest(ships)), np.int64(goal), np.int64(s.speed))
+
+
+@leaf
+def _stop_moving(s):
+    """Whoever wants no further move in step 2c withdraws nothing either: that was offered, too."""
+    source = s.source
+    _end_movement(s)
+    if source == BY_TURN:
+        s.flow = TURN_OVER
+
+
+@leaf
+def _legal_movers(s, t, mask):
+    ships = able_to_reach(s, t, np.int64(s.goal - 1))
+    for ship in range(MAX_SHIPS):
+        if ships >> ship & 1:
+            allow(mask, SHIP + ship)
+
+
+@leaf
+def _choose_mover(s, t, action):
+    goal = s.goal - 1
+    s.goal = 0
+    _move_ship(s, t, np.int64(action - SHIP), np.int64(goal), np.int64(s.speed))
 
 
 @leaf
 def mover_hex(s):
-    """Where the moving starship is."""
+    """Where the starship is that may go on."""
     return s.player[s.active].ship[s.moving - 1] - 1
 
 
 @leaf
-def _legal_destinations(s, t, mask):
+def _legal_to_go_on(s, t, mask):
     allow_hexes(mask, HEX, _destinations(s, t, np.int64(mover_hex(s)), np.int64(s.points)))
-    if s.took_target:
-        allow(mask, DONE)
+    allow(mask, DONE)
 
 
 @leaf
-def _move_ship(s, t, action):
-    """To its destination; a colonial target is taken on the way, and the starship may go on from there (R)."""
+def _go_on(s, t, action):
     if action == DONE:
         _end_leg(s)
-        return
+    else:
+        _move_ship(s, t, np.int64(s.moving - 1), np.int64(action - HEX), np.int64(s.points))
+
+
+@helper
+def _move_ship(s, t, ship, goal, points):
+    """To its destination; a colonial target is taken on the way, and the starship may go on from there (R)."""
     seat = s.active
-    goal = action - HEX
+    s.moving = ship + 1
     if s.body[goal] == TARGET:
-        s.points -= _search_distance(s, t, mover_hex(s), goal)
-        s.took_target = 1
+        s.points = points - _search_distance(s, t, mover_hex(s), goal)
         s.body[goal] = 0
         take_out(s.bodies, goal)
         take_out(s.face_up, goal)
-        station(s, np.int64(seat), np.int64(s.moving - 1), goal)
+        station(s, np.int64(seat), ship, goal)
+        s.flow = Node.GOING_ON
         lead(s, t, seat, COLONIAL, 1)
     else:
-        station(s, np.int64(seat), np.int64(s.moving - 1), goal)
+        station(s, np.int64(seat), ship, goal)
         _end_leg(s)
 
 
@@ -334,7 +412,6 @@ def _end_leg(s):
     s.moved |= 1 << s.moving - 1
     s.moving = 0
     s.points = 0
-    s.took_target = 0
     s.flow = Node.MOVEMENT
 
 
@@ -362,7 +439,7 @@ def _end_movement(s):
 
 
 @leaf
-def _legal_to_withdraw(s, mask):
+def legal_to_withdraw(s, mask):
     player = s.player[s.seat]
     for ship in range(MAX_SHIPS):
         if player.ship[ship] != 0:
@@ -371,13 +448,17 @@ def _legal_to_withdraw(s, mask):
 
 
 @leaf
-def _withdraw(s, action):
-    """Back to the supply; from a mine, a cube may be regenerated (R)."""
+def _choose_to_withdraw(s, action):
     if action == DONE:
-        s.flow = Node.END_OF_TURN
-        return
+        s.flow = TURN_OVER
+    else:
+        withdraw(s, action - SHIP)
+
+
+@helper
+def withdraw(s, ship):
+    """Back to the supply; from a mine, a cube may be regenerated (R)."""
     seat = s.seat
-    ship = action - SHIP
     on_mine = s.body[s.player[seat].ship[ship] - 1] == MINE
     station(s, np.int64(seat), np.int64(ship), np.int64(-1))
     if on_mine:

@@ -33,7 +33,7 @@ def legal(mask):
 @leaf
 def apply(s, t):
     """End the turn."""
-    _end_turn(s, t)
+    end_turn(s, t)
 
 
 @leaf
@@ -77,8 +77,8 @@ def _start_turn(s, t):
     s.flow = Node.MAIN_ACTION
 
 
-@leaf
-def _end_turn(s, t):
+@helper
+def end_turn(s, t):
     s.conversions = 0
     s.allocations = 0
     s.bonus_used = 0

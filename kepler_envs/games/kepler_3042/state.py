@@ -73,7 +73,7 @@ assert MOST_REWARDS <= REWARD_SLOTS
 BY_MISSION, BY_LOGISTICS, BY_CARD = 0, 1, 3
 """Why a starship is placed: ``source`` at PLACE."""
 BY_PROPULSION, BY_PLANNING, BY_TURN = 0, 1, 2
-"""Why starships move: ``source`` at MOVEMENT and DESTINATION, or BY_CARD."""
+"""Why starships move: ``source`` at MOVEMENT, MOVER and GOING_ON, or BY_CARD."""
 
 
 class Node(IntEnum):
@@ -87,28 +87,29 @@ class Node(IntEnum):
     COLONY_SEEDING = 5  # CS: the starship that becomes a colony
     TECHNOLOGICAL_DEVELOPMENT = 6  # TD: what to advance
     DEVELOPMENT_PAYMENT = 7  # TD_PAY: which card pays
-    MOVEMENT = 8  # MV: which starship moves
-    DESTINATION = 9  # MV_DEST: where to
-    TERRAFORMING = 10  # TF: the planet to terraform
-    MAPPING_TRACK = 11  # GM_TRACK: Galactic Mapping: the track to advance on
-    MAPPING_TILE = 12  # GM_FLIP: the tile to turn up
-    ENERGY_STORAGE = 13  # ES: the card that gets the energy
-    PLANETARY_EXPLOITATION = 14  # PE: the planet that produces
-    ANTIMATTER_GENERATION = 15  # AG: the card that gets the antimatter
-    BONUS_ACTION = 16  # BON_SEL: a bonus action
-    BONUS_BURN = 17  # BON_BURN: the cube that is burned for it
-    BONUS_ANTIMATTER = 18  # BON_ANTI: the card that gets the antimatter
-    WITHDRAWAL = 19  # WD: a starship to withdraw
-    END_OF_TURN = 20  # ENDT: the end of the turn
-    CARD_TECHNOLOGY = 21  # PC_TECH: progress cards: the technology to advance for free
-    CARD_BURN = 22  # PC_BURN: the cube that is burned for it
-    CARD_PRODUCTION = 23  # PC_PROD: the card that produces
-    CARD_EXPLOITATION = 24  # PC_EXPL: the planet that produces
-    CARD_TILE = 25  # PC_FLIP: the tile to turn up
-    CARD_REGENERATION = 26  # PC_REGEN: the cube that comes back from the pit
-    REWARD_REGENERATION = 27  # P_REGEN: a track's icon: the cube that comes back
-    REWARD_PRODUCTION = 28  # P_PROD: the card that produces
-    OVER = 29
+    MOVEMENT = 8  # MV: where a starship moves, or which is withdrawn without a further move
+    MOVER = 9  # which of several starships goes there
+    GOING_ON = 10  # after a colonial target: where the starship goes on to
+    TERRAFORMING = 11  # TF: the planet to terraform
+    MAPPING_TRACK = 12  # GM_TRACK: Galactic Mapping: the track to advance on
+    MAPPING_TILE = 13  # GM_FLIP: the tile to turn up
+    ENERGY_STORAGE = 14  # ES: the card that gets the energy
+    PLANETARY_EXPLOITATION = 15  # PE: the planet that produces
+    ANTIMATTER_GENERATION = 16  # AG: the card that gets the antimatter
+    BONUS_ACTION = 17  # BON_SEL: a bonus action
+    BONUS_BURN = 18  # BON_BURN: the cube that is burned for it
+    BONUS_ANTIMATTER = 19  # BON_ANTI: the card that gets the antimatter
+    WITHDRAWAL = 20  # WD: a starship to withdraw
+    END_OF_TURN = 21  # ENDT: the end of the turn
+    CARD_TECHNOLOGY = 22  # PC_TECH: progress cards: the technology to advance for free
+    CARD_BURN = 23  # PC_BURN: the cube that is burned for it
+    CARD_PRODUCTION = 24  # PC_PROD: the card that produces
+    CARD_EXPLOITATION = 25  # PC_EXPL: the planet that produces
+    CARD_TILE = 26  # PC_FLIP: the tile to turn up
+    CARD_REGENERATION = 27  # PC_REGEN: the cube that comes back from the pit
+    REWARD_REGENERATION = 28  # P_REGEN: a track's icon: the cube that comes back
+    REWARD_PRODUCTION = 29  # P_PROD: the card that produces
+    OVER = 30
 
 
 def node_set(*nodes: Node) -> np.uint64:
@@ -118,6 +119,8 @@ def node_set(*nodes: Node) -> np.uint64:
 
 NEXT_BENEFICIARY = len(Node)
 """``flow`` while rewards are handed out between two seats that the progress card is for."""
+TURN_OVER = NEXT_BENEFICIARY + 1
+"""``flow`` once a seat has declined all that its turn still offers."""
 
 
 class Phase(IntEnum):
@@ -188,11 +191,11 @@ PLAYER = overlay(
         ("tech", "i1", (NUM_TECHS,)),  # levels 0..4
         ("track", "i1", (NUM_TRACKS,)),  # spaces 0..20
         ("medals", "i1", (NUM_TRACKS,)),  # 0..5 of each colour
+        ("action_cube", "i1"),  # main action it lies on, 0..8
         ("ships_in_supply", "i1"),  # 0..3, as the next three; counts of ``ship``
         ("ships_in_space", "i1"),
         ("ships_on_planets", "i1"),
         ("ships_on_mines", "i1"),
-        ("action_cube", "i1"),  # main action it lies on, 0..8
         ("colonies", "i1"),  # 0..5
         ("terraformed", "i1"),  # of them
         ("colonies_of_type", "i1", (NUM_TYPES,)),
@@ -206,7 +209,8 @@ PLAYER = overlay(
         ("score_sheet", "<i2", (NUM_TERMS,)),  # the terms of the final score; 0 until the game is over
     ],
     belongings_row=("i1", 8),  # present .. pit
-    progress_row=("i1", 24, "tech"),  # tech .. colonies_in_zone
+    progress_row=("i1", 10, "tech"),  # tech .. action_cube
+    counts_row=("i1", 14, "ships_in_supply"),  # ships_in_supply .. colonies_in_zone
 )
 
 STATE = np.dtype(
@@ -262,11 +266,11 @@ STATE = np.dtype(
         ("technology", "i1"),  # at DEVELOPMENT_PAYMENT, CARD_BURN: 1 + technology
         ("source", "i1"),  # at PLACE, MOVEMENT, DESTINATION: see BY_MISSION, BY_PROPULSION
         ("place_slot", "i1"),  # at PLACE: 1 + slot of the card that paid; 0 next to any own planet
-        ("speed", "i1"),  # at MOVEMENT, DESTINATION: spaces of each starship
+        ("speed", "i1"),  # at MOVEMENT, MOVER, GOING_ON: spaces of each starship
         ("moved", "i1"),  # bits of the starships that have moved
-        ("moving", "i1"),  # at DESTINATION: 1 + starship
-        ("points", "i1"),  # at DESTINATION: spaces it has left
-        ("took_target", "i1"),  # at DESTINATION: 1 if it has taken a colonial target on this way
+        ("goal", "<i2"),  # at MOVER: 1 + hex
+        ("moving", "i1"),  # at GOING_ON: 1 + starship
+        ("points", "i1"),  # at GOING_ON: spaces it has left
         ("player", PLAYER, (MAX_PLAYERS,)),
     ],
     align=True,

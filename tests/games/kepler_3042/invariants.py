@@ -1,7 +1,7 @@
 """What holds in every position of Kepler-3042 (section 8.2), worked out from what lies on the table alone.
 
 The position that a state shows is written anew and compared byte by byte, so everything that a state keeps only for speed is checked
-by that; the numbered invariants follow, and observation, legal ids of the map's nodes and scores are worked out a second
+by that; the numbered invariants follow, and legal ids of the map's nodes and scores are worked out a second
 time, plainly. Numbers are read from the component file itself. The contract tests find the hooks by name.
 """
 
@@ -35,7 +35,7 @@ from tests.games.kepler_3042.scenario import (
 EAGER = frozenset([1, 2, 3, 5, 8, 10, 14, *range(16, 35), *range(158, 576)])
 """Ids that build, colonise, develop, terraform, exploit, produce and move, rather than decline."""
 
-REVEALS = ("hex.planet", "hex.body", "card")
+REVEALS = ("planets.place", "sites.place", "cards.shown")
 """Where tiles are turned up, and progress cards."""
 
 
@@ -99,8 +99,6 @@ def check_invariants(state: Any, config: Configuration) -> None:
     if position.end == RUNNING:
         snapshot = Snapshot.take(config, np.frombuffer(bytearray(state.tobytes()), config.game.state))
         check_legal(position, numbers, snapshot)
-        seat = position.decisions % len(position.seats)  # one observer a position, all in turn
-        check_observation(position, numbers, config, seat, snapshot.observe(seat))
 
 
 def check_bytes(position: Position, state: Any, config: Configuration) -> None:
@@ -213,7 +211,7 @@ def check_turn(position: Position, numbers: Numbers) -> None:
     assert 0 <= position.round <= 16 and (position.round == 0) == (position.phase == Phase.SETUP)
     assert (position.node == Node.OVER) == (position.end == TERMINATED) == (position.phase == Phase.OVER)
     if flow != NEXT_BENEFICIARY and not (
-        flow in (Node.PLACE, Node.MOVEMENT, Node.DESTINATION) and position.source == 3
+        flow in (Node.PLACE, Node.MOVEMENT, Node.MOVER, Node.GOING_ON) and position.source == 3
     ):
         assert position.phase == PHASE_OF.get(Node(flow), Phase.TURNS)
     else:
@@ -231,10 +229,12 @@ def check_turn(position: Position, numbers: Numbers) -> None:
         assert len(position.rewards) <= most_rewards(numbers, players)
     else:
         assert (position.node, position.turn) == (flow, position.active)
-    assert (position.moving is not None) == (flow == Node.DESTINATION)
-    assert position.moving is not None or not (position.points or position.took_target)
-    assert flow in (Node.MOVEMENT, Node.DESTINATION) or not (position.speed or position.moved)
-    assert flow in (Node.MOVEMENT, Node.DESTINATION, Node.PLACE) or position.source == 0
+    moves = (Node.MOVEMENT, Node.MOVER, Node.GOING_ON)
+    assert (position.moving is not None) == (flow == Node.GOING_ON)
+    assert position.moving is not None or not position.points
+    assert (position.goal is not None) == (flow == Node.MOVER)
+    assert flow in moves or not (position.speed or position.moved)
+    assert flow in (*moves, Node.PLACE) or position.source == 0
     assert (position.bonus is not None) == (flow == Node.BONUS_BURN)
     assert (position.technology is not None) == (flow in (Node.DEVELOPMENT_PAYMENT, Node.CARD_BURN))
     assert flow == Node.PLANETARY_EXPLOITATION or not position.exploited
@@ -277,6 +277,15 @@ def reachable(position: Position, numbers: Numbers, start: int, points: int) -> 
     return found
 
 
+def ways(position: Position, numbers: Numbers, seat: Seat, speed: int, moved: set[int]) -> dict[int, set[int]]:
+    """Where each starship in empty space that has not moved can end."""
+    return {
+        index: reachable(position, numbers, place, speed) if speed else set()
+        for index, place in enumerate(seat.ships)
+        if index not in moved and place is not None and place not in position.tiles
+    }
+
+
 def places_for_a_ship(position: Position, numbers: Numbers, centre: int) -> set[int]:
     """The free hexes nearest to a planet."""
     taken = set(position.tiles) | set(position.ships_at())
@@ -294,17 +303,24 @@ def check_legal(position: Position, numbers: Numbers, snapshot: Snapshot) -> Non
         assert not any(56 <= action < 158 for action in legal)
     if position.node == Node.MAIN_ACTION:
         assert {action for action in legal if action < 56} == set(range(1, 10)) - {1 + seat.action_cube}
-    if position.node == Node.DESTINATION:
+    on_board = {29 + index for index, place in enumerate(seat.ships) if place is not None}
+    withdrawn = {action for action in legal if 29 <= action < 32}
+    if position.node == Node.GOING_ON:
         places = reachable(position, numbers, seat.ships[position.moving], position.points)
-        assert legal == {FIRST_HEX_ID + place for place in places} | ({DONE_ID} if position.took_target else set())
+        assert places and legal == {FIRST_HEX_ID + place for place in places} | {DONE_ID}
     elif position.node == Node.MOVEMENT:
-        ships = {
-            index
-            for index, place in enumerate(seat.ships)
-            if index not in position.moved and place is not None and place not in position.tiles
-            and reachable(position, numbers, place, position.speed)
-        }  # fmt: skip
-        assert {action - 29 for action in legal if 29 <= action < 32} == ships and ships
+        places = set().union(*ways(position, numbers, seat, position.speed, position.moved).values())
+        assert places == {action - FIRST_HEX_ID for action in legal if action >= FIRST_HEX_ID} and places
+        assert withdrawn == (on_board if position.source == 2 else set()) and DONE_ID in legal
+    elif position.node == Node.MOVER:
+        able = ways(position, numbers, seat, position.speed, position.moved)
+        assert legal == {29 + ship for ship, places in able.items() if position.goal in places} and len(legal) > 1
+    elif position.node == Node.BONUS_ACTION:
+        speed = numbers.level[0, seat.tech[0]]["benefit"]["speed"] if seat.tech[0] else 0
+        can_move = any(ways(position, numbers, seat, speed, set()).values())
+        assert withdrawn == (set() if can_move else on_board)
+    elif position.node == Node.WITHDRAWAL:
+        assert withdrawn == on_board != set()
     elif position.node == Node.PLACE:
         slots = range(1 + len(seat.planets)) if position.place_slot is None else [position.place_slot]
         centres = [SOL if number == 0 else position.hex_of(seat.planets[number - 1]) for number in slots]
@@ -314,7 +330,7 @@ def check_legal(position: Position, numbers: Numbers, snapshot: Snapshot) -> Non
         assert legal - {DONE_ID} == {FIRST_HEX_ID + place for place in set(position.tiles) - position.face_up}
 
 
-# ---------------------------------------------------------------- points and the observation, worked out plainly
+# ---------------------------------------------------------------- points, worked out plainly
 
 
 def public_points(position: Position, numbers: Numbers, seat: Seat) -> int:
@@ -353,140 +369,6 @@ def is_satisfied(position: Position, numbers: Numbers, seat: Seat, objective: in
     if test == "antimatter_on_planets":
         return sum(card[2] for card in seat.cubes) >= args["n"]
     return found[test.partition("_")[2]]() >= args["n"]
-
-
-def check_observation(
-    position: Position, numbers: Numbers, config: Configuration, observer: int, vector: np.ndarray
-) -> None:
-    """Every entry, from what lies on the table."""
-    expected = plain_observation(position, numbers, config, observer)
-    for name, values in expected.items():
-        seen = config.observation[name].view(vector)
-        assert np.array_equal(seen, np.asarray(values)), f"{name}: {seen.tolist()}, not {np.asarray(values).tolist()}"
-    assert set(expected) == set(config.observation.pieces)
-
-
-def one_hot(size: int, members: Any) -> list[int]:
-    wanted = set(members)
-    return [int(number in wanted) for number in range(size)]
-
-
-def plain_observation(position: Position, numbers: Numbers, config: Configuration, observer: int) -> dict[str, Any]:
-    players = len(position.seats)
-    order = [(observer + distance) % players for distance in range(players)]
-    relative = {seat: 1 + distance for distance, seat in enumerate(order)}
-    seen: dict[str, Any] = {}
-    planes(position, numbers, observer, relative, seen)
-    planet_rows(position, numbers, relative, seen)
-    player_rows(position, numbers, config, order, seen)
-    own = position.seats[observer]
-    seen["objectives"] = one_hot(17, {objective - 1 for objective in own.objectives})
-    seen["satisfied"] = one_hot(
-        17, {one - 1 for one in own.objectives if is_satisfied(position, numbers, own, one)}
-    )  # fmt: skip
-    seen["card"] = one_hot(18, [position.deck[position.round - 1] - 1] if position.round else [])
-    seen["past_cards"] = one_hot(18, [card - 1 for card in position.deck[: max(0, position.round - 1)]])
-    seen["card_medals"] = position.card_medals
-    seen["track_medals"] = [[space in medals for space in MEDAL_SPACES] for medals in position.track_medals]
-    seen["round"], seen["num_players"], seen["node"] = position.round, players, one_hot(30, [position.node])
-    seen["reward"] = position.rewards[0][1] + 1 if position.rewards else 0
-    seen["own_turn"] = position.phase == Phase.TURNS and position.turn == position.active
-    for name in ("conversions", "allocations", "second_free", "points", "speed", "source", "left", "level", "advanced"):
-        seen[name] = getattr(position, name)
-    seen["bonus_used"], seen["moved"] = one_hot(6, position.bonus_used), one_hot(3, position.moved)
-    seen["exploited"] = one_hot(6, position.exploited)[1:]
-    for name in ("technology", "bonus", "campaign"):
-        value = getattr(position, name)
-        seen[name] = 0 if value is None else value + 1
-    hidden = [body for place, body in position.tiles.items() if place not in position.face_up]
-    seen["face_down"] = [sum(body < MINE for body in hidden), hidden.count(MINE), hidden.count(TARGET)]
-    seen["minimum_score"] = numbers.minimum[position.level] if position.level else 0
-    return seen
-
-
-def planes(position: Position, numbers: Numbers, observer: int, relative: dict[int, int], seen: dict[str, Any]) -> None:
-    board = {name: np.zeros(418, int) for name in (
-        "terrain", "star_kind", "zone", "star_in_play", "body", "planet", "planet_owner", "terraformed", "ship_owner", "own_ship",
-        "focus", "sol_distance",
-    )}  # fmt: skip
-    owners = position.owners()
-    for place, sign in enumerate(numbers.signs):
-        board["terrain"][place] = {".": 0, "S": 2, "*": 3}.get(sign, 1)
-        board["zone"][place], board["sol_distance"][place] = numbers.zone[place], numbers.distance[place]
-    for star, kind in numbers.stars.items():
-        board["star_kind"][star] = kind
-        board["star_in_play"][star] = kind in numbers.setup[len(position.seats)]["star_kinds"]
-    for place, body in position.tiles.items():
-        board["body"][place] = 1 if place not in position.face_up else {MINE: 3, TARGET: 4}.get(body, 2)
-        if board["body"][place] == 2:
-            board["planet"][place] = body
-            board["planet_owner"][place] = relative[owners[body]] if body in owners else 0
-            board["terraformed"][place] = body in position.terraformed
-    for place, (seat, index) in position.ships_at().items():
-        board["ship_owner"][place] = relative[seat]
-        board["own_ship"][place] = index + 1 if seat == observer else 0
-    active = position.seats[position.active]
-    if position.flow == Node.DESTINATION:
-        board["focus"][active.ships[position.moving]] = 1
-    elif position.flow == Node.PLACE and position.source == 0:
-        slot = position.place_slot
-        board["focus"][SOL if slot == 0 else position.hex_of(active.planets[slot - 1])] = 1
-    for name, values in board.items():
-        seen[f"hex.{name}"] = values.reshape(19, 22)
-
-
-def planet_rows(position: Position, numbers: Numbers, relative: dict[int, int], seen: dict[str, Any]) -> None:
-    owners, ships = position.owners(), position.ships_at()
-    rows = []
-    for number in range(1, 29):
-        place = next((place for place, body in position.tiles.items() if body == number), None)
-        row = {"in_play": place is not None, "status": 0, "owner": 0, "zone": 0, "cubes": [0, 0, 0], "slot": 0}
-        if place in position.face_up:
-            row["status"], row["zone"] = 2 if place in ships else 1, numbers.zone[place] + 1
-            if number in owners:
-                seat = position.seats[owners[number]]
-                slot = 1 + seat.planets.index(number)
-                row |= {"status": 3 + (number in position.terraformed), "owner": relative[owners[number]]}
-                row |= {"cubes": seat.cubes[slot], "slot": slot}
-        rows.append(row)
-    for name in rows[0]:
-        seen[f"planets.{name}"] = [row[name] for row in rows]
-
-
-def player_rows(
-    position: Position, numbers: Numbers, config: Configuration, order: list[int], seen: dict[str, Any]
-) -> None:
-    rows = []
-    for seat in order:
-        own = position.seats[seat]
-        bodies = [position.tiles.get(place, 0) for place in own.ships if place is not None]
-        kinds = [numbers.kind(planet) for planet in own.planets]
-        zones = [numbers.zone[position.hex_of(planet)] for planet in own.planets]
-        place = (seat - position.first) % len(order)
-        rows.append(
-            {
-                "present": 1, "ghost": 0, "storage": own.storage, "pit": own.pit, "earth": own.cubes[0],
-                "on_colonies": [sum(card[kind] for card in own.cubes[1:]) for kind in range(3)], "tech": own.tech,
-                "track": own.track, "medals": own.medals, "ships_in_supply": own.ships.count(None),
-                "ships_in_space": bodies.count(0), "ships_on_planets": sum(0 < body < MINE for body in bodies),
-                "ships_on_mines": bodies.count(MINE), "action_cube": own.action_cube, "colonies": len(own.planets),
-                "terraformed": len(position.terraformed & set(own.planets)),
-                "colonies_of_type": [kinds.count(kind) for kind in range(5)],
-                "colonies_in_zone": [zones.count(zone) for zone in range(3)], "first_player": seat == position.first,
-                "position": place,
-                "turn_taken": position.phase in (Phase.TURNS, Phase.CLEANUP) and place < position.turn_index,
-                "public_vp": public_points(position, numbers, own),
-            }
-        )  # fmt: skip
-    empty = {name: np.zeros_like(value) for name, value in rows[0].items()}
-    if position.ghost is not None:
-        ghost = position.ghost
-        rows.append(
-            empty | {"present": 1, "ghost": 1, "tech": ghost.tech, "track": ghost.track, "medals": ghost.medals}
-        )
-    rows += [empty] * (4 - len(rows))
-    for name in empty:
-        seen[f"players.{name}"] = [row[name] for row in rows]
 
 
 # ---------------------------------------------------------------- decisions

@@ -32,13 +32,14 @@ def purposeful(seed: int, share: float = 0.8) -> Callable[[Snapshot], int]:
         position = Position.read(snapshot.state)
         if position.node == Node.MAIN_ACTION:
             return _main_action(position, legal, random)
-        if position.node in (Node.DESTINATION, Node.PLACE):
+        if position.node in (Node.MOVEMENT, Node.GOING_ON, Node.PLACE):
             return min(
                 legal, key=lambda action: _way(position, action - FIRST_HEX_ID) if action >= FIRST_HEX_ID else 99
             )
         if position.node in (Node.WITHDRAWAL, Node.END_OF_TURN):
             return DONE_ID
-        proper = [action for action in legal if action != DONE_ID and not 56 <= action < FIRST_HEX_ID]
+        withdrawn = range(29, 32) if position.node == Node.BONUS_ACTION else ()
+        proper = [a for a in legal if a != DONE_ID and not 56 <= a < FIRST_HEX_ID and a not in withdrawn]
         return random.choice(proper or legal)
 
     return choose

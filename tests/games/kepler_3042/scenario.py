@@ -115,9 +115,9 @@ class Position:
     place_slot: int | None = None
     speed: int = 0
     moved: set[int] = field(default_factory=set)
+    goal: int | None = None
     moving: int | None = None
     points: int = 0
-    took_target: int = 0
     campaign: int | None = None
     level: int = 0
     bonus_cubes: int = 0
@@ -130,9 +130,9 @@ class Position:
 
     PLAIN: ClassVar = (
         "first", "turn_index", "active", "conversions", "allocations", "second_free", "left", "source", "speed", "points",
-        "took_target", "level", "bonus_cubes", "tile_group", "advanced", "win_loss", "end", "decisions", "rng",
+        "level", "bonus_cubes", "tile_group", "advanced", "win_loss", "end", "decisions", "rng",
     )  # fmt: skip
-    OR_NONE: ClassVar = ("bonus", "technology", "place_slot", "moving", "campaign")
+    OR_NONE: ClassVar = ("bonus", "technology", "place_slot", "goal", "moving", "campaign")
     BITS: ClassVar = ("beneficiaries", "bonus_used", "exploited", "moved")
 
     def rows(self) -> list[Seat]:

@@ -8,13 +8,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import kepler_envs
 from kepler_envs import ComponentError, OptionError, Snapshot
 from kepler_envs.engine.components import names
 from kepler_envs.games.kepler_3042.components import DEFAULT_FILE
-from kepler_envs.games.kepler_3042.hexes import AXIAL_STEPS, axial, distance, hex_at, neighbour_ids
+from kepler_envs.games.kepler_3042.hexes import AXIAL_STEPS, as_hexes, axial, distance, hex_at, neighbour_ids
 from tests.games.kepler_3042.scenario import GAME, NEIGHBOURS, SOL, steps_between
 
 RADIUS = 'name = "short_radius", value = 4'
@@ -199,13 +200,13 @@ def test_map() -> None:
     assert len(stars) == 20 and all(len(NEIGHBOURS[star]) == 6 for star in stars)
     assert min(steps_between(a, b) for a in stars for b in stars if a < b) >= 4
     for row in data["setup"]:
-        kinds = table["setup"][row["players"]]["first_planes"].reshape(4, 418)
+        stars = as_hexes(table["setup"][row["players"]]["stars"])
         group = max(2, row["players"])
         tiles = (
             sum(planet["min_players"] <= group for planet in data["planets"]) + row["mines"] + row["colonial_targets"]
         )
-        assert 2 * int(kinds[3].sum()) >= tiles
-        assert set(kinds[1][kinds[3] == 1].tolist()) == set(row["star_kinds"])
+        assert 2 * len(stars) >= tiles
+        assert {int(table["star_kind"][star]) for star in stars} == set(row["star_kinds"])
 
 
 def test_directions_and_distances_agree() -> None:
@@ -262,28 +263,58 @@ def test_action_blocks() -> None:
 # ---------------------------------------------------------------- observation
 
 
-def test_observation_layout() -> None:
-    """Offsets of section 5.3."""
+def test_tables_of_the_observation() -> None:
+    """Rows in the order of the ids that point at them, and what is the same in all games beside the vector."""
     layout = GAME.observation
-    assert layout.size == 5554
-    parts = {
-        "hex.terrain": 0, "planets.in_play": 5016, "players.present": 5240, "objectives": 5408, "satisfied": 5408 + 17,
-        "card": 5442, "track_medals": 5480, "round": 5490, "num_players": 5491, "node": 5492, "reward": 5522, "advanced": 5553,
-    }  # fmt: skip
-    assert {name: layout[name].offset for name in parts} == parts
-    planes = [piece for piece in layout if piece.kind == "plane"]
-    assert len(planes) == 12 and all(piece.shape == (19, 22) for piece in planes)
-    assert [piece.offset for piece in planes] == [418 * number for number in range(12)]
+    assert layout.size <= 1500 and layout.facts.size < layout.size
+    rows = {
+        "players": 4,
+        "slots": 6,
+        "planets": 28,
+        "starships": 3,
+        "technologies": 5,
+        "tracks": 2,
+        "main_actions": 9,
+        "bonus_actions": 6,
+    }
+    assert {name: layout.rows(name) for name in rows} == rows and layout.rows("places") == 418
+    assert set(layout.fixed) == {"places", "planet_cards"}
+    fields = layout.fixed["places"].fields
+    at_sol = {field.field: int(layout.fixed["places"].values[SOL, field.offset]) for field in fields}
+    assert [at_sol[name] for name in ("row", "column", "q", "terrain", "sol_distance")] == [9, 10, 6, 2, 0]
+    pointers = GAME.actions.pointers
+    slots, resources = pointers.tables.index("slots"), pointers.tables.index("resources")
+    to_earth = GAME.actions.id_of("allocate antimatter from colony 2 to Earth")
+    assert pointers.row[GAME.actions.id_of("burn energy from storage")].tolist()[:2] == [-1, 0]
+    assert pointers.row[GAME.actions.id_of("burn matter from Earth")].tolist()[:2] == [0, 1]
+    assert pointers.table[to_earth].tolist() == [slots, slots, resources]
+    assert pointers.row[to_earth].tolist() == [2, 0, 2] and pointers.row[158 + SOL, 0] == SOL
 
 
-def test_planes_as_an_image() -> None:
-    from kepler_envs.games.kepler_3042.observation import hex_planes
+def test_steps_between_all_hexes() -> None:
+    table = GAME.default_tables[0]["distance"]
+    assert all(table[place, other] == steps_between(place, other) for place in range(0, 418, 7) for other in range(418))
+
+
+def test_planes_for_convolutions() -> None:
+    from kepler_envs.games.kepler_3042.observation import PLANES, hex_planes
 
     batch = kepler_envs.make_batch("kepler_3042-v1", 3, seed=1)
-    image = hex_planes(batch.observation)
-    assert image.shape == (3, 12, 19, 22) and image.base is not None
-    assert (image[:, 4] == GAME.observation["hex.body"].view(batch.observation)).all()
-    assert (image[:, 0, 9, 10] == 2).all()
+    image = hex_planes(GAME.observation, batch.observation)
+    assert image.shape == (3, len(PLANES), 19, 22) and image.dtype == np.float32
+    plane = dict(zip(PLANES, image.transpose(1, 0, 2, 3), strict=True))
+    assert (plane["row parity"][:, 1::2] == 1).all() and (plane["row parity"][:, ::2] == 0).all()
+    assert (plane["distance from Sol"][:, 9, 10] == 0).all() and (plane["distance from Sol"][:, 9, 13] == 3).all()
+    for row, state in enumerate(batch.states):
+        up = np.zeros(418, bool)
+        up[list(as_hexes(state["face_up"]))] = True
+        body, up = state["body"].reshape(19, 22), up.reshape(19, 22)
+        assert (plane["face down"][row] == ((body > 0) & ~up)).all() and plane["face down"][row].any()
+        assert (plane["planet"][row] == ((body > 0) & (body <= 28) & up)).all() and plane["planet"][row].any()
+        assert (plane["mine"][row] == ((body == 29) & up)).all()
+        assert (plane["star in play"][row].sum(), plane["star"][row].sum()) == (12, 20)
+    one = hex_planes(GAME.observation, batch.observation[1])
+    assert one.shape == (len(PLANES), 19, 22) and (one == image[1]).all()
 
 
 # ---------------------------------------------------------------- options

@@ -126,8 +126,9 @@ def test_a_tile_that_is_turned_up_is_known_to_all() -> None:
     config = game.snapshot.config
     game.play(to_hex(place))
     for seat in range(4):
-        seen = config.observation["hex.body"].view(game.snapshot.observe(seat)).ravel()
-        assert seen[place] > 1
+        view = game.snapshot.observe(seat)
+        open_tiles = [*config.observation["planets.place"].view(view), *config.observation["sites.place"].view(view)]
+        assert place + 1 in open_tiles and place + 1 not in config.observation["tiles.place"].view(view)
         drawn = Position.read(game.snapshot.resample(seat, 5).state)
         assert drawn.tiles[place] == position.tiles[place]
 
@@ -153,5 +154,5 @@ def test_counts_of_face_down_tiles_are_public() -> None:
     position = game.position
     hidden = [position.tiles[place] for place in position.tiles if place not in position.face_up]
     for seat in range(4):
-        seen = GAME.observation["face_down"].view(game.snapshot.observe(seat)).tolist()
-        assert seen == [sum(body < 29 for body in hidden), hidden.count(29), hidden.count(30)]
+        seen = GAME.observation["game.face_down"].view(game.snapshot.observe(seat)).tolist()
+        assert seen[0] == [sum(body < 29 for body in hidden), hidden.count(29), hidden.count(30)]

@@ -11,7 +11,7 @@ from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kepler_3042.picture import COLUMNS, LEGEND, QUESTIONS, SEAT_COLOURS, TYPE_COLOURS, look
 from kepler_envs.games.kepler_3042.state import Node
 from tests.games.kepler_3042.purposeful import purposeful
-from tests.games.kepler_3042.scenario import GAME, MINE, SOL, TARGET, Play, scenario
+from tests.games.kepler_3042.scenario import GAME, MINE, SOL, TARGET, Play, scenario, to_hex
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -87,9 +87,15 @@ def test_players() -> None:
 
 def test_choices_on_the_way_are_told() -> None:
     own = {"tech": [3, 1, 0, 0, 0], "ships": [145, None, None]}
-    game = scenario(seats={0: own}, earth=[3, 3, 0]).play("main action Stellar Propulsion", "starship 1")
-    assert "starship 1 with 3 of 3 spaces" in game.snapshot.text() and "convert 1, allocate 1" in game.snapshot.text()
-    assert look(game.snapshot.state, game.snapshot.config).hexes[145].marked
+    game = scenario(seats={0: own}, earth=[3, 3, 0]).play("main action Stellar Propulsion")
+    assert "3 spaces each" in game.snapshot.text() and "convert 1, allocate 1" in game.snapshot.text()
+    own = {"tech": [3, 0, 0, 0, 0], "ships": [145, 146, None]}
+    game = scenario(seats={0: own}, bodies={148: TARGET}).play("main action Stellar Propulsion", to_hex(148))
+    assert "to hex 148 (row 6, column 16)" in game.snapshot.text()
+    assert look(game.snapshot.state, game.snapshot.config).hexes[148].marked
+    game.play("starship 2")
+    assert "starship 2 with 1 of 3 spaces" in game.snapshot.text()
+    assert look(game.snapshot.state, game.snapshot.config).hexes[148].marked
     game = scenario(seats={0: own}, earth=[3, 3, 0]).play("main action Space Missions", "with Earth")
     assert "    Space Missions, 2 left" in game.snapshot.text()
     assert look(game.snapshot.state, game.snapshot.config).hexes[SOL].marked

@@ -257,10 +257,10 @@ def moving(level: int, ships: list[int | None], bodies: dict[int, int]) -> Play:
 
 
 def test_starships_move_as_far_as_space_travels_says() -> None:
-    """Vector K."""
+    """Vector K: the destination tells which starship is meant, if only one can go there."""
     game = moving(3, [145, 191, 102], {148: 27, 193: MINE})
-    assert game.legal() == {DONE, "starship 1", "starship 2", "starship 3"}
-    game.play("starship 1", to_hex(148), "starship 2", to_hex(193), "starship 3", to_hex(37))
+    assert game.legal() > {DONE, to_hex(148), to_hex(193), to_hex(37)}
+    game.play(to_hex(148), "starship 1", to_hex(193), to_hex(37))  # all three could reach the planet
     assert game.own.ships == [148, 193, 37] and game.node == Node.WITHDRAWAL
     zone = game.snapshot.config.tables[0]["zone"]
     assert (int(zone[102]), int(zone[37])) == (1, 2)
@@ -269,12 +269,67 @@ def test_starships_move_as_far_as_space_travels_says() -> None:
 def test_a_colonial_target_is_taken_on_the_way() -> None:
     """Vector K: the target is removed, a step on the colonial track, and the starship has a space left."""
     game = moving(3, [None, None, 237], {239: TARGET})
-    game.play("starship 3", to_hex(239))
+    game.play(to_hex(239))
     assert not game.position.tiles and game.own.track[COLONIAL] == 1
-    assert game.node == Node.DESTINATION and game.position.points == 1
+    assert game.node == Node.GOING_ON and game.position.points == 1
     assert game.legal() == {DONE, to_hex(216), to_hex(217), to_hex(238), to_hex(260), to_hex(261)}
     game.play(DONE)
     assert game.own.ships[2] == 239 and game.node == Node.WITHDRAWAL
+
+
+def test_the_starship_is_asked_for_where_several_can_go() -> None:
+    """Two starships can reach the mine, the third cannot; either may go, and the others move afterwards."""
+    for chosen in (1, 2):
+        game = moving(2, [145, 147, 300], {146: MINE}).play(to_hex(146))
+        assert game.node == Node.MOVER and game.legal() == {"starship 1", "starship 2"}
+        game.play(f"starship {chosen}")
+        assert game.own.ships[chosen - 1] == 146 and game.own.ships[2 - chosen] == (147, 145)[chosen - 1]
+        assert game.node == Node.MOVEMENT and game.position.moved == {chosen - 1}
+        assert to_hex(146) not in game.legal()
+
+
+def test_a_starship_is_withdrawn_instead_of_further_moves() -> None:
+    """In step 2c only; it ends the moves, and further starships may be withdrawn."""
+    game = moving(2, [145, 147, None], {})
+    assert {"starship 1", "starship 2", DONE} < game.legal()
+    game.play("starship 2")
+    assert game.node == Node.WITHDRAWAL and game.legal() == {DONE, "starship 1"}
+    assert game.play("starship 1").seat == 1 and game.own.ships == [None] * 3
+    by_action = scenario(seats={0: {"tech": [2, 0, 0, 0, 0], "ships": [145, 147, None]}})
+    by_action.play("main action Stellar Propulsion")
+    assert by_action.node == Node.MOVEMENT and "starship 1" not in by_action.legal()
+
+
+def test_declining_the_moves_ends_the_turn() -> None:
+    """Withdrawals were offered with them, and cubes could be converted."""
+    own = {"tech": [2, 1, 0, 0, 0], "ships": [145, None, None]}
+    game = scenario(seats={0: own}, earth=[1, 0, 0], flow=Node.MOVEMENT, source=2, speed=2)
+    assert "convert energy on Earth into matter" in game.legal()
+    assert game.play(DONE).seat == 1 and game.node == Node.MAIN_ACTION
+
+
+def test_a_starship_that_cannot_move_is_withdrawn_instead_of_a_bonus_action() -> None:
+    """A starship on a mine does not move, so declining the bonus actions ends the turn, and withdrawing is offered with them."""
+    own = {"tech": [2, 0, 0, 0, 0], "ships": [193, None, None], "pit": [0, 1, 0]}
+    game = scenario(seats={0: own}, bodies={193: MINE}).play("main action Colony Seeding")
+    assert game.node == Node.BONUS_ACTION and "starship 1" in game.legal()
+    after = Play(game.snapshot).play("starship 1")
+    assert after.node == Node.REWARD_REGENERATION and after.own.ships == [None] * 3
+    after.play("choose matter")
+    assert after.seat == 1 and after.own.pit == [0, 0, 0]
+    assert game.play(DONE).seat == 1 and game.own.ships[0] == 193
+
+
+def test_the_end_of_the_turn_is_asked_for_where_cubes_have_come_since() -> None:
+    """The last starship takes a target; the reward of the track's third space can be converted before the turn ends."""
+    own = {"tech": [1, 1, 0, 0, 0], "ships": [237, None, None], "track": [2, 0], "storage": [4, 7, 3]}
+    game = scenario(seats={0: own}, bodies={238: TARGET}, flow=Node.MOVEMENT, source=2, speed=1).play(to_hex(238))
+    assert game.node == Node.REWARD_PRODUCTION
+    game.play("with Earth")
+    assert game.node == Node.WITHDRAWAL and "convert matter on Earth into energy" in game.legal()
+    game.play("starship 1")
+    assert game.node == Node.END_OF_TURN and DONE in game.legal()
+    assert game.play(DONE).seat == 1
 
 
 def test_withdrawal_from_a_mine_regenerates_a_cube() -> None:
@@ -380,7 +435,7 @@ def test_points_above_the_minimum_bring_bonus_cubes() -> None:
 
 def satisfied_objectives(game: Play) -> list[int]:
     """Those that the observation of seat 0 shows as satisfied."""
-    shown = game.snapshot.config.observation["satisfied"].view(game.snapshot.observe(0))
+    shown = game.snapshot.config.observation["objectives.satisfied"].view(game.snapshot.observe(0))
     return [1 + number for number, there in enumerate(shown) if there]
 
 
@@ -615,13 +670,14 @@ def test_starships_do_not_block_but_tiles_do() -> None:
     game = moving(2, [100, *ring[:2]], {})
     position = game.position
     position.seats[1].ships, position.seats[2].ships[0] = ring[2:5], ring[5]
-    game = Play(position.write(game.snapshot.config)).play("starship 1")
-    assert DONE not in game.legal() and {steps_between(100, place) for place in game.places()} == {2}
+    position.moved = {1, 2}
+    game = Play(position.write(game.snapshot.config))
+    assert {steps_between(100, place) for place in game.places()} == {2}
     closed = scenario(
         seats={0: {"tech": [2, 0, 0, 0, 0], "ships": [100, None, None]}}, bodies=dict.fromkeys(ring, MINE), face_up=set(),
         flow=Node.MOVEMENT, source=2, speed=2,
     )  # fmt: skip
-    assert closed.legal() == {DONE}
+    assert closed.legal() == {DONE, "starship 1"}, "it can be withdrawn, but not move"
 
 
 def test_rewards_for_winning_alone() -> None:
