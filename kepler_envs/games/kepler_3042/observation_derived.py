@@ -240,7 +240,7 @@ def _derive_tiles(s, t, seat, out):
     player = s.player[seat]
     left = rounds_left(s)
     speed = usual_speed(t, player)
-    worths = t.open_worth[worth_case(t, player), min(SOON, left)]
+    case, soon = worth_case(t, player), min(SOON, left)
     one, two, three = _in_space(s, player, 0), _in_space(s, player, 1), _in_space(s, player, 2)
     sites = 0
     best_new = 0
@@ -253,7 +253,7 @@ def _derive_tiles(s, t, seat, out):
             place = 64 * word + lowest(tiles)
             tiles = without_lowest(tiles)
             body = int(s.body[place])
-            worth = int(worths[body, t.zone[place]])
+            worth = int(t.open_worth[case, soon, body, t.zone[place]])
             if body > NUM_PLANETS:
                 out[SITES + SITE * sites] = worth
                 sites += 1
@@ -374,7 +374,7 @@ def _best_way(s, t, player, ship, begin, end, without):
     """
     left = rounds_left(s)
     speed = usual_speed(t, player)
-    worths = t.open_worth[worth_case(t, player), min(SOON, left)]
+    case, soon = worth_case(t, player), min(SOON, left)
     best = 0
     for word in range(WORDS):
         tiles = s.face_up[word] & ~s.colonised[word] & ~s.ships[word]
@@ -387,7 +387,7 @@ def _best_way(s, t, player, ship, begin, end, without):
                 steps = int(t.distance[player.ship[ship] - 1, place])
             for slot in range(begin, end):
                 steps = min(steps, int(t.distance[home(s, t, player, slot), place]))
-            worth = way_worth(int(worths[body, t.zone[place]]), body, steps, speed, left)
+            worth = way_worth(int(t.open_worth[case, soon, body, t.zone[place]]), body, steps, speed, left)
             if worth > best >> 10 and place != without:
                 worth = less_where_others_are_nearer(s, t, player, ship, place, steps, worth)
                 if worth > best >> 10:

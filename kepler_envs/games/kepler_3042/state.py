@@ -264,7 +264,7 @@ STATE = np.dtype(
         ("left", "i1"),  # how often it can be repeated (starships, tiles, planets, cubes)
         ("exploited", "i1"),  # bits of the slots that have produced in this action
         ("technology", "i1"),  # at DEVELOPMENT_PAYMENT, CARD_BURN: 1 + technology
-        ("source", "i1"),  # at PLACE, MOVEMENT, DESTINATION: see BY_MISSION, BY_PROPULSION
+        ("source", "i1"),  # at PLACE, MOVEMENT, MOVER, GOING_ON: see BY_MISSION, BY_PROPULSION
         ("place_slot", "i1"),  # at PLACE: 1 + slot of the card that paid; 0 next to any own planet
         ("speed", "i1"),  # at MOVEMENT, MOVER, GOING_ON: spaces of each starship
         ("moved", "i1"),  # bits of the starships that have moved
