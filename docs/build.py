@@ -34,16 +34,12 @@ MEASURED_AGENTS = ("uniform", "greedy")
 MEASURED_SEED = 20_000
 LEADERBOARD_AGENTS = (
     "uniform",
-    "ppo-v0",
-    "ppo-v1",
+    "bc-v1",
     "greedy",
     "mcts:100",
     "mcts:1000",
-    "mcts:100,network=ppo-v0",
-    "mcts:1000,network=ppo-v0",
-    "mcts:50,network=ppo-v0,opponents=policy",
-    "mcts:100,network=ppo-v0,opponents=policy",
-    "mcts:1000,network=ppo-v0,opponents=policy",
+    "mcts:100,network=bc-v1",
+    "mcts:100,network=bc-v1,opponents=policy",
 )
 SEARCH_BUDGETS = (100, 1000)
 SPANS = {"turns": "turns", "round": "rounds"}

@@ -111,8 +111,8 @@ def _ranges(ids: list[int]) -> str:
 
 
 def _changes(config: Configuration, before: np.ndarray, after: np.ndarray) -> Iterator[str]:
-    """What changed for an observer, a line per piece."""
-    for piece in config.observation:
+    """Which facts changed for an observer, a line per piece; what follows from them is in the fingerprint."""
+    for piece in config.observation.facts:
         old, new = piece.view(before), piece.view(after)
         if not np.array_equal(old, new):
             changed = [

@@ -47,21 +47,22 @@ print(seen["observation"].shape, seen["observation"].dtype, seen["observation"][
 print(seen["action_mask"].shape, seen["action_mask"].nonzero()[0])
 
 # %% [markdown]
-# ## The pieces of an observation
+# ## The tables of an observation
 #
-# 352 numbers without names would be hard to love. They have names: an observation consists of *pieces*, each with a shape, bounds and a
-# meaning. A piece is a view into the vector, so looking costs nothing.
+# Hundreds of numbers without names would be hard to love. They have names: an observation consists of *tables*, of cards, lanes, players, each with a row for
+# every entity and named fields with bounds and a meaning. A field is a view into the vector, so looking costs nothing.
 
 # %%
 layout = env.config.observation
-for name in ("own_hand", "ladders", "players.quest_top", "players.hand_count", "deck_count"):
+for name in ("cards.hand", "ladders.height", "players.quest_top", "players.hand_count", "game.deck_count"):
     piece = layout[name]
     print(f"{name:20} {piece.kind:9} {piece.view(seen['observation'])}")
     print(f"{'':20} {piece.meaning}")
 
 # %% [markdown]
-# `own_hand` counts the cards of each type: entry 0 are wormholes, 1 to 12 the values, the last one the wild hyperspeed cards. Tables of
-# players begin with the seat that looks, so `players.quest_top[0]` is the viewer's own quest card, whoever views.
+# `cards` has a row for each type: row 0 are wormholes, 1 to 12 the values, the last one the wild hyperspeed cards. The table of
+# players begins with the seat that looks, so row 0 of `players.quest_top` is the viewer's own quest card, whoever views. After these facts come *derived* fields, which
+# follow from them: `cards.chain`, for one, says which cards of the hand lead to the quest card.
 #
 # ## Play by hand
 #

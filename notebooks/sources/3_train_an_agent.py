@@ -74,7 +74,7 @@ plt.show()
 # %% [markdown]
 # ## What it has learned
 #
-# An agent is named by a word, and `ppo:FOLDER` is a trained one. Let it play itself, let uniform players play themselves, and count
+# An agent is named by a word, and `net:FOLDER` is a trained one. Let it play itself, let uniform players play themselves, and count
 # which kinds of decisions they make where they have that choice.
 
 
@@ -101,7 +101,7 @@ def habits(spec, games=64, decisions=300):
     }
 
 
-ours, theirs = habits("ppo:run"), habits("uniform")
+ours, theirs = habits("net:run"), habits("uniform")
 both = sorted(ours.keys() & theirs.keys(), key=lambda name: ours[name] - theirs[name])
 places = np.arange(len(both))
 plt.figure(figsize=(7, 0.32 * len(both) + 1))
@@ -123,7 +123,7 @@ plt.show()
 
 # %%
 playing = kepler_envs.load_game("race_to_kepler").configure(2)
-learner = bots.load("ppo:run", playing)
+learner = bots.load("net:run", playing)
 for name in ("uniform", "greedy"):
     result = evaluate(learner, bots.load(name, playing), playing, games=600, seed=123)
     print(f"against {name:8} {result.wins.mean:6.1%} wins  ({result.wins.low:.1%} .. {result.wins.high:.1%})")

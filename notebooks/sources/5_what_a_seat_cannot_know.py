@@ -34,7 +34,7 @@ worlds = [position.resample(viewer, seed) for seed in range(200)]
 
 def hand(world, seat):
     """The hand of a seat, by card type."""
-    return config.observation["own_hand"].view(world.observe(seat))
+    return config.observation["cards.hand"].view(world.observe(seat))
 
 
 print("true      ", hand(position, other))
@@ -53,12 +53,12 @@ print(
 )
 
 # %% [markdown]
-# Are the redrawn hands fair? The viewer knows how many cards of each type it has not seen; `unseen` is that count. A hidden hand of *n* cards
+# Are the redrawn hands fair? The viewer knows how many cards of each type it has not seen; `cards.unseen` is that count. A hidden hand of *n* cards
 # should hold on average *n* times their shares.
 
 # %%
 mean_hand = np.mean([hand(world, other) for world in worlds], axis=0)
-unseen = config.observation["unseen"].view(position.observe(viewer)).astype(float)
+unseen = config.observation["cards.unseen"].view(position.observe(viewer)).astype(float)
 expected = hand(position, other).sum() * unseen / unseen.sum()
 places = np.arange(len(unseen))
 plt.bar(places - 0.2, mean_hand, 0.4, label="mean of 200 redrawn hands")
