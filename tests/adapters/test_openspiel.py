@@ -142,7 +142,7 @@ def test_openspiel_s_search_plays_a_game():
 def test_a_playthrough_is_the_same_again():
     texts = [generate_playthrough.playthrough(SHORT, None, seed=2) for _ in range(2)]
     assert texts[0] == texts[1]
-    assert "IsTerminal() = True" in texts[0] and "own_hand" in texts[0]
+    assert "IsTerminal() = True" in texts[0] and "cards.hand" in texts[0]
 
 
 @pytest.mark.parametrize(
