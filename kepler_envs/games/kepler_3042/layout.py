@@ -428,7 +428,7 @@ def places_table(tables: Any) -> FixedTable:
     columns = [
         hexes // WIDTH,
         hexes % WIDTH,
-        [axial(place)[0] for place in hexes],
+        [axial(place)[0] for place in range(NUM_HEXES)],
         tables["terrain"],
         tables["star_kind"],
     ]

@@ -81,7 +81,8 @@ def hex_planes(layout: Layout, vectors: np.ndarray) -> np.ndarray:
     def draw(plane: int, places: np.ndarray, values: np.ndarray) -> None:
         """Values of rows (..., rows) at their places, 0 of which is none."""
         where = np.nonzero(places)
-        planes[(*where[:-1], plane, places[where] - 1)] = np.broadcast_to(values, places.shape)[where]
+        index: Any = (*where[:-1], plane, places[where] - 1)
+        planes[index] = np.broadcast_to(values, places.shape)[where]
 
     seen = {name: layout[name].view(vectors) for name in layout.pieces}
     draw(6, seen["tiles.place"], np.array(1))

@@ -40,8 +40,11 @@ REVEALS = ("planets.place", "sites.place", "cards.shown")
 
 
 def possible_nodes(config: Configuration) -> set[Node]:
-    """The nodes that random games come to: bonus cubes follow a level that brought some, and random players hardly colonise."""
-    without = {Node.OVER, Node.CARD_EXPLOITATION}
+    """The nodes that random games come to: bonus cubes follow a level that brought some.
+
+    Random players hardly colonise, or take colonial targets with spaces left.
+    """
+    without = {Node.OVER, Node.CARD_EXPLOITATION, Node.GOING_ON}
     if not config.values["bonus"]:
         without.add(Node.SOLO_BONUS)
     if config.num_players == 1:
