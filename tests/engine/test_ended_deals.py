@@ -56,7 +56,7 @@ def refusal(ask):
     raise AssertionError("not refused")
 
 def words(seed, row):
-    return f"ends-v0: the deal of seed {seed} (row {row}) ends the game at once, before anybody decides"
+    return f"ends-v1: the deal of seed {seed} (row {row}) ends the game at once, before anybody decides"
 
 assert refusal(lambda: [Batch(config, 3, seed=seed) for seed in range(50)])
 alone = next(seed for seed in range(50) if not Snapshot.deal(config, stream_seed(seed, 0)).over)
