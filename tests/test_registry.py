@@ -114,7 +114,7 @@ def test_registering_by_hand(monkeypatch):
     """A game is found by its module, so it has to be what that module exports."""
     monkeypatch.setattr(registry, "_registered", {})
     twin = replace(KITTENS, name="twin", module=__name__)
-    with pytest.raises(TypeError, match=f"twin-v0 must be GAME of its module {__name__}"):
+    with pytest.raises(TypeError, match=f"twin-v1 must be GAME of its module {__name__}"):
         kepler_envs.register(twin)
     monkeypatch.setattr(sys.modules[__name__], "GAME", twin, raising=False)
     kepler_envs.register(twin)
@@ -122,7 +122,7 @@ def test_registering_by_hand(monkeypatch):
     kepler_envs.register(twin)  # once more changes nothing
     other = replace(twin, title="another")
     monkeypatch.setattr(sys.modules[__name__], "GAME", other)
-    with pytest.raises(ValueError, match="there is another game twin-v0"):
+    with pytest.raises(ValueError, match="there is another game twin-v1"):
         kepler_envs.register(other)
     with pytest.raises(TypeError, match="is no Game"):
         kepler_envs.register("kitten_adventurers")  # type: ignore[arg-type]
