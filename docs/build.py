@@ -1,13 +1,14 @@
 """Write the generated parts of the pages anew: ``make docs-tables`` or ``python -m docs.build``, or only look with ``--check``.
 
 A generated part of ``docs/games/<game>.md`` stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``, where NAME
-is one of SECTIONS, in ``docs/bots.md`` and ``README.md`` one of AGENT_SECTIONS; it comes from the code, so that the page cannot say anything else. Every game also has a picture,
+is one of SECTIONS, in ``docs/bots.md``, ``docs/training.md`` and ``README.md`` one of AGENT_SECTIONS; it comes from the code, so that the page cannot say anything else. Every game also has a picture,
 ``docs/images/<game>.svg``.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -27,6 +28,8 @@ from kepler_envs.tournament.strength import Line, read_lines
 DOCS = Path(__file__).parent
 RECORD = DOCS / "strength.csv"
 """How strong bots are: lines of ``kepler-envs strength``."""
+IMITATION = DOCS / "imitation.csv"
+"""What networks learn from greedy: lines of ``python -m benchmarks.imitation``."""
 PART = re.compile(r"(<!-- generated: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 MEASURED_GAMES = 500
@@ -199,9 +202,36 @@ def wins_alone(line: Line | None) -> str:
     return f"{100 * line.wins:.1f} % ({100 * line.low:.0f} .. {100 * line.high:.0f})" if line else ""
 
 
+def imitation() -> str:
+    """What networks predict of greedy's choices and win against it, from the record of ``python -m benchmarks.imitation``."""
+    with IMITATION.open(newline="", encoding="utf-8") as file:
+        lines = sorted(
+            csv.DictReader(file), key=lambda line: (line["game"], line["players"], line["derived"] != "True")
+        )
+    rows = [
+        (
+            code(line["game"]), line["players"],
+            f"{line['width']}, {line['hidden']}; {line['rows']} a row" if line["rows"] != "0" else f"{line['width']}, {line['hidden']}; flat",
+            "all" if line["derived"] == "True" else "facts",
+            f"{int(line['parameters']):,}",
+            f"{100 * float(line['accuracy']):.1f} %",
+            f"{100 * float(line['wins']):.1f} % ({100 * float(line['low']):.1f} .. {100 * float(line['high']):.1f}), {int(line['games']):,}",
+            f"{100 * float(line['equal_share']):g} %",
+            f"{(float(line['seconds_gathering']) + float(line['seconds_learning'])) / 60:.1f}",
+            code(line["commit"][:7]),
+        )
+        for line in lines
+    ]  # fmt: skip
+    titles = (
+        "game", "players", "network", "sees", "parameters", "predicted", "wins against greedy, games", "equal share", "minutes", "commit"
+    )  # fmt: skip
+    return markdown_table(titles, rows)
+
+
 AGENT_SECTIONS: dict[str, Callable[[], str]] = {
     "published networks": published_networks,
     "leaderboard": leaderboard,
+    "imitation": imitation,
     "searches": searches,
 }
 
@@ -271,7 +301,7 @@ def build(names: Iterable[str] = kepler_envs.list_games()) -> dict[Path, str]:
         page = DOCS / "games" / f"{name}.md"
         contents[page] = build_page(game, page.read_text(encoding="utf-8"))
         contents[DOCS / "images" / f"{name}.svg"] = picture(game)
-    for page in (DOCS / "bots.md", DOCS.parent / "README.md"):
+    for page in (DOCS / "bots.md", DOCS / "training.md", DOCS.parent / "README.md"):
         contents[page] = write_parts(page.read_text(encoding="utf-8"), lambda name: AGENT_SECTIONS[name]())
     return contents
 
