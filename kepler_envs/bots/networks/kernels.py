@@ -336,7 +336,7 @@ def _to_probabilities(legal, largest, logits):
 
 
 @leaf
-def words_of(count):
+def _words_of(count):
     """As many numbers as whole words have bits."""
     return (count + 63) // 64 * 64
 
@@ -345,7 +345,7 @@ def workspace_sizes(net: np.ndarray, inputs: int, actions: int, references: int)
     """Numbers in the two workspaces of a network that has so many."""
     rows, in_vector, fixed, shown = (int(net[name]) for name in ("rows", "in_vector", "fixed", "shown"))
     widest, listed = int(net["widest"]), max(int(net["widest"]), int(net["pooled"] * net["rows"])) + 1
-    whole = words_of(inputs) + 2 * inputs + in_vector + 1 + listed + actions + 2 * fixed + references + shown
+    whole = _words_of(inputs) + 2 * inputs + in_vector + 1 + listed + actions + 2 * fixed + references + shown
     return whole, inputs + listed + 3 * widest + rows * (3 + in_vector + fixed + shown)
 
 
@@ -386,7 +386,7 @@ def network_kernel() -> Any:
         policy_layers, value_layers = layers[: net.policy_layers], layers[net.policy_layers :]
         listed_most = max(widest, np.int64(net.pooled) * stride) + 1
         whole_used, float_used = used[:1], used[1:]
-        taken, wide_rows = _part(wholes, whole_used, words_of(entries.size)), _part(wholes, whole_used, entries.size)
+        taken, wide_rows = _part(wholes, whole_used, _words_of(entries.size)), _part(wholes, whole_used, entries.size)
         rows, begins = _part(wholes, whole_used, entries.size), _part(wholes, whole_used, in_vector + 1)
         listed_rows, legal_all = _part(wholes, whole_used, listed_most), _part(wholes, whole_used, masks.shape[1])
         latest, finished = _part(wholes, whole_used, fixed), _part(wholes, whole_used, fixed)

@@ -148,7 +148,7 @@ def _award(s, t):
     element = int(s.element) - 1
     most, leader = 0, -1
     for seat in range(int(s.num_players)):
-        measure = element_measure(s, t, element, seat)
+        measure = _element_measure(s, t, element, seat)
         s.player[seat].points += measure if element == COLONIES_FACTORIES else measure * int(t.element_points[element])
         if measure > most:
             most, leader = measure, seat
@@ -160,7 +160,7 @@ def _award(s, t):
 
 
 @helper
-def element_measure(s, t, element, seat):
+def _element_measure(s, t, element, seat):
     """What the bonus of an element is decided by: points for colonies and factories, numbers for all others."""
     player = s.player[seat]
     if element == COLONIES_FACTORIES:

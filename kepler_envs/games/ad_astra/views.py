@@ -60,7 +60,7 @@ def distance_to(s, seat, other):
 
 
 @leaf
-def row_of(s, seat, position):
+def _row_of(s, seat, position):
     """The row of a position for a seat."""
     if position < FIRST_START:
         return position
@@ -69,7 +69,7 @@ def row_of(s, seat, position):
 
 @leaf
 def position_of(s, seat, row):
-    """The position in a row: the inverse of :func:`row_of`."""
+    """The position in a row: the inverse of :func:`_row_of`."""
     if row < FIRST_START:
         return row
     return FIRST_START + seat_after(s, seat, row - FIRST_START)
@@ -94,7 +94,7 @@ def face_down(s):
 
 
 @leaf
-def type_of(s, position):
+def _type_of(s, position):
     """The type of the planet at a position."""
     kind = 0
     while not has(s.of_type[kind], position):
@@ -131,8 +131,8 @@ def look_at(s, seat, positions):
 
 @leaf
 def _show_type(s, seat, position):
-    kind = type_of(s, position)
-    s.player[seat].type_at[row_of(s, seat, position)] = kind + 1
+    kind = _type_of(s, position)
+    s.player[seat].type_at[_row_of(s, seat, position)] = kind + 1
     s.player[seat].unseen[kind] -= 1
 
 
@@ -166,7 +166,7 @@ def show_redrawn_types(s, seat, positions):
     player = s.player[seat]
     left = positions & player.known
     while left != NOTHING:
-        player.type_at[lowest(left)] = type_of(s, lowest(left)) + 1
+        player.type_at[lowest(left)] = _type_of(s, lowest(left)) + 1
         left = without_lowest(left)
     for kind in range(NUM_TYPES):
         player.unseen[kind] = bit_count(s.of_type[kind] & face_down(s) & ~player.known)
@@ -188,7 +188,7 @@ def show_pawns(s, seat, position):
     present = has(player.pawns, position)
     for other in range(int(s.num_players)):
         label = distance_to(s, other, seat) + 1 if present else 0
-        s.player[other].owner_at[row_of(s, other, position)] = label
+        s.player[other].owner_at[_row_of(s, other, position)] = label
 
 
 # ---------------------------------------------------------------- action cards

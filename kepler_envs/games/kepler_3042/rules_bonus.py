@@ -123,7 +123,7 @@ def _legal_bonuses(s, t, mask):
     for bonus in range(NUM_BONUS):
         if usable >> bonus & 1:
             allow(mask, BONUS + bonus)
-    if not moves_follow(s, t):
+    if not _moves_follow(s, t):
         legal_to_withdraw(s, mask)
     allow(mask, DONE)
 
@@ -132,7 +132,7 @@ def _legal_bonuses(s, t, mask):
 def _choose_bonus(s, t, action):
     """The starships' move follows once no bonus action is wanted; where none could move, one may be withdrawn at once."""
     if action == DONE:
-        if moves_follow(s, t):
+        if _moves_follow(s, t):
             _end_bonuses(s, t)
         else:
             s.flow = TURN_OVER
@@ -152,7 +152,7 @@ def _choose_bonus(s, t, action):
 
 
 @leaf
-def moves_follow(s, t):
+def _moves_follow(s, t):
     """Whether a starship could move in step 2c."""
     return movable(s, t, np.int64(s.active), np.int64(benefit(t, s.player[s.active], SPACE_TRAVELS))) != 0
 
@@ -162,7 +162,7 @@ def done_ends_turn(s, t):
     """Whether declining what is asked now ends the turn."""
     node = s.node
     if node == Node.BONUS_ACTION:
-        return not moves_follow(s, t)
+        return not _moves_follow(s, t)
     if node == Node.MOVEMENT:
         return s.source == BY_TURN
     return node == Node.WITHDRAWAL or node == Node.END_OF_TURN

@@ -315,7 +315,7 @@ def _legal_moves(s, t, mask):
 
 
 @helper
-def able_to_reach(s, t, goal):
+def _able_to_reach(s, t, goal):
     """Bits of the starships that can still go to a hex."""
     player = s.player[s.active]
     ships = 0
@@ -336,7 +336,7 @@ def _choose_move(s, t, action):
         withdraw(s, action - SHIP)
     else:
         goal = action - HEX
-        ships = able_to_reach(s, t, np.int64(goal))
+        ships = _able_to_reach(s, t, np.int64(goal))
         if ships & (ships - 1):
             s.goal = goal + 1
             s.flow = Node.MOVER
@@ -355,7 +355,7 @@ def _stop_moving(s):
 
 @leaf
 def _legal_movers(s, t, mask):
-    ships = able_to_reach(s, t, np.int64(s.goal - 1))
+    ships = _able_to_reach(s, t, np.int64(s.goal - 1))
     for ship in range(MAX_SHIPS):
         if ships >> ship & 1:
             allow(mask, SHIP + ship)

@@ -148,7 +148,7 @@ def public_points(s, t, seat):
 def write_score_sheet(s, t, seat):
     """The terms one by one, once the game is over."""
     player = s.player[seat]
-    player.objectives_done = satisfied_objectives(s, t, seat) == player.objectives
+    player.objectives_done = _satisfied_objectives(s, t, seat) == player.objectives
     sheet = player.score_sheet
     sheet[ANTIMATTER_TERM] = _antimatter_points(t, player)
     sheet[ALL_FIVE_TYPES_TERM] = _variety_points(t, player)
@@ -218,7 +218,7 @@ def achieved(s, t, seat, requirement, subject):
 
 
 @leaf
-def satisfied_objectives(s, t, seat):
+def _satisfied_objectives(s, t, seat):
     """Bits of the required objectives that a seat satisfies now."""
     return _find_satisfied(s, t, np.int64(seat))
 
@@ -237,7 +237,7 @@ def _find_satisfied(s, t, seat):
 
 @helper
 def _objective_points(s, t, seat):
-    done = satisfied_objectives(s, t, seat)
+    done = _satisfied_objectives(s, t, seat)
     points = 0
     for number in range(NUM_OBJECTIVES):
         if done >> np.uint64(number) & np.uint64(1):
@@ -280,7 +280,7 @@ ranks = ranks_by(_standing)
 def _has_succeeded(s, t):
     """Solo: all required objectives satisfied and the minimum score reached (R)."""
     points = public_points(s, t, 0) + _objective_points(s, t, 0)
-    return satisfied_objectives(s, t, 0) == s.player[0].objectives and points >= t.minimum_score[s.level]
+    return _satisfied_objectives(s, t, 0) == s.player[0].objectives and points >= t.minimum_score[s.level]
 
 
 @helper

@@ -90,7 +90,7 @@ def draw_to_hand(s, player, cards):
         player.hand[kind] += 1
         player.hand_size += 1
         if is_open:
-            remember(player, kind)
+            _remember(player, kind)
 
 
 @helper
@@ -119,7 +119,7 @@ def put_in_hand(player, kind, is_open):
     player.hand_size += 1
     player.concealed[kind] += 1
     if is_open:
-        remember(player, kind)
+        _remember(player, kind)
 
 
 @leaf
@@ -156,7 +156,7 @@ def count_card(t, player, kind, cards):
 
 
 @helper
-def remember(player, kind):
+def _remember(player, kind):
     """Everybody knows that this card is in hand; as many as there is room for."""
     if player.shown_size < SHOWN_SLOTS:
         player.shown_kind[player.shown_size] = kind + 1

@@ -29,7 +29,7 @@ assert NUM_OPERATIONS == 4
 
 
 @helper
-def gain_now(s, instruction):
+def _gain_now(s, instruction):
     """An instruction's worth with the counters as they are."""
     if instruction.op != OP_GAIN or instruction.counter == 0:
         return int(instruction.worth)
@@ -52,7 +52,7 @@ def option_worth(s, t, choice, option):
     worth = 0
     at = int(choice.target[option])
     while t.program[at].op != OP_JMP:
-        worth += gain_now(s, t.program[at])
+        worth += _gain_now(s, t.program[at])
         at += 1
     return worth
 
@@ -95,7 +95,7 @@ def _operation_worth(s, t, city, operation):
         if instruction.op == OP_IF and not possible:
             at = int(instruction.target[0])
         elif instruction.op == OP_GAIN and instruction.counter > 0:
-            worth += gain_now(s, instruction)
+            worth += _gain_now(s, instruction)
         elif instruction.op == OP_GAIN and instruction.what == MONEY and s.market == 0:
             worth += amount
         elif instruction.op == OP_MOVE and instruction.destination == TO_AIRLOCK:
