@@ -153,7 +153,7 @@ def _each_icon(t, contract, fuel_worth):
 def _hands(s, seat):
     """(rivals with three contracts in hand, those with two, those with one): the top bits of their bytes."""
     three, two, one = 0, 0, 0
-    for other in range(int(s.num_players)):
+    for other in range(MAX_PLAYERS):  # absent ones hold none; a constant count has no branches
         rival = s.player[other]
         count = int(rival.hand[0]) + int(rival.hand[1]) + int(rival.hand[2])
         top = (128 if other != seat else 0) << 8 * other
@@ -167,7 +167,7 @@ def _hands(s, seat):
 def _icons_of_rivals(s, seat, contract):
     """In the byte of each rival who may hold a contract: with fewer icons of it than that a player is behind."""
     word, position = 0, s.player[seat].order_position
-    for other in range(int(s.num_players)):
+    for other in range(MAX_PLAYERS):
         rival = s.player[other]
         icons = int(rival.icons[contract]) + (rival.order_position < position)
         word |= icons * (rival.hand[contract] & (other != seat)) << 8 * other
@@ -192,11 +192,11 @@ def _prize(s, t, contract):
 @leaf
 def _kepler_worth(s, t, seat):
     """The first arrival's prize, unless somebody is there or will probably be there before."""
-    first = s.arrivals == 0
-    for other in range(int(s.num_players)):
+    earlier = int(s.arrivals)
+    for other in range(MAX_PLAYERS):  # absent ones reach nothing
         rival = s.player[other]
-        first &= not ((rival.order_position < s.player[seat].order_position) & (rival.reach > s.run_length))
-    return POINT * int(t.first_arrival_vp if first else t.later_arrival_vp)
+        earlier += (rival.order_position < s.player[seat].order_position) & (rival.reach > s.run_length)
+    return POINT * int(t.first_arrival_vp if earlier == 0 else t.later_arrival_vp)
 
 
 # ---------------------------------------------------------------- load and flight
@@ -222,8 +222,7 @@ def _write_flight(s, t, seat, player, out):
     stay += (stations << 1 >> start & 1) * (station + closest * (disks >> start == 0))
     best, end, onward, needed = stay, start, NEVER, -tank
     out[PLACES_FUEL + PLACE_DERIVED * start] = 1
-    if not flying:
-        _clear_loads(stay, ship, out)
+    _clear_loads(stay, ship, out)
 
     tools, more_tools, sling = lay_out_tools(t, player)
     first, first_at, second, second_at = first_jumps(tools, more_tools)
@@ -257,9 +256,8 @@ def _write_flight(s, t, seat, player, out):
             worth -= _load_worth(fuel - tank, fuel_worth)
             if at_kepler:
                 worth += _kepler_worth(s, t, seat)
-            if not flying:
-                entry = LOADS_BEHIND + LOAD_DERIVED * max(0, fuel - tank)
-                out[entry] = max(int(out[entry]), _cut(worth))
+            entry = LOADS_BEHIND + LOAD_DERIVED * max(0, fuel - tank)
+            out[entry] = max(int(out[entry]), _cut(worth))
             onward = max(onward, worth)
             end = place if worth > best else end
             needed = fuel - tank if worth > best else needed
@@ -268,6 +266,8 @@ def _write_flight(s, t, seat, player, out):
             break
         else:
             missed = 1
+        if at_kepler:
+            break
         paid, tools, more_tools, first, first_at, second, second_at = leave(
             tools, more_tools, first, first_at, second, second_at, kind, cost
         )
@@ -278,6 +278,7 @@ def _write_flight(s, t, seat, player, out):
     out[END] = end + 1
     if flying:
         out[NEXT] = start + 2
+        out[LOADS_BEHIND] = 0
         _write_ways(s, t, player, start, end, best - stay, best - onward, out)
     else:
         _write_loads(ship, max(0, needed), best, fuel_worth, out)
@@ -312,7 +313,7 @@ def _write_ways(s, t, player, place, end, behind_to_stay, behind_onward, out):
         kind, cost = int(s.run[place - 1].type), own_cost(s, player, place)
     single_steps = (place > 0) & (cost > 0)
     following = own_cost(s, player, place + 1) if place < length else 0
-    most, _, pair, by_type, _, _ = _costs_between(s, player, place + 1, end)
+    most, _, pair, by_type, _ = _costs_between(s, player, place + 1, end)
     behind_onward = _cut(behind_onward)
     for way in range(BY_STOP):
         out[WAYS_BEHIND + WAY_DERIVED * way] = behind_onward
@@ -337,8 +338,7 @@ def _write_ways(s, t, player, place, end, behind_to_stay, behind_onward, out):
 def _costs_between(s, player, first, end):
     """What leaving the sectors from ``first`` to the one before ``end`` costs, and what there is to meet.
 
-    Returns (the most, the second most, the most of two in a row, the most of each type in nibbles, types met before the end as bits, all
-    types met).
+    Returns (the most, the second most, the most of two in a row, the most of each type in nibbles, types met as bits, at the end, too).
     """
     most, second, pair, by_type, met, before = 0, 0, 0, 0, 0, 0
     for place in range(first, min(end, int(s.run_length) + 1)):
@@ -350,7 +350,7 @@ def _costs_between(s, player, first, end):
         most = max(most, cost)
         by_type += max(0, cost - (by_type >> 4 * kind & 15)) << 4 * kind
     at_sector = first <= end <= s.run_length
-    return most, second, pair, by_type, met, met | (1 << int(s.run[end - 1].type) if at_sector else 0)
+    return most, second, pair, by_type, met | (1 << int(s.run[end - 1].type) if at_sector else 0)
 
 
 # ---------------------------------------------------------------- contract
@@ -411,6 +411,8 @@ def _write_contracts(s, t, seat, player, out):
             break
         else:
             missed = 1
+        if at_kepler:
+            break
         paid, tools, more_tools, first, first_at, second, second_at = leave(
             tools, more_tools, first, first_at, second, second_at, kind, cost
         )
@@ -468,7 +470,7 @@ def _write_draft(s, t, seat, player, out):
     station, closest = _station_worth(s, t, rounds)
     visit, delivered = int(t.station_fuel) * fuel_worth, int(t.delivery_vp) * POINT
     gained, deliveries, crossed_0, crossed_1, crossed_2 = 0, _open_deliveries(player), 0, 0, 0
-    all_deliveries = deliveries
+    deliveries_before, deliveries_at_end, deliveries_before_end = deliveries, deliveries, deliveries
 
     ranked = max(_ranked(no_0, 0, 0), _ranked(no_1, 1, 0), _ranked(no_2, 2, 0)) + (tank * TANK << 8)
     best, needed, beyond = ranked, -tank, NEVER
@@ -488,6 +490,7 @@ def _write_draft(s, t, seat, player, out):
             crossed_0 += int(sector.asteroids)
             crossed_1 += int(sector.comets)
             crossed_2 += int(sector.stations)
+            deliveries_before = deliveries
             gained += (deliveries >> 4 * kind & 15) * delivered + visit * (sector.disk == own_disk)
             deliveries &= ~(15 << 4 * kind)
         fuel = min(plain, slung)
@@ -513,11 +516,15 @@ def _write_draft(s, t, seat, player, out):
             one_less = max(one_less, with_less if loaded < ship else NEVER)
             ranked = ranked if loaded <= ship else NEVER << 8
             needed = loaded if ranked > best else needed
+            deliveries_at_end = deliveries if ranked > best else deliveries_at_end
+            deliveries_before_end = deliveries_before if ranked > best else deliveries_before_end
             best = max(best, ranked)
         elif missed or sling == TOO_MUCH:
             break
         else:
             missed = 1
+        if at_kepler:
+            break
         paid, tools, more_tools, first, first_at, second, second_at = leave(
             tools, more_tools, first, first_at, second, second_at, kind, cost
         )
@@ -532,9 +539,9 @@ def _write_draft(s, t, seat, player, out):
     out[ONE_LESS] = _cut(less)
     each_fuel = fuel_worth if needed > 0 else TANK
     each = _each_icon(t, contract, fuel_worth)
-    most, runner_up, pair, by_type, met_before, met = _costs_between(s, player, 1, end)
+    most, runner_up, pair, by_type, met = _costs_between(s, player, 1, end)
     swap = _swap_before(s, player, end) * each_fuel
-    swap_end = _swap_at(s, contract, end, each, _not_met(all_deliveries, met_before), delivered)
+    swap_end = _swap_at(s, contract, end, each, deliveries_before_end, delivered)
     visit_before = (1 << end) - 1  # run indices that the best flight passes
     if s.node == IN_TARGET:
         _write_aims(s, end, swap, swap_end, station, closest, visit, visit_before, out)
@@ -550,7 +557,7 @@ def _write_draft(s, t, seat, player, out):
     actions |= _cut(outpost) + SHIFTED << 16 * OUTPOST
     # what a part of each kind could save on the way, in nibbles; the booster is already where it saves most
     saved = by_type | (runner_up if t.booster_dots < most else most) << 4 * JUMP_PART | pair << 4 * SLING_PART
-    deliveries = _not_met(all_deliveries, met)
+    deliveries = deliveries_at_end
     passing, can_pass = beyond - worth, beyond > NEVER
     station *= player.disks > 0
     discovered, to_come = int(t.discover_vp) * POINT, rounds * DELIVERY
@@ -588,14 +595,6 @@ def _unknown_fuel(s):
 def _probable_worth(crossed, each, prize):
     """In the draft nobody's reach is known: the prize for a single icon; what icons pay, where it is gone."""
     return prize if (crossed > 0) & (prize > 0) else crossed * each
-
-
-@leaf
-def _not_met(deliveries, met):
-    """The open deliveries (nibbles) to types that are not in a set."""
-    for kind in range(1, NUM_TYPES + 1):
-        deliveries &= ~((met >> kind & 1) * 15 << 4 * kind)
-    return deliveries
 
 
 @leaf

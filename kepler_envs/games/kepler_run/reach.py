@@ -22,14 +22,7 @@ def find_reach(s, t):
     """How far each flight of the round could go with all the fuel there is."""
     for seat in range(int(s.num_players)):
         player = s.player[seat]
-        player.reach = _farthest_place(s, t, player, int(player.modules) + int(player.fuel))
-        asteroids, comets, stations = 0, 0, 0
-        for index in range(min(int(player.reach), int(s.run_length))):
-            sector = s.run[index]
-            asteroids += int(sector.asteroids)
-            comets += int(sector.comets)
-            stations += int(sector.stations)
-        player.icons[0], player.icons[1], player.icons[2] = asteroids, comets, stations
+        _fly_as_far_as_possible(s, t, player, int(player.modules) + int(player.fuel))
 
 
 @helper
@@ -50,14 +43,20 @@ def own_cost(s, player, place):
 
 
 @leaf
-def _farthest_place(s, t, player, budget):
+def _fly_as_far_as_possible(s, t, player, budget):
+    """The farthest place, and the icons on the way there."""
     tools, more_tools, sling = lay_out_tools(t, player)
     one, one_at, two, two_at = first_jumps(tools, more_tools)
     length, missed = int(s.run_length), 0
-    plain, slung, before, farthest = int(t.port_cost), TOO_MUCH, 0, 0
+    plain, slung, before = int(t.port_cost), TOO_MUCH, 0
+    icons = 0  # of the three contracts, in bytes
     for place in range(1, length + 2):
+        if place <= length:
+            sector = s.run[place - 1]
+            icons += int(sector.asteroids) | int(sector.comets) << 8 | int(sector.stations) << 16
         if min(plain, slung) <= budget:
-            farthest, missed = place, 0
+            player.reach, missed = place, 0
+            player.icons[0], player.icons[1], player.icons[2] = icons & 255, icons >> 8 & 255, icons >> 16
         elif missed or sling == TOO_MUCH:  # a SLING may lead over a place that is out of reach
             break
         else:
@@ -70,7 +69,6 @@ def _farthest_place(s, t, player, budget):
             slung = min(slung + paid, before + sling)
             before = plain
             plain += paid
-    return farthest
 
 
 @leaf
