@@ -22,7 +22,7 @@ from kepler_envs.engine.game import (
     record_array,
     records_from_bytes,
 )
-from kepler_envs.engine.kernel import INT, array_of, helper, kernel, leaf
+from kepler_envs.engine.kernel import INT, array_of, borrowed, helper, kernel, leaf
 from kepler_envs.engine.rng import next_seed, start, stream_seed
 from kepler_envs.engine.rows import row_dtype
 from kepler_envs.engine.seeds import check_seed, fresh_seed
@@ -361,7 +361,7 @@ def _show_row(game: Game) -> Any:
         row.legal_count = count
         row.seat = s.seat
         expand(row.legal_bits, action_mask)
-        observe(s, t, np.int64(s.seat), observation)
+        observe(s, t, np.int64(s.seat), borrowed(observation))
 
     return show_row
 
@@ -497,6 +497,6 @@ def observe_rows_kernel(game: Game) -> Any:
     @kernel(game.scope, "observe_rows", (kinds.states, kinds.tables, array_of(np.int64), array_of(np.int16, 2)))
     def observe_rows(states, tables, seats, out):
         for g in range(states.size):
-            observe(states[g], tables[0], seats[g], out[g])
+            observe(states[g], tables[0], seats[g], borrowed(out[g]))
 
     return observe_rows

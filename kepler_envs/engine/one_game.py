@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine.game import RUNNING, Game
-from kepler_envs.engine.kernel import INT, array_of, kernel
+from kepler_envs.engine.kernel import INT, array_of, borrowed, kernel
 from kepler_envs.engine.rng import GENERATOR
 from kepler_envs.engine.transition import core, record_types
 
@@ -68,7 +68,7 @@ def step_kernel(game: Game) -> Any:
         s, t = states[0], tables[0]
         count = decide(s, t, action, legal)
         expand(legal, action_mask)
-        observe(s, t, np.int64(s.seat), observation)
+        observe(s, t, np.int64(s.seat), borrowed(observation))
         return int(s.seat), int(s.end), count
 
     return step_one
@@ -100,7 +100,7 @@ def observe_kernel(game: Game) -> Any:
 
     @kernel(game.scope, "observe_one", (kinds.states, kinds.tables, INT, array_of(np.int16)))
     def observe_one(states, tables, seat, observation):
-        observe(states[0], tables[0], seat, observation)
+        observe(states[0], tables[0], seat, borrowed(observation))
 
     return observe_one
 

@@ -71,7 +71,7 @@ def make_observation(tables: Any) -> Layout:
     ]
     part = [
         piece("part", LABEL, SLING_PART, kind),
-        piece("fuel", NUMBER, max(dots, cost), "fuel that it takes"),
+        piece("fuel", NUMBER, max(dots, cost), "fuel that it takes; to MOVE, in the own flight"),
         piece("used", FLAG, 1, "1 once used in this flight"),
     ]
     game = [

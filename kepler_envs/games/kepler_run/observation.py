@@ -34,7 +34,6 @@ from kepler_envs.games.kepler_run.layout import (
     make_observation,
 )
 from kepler_envs.games.kepler_run.prospects import write_derived
-from kepler_envs.games.kepler_run.reach import own_cost
 from kepler_envs.games.kepler_run.setup import shuffle_deck
 from kepler_envs.games.kepler_run.state import JUMP_PART, MAX_CARDS, MAX_PLAYERS, NUM_TRAITS, PLAYER, SECTOR
 
@@ -55,7 +54,7 @@ def observe(s, t, seat, out):
     _write_game(s, seat, out)
     _write_places(s, seat, out)
     write_row(out, ROW, s.card_row)
-    _write_ways(s, t, s.player[seat], out)
+    _write_ways(s, t, seat, s.player[seat], out)
     _write_players(s, seat, out)
     write_row(out, DECK, s.unseen)
 
@@ -93,16 +92,10 @@ def _write_places(s, seat, out):
 
 
 @leaf
-def _write_ways(s, t, player, out):
+def _write_ways(s, t, seat, player, out):
     """MOVE, BOOSTER, the own parts and STOP, each as a part; and how much can be loaded."""
-    place = int(player.place)
-    cost = 0
-    if place == 0:
-        cost = int(t.port_cost)
-    elif place <= s.run_length:
-        cost = own_cost(s, player, place)
     out[WAYS] = 0
-    out[WAYS + 1] = cost
+    out[WAYS + 1] = int(s.leaving_cost) * (seat == s.seat)
     out[WAYS + 2] = 0
     out[WAYS + WAY_SIZE * BY_BOOSTER] = JUMP_PART
     out[WAYS + WAY_SIZE * BY_BOOSTER + 1] = t.booster_dots
@@ -124,7 +117,7 @@ def _write_players(s, seat, out):
         player = s.player[other]
         row = PLAYERS + PLAYER_SIZE * distance
         write_row(out, row, player.public_row)
-        out[row + PLACE] += player.present
+        out[row + PLACE] = player.place + player.present
         if distance > 0:
             write_row(out, PARTS + PARTS_OF_A_SEAT * (distance - 1), player.parts_row)
 

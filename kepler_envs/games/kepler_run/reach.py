@@ -1,31 +1,28 @@
 """How far a flight can go: the fuel to each place, with booster and parts where they save most.
 
 It is what a player works out at the table before loading fuel. Rules do not need it; observations show it.
+
+The tools of a flight lie in two words of eight nibbles, one for each part field (the booster is a JUMP): what using the cheapest of
+that kind takes, and the next one; ``NO_TOOL`` for none. A third of a kind does not count. Once a tool is used, its nibble is the
+cost of the sector it was used for: what it takes to have it back. So everything is in registers, and nothing branches.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.games.kepler_run.state import JUMP_PART, NUM_TRAITS, PART_SLOTS, RUN_SLOTS, SLING_PART
+from kepler_envs.games.kepler_run.state import JUMP_PART, SLING_PART
 
-MOST_TOOLS = PART_SLOTS + 1  # parts and the booster
-ROOM = 3 * MOST_TOOLS
+NO_TOOL = 15
+NO_TOOLS = (1 << 32) - 1
 TOO_MUCH = 999  # fuel that nobody has
-NUM_PLACES = RUN_SLOTS + 2
 
 
 @helper
 def find_reach(s, t):
     """How far each flight of the round could go with all the fuel there is."""
-    room = np.empty(ROOM + NUM_PLACES, np.int16)
     for seat in range(int(s.num_players)):
         player = s.player[seat]
-        player.reach = find_fuel(s, t, player, 0, int(player.modules) + int(player.fuel), room, ROOM, 1)
-        for index in range(min(int(player.reach), int(s.run_length))):
-            for contract in range(NUM_TRAITS):
-                player.icons[contract] += s.run[index].icons[contract]
+        _fly_as_far_as_possible(s, t, player, int(player.modules) + int(player.fuel))
 
 
 @helper
@@ -42,86 +39,90 @@ def icons_crossed(s, place, contract):
 def own_cost(s, player, place):
     """Fuel to leave a sector (a place from 1 on) without tools."""
     sector = s.run[place - 1]
-    return 0 if sector.type == player.built_in else int(sector.cost)
-
-
-@helper
-def find_fuel(s, t, player, start, budget, room, first, stride):
-    """The fuel from ``start`` to each place, with the tools that are left: the least, but for a SLING, which may save still more.
-
-    ``room[first + stride * place]`` becomes 1 + the fuel for each place that ``budget`` leads to; those of others stay as they are. Returns
-    the farthest such place. The first ``ROOM`` entries of ``room`` are for the search.
-    """
-    tools, sling = _lay_out_tools(t, player, room)
-    length = int(s.run_length)
-    plain, slung, before = (
-        0,
-        TOO_MUCH,
-        TOO_MUCH,
-    )  # fuel to here without and with the SLING, and to the place before without
-    place, farthest, missed = start, start, 0
-    while True:
-        fuel = min(plain, slung)
-        missed += 1
-        if fuel <= budget:
-            room[first + stride * place] = 1 + fuel
-            farthest, missed = place, 0
-        if place > length or missed > (sling < TOO_MUCH):  # a SLING may lead over a place that is out of reach
-            return farthest
-        paid = int(t.port_cost)
-        if place > 0:
-            paid = own_cost(s, player, place)
-            if paid > 0 and tools > 0:
-                paid = _use_tools(room, tools, int(s.run[place - 1].type), paid)
-        slung = min(slung + paid, before + sling)
-        before = plain
-        plain += paid
-        place += 1
+    return int(sector.cost) * (sector.type != player.built_in)
 
 
 @leaf
-def _lay_out_tools(t, player, room):
-    """(single steps at hand, dots of the best SLING): of each single step its kind, what it takes, no type that it is used for."""
-    tools, sling = 0, TOO_MUCH
-    if player.booster_used == 0:
-        room[0], room[MOST_TOOLS], room[2 * MOST_TOOLS] = JUMP_PART, t.booster_dots, 0
-        tools = 1
+def _fly_as_far_as_possible(s, t, player, budget):
+    """The farthest place, and the icons on the way there."""
+    tools, more_tools, sling = lay_out_tools(t, player)
+    one, one_at, two, two_at = first_jumps(tools, more_tools)
+    length, missed = int(s.run_length), 0
+    plain, slung, before = int(t.port_cost), TOO_MUCH, 0
+    icons = 0  # of the three contracts, in bytes
+    for place in range(1, length + 2):
+        if place <= length:
+            sector = s.run[place - 1]
+            icons += int(sector.asteroids) | int(sector.comets) << 8 | int(sector.stations) << 16
+        if min(plain, slung) <= budget:
+            player.reach, missed = place, 0
+            player.icons[0], player.icons[1], player.icons[2] = icons & 255, icons >> 8 & 255, icons >> 16
+        elif missed or sling == TOO_MUCH:  # a SLING may lead over a place that is out of reach
+            break
+        else:
+            missed = 1
+        if place <= length:
+            cost, kind = own_cost(s, player, place), int(s.run[place - 1].type)
+            paid, tools, more_tools, one, one_at, two, two_at = leave(
+                tools, more_tools, one, one_at, two, two_at, kind, cost
+            )
+            slung = min(slung + paid, before + sling)
+            before = plain
+            plain += paid
+
+
+@leaf
+def lay_out_tools(t, player):
+    """(word of the cheapest tools, word of the next ones, dots of the best SLING)."""
+    tools, more_tools = NO_TOOLS, NO_TOOLS
+    booster = NO_TOOL if player.booster_used else int(t.booster_dots)
+    tools ^= (NO_TOOL ^ booster) << 4 * JUMP_PART
     for slot in range(int(player.part_count)):
         part = player.parts[slot]
-        if part.used:
-            continue
-        if part.part == SLING_PART:
-            sling = min(sling, int(part.dots))
-        else:
-            room[tools], room[MOST_TOOLS + tools], room[2 * MOST_TOOLS + tools] = part.part, part.dots, 0
-            tools += 1
-    return tools, sling
+        shift = 4 * int(part.part)
+        dots = NO_TOOL if part.used else int(part.dots)
+        cheapest = tools >> shift & 15
+        tools ^= (cheapest ^ min(cheapest, dots)) << shift
+        following = more_tools >> shift & 15
+        more_tools ^= (following ^ min(following, max(cheapest, dots))) << shift
+    sling = tools >> 4 * SLING_PART & 15
+    return tools, more_tools, TOO_MUCH if sling == NO_TOOL else sling
 
 
 @leaf
-def _use_tools(room, tools, kind, cost):
-    """What it takes to leave a sector as well: its cost, a tool's dots, or the cost of a sector that gives up its tool.
+def first_jumps(tools, more_tools):
+    """What each of two JUMPs takes, and the type field of the sector that it is used for: none yet."""
+    return tools >> 4 * JUMP_PART & 15, 0, more_tools >> 4 * JUMP_PART & 15, 0
 
-    A sector that gives up a JUMP may take a bypass instead. So the tools are always where they save most.
+
+@leaf
+def leave(tools, more_tools, one, one_at, two, two_at, kind, cost):
+    """What it takes to leave a sector as well, and the tools afterwards: where they save most.
+
+    That is its cost, a tool's dots, or the cost of a sector that gives up its tool; a sector that gives up a JUMP may take a bypass instead.
     """
-    paid, chosen, instead = cost, -1, -1
-    for tool in range(tools):
-        works = room[tool]
-        if works == JUMP_PART:
-            taking, moved = int(room[MOST_TOOLS + tool]), -1
-            there = room[2 * MOST_TOOLS + tool]
-            if there > 0:
-                for other in range(tools):
-                    if room[other] == there and room[MOST_TOOLS + other] < taking:
-                        taking, moved = int(room[MOST_TOOLS + other]), other
-            if taking < paid:
-                paid, chosen, instead = taking, tool, moved
-        elif works == kind and room[MOST_TOOLS + tool] < paid:
-            paid, chosen, instead = int(room[MOST_TOOLS + tool]), tool, -1
-    if chosen >= 0:
-        if instead >= 0:
-            room[MOST_TOOLS + instead] = room[MOST_TOOLS + chosen]
-            room[2 * MOST_TOOLS + instead] = room[2 * MOST_TOOLS + chosen]
-        room[MOST_TOOLS + chosen] = cost
-        room[2 * MOST_TOOLS + chosen] = kind
-    return paid
+    by_kind = tools >> 4 * kind & 15
+    by_one = min(one, tools >> 4 * one_at & 15)
+    by_two = min(two, tools >> 4 * two_at & 15)
+    by_jump = min(by_one, by_two)
+    without = min(cost, by_kind)
+    paid = min(without, by_jump)
+    jumps, is_one = by_jump < without, by_one <= by_two
+    given_up = one if is_one else two
+    given_up_at = one_at if is_one else two_at
+    # a bypass that is used for another sector than before: its type field, or 0; and what that sector costs
+    bypass, price = 0, NO_TOOL
+    bypass = kind if by_kind < cost else bypass
+    price = cost if by_kind < cost else price
+    instead = by_jump < given_up
+    bypass = (given_up_at if instead else 0) if jumps else bypass
+    price = (given_up if instead else NO_TOOL) if jumps else price
+    following = more_tools >> 4 * bypass & 15
+    tools ^= (tools >> 4 * bypass & 15 ^ min(following, price)) << 4 * bypass
+    more_tools ^= (following ^ max(following, price)) << 4 * bypass
+    takes_one, takes_two = jumps and is_one, jumps and not is_one
+    one = cost if takes_one else one
+    one_at = kind if takes_one else one_at
+    two = cost if takes_two else two
+    two_at = kind if takes_two else two_at
+    return paid, tools, more_tools, one, one_at, two, two_at

@@ -231,7 +231,7 @@ class Prospects:
         self.contract = min(k for (_, k), value in worth.items() if value == best)
         self.end = min(place for (place, k), value in worth.items() if value == best and k == self.contract)
         self.best = best
-        out["game.best"][0], out["game.end"][0] = best, self.end + 1
+        out["game.best"][0], out["game.end"][0] = cut(best), self.end + 1
         if self.flying:
             out["game.next"][0] = self.start + 2
             self.write_ways(worth)
@@ -273,7 +273,7 @@ class Prospects:
     def contract_worth(self, place: int, k: int) -> int:
         view = self.view
         crossed = sum(view.icons(sector)[k] for sector in range(1, min(place, view.length) + 1))
-        consolation = min(MOST, crossed * self.consolation(k))
+        consolation = crossed * self.consolation(k)
         if crossed == 0 or view.seen["contracts.completed_by"][k]:
             return consolation
         prize, ahead, all_in_all = 100 * int(view.table["complete_vp"][k]), 1, 1
@@ -310,7 +310,7 @@ class Prospects:
             worth += self.kepler_worth()
         elif place in self.view.free_stations() and self.view.player(0, "disks"):
             worth += self.station_worth(place)
-        return cut(worth)
+        return worth
 
     # ------------------------------------------------------------ load and flight
 
@@ -330,7 +330,7 @@ class Prospects:
         view, out, here = self.view, self.out, self.start
         beyond = [value for (place, _), value in worth.items() if place > here]
         out["ways.behind"][:8] = cut(self.best - max(beyond, default=NOTHING))
-        out["ways.behind"][8] = self.best - worth[here, self.contracts[0]]
+        out["ways.behind"][8] = cut(self.best - worth[here, self.contracts[0]])
         cost, kind = view.cost(here), view.sector(here, "type") if here else 0
         ahead = [(view.sector(p, "type"), view.cost(p)) for p in range(here + 1, min(self.end, view.length + 1))]
         for row in range(1, 8):
@@ -355,14 +355,14 @@ class Prospects:
         for place in self.fuel:
             if self.load(place) <= self.ship + 1:
                 for k in self.contracts:
-                    more.append(cut(self.end_worth(place, k) + (view.fuel_worth if self.load(place) > 0 else 1)))
+                    more.append(self.end_worth(place, k) + (view.fuel_worth if self.load(place) > 0 else 1))
         self.more = max(more) - self.best
         out["game.one_more"][0] = cut(self.more)
         fewer = []
         for place in self.fuel:
             if self.load(place) < self.ship:
                 for k in self.contracts:
-                    fewer.append(cut(self.end_worth(place, k) - (view.fuel_worth if self.load(place) >= 0 else 1)))
+                    fewer.append(self.end_worth(place, k) - (view.fuel_worth if self.load(place) >= 0 else 1))
         self.less = self.best - max(fewer, default=NOTHING)
         out["game.one_less"][0] = cut(self.less)
         self.each = view.fuel_worth if self.load(self.end) > 0 else 1
@@ -393,7 +393,7 @@ class Prospects:
         if kepler not in self.fuel or self.fuel[kepler] - self.tank > self.ship:
             return worth
         contract = max(self.contract_worth(kepler, k) for k in self.contracts)
-        stay = cut(self.on_the_way(kepler) + contract - self.load_worth(self.fuel[kepler] - self.tank))
+        stay = self.on_the_way(kepler) + contract - self.load_worth(self.fuel[kepler] - self.tank)
         icons = [card[name] for name in ("asteroids", "comets", "stations")]
         stay += self.content(icons[self.contract], card["type"], self.met)
         if card["stations"] and view.player(0, "disks"):

@@ -34,7 +34,8 @@ def least_fuel(sectors: Sequence[tuple[int, int]], port_cost: int, tools: Tools,
 def fuel_to_places(
     sectors: Sequence[tuple[int, int]], port_cost: int, tools: Tools, start: int, budget: int
 ) -> dict[int, int]:
-    """The fuel to each place in reach; with a SLING over two sectors as if the other tools were used as without it."""
+    """The fuel to each place in reach, with the two cheapest tools of each kind; with a SLING over two sectors as if the other tools were used as without it."""
+    tools = two_of_a_kind(tools)
     plain = least_fuel(sectors, port_cost, tools, start)
     sling = min((fuel for works, fuel in tools if works == SLING), default=1000)
     slung = [1000, 1000]
@@ -42,3 +43,8 @@ def fuel_to_places(
         slung.append(min(slung[i] + plain[i + 1] - plain[i], plain[i - 1] + sling))
     best = {start + i: min(plain[i], slung[i]) for i in range(len(plain))}
     return {place: fuel for place, fuel in best.items() if fuel <= budget}
+
+
+def two_of_a_kind(tools: Tools) -> Tools:
+    """The two cheapest of each kind; a third does not count."""
+    return [tool for kind in range(1, SLING + 1) for tool in sorted(tool for tool in tools if tool[0] == kind)[:2]]
