@@ -37,6 +37,16 @@ def write_largest_portable(out: Any, place: Any, one: Any, two: Any, three: Any,
         out[place + i] = max(one[i], two[i], three[i], four[i])
 
 
+def write_turned_portable(out: Any, place: Any, room: Any, first: Any, count: Any) -> None:
+    """The middle third of ``room``, of which ``count`` items are in use, from its item ``first`` on, round to there, then 0.
+
+    The other two thirds are read as well, whatever they are, and make no difference.
+    """
+    size = room.size // 3
+    for i in range(size):
+        out[place + i] = 0 if i >= count else room[size + first + i - (count if first + i >= count else 0)]
+
+
 def expand_bits_portable(out: Any, place: Any, bits: Any, count: int) -> None:
     """``out[place + i] = bit i of bits`` for ``count`` (a constant, at most 64) bits."""
     for i in range(count):
@@ -80,6 +90,13 @@ def _store(context: Any, builder: Any, kind: Any, value: Any, place: Any, start:
     builder.store(vector, _pointer(builder, data, where, item, lanes), align=1)
 
 
+def _splat(builder: Any, value: Any, lanes: int) -> Any:
+    vector = ir.VectorType(value.type, lanes)
+    one = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+    return builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), zeros)
+
+
 def _check_rows(out: Any, *rows: Any) -> None:
     for row in rows:
         if not isinstance(row, types.NestedArray) or row.ndim != 1 or not row.dtype.signed:
@@ -90,6 +107,7 @@ def _check_rows(out: Any, *rows: Any) -> None:
 
 if not JIT_ENABLED:
     write_row, write_difference, write_largest = write_row_portable, write_difference_portable, write_largest_portable
+    write_turned = write_turned_portable
     expand_bits, pack_bits = expand_bits_portable, pack_bits_portable
 else:
 
@@ -142,6 +160,34 @@ else:
             return context.get_dummy_value()
 
         return types.void(out, types.intp, one, two, three, four), codegen
+
+    @intrinsic
+    def write_turned(typingctx, out, place, room, first, count):  # type: ignore[no-untyped-def]
+        _check_rows(out, room)
+        if room.shape[0] % 3 or room.shape[0] // 3 >= 2**15:
+            raise TypeError(f"a row to be turned has three equal parts, not {room}")
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            out_value, place_value, room_value, first_value, count_value = args
+            data = context.make_array(room)(context, builder, room_value).data
+            item, word, short = context.get_data_type(room.dtype), ir.IntType(64), ir.IntType(16)
+            size = room.shape[0] // 3
+            from_first = builder.add(first_value, ir.Constant(word, size))
+            from_start = builder.sub(from_first, count_value)
+            limits = [builder.trunc(value, short) for value in (builder.sub(count_value, first_value), count_value)]
+            for start, lanes in _chunks(size):
+                places = ir.Constant(ir.VectorType(short, lanes), list(range(start, start + lanes)))
+                parts = []
+                for begin in (from_first, from_start):
+                    at = builder.add(begin, ir.Constant(word, start))
+                    parts.append(builder.load(_pointer(builder, data, at, item, lanes), align=1))
+                in_first, in_use = (builder.icmp_signed("<", places, _splat(builder, value, lanes)) for value in limits)
+                vector = builder.select(in_first, *parts)
+                vector = builder.select(in_use, vector, ir.Constant(vector.type, [0] * lanes))
+                _store(context, builder, out, out_value, place_value, start, vector)
+            return context.get_dummy_value()
+
+        return types.void(out, types.intp, room, types.intp, types.intp), codegen
 
     @intrinsic(prefer_literal=True)
     def expand_bits(typingctx, out, place, bits, count):  # type: ignore[no-untyped-def]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kepler_envs.engine.bits import bit_count
+from kepler_envs.engine.bits import bit_count, lowest
 from kepler_envs.engine.kernel import leaf
 from kepler_envs.games.kitten_adventurers.actions import PLAY_HAND, PLAY_LANE
 from kepler_envs.games.kitten_adventurers.state import HYPERSPEED, NUM_TYPES
@@ -42,7 +42,7 @@ def may_have_chain(player, goal, missing):
 
 @leaf
 def _own_cards(player):
-    """The set of types in the hand and among the top three cards of each lane."""
+    """The set of types in the hand, and of those among the top three cards of each lane that a chain can come to."""
     return _lane_cards(player) | int(player.hand_set)
 
 
@@ -78,16 +78,16 @@ def chain_source(chain):
 @leaf
 def _chain_cost(player, start, goal):
     """Hyperspeeds needed for all values ``start .. goal - 1``; NUM_TYPES if the seat lacks cards. The work of a value has no branches."""
-    hand = int(player.hand_set)
+    needed = ((1 << goal) - (1 << start)) & ~int(player.hand_set)
     one, two, three, four = _lane_word(player, 0), _lane_word(player, 1), _lane_word(player, 2), _lane_word(player, 3)
     left = int(player.hand[HYPERSPEED])
     total = 0
-    for value in range(start, goal):
-        needed = 1 - (hand >> value & 1)
-        own = _lanes_with(one, two, three, four, value + 1)
-        lane = _lane_taken(own, _lanes_with(one, two, three, four, HYPERSPEED + 1)) & -needed
-        total += needed & int(own == 0)
-        left -= needed & int(lane == 0)
+    while needed > 0 and left >= 0:
+        own = _lanes_with(one, two, three, four, lowest(needed) + 1)
+        needed &= needed - 1
+        lane = _lane_taken(own, _lanes_with(one, two, three, four, HYPERSPEED + 1))
+        total += int(own == 0)
+        left -= int(lane == 0)
         one >>= (lane & 1) << 3
         two >>= (lane & 2) << 2
         three >>= (lane & 4) << 1

@@ -10,7 +10,7 @@ from typing import Any
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.observation import COUNT, FLAG, LABEL, NUMBER, Layout, piece, table
 from kepler_envs.engine.rng import below, fork
-from kepler_envs.engine.simd import write_difference, write_largest, write_row
+from kepler_envs.engine.simd import write_difference, write_largest, write_row, write_turned
 from kepler_envs.games.kitten_adventurers.actions import END_WITH, PLAY_HAND, PLAY_LANE, PLAY_QUEST
 from kepler_envs.games.kitten_adventurers.chains import (
     NO_CHAIN,
@@ -31,14 +31,13 @@ from kepler_envs.games.kitten_adventurers.state import (
     NUM_LANES,
     NUM_TYPES,
     PLAYER,
+    PUBLIC,
     REWARD_MODES,
     STATE,
     Node,
 )
 
-ROW_SIZE = PLAYER["public_row"].shape[0]
-
-BURIED = MAX_PLAYERS * ROW_SIZE
+BURIED = MAX_PLAYERS * PUBLIC
 GLOBALS = BURIED + MAX_CARDS
 HAND = GLOBALS + STATE["globals_row"].shape[0]
 UNSEEN = HAND + NUM_TYPES
@@ -177,24 +176,10 @@ def observe(s, t, seat, out):
     """
     n = int(s.num_players)
     own = s.player[seat]
-    # The buried cards of all seats from ``seat`` on: the row is written whole, twice, so that its two parts change places. What that
-    # leaves before and behind their place is written over by the other facts, which take up as much room on either side.
-    first = int(s.buried_from[seat])
-    count = int(s.buried_from[MAX_PLAYERS])
-    write_row(out, BURIED - first, s.buried)
-    write_row(out, BURIED + count - first, s.buried)
-    for i in range(MAX_CARDS):
-        out[BURIED + count + i] = 0
-    other = seat
-    place = 0
-    for _ in range(n):
-        write_row(out, place, s.player[other].public_row)
-        place += ROW_SIZE
-        other += 1
-        if other == n:
-            other = 0
-    for i in range(place, BURIED):
-        out[i] = 0
+    view = t.by_view[MAX_PLAYERS * n + seat]
+    for row in range(MAX_PLAYERS):
+        write_row(out, PUBLIC * row, s.player[view.seats[row]].public_row)
+    write_turned(out, BURIED, s.buried_room, int(s.buried_from[seat]), int(s.buried_from[MAX_PLAYERS]))
     write_row(out, GLOBALS, s.globals_row)
     distance = int(s.seat) - seat
     out[ACTIVE_DISTANCE] = distance if distance >= 0 else distance + n
@@ -229,13 +214,7 @@ def observe(s, t, seat, out):
         out[LANE_NEXT + lane] = source == PLAY_LANE + lane
         out[LANE_ROOM + lane] = 1 + t.by_top[tops[lane].top].room[announced]
     for row in range(MAX_PLAYERS):
-        out[QUEST_MISSING + row] = 0
-    other = seat
-    for row in range(n):
-        out[QUEST_MISSING + row] = s.missing_by_field[s.player[other].quest_top]
-        other += 1
-        if other == n:
-            other = 0
+        out[QUEST_MISSING + row] = s.missing_by_field[s.player[view.seats[row]].quest_top]
 
 
 @leaf

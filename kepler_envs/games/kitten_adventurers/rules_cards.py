@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below
-from kepler_envs.games.kitten_adventurers.state import MAX_PLAYERS, NUM_TYPES, SHOWN
+from kepler_envs.games.kitten_adventurers.state import HYPERSPEED, MAX_PLAYERS, NUM_TYPES, SHOWN
+
+WILD_FIELD = HYPERSPEED + 1
 
 # ---------------------------------------------------------------- deck
 
@@ -126,8 +128,12 @@ def remove_from_lane(s, seat, lane):
 
 @leaf
 def _note_shown(player, lane):
+    """Which of the top three cards a chain can come to: its values ascend, and hyperspeed cards stand for any."""
     stack = player.lane[lane]
-    player.lane_set[lane] = (1 << int(stack.top) | 1 << int(stack.second) | 1 << int(stack.third)) >> 1
+    top, second, third = int(stack.top), int(stack.second), int(stack.third)
+    second_follows = int((second > top) | (top == WILD_FIELD))
+    third_follows = second_follows & int((third == WILD_FIELD) | (third > max(top % WILD_FIELD, second % WILD_FIELD)))
+    player.lane_set[lane] = (1 << top | second_follows << second | third_follows << third) >> 1
 
 
 @leaf

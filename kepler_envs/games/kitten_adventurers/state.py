@@ -28,6 +28,9 @@ MAX_LADDERS = 16  # wormholes and hyperspeeds of any card file; the rulebook's h
 
 COLUMN = 16
 """A number of each card type, NUM_TYPES of them, is copied in a run that a register holds; what comes after writes over the rest."""
+PUBLIC = 4 + 4 * NUM_LANES
+PUBLIC_COPIED = 32
+"""What all see of a seat, and how much of it is copied, likewise."""
 
 RANDOM_FIRST_PLAYER = -1
 REWARD_MODES = WIN_OR_RANK  # names of the values of reward_mode
@@ -63,18 +66,20 @@ LANE = np.dtype(
 
 PLAYER = overlay(
     [
+        # hidden
+        ("hand", "i1", (NUM_TYPES,)),  # cards of each type in the hand
+        ("hand_set", "<u2"),  # bit t: the hand holds type t
+        # as in the observation
         ("present", "i1"),  # 1 for seats in the game; everything else of an absent seat is 0
         ("quest_count", "i1"),  # cards left in the quest pile
         ("quest_top", "i1"),  # card field of the open quest card
         ("hand_count", "i1"),
         ("lane", LANE, (NUM_LANES,)),
-        # hidden, or kept only for speed, from here on
-        ("lane_set", "<u2", (NUM_LANES,)),  # bit t: type t is among the lane's top three cards
-        ("hand", "i1", (NUM_TYPES,)),  # cards of each type in the hand
-        ("hand_set", "<u2"),  # bit t: the hand holds type t
-        ("plays", "<i2"),  # cards this seat played on ladders in the whole game
+        # kept for speed, or for the infos
+        ("lane_set", "<u2", (NUM_LANES,)),  # bit t: of the top three cards one of type t can be played in a chain
+        ("plays", "<i4"),  # cards this seat played on ladders in the whole game
     ],
-    public_row=("i1", 4 + 4 * NUM_LANES),
+    public_row=("i1", PUBLIC_COPIED, "present"),
     lanes_row=("i1", 4 * NUM_LANES, "lane"),
     hand_row=("i1", COLUMN, "hand"),
 )
@@ -122,20 +127,17 @@ STATE = overlay(
         ("player", PLAYER, (MAX_PLAYERS,)),
         # cards nobody sees in order
         ("deck", "i1", (MAX_CARDS,)),  # a bag: draws take a random one of the first deck_count types
-        ("quest_pile", "i1", (MAX_CARDS,)),  # types; seat p's pile starts at p * quest_size, top at its end
         # lane cards below the third of their lane, as card fields: seat by seat, lane by lane, from the top down; then 0
         ("buried", "i1", (MAX_CARDS,)),
-        (
-            "buried_from",
-            "i1",
-            (MAX_PLAYERS + 1,),
-        ),  # where those of each seat begin; behind the last seat how many there are
+        ("quest_pile", "i1", (MAX_CARDS,)),  # types; seat p's pile starts at p * quest_size, top at its end
+        ("buried_from", "i1", (MAX_PLAYERS + 1,)),  # where a seat's buried cards begin; behind the last how many there are
     ],
     globals_row=("<i2", 17),
     piles_row=("i1", 2 * NUM_TYPES, "discard"),
     needs_row=("i1", 2 * NUM_TYPES, "missing"),
     missing_by_field=("i1", 1 + NUM_TYPES, "no_card"),
     unseen_row=("i1", COLUMN, "unseen"),
+    buried_room=("i1", 3 * MAX_CARDS, "deck"),  # with what lies on either side: see write_turned
 )
 
 OPTIONS = np.dtype(

@@ -18,7 +18,7 @@ from kepler_envs.games.kitten_adventurers.state import (
     NUM_TYPES,
     Node,
 )
-from tests.games.kitten_adventurers.scenario import H, Position
+from tests.games.kitten_adventurers.scenario import H, Position, in_reach
 
 HIDDEN = {
     "rng": "chance to come",
@@ -99,7 +99,8 @@ def facts_seen(config: Configuration, observation: np.ndarray) -> dict[str, Any]
     found["buried"] = all_lanes(found, game["buried"])
     shown = found["buried"][:, :, :3]
     found["player.lane_set"] = [
-        [sum({1 << card - 1 for card in lane if card}) for lane in own] for own in shown.tolist()
+        [sum(1 << card for card in in_reach([card - 1 for card in lane if card])) for lane in own]
+        for own in shown.tolist()
     ]
     found["end"] = end(found)
     return found

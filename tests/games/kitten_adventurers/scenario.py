@@ -33,6 +33,16 @@ class Seat:
     plays: int = 0  # cards this player has played on ladders
 
 
+def in_reach(lane: Sequence[int]) -> set[int]:
+    """Of the cards of a lane, the top one first, the types that a chain can come to: its values ascend, hyperspeed cards stand for any."""
+    found: set[int] = set()
+    for card in lane:
+        if card != H and any(card <= other for other in found - {H}):
+            break
+        found.add(card)
+    return found
+
+
 @dataclass
 class Position:
     """Every card of a game, the counters, and whose turn it is. Ladders are cards bottom to top, by slot."""
@@ -156,7 +166,7 @@ class Position:
         player["hand_count"] = len(seat.hand)
         player["hand"] = _counts(seat.hand)
         player["hand_set"] = sum(1 << card for card in set(seat.hand))
-        player["lane_set"] = [sum(1 << card for card in set(lane[-3:])) for lane in seat.lanes]
+        player["lane_set"] = [sum(1 << card for card in in_reach(lane[:-4:-1])) for lane in seat.lanes]
 
     def _write_ladders(self, state: Any) -> None:
         slots_at = [0] * (LAST_VALUE + 1)
