@@ -11,6 +11,8 @@ NO_CHAIN = -1
 SOURCE_SHIFT, COST_SHIFT = 4, 9
 """A chain is a number: from the lowest bit on its first value, the id that plays that, its hyperspeed cards."""
 
+LANE_WILDS = 7 << HYPERSPEED | 7 << 16 + HYPERSPEED  # of the sets of two lanes
+
 
 @leaf
 def best_chain(s, player, goal):
@@ -42,19 +44,16 @@ def may_have_chain(player, goal, missing):
 
 @leaf
 def _own_cards(player):
-    """The set of types in the hand, and of those among the top three cards of each lane that a chain can come to."""
-    return _lane_cards(player) | int(player.hand_set)
+    """The set of values in the hand, and of those among the top three cards of each lane that a chain can come to."""
+    both = int(player.lane_set_pairs[0]) | int(player.lane_set_pairs[1])
+    return both >> 16 | both | int(player.hand_set)
 
 
 @leaf
 def _chain_limit(player):
-    """More hyperspeed cards than the seat can play; many if there is one in a lane."""
-    return int(player.hand[HYPERSPEED]) + 1 + NUM_TYPES * (_lane_cards(player) >> HYPERSPEED & 1)
-
-
-@leaf
-def _lane_cards(player):
-    return int(player.lane_set[0]) | int(player.lane_set[1]) | int(player.lane_set[2]) | int(player.lane_set[3])
+    """More hyperspeed cards than the seat can play."""
+    lanes = int(player.lane_set_pairs[0]) & LANE_WILDS | (int(player.lane_set_pairs[1]) & LANE_WILDS) >> 8
+    return int(player.hand[HYPERSPEED]) + 1 + bit_count(lanes)
 
 
 @leaf
@@ -108,8 +107,7 @@ def _source_of(player, value):
 @leaf
 def _lane_word(player, lane):
     """The card fields of a lane's top three cards, a byte each, the top one lowest: a shift by 8 takes it away."""
-    stack = player.lane[lane]
-    return int(stack.top) | int(stack.second) << 8 | int(stack.third) << 16
+    return int(player.lane_words[lane]) >> 8
 
 
 @leaf

@@ -27,7 +27,7 @@ NAME_BYTES = 32
 BY_QUEST = np.dtype([("below", "i1", (COLUMN,))])  # how far each type lies below a quest card; 0 not below, or wild
 BY_TOP = np.dtype([("room", "i1", (COLUMN,))])  # how well each type lies on the top card of a lane
 BY_SPAN = np.dtype([("roles", "i1", (COLUMN,))])  # what types from one value up to another are for
-BY_VIEW = np.dtype([("seats", "i1", (MAX_PLAYERS,))])  # seats from one on, clockwise; then the absent ones
+BY_VIEW = np.dtype([("seats", "u1", (MAX_PLAYERS,))])  # seats from one on, clockwise; then the absent ones
 
 STEP, ON_CHAIN, NEXT = 1, 2, 3
 """Of ``roles``: a value towards the quest card; one of the values of a chain; the first of these."""

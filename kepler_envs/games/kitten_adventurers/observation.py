@@ -214,7 +214,7 @@ def observe(s, t, seat, out):
         out[LANE_NEXT + lane] = source == PLAY_LANE + lane
         out[LANE_ROOM + lane] = 1 + t.by_top[tops[lane].top].room[announced]
     for row in range(MAX_PLAYERS):
-        out[QUEST_MISSING + row] = s.missing_by_field[s.player[view.seats[row]].quest_top]
+        out[QUEST_MISSING + row] = s.missing_by_field[s.player[view.seats[row]].quest_top & 15]
 
 
 @leaf

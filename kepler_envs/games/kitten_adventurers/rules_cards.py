@@ -128,12 +128,18 @@ def remove_from_lane(s, seat, lane):
 
 @leaf
 def _note_shown(player, lane):
-    """Which of the top three cards a chain can come to: its values ascend, and hyperspeed cards stand for any."""
+    """Which of the top three cards a chain can come to: its values ascend, and hyperspeed cards stand for any.
+
+    Bit v: one of value v; and as many bits from HYPERSPEED on as hyperspeed cards.
+    """
     stack = player.lane[lane]
     top, second, third = int(stack.top), int(stack.second), int(stack.third)
     second_follows = int((second > top) | (top == WILD_FIELD))
-    third_follows = second_follows & int((third == WILD_FIELD) | (third > max(top % WILD_FIELD, second % WILD_FIELD)))
-    player.lane_set[lane] = (1 << top | second_follows << second | third_follows << third) >> 1
+    highest = max(top if top < WILD_FIELD else 0, second if second < WILD_FIELD else 0)
+    third_follows = second_follows & int(third > highest)
+    values = (1 << top | second_follows << second | third_follows << third) & (1 << WILD_FIELD) - 1
+    wilds = int(top == WILD_FIELD) + (second_follows & int(second == WILD_FIELD)) + (third_follows & int(third == WILD_FIELD))
+    player.lane_set[lane] = values >> 1 | ((1 << wilds) - 1) << HYPERSPEED
 
 
 @leaf

@@ -76,10 +76,12 @@ PLAYER = overlay(
         ("hand_count", "i1"),
         ("lane", LANE, (NUM_LANES,)),
         # kept for speed, or for the infos
-        ("lane_set", "<u2", (NUM_LANES,)),  # bit t: of the top three cards one of type t can be played in a chain
+        ("lane_set", "<u2", (NUM_LANES,)),  # what a chain can use of its top three cards: see note_shown
         ("plays", "<i4"),  # cards this seat played on ladders in the whole game
     ],
     public_row=("i1", PUBLIC_COPIED, "present"),
+    lane_words=("<u4", NUM_LANES, "lane"),
+    lane_set_pairs=("<u4", NUM_LANES // 2, "lane_set"),
     lanes_row=("i1", 4 * NUM_LANES, "lane"),
     hand_row=("i1", COLUMN, "hand"),
 )

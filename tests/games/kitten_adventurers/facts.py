@@ -99,8 +99,7 @@ def facts_seen(config: Configuration, observation: np.ndarray) -> dict[str, Any]
     found["buried"] = all_lanes(found, game["buried"])
     shown = found["buried"][:, :, :3]
     found["player.lane_set"] = [
-        [sum(1 << card for card in in_reach([card - 1 for card in lane if card])) for lane in own]
-        for own in shown.tolist()
+        [in_reach([card - 1 for card in lane if card]) for lane in own] for own in shown.tolist()
     ]
     found["end"] = end(found)
     return found

@@ -33,14 +33,21 @@ class Seat:
     plays: int = 0  # cards this player has played on ladders
 
 
-def in_reach(lane: Sequence[int]) -> set[int]:
-    """Of the cards of a lane, the top one first, the types that a chain can come to: its values ascend, hyperspeed cards stand for any."""
-    found: set[int] = set()
+def in_reach(lane: Sequence[int]) -> int:
+    """What a chain can use of the cards of a lane, the top one first, as a set; from H on a bit for each hyperspeed card.
+
+    The values of a chain ascend, and hyperspeed cards stand for any.
+    """
+    values: list[int] = []
+    wilds = 0
     for card in lane:
-        if card != H and any(card <= other for other in found - {H}):
+        if card == H:
+            wilds += 1
+        elif values and card <= max(values):
             break
-        found.add(card)
-    return found
+        else:
+            values.append(card)
+    return sum(1 << bit for bit in [*values, *range(H, H + wilds)])
 
 
 @dataclass
@@ -166,7 +173,7 @@ class Position:
         player["hand_count"] = len(seat.hand)
         player["hand"] = _counts(seat.hand)
         player["hand_set"] = sum(1 << card for card in set(seat.hand))
-        player["lane_set"] = [sum(1 << card for card in in_reach(lane[:-4:-1])) for lane in seat.lanes]
+        player["lane_set"] = [in_reach(lane[:-4:-1]) for lane in seat.lanes]
 
     def _write_ladders(self, state: Any) -> None:
         slots_at = [0] * (LAST_VALUE + 1)
