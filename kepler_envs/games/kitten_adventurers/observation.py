@@ -21,6 +21,7 @@ from kepler_envs.games.kitten_adventurers.chains import (
     may_have_chain,
 )
 from kepler_envs.games.kitten_adventurers.components import NEXT, NOBODY, ON_NEXT, SPANS, span_place
+from kepler_envs.games.kitten_adventurers.rules_cards import buried_from
 from kepler_envs.games.kitten_adventurers.state import (
     HYPERSPEED,
     LADDER_LENGTH,
@@ -179,7 +180,7 @@ def observe(s, t, seat, out):
     view = t.by_view[MAX_PLAYERS * n + seat]
     for row in range(MAX_PLAYERS):
         write_row(out, PUBLIC * row, s.player[view.seats[row]].public_row)
-    write_turned(out, BURIED, s.buried_room, int(s.buried_from[seat]), int(s.buried_from[MAX_PLAYERS]))
+    write_turned(out, BURIED, s.buried_room, buried_from(s, seat), int(s.buried_to[MAX_PLAYERS - 1]))
     write_row(out, GLOBALS, s.globals_row)
     distance = int(s.seat) - seat
     out[ACTIVE_DISTANCE] = distance if distance >= 0 else distance + n

@@ -121,6 +121,7 @@ STATE = overlay(
         ("seat", "i1"),  # the active player
         ("end", "i1"),  # RUNNING, TERMINATED or TRUNCATED
         ("rng", "<u8"),
+        ("buried_to", "i1", (MAX_PLAYERS,)),  # where the buried cards of each seat end
         ("decisions", "<i4"),
         ("shaping", "<f4"),  # coefficient of the shaping reward
         # ladders: slot i in slots_at[h] means that ladder i has height h; slots_at[0] are the free slots
@@ -132,13 +133,13 @@ STATE = overlay(
         # lane cards below the third of their lane, as card fields: seat by seat, lane by lane, from the top down; then 0
         ("buried", "i1", (MAX_CARDS,)),
         ("quest_pile", "i1", (MAX_CARDS,)),  # types; seat p's pile starts at p * quest_size, top at its end
-        ("buried_from", "i1", (MAX_PLAYERS + 1,)),  # where a seat's buried cards begin; behind the last how many there are
     ],
     globals_row=("<i2", 17),
     piles_row=("i1", 2 * NUM_TYPES, "discard"),
     needs_row=("i1", 2 * NUM_TYPES, "missing"),
     missing_by_field=("i1", 1 + NUM_TYPES, "no_card"),
     unseen_row=("i1", COLUMN, "unseen"),
+    buried_ends=("<i8", 1, "buried_to"),
     buried_room=("i1", 3 * MAX_CARDS, "deck"),  # with what lies on either side: see write_turned
 )
 

@@ -29,7 +29,7 @@ HIDDEN = {
     "player.plays": "counted for the infos; nothing depends on it",
     "active_distance": "a place in the observation; always 0 in the state",
     "no_card": "a place in the row of `missing`; always 0",
-    "buried_from": "where the cards of a seat begin in `buried`: it follows from the depths of the lanes",
+    "buried_to": "where the cards of a seat end in `buried`: it follows from the depths of the lanes",
 }
 
 NUMBERS = (

@@ -193,12 +193,11 @@ class Position:
     def _write_lanes(self, state: Any) -> None:
         buried: list[int] = []
         for number, seat in enumerate(self.seats):
-            state["buried_from"][number] = len(buried)
             for place, lane in enumerate(seat.lanes):
                 fields = [card + 1 for card in lane[::-1]]
                 state["player"][number]["lane"][place] = (len(lane), *(fields + [0] * 3)[:3])
                 buried += fields[3:]
-        state["buried_from"][len(self.seats) :] = len(buried)
+            state["buried_to"][number:] = len(buried)
         state["buried"][: len(buried)] = buried
 
 
