@@ -76,22 +76,28 @@ def chain_source(chain):
 
 @leaf
 def _chain_cost(player, start, goal):
-    """Hyperspeeds needed for all values ``start .. goal - 1``; NUM_TYPES if the seat lacks cards. The work of a value has no branches."""
+    """Hyperspeeds needed for all values ``start .. goal - 1``; NUM_TYPES if the seat lacks cards.
+
+    Values that the hand lacks are looked at three at a time, which is mostly all of them, and what is done for one has no branches.
+    """
     needed = ((1 << goal) - (1 << start)) & ~int(player.hand_set)
     one, two, three, four = _lane_word(player, 0), _lane_word(player, 1), _lane_word(player, 2), _lane_word(player, 3)
     left = int(player.hand[HYPERSPEED])
     total = 0
-    while needed > 0 and left >= 0:
-        own = _lanes_with(one, two, three, four, lowest(needed) + 1)
-        needed &= needed - 1
-        lane = _lane_taken(own, _lanes_with(one, two, three, four, HYPERSPEED + 1))
-        total += int(own == 0)
-        left -= int(lane == 0)
-        one >>= (lane & 1) << 3
-        two >>= (lane & 2) << 2
-        three >>= (lane & 4) << 1
-        four >>= lane & 8
-    return total if left >= 0 else NUM_TYPES
+    while True:
+        for _ in range(3):
+            lacks = int(needed != 0)
+            own = _lanes_with(one, two, three, four, lowest(needed) + 1)
+            needed &= needed - 1
+            lane = _lane_taken(own, _lanes_with(one, two, three, four, HYPERSPEED + 1)) & -lacks
+            total += lacks & int(own == 0)
+            left -= lacks & int(lane == 0)
+            one >>= (lane & 1) << 3
+            two >>= (lane & 2) << 2
+            three >>= (lane & 4) << 1
+            four >>= lane & 8
+        if needed == 0 or left < 0:
+            return total if left >= 0 else NUM_TYPES
 
 
 @leaf

@@ -194,14 +194,14 @@ def observe(s, t, seat, out):
         return
     tops = own.lane
     write_row(out, NEEDS, s.needs_row)
-    write_row(out, BELOW, t.by_quest[own.quest_top].below)
+    write_row(out, BELOW, t.by_quest[_place(own.quest_top)].below)
     write_largest(
         out,
         ROOM,
-        t.by_top[tops[0].top].room,
-        t.by_top[tops[1].top].room,
-        t.by_top[tops[2].top].room,
-        t.by_top[tops[3].top].room,
+        t.by_top[_place(tops[0].top)].room,
+        t.by_top[_place(tops[1].top)].room,
+        t.by_top[_place(tops[2].top)].room,
+        t.by_top[_place(tops[3].top)].room,
     )
     chain = _own_chain(s, seat)
     source = chain_source(chain)
@@ -213,9 +213,15 @@ def observe(s, t, seat, out):
     announced = int(s.pending_card) - 1 & NOBODY
     for lane in range(NUM_LANES):
         out[LANE_NEXT + lane] = source == PLAY_LANE + lane
-        out[LANE_ROOM + lane] = 1 + t.by_top[tops[lane].top].room[announced]
+        out[LANE_ROOM + lane] = 1 + t.by_top[_place(tops[lane].top)].room[announced]
     for row in range(MAX_PLAYERS):
-        out[QUEST_MISSING + row] = s.missing_by_field[s.player[view.seats[row]].quest_top & 15]
+        out[QUEST_MISSING + row] = s.missing_by_field[_place(s.player[view.seats[row]].quest_top)]
+
+
+@leaf
+def _place(field):
+    """A card field as an index. It is not negative, but compiled code cannot know that, and would look each time."""
+    return int(field) & 15
 
 
 @leaf
