@@ -28,11 +28,12 @@ def best_chain(s, player, goal):
         if bit_count(lacking) >= limit:
             break  # a longer one lacks no less
         cost = _chain_cost(player, start, goal)
-        if cost < limit:
-            best, limit = start, cost
-    if best == NO_CHAIN:
-        return NO_CHAIN
-    return best + (_source_of(player, best) << SOURCE_SHIFT) + (limit << COST_SHIFT)
+        best = start if cost < limit else best
+        limit = min(cost, limit)
+        if (start == 0) | (limit == 0):  # mostly so: one branch, which is easily foretold
+            break
+    chain = best + (_source_of(player, max(best, 0)) << SOURCE_SHIFT) + (limit << COST_SHIFT)
+    return chain if best >= 0 else NO_CHAIN
 
 
 @leaf
@@ -96,7 +97,7 @@ def _chain_cost(player, start, goal):
             two >>= (lane & 2) << 2
             three >>= (lane & 4) << 1
             four >>= lane & 8
-        if needed == 0 or left < 0:
+        if (needed == 0) | (left < 0):
             return total if left >= 0 else NUM_TYPES
 
 

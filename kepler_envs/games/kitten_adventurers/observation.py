@@ -20,7 +20,7 @@ from kepler_envs.games.kitten_adventurers.chains import (
     chain_start,
     may_have_chain,
 )
-from kepler_envs.games.kitten_adventurers.components import NEXT, NOBODY, ON_NEXT, SPANS, span_place
+from kepler_envs.games.kitten_adventurers.components import NEXT, NOBODY, NUM_NUMBERS, ON_NEXT, SPANS, span_place
 from kepler_envs.games.kitten_adventurers.rules_cards import buried_from
 from kepler_envs.games.kitten_adventurers.state import (
     HYPERSPEED,
@@ -211,8 +211,8 @@ def observe(s, t, seat, out):
     out[CHAIN + 1] = s.max_turns - s.turns
     out[CHAIN + 2] = s.max_plays - s.plays
     announced = int(s.pending_card) - 1 & NOBODY
+    write_row(out, LANE_NEXT, t.by_lane[source - PLAY_LANE & NUM_NUMBERS - 1].is_it)
     for lane in range(NUM_LANES):
-        out[LANE_NEXT + lane] = source == PLAY_LANE + lane
         out[LANE_ROOM + lane] = 1 + t.by_top[_place(tops[lane].top)].room[announced]
     for row in range(MAX_PLAYERS):
         out[QUEST_MISSING + row] = s.missing_by_field[_place(s.player[view.seats[row]].quest_top)]
