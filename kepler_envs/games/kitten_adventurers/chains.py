@@ -11,6 +11,8 @@ NO_CHAIN = -1
 SOURCE_SHIFT, COST_SHIFT = 4, 9
 """A chain is a number: from the lowest bit on its first value, the id that plays that, its hyperspeed cards."""
 
+LANE_BITS, LANE_FIELD = 16, 255
+EACH_LANE, EVEN_FIELDS = 0x0001_0001_0001_0001, 0x0000_00FF_0000_00FF
 LANE_WILDS = 7 << HYPERSPEED | 7 << 16 + HYPERSPEED  # of the sets of two lanes
 
 
@@ -79,24 +81,25 @@ def chain_source(chain):
 def _chain_cost(player, start, goal):
     """Hyperspeeds needed for all values ``start .. goal - 1``; NUM_TYPES if the seat lacks cards.
 
-    Values that the hand lacks are looked at three at a time, which is mostly all of them, and what is done for one has no branches.
+    Values that the hand lacks are looked at two at a time, which is mostly all of them, and what is done for one has no branches.
     """
     needed = ((1 << goal) - (1 << start)) & ~int(player.hand_set)
-    one, two, three, four = _lane_word(player, 0), _lane_word(player, 1), _lane_word(player, 2), _lane_word(player, 3)
+    even, odd = _even_lanes(player), _odd_lanes(player)
+    top, second, third = _row_of_lanes(even, odd, 8), _row_of_lanes(even, odd, 16), _row_of_lanes(even, odd, 24)
     left = int(player.hand[HYPERSPEED])
     total = 0
     while True:
-        for _ in range(3):
+        for _ in range(2):
             lacks = int(needed != 0)
-            own = _lanes_with(one, two, three, four, lowest(needed) + 1)
+            own = _lanes_with(top, lowest(needed) + 1 & 15)
             needed &= needed - 1
-            lane = _lane_taken(own, _lanes_with(one, two, three, four, HYPERSPEED + 1)) & -lacks
+            lane = _lane_taken(own, _lanes_with(top, HYPERSPEED + 1)) & -lacks
             total += lacks & int(own == 0)
             left -= lacks & int(lane == 0)
-            one >>= (lane & 1) << 3
-            two >>= (lane & 2) << 2
-            three >>= (lane & 4) << 1
-            four >>= lane & 8
+            taken = lane * LANE_FIELD
+            top ^= (top ^ second) & taken
+            second ^= (second ^ third) & taken
+            third &= ~taken
         if (needed == 0) | (left < 0):
             return total if left >= 0 else NUM_TYPES
 
@@ -104,29 +107,40 @@ def _chain_cost(player, start, goal):
 @leaf
 def _source_of(player, value):
     """The id that plays a card for ``value``: itself from hand or lane, else a hyperspeed, from a lane if there is one."""
-    one, two, three, four = _lane_word(player, 0), _lane_word(player, 1), _lane_word(player, 2), _lane_word(player, 3)
-    own = _lanes_with(one, two, three, four, value + 1)
-    lane = _lane_taken(own, _lanes_with(one, two, three, four, HYPERSPEED + 1))
-    source = PLAY_LANE + (lane >> 1) - (lane >> 3) if lane > 0 else PLAY_HAND + HYPERSPEED
+    top = _row_of_lanes(_even_lanes(player), _odd_lanes(player), 8)
+    lane = _lane_taken(_lanes_with(top, value + 1), _lanes_with(top, HYPERSPEED + 1))
+    number = (lane >> LANE_BITS & 1) + (lane >> 2 * LANE_BITS & 1) * 2 + (lane >> 3 * LANE_BITS & 1) * 3
+    source = PLAY_LANE + number if lane > 0 else PLAY_HAND + HYPERSPEED
     return PLAY_HAND + value if int(player.hand_set) >> value & 1 else source
 
 
-@leaf
-def _lane_word(player, lane):
-    """The card fields of a lane's top three cards, a byte each, the top one lowest: a shift by 8 takes it away."""
-    return int(player.lane_words[lane]) >> 8
+# Sets of lanes, and a card field for each lane, are numbers with LANE_BITS bits for each of the four.
 
 
 @leaf
-def _lanes_with(one, two, three, four, field):
-    """The set of lanes with that card on top."""
-    first, second = int(one & 255 == field), int(two & 255 == field)
-    third, fourth = int(three & 255 == field), int(four & 255 == field)
-    return first | second << 1 | third << 2 | fourth << 3
+def _even_lanes(player):
+    return int(player.lane_words[0]) | int(player.lane_words[2]) << 2 * LANE_BITS
+
+
+@leaf
+def _odd_lanes(player):
+    return int(player.lane_words[1]) | int(player.lane_words[3]) << 2 * LANE_BITS
+
+
+@leaf
+def _row_of_lanes(even, odd, shift):
+    """The cards that lie ``shift`` bits up in the words of the lanes: 8 the top ones, 16 those below, 24 the third."""
+    return even >> shift & EVEN_FIELDS | (odd >> shift & EVEN_FIELDS) << LANE_BITS
+
+
+@leaf
+def _lanes_with(fields, field):
+    """The set of lanes with that card field: where they differ by nothing, the fifth bit stays."""
+    return EACH_LANE * 16 - (fields ^ field * EACH_LANE) >> 4 & EACH_LANE
 
 
 @leaf
 def _lane_taken(own, wild):
     """The lane, as a set of one or none: the first of those with the card itself, else the last of those with a hyperspeed."""
-    below = wild >> 1 | wild >> 2 | wild >> 3
+    below = wild >> LANE_BITS | wild >> 2 * LANE_BITS | wild >> 3 * LANE_BITS
     return own & -own if own > 0 else wild & ~below

@@ -80,7 +80,7 @@ PLAYER = overlay(
         ("plays", "<i4"),  # cards this seat played on ladders in the whole game
     ],
     public_row=("i1", PUBLIC_COPIED, "present"),
-    lane_words=("<u4", NUM_LANES, "lane"),
+    lane_words=("<i4", NUM_LANES, "lane"),
     lane_set_pairs=("<u4", NUM_LANES // 2, "lane_set"),
     lanes_row=("i1", 4 * NUM_LANES, "lane"),
     hand_row=("i1", COLUMN, "hand"),
