@@ -32,13 +32,14 @@ from kepler_envs.games.kitten_adventurers.state import (
     NUM_LANES,
     NUM_TYPES,
     PLAYER,
-    PUBLIC,
     REWARD_MODES,
     STATE,
     Node,
 )
 
-BURIED = MAX_PLAYERS * PUBLIC
+ROW_SIZE = PLAYER["public_row"].shape[0]
+
+BURIED = MAX_PLAYERS * ROW_SIZE
 GLOBALS = BURIED + MAX_CARDS
 HAND = GLOBALS + STATE["globals_row"].shape[0]
 UNSEEN = HAND + NUM_TYPES
@@ -178,8 +179,10 @@ def observe(s, t, seat, out):
     n = int(s.num_players)
     own = s.player[seat]
     view = t.by_view[MAX_PLAYERS * n + seat]
-    for row in range(MAX_PLAYERS):
-        write_row(out, PUBLIC * row, s.player[view.seats[row]].public_row)
+    for i in range(BURIED):
+        out[i] = 0
+    for row in range(n):
+        write_row(out, ROW_SIZE * row, s.player[view.seats[row]].public_row)
     write_turned(out, BURIED, s.buried_room, buried_from(s, seat), int(s.buried_to[MAX_PLAYERS - 1]))
     write_row(out, GLOBALS, s.globals_row)
     distance = int(s.seat) - seat
@@ -215,6 +218,8 @@ def observe(s, t, seat, out):
     for lane in range(NUM_LANES):
         out[LANE_ROOM + lane] = 1 + t.by_top[_place(tops[lane].top)].room[announced]
     for row in range(MAX_PLAYERS):
+        out[QUEST_MISSING + row] = 0
+    for row in range(n):
         out[QUEST_MISSING + row] = s.missing_by_field[_place(s.player[view.seats[row]].quest_top)]
 
 

@@ -140,7 +140,11 @@ def _note_shown(player, lane):
     highest = max(top if top < WILD_FIELD else 0, second if second < WILD_FIELD else 0)
     third_follows = second_follows & int(third > highest)
     values = (1 << top | second_follows << second | third_follows << third) & (1 << WILD_FIELD) - 1
-    wilds = int(top == WILD_FIELD) + (second_follows & int(second == WILD_FIELD)) + (third_follows & int(third == WILD_FIELD))
+    wilds = (
+        int(top == WILD_FIELD)
+        + (second_follows & int(second == WILD_FIELD))
+        + (third_follows & int(third == WILD_FIELD))
+    )
     player.lane_set[lane] = values >> 1 | ((1 << wilds) - 1) << HYPERSPEED
 
 

@@ -28,9 +28,6 @@ MAX_LADDERS = 16  # wormholes and hyperspeeds of any card file; the rulebook's h
 
 COLUMN = 16
 """A number of each card type, NUM_TYPES of them, is copied in a run that a register holds; what comes after writes over the rest."""
-PUBLIC = 4 + 4 * NUM_LANES
-PUBLIC_COPIED = 32
-"""What all see of a seat, and how much of it is copied, likewise."""
 
 RANDOM_FIRST_PLAYER = -1
 REWARD_MODES = WIN_OR_RANK  # names of the values of reward_mode
@@ -79,7 +76,7 @@ PLAYER = overlay(
         ("lane_set", "<u2", (NUM_LANES,)),  # what a chain can use of its top three cards: see note_shown
         ("plays", "<i4"),  # cards this seat played on ladders in the whole game
     ],
-    public_row=("i1", PUBLIC_COPIED, "present"),
+    public_row=("i1", 4 + 4 * NUM_LANES, "present"),
     lane_words=("<i4", NUM_LANES, "lane"),
     lane_set_pairs=("<u4", NUM_LANES // 2, "lane_set"),
     lanes_row=("i1", 4 * NUM_LANES, "lane"),
