@@ -37,6 +37,32 @@ def write_largest_portable(out: Any, place: Any, one: Any, two: Any, three: Any,
         out[place + i] = max(one[i], two[i], three[i], four[i])
 
 
+def write_turned_portable(out: Any, place: Any, room: Any, first: Any, count: Any) -> None:
+    """The middle third of ``room``, of which ``count`` items are in use, from its item ``first`` on, round to there, then 0.
+
+    The other two thirds are read as well, whatever they are, and make no difference.
+    """
+    size = room.size // 3
+    for i in range(size):
+        out[place + i] = 0 if i >= count else room[size + first + i - (count if first + i >= count else 0)]
+
+
+def insert_item_portable(room: Any, place: Any, item: Any) -> None:
+    """Put ``item`` at ``place`` of the middle third of ``room``; those from there on move up, and the last is lost."""
+    size = room.size // 3
+    for i in range(2 * size - 1, size + place, -1):
+        room[i] = room[i - 1]
+    room[size + place] = item
+
+
+def remove_item_portable(room: Any, place: Any) -> None:
+    """Take the item at ``place`` out of the middle third of ``room``; those behind it move down, and the last is 0."""
+    size = room.size // 3
+    for i in range(size + place, 2 * size - 1):
+        room[i] = room[i + 1]
+    room[2 * size - 1] = 0
+
+
 def expand_bits_portable(out: Any, place: Any, bits: Any, count: int) -> None:
     """``out[place + i] = bit i of bits`` for ``count`` (a constant, at most 64) bits."""
     for i in range(count):
@@ -80,6 +106,42 @@ def _store(context: Any, builder: Any, kind: Any, value: Any, place: Any, start:
     builder.store(vector, _pointer(builder, data, where, item, lanes), align=1)
 
 
+def _splat(builder: Any, value: Any, lanes: int) -> Any:
+    vector = ir.VectorType(value.type, lanes)
+    one = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), lanes), [0] * lanes)
+    return builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), zeros)
+
+
+def _places(start: int, lanes: int) -> Any:
+    return ir.Constant(ir.VectorType(ir.IntType(16), lanes), list(range(start, start + lanes)))
+
+
+def _move(context: Any, builder: Any, room: Any, value: Any, place: Any, step: int, last_moved: str) -> Any:
+    """Items of the middle third at whose places ``last_moved`` compares with ``place`` come from ``step`` further; the third's pointer."""
+    item, word = context.get_data_type(room.dtype), ir.IntType(64)
+    size = room.shape[0] // 3
+    data = builder.gep(context.make_array(room)(context, builder, value).data, [ir.Constant(word, size)])
+    limit = builder.trunc(place, ir.IntType(16))
+    moved = []
+    for start, lanes in _chunks(size):
+        here, there = (
+            builder.load(_pointer(builder, data, ir.Constant(word, start + more), item, lanes), align=1)
+            for more in (0, step)
+        )
+        does_move = builder.icmp_signed(last_moved, _places(start, lanes), _splat(builder, limit, lanes))
+        moved.append((start, lanes, builder.select(does_move, there, here)))
+    for start, lanes, vector in moved:
+        builder.store(vector, _pointer(builder, data, ir.Constant(word, start), item, lanes), align=1)
+    return data
+
+
+def _check_room(room: Any) -> None:
+    _check_rows(room, room)
+    if room.shape[0] % 3 or room.shape[0] // 3 >= 2**15:
+        raise TypeError(f"the row must have three equal parts, not {room}")
+
+
 def _check_rows(out: Any, *rows: Any) -> None:
     for row in rows:
         if not isinstance(row, types.NestedArray) or row.ndim != 1 or not row.dtype.signed:
@@ -90,6 +152,8 @@ def _check_rows(out: Any, *rows: Any) -> None:
 
 if not JIT_ENABLED:
     write_row, write_difference, write_largest = write_row_portable, write_difference_portable, write_largest_portable
+    write_turned = write_turned_portable
+    insert_item, remove_item = insert_item_portable, remove_item_portable
     expand_bits, pack_bits = expand_bits_portable, pack_bits_portable
 else:
 
@@ -142,6 +206,59 @@ else:
             return context.get_dummy_value()
 
         return types.void(out, types.intp, one, two, three, four), codegen
+
+    @intrinsic
+    def write_turned(typingctx, out, place, room, first, count):  # type: ignore[no-untyped-def]
+        _check_rows(out, room)
+        _check_room(room)
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            out_value, place_value, room_value, first_value, count_value = args
+            data = context.make_array(room)(context, builder, room_value).data
+            item, word, short = context.get_data_type(room.dtype), ir.IntType(64), ir.IntType(16)
+            size = room.shape[0] // 3
+            from_first = builder.add(first_value, ir.Constant(word, size))
+            from_start = builder.sub(from_first, count_value)
+            limits = [builder.trunc(value, short) for value in (builder.sub(count_value, first_value), count_value)]
+            for start, lanes in _chunks(size):
+                places = _places(start, lanes)
+                parts = []
+                for begin in (from_first, from_start):
+                    at = builder.add(begin, ir.Constant(word, start))
+                    parts.append(builder.load(_pointer(builder, data, at, item, lanes), align=1))
+                in_first, in_use = (builder.icmp_signed("<", places, _splat(builder, value, lanes)) for value in limits)
+                vector = builder.select(in_first, *parts)
+                vector = builder.select(in_use, vector, ir.Constant(vector.type, [0] * lanes))
+                _store(context, builder, out, out_value, place_value, start, vector)
+            return context.get_dummy_value()
+
+        return types.void(out, types.intp, room, types.intp, types.intp), codegen
+
+    @intrinsic
+    def insert_item(typingctx, room, place, item):  # type: ignore[no-untyped-def]
+        _check_room(room)
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            room_value, place_value, item_value = args
+            data = _move(context, builder, room, room_value, place_value, -1, ">")
+            kind = context.get_data_type(room.dtype)
+            builder.store(builder.trunc(item_value, kind), builder.gep(data, [place_value]))
+            return context.get_dummy_value()
+
+        return types.void(room, types.intp, types.int64), codegen
+
+    @intrinsic
+    def remove_item(typingctx, room, place):  # type: ignore[no-untyped-def]
+        _check_room(room)
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            room_value, place_value = args
+            data = _move(context, builder, room, room_value, place_value, 1, ">=")
+            last = ir.Constant(ir.IntType(64), room.shape[0] // 3 - 1)
+            builder.store(ir.Constant(context.get_data_type(room.dtype), 0), builder.gep(data, [last]))
+            return context.get_dummy_value()
+
+        return types.void(room, types.intp), codegen
 
     @intrinsic(prefer_literal=True)
     def expand_bits(typingctx, out, place, bits, count):  # type: ignore[no-untyped-def]

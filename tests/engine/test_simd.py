@@ -56,6 +56,44 @@ def test_rows(size: int, item: str, out_item: str) -> None:
         )
 
 
+@pytest.mark.parametrize("size", SIZES + [120])
+def test_rooms(size: int) -> None:
+    """Turning, making a gap and closing it reach no further than the middle third, whatever lies beside it."""
+
+    @helper
+    def turn(records, out, place, first, count):
+        simd.write_turned(out, place, records[1].row, first, count)
+
+    @helper
+    def insert(records, place):
+        simd.insert_item(records[1].row, place, 77)
+
+    @helper
+    def remove(records, place):
+        simd.remove_item(records[1].row, place)
+
+    random = np.random.default_rng(size)
+    for _ in range(20):
+        records, row = record_of(3 * size, "i1"), random_row(3 * size, "i1", int(random.integers(1000)))
+        count = int(random.integers(size + 1))
+        first = int(random.integers(count + 1))
+        out = np.arange(size + 2 * GUARD).astype("i2")
+        expected = out.copy()
+        records["row"][1] = row
+        turn(records, out, GUARD, first, count)
+        simd.write_turned_portable(expected, GUARD, row, first, count)
+        assert np.array_equal(out, expected)
+        used = row[size : size + count].tolist()
+        assert out[GUARD : GUARD + size].tolist() == used[first:] + used[:first] + [0] * (size - count)
+        place = int(random.integers(size))
+        insert(records, place)
+        simd.insert_item_portable(row, place, 77)
+        assert np.array_equal(records["row"][1], row) and row[size + place] == 77
+        remove(records, place)
+        simd.remove_item_portable(row, place)
+        assert np.array_equal(records["row"][1], row) and row[2 * size - 1] == 0
+
+
 @pytest.mark.parametrize("count", [size for size in SIZES if size <= 64] + [51, 63])
 def test_bits_and_bytes(count: int) -> None:
     @helper

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kepler_envs.engine.bits import bit_count
+from kepler_envs.engine.bits import bit_count, lowest
 from kepler_envs.engine.kernel import leaf
 from kepler_envs.games.kitten_adventurers.actions import PLAY_HAND, PLAY_LANE
 from kepler_envs.games.kitten_adventurers.state import HYPERSPEED, NUM_TYPES
@@ -10,6 +10,10 @@ from kepler_envs.games.kitten_adventurers.state import HYPERSPEED, NUM_TYPES
 NO_CHAIN = -1
 SOURCE_SHIFT, COST_SHIFT = 4, 9
 """A chain is a number: from the lowest bit on its first value, the id that plays that, its hyperspeed cards."""
+
+LANE_BITS, LANE_FIELD = 16, 255
+EACH_LANE, EVEN_FIELDS = 0x0001_0001_0001_0001, 0x0000_00FF_0000_00FF
+LANE_WILDS = 7 << HYPERSPEED | 7 << 16 + HYPERSPEED  # of the sets of two lanes
 
 
 @leaf
@@ -26,11 +30,12 @@ def best_chain(s, player, goal):
         if bit_count(lacking) >= limit:
             break  # a longer one lacks no less
         cost = _chain_cost(player, start, goal)
-        if cost < limit:
-            best, limit = start, cost
-    if best == NO_CHAIN:
-        return NO_CHAIN
-    return best + (_source_of(player, best) << SOURCE_SHIFT) + (limit << COST_SHIFT)
+        best = start if cost < limit else best
+        limit = min(cost, limit)
+        if (start == 0) | (limit == 0):  # mostly so: one branch, which is easily foretold
+            break
+    chain = best + (_source_of(player, max(best, 0)) << SOURCE_SHIFT) + (limit << COST_SHIFT)
+    return chain if best >= 0 else NO_CHAIN
 
 
 @leaf
@@ -42,19 +47,16 @@ def may_have_chain(player, goal, missing):
 
 @leaf
 def _own_cards(player):
-    """The set of types in the hand and among the top three cards of each lane."""
-    return _lane_cards(player) | int(player.hand_set)
+    """The set of values in the hand, and of those among the top three cards of each lane that a chain can come to."""
+    both = int(player.lane_set_pairs[0]) | int(player.lane_set_pairs[1])
+    return both >> 16 | both | int(player.hand_set)
 
 
 @leaf
 def _chain_limit(player):
-    """More hyperspeed cards than the seat can play; many if there is one in a lane."""
-    return int(player.hand[HYPERSPEED]) + 1 + NUM_TYPES * (_lane_cards(player) >> HYPERSPEED & 1)
-
-
-@leaf
-def _lane_cards(player):
-    return int(player.lane_set[0]) | int(player.lane_set[1]) | int(player.lane_set[2]) | int(player.lane_set[3])
+    """More hyperspeed cards than the seat can play."""
+    lanes = int(player.lane_set_pairs[0]) & LANE_WILDS | (int(player.lane_set_pairs[1]) & LANE_WILDS) >> 8
+    return int(player.hand[HYPERSPEED]) + 1 + bit_count(lanes)
 
 
 @leaf
@@ -77,51 +79,68 @@ def chain_source(chain):
 
 @leaf
 def _chain_cost(player, start, goal):
-    """Hyperspeeds needed for all values ``start .. goal - 1``; NUM_TYPES if the seat lacks cards. The work of a value has no branches."""
-    hand = int(player.hand_set)
-    one, two, three, four = _lane_word(player, 0), _lane_word(player, 1), _lane_word(player, 2), _lane_word(player, 3)
+    """Hyperspeeds needed for all values ``start .. goal - 1``; NUM_TYPES if the seat lacks cards.
+
+    Values that the hand lacks are looked at two at a time, which is mostly all of them, and what is done for one has no branches.
+    """
+    needed = ((1 << goal) - (1 << start)) & ~int(player.hand_set)
+    even, odd = _even_lanes(player), _odd_lanes(player)
+    top, second, third = _row_of_lanes(even, odd, 8), _row_of_lanes(even, odd, 16), _row_of_lanes(even, odd, 24)
     left = int(player.hand[HYPERSPEED])
     total = 0
-    for value in range(start, goal):
-        needed = 1 - (hand >> value & 1)
-        own = _lanes_with(one, two, three, four, value + 1)
-        lane = _lane_taken(own, _lanes_with(one, two, three, four, HYPERSPEED + 1)) & -needed
-        total += needed & int(own == 0)
-        left -= needed & int(lane == 0)
-        one >>= (lane & 1) << 3
-        two >>= (lane & 2) << 2
-        three >>= (lane & 4) << 1
-        four >>= lane & 8
-    return total if left >= 0 else NUM_TYPES
+    while True:
+        for _ in range(2):
+            lacks = int(needed != 0)
+            own = _lanes_with(top, lowest(needed) + 1 & 15)
+            needed &= needed - 1
+            lane = _lane_taken(own, _lanes_with(top, HYPERSPEED + 1)) & -lacks
+            total += lacks & int(own == 0)
+            left -= lacks & int(lane == 0)
+            taken = lane * LANE_FIELD
+            top ^= (top ^ second) & taken
+            second ^= (second ^ third) & taken
+            third &= ~taken
+        if (needed == 0) | (left < 0):
+            return total if left >= 0 else NUM_TYPES
 
 
 @leaf
 def _source_of(player, value):
     """The id that plays a card for ``value``: itself from hand or lane, else a hyperspeed, from a lane if there is one."""
-    one, two, three, four = _lane_word(player, 0), _lane_word(player, 1), _lane_word(player, 2), _lane_word(player, 3)
-    own = _lanes_with(one, two, three, four, value + 1)
-    lane = _lane_taken(own, _lanes_with(one, two, three, four, HYPERSPEED + 1))
-    source = PLAY_LANE + (lane >> 1) - (lane >> 3) if lane > 0 else PLAY_HAND + HYPERSPEED
+    top = _row_of_lanes(_even_lanes(player), _odd_lanes(player), 8)
+    lane = _lane_taken(_lanes_with(top, value + 1), _lanes_with(top, HYPERSPEED + 1))
+    number = (lane >> LANE_BITS & 1) + (lane >> 2 * LANE_BITS & 1) * 2 + (lane >> 3 * LANE_BITS & 1) * 3
+    source = PLAY_LANE + number if lane > 0 else PLAY_HAND + HYPERSPEED
     return PLAY_HAND + value if int(player.hand_set) >> value & 1 else source
 
 
-@leaf
-def _lane_word(player, lane):
-    """The card fields of a lane's top three cards, a byte each, the top one lowest: a shift by 8 takes it away."""
-    stack = player.lane[lane]
-    return int(stack.top) | int(stack.second) << 8 | int(stack.third) << 16
+# Sets of lanes, and a card field for each lane, are numbers with LANE_BITS bits for each of the four.
 
 
 @leaf
-def _lanes_with(one, two, three, four, field):
-    """The set of lanes with that card on top."""
-    first, second = int(one & 255 == field), int(two & 255 == field)
-    third, fourth = int(three & 255 == field), int(four & 255 == field)
-    return first | second << 1 | third << 2 | fourth << 3
+def _even_lanes(player):
+    return int(player.lane_words[0]) | int(player.lane_words[2]) << 2 * LANE_BITS
+
+
+@leaf
+def _odd_lanes(player):
+    return int(player.lane_words[1]) | int(player.lane_words[3]) << 2 * LANE_BITS
+
+
+@leaf
+def _row_of_lanes(even, odd, shift):
+    """The cards that lie ``shift`` bits up in the words of the lanes: 8 the top ones, 16 those below, 24 the third."""
+    return even >> shift & EVEN_FIELDS | (odd >> shift & EVEN_FIELDS) << LANE_BITS
+
+
+@leaf
+def _lanes_with(fields, field):
+    """The set of lanes with that card field: where they differ by nothing, the fifth bit stays."""
+    return EACH_LANE * 16 - (fields ^ field * EACH_LANE) >> 4 & EACH_LANE
 
 
 @leaf
 def _lane_taken(own, wild):
     """The lane, as a set of one or none: the first of those with the card itself, else the last of those with a hyperspeed."""
-    below = wild >> 1 | wild >> 2 | wild >> 3
+    below = wild >> LANE_BITS | wild >> 2 * LANE_BITS | wild >> 3 * LANE_BITS
     return own & -own if own > 0 else wild & ~below

@@ -17,6 +17,7 @@ from kepler_envs.games.kitten_adventurers.state import (
     MAX_LADDERS,
     MAX_PLAYERS,
     MIN_PLAYERS,
+    NUM_LANES,
     NUM_TYPES,
     WORMHOLE,
 )
@@ -27,11 +28,14 @@ NAME_BYTES = 32
 BY_QUEST = np.dtype([("below", "i1", (COLUMN,))])  # how far each type lies below a quest card; 0 not below, or wild
 BY_TOP = np.dtype([("room", "i1", (COLUMN,))])  # how well each type lies on the top card of a lane
 BY_SPAN = np.dtype([("roles", "i1", (COLUMN,))])  # what types from one value up to another are for
+BY_LANE = np.dtype([("is_it", "i1", (NUM_LANES,))])  # 1 for a lane
+BY_VIEW = np.dtype([("seats", "u1", (MAX_PLAYERS,))])  # seats from one on, clockwise; then the absent ones
 
 STEP, ON_CHAIN, NEXT = 1, 2, 3
 """Of ``roles``: a value towards the quest card; one of the values of a chain; the first of these."""
 
 SPANS = (NUM_TYPES + 1) ** 2
+NUM_NUMBERS = 32  # a power of two: a number cut to it is a row
 NOBODY = COLUMN - 1
 """Where ``room`` is -1: for no card."""
 
@@ -50,6 +54,8 @@ TABLES = np.dtype(
         ("by_quest", BY_QUEST, (NUM_TYPES + 1,)),  # by card field
         ("by_top", BY_TOP, (NUM_TYPES + 1,)),  # by card field
         ("by_span", BY_SPAN, (2 * SPANS,)),  # by span_place: steps, and SPANS later chains
+        ("by_lane", BY_LANE, (NUM_NUMBERS,)),  # by number; all 0 where there is no such lane
+        ("by_view", BY_VIEW, ((MAX_PLAYERS + 1) * MAX_PLAYERS,)),  # by number of players and seat
         ("type_name", "u1", (NUM_TYPES, NAME_BYTES)),  # UTF-8, padded with zeros; only for texts and pictures
     ],
     align=True,
@@ -130,6 +136,13 @@ def _fill_relations(file: ComponentFile, tables: Any) -> None:
             steps[start:goal] = STEP
             chain[start:goal] = ON_CHAIN
             chain[start] = NEXT
+    for lane in range(NUM_LANES):
+        tables["by_lane"]["is_it"][lane, lane] = 1
+    for players in range(MAX_PLAYERS + 1):
+        for seat in range(players):
+            row = tables["by_view"]["seats"][MAX_PLAYERS * players + seat]
+            row[:] = range(MAX_PLAYERS)
+            row[:players] = np.roll(row[:players], -seat)
 
 
 @leaf

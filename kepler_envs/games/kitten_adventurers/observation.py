@@ -10,7 +10,7 @@ from typing import Any
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.observation import COUNT, FLAG, LABEL, NUMBER, Layout, piece, table
 from kepler_envs.engine.rng import below, fork
-from kepler_envs.engine.simd import write_difference, write_largest, write_row
+from kepler_envs.engine.simd import write_difference, write_largest, write_row, write_turned
 from kepler_envs.games.kitten_adventurers.actions import END_WITH, PLAY_HAND, PLAY_LANE, PLAY_QUEST
 from kepler_envs.games.kitten_adventurers.chains import (
     NO_CHAIN,
@@ -20,7 +20,8 @@ from kepler_envs.games.kitten_adventurers.chains import (
     chain_start,
     may_have_chain,
 )
-from kepler_envs.games.kitten_adventurers.components import NEXT, NOBODY, ON_NEXT, SPANS, span_place
+from kepler_envs.games.kitten_adventurers.components import NEXT, NOBODY, NUM_NUMBERS, ON_NEXT, SPANS, span_place
+from kepler_envs.games.kitten_adventurers.rules_cards import buried_from
 from kepler_envs.games.kitten_adventurers.state import (
     HYPERSPEED,
     LADDER_LENGTH,
@@ -177,24 +178,12 @@ def observe(s, t, seat, out):
     """
     n = int(s.num_players)
     own = s.player[seat]
-    # The buried cards of all seats from ``seat`` on: the row is written whole, twice, so that its two parts change places. What that
-    # leaves before and behind their place is written over by the other facts, which take up as much room on either side.
-    first = int(s.buried_from[seat])
-    count = int(s.buried_from[MAX_PLAYERS])
-    write_row(out, BURIED - first, s.buried)
-    write_row(out, BURIED + count - first, s.buried)
-    for i in range(MAX_CARDS):
-        out[BURIED + count + i] = 0
-    other = seat
-    place = 0
-    for _ in range(n):
-        write_row(out, place, s.player[other].public_row)
-        place += ROW_SIZE
-        other += 1
-        if other == n:
-            other = 0
-    for i in range(place, BURIED):
+    view = t.by_view[MAX_PLAYERS * n + seat]
+    for i in range(BURIED):
         out[i] = 0
+    for row in range(n):
+        write_row(out, ROW_SIZE * row, s.player[view.seats[row]].public_row)
+    write_turned(out, BURIED, s.buried_room, buried_from(s, seat), int(s.buried_to[MAX_PLAYERS - 1]))
     write_row(out, GLOBALS, s.globals_row)
     distance = int(s.seat) - seat
     out[ACTIVE_DISTANCE] = distance if distance >= 0 else distance + n
@@ -208,14 +197,14 @@ def observe(s, t, seat, out):
         return
     tops = own.lane
     write_row(out, NEEDS, s.needs_row)
-    write_row(out, BELOW, t.by_quest[own.quest_top].below)
+    write_row(out, BELOW, t.by_quest[_place(own.quest_top)].below)
     write_largest(
         out,
         ROOM,
-        t.by_top[tops[0].top].room,
-        t.by_top[tops[1].top].room,
-        t.by_top[tops[2].top].room,
-        t.by_top[tops[3].top].room,
+        t.by_top[_place(tops[0].top)].room,
+        t.by_top[_place(tops[1].top)].room,
+        t.by_top[_place(tops[2].top)].room,
+        t.by_top[_place(tops[3].top)].room,
     )
     chain = _own_chain(s, seat)
     source = chain_source(chain)
@@ -225,17 +214,19 @@ def observe(s, t, seat, out):
     out[CHAIN + 1] = s.max_turns - s.turns
     out[CHAIN + 2] = s.max_plays - s.plays
     announced = int(s.pending_card) - 1 & NOBODY
+    write_row(out, LANE_NEXT, t.by_lane[source - PLAY_LANE & NUM_NUMBERS - 1].is_it)
     for lane in range(NUM_LANES):
-        out[LANE_NEXT + lane] = source == PLAY_LANE + lane
-        out[LANE_ROOM + lane] = 1 + t.by_top[tops[lane].top].room[announced]
+        out[LANE_ROOM + lane] = 1 + t.by_top[_place(tops[lane].top)].room[announced]
     for row in range(MAX_PLAYERS):
         out[QUEST_MISSING + row] = 0
-    other = seat
     for row in range(n):
-        out[QUEST_MISSING + row] = s.missing_by_field[s.player[other].quest_top]
-        other += 1
-        if other == n:
-            other = 0
+        out[QUEST_MISSING + row] = s.missing_by_field[_place(s.player[view.seats[row]].quest_top)]
+
+
+@leaf
+def _place(field):
+    """A card field as an index. It is not negative, but compiled code cannot know that, and would look each time."""
+    return int(field) & 15
 
 
 @leaf

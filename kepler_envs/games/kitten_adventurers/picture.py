@@ -180,7 +180,7 @@ def _lane(state: Any, player: int, lane: int) -> Iterator[int]:
         if record[lane][field]:
             yield int(record[lane][field]) - 1
     buried = [max(0, int(depth) - SHOWN) for depth in record["depth"]]
-    first = int(state["buried_from"][player]) + sum(buried[:lane])
+    first = int(state["buried_to"][player]) - sum(buried[lane:])
     for field in state["buried"][first : first + buried[lane]]:
         yield int(field) - 1
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below
-from kepler_envs.games.kitten_adventurers.state import MAX_PLAYERS, NUM_TYPES, SHOWN
+from kepler_envs.engine.simd import insert_item, remove_item
+from kepler_envs.games.kitten_adventurers.state import HYPERSPEED, NUM_LANES, NUM_TYPES, SHOWN
+
+WILD_FIELD = HYPERSPEED + 1
+EACH_SEAT, ALL_SEATS, BUT_LAST_SEAT = 0x01_01_01_01_01_01_01_01, 0x7F_FF_FF_FF_FF_FF_FF_FF, 0xFF_FF_FF_FF_FF_FF_FF
 
 # ---------------------------------------------------------------- deck
 
@@ -126,36 +130,54 @@ def remove_from_lane(s, seat, lane):
 
 @leaf
 def _note_shown(player, lane):
+    """Which of the top three cards a chain can come to: its values ascend, and hyperspeed cards stand for any.
+
+    Bit v: one of value v; and as many bits from HYPERSPEED on as hyperspeed cards.
+    """
     stack = player.lane[lane]
-    player.lane_set[lane] = (1 << int(stack.top) | 1 << int(stack.second) | 1 << int(stack.third)) >> 1
+    top, second, third = int(stack.top), int(stack.second), int(stack.third)
+    second_follows = int((second > top) | (top == WILD_FIELD))
+    highest = max(top if top < WILD_FIELD else 0, second if second < WILD_FIELD else 0)
+    third_follows = second_follows & int(third > highest)
+    values = (1 << top | second_follows << second | third_follows << third) & (1 << WILD_FIELD) - 1
+    wilds = (
+        int(top == WILD_FIELD)
+        + (second_follows & int(second == WILD_FIELD))
+        + (third_follows & int(third == WILD_FIELD))
+    )
+    player.lane_set[lane] = values >> 1 | ((1 << wilds) - 1) << HYPERSPEED
+
+
+@leaf
+def buried_from(s, seat):
+    """Where the buried cards of a seat begin: where those of the seat before it end."""
+    return (int(s.buried_ends[0]) & BUT_LAST_SEAT) << 8 >> 8 * seat & 255
 
 
 @leaf
 def _buried_place(s, seat, lane):
     """Where the buried cards of a lane begin: behind those of other seats and lanes."""
-    place = int(s.buried_from[seat])
-    for other in range(lane):
-        place += max(int(s.player[seat].lane[other].depth) - SHOWN, 0)
+    place = buried_from(s, seat)
+    for other in range(NUM_LANES - 1):
+        place += max(int(s.player[seat].lane[other].depth) - SHOWN, 0) & -int(other < lane)
     return place
 
 
-@helper
+@leaf
 def _bury(s, seat, place, field):
-    count = int(s.buried_from[MAX_PLAYERS])
-    for i in range(count, place, -1):
-        s.buried[i] = s.buried[i - 1]
-    s.buried[place] = field
-    for other in range(seat + 1, MAX_PLAYERS + 1):
-        s.buried_from[other] += 1
+    insert_item(s.buried_room, place, field)
+    s.buried_ends[0] = int(s.buried_ends[0]) + _from_seat_on(seat)
 
 
-@helper
+@leaf
 def _dig_up(s, seat, place):
     field = int(s.buried[place])
-    last = int(s.buried_from[MAX_PLAYERS]) - 1
-    for i in range(place, last):
-        s.buried[i] = s.buried[i + 1]
-    s.buried[last] = 0
-    for other in range(seat + 1, MAX_PLAYERS + 1):
-        s.buried_from[other] -= 1
+    remove_item(s.buried_room, place)
+    s.buried_ends[0] = int(s.buried_ends[0]) - _from_seat_on(seat)
     return field
+
+
+@leaf
+def _from_seat_on(seat):
+    """1 for ``seat`` and those behind it, a byte each."""
+    return EACH_SEAT << 8 * seat & ALL_SEATS

@@ -63,18 +63,22 @@ LANE = np.dtype(
 
 PLAYER = overlay(
     [
+        # hidden
+        ("hand", "i1", (NUM_TYPES,)),  # cards of each type in the hand
+        ("hand_set", "<u2"),  # bit t: the hand holds type t
+        # as in the observation
         ("present", "i1"),  # 1 for seats in the game; everything else of an absent seat is 0
         ("quest_count", "i1"),  # cards left in the quest pile
         ("quest_top", "i1"),  # card field of the open quest card
         ("hand_count", "i1"),
         ("lane", LANE, (NUM_LANES,)),
-        # hidden, or kept only for speed, from here on
-        ("lane_set", "<u2", (NUM_LANES,)),  # bit t: type t is among the lane's top three cards
-        ("hand", "i1", (NUM_TYPES,)),  # cards of each type in the hand
-        ("hand_set", "<u2"),  # bit t: the hand holds type t
-        ("plays", "<i2"),  # cards this seat played on ladders in the whole game
+        # kept for speed, or for the infos
+        ("lane_set", "<u2", (NUM_LANES,)),  # what a chain can use of its top three cards: see note_shown
+        ("plays", "<i4"),  # cards this seat played on ladders in the whole game
     ],
-    public_row=("i1", 4 + 4 * NUM_LANES),
+    public_row=("i1", 4 + 4 * NUM_LANES, "present"),
+    lane_words=("<i4", NUM_LANES, "lane"),
+    lane_set_pairs=("<u4", NUM_LANES // 2, "lane_set"),
     lanes_row=("i1", 4 * NUM_LANES, "lane"),
     hand_row=("i1", COLUMN, "hand"),
 )
@@ -114,6 +118,7 @@ STATE = overlay(
         ("seat", "i1"),  # the active player
         ("end", "i1"),  # RUNNING, TERMINATED or TRUNCATED
         ("rng", "<u8"),
+        ("buried_to", "i1", (MAX_PLAYERS,)),  # where the buried cards of each seat end
         ("decisions", "<i4"),
         ("shaping", "<f4"),  # coefficient of the shaping reward
         # ladders: slot i in slots_at[h] means that ladder i has height h; slots_at[0] are the free slots
@@ -122,20 +127,17 @@ STATE = overlay(
         ("player", PLAYER, (MAX_PLAYERS,)),
         # cards nobody sees in order
         ("deck", "i1", (MAX_CARDS,)),  # a bag: draws take a random one of the first deck_count types
-        ("quest_pile", "i1", (MAX_CARDS,)),  # types; seat p's pile starts at p * quest_size, top at its end
         # lane cards below the third of their lane, as card fields: seat by seat, lane by lane, from the top down; then 0
         ("buried", "i1", (MAX_CARDS,)),
-        (
-            "buried_from",
-            "i1",
-            (MAX_PLAYERS + 1,),
-        ),  # where those of each seat begin; behind the last seat how many there are
+        ("quest_pile", "i1", (MAX_CARDS,)),  # types; seat p's pile starts at p * quest_size, top at its end
     ],
     globals_row=("<i2", 17),
     piles_row=("i1", 2 * NUM_TYPES, "discard"),
     needs_row=("i1", 2 * NUM_TYPES, "missing"),
     missing_by_field=("i1", 1 + NUM_TYPES, "no_card"),
     unseen_row=("i1", COLUMN, "unseen"),
+    buried_ends=("<i8", 1, "buried_to"),
+    buried_room=("i1", 3 * MAX_CARDS, "deck"),  # with what lies on either side: see write_turned
 )
 
 OPTIONS = np.dtype(

@@ -18,7 +18,7 @@ from kepler_envs.games.kitten_adventurers.state import (
     NUM_TYPES,
     Node,
 )
-from tests.games.kitten_adventurers.scenario import H, Position
+from tests.games.kitten_adventurers.scenario import H, Position, in_reach
 
 HIDDEN = {
     "rng": "chance to come",
@@ -29,7 +29,7 @@ HIDDEN = {
     "player.plays": "counted for the infos; nothing depends on it",
     "active_distance": "a place in the observation; always 0 in the state",
     "no_card": "a place in the row of `missing`; always 0",
-    "buried_from": "where the cards of a seat begin in `buried`: it follows from the depths of the lanes",
+    "buried_to": "where the cards of a seat end in `buried`: it follows from the depths of the lanes",
 }
 
 NUMBERS = (
@@ -99,7 +99,7 @@ def facts_seen(config: Configuration, observation: np.ndarray) -> dict[str, Any]
     found["buried"] = all_lanes(found, game["buried"])
     shown = found["buried"][:, :, :3]
     found["player.lane_set"] = [
-        [sum({1 << card - 1 for card in lane if card}) for lane in own] for own in shown.tolist()
+        [in_reach([card - 1 for card in lane if card]) for lane in own] for own in shown.tolist()
     ]
     found["end"] = end(found)
     return found

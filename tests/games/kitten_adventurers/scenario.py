@@ -33,6 +33,23 @@ class Seat:
     plays: int = 0  # cards this player has played on ladders
 
 
+def in_reach(lane: Sequence[int]) -> int:
+    """What a chain can use of the cards of a lane, the top one first, as a set; from H on a bit for each hyperspeed card.
+
+    The values of a chain ascend, and hyperspeed cards stand for any.
+    """
+    values: list[int] = []
+    wilds = 0
+    for card in lane:
+        if card == H:
+            wilds += 1
+        elif values and card <= max(values):
+            break
+        else:
+            values.append(card)
+    return sum(1 << bit for bit in [*values, *range(H, H + wilds)])
+
+
 @dataclass
 class Position:
     """Every card of a game, the counters, and whose turn it is. Ladders are cards bottom to top, by slot."""
@@ -156,7 +173,7 @@ class Position:
         player["hand_count"] = len(seat.hand)
         player["hand"] = _counts(seat.hand)
         player["hand_set"] = sum(1 << card for card in set(seat.hand))
-        player["lane_set"] = [sum(1 << card for card in set(lane[-3:])) for lane in seat.lanes]
+        player["lane_set"] = [in_reach(lane[:-4:-1]) for lane in seat.lanes]
 
     def _write_ladders(self, state: Any) -> None:
         slots_at = [0] * (LAST_VALUE + 1)
@@ -176,12 +193,11 @@ class Position:
     def _write_lanes(self, state: Any) -> None:
         buried: list[int] = []
         for number, seat in enumerate(self.seats):
-            state["buried_from"][number] = len(buried)
             for place, lane in enumerate(seat.lanes):
                 fields = [card + 1 for card in lane[::-1]]
                 state["player"][number]["lane"][place] = (len(lane), *(fields + [0] * 3)[:3])
                 buried += fields[3:]
-        state["buried_from"][len(self.seats) :] = len(buried)
+            state["buried_to"][number:] = len(buried)
         state["buried"][: len(buried)] = buried
 
 

@@ -67,10 +67,11 @@ def put_lane(state: np.void, player: int, lane: int, cards: Sequence[int]) -> No
     for field, card in zip(("top", "second", "third"), reversed(cards), strict=False):
         record[field] = card + 1
     more = [card + 1 for card in reversed(cards[:-3])]
-    first = int(state["buried_from"][player]) + sum(max(0, int(depth) - 3) for depth in row["lane"]["depth"][:lane])
+    first = int(state["buried_to"][player - 1]) if player else 0
+    first += sum(max(0, int(depth) - 3) for depth in row["lane"]["depth"][:lane])
     buried = state["buried"].tolist()
     state["buried"] = (buried[:first] + more + buried[first:])[: len(buried)]
-    state["buried_from"][player + 1 :] += len(more)
+    state["buried_to"][player:] += len(more)
 
 
 def configuration(state: np.void) -> Any:
