@@ -139,12 +139,9 @@ def observe(s, t, seat, out):
 
 @helper
 def _write_observation(s, t, seat, out):
-    """What the component file says is copied, and what is there is written over it."""
-    if out.size > FACTS_SIZE:
-        write_row(out, 0, t.template[s.tile_group].entries)
-    else:
-        for i in range(FACTS_SIZE):
-            out[i] = 0
+    """What is there is written over zeros."""
+    for i in range(FACTS_SIZE):
+        out[i] = 0
     _write_game(s, seat, out)
     _write_players(s, seat, out)
     _write_own_board(s, seat, out)

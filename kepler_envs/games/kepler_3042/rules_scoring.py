@@ -12,7 +12,6 @@ from kepler_envs.games.kepler_3042.state import (
     ANTIMATTER,
     MAX_LEVEL,
     NUM_OBJECTIVES,
-    NUM_SLOTS,
     NUM_TECHS,
     NUM_TERMS,
     NUM_TRACKS,
@@ -45,10 +44,8 @@ FEW_POINTS = 60.0
 
 @leaf
 def _antimatter_on_planets(player):
-    count = 0
-    for slot in range(NUM_SLOTS):
-        count += int(player.cubes[slot, ANTIMATTER])
-    return count
+    """Earth included: what lies neither in storage nor in the pit."""
+    return int(player.total[ANTIMATTER]) - int(player.storage[ANTIMATTER]) - int(player.pit[ANTIMATTER])
 
 
 @leaf
