@@ -100,6 +100,7 @@ from kepler_envs.games.kepler_3042.worth import (
 )
 
 NOTHING = np.uint64(0)
+NO_WAY = 1023  # a way is 1024 times its worth, and this less the hex of the tile: a larger number is the better way
 
 GAME = first("game", derived=True)
 LEAD, WHO, _0, _1, _2, _3, _4, _5, PRODUCED, FOR_ME, BURN_COST, NEW_SHIP, FOCUS = range(
@@ -224,7 +225,7 @@ def _derive_objectives(s, t, seat, out):
 
 @helper
 def _best_ways(s, t, player, ship, start, further):
-    """The two tiles that are worth most by the way to them, those first that lie first: 1024 times the worth and 1 + the hex, 0 for none.
+    """The two tiles that are worth most by the way to them, those first that lie first: 1024 times the worth, and 1023 less the hex.
 
     ``ship`` goes there from ``start``, or a new one (-1) does from there or from the nearest own colony of those up to the slot ``further``.
     """
@@ -233,32 +234,34 @@ def _best_ways(s, t, player, ship, start, further):
     worths = t.open_worth[worth_case(t, player), min(SOON, left)]
     rivals = int(player.ships_in_space) - int(ship >= 0)
     distances = t.distance[start]
-    best, second = 0, 0
+    best, second = NO_WAY, NO_WAY
     for word in range(WORDS):
         tiles = s.face_up[word] & ~s.colonised[word] & ~s.ships[word]
         while tiles != NOTHING:
             place = 64 * word + lowest(tiles)
             tiles = without_lowest(tiles)
             body = int(s.body[place])
-            worth = int(worths[body, t.zone[place]])
-            if worth > second >> 10:
-                steps = int(distances[place])
-                for slot in range(1, further + 1):
-                    steps = min(steps, int(t.distance[home(s, t, player, slot), place]))
-                worth = way_worth(worth, body, steps, speed, left)
-                if rivals > 0 and worth > second >> 10:
-                    worth = less_where_others_are_nearer(s, t, player, ship, place, steps, worth)
-                if worth > best >> 10:
-                    best, second = worth << 10 | place + 1, best
-                elif worth > second >> 10:
-                    second = worth << 10 | place + 1
+            steps = int(distances[place])
+            for slot in range(1, further + 1):
+                steps = min(steps, int(t.distance[home(s, t, player, slot), place]))
+            worth = way_worth(int(worths[body, t.zone[place]]), body, steps, speed, left)
+            if rivals > 0:
+                worth = less_where_others_are_nearer(s, t, player, ship, place, steps, worth)
+            way = worth << 10 | NO_WAY - place
+            second = max(second, min(best, way))
+            best = max(best, way)
     return best, second
 
 
 @leaf
+def _worth_of(way):
+    return way >> 10
+
+
+@leaf
 def _goal(way):
-    """The tile of a way; -1 if it is none."""
-    return (way & 1023) - 1
+    """The tile of a way that is worth something."""
+    return NO_WAY - (way & 1023)
 
 
 @helper
@@ -266,7 +269,7 @@ def _new_ship(s, t, player):
     """What a new starship at Sol is worth, if there is one."""
     if player.ships_in_supply == 0:
         return 0
-    return _best_ways(s, t, player, np.int64(-1), np.int64(t.sol), np.int64(0))[0] >> 10
+    return _worth_of(_best_ways(s, t, player, np.int64(-1), np.int64(t.sol), np.int64(0))[0])
 
 
 @helper
@@ -277,7 +280,7 @@ def _derive_aims(s, t, player, out):
         for ship in range(MAX_SHIPS):
             place = int(player.ship[ship]) - 1
             if place >= 0 and s.body[place] == 0:
-                ways += _derive_aim(s, t, player, np.int64(ship), np.int64(place), out)[0] >> 10
+                ways += _worth_of(_derive_aim(s, t, player, np.int64(ship), np.int64(place), out)[0])
     return ways
 
 
@@ -285,13 +288,13 @@ def _derive_aims(s, t, player, out):
 def _derive_aim(s, t, player, ship, place, out):
     """The two best ways; the first is written."""
     best, second = _best_ways(s, t, player, ship, place, np.int64(0))
-    if best > 0:
+    if _worth_of(best) > 0:
         row = STARSHIPS + STARSHIP * ship
         steps = int(t.distance[place, _goal(best)])
         out[row + AIM] = _goal(best) + 1
         out[row + AIM_STEPS] = steps
         out[row + AIM_TURNS] = TURNS[usual_speed(t, player), steps]
-        out[row + SHIP_WORTH] = best >> 10
+        out[row + SHIP_WORTH] = _worth_of(best)
     return best, second
 
 
@@ -355,7 +358,7 @@ def _derive_ways(s, t, seat, out):
             out[FOCUS] = start + 1
         further = 0 if s.place_slot > 0 else int(player.colonies)
         best, second = _best_ways(s, t, player, np.int64(-1), np.int64(start), np.int64(further))
-        if best > 0:
+        if _worth_of(best) > 0:
             out[WAYS + CHOSEN] = 1
             _write_ways(s, t, player, np.int64(0), best, second, places(s, t, player), out)
         return
@@ -367,7 +370,7 @@ def _derive_ways(s, t, seat, out):
         if place >= 0 and s.body[place] == 0:
             best, second = _derive_aim(s, t, player, np.int64(ship), np.int64(place), out)
             moves = ship == s.moving - 1 or (s.moving == 0 and ready_to_move(s, t, player, ship))
-            if moves and best > 0:
+            if moves and _worth_of(best) > 0:
                 legal = destinations(s, t, player, ship, s.points if s.moving > 0 else s.speed)
                 if not is_empty(legal):
                     out[WAYS + WAY * WAYS_OF_A_SHIP * ship + CHOSEN] = not chosen
@@ -381,14 +384,14 @@ def _write_ways(s, t, player, ship, best, second, legal, out):
     speed = usual_speed(t, player)
     row = WAYS + WAY * WAYS_OF_A_SHIP * max(0, ship - 1)
     for way in (best, second):
-        if way > 0:
+        if _worth_of(way) > 0:
             near, soon = _towards(t, legal, _goal(way), speed)
             out[row + WAY_SHIP] = ship
             out[row + WAY_TARGET] = _goal(way) + 1
             out[row + NEAR] = (near & 511) + 1
             out[row + FEWEST_TURNS] = (soon & 511) + 1
             out[row + WAY_STEPS] = near >> 9
-            out[row + WAY_WORTH] = way >> 10
+            out[row + WAY_WORTH] = _worth_of(way)
         row += WAY
 
 

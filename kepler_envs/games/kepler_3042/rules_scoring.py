@@ -188,6 +188,8 @@ def _most_terraformed_of_a_type(s, t, player):
 def achieved(s, t, seat, requirement, subject):
     """How much of what an objective asks for a seat has."""
     player = s.player[seat]
+    if player.colonies == 0 and requirement < TECHS_AT_LEVEL:
+        return 0  # all of these are about colonies
     if requirement in (TERRAFORMED_TYPE, TERRAFORMED_ZONE):
         return _terraformed_like(s, t, player, requirement, subject)
     if requirement == COLONISED_ZONE:

@@ -107,9 +107,8 @@ def worth_case(t, player):
 def way_worth(worth, body, steps, speed, left):
     """A tile so many steps away, less for each turn; 0 if it comes too late."""
     turns = TURNS[speed, steps]
-    if turns + int(body <= NUM_PLANETS) > left:
-        return 0
-    return worth * AWAY[turns] >> 10
+    late = turns + int(body <= NUM_PLANETS) > left
+    return 0 if late else worth * AWAY[turns] >> 10
 
 
 @helper
