@@ -18,7 +18,16 @@ from kepler_envs.games.kepler_3042 import components_planets as planets
 from kepler_envs.games.kepler_3042 import components_technologies as technologies
 from kepler_envs.games.kepler_3042.components_checks import NAME_BYTES, check_choice
 from kepler_envs.games.kepler_3042.hexes import NUM_HEXES, WIDTH, WORDS, distances
-from kepler_envs.games.kepler_3042.layout import LEVEL_ROW, TEMPLATE, TRACK_ROW, level_rows, template, track_rows
+from kepler_envs.games.kepler_3042.layout import (
+    CARD_ROW,
+    LEVEL_ROW,
+    TEMPLATE,
+    TRACK_ROW,
+    card_rows,
+    level_rows,
+    template,
+    track_rows,
+)
 from kepler_envs.games.kepler_3042.state import (
     MAX_CONVERSIONS,
     MAX_LEVEL,
@@ -41,7 +50,7 @@ from kepler_envs.games.kepler_3042.state import (
     ROUNDS,
     TRACK_END,
 )
-from kepler_envs.games.kepler_3042.worth import OPEN_WORTH, open_worths
+from kepler_envs.games.kepler_3042.worth import LEVEL_WORTHS, OPEN_WORTH, level_worths, open_worths
 
 DEFAULT_FILE = Path(__file__).with_name("components.toml")
 
@@ -102,8 +111,9 @@ TABLES = np.dtype(
         ("template", TEMPLATE, (MAX_PLAYERS + 1,)),
         ("level_row", LEVEL_ROW, (NUM_TECHS, MAX_LEVEL + 1)),
         ("track_row", TRACK_ROW, (NUM_TRACKS, TRACK_END + 1)),
-        ("planets_in_play", "i1", (MAX_PLAYERS + 1,)),  # by the group of tiles
+        ("card_row", CARD_ROW, (NUM_CARDS + 1,)),
         ("open_worth", "<i2", OPEN_WORTH.shape),
+        ("level_worth", "<i2", LEVEL_WORTHS.shape),
         ("distance", "i1", (NUM_HEXES, NUM_HEXES)),
         # names, UTF-8 padded with zeros; only for texts and pictures
         ("resource_name", "u1", (NUM_RESOURCES, NAME_BYTES)),
@@ -140,10 +150,11 @@ def _write_templates(file: ComponentFile, tables: Any) -> None:
     """Last, because it reads the others' tables."""
     for group in range(1, MAX_PLAYERS + 1):
         tables["template"]["entries"][group] = template(tables, group)
-        tables["planets_in_play"][group] = (tables["planet"]["min_players"][1:] <= group).sum()
     tables["level_row"]["entries"] = level_rows(tables)
     tables["track_row"]["entries"] = track_rows(tables)
+    tables["card_row"]["entries"] = card_rows(tables)
     tables["open_worth"] = open_worths(tables)
+    tables["level_worth"] = level_worths(tables)
     tables["distance"] = distances()
 
 

@@ -5,6 +5,7 @@ Rows stand in the order in which action ids name them. Worths are rules of thumb
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,6 @@ from kepler_envs.games.kepler_3042.state import (
 
 CUBES = (21, 21, 6)  # most cubes of each kind that a player can have anywhere
 MOST_CUBES = max(CUBES)
-MOST_ON_CARDS = NUM_SLOTS * MOST_CUBES
 MOST_COST = 7
 MOST_VP = 400
 MOST_WORTH = 12_000
@@ -78,6 +78,20 @@ def _worth(name: str, meaning: str) -> Piece:
 
 def _cubes(name: str, meaning: str, scale: float = 4, most: int = MOST_CUBES) -> Piece:
     return piece(name, COUNT, most, f"energy, matter, antimatter {meaning}", shape=NUM_RESOURCES, scale=scale)
+
+
+def _at(when: str, fields: list[Piece]) -> list[Piece]:
+    """Fields about the choice at some nodes: elsewhere, and for an observer who does not decide, they are 0."""
+    return [replace(field, meaning=f"{when}: {field.meaning}") for field in fields]
+
+
+AT_TRACKS = "MAIN_ACTION, BONUS_ACTION, MAPPING_TRACK"
+AT_TECHNOLOGIES = "FIRST_TECHNOLOGY, TECHNOLOGICAL_DEVELOPMENT, CARD_TECHNOLOGY"
+AT_BONUSES = "MAIN_ACTION, BONUS_ACTION"
+AT_CARDS = "where a card or cubes are chosen, may be converted or allocated"
+AT_STARSHIPS = "MAIN_ACTION, COLONY_SEEDING, MOVEMENT, MOVER, GOING_ON, WITHDRAWAL"
+AT_WAYS = "MOVEMENT, GOING_ON, PLACE"
+AT_AIMS = "MAIN_ACTION, MOVEMENT, MOVER, GOING_ON, and BONUS_ACTION if a movement is offered"
 
 
 def _where_ships_are() -> list[Piece]:
@@ -199,22 +213,17 @@ DERIVED = (
         "game",
         1,
         [
-            piece("asked", FLAG, 1, "the observer decides"),
-            piece("own_turn", FLAG, 1, "the observer decides in its own turn"),
-            piece("rounds_left", NUMBER, ROUNDS, "after this one"),
-            piece("face_down", COUNT, NUM_PLANETS, "planets, mines, colonial targets face down", shape=3, scale=20),
-            piece("minimum_score", NUMBER, 100, "solo: points needed", scale=60),
-            reference("focus", "places", "the starship that may go on, or the planet or Sol beside which one is placed"),
-            piece("burnable", COUNT, 3 * MOST_CUBES, "own cubes outside of the pit", scale=14),
-            _worth("burn_cost", "what a burned cube is worth"),
-            _worth("new_ship", "what a new starship at Sol is worth"),
+            piece("lead", NUMBER, MOST_VP, "points before the best other; solo: beyond the minimum score", low=-MOST_VP, scale=20),
             piece("who", LABEL, len(Who), "1 + whom the progress card is for"),
             piece("what", LABEL, len(What), "1 + what it brings"),
             piece("subject", LABEL, NUM_TECHS, "1 + technology or track that it names"),
             piece("count", NUMBER, 9, "cubes, spaces, tiles or highest level of it"),
             piece("burns", FLAG, 1, "a free level costs cubes"),
             piece("produced", NUMBER, MOST_COST, "cubes that it produces", shape=NUM_RESOURCES),
-            piece("for_me", FLAG, 1, "the observer would benefit as things are"),
+            piece("for_me", FLAG, 1, "MAIN_ACTION: the observer would benefit as things are"),
+            _worth("burn_cost", "MAIN_ACTION, BONUS_ACTION: what a burned cube is worth"),
+            _worth("new_ship", "MAIN_ACTION, SPACE_MISSIONS, and BONUS_ACTION if offered: what a new starship at Sol is worth"),
+            reference("focus", "places", "GOING_ON: the starship; PLACE: the planet or Sol beside which one is placed"),
         ],
         derived=True,
     ),
@@ -230,34 +239,40 @@ DERIVED = (
             piece("terraformed", COUNT, MAX_COLONIES, "planets terraformed"),
             piece("colonies_of_type", COUNT, MAX_COLONIES, "oceanic, rocky, super-Earth, gas giant, alien", shape=NUM_TYPES),
             piece("colonies_in_zone", COUNT, MAX_COLONIES, "short, mid, long", shape=NUM_ZONES),
-            _cubes("on_colonies", "on the cards of its colonies", 4, MOST_ON_CARDS),
-            _cubes("production", "that all its colonies produce", 4, MAX_COLONIES * MOST_COST),
-            piece("position", NUMBER, MAX_PLAYERS - 1, "place in this round's order"),
-            piece("turn_taken", FLAG, 1, "has had its turn this round"),
             piece("public_vp", NUMBER, MOST_VP, "points without the objective", scale=30),
-            piece("rank", NUMBER, MAX_PLAYERS, "by them; equal ones share the better rank"),
+        ],
+        derived=True,
+    ),
+    table(
+        "objectives",
+        NUM_OBJECTIVES,
+        [
+            piece("test", LABEL, len(Requirement), "1 + what it asks for"),
+            piece("wanted", NUMBER, TRACK_END, "how much of it", scale=3),
+            piece("vp", NUMBER, 30, "points", scale=6),
+            piece("have", COUNT, TRACK_END, "how much of it the observer has, if it is required", scale=3),
+            piece("satisfied", FLAG, 1, "required and satisfied now"),
         ],
         derived=True,
     ),
     table(
         "tracks",
         NUM_TRACKS,
-        [
+        _at(AT_TRACKS, [
             piece("space", NUMBER, TRACK_END, "where the observer is"),
             piece("next_points", NUMBER, 15, "points of one more space", scale=1),
             piece("next_icon", LABEL, 3, "its icon: energy, matter, regeneration"),
             piece("steps_to_icon", COUNT, TRACK_END, "to the next icon; 0 none", scale=4),
             piece("ahead", NUMBER, TRACK_END, "spaces before the best other, the ghost included", low=-TRACK_END, scale=5),
             piece("next_medal", FLAG, 1, "a medal lies on the next space"),
-            piece("steps_to_medal", COUNT, TRACK_END, "to the next medal that lies there; 0 none", scale=4),
             _worth("worth", "what one more space is worth"),
-        ],
+        ]),
         derived=True,
     ),
     table(
         "technologies",
         NUM_TECHS,
-        [
+        _at(AT_TECHNOLOGIES, [
             piece("next", LABEL, NUM_TECHS * MAX_LEVEL, "number of its next level among those of all technologies"),
             _cubes("cost", "of the next level", 2, MOST_COST),
             piece("leadership", COUNT, 3, "technological leadership that it brings"),
@@ -273,7 +288,7 @@ DERIVED = (
             piece("for_free", FLAG, 1, "the progress card could raise it"),
             piece("burned", COUNT, MAX_LEVEL - 1, "cubes that are burned for it then"),
             _worth("worth", "what the next level is worth"),
-        ],
+        ]),
         derived=True,
     ),
     table(
@@ -282,40 +297,37 @@ DERIVED = (
         [
             piece("column", LABEL, NUM_BONUS, "1 + bonus action of its column"),
             piece("row", LABEL, NUM_BONUS, "1 + bonus action of its row"),
-            piece("amount", COUNT, 63, "starships, colonies, levels, spaces, planets, tiles or cubes that it could bring", scale=3),
-            _worth("worth", "what that is worth"),
-            _worth("bonus_worth", "what its bonus actions are worth beyond a burned cube"),
+            *_at("MAIN_ACTION", [
+                piece("amount", COUNT, 63, "starships, colonies, levels, spaces, planets, tiles or cubes that it could bring", scale=3),
+                _worth("worth", "what that is worth"),
+                _worth("bonus_worth", "what its bonus actions are worth beyond a burned cube"),
+            ]),
         ],
         derived=True,
     ),
     table(
         "bonus_actions",
         NUM_BONUS,
-        [
+        _at(AT_BONUSES, [
             piece("offered", FLAG, 1, "on column or row of the own action cube"),
-            _worth("worth", "what it is worth; 0 if it would do nothing"),
-        ],
+            _worth("worth", "what it is worth, at BONUS_ACTION if offered; 0 if it would do nothing"),
+        ]),
         derived=True,
     ),
     table(
         "resources",
         NUM_RESOURCES,
-        [
-            piece("on_cards", COUNT, MOST_ON_CARDS, "own cubes on cards", scale=7),
+        _at(AT_CARDS, [
             piece("lacking", COUNT, MAX_COLONIES * MOST_COST, "that own colonies lack for terraforming", scale=4),
             piece("production", COUNT, MAX_COLONIES * MOST_COST, "that own colonies produce", scale=4),
-        ],
+        ]),
         derived=True,
     ),
     table(
         "slots",
         NUM_SLOTS,
-        [
-            reference("place", "places", "hex of the planet, of Sol for Earth"),
+        _at(AT_CARDS, [
             reference("of", "planet_cards", "its card"),
-            piece("type", LABEL, NUM_TYPES, "1 + type"),
-            piece("zone", LABEL, NUM_ZONES, "1 + zone"),
-            piece("level", NUMBER, MAX_LEVEL, "level"),
             piece("terraformed", FLAG, 1, "is terraformed"),
             piece("vp", COUNT, 15, "points that terraforming still brings", scale=8),
             piece("leadership", COUNT, 3, "colonial leadership that it brings"),
@@ -327,13 +339,12 @@ DERIVED = (
             piece("ready", FLAG, 1, "can be terraformed"),
             piece("producible", COUNT, 3 * MOST_COST, "cubes of its production that are in storage", scale=3),
             piece("exploited", FLAG, 1, "has produced in this action"),
-            piece("pays_levels", COUNT, NUM_TECHS, "technologies whose next level its card can pay", scale=2),
             piece("pays_ships", COUNT, MOST_CUBES, "starships that its card can pay", scale=3),
             _worth("share", "what terraforming is worth, less what is missing"),
             _worth("energy", "what energy is worth there"),
             _worth("antimatter", "what antimatter is worth there"),
             _worth("any", "what a cube of any kind is worth there"),
-        ],
+        ]),
         derived=True,
     ),
     table(
@@ -341,43 +352,31 @@ DERIVED = (
         NUM_PLANETS,
         [
             reference("card", "planet_cards", "what the planet is like, if it is in play"),
-            _worth("worth", "what an open planet is worth to the observer's starship on it"),
+            *_at(AT_WAYS, [_worth("worth", "what an open planet is worth to the observer's starship on it")]),
         ],
         derived=True,
     ),
-    table("sites", MOST_SITES, [_worth("worth", "what it is worth to a starship")], derived=True),
+    table("sites", MOST_SITES, _at(AT_WAYS, [_worth("worth", "what it is worth to a starship")]), derived=True),
     table(
         "starships",
         MAX_SHIPS,
-        [
+        _at(AT_STARSHIPS, [
             piece("where", LABEL, 3, "in supply, in space, on a planet, on a mine"),
-            reference("target", "places", "tile that is worth most by the way to it"),
-            piece("steps", COUNT, 40, "to it", scale=6),
-            piece("turns", COUNT, 40, "to it", scale=3),
-            _worth("worth", "what it is worth, less for each turn; on a planet what a colony there is worth"),
             piece("seeds", FLAG, 1, "may become a colony"),
             piece("leadership", COUNT, 3, "colonial leadership of that"),
             piece("points", COUNT, 3, "points of its zone"),
-        ],
-        derived=True,
-    ),
-    table("rivals", NUM_RIVALS, [piece("where", LABEL, 3, "in supply, in space, on a planet, on a mine")], derived=True),
-    table(
-        "objectives",
-        NUM_OBJECTIVES,
-        [
-            piece("test", LABEL, len(Requirement), "1 + what it asks for"),
-            piece("wanted", NUMBER, TRACK_END, "how much of it", scale=3),
-            piece("vp", NUMBER, 30, "points", scale=6),
-            piece("have", COUNT, TRACK_END, "how much of it the observer has, if it is required", scale=3),
-            piece("satisfied", FLAG, 1, "required and satisfied now"),
-        ],
+        ]) + _at(AT_AIMS, [
+            reference("target", "places", "tile that is worth most by the way to it"),
+            piece("steps", COUNT, 40, "to it", scale=6),
+            piece("turns", COUNT, 40, "to it", scale=3),
+            _worth("worth", "what it is worth, less for each turn; of a starship on a planet what a colony there is worth"),
+        ]),
         derived=True,
     ),
     table(
         "ways",
         NUM_WAYS,
-        [
+        _at(AT_WAYS, [
             reference("ship", "starships", "that moves; none for one that is placed; two rows for each starship"),
             reference("target", "places", "the tile that is worth most by the way to it, then the second"),
             reference("near", "places", "legal hex that is nearest to it"),
@@ -385,7 +384,7 @@ DERIVED = (
             piece("chosen", FLAG, 1, "of the first starship with a target, the best way"),
             piece("steps", COUNT, 40, "from the nearest legal hex", scale=6),
             _worth("worth", "of the target from where the starship is"),
-        ],
+        ]),
         derived=True,
     ),
 )  # fmt: skip
@@ -479,11 +478,11 @@ def within(name: str) -> int:
     return found.offset - first(found.table, derived=found.derived)
 
 
-TEMPLATE = np.dtype([("entries", "i1", (SIZE,))])
+TEMPLATE = np.dtype([("entries", "i1", (SIZE - FACTS_SIZE,))])
 
 
 def template(tables: Any, tile_group: int) -> np.ndarray:
-    """int8 (SIZE,): an observation with nothing in it but what the component file says."""
+    """int8: the derived part of an observation with nothing in it but what the component file says."""
     vector = np.zeros(SIZE, np.int16)
     in_play = tables["planet"]["min_players"][1:] <= tile_group
     LAYOUT["planets.card"].view(vector)[:] = np.where(in_play, np.arange(1, NUM_PLANETS + 1), 0)
@@ -495,11 +494,23 @@ def template(tables: Any, tile_group: int) -> np.ndarray:
         column, row = (1 + bonus for bonus in range(NUM_BONUS) if int(bits) >> bonus & 1)
         LAYOUT["main_actions.column"].view(vector)[action] = column
         LAYOUT["main_actions.row"].view(vector)[action] = row
-    return vector.astype(np.int8)
+    return vector[FACTS_SIZE:].astype(np.int8)
 
 
+CARD_ROW = np.dtype([("entries", "i1", (8,))])
 LEVEL_ROW = np.dtype([("entries", "i1", (10,))])
 TRACK_ROW = np.dtype([("entries", "i1", (4,))])
+
+
+def card_rows(tables: Any) -> np.ndarray:
+    """int8 (progress cards, 8): the fields ``who`` to ``produced`` by the card's id; 0 of none."""
+    rows = np.zeros((NUM_CARDS + 1, 8), np.int8)
+    for card, row in zip(tables["card"][1:], rows[1:], strict=True):
+        subject = card["tech"] + 1 if card["who"] >= Who.HIGHEST_TECH else 0
+        if card["what"] == What.TRACK and subject == 0:
+            subject = card["track"] + 1
+        row[:] = card["who"] + 1, card["what"] + 1, subject, card["count"], card["burns"], *card["produced"]
+    return rows
 
 
 def level_rows(tables: Any) -> np.ndarray:

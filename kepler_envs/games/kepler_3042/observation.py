@@ -12,7 +12,7 @@ from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.observation import Layout
 from kepler_envs.engine.rng import fork
 from kepler_envs.engine.simd import expand_bits, write_row
-from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH, WORDS, includes
+from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH, WORDS
 from kepler_envs.games.kepler_3042.layout import (
     FACTS_SIZE,
     REWARDS_SHOWN,
@@ -139,12 +139,9 @@ def observe(s, t, seat, out):
 
 @helper
 def _write_observation(s, t, seat, out):
-    """What the component file says is copied, and what is there is written over it."""
-    if out.size > FACTS_SIZE:
-        write_row(out, 0, t.template[s.tile_group].entries)
-    else:
-        for i in range(FACTS_SIZE):
-            out[i] = 0
+    """What is there is written over zeros."""
+    for i in range(FACTS_SIZE):
+        out[i] = 0
     _write_game(s, seat, out)
     _write_players(s, seat, out)
     _write_own_board(s, seat, out)
@@ -262,23 +259,26 @@ def _write_own_board(s, seat, out):
 @helper
 def _write_map(s, seat, out):
     """Tiles that are face down, and those that are open."""
-    tiles = 0
-    sites = 0
+    tile = TILES
+    site = SITES
     for word in range(WORDS):
-        left = s.bodies[word]
+        left = s.bodies[word] & ~s.face_up[word]
+        while left != NOTHING:
+            out[tile] = 64 * word + lowest(left) + 1
+            left = without_lowest(left)
+            tile += 1
+    for word in range(WORDS):
+        left = s.face_up[word]
         while left != NOTHING:
             place = 64 * word + lowest(left)
             left = without_lowest(left)
             body = int(s.body[place])
-            if not includes(s.face_up, place):
-                out[TILES + tiles] = place + 1
-                tiles += 1
-            elif body <= NUM_PLANETS:
+            if body <= NUM_PLANETS:
                 _write_planet(s, seat, out, place, body)
             else:
-                out[SITES + SITE * sites] = body - MINE + 1
-                out[SITES + SITE * sites + 1] = place + 1
-                sites += 1
+                out[site] = body - MINE + 1
+                out[site + 1] = place + 1
+                site += SITE
 
 
 @leaf

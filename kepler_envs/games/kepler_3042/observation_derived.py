@@ -1,17 +1,20 @@
 """What follows from the facts of an observation: what a player reads off the table at a glance.
 
-Everything is worked out from what the seat sees: open tiles, boards, and its own objectives.
+Everything is worked out from what the seat sees: open tiles, boards, and its own objectives. Points and objectives are there for every observer;
+the rest is about the choice at a node, so it is worked out at that node alone, for the seat that decides.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from kepler_envs.engine.bits import bit_count, lowest, without_lowest
+from kepler_envs.engine.bits import bit_count, has, lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.simd import write_row
-from kepler_envs.games.kepler_3042.hexes import WORDS, includes, is_empty
+from kepler_envs.games.kepler_3042.hexes import WORDS, is_empty
 from kepler_envs.games.kepler_3042.layout import (
+    CARD_ROW,
+    FACTS_SIZE,
     IN_SPACE,
     LEVEL_ROW,
     ON_MINE,
@@ -28,14 +31,13 @@ from kepler_envs.games.kepler_3042.rules_board import (
     colonies,
     cubes_outside_the_pit,
     extra,
-    own_turn,
     planet_at,
     production,
     rows_in_use,
     seat_after,
     slots,
 )
-from kepler_envs.games.kepler_3042.rules_cards import burns_for, find_beneficiaries
+from kepler_envs.games.kepler_3042.rules_cards import burns_for, has_best_claim
 from kepler_envs.games.kepler_3042.rules_movement import destinations, home, mover_hex, places, ready_to_move
 from kepler_envs.games.kepler_3042.rules_scoring import achieved, public_points
 from kepler_envs.games.kepler_3042.state import (
@@ -43,28 +45,34 @@ from kepler_envs.games.kepler_3042.state import (
     ANTIMATTER_GENERATION,
     ANTIMATTER_SCIENCE,
     BY_MISSION,
+    CIVIL_MODERNITY,
+    COLONIAL,
     COLONY_SEEDING,
     EARTH,
     ENERGY,
     ENERGY_DEVELOPMENT,
     ENERGY_STORAGE,
+    EVOLUTION_OF_TECHNOLOGY,
+    EXPLORATORY_PLANNING,
     GALACTIC_MAPPING,
     MATTER,
     MAX_COLONIES,
     MAX_LEVEL,
     MAX_SHIPS,
     MINE,
+    NEO,
     NUM_BONUS,
-    NUM_MAIN,
-    NUM_MEDALS,
     NUM_PLANETS,
     NUM_RESOURCES,
     NUM_TECHS,
     NUM_TRACKS,
     PLANETARY_EXPLOITATION,
+    SCIENTIFIC_PROGRESS,
+    SPACE_LOGISTICS,
     SPACE_MISSIONS,
     SPACE_TRAVELS,
     STELLAR_PROPULSION,
+    TECHNOLOGICAL,
     TECHNOLOGICAL_DEVELOPMENT,
     TERRAFORM,
     TERRAFORMING,
@@ -72,19 +80,17 @@ from kepler_envs.games.kepler_3042.state import (
     Node,
     Phase,
     What,
-    Who,
+    node_set,
 )
 from kepler_envs.games.kepler_3042.worth import (
     CUBE_READY,
     SOON,
     STEP,
     TURNS,
-    bonus_worth,
     burn_cost,
     cube_worth,
     lead_of,
     less_where_others_are_nearer,
-    level_worth,
     rounds_left,
     step_worth,
     terraforming_worth,
@@ -94,131 +100,114 @@ from kepler_envs.games.kepler_3042.worth import (
 )
 
 NOTHING = np.uint64(0)
+NO_WAY = 1023  # a way is 1024 times its worth, and this less the hex of the tile: a larger number is the better way
 
 GAME = first("game", derived=True)
-(ASKED, OWN_TURN, ROUNDS_LEFT, FACE_DOWN, _1, _2, MINIMUM_SCORE, FOCUS, BURNABLE, BURN_COST, NEW_SHIP, WHO, WHAT, SUBJECT, COUNT, BURNS,
- PRODUCED, _3, _4, FOR_ME) = range(GAME, GAME + width("game", derived=True))  # fmt: skip
-
-PLAYERS, PLAYER = first("players", derived=True), width("players", derived=True)
-ON_COLONIES, PLAYERS_PRODUCTION, POSITION, TURN_TAKEN, PUBLIC_VP, RANK = (
-    within(f"players.{name}") for name in ("on_colonies", "production", "position", "turn_taken", "public_vp", "rank")
+LEAD, WHO, _0, _1, _2, _3, _4, _5, PRODUCED, FOR_ME, BURN_COST, NEW_SHIP, FOCUS = range(
+    GAME, GAME + width("game", derived=True)
 )
+PLAYERS, PLAYER = first("players", derived=True), width("players", derived=True)
+PUBLIC_VP = within("players.public_vp")
+OBJECTIVES, OBJECTIVE = first("objectives", derived=True), width("objectives", derived=True)
+HAVE, SATISFIED = within("objectives.have"), within("objectives.satisfied")
 
 TRACKS, TRACK = first("tracks", derived=True), width("tracks", derived=True)
-(SPACE, NEXT_POINTS, NEXT_ICON, STEPS_TO_ICON, AHEAD, NEXT_MEDAL, STEPS_TO_MEDAL, STEP_WORTH) = range(TRACK)
+(SPACE, _6, _7, STEPS_TO_ICON, AHEAD, NEXT_MEDAL, STEP_WORTH) = range(TRACK)
 
 TECHS, TECH = first("technologies", derived=True), width("technologies", derived=True)
-(NEXT, COST, _5, _6, LEADERSHIP, TECH_POINTS, BENEFIT, EXTRA, MORE, MORE_EXTRA, TECH_LACKING, PAYERS, RAISED, OTHERS, FOR_FREE, BURNED,
+(NEXT, COST, _8, _9, LEADERSHIP, TECH_POINTS, BENEFIT, EXTRA, MORE, MORE_EXTRA, TECH_LACKING, PAYERS, RAISED, OTHERS, FOR_FREE, BURNED,
  LEVEL_WORTH) = range(TECH)  # fmt: skip
-assert (
-    LEVEL_ROW["entries"].shape[0] == MORE_EXTRA - NEXT + 1
-    and TRACK_ROW["entries"].shape[0] == STEPS_TO_ICON - SPACE + 1
-)
+assert LEVEL_ROW["entries"].shape == (MORE_EXTRA - NEXT + 1,)
+assert TRACK_ROW["entries"].shape == (STEPS_TO_ICON - SPACE + 1,)
+assert CARD_ROW["entries"].shape == (PRODUCED - WHO + 1,)
 
 MAIN, MAIN_ROW = first("main_actions", derived=True), width("main_actions", derived=True)
 (COLUMN, ROW, AMOUNT, MAIN_WORTH, ITS_BONUSES) = range(MAIN_ROW)
+LINES = 3  # rows and columns of the action board
 BONUS, BONUS_ROW = first("bonus_actions", derived=True), width("bonus_actions", derived=True)
 (OFFERED, BONUS_WORTH) = range(BONUS_ROW)
 RESOURCES, RESOURCE = first("resources", derived=True), width("resources", derived=True)
-(ON_CARDS, LACKING_IN_ALL, PRODUCTION_IN_ALL) = range(RESOURCE)
+(LACKING_IN_ALL, PRODUCTION_IN_ALL) = range(RESOURCE)
 
 SLOTS, SLOT = first("slots", derived=True), width("slots", derived=True)
-(SLOT_PLACE, CARD, TYPE, ZONE, LEVEL, TERRAFORMED, VP, SLOT_LEADERSHIP, CUBES, _7, _8, LACKING, _9, _10, PRODUCTION, _11, _12, MISSING,
- MISSING_LEVELS, READY, PRODUCIBLE, EXPLOITED, PAYS_LEVELS, PAYS_SHIPS, SHARE, ENERGY_WORTH, ANTIMATTER_WORTH,
+(CARD, TERRAFORMED, VP, SLOT_LEADERSHIP, CUBES, _10, _11, LACKING, _12, _13, PRODUCTION, _14, _15, MISSING,
+ MISSING_LEVELS, READY, PRODUCIBLE, EXPLOITED, PAYS_SHIPS, SHARE, ENERGY_WORTH, ANTIMATTER_WORTH,
  ANY_WORTH) = range(SLOT)  # fmt: skip
 
 PLANETS, PLANET = first("planets", derived=True), width("planets", derived=True)
 SITES, SITE = first("sites", derived=True), width("sites", derived=True)
 PLANET_WORTH = within("planets.worth")
 STARSHIPS, STARSHIP = first("starships", derived=True), width("starships", derived=True)
-(WHERE, AIM, AIM_STEPS, AIM_TURNS, SHIP_WORTH, SEEDS, SEED_LEADERSHIP, SEED_POINTS) = range(STARSHIP)
-RIVALS = first("rivals", derived=True)
-OBJECTIVES, OBJECTIVE = first("objectives", derived=True), width("objectives", derived=True)
-HAVE, SATISFIED = within("objectives.have"), within("objectives.satisfied")
+(WHERE, SEEDS, SEED_LEADERSHIP, SEED_POINTS, AIM, AIM_STEPS, AIM_TURNS, SHIP_WORTH) = range(STARSHIP)
 WAYS, WAY = first("ways", derived=True), width("ways", derived=True)
 (WAY_SHIP, WAY_TARGET, NEAR, FEWEST_TURNS, CHOSEN, WAY_STEPS, WAY_WORTH) = range(WAY)
+
+TRACK_NODES = node_set(Node.MAIN_ACTION, Node.BONUS_ACTION, Node.MAPPING_TRACK)
+TECHNOLOGY_NODES = node_set(Node.FIRST_TECHNOLOGY, Node.TECHNOLOGICAL_DEVELOPMENT, Node.CARD_TECHNOLOGY)
+STARSHIP_NODES = node_set(
+    Node.MAIN_ACTION, Node.COLONY_SEEDING, Node.MOVEMENT, Node.MOVER, Node.GOING_ON, Node.WITHDRAWAL
+)
+WAY_NODES = node_set(Node.MOVEMENT, Node.GOING_ON, Node.PLACE)
+SLOT_NODES = node_set(
+    Node.SOLO_BONUS, Node.MAIN_ACTION, Node.SPACE_MISSIONS, Node.DEVELOPMENT_PAYMENT, Node.TERRAFORMING, Node.ENERGY_STORAGE,
+    Node.PLANETARY_EXPLOITATION, Node.ANTIMATTER_GENERATION, Node.BONUS_BURN, Node.BONUS_ANTIMATTER, Node.CARD_BURN,
+    Node.CARD_PRODUCTION, Node.CARD_EXPLOITATION, Node.CARD_REGENERATION, Node.REWARD_REGENERATION, Node.REWARD_PRODUCTION,
+)  # fmt: skip
 
 
 @helper
 def derive(s, t, seat, out):
-    """Write all derived fields; ``out`` holds the facts, and what the component file says."""
-    _derive_game(s, t, seat, out)
-    _derive_players(s, t, seat, out)
-    _derive_tiles(s, t, seat, out)
-    _derive_starships(s, t, seat, out)
-    _derive_slots(s, t, seat, out)
-    _derive_technologies(s, t, seat, out)
-    _derive_tracks(s, t, seat, out)
-    _derive_actions(s, t, seat, out)
+    """Write all derived fields: what the component file says is copied, and what is there is written over it."""
+    write_row(out, FACTS_SIZE, t.template[s.tile_group].entries)
+    write_row(out, WHO, t.card_row[s.deck[s.round_number - 1] if s.round_number > 0 else 0].entries)
+    _derive_points(s, t, seat, out)
     _derive_objectives(s, t, seat, out)
-    if s.seat == seat and s.node in (Node.MOVEMENT, Node.GOING_ON, Node.PLACE):
+    if s.seat == seat and s.phase != Phase.OVER:
+        _derive_choice(s, t, seat, out)
+
+
+@helper
+def _derive_choice(s, t, seat, out):
+    """What the node is about."""
+    node = s.node
+    if has(SLOT_NODES, node) or s.conversions + s.allocations > 0:
+        _derive_slots(s, t, seat, out)
+    if has(TRACK_NODES, node):
+        _derive_tracks(s, t, seat, out)
+    if has(STARSHIP_NODES, node):
+        _derive_starships(s, t, seat, out)
+    if node == Node.MAIN_ACTION:
+        _derive_main_actions(s, t, seat, out)
+    elif node == Node.BONUS_ACTION:
+        _derive_offered_bonuses(s, t, seat, out)
+    elif node == Node.SPACE_MISSIONS:
+        out[NEW_SHIP] = _new_ship(s, t, s.player[seat])
+    elif has(TECHNOLOGY_NODES, node):
+        _derive_technologies(s, t, seat, out)
+    elif has(WAY_NODES, node):
+        _derive_tiles(s, t, seat, out)
         _derive_ways(s, t, seat, out)
 
 
-# ---------------------------------------------------------------- the whole
+# ---------------------------------------------------------------- for every observer
 
 
 @helper
-def _derive_game(s, t, seat, out):
-    player = s.player[seat]
-    out[ASKED] = s.seat == seat and s.phase != Phase.OVER
-    out[OWN_TURN] = s.seat == seat and own_turn(s)
-    out[ROUNDS_LEFT] = rounds_left(s)
-    if s.level > 0:
-        out[MINIMUM_SCORE] = t.minimum_score[s.level]
-    if s.flow == Node.GOING_ON:
-        out[FOCUS] = mover_hex(s) + 1
-    elif s.flow == Node.PLACE and s.source == BY_MISSION:
-        out[FOCUS] = home(s, t, s.player[s.active], s.place_slot - 1) + 1
-    out[BURNABLE] = cubes_outside_the_pit(player)
-    out[BURN_COST] = burn_cost(player, rounds_left(s))
-    if s.round_number > 0:
-        _derive_card(s, t, seat, out)
-
-
-@leaf
-def _derive_card(s, t, seat, out):
-    card = t.card[s.deck[s.round_number - 1]]
-    out[WHO] = card.who + 1
-    out[WHAT] = card.what + 1
-    if card.who >= Who.HIGHEST_TECH:
-        out[SUBJECT] = card.tech + 1
-    elif card.what == What.TRACK:
-        out[SUBJECT] = card.track + 1
-    out[COUNT] = card.count
-    out[BURNS] = card.burns
-    for kind in range(NUM_RESOURCES):
-        out[PRODUCED + kind] = card.produced[kind]
-    out[FOR_ME] = find_beneficiaries(s, t) >> seat & 1
+def _derive_points(s, t, seat, out):
+    """Boards and points; the lead is on the best other, in the solo game on the minimum score."""
+    best = int(t.minimum_score[s.level]) if s.level > 0 else 0
+    other = seat
+    for distance in range(int(s.num_players)):
+        row = PLAYERS + PLAYER * distance
+        points = public_points(s, t, other)
+        write_row(out, row, s.player[other].counts_row)
+        out[row + PUBLIC_VP] = points
+        best = max(best, points) if distance > 0 else best
+        other = int(seat_after(s, other, 1))
+    out[LEAD] = out[PLAYERS + PUBLIC_VP] - best
 
 
 @helper
-def _derive_players(s, t, seat, out):
-    n = int(s.num_players)
-    for distance in range(n):
-        other = int(seat_after(s, seat, distance))
-        row = PLAYERS + PLAYER * distance
-        player = s.player[other]
-        write_row(out, row, player.counts_row)
-        for slot in colonies(player):
-            produced = production(s, t, player, slot)
-            for kind in range(NUM_RESOURCES):
-                out[row + ON_COLONIES + kind] += player.cubes[slot, kind]
-                out[row + PLAYERS_PRODUCTION + kind] += produced[kind]
-        position = other - int(s.first)
-        position += n if position < 0 else 0
-        out[row + POSITION] = position
-        out[row + TURN_TAKEN] = s.phase in (Phase.TURNS, Phase.CLEANUP) and position < s.turn_index
-        out[row + PUBLIC_VP] = public_points(s, t, other)
-    for distance in range(n):
-        row = PLAYERS + PLAYER * distance
-        rank = 1
-        for other in range(n):
-            rank += int(out[PLAYERS + PLAYER * other + PUBLIC_VP] > out[row + PUBLIC_VP])
-        out[row + RANK] = rank
-
-
-@leaf
 def _derive_objectives(s, t, seat, out):
     left = np.uint64(s.player[seat].objectives)
     while left != NOTHING:
@@ -231,81 +220,85 @@ def _derive_objectives(s, t, seat, out):
         out[row + SATISFIED] = have >= objective.count
 
 
-# ---------------------------------------------------------------- tiles and starships
+# ---------------------------------------------------------------- ways to tiles
 
 
 @helper
-def _derive_tiles(s, t, seat, out):
-    """Open tiles without an owner: what they are worth, and the way of each own starship in space to the best one."""
-    player = s.player[seat]
+def _best_ways(s, t, player, ship, start, further):
+    """The two tiles that are worth most by the way to them, those first that lie first: 1024 times the worth, and 1023 less the hex.
+
+    ``ship`` goes there from ``start``, or a new one (-1) does from there or from the nearest own colony of those up to the slot ``further``.
+    """
     left = rounds_left(s)
     speed = usual_speed(t, player)
-    case, soon = worth_case(t, player), min(SOON, left)
-    one, two, three = _in_space(s, player, 0), _in_space(s, player, 1), _in_space(s, player, 2)
-    sites = 0
-    best_new = 0
-    planets, mines, down = 0, 0, 0
+    worths = t.open_worth[worth_case(t, player), min(SOON, left)]
+    rivals = int(player.ships_in_space) - int(ship >= 0)
+    distances = t.distance[start]
+    best, second = NO_WAY, NO_WAY
     for word in range(WORDS):
-        down += bit_count(s.bodies[word] & ~s.face_up[word])
-        planets += bit_count(s.colonised[word])
-        tiles = s.face_up[word] & ~s.colonised[word]
+        tiles = s.face_up[word] & ~s.colonised[word] & ~s.ships[word]
         while tiles != NOTHING:
             place = 64 * word + lowest(tiles)
             tiles = without_lowest(tiles)
             body = int(s.body[place])
-            worth = int(t.open_worth[case, soon, body, t.zone[place]])
-            if body > NUM_PLANETS:
-                out[SITES + SITE * sites] = worth
-                sites += 1
-                mines += int(body == MINE)
-            else:
-                out[PLANETS + PLANET * (body - 1) + PLANET_WORTH] = worth
-                planets += 1
-            if includes(s.ships, place):
-                continue
-            if one >= 0:
-                _approach(s, t, player, 0, one, place, body, worth, speed, left, out)
-            if two >= 0:
-                _approach(s, t, player, 1, two, place, body, worth, speed, left, out)
-            if three >= 0:
-                _approach(s, t, player, 2, three, place, body, worth, speed, left, out)
-            if worth > best_new:
-                steps = int(t.sol_distance[place])
-                new = way_worth(worth, body, steps, speed, left)
-                if new > best_new:
-                    if player.ships_in_space > 0:
-                        new = less_where_others_are_nearer(s, t, player, -1, place, steps, new)
-                    best_new = max(best_new, new)
-    out[NEW_SHIP] = best_new
-    planets = int(t.planets_in_play[s.tile_group]) - planets
-    mines = int(t.setup[s.num_players].mines) - mines
-    out[FACE_DOWN] = planets
-    out[FACE_DOWN + 1] = mines
-    out[FACE_DOWN + 2] = down - planets - mines
+            steps = int(distances[place])
+            for slot in range(1, further + 1):
+                steps = min(steps, int(t.distance[home(s, t, player, slot), place]))
+            worth = way_worth(int(worths[body, t.zone[place]]), body, steps, speed, left)
+            if rivals > 0:
+                worth = less_where_others_are_nearer(s, t, player, ship, place, steps, worth)
+            way = worth << 10 | NO_WAY - place
+            second = max(second, min(best, way))
+            best = max(best, way)
+    return best, second
 
 
 @leaf
-def _in_space(s, player, ship):
-    """Where an own starship in empty space is; -1 if it is not."""
-    place = int(player.ship[ship]) - 1
-    return place if place >= 0 and s.body[place] == 0 else -1
+def _worth_of(way):
+    return way >> 10
 
 
 @leaf
-def _approach(s, t, player, ship, start, place, body, worth, speed, left, out):
-    """Each own starship in space remembers the best tile; one that is worth less than that needs no look."""
-    row = STARSHIPS + STARSHIP * ship
-    if worth > out[row + SHIP_WORTH]:
-        steps = int(t.distance[start, place])
-        found = way_worth(worth, body, steps, speed, left)
-        if found > out[row + SHIP_WORTH]:
-            if player.ships_in_space > 1:
-                found = less_where_others_are_nearer(s, t, player, ship, place, steps, found)
-            if found > out[row + SHIP_WORTH]:
-                out[row + AIM] = place + 1
-                out[row + AIM_STEPS] = steps
-                out[row + AIM_TURNS] = TURNS[speed, steps]
-                out[row + SHIP_WORTH] = found
+def _goal(way):
+    """The tile of a way that is worth something."""
+    return NO_WAY - (way & 1023)
+
+
+@helper
+def _new_ship(s, t, player):
+    """What a new starship at Sol is worth, if there is one."""
+    if player.ships_in_supply == 0:
+        return 0
+    return _worth_of(_best_ways(s, t, player, np.int64(-1), np.int64(t.sol), np.int64(0))[0])
+
+
+@helper
+def _derive_aims(s, t, player, out):
+    """The best tile of each own starship in empty space; returns the worth of all."""
+    ways = 0
+    if player.ships_in_space > 0:
+        for ship in range(MAX_SHIPS):
+            place = int(player.ship[ship]) - 1
+            if place >= 0 and s.body[place] == 0:
+                ways += _worth_of(_derive_aim(s, t, player, np.int64(ship), np.int64(place), out)[0])
+    return ways
+
+
+@helper
+def _derive_aim(s, t, player, ship, place, out):
+    """The two best ways; the first is written."""
+    best, second = _best_ways(s, t, player, ship, place, np.int64(0))
+    if _worth_of(best) > 0:
+        row = STARSHIPS + STARSHIP * ship
+        steps = int(t.distance[place, _goal(best)])
+        out[row + AIM] = _goal(best) + 1
+        out[row + AIM_STEPS] = steps
+        out[row + AIM_TURNS] = TURNS[usual_speed(t, player), steps]
+        out[row + SHIP_WORTH] = _worth_of(best)
+    return best, second
+
+
+# ---------------------------------------------------------------- starships and tiles
 
 
 @leaf
@@ -319,23 +312,40 @@ def _where(s, place):
 
 @helper
 def _derive_starships(s, t, seat, out):
+    """Where they are, and the colonies that those on planets could become."""
     player = s.player[seat]
     for ship in range(MAX_SHIPS):
-        place = int(player.ship[ship]) - 1
-        row = STARSHIPS + STARSHIP * ship
-        out[row + WHERE] = _where(s, place)
-        planet = planet_at(s, place) if place >= 0 else 0
-        if planet > 0:
-            out[row + SHIP_WORTH] = t.open_worth[
-                worth_case(t, player), min(SOON, rounds_left(s)), planet, t.zone[place]
-            ]
-            out[row + SEEDS] = can_colonise(s, t, player, ship)
-            out[row + SEED_LEADERSHIP] = t.colonise_leadership[t.planet[planet].kind]
-            out[row + SEED_POINTS] = t.zone_vp[t.zone[place]]
-    for distance in range(1, int(s.num_players)):
-        other = s.player[seat_after(s, seat, distance)]
+        out[STARSHIPS + STARSHIP * ship + WHERE] = _where(s, int(player.ship[ship]) - 1)
+    if player.ships_on_planets > 0:
         for ship in range(MAX_SHIPS):
-            out[RIVALS + MAX_SHIPS * (distance - 1) + ship] = _where(s, int(other.ship[ship]) - 1)
+            place = int(player.ship[ship]) - 1
+            planet = planet_at(s, place) if place >= 0 else 0
+            if planet > 0:
+                row = STARSHIPS + STARSHIP * ship
+                out[row + SHIP_WORTH] = t.open_worth[
+                    worth_case(t, player), min(SOON, rounds_left(s)), planet, t.zone[place]
+                ]
+                out[row + SEEDS] = can_colonise(s, t, player, ship)
+                out[row + SEED_LEADERSHIP] = t.colonise_leadership[t.planet[planet].kind]
+                out[row + SEED_POINTS] = t.zone_vp[t.zone[place]]
+    if s.node == Node.MOVER:
+        _derive_aims(s, t, player, out)
+
+
+@helper
+def _derive_tiles(s, t, seat, out):
+    """What open tiles without an owner are worth to a starship on them."""
+    worths = t.open_worth[worth_case(t, s.player[seat]), min(SOON, rounds_left(s))]
+    site = SITES
+    for word in range(WORDS):
+        tiles = s.face_up[word] & ~s.colonised[word]
+        while tiles != NOTHING:
+            place = 64 * word + lowest(tiles)
+            tiles = without_lowest(tiles)
+            body = int(s.body[place])
+            is_planet = body <= NUM_PLANETS
+            out[PLANETS + PLANET * (body - 1) + PLANET_WORTH if is_planet else site] = worths[body, t.zone[place]]
+            site += 0 if is_planet else SITE
 
 
 @helper
@@ -343,93 +353,62 @@ def _derive_ways(s, t, seat, out):
     """Where the starships that may move, or the new one, would best go, and by which legal hex."""
     player = s.player[seat]
     if s.node == Node.PLACE:
-        legal = places(s, t, player)
-        begin = max(0, int(s.place_slot) - 1)
-        end = begin + 1 if s.place_slot > 0 else int(player.colonies) + 1
-        best = _best_way(s, t, player, np.int64(-1), np.int64(begin), np.int64(end), np.int64(-1))
-        second = _best_way(s, t, player, np.int64(-1), np.int64(begin), np.int64(end), np.int64(_goal(best)))
-        _write_ways(t, player, np.int64(0), best, second, legal, out)
+        start = home(s, t, player, max(0, int(s.place_slot) - 1))
+        if s.source == BY_MISSION:
+            out[FOCUS] = start + 1
+        further = 0 if s.place_slot > 0 else int(player.colonies)
+        best, second = _best_ways(s, t, player, np.int64(-1), np.int64(start), np.int64(further))
+        if _worth_of(best) > 0:
+            out[WAYS + CHOSEN] = 1
+            _write_ways(s, t, player, np.int64(0), best, second, places(s, t, player), out)
         return
+    if s.node == Node.GOING_ON:
+        out[FOCUS] = mover_hex(s) + 1
+    chosen = False
     for ship in range(MAX_SHIPS):
-        if ship == s.moving - 1 or (s.moving == 0 and ready_to_move(s, t, player, ship)):
-            legal = destinations(s, t, player, ship, s.points if s.moving > 0 else s.speed)
-            if not is_empty(legal):
-                row = STARSHIPS + STARSHIP * ship
-                best = int(out[row + SHIP_WORTH]) << 10 | int(out[row + AIM])
-                second = _best_way(s, t, player, np.int64(ship), np.int64(0), np.int64(0), np.int64(_goal(best)))
-                _write_ways(t, player, np.int64(ship + 1), best, second, legal, out)
-
-
-@leaf
-def _goal(way):
-    """The tile of a way; -1 if it is none."""
-    return (way & 1023) - 1
+        place = int(player.ship[ship]) - 1
+        if place >= 0 and s.body[place] == 0:
+            best, second = _derive_aim(s, t, player, np.int64(ship), np.int64(place), out)
+            moves = ship == s.moving - 1 or (s.moving == 0 and ready_to_move(s, t, player, ship))
+            if moves and _worth_of(best) > 0:
+                legal = destinations(s, t, player, ship, s.points if s.moving > 0 else s.speed)
+                if not is_empty(legal):
+                    out[WAYS + WAY * WAYS_OF_A_SHIP * ship + CHOSEN] = not chosen
+                    chosen = True
+                    _write_ways(s, t, player, np.int64(ship + 1), best, second, legal, out)
 
 
 @helper
-def _best_way(s, t, player, ship, begin, end, without):
-    """1024 times the worth of the best tile to go to, and 1 + its hex; 0 if there is none.
-
-    From a starship, or from the nearest of the planets of some slots; ``without`` is a tile that does not count.
-    """
-    left = rounds_left(s)
-    speed = usual_speed(t, player)
-    case, soon = worth_case(t, player), min(SOON, left)
-    best = 0
-    for word in range(WORDS):
-        tiles = s.face_up[word] & ~s.colonised[word] & ~s.ships[word]
-        while tiles != NOTHING:
-            place = 64 * word + lowest(tiles)
-            tiles = without_lowest(tiles)
-            body = int(s.body[place])
-            steps = 99
-            if ship >= 0:
-                steps = int(t.distance[player.ship[ship] - 1, place])
-            for slot in range(begin, end):
-                steps = min(steps, int(t.distance[home(s, t, player, slot), place]))
-            worth = way_worth(int(t.open_worth[case, soon, body, t.zone[place]]), body, steps, speed, left)
-            if worth > best >> 10 and place != without:
-                worth = less_where_others_are_nearer(s, t, player, ship, place, steps, worth)
-                if worth > best >> 10:
-                    best = worth << 10 | place + 1
-    return best
-
-
-@helper
-def _write_ways(t, player, ship, best, second, legal, out):
+def _write_ways(s, t, player, ship, best, second, legal, out):
     """Two rows of a starship (0 the one that is placed)."""
+    speed = usual_speed(t, player)
     row = WAYS + WAY * WAYS_OF_A_SHIP * max(0, ship - 1)
-    is_first = True
-    for earlier in range(WAYS, row, WAY):
-        is_first &= out[earlier + CHOSEN] == 0
-    out[row + CHOSEN] = is_first and best > 0
-    if best > 0:
-        _write_way(t, player, ship, best, legal, out, row)
-    if second > 0:
-        _write_way(t, player, ship, second, legal, out, row + WAY)
+    for way in (best, second):
+        if _worth_of(way) > 0:
+            near, soon = _towards(t, legal, _goal(way), speed)
+            out[row + WAY_SHIP] = ship
+            out[row + WAY_TARGET] = _goal(way) + 1
+            out[row + NEAR] = (near & 511) + 1
+            out[row + FEWEST_TURNS] = (soon & 511) + 1
+            out[row + WAY_STEPS] = near >> 9
+            out[row + WAY_WORTH] = _worth_of(way)
+        row += WAY
 
 
 @helper
-def _write_way(t, player, ship, way, legal, out, row):
-    target = _goal(way)
-    speed = usual_speed(t, player)
-    nearest, near, turns, soon = 99, 0, 99, 0
+def _towards(t, legal, target, speed):
+    """The nearest of some hexes to a tile, and the first one with the fewest turns: the hex, and 512 times its steps, or turns."""
+    distances = t.distance[target]
+    near, soon = 1 << 20, 1 << 20
     for word in range(WORDS):
         left = legal[word]
         while left != NOTHING:
             place = 64 * word + lowest(left)
             left = without_lowest(left)
-            steps = int(t.distance[place, target])
-            if steps < nearest:
-                nearest, near = steps, place
-            if TURNS[speed, steps] < turns:
-                turns, soon = TURNS[speed, steps], place
-    out[row + WAY_SHIP] = ship
-    out[row + WAY_TARGET] = target + 1
-    out[row + NEAR] = near + 1
-    out[row + FEWEST_TURNS] = soon + 1
-    out[row + WAY_STEPS] = nearest
-    out[row + WAY_WORTH] = way >> 10
+            steps = int(distances[place])
+            near = min(near, steps << 9 | place)
+            soon = min(soon, int(TURNS[speed, steps]) << 9 | place)
+    return near, soon
 
 
 # ---------------------------------------------------------------- the own board
@@ -439,33 +418,28 @@ def _write_way(t, player, ship, way, legal, out, row):
 def _derive_slots(s, t, seat, out):
     player = s.player[seat]
     cheap = extra(t, player, SPACE_TRAVELS) > 0
-    left = rounds_left(s)
     for slot in slots(player):
         row = SLOTS + SLOT * slot
-        out[row + SLOT_PLACE] = home(s, t, player, slot) + 1
         for kind in range(NUM_RESOURCES):
             out[row + CUBES + kind] = player.cubes[slot, kind]
-            out[RESOURCES + RESOURCE * kind + ON_CARDS] += player.cubes[slot, kind]
         energy, matter = int(player.cubes[slot, ENERGY]), int(player.cubes[slot, MATTER])
         out[row + PAYS_SHIPS] = energy if cheap else min(energy, matter)
-        if slot > EARTH:
-            _derive_colony(s, t, player, slot, left, out, row)
-            out[row + EXPLOITED] = seat == s.active and s.exploited >> slot & 1
     row = SLOTS + SLOT * EARTH
     out[row + TERRAFORMED] = 1
     out[row + ENERGY_WORTH] = 100
     out[row + ANTIMATTER_WORTH] = 100
     out[row + ANY_WORTH] = 100
+    for slot in colonies(player):
+        row = SLOTS + SLOT * slot
+        _derive_colony(s, t, player, slot, out, row)
+        out[row + EXPLOITED] = seat == s.active and s.exploited >> slot & 1
 
 
 @helper
-def _derive_colony(s, t, player, slot, left, out, row):
+def _derive_colony(s, t, player, slot, out, row):
     number = int(player.slot[slot])
     planet = t.planet[number]
     out[row + CARD] = number
-    out[row + TYPE] = planet.kind + 1
-    out[row + ZONE] = t.zone[s.planet_hex[number] - 1] + 1
-    out[row + LEVEL] = planet.level
     produced = production(s, t, player, slot)
     producible = 0
     for kind in range(NUM_RESOURCES):
@@ -493,16 +467,24 @@ def _derive_colony(s, t, player, slot, left, out, row):
     out[row + MISSING_LEVELS] = missing_levels
     out[row + READY] = can_terraform(s, t, player, slot)
     share = max(5, 90 - 14 * missing - 20 * missing_levels)
-    out[row + SHARE] = share * terraforming_worth(t, number) * min(4, left) // 400
+    out[row + SHARE] = share * terraforming_worth(t, number) * min(4, rounds_left(s)) // 400
     out[row + ENERGY_WORTH] = cube_worth(t, player, slot, ENERGY)
     out[row + ANTIMATTER_WORTH] = cube_worth(t, player, slot, ANTIMATTER)
     out[row + ANY_WORTH] = cube_worth(t, player, slot, -1)
 
 
+@leaf
+def _lacking(t, player, tech, level, slot):
+    """Cubes that a card lacks to pay a level."""
+    lacking = 0
+    for kind in range(NUM_RESOURCES):
+        lacking += max(0, int(t.tech[tech, level].cost[kind]) - int(player.cubes[slot, kind]))
+    return lacking
+
+
 @helper
 def _derive_technologies(s, t, seat, out):
     player = s.player[seat]
-    left = rounds_left(s)
     for tech in range(NUM_TECHS):
         row = TECHS + TECH * tech
         level = int(player.tech[tech])
@@ -513,31 +495,29 @@ def _derive_technologies(s, t, seat, out):
                 highest = max(highest, int(s.player[other].tech[tech]))
         out[row + OTHERS] = highest
         if level < MAX_LEVEL:
-            _derive_next_level(s, t, seat, tech, level + 1, left, out, row)
+            _derive_next_level(s, t, seat, tech, level + 1, out, row)
 
 
 @leaf
-def _derive_next_level(s, t, seat, tech, level, left, out, row):
+def _derive_next_level(s, t, seat, tech, level, out, row):
     player = s.player[seat]
-    following = t.tech[tech, level]
-    least = 99
+    least, payers, raised = 99, 0, 0
     for slot in slots(player):
-        lacking = 0
-        for kind in range(NUM_RESOURCES):
-            lacking += max(0, int(following.cost[kind]) - int(player.cubes[slot, kind]))
+        lacking = _lacking(t, player, tech, level, slot)
         least = min(least, lacking)
-        out[row + PAYERS] += lacking == 0
-        out[SLOTS + SLOT * slot + PAYS_LEVELS] += lacking == 0
-    out[row + TECH_LACKING] = least
+        payers += lacking == 0
     for distance in range(1, int(s.num_players)):
-        out[row + RAISED] += s.player[seat_after(s, seat, distance)].tech[tech] < following.unlock
+        raised += s.player[seat_after(s, seat, distance)].tech[tech] < t.tech[tech, level].unlock
+    out[row + TECH_LACKING] = least
+    out[row + PAYERS] = payers
+    out[row + RAISED] = raised
     if s.round_number > 0:
         card = t.card[s.deck[s.round_number - 1]]
         if card.what == What.FREE_TECH and level <= card.count:
             burned = burns_for(card, level)
             out[row + FOR_FREE] = burned <= cubes_outside_the_pit(player)
             out[row + BURNED] = burned
-    out[row + LEVEL_WORTH] = level_worth(t, tech, level, left)
+    out[row + LEVEL_WORTH] = t.level_worth[tech, level, rounds_left(s)]
 
 
 @helper
@@ -550,52 +530,83 @@ def _derive_tracks(s, t, seat, out):
         write_row(out, row, t.track_row[track, space].entries)
         out[row + AHEAD] = ahead
         out[row + STEP_WORTH] = step_worth(s, t, player, track, ahead)
-        nearest = TRACK_END + 1
-        for medal in range(NUM_MEDALS):
-            steps = int(t.medal_space[track, medal]) - space
-            if steps > 0 and s.track_medals[track, medal]:
-                nearest = min(nearest, steps)
-        if nearest <= TRACK_END:
-            out[row + STEPS_TO_MEDAL] = nearest
-            out[row + NEXT_MEDAL] = nearest == 1
+        medal = int(t.medal[track, min(space + 1, TRACK_END)]) - 1
+        out[row + NEXT_MEDAL] = space < TRACK_END and medal >= 0 and s.track_medals[track, max(0, medal)]
 
 
 # ---------------------------------------------------------------- what the actions could bring
 
 
+@leaf
+def _write_bonus(out, bonus, offered, worth):
+    out[BONUS + BONUS_ROW * bonus + OFFERED] = offered >> bonus & 1
+    out[BONUS + BONUS_ROW * bonus + BONUS_WORTH] = worth
+
+
 @helper
-def _derive_actions(s, t, seat, out):
+def _write_bonuses(s, t, player, offered, new_ship, ways, out):
+    """All bonus actions; ``ways`` is the worth of all own ways."""
+    moderation = min(3, rounds_left(s))
+    neo = 50 * moderation // 3 if player.storage[ENERGY] + player.storage[MATTER] > 0 else 0
+    _write_bonus(out, SPACE_LOGISTICS, offered, 60 * new_ship // 100)
+    _write_bonus(out, EVOLUTION_OF_TECHNOLOGY, offered, 100 if player.storage[ANTIMATTER] > 0 else 0)
+    _write_bonus(out, SCIENTIFIC_PROGRESS, offered, out[TRACKS + TRACK * TECHNOLOGICAL + STEP_WORTH])
+    _write_bonus(out, CIVIL_MODERNITY, offered, out[TRACKS + TRACK * COLONIAL + STEP_WORTH])
+    _write_bonus(out, EXPLORATORY_PLANNING, offered, 25 * ways // 100)
+    _write_bonus(out, NEO, offered, neo)
+
+
+@helper
+def _derive_offered_bonuses(s, t, seat, out):
+    """Tiles are looked at only for what is offered."""
+    player = s.player[seat]
+    offered = int(t.bonus_of[player.action_cube])
+    new_ship = _new_ship(s, t, player) if offered >> SPACE_LOGISTICS & 1 else 0
+    ways = _derive_aims(s, t, player, out) if offered >> EXPLORATORY_PLANNING & 1 else 0
+    out[NEW_SHIP] = new_ship
+    out[BURN_COST] = burn_cost(player, rounds_left(s))
+    _write_bonuses(s, t, player, offered, new_ship, ways, out)
+    for bonus in range(NUM_BONUS):
+        out[BONUS + BONUS_ROW * bonus + BONUS_WORTH] *= offered >> bonus & 1
+
+
+@helper
+def _derive_main_actions(s, t, seat, out):
     """Bonus actions first: they count for the main actions on whose column and row they are."""
     player = s.player[seat]
     left = rounds_left(s)
-    ways = 0
-    for ship in range(MAX_SHIPS):
-        row = STARSHIPS + STARSHIP * ship
-        ways += int(out[row + SHIP_WORTH]) * int(out[row + WHERE] == IN_SPACE)
-    steps = (int(out[TRACKS + STEP_WORTH]), int(out[TRACKS + TRACK + STEP_WORTH]))
-    offered = int(t.bonus_of[player.action_cube])
-    burned = int(out[BURN_COST])
-    for bonus in range(NUM_BONUS):
-        out[BONUS + BONUS_ROW * bonus + OFFERED] = offered >> bonus & 1
-        out[BONUS + BONUS_ROW * bonus + BONUS_WORTH] = bonus_worth(player, bonus, steps, int(out[NEW_SHIP]), ways, left)
-    for action in range(NUM_MAIN):
-        row = MAIN + MAIN_ROW * action
-        first_bonus = BONUS + BONUS_ROW * (int(out[row + COLUMN]) - 1)
-        second_bonus = BONUS + BONUS_ROW * (int(out[row + ROW]) - 1)
-        worth = max(0, int(out[first_bonus + BONUS_WORTH]) - burned) + max(
-            0, int(out[second_bonus + BONUS_WORTH]) - burned
-        )
-        out[row + ITS_BONUSES] = worth
-    _derive_flights(t, player, ways, out)
+    new_ship = _new_ship(s, t, player)
+    ways = _derive_aims(s, t, player, out)
+    burned = burn_cost(player, left)
+    out[NEW_SHIP] = new_ship
+    out[BURN_COST] = burned
+    out[FOR_ME] = has_best_claim(s, t, seat)
+    _write_bonuses(s, t, player, int(t.bonus_of[player.action_cube]), new_ship, ways, out)
+    for line in range(LINES):
+        _add_line(out, int(out[MAIN + MAIN_ROW * line + COLUMN]) - 1, line, LINES, burned)
+    for line in range(LINES):
+        _add_line(out, int(out[MAIN + MAIN_ROW * LINES * line + ROW]) - 1, LINES * line, 1, burned)
+    _derive_flights(t, player, new_ship, ways, out)
     _derive_planets_work(s, t, player, left, out)
-    _derive_development(t, out)
-    faces_down = int(out[FACE_DOWN]) + int(out[FACE_DOWN + 1]) + int(out[FACE_DOWN + 2])
-    _write_action(out, GALACTIC_MAPPING, min(int(t.reveals), faces_down), max(steps[0], steps[1]))
+    _derive_development(t, player, left, out)
+    face_down = 0
+    for word in range(WORDS):
+        face_down += bit_count(s.bodies[word] & ~s.face_up[word])
+    best_step = max(int(out[TRACKS + STEP_WORTH]), int(out[TRACKS + TRACK + STEP_WORTH]))
+    _write_action(out, GALACTIC_MAPPING, min(int(t.reveals), face_down), best_step)
     energy = min(benefit(t, player, ENERGY_DEVELOPMENT), int(player.storage[ENERGY]))
     _write_action(out, ENERGY_STORAGE, energy, CUBE_READY * energy * min(3, left) // 3)
     antimatter = min(benefit(t, player, ANTIMATTER_SCIENCE), int(player.storage[ANTIMATTER]))
     gain = max(0, 100 * int(t.vp_antimatter) - 40 * min(3, left) // 3)
     _write_action(out, ANTIMATTER_GENERATION, antimatter, gain * antimatter)
+
+
+@leaf
+def _add_line(out, bonus, action, step, burned):
+    """A bonus action counts for the three main actions of its column, or row, by what it is worth beyond a burned cube."""
+    beyond = max(0, int(out[BONUS + BONUS_ROW * bonus + BONUS_WORTH]) - burned)
+    for number in range(LINES):
+        out[MAIN + MAIN_ROW * (action + step * number) + ITS_BONUSES] += beyond
 
 
 @leaf
@@ -605,20 +616,21 @@ def _write_action(out, action, amount, worth):
 
 
 @leaf
-def _derive_flights(t, player, ways, out):
+def _derive_flights(t, player, new_ship, ways, out):
     """Space Missions, Colony Seeding and Stellar Propulsion."""
     payable = 0
     for slot in slots(player):
         payable += int(out[SLOTS + SLOT * slot + PAYS_SHIPS])
     built = min(min(payable, int(t.ships_per_mission)), int(player.ships_in_supply))
-    _write_action(out, SPACE_MISSIONS, built, built * int(out[NEW_SHIP]) * 85 // 100)
-    seeded, worth = 0, 0
-    for ship in range(MAX_SHIPS):
-        row = STARSHIPS + STARSHIP * ship
-        if out[row + SEEDS] and seeded + player.colonies < MAX_COLONIES:
-            seeded += 1
-            worth += 100 * int(out[row + SEED_POINTS]) + STEP * int(out[row + SEED_LEADERSHIP])
-    _write_action(out, COLONY_SEEDING, seeded, worth)
+    _write_action(out, SPACE_MISSIONS, built, built * new_ship * 85 // 100)
+    if player.ships_on_planets > 0:
+        seeded, worth = 0, 0
+        for ship in range(MAX_SHIPS):
+            row = STARSHIPS + STARSHIP * ship
+            if out[row + SEEDS] and seeded + player.colonies < MAX_COLONIES:
+                seeded += 1
+                worth += 100 * int(out[row + SEED_POINTS]) + STEP * int(out[row + SEED_LEADERSHIP])
+        _write_action(out, COLONY_SEEDING, seeded, worth)
     speed = benefit(t, player, SPACE_TRAVELS) if player.ships_in_space > 0 else 0
     _write_action(out, STELLAR_PROPULSION, speed, ways * 14 // 100 if speed > 0 else 0)
 
@@ -640,12 +652,16 @@ def _derive_planets_work(s, t, player, left, out):
 
 
 @leaf
-def _derive_development(t, out):
+def _derive_development(t, player, left, out):
     """Technological Development: the levels that can be paid, and the best of them."""
     payable, worth = 0, 0
     for tech in range(NUM_TECHS):
-        row = TECHS + TECH * tech
-        if out[row + PAYERS] > 0:
-            payable += 1
-            worth = max(worth, int(out[row + LEVEL_WORTH]))
+        level = int(player.tech[tech]) + 1
+        if level <= MAX_LEVEL:
+            payers = 0
+            for slot in slots(player):
+                payers += _lacking(t, player, tech, level, slot) == 0
+            if payers > 0:
+                payable += 1
+                worth = max(worth, int(t.level_worth[tech, level, left]))
     _write_action(out, TECHNOLOGICAL_DEVELOPMENT, payable, worth)

@@ -129,6 +129,19 @@ def find_beneficiaries(s, t):
     return favoured
 
 
+@helper
+def has_best_claim(s, t, seat):
+    """Whether the card would be for a seat as things are."""
+    card = _card_in_play(s, t)
+    who, tech = card.who, card.tech
+    if who == Who.ALL:
+        return True
+    own, claim = _standing_for(s, seat, who, tech), True
+    for row in range(rows_in_use(s)):
+        claim &= own >= _standing_for(s, row, who, tech)
+    return claim
+
+
 @leaf
 def _standing_for(s, row, who, tech):
     """What a card compares, so that more is the better claim on it."""

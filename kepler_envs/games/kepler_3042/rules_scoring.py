@@ -12,7 +12,6 @@ from kepler_envs.games.kepler_3042.state import (
     ANTIMATTER,
     MAX_LEVEL,
     NUM_OBJECTIVES,
-    NUM_SLOTS,
     NUM_TECHS,
     NUM_TERMS,
     NUM_TRACKS,
@@ -45,10 +44,8 @@ FEW_POINTS = 60.0
 
 @leaf
 def _antimatter_on_planets(player):
-    count = 0
-    for slot in range(NUM_SLOTS):
-        count += int(player.cubes[slot, ANTIMATTER])
-    return count
+    """Earth included: what lies neither in storage nor in the pit."""
+    return int(player.total[ANTIMATTER]) - int(player.storage[ANTIMATTER]) - int(player.pit[ANTIMATTER])
 
 
 @leaf
@@ -191,6 +188,8 @@ def _most_terraformed_of_a_type(s, t, player):
 def achieved(s, t, seat, requirement, subject):
     """How much of what an objective asks for a seat has."""
     player = s.player[seat]
+    if player.colonies == 0 and requirement < TECHS_AT_LEVEL:
+        return 0  # all of these are about colonies
     if requirement in (TERRAFORMED_TYPE, TERRAFORMED_ZONE):
         return _terraformed_like(s, t, player, requirement, subject)
     if requirement == COLONISED_ZONE:

@@ -17,26 +17,20 @@ from kepler_envs.games.kepler_3042.state import (
     ALIEN,
     ANTIMATTER,
     ANTIMATTER_SCIENCE,
-    CIVIL_MODERNITY,
-    COLONIAL,
     ENERGY,
-    EVOLUTION_OF_TECHNOLOGY,
     MATTER,
     MAX_COLONIES,
     MAX_LEVEL,
     MAX_SHIPS,
     MAX_SPEED,
     MINE,
-    NEO,
     NUM_PLANETS,
     NUM_RESOURCES,
+    NUM_TECHS,
     NUM_ZONES,
     ROUNDS,
-    SCIENTIFIC_PROGRESS,
-    SPACE_LOGISTICS,
     SPACE_TRAVELS,
     TARGET,
-    TECHNOLOGICAL,
     TERRAFORMING,
     TRACK_END,
 )
@@ -88,6 +82,19 @@ def open_worths(tables: Any) -> np.ndarray:
     return worths
 
 
+LEVEL_WORTHS = np.dtype((np.int16, (NUM_TECHS, MAX_LEVEL + 1, ROUNDS + 1)))
+
+
+def level_worths(tables: Any) -> np.ndarray:
+    """What a level is worth that is reached, int16 by technology, level and rounds left: its use, leadership, and the way to the highest one."""
+    worths = np.zeros(LEVEL_WORTHS.shape, np.int16)
+    for tech, level, left in product(range(NUM_TECHS), range(1, MAX_LEVEL + 1), range(ROUNDS + 1)):
+        worth = int(LEVEL_WORTH[tech, level]) * left // ROUNDS + STEP * int(tables["tech"][tech, level]["leadership"])
+        worth += 100 * int(tables["vp_max_technology"]) if level == MAX_LEVEL else 35 if left > 0 else 0
+        worths[tech, level, left] = worth + 30 - (10 * (level - 1) if left > 0 else 0)
+    return worths
+
+
 @leaf
 def worth_case(t, player):
     """By the level of planets that may be terraformed, and whether alien ones may be colonised; the last one without markers left."""
@@ -100,9 +107,8 @@ def worth_case(t, player):
 def way_worth(worth, body, steps, speed, left):
     """A tile so many steps away, less for each turn; 0 if it comes too late."""
     turns = TURNS[speed, steps]
-    if turns + int(body <= NUM_PLANETS) > left:
-        return 0
-    return worth * AWAY[turns] >> 10
+    late = turns + int(body <= NUM_PLANETS) > left
+    return 0 if late else worth * AWAY[turns] >> 10
 
 
 @helper
@@ -145,17 +151,6 @@ def step_worth(s, t, player, track, ahead):
 
 
 @leaf
-def level_worth(t, tech, level, left):
-    """A level that is reached: its use for the rounds left, leadership, and the way to the highest one."""
-    worth = LEVEL_WORTH[tech, level] * left // ROUNDS + STEP * int(t.tech[tech, level].leadership) + 30
-    if level == MAX_LEVEL:
-        worth += 100 * int(t.vp_max_technology)
-    elif left > 0:
-        worth += 35
-    return worth - (10 * (level - 1) if left > 0 else 0)
-
-
-@leaf
 def burn_cost(player, left):
     """A cube is worth more the fewer there are for the rounds left."""
     cubes = 0
@@ -180,19 +175,3 @@ def cube_worth(t, player, slot, only):
         if (only < 0 or only == kind) and lacking > 0:
             worth += 120 + 10 * int(planet.vp) - 10 * lacking - 10 * int(planet.level)
     return worth
-
-
-@leaf
-def bonus_worth(player, bonus, steps, new_ship, ways, left):
-    """A bonus action that does something; ``steps`` and ``ways`` are the worths of the tracks' next spaces and of all own ways."""
-    if bonus == SCIENTIFIC_PROGRESS:
-        return steps[TECHNOLOGICAL]
-    if bonus == CIVIL_MODERNITY:
-        return steps[COLONIAL]
-    if bonus == EVOLUTION_OF_TECHNOLOGY:
-        return 100 if player.storage[ANTIMATTER] > 0 else 0
-    if bonus == NEO:
-        return 50 * min(3, left) // 3 if player.storage[ENERGY] + player.storage[MATTER] > 0 else 0
-    if bonus == SPACE_LOGISTICS:
-        return 60 * new_ship // 100 if player.ships_in_supply > 0 else 0
-    return 25 * ways // 100

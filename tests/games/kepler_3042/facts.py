@@ -13,7 +13,7 @@ import numpy as np
 
 from kepler_envs import Configuration
 from kepler_envs.engine.game import RUNNING
-from kepler_envs.games.kepler_3042.state import Node, Phase, Requirement, What, Who
+from kepler_envs.games.kepler_3042.state import Node, Requirement, What, Who
 from tests.games.kepler_3042.scenario import MINE, NEIGHBOURS, TARGET, steps_between
 
 HIDDEN = {
@@ -323,15 +323,38 @@ class Table:
 
 # ---------------------------------------------------------------- what follows
 
+TRACK_NODES = (Node.MAIN_ACTION, Node.BONUS_ACTION, Node.MAPPING_TRACK)
+TECHNOLOGY_NODES = (Node.FIRST_TECHNOLOGY, Node.TECHNOLOGICAL_DEVELOPMENT, Node.CARD_TECHNOLOGY)
+STARSHIP_NODES = (
+    Node.MAIN_ACTION, Node.COLONY_SEEDING, Node.MOVEMENT, Node.MOVER, Node.GOING_ON, Node.WITHDRAWAL,
+)  # fmt: skip
+WAY_NODES = (Node.MOVEMENT, Node.GOING_ON, Node.PLACE)
+SLOT_NODES = (
+    Node.SOLO_BONUS, Node.MAIN_ACTION, Node.SPACE_MISSIONS, Node.DEVELOPMENT_PAYMENT, Node.TERRAFORMING, Node.ENERGY_STORAGE,
+    Node.PLANETARY_EXPLOITATION, Node.ANTIMATTER_GENERATION, Node.BONUS_BURN, Node.BONUS_ANTIMATTER, Node.CARD_BURN,
+    Node.CARD_PRODUCTION, Node.CARD_EXPLOITATION, Node.CARD_REGENERATION, Node.REWARD_REGENERATION, Node.REWARD_PRODUCTION,
+)  # fmt: skip
+
 
 def derived(config: Configuration, seen: dict[str, np.ndarray]) -> dict[str, Any]:
     table, layout = Table(config, seen), config.observation
     found = {piece.name: np.zeros(piece.shape, int) for piece in layout if piece.derived}
-    for part in (
-        the_game, the_players, the_tracks, the_technologies, the_slots, the_tiles, the_starships, the_objectives, the_ways,
-        the_actions,
-    ):  # fmt: skip
+    for part in (the_points, the_card, the_constants, the_objectives):
         part(table, found)
+    node = Node(int(table.game["node"]))
+    if table.game["to_move"] != 1 or node == Node.OVER:
+        return found
+    own_slots = np.any([table.game[name] for name in ("conversions", "allocations")])
+    for part, nodes in (
+        (the_tracks, TRACK_NODES), (the_technologies, TECHNOLOGY_NODES), (the_starships, STARSHIP_NODES), (the_tiles, WAY_NODES),
+        (the_ways, WAY_NODES), (the_slots, tuple(Node) if own_slots else SLOT_NODES), (the_focus, (Node.GOING_ON, Node.PLACE)),
+        (the_aims, (Node.MAIN_ACTION, Node.MOVEMENT, Node.MOVER, Node.GOING_ON)), (the_bonuses, (Node.BONUS_ACTION,)),
+        (the_actions, (Node.MAIN_ACTION,)),
+    ):  # fmt: skip
+        if node in nodes:
+            part(table, found)
+    if node == Node.SPACE_MISSIONS:
+        found["game.new_ship"][0] = new_ship(table)
     return found
 
 
@@ -339,44 +362,68 @@ def current_card(table: Table) -> Any:
     return table.components["card"][table.game["card"]]
 
 
-def the_game(table: Table, found: dict[str, Any]) -> None:
-    game, t = table.game, table.components
-    asked = game["to_move"] == 1 and game["phase"] != Phase.OVER
-    cubes = sum(table.outside[:2])
-    in_play = [number for number in range(1, 29) if t["planet"]["min_players"][number] <= game["tile_group"]]
-    seen = set(table.tiles.values())
-    sites = Counter(body for body in table.tiles.values() if body >= MINE)
-    setup = t["setup"][table.n]
-    # a target that was taken was open before: what is missing among the tiles that lie there
-    planets_down = sum(number not in seen for number in in_play)
-    mines_down = int(setup["mines"]) - sites[MINE]
-    values = {
-        "asked": asked, "own_turn": asked and game["phase"] == Phase.TURNS and game["active"] == 1, "rounds_left": table.left,
-        "face_down": [planets_down, mines_down, len(table.down) - planets_down - mines_down],
-        "minimum_score": int(t["minimum_score"][game["level"]]) if game["level"] else 0, "focus": focus(table),
-        "burnable": sum(table.outside), "burn_cost": 200 if cubes == 0 else min(150, 10 + 28 * table.left // cubes),
-        "new_ship": table.best_from_sol(),
-    }  # fmt: skip
-    if game["card"]:
+def the_points(table: Table, found: dict[str, Any]) -> None:
+    boards = table.boards()
+    points = [table.public_points(row) for row in range(table.n)]
+    for name in (
+        "ships_in_supply", "ships_in_space", "ships_on_planets", "ships_on_mines", "colonies", "terraformed",
+        "colonies_of_type", "colonies_in_zone",
+    ):  # fmt: skip
+        for row in range(table.n):
+            found[f"players.{name}"][row] = boards[name][row]
+    found["players.public_vp"][: table.n] = points
+    best = max(points[1:]) if table.n > 1 else int(table.components["minimum_score"][table.game["level"]])
+    found["game.lead"][0] = points[0] - best
+
+
+def the_card(table: Table, found: dict[str, Any]) -> None:
+    if table.game["card"]:
         card = current_card(table)
         subject = card["tech"] + 1 if card["who"] >= Who.HIGHEST_TECH else 0
-        values |= {
+        values = {
             "who": card["who"] + 1, "what": card["what"] + 1, "count": card["count"], "burns": card["burns"],
-            "subject": subject or (card["track"] + 1 if card["what"] == What.TRACK else 0),
-            "produced": card["produced"], "for_me": benefits(table, card),
+            "subject": subject or (card["track"] + 1 if card["what"] == What.TRACK else 0), "produced": card["produced"],
         }  # fmt: skip
-    for name, value in values.items():
-        found[f"game.{name}"][0] = value
+        for name, value in values.items():
+            found[f"game.{name}"][0] = value
+
+
+def the_constants(table: Table, found: dict[str, Any]) -> None:
+    """What the component file says."""
+    t = table.components
+    in_play = t["planet"]["min_players"][1:] <= table.game["tile_group"]
+    found["planets.card"][:] = np.where(in_play, np.arange(1, 29), 0)
+    for action in range(9):
+        found["main_actions.column"][action], found["main_actions.row"][action] = (
+            1 + one for one in bonuses(table, action)
+        )
+
+
+def bonuses(table: Table, action: int) -> list[int]:
+    """Those of the column and the row of a main action."""
+    return [number for number in range(6) if int(table.components["bonus_of"][action]) >> number & 1]
+
+
+def the_focus(table: Table, found: dict[str, Any]) -> None:
+    found["game.focus"][0] = focus(table)
+
+
+def new_ship(table: Table) -> int:
+    return table.best_from_sol() if table.supply else 0
+
+
+def burn_cost(table: Table) -> int:
+    cubes = sum(table.outside[:2])
+    return 200 if cubes == 0 else min(150, 10 + 28 * table.left // cubes)
 
 
 def focus(table: Table) -> int:
     game = table.game
-    own = game["active"] == 1
-    if game["flow"] == Node.GOING_ON:
-        moving = table.seen["starships.moving" if own else "rivals.moving"].tolist().index(1)
-        return int(table.seen["starships.place" if own else "rivals.place"][moving])
-    if game["flow"] == Node.PLACE and game["source"] == 0:
-        number = table.slots[game["active"] - 1][game["place_slot"] - 1]
+    if game["node"] == Node.GOING_ON:
+        moving = table.seen["starships.moving"].tolist().index(1)
+        return int(table.seen["starships.place"][moving])
+    if game["source"] == 0:
+        number = table.slots[0][game["place_slot"] - 1]
         return 1 + (table.hex_of[number] if number else int(table.components["sol"]))
     return 0
 
@@ -391,37 +438,13 @@ def benefits(table: Table, card: Any) -> bool:
     return compared(0) == max(compared(row) for row in range(table.rows))
 
 
-def the_players(table: Table, found: dict[str, Any]) -> None:
-    boards = table.boards()
-    first = table.seen["players.first"].tolist().index(1)
-    game = table.game
-    points = [table.public_points(row) for row in range(table.n)]
-    for row in range(table.n):
-        values: dict[str, Any] = {
-            name: boards[name][row]
-            for name in boards
-            if name not in ("cubes", "total", "slot", "ship")
-        }  # fmt: skip
-        colonies = table.colonies(row)
-        position = (row - first) % table.n
-        values |= {
-            "on_colonies": np.sum([table.cubes[row][slot] for slot in colonies] or [[0] * 3], axis=0),
-            "production": np.sum([table.yields(row, slot) for slot in colonies] or [[0] * 3], axis=0), "position": position,
-            "turn_taken": game["phase"] in (Phase.TURNS, Phase.CLEANUP) and position < game["turns_done"],
-            "public_vp": points[row], "rank": 1 + sum(other > points[row] for other in points),
-        }  # fmt: skip
-        for name, value in values.items():
-            found[f"players.{name}"][row] = value
-
-
 def the_tracks(table: Table, found: dict[str, Any]) -> None:
     for track in range(2):
         space = table.track[0][track]
-        icons = [other for other in range(21) if table.components["icon"][track, other]]
-        ahead_of = [[other - space for other in spaces if other > space] for spaces in (table.medals(track), icons)]
+        icons = [other - space for other in range(space + 1, 21) if table.components["icon"][track, other]]
         values = {
             "space": space, "ahead": table.ahead(track), "worth": table.step_worth(track),
-            "steps_to_medal": min(ahead_of[0], default=0), "steps_to_icon": min(ahead_of[1], default=0),
+            "steps_to_icon": min(icons, default=0),
         }  # fmt: skip
         if space < 20:
             values["next_points"] = int(np.diff(table.components["track_vp"][track])[space])
@@ -436,6 +459,12 @@ LEVEL_WORTH = (
 )  # fmt: skip
 
 
+def level_worth(table: Table, tech: int, level: int) -> int:
+    worth = LEVEL_WORTH[tech][level - 1] * table.left // 16 + 50 * int(table.level(tech, level)["leadership"]) + 30
+    worth += 100 * int(table.components["vp_max_technology"]) if level == 4 else 35 if table.left else 0
+    return worth - (10 * (level - 1) if table.left else 0)
+
+
 def the_technologies(table: Table, found: dict[str, Any]) -> None:
     own_slots = [0, *table.colonies(0)]
     for tech in range(5):
@@ -446,17 +475,13 @@ def the_technologies(table: Table, found: dict[str, Any]) -> None:
         if level <= 4:
             row = table.level(tech, level)
             lacking = [sum(table.lacking(slot, row["cost"])) for slot in own_slots]
-            worth = LEVEL_WORTH[tech][level - 1] * table.left // 16 + 50 * int(row["leadership"]) + 30
-            worth += 100 * int(table.components["vp_max_technology"]) if level == 4 else 35 if table.left else 0
-            worth -= 10 * (level - 1) if table.left else 0
+            worth = level_worth(table, tech, level)
             values |= {
                 "next": 4 * tech + level, "cost": row["cost"], "lacking": min(lacking), "payers": lacking.count(0),
                 "leadership": row["leadership"], "points": table.components["vp_max_technology"] if level == 4 else 0,
                 "more": row["benefit"] - now["benefit"], "more_extra": row["extra"] - now["extra"], "worth": worth,
                 "raised": sum(table.tech[other][tech] < row["unlock"] for other in range(1, table.n)),
             }  # fmt: skip
-            for slot, missing in zip(own_slots, lacking, strict=True):
-                found["slots.pays_levels"][slot] += missing == 0
             card = current_card(table)
             if table.game["card"] and card["what"] == What.FREE_TECH and level <= card["count"]:
                 values["burned"] = level - 1 if card["burns"] else 0
@@ -470,17 +495,15 @@ def the_slots(table: Table, found: dict[str, Any]) -> None:
     for slot in [0, *table.colonies(0)]:
         held = table.cubes[0][slot]
         values: dict[str, Any] = {"cubes": held, "pays_ships": held[0] if table.level(0)["extra"] else min(held[:2])}
-        found["resources.on_cards"][:] += held
         number = table.slots[0][slot]
         if slot == 0:
-            values |= {"place": int(t["sol"]) + 1, "terraformed": 1, "energy": 100, "antimatter": 100, "any": 100}
+            values |= {"terraformed": 1, "energy": 100, "antimatter": 100, "any": 100}
         else:
-            planet, place = table.planet(number), table.hex_of[number]
+            planet = table.planet(number)
             made = table.yields(0, slot)
             found["resources.production"][:] += made
             values |= {
-                "place": place + 1, "of": number, "type": planet["kind"] + 1, "zone": table.zone(place) + 1, "level": planet["level"],
-                "production": made, "producible": sum(map(min, made, table.storage[0])),
+                "of": number, "production": made, "producible": sum(map(min, made, table.storage[0])),
                 "exploited": table.seen["planets.exploited"][number - 1],
             }  # fmt: skip
             base = 10 * int(planet["colony"][:2].sum())
@@ -503,8 +526,6 @@ def the_slots(table: Table, found: dict[str, Any]) -> None:
 
 
 def the_tiles(table: Table, found: dict[str, Any]) -> None:
-    in_play = table.components["planet"]["min_players"][1:] <= table.game["tile_group"]
-    found["planets.card"][:] = np.where(in_play, np.arange(1, 29), 0)
     sites = 0
     for place, body in table.open.items():
         name, row = ("planets", body - 1) if body < MINE else ("sites", sites)
@@ -520,26 +541,31 @@ def where(table: Table, place: int | None) -> int:
 
 
 def the_starships(table: Table, found: dict[str, Any]) -> None:
-    colonies = table.colonies(0)
     for ship, place in enumerate(table.ships[0]):
         found["starships.where"][ship] = where(table, place)
-        if ship in table.in_space:
-            for worth, target, steps in table.best_ways([place], ship)[:1]:
-                for name, value in (
-                    ("target", target + 1),
-                    ("steps", steps),
-                    ("turns", table.turns(steps)),
-                    ("worth", worth),
-                ):
-                    found[f"starships.{name}"][ship] = value
-        elif place is not None and table.tiles[place] < MINE:
+        if place is not None and 0 < table.tiles.get(place, 0) < MINE:
             kind = int(table.planet(table.tiles[place])["kind"])
             found["starships.worth"][ship] = table.tile_worth(place, table.tiles[place])
-            found["starships.seeds"][ship] = len(colonies) < 5 and (kind != 4 or table.level(4)["extra"] > 0)
+            found["starships.seeds"][ship] = len(table.colonies(0)) < 5 and (kind != 4 or table.level(4)["extra"] > 0)
             found["starships.leadership"][ship] = table.components["colonise_leadership"][kind]
             found["starships.points"][ship] = table.components["zone_vp"][table.zone(place)]
-    others = [where(table, place) for ships in table.ships[1:] for place in ships]
-    found["rivals.where"][: len(others)] = others
+
+
+def the_aims(table: Table, found: dict[str, Any]) -> int:
+    """The best way of each starship in empty space; the worth of all."""
+    worths = 0
+    for ship in table.in_space:
+        place = table.ships[0][ship]
+        for worth, target, steps in table.best_ways([place], ship)[:1]:
+            for name, value in (
+                ("target", target + 1),
+                ("steps", steps),
+                ("turns", table.turns(steps)),
+                ("worth", worth),
+            ):
+                found[f"starships.{name}"][ship] = value
+            worths += worth
+    return worths
 
 
 def the_objectives(table: Table, found: dict[str, Any]) -> None:
@@ -575,8 +601,6 @@ def achieved(table: Table, test: Requirement, subject: int) -> int:
 
 def the_ways(table: Table, found: dict[str, Any]) -> None:
     game = table.game
-    if game["to_move"] != 1 or game["node"] not in (Node.MOVEMENT, Node.GOING_ON, Node.PLACE):
-        return
     if game["node"] == Node.PLACE:
         legal = set().union(*(table.free_hexes_around(home) for home in table.homes()))
         write_ways(table, found, 0, table.best_ways(table.homes(), None), legal)
@@ -612,29 +636,43 @@ def write_ways(
             found[f"ways.{name}"][row] = value
 
 
-def the_actions(table: Table, found: dict[str, Any]) -> None:
-    t, left = table.components, table.left
-    soon = min(3, left)
+def the_bonuses(table: Table, found: dict[str, Any]) -> None:
+    """At BONUS_ACTION: those that are offered."""
+    offered = bonuses(table, int(table.seen["players.action_cube"][0]))
+    ship = new_ship(table) if 0 in offered else 0
+    flights = the_aims(table, found) if 4 in offered else 0
+    write_bonuses(table, found, ship, flights)
+    for number in set(range(6)) - set(offered):
+        found["bonus_actions.worth"][number] = 0
+
+
+def write_bonuses(table: Table, found: dict[str, Any], ship: int, flights: int) -> None:
     storage = table.storage[0]
-    flights = sum(int(found["starships.worth"][ship]) for ship in table.in_space)
-    new_ship = int(found["game.new_ship"][0])
-    bonus = [
-        60 * new_ship // 100 if table.supply else 0, 100 if storage[2] else 0, table.step_worth(1), table.step_worth(0),
-        25 * flights // 100, 50 * soon // 3 if storage[0] + storage[1] else 0,
+    found["bonus_actions.offered"][bonuses(table, int(table.seen["players.action_cube"][0]))] = 1
+    found["bonus_actions.worth"][:] = [
+        60 * ship // 100, 100 if storage[2] else 0, table.step_worth(1), table.step_worth(0),
+        25 * flights // 100, 50 * min(3, table.left) // 3 if storage[0] + storage[1] else 0,
     ]  # fmt: skip
-    cube = int(table.seen["players.action_cube"][0])
+    found["game.new_ship"][0], found["game.burn_cost"][0] = ship, burn_cost(table)
+
+
+def the_actions(table: Table, found: dict[str, Any]) -> None:
+    t, soon, storage = table.components, min(3, table.left), table.storage[0]
+    found["game.for_me"][0] = benefits(table, current_card(table))
+    ship, flights = new_ship(table), sum(int(found["starships.worth"][ship]) for ship in table.in_space)
+    write_bonuses(table, found, ship, flights)
     for action in range(9):
-        offers = [number for number in range(6) if int(t["bonus_of"][action]) >> number & 1]
-        found["main_actions.column"][action], found["main_actions.row"][action] = offers[0] + 1, offers[1] + 1
-        beyond = [max(0, bonus[number] - int(found["game.burn_cost"][0])) for number in offers]
-        found["main_actions.bonus_worth"][action] = sum(beyond)
-        if action == cube:
-            found["bonus_actions.offered"][offers] = 1
-    found["bonus_actions.worth"][:] = bonus
+        worths = found["bonus_actions.worth"][bonuses(table, action)]
+        found["main_actions.bonus_worth"][action] = np.maximum(0, worths - burn_cost(table)).sum()
     ready = [table.slots[0][slot] for slot in table.colonies(0) if found["slots.ready"][slot]]
     seeds = [ship for ship in SHIPS if found["starships.seeds"][ship]][: 5 - len(table.colonies(0))]
     built = min(int(found["slots.pays_ships"].sum()), int(t["ships_per_mission"]), table.supply)
-    payable = [tech for tech in range(5) if found["technologies.payers"][tech]]
+    levels = [(tech, level + 1) for tech, level in enumerate(table.tech[0]) if level < 4]
+    own_slots = [0, *table.colonies(0)]
+    payable = [
+        (tech, level) for tech, level in levels
+        if any(not sum(table.lacking(slot, table.level(tech, level)["cost"])) for slot in own_slots)
+    ]  # fmt: skip
     speed = int(table.level(0)["benefit"]) if table.in_space else 0
     energy = min(int(table.level(2)["benefit"]), storage[0])
     producible = found["slots.producible"].tolist()
@@ -642,9 +680,9 @@ def the_actions(table: Table, found: dict[str, Any]) -> None:
     antimatter = min(int(table.level(4)["benefit"]), storage[2])
     kinds = [int(table.planet(number)["kind"]) for number in ready]
     values = [
-        (built, built * new_ship * 85 // 100),
+        (built, built * ship * 85 // 100),
         (len(seeds), sum(100 * found["starships.points"][ship] + 50 * found["starships.leadership"][ship] for ship in seeds)),
-        (len(payable), max((found["technologies.worth"][tech] for tech in payable), default=0)),
+        (len(payable), max((level_worth(table, tech, level) for tech, level in payable), default=0)),
         (speed, flights * 14 // 100 if speed else 0),
         (len(ready), sum(100 * int(table.planet(number)["vp"]) + 50 * int(t["terraform_leadership"][kind])
                          for number, kind in zip(ready, kinds, strict=True))),

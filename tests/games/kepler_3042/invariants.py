@@ -35,7 +35,7 @@ from tests.games.kepler_3042.scenario import (
 EAGER = frozenset([1, 2, 3, 5, 8, 10, 14, *range(16, 35), *range(158, 576)])
 """Ids that build, colonise, develop, terraform, exploit, produce and move, rather than decline."""
 
-REVEALS = ("planets.place", "sites.place", "cards.shown")
+REVEALS = ("planets.place", "sites.kind", "sites.place", "cards.shown")
 """Where tiles are turned up, and progress cards."""
 
 
