@@ -29,7 +29,7 @@ class Input(NamedTuple):
     kind: str
     first: int
     """Number of its first input within the row's."""
-    count: int
+    size: int
     """How many inputs it becomes."""
     low: int
     inverse_scale: float
@@ -92,8 +92,8 @@ class TableInputs:
         for column, one in enumerate(self.inputs):
             x = rows[..., column]
             if one.one_hot:
-                labels = np.arange(one.low, one.low + one.count)
-                out[..., one.first : one.first + one.count] = x[..., None] == labels
+                labels = np.arange(one.low, one.low + one.size)
+                out[..., one.first : one.first + one.size] = x[..., None] == labels
             elif one.kind == REFERENCE:
                 out[..., one.first] = x > 0
             else:

@@ -42,7 +42,10 @@ class NetworkShape:
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> NetworkShape:
         """What ``dataclasses.asdict`` made of one."""
-        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in saved.items()})
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in saved.items()
+        }
+        return cls(**values)
 
     def inputs(self, config: Configuration) -> NetworkInputs:
         """Its inputs in games of ``config``."""

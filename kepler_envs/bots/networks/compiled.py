@@ -99,10 +99,10 @@ def _fold(one: TableInputs, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray
     folded = weights.copy()
     always = np.zeros((*weights.shape[:-2], weights.shape[-1]))
     for given in one.inputs:
-        its = folded[..., given.first : given.first + given.count, :]
+        its = folded[..., given.first : given.first + given.size, :]
         if not given.one_hot:
             its[..., 0, :] *= given.inverse_scale
-        elif 0 <= -given.low < given.count:
+        elif 0 <= -given.low < given.size:
             zero = its[..., -given.low, :].copy()
             its -= zero[..., None, :]
             always += zero

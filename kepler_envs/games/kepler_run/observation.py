@@ -39,6 +39,7 @@ from kepler_envs.games.kepler_run.state import JUMP_PART, MAX_CARDS, MAX_PLAYERS
 
 __all__ = ["make_observation", "observe", "resample"]
 
+assert SECTOR.fields is not None and PLAYER.fields is not None
 DISK, PLACE = int(SECTOR.fields["disk"][1]), int(PLAYER.fields["place"][1])
 """Fields whose numbers are other ones in an observation than in a state: seats seen from the observer, rows of a table."""
 

@@ -63,7 +63,7 @@ def estimate_all(tables: Any) -> None:
 
 
 def _instruction_worth(instruction: Any) -> int:
-    op, amount = int(instruction["op"]), int(instruction["amount"])
+    op, amount = Op(int(instruction["op"])), int(instruction["amount"])
     if op == Op.GAIN:
         return _usual(instruction) * int(GAIN_WORTH[instruction["what"]])
     if op == Op.MOVE:
