@@ -24,7 +24,7 @@ from kepler_envs.engine.game import DERIVED
 from tests.contract.subjects import every_game, every_player_count, play
 from tests.effort import games_to_play
 
-BETWEEN = 5
+BETWEEN = 9
 """Decisions between two positions of a game that are looked at."""
 
 

@@ -42,13 +42,11 @@ REVEALS = ("planets.place", "sites.kind", "sites.place", "cards.shown")
 def possible_nodes(config: Configuration) -> set[Node]:
     """The nodes that random games come to: bonus cubes follow a level that brought some.
 
-    Random players hardly colonise, or take colonial targets with spaces left.
+    Random players hardly colonise, so that they seldom choose a card to pay a technology from, or take colonial targets with spaces left.
     """
-    without = {Node.OVER, Node.CARD_EXPLOITATION, Node.GOING_ON}
+    without = {Node.OVER, Node.CARD_EXPLOITATION, Node.GOING_ON, Node.DEVELOPMENT_PAYMENT}
     if not config.values["bonus"]:
         without.add(Node.SOLO_BONUS)
-    if config.num_players == 1:
-        without.add(Node.DEVELOPMENT_PAYMENT)
     return set(Node) - without
 
 
