@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kepler_envs.engine.inputs import MOST_NAMED
-from kepler_envs.engine.observation import LABEL, REFERENCE, Layout, Piece
+from kepler_envs.engine.inputs import labels_of
+from kepler_envs.engine.observation import Layout, Piece
 
 
 class FlatInputs:
@@ -27,7 +27,7 @@ class FlatInputs:
         source, low, high, scale, one_hot = [], [], [], [], []
         begin = 0
         for piece in layout:
-            labels = _labels(piece, layout)
+            labels = labels_of(piece, layout)
             self.pieces[piece.name] = begin, (*piece.shape, labels) if labels else piece.shape
             entries = piece.indices().ravel()
             source.append(np.repeat(entries, labels or 1))
@@ -49,12 +49,6 @@ class FlatInputs:
         """float32 (..., E) of observations int16 (..., D)."""
         spread = observation[..., self._source]
         return np.where(self._is_label, spread == self._label, spread * self._factor).astype(np.float32)
-
-
-def _labels(piece: Piece, layout: Layout) -> int:
-    """Labels of a piece that becomes one-hot, 0 of any other."""
-    named = piece.kind == REFERENCE and layout.rows(piece.of) <= MOST_NAMED
-    return piece.high - piece.low + 1 if piece.kind == LABEL or named else 0
 
 
 def _scale(piece: Piece) -> float:

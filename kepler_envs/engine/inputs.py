@@ -18,6 +18,12 @@ MOST_NAMED = 64
 """Rows of the largest table whose rows a reference names one by one; of a larger one only what its rows hold is of use."""
 
 
+def labels_of(field: Piece, layout: Layout) -> int:
+    """How many labels a field becomes that networks take in one-hot; 0 for any other."""
+    named = field.kind == REFERENCE and layout.rows(field.of) <= MOST_NAMED
+    return field.high - field.low + 1 if field.kind == LABEL or named else 0
+
+
 class Input(NamedTuple):
     """How one entry of a row becomes inputs.
 
@@ -79,11 +85,10 @@ class TableInputs:
                 self._add(field, layout)
 
     def _add(self, field: Piece, layout: Layout) -> None:
-        named = field.kind == REFERENCE and layout.rows(field.of) <= MOST_NAMED
-        one_hot = field.kind == LABEL or named
-        count = field.high - field.low + 1 if one_hot else 2 if field.kind == COUNT else 1
+        labels = labels_of(field, layout)
+        count = labels or (2 if field.kind == COUNT else 1)
         scale = 1.0 if field.kind == REFERENCE else field.scale
-        self.inputs.append(Input(field.kind, self.size, count, field.low, 1.0 / scale, one_hot))
+        self.inputs.append(Input(field.kind, self.size, count, field.low, 1.0 / scale, labels > 0))
         self.size += count
 
     def encode(self, rows: np.ndarray) -> np.ndarray:

@@ -9,9 +9,9 @@ import numpy as np
 
 from kepler_envs.bots.networks.checkpoint import read_network
 from kepler_envs.bots.networks.compiled import CompiledNetwork
-from kepler_envs.bots.networks.shape import NetworkInputs, NetworkShape, Weights
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.network import NetworkInputs, NetworkShape, Weights
 
 __all__ = [
     "CheckpointBot", "CompiledNetwork", "NetworkBot", "NetworkInputs", "NetworkShape", "PositionNetwork",

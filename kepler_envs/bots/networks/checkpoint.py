@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.bots.networks.description import digest_of, parse_description
-from kepler_envs.bots.networks.shape import NetworkInputs, NetworkShape
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.game import DERIVED, REWARD_OPTIONS, Configuration
+from kepler_envs.engine.network import NetworkInputs, NetworkShape
 from kepler_envs.printable import one_line
 from kepler_envs.registry import load_game
 

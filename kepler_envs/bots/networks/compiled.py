@@ -24,10 +24,10 @@ from kepler_envs.bots.networks.kernels import (
     network_kernel,
     workspace_sizes,
 )
-from kepler_envs.bots.networks.shape import NetworkInputs, Weights
 from kepler_envs.engine.actions import NO_ROW
 from kepler_envs.engine.game import record_array
 from kepler_envs.engine.inputs import Input, Join, TableInputs
+from kepler_envs.engine.network import NetworkInputs, Weights
 from kepler_envs.engine.observation import COUNT
 from kepler_envs.engine.observation import REFERENCE as REFERS
 

@@ -478,6 +478,11 @@ def within(name: str) -> int:
     return found.offset - first(found.table, derived=found.derived)
 
 
+def columns(table: str, fields: str) -> tuple[int, ...]:
+    """Where some fields of a table lie in the row of its facts, or derived fields."""
+    return tuple(within(f"{table}.{field}") for field in fields.split())
+
+
 TEMPLATE = np.dtype([("entries", "i1", (SIZE - FACTS_SIZE,))])
 
 

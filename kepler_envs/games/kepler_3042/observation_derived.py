@@ -21,6 +21,7 @@ from kepler_envs.games.kepler_3042.layout import (
     ON_PLANET,
     TRACK_ROW,
     WAYS_OF_A_SHIP,
+    columns,
     first,
     width,
     within,
@@ -102,45 +103,50 @@ from kepler_envs.games.kepler_3042.worth import (
 NOTHING = np.uint64(0)
 NO_WAY = 1023  # a way is 1024 times its worth, and this less the hex of the tile: a larger number is the better way
 
-GAME = first("game", derived=True)
-LEAD, WHO, _0, _1, _2, _3, _4, _5, PRODUCED, FOR_ME, BURN_COST, NEW_SHIP, FOCUS = range(
-    GAME, GAME + width("game", derived=True)
+LEAD, WHO, FOR_ME, BURN_COST, NEW_SHIP, FOCUS = (
+    first("game", derived=True) + column for column in columns("game", "lead who for_me burn_cost new_ship focus")
 )
 PLAYERS, PLAYER = first("players", derived=True), width("players", derived=True)
 PUBLIC_VP = within("players.public_vp")
 OBJECTIVES, OBJECTIVE = first("objectives", derived=True), width("objectives", derived=True)
-HAVE, SATISFIED = within("objectives.have"), within("objectives.satisfied")
-
+HAVE, SATISFIED = columns("objectives", "have satisfied")
 TRACKS, TRACK = first("tracks", derived=True), width("tracks", derived=True)
-(SPACE, _6, _7, STEPS_TO_ICON, AHEAD, NEXT_MEDAL, STEP_WORTH) = range(TRACK)
-
+AHEAD, NEXT_MEDAL, STEP_WORTH = columns("tracks", "ahead next_medal worth")
 TECHS, TECH = first("technologies", derived=True), width("technologies", derived=True)
-(NEXT, COST, _8, _9, LEADERSHIP, TECH_POINTS, BENEFIT, EXTRA, MORE, MORE_EXTRA, TECH_LACKING, PAYERS, RAISED, OTHERS, FOR_FREE, BURNED,
- LEVEL_WORTH) = range(TECH)  # fmt: skip
-assert LEVEL_ROW["entries"].shape == (MORE_EXTRA - NEXT + 1,)
-assert TRACK_ROW["entries"].shape == (STEPS_TO_ICON - SPACE + 1,)
-assert CARD_ROW["entries"].shape == (PRODUCED - WHO + 1,)
-
+TECH_LACKING, PAYERS, RAISED, OTHERS, FOR_FREE, BURNED, LEVEL_WORTH = columns(
+    "technologies", "lacking payers raised others for_free burned worth"
+)
 MAIN, MAIN_ROW = first("main_actions", derived=True), width("main_actions", derived=True)
-(COLUMN, ROW, AMOUNT, MAIN_WORTH, ITS_BONUSES) = range(MAIN_ROW)
+COLUMN, ROW, AMOUNT, MAIN_WORTH, ITS_BONUSES = columns("main_actions", "column row amount worth bonus_worth")
 LINES = 3  # rows and columns of the action board
 BONUS, BONUS_ROW = first("bonus_actions", derived=True), width("bonus_actions", derived=True)
-(OFFERED, BONUS_WORTH) = range(BONUS_ROW)
+OFFERED, BONUS_WORTH = columns("bonus_actions", "offered worth")
 RESOURCES, RESOURCE = first("resources", derived=True), width("resources", derived=True)
-(LACKING_IN_ALL, PRODUCTION_IN_ALL) = range(RESOURCE)
-
+LACKING_IN_ALL, PRODUCTION_IN_ALL = columns("resources", "lacking production")
 SLOTS, SLOT = first("slots", derived=True), width("slots", derived=True)
-(CARD, TERRAFORMED, VP, SLOT_LEADERSHIP, CUBES, _10, _11, LACKING, _12, _13, PRODUCTION, _14, _15, MISSING,
- MISSING_LEVELS, READY, PRODUCIBLE, EXPLOITED, PAYS_SHIPS, SHARE, ENERGY_WORTH, ANTIMATTER_WORTH,
- ANY_WORTH) = range(SLOT)  # fmt: skip
-
+CARD, TERRAFORMED, VP, SLOT_LEADERSHIP, CUBES, LACKING, PRODUCTION = columns(
+    "slots", "of terraformed vp leadership cubes lacking production"
+)
+MISSING, MISSING_LEVELS, READY, PRODUCIBLE, EXPLOITED, PAYS_SHIPS = columns(
+    "slots", "missing missing_levels ready producible exploited pays_ships"
+)
+SHARE, ENERGY_WORTH, ANTIMATTER_WORTH, ANY_WORTH = columns("slots", "share energy antimatter any")
 PLANETS, PLANET = first("planets", derived=True), width("planets", derived=True)
 SITES, SITE = first("sites", derived=True), width("sites", derived=True)
 PLANET_WORTH = within("planets.worth")
 STARSHIPS, STARSHIP = first("starships", derived=True), width("starships", derived=True)
-(WHERE, SEEDS, SEED_LEADERSHIP, SEED_POINTS, AIM, AIM_STEPS, AIM_TURNS, SHIP_WORTH) = range(STARSHIP)
+WHERE, SEEDS, SEED_LEADERSHIP, SEED_POINTS, AIM, AIM_STEPS, AIM_TURNS, SHIP_WORTH = columns(
+    "starships", "where seeds leadership points target steps turns worth"
+)
 WAYS, WAY = first("ways", derived=True), width("ways", derived=True)
-(WAY_SHIP, WAY_TARGET, NEAR, FEWEST_TURNS, CHOSEN, WAY_STEPS, WAY_WORTH) = range(WAY)
+WAY_SHIP, WAY_TARGET, NEAR, FEWEST_TURNS, CHOSEN, WAY_STEPS, WAY_WORTH = columns(
+    "ways", "ship target near soon chosen steps worth"
+)
+
+# rows that are copied from tables by component file: what comes before the first field that is computed
+assert LEVEL_ROW["entries"].shape == (TECH_LACKING,)
+assert TRACK_ROW["entries"].shape == (AHEAD,)
+assert CARD_ROW["entries"].shape == (FOR_ME - WHO,)
 
 TRACK_NODES = node_set(Node.MAIN_ACTION, Node.BONUS_ACTION, Node.MAPPING_TRACK)
 TECHNOLOGY_NODES = node_set(Node.FIRST_TECHNOLOGY, Node.TECHNOLOGICAL_DEVELOPMENT, Node.CARD_TECHNOLOGY)
