@@ -45,6 +45,14 @@ AROUND_STARS = np.uint64((1 << FIRST_START) - 1)
 
 
 @leaf
+def seat_in_row(s, seat, distance):
+    """The seat so many places clockwise; where nobody sits there, an absent one."""
+    n = int(s.num_players)
+    other = seat + distance
+    return other - n if n <= other < seat + n else other if distance < n else distance
+
+
+@leaf
 def seat_after(s, seat, distance):
     """The seat ``distance`` (at most the number of players) places clockwise of ``seat``."""
     following = seat + distance

@@ -18,7 +18,7 @@ from kepler_envs.games.kepler_3042 import components_planets as planets
 from kepler_envs.games.kepler_3042 import components_technologies as technologies
 from kepler_envs.games.kepler_3042.components_checks import NAME_BYTES, check_choice
 from kepler_envs.games.kepler_3042.hexes import NUM_HEXES, WIDTH, WORDS, distances
-from kepler_envs.games.kepler_3042.layout import (
+from kepler_envs.games.kepler_3042.observation_layout import (
     CARD_ROW,
     LEVEL_ROW,
     TEMPLATE,

@@ -13,7 +13,8 @@ from kepler_envs.engine.observation import Layout
 from kepler_envs.engine.rng import fork
 from kepler_envs.engine.simd import expand_bits, write_row
 from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH, WORDS
-from kepler_envs.games.kepler_3042.layout import (
+from kepler_envs.games.kepler_3042.observation_derived import derive
+from kepler_envs.games.kepler_3042.observation_layout import (
     FACTS_SIZE,
     REWARDS_SHOWN,
     first,
@@ -23,7 +24,6 @@ from kepler_envs.games.kepler_3042.layout import (
     width,
     within,
 )
-from kepler_envs.games.kepler_3042.observation_derived import derive
 from kepler_envs.games.kepler_3042.rules_board import colonies, seat_after
 from kepler_envs.games.kepler_3042.setup import objectives_of_set, random_member, tile_kind, usable_cards
 from kepler_envs.games.kepler_3042.state import (

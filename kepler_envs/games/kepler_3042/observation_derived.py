@@ -12,7 +12,7 @@ from kepler_envs.engine.bits import bit_count, has, lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.simd import write_row
 from kepler_envs.games.kepler_3042.hexes import WORDS, is_empty
-from kepler_envs.games.kepler_3042.layout import (
+from kepler_envs.games.kepler_3042.observation_layout import (
     CARD_ROW,
     FACTS_SIZE,
     IN_SPACE,

@@ -18,7 +18,7 @@ from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kepler_3042.actions import hex_name
 from kepler_envs.games.kepler_3042.components_map import SAGITTARIUS, SOL, SPACE, STAR
 from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH, as_hexes
-from kepler_envs.games.kepler_3042.layout import LAYOUT
+from kepler_envs.games.kepler_3042.observation_layout import LAYOUT
 from kepler_envs.games.kepler_3042.state import (
     GHOST,
     MAX_LEVEL,
