@@ -23,7 +23,7 @@ from gymnasium import spaces
 
 import kepler_envs
 from kepler_envs.adapters.sb3 import PiecePolicy, observation_space, piece_policy
-from kepler_envs.bots.networks import NetworkBot, NetworkShape, PositionNetwork, position_network
+from kepler_envs.bots.networks import NetworkBot
 from kepler_envs.bots.networks.checkpoint import (
     DESCRIPTION,
     FORMAT,
@@ -34,7 +34,9 @@ from kepler_envs.bots.networks.checkpoint import (
 )
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.network import NetworkShape
 from kepler_envs.files import write_atomically
+from kepler_envs.networks import PositionNetwork, position_network
 from kepler_envs.printable import one_line
 from kepler_envs.revision import commit
 

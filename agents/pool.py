@@ -30,8 +30,9 @@ from agents.checkpoint import build, half_precision, set_weights
 from agents.joined_batch import JoinedBatch, JoinedBot
 from agents.settings import PoolConfig
 from kepler_envs.adapters.sb3 import PiecePolicy, SharedSeatVecEnv
-from kepler_envs.bots.networks import NetworkShape, draw
+from kepler_envs.bots.networks import draw
 from kepler_envs.bots.networks.checkpoint import plain_weights
+from kepler_envs.engine.network import NetworkShape
 from kepler_envs.engine.seeds import opponent_seeds
 
 LEARNER = -1

@@ -22,11 +22,12 @@ from agents.checkpoint import bot_of, build, set_weights
 from agents.settings import command_line
 from kepler_envs.adapters.sb3 import PiecePolicy
 from kepler_envs.bots import published
-from kepler_envs.bots.networks import NetworkShape, find_checkpoint
+from kepler_envs.bots.networks import find_checkpoint
 from kepler_envs.bots.networks.checkpoint import PLAIN_WEIGHTS, plain_weights, read_description, trained_configuration
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.network import NetworkShape
 from kepler_envs.files import write_atomically
 
 MOST_BYTES = 1_000_000

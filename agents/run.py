@@ -31,7 +31,7 @@ from agents.run_folder import as_csv, check_nobody_else_writes, check_same_run, 
 from agents.settings import TrainConfig
 from kepler_envs import bots
 from kepler_envs.adapters.sb3 import PiecePolicy, SeatVecEnv, SharedMaskablePPO, SharedSeatVecEnv
-from kepler_envs.bots.networks import NetworkShape, find_checkpoint
+from kepler_envs.bots.networks import find_checkpoint
 from kepler_envs.bots.networks.checkpoint import (
     TORCH_WEIGHTS,
     check_fits,
@@ -42,6 +42,7 @@ from kepler_envs.bots.protocol import Bot, BotError, BotOpponent
 from kepler_envs.bots.published import network_file
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.network import NetworkShape
 from kepler_envs.files import write_atomically
 from kepler_envs.printable import one_line
 

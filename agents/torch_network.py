@@ -13,7 +13,7 @@ from kepler_envs.adapters.sb3 import PiecePolicy
 
 
 class TorchNetwork:
-    """What a network says of positions, in double precision on one thread: see :class:`kepler_envs.bots.networks.PositionNetwork`."""
+    """What a network says of positions, in double precision on one thread: see :class:`kepler_envs.networks.PositionNetwork`."""
 
     def __init__(self, policy: PiecePolicy) -> None:
         self._policy = deepcopy(policy).double()

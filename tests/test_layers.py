@@ -18,12 +18,24 @@ MAY_IMPORT = {
     "games": ("tools", "engine"),
     "registry": ("tools", "engine", "games"),
     "describe": ("tools", "engine"),
-    "bots": ("tools", "engine", "games", "registry"),
+    "networks": ("tools", "engine"),
+    "bots": ("tools", "engine", "networks", "games", "registry"),
     "tournament": ("tools", "engine", "games", "registry", "bots"),
-    "adapters": ("tools", "engine", "games", "registry", "bots", "front"),
+    "adapters": ("tools", "engine", "networks", "games", "registry", "bots", "front"),
     "front": ("tools", "engine", "games", "registry"),
     "cli": ("tools", "engine", "games", "registry", "describe", "bots", "tournament", "front"),
-    "agents": ("tools", "engine", "games", "registry", "describe", "bots", "tournament", "adapters", "front"),
+    "agents": (
+        "tools",
+        "engine",
+        "networks",
+        "games",
+        "registry",
+        "describe",
+        "bots",
+        "tournament",
+        "adapters",
+        "front",
+    ),
 }
 """By layer, those below it. ``front`` is ``kepler_envs/__init__.py``: make, make_batch, the names that users import."""
 

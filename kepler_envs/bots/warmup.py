@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 
 from kepler_envs.bots.greedy import greedy_games, greedy_policy
-from kepler_envs.bots.networks.kernels import network_kernel
 from kepler_envs.bots.search.config import MctsConfig
 from kepler_envs.bots.search.kernels.guided import absorb_kernel, descend_kernel
 from kepler_envs.bots.search.kernels.search import search_kernel
@@ -13,6 +12,7 @@ from kepler_envs.bots.search.searcher import playout_policy
 from kepler_envs.engine.game import Game
 from kepler_envs.engine.playout import choose_kernel, playout_kernel
 from kepler_envs.engine.warmup import Kernels
+from kepler_envs.networks.kernels import evaluate_kernel
 
 
 def kernels(game: Game) -> Kernels:
@@ -30,4 +30,4 @@ def kernels(game: Game) -> Kernels:
         ("mcts: descend", partial(descend_kernel, searching)),
         ("mcts: absorb", partial(absorb_kernel, searching)),
     ]
-    return [*listed, ("network: evaluate", network_kernel)]
+    return [*listed, ("network: evaluate", evaluate_kernel)]

@@ -28,10 +28,11 @@ from agents.run_folder import check_nobody_else_writes
 from agents.settings import TrainConfig
 from agents.train import main
 from kepler_envs import bots
-from kepler_envs.bots.networks import CheckpointBot, NetworkShape
+from kepler_envs.bots.networks import CheckpointBot
 from kepler_envs.bots.networks.checkpoint import DESCRIPTION, TORCH_WEIGHTS, read_description
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.network import NetworkShape
 from kepler_envs.files import write_atomically
 
 EDITS = 200

@@ -19,10 +19,10 @@ from agents.run import Run, train
 from agents.settings import PoolConfig, TrainConfig, player_range
 from agents.torch_network import TorchNetwork
 from kepler_envs import bots
-from kepler_envs.bots.networks import NetworkShape
 from kepler_envs.bots.networks.checkpoint import read_description
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.network import NetworkShape
 
 GAME = kepler_envs.load_game("kitten_adventurers")
 STEPS = 2000

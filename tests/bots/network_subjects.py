@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from kepler_envs.bots.networks import NetworkInputs, NetworkShape, Weights
 from kepler_envs.engine.actions import ActionSet, Block, axes
 from kepler_envs.engine.inputs import Join
+from kepler_envs.engine.network import NetworkInputs, NetworkShape, Weights
 from kepler_envs.engine.observation import (
     COUNT,
     FLAG,

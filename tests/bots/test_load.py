@@ -12,10 +12,10 @@ from agents import checkpoint
 from kepler_envs import bots
 from kepler_envs.bots.compiled import CompiledBot
 from kepler_envs.bots.greedy import greedy_policy
-from kepler_envs.bots.networks import NetworkShape
 from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, game_facts, trained_configuration
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.game import REWARD_OPTIONS
+from kepler_envs.engine.network import NetworkShape
 
 UNTRAINED = {"steps": 0, "seconds": 0, "parameters": 0, "evaluations": {}}
 CONFIG = kepler_envs.load_game("kitten_adventurers").configure(4)

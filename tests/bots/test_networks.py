@@ -14,8 +14,13 @@ import kepler_envs
 from agents import checkpoint
 from agents.checkpoint import bot_of
 from agents.torch_network import TorchNetwork
-from kepler_envs.bots.networks import NetworkShape, position_network
-from kepler_envs.bots.networks.simd import (
+from kepler_envs.bots.protocol import TrustedDecisions
+from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.kernel import helper
+from kepler_envs.engine.network import NetworkShape
+from kepler_envs.networks import position_network
+from kepler_envs.networks.simd import (
     add_row,
     add_row_portable,
     dot,
@@ -25,10 +30,6 @@ from kepler_envs.bots.networks.simd import (
     sum_rows,
     sum_rows_portable,
 )
-from kepler_envs.bots.protocol import TrustedDecisions
-from kepler_envs.engine.batch import Batch
-from kepler_envs.engine.game import Configuration
-from kepler_envs.engine.kernel import helper
 from kepler_envs.registry import list_games
 from tests.bots.network_subjects import (
     PlainNetwork,
@@ -151,7 +152,7 @@ def test_an_answer_depends_on_no_other_position():
 
 ASK = """
 import sys
-from kepler_envs.bots.networks import position_network
+from kepler_envs.networks import position_network
 from tests.bots.network_subjects import NetworkShape, made_up_inputs, random_positions, random_weights
 inputs = made_up_inputs(NetworkShape(24, (20,), 16))
 observations, masks = random_positions(inputs.layout, len(inputs.actions), 5)

@@ -18,7 +18,6 @@ from agents.evaluation import evaluate
 from kepler_envs import bots
 from kepler_envs.bots.compiled import CompiledBot
 from kepler_envs.bots.greedy import greedy_policy
-from kepler_envs.bots.networks import NetworkShape
 from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.bots.search import MctsBot, MctsConfig, make_searcher, search, tree_generators
@@ -26,6 +25,7 @@ from kepler_envs.bots.search.kernels.guided import leaf_returns
 from kepler_envs.bots.search.kernels.tree import NONE, ROOT
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.network import NetworkShape
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.registry import list_games
 from tests.contract.subjects import play

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
 from kepler_envs.bots.networks.checkpoint import read_network
-from kepler_envs.bots.networks.compiled import CompiledNetwork
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.game import Configuration
-from kepler_envs.engine.network import NetworkInputs, NetworkShape, Weights
+from kepler_envs.networks import PositionNetwork, position_network
 
-__all__ = [
-    "CheckpointBot", "CompiledNetwork", "NetworkBot", "NetworkInputs", "NetworkShape", "PositionNetwork",
-    "Weights", "checkpoint_at", "draw", "find_checkpoint", "load_network", "position_network",
-]  # fmt: skip
+__all__ = ["CheckpointBot", "NetworkBot", "checkpoint_at", "draw", "find_checkpoint", "load_network"]
 
 CHECKPOINTS = ("best.zip", "last.zip")
 """What a folder of a training run is searched for, in this order."""
@@ -24,27 +19,6 @@ CHECKPOINTS = ("best.zip", "last.zip")
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _U11, _U27, _U30, _U31 = (np.uint64(shift) for shift in (11, 27, 30, 31))
-
-
-class PositionNetwork(Protocol):
-    """What a network says of positions. Its answer about one depends on no other."""
-
-    def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(priors float32 (N, A), 0 for what is illegal; returns float32 (N, P) that it expects for all seats).
-
-        P is the most seats the game has; the seat that observes comes first, then those clockwise from it. What it says of seats that do
-        not play means nothing.
-
-        Args:
-            observations: int16 (N, D).
-            masks: int8 (N, A).
-        """
-
-
-def position_network(inputs: NetworkInputs, weights: Weights) -> PositionNetwork:
-    """A network to ask about positions. ValueError if the weights are not those of such a network."""
-    inputs.check(weights)
-    return CompiledNetwork(inputs, weights)
 
 
 class NetworkBot:

@@ -13,14 +13,14 @@ from __future__ import annotations
 from functools import cache
 from math import exp
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from kepler_envs.bots.networks.simd import REGISTER, add_row, dot, mean_positive, sum_rows
 from kepler_envs.engine.bits import lowest, without_lowest
 from kepler_envs.engine.kernel import Scope, array_of, helper, kernel, leaf
 from kepler_envs.engine.simd import pack_bits
+from kepler_envs.networks.simd import REGISTER, add_row, dot, mean_positive, sum_rows
 
 SCOPE = Scope("network", Path(__file__).parent)
 
@@ -38,6 +38,7 @@ def _record(*names: str) -> np.dtype:
 NETWORK = _record(
     "width",  # outputs H of the first layer
     "widest",  # outputs of the widest layer
+    "kept",  # outputs of the first layer and of all further ones of the policy, which are as many as those of the value
     "rows",  # numbers R that are said of a row
     "in_vector", "fixed",  # rows of tables in the vector, and of fixed tables
     "shown",  # rows in the vector as joins show them to rows that refer to them, one for each join and row
@@ -76,7 +77,7 @@ HEAD = _record("last", "axes", "context", "bias", "factors", "out")
 
 
 @leaf
-def _sum_rows(out, source, start, numbers, begin, rows, times, first, last):
+def add_up_rows(out, source, start, numbers, begin, rows, times, first, last):
     """``source[start:]`` and the rows ``rows[first:last]``, each so many times, of the matrix that begins there."""
     width = out.size
     at = 0
@@ -94,7 +95,7 @@ def _sum_rows(out, source, start, numbers, begin, rows, times, first, last):
 
 
 @leaf
-def _dot(weights, begin, units, width):
+def row_dot(weights, begin, units, width):
     """The product of ``weights[begin:]`` and ``units[:width]``."""
     vectors = width // REGISTER
     total = dot(weights, begin, units, 0, vectors)
@@ -104,13 +105,13 @@ def _dot(weights, begin, units, width):
 
 
 @leaf
-def _rectify(units):
+def rectify(units):
     for unit in range(units.size):
         units[unit] = max(units[unit], np.float32(0.0))
 
 
 @leaf
-def _list_positive(units, offset, rows, times, listed):
+def list_positive(units, offset, rows, times, listed):
     """Append the units above 0 to a list of rows (``offset`` + number) and times; its new length."""
     for unit in range(units.size):
         rows[listed] = offset + unit
@@ -152,7 +153,7 @@ def _list_inputs(x, entries, inputs, taken, begins, wide_rows, rows, times):
 
 @leaf
 def _sum_said(out, place, source, start, numbers, begin, stride, rows, times, first, last):
-    """What weights say of one row: as :func:`_sum_rows`, of whole registers."""
+    """What weights say of one row: as :func:`add_up_rows`, of whole registers."""
     for at in range(0, stride, 16):
         sum_rows(out, place + at, source, start + at, numbers, begin + at, stride, rows, times, first, last, 16)
 
@@ -258,7 +259,7 @@ def _finish_fixed_row(
 
 
 @leaf
-def _pool_rows(tables, q, stride, mean, listed_rows, listed_times):
+def list_means(tables, q, stride, mean, listed_rows, listed_times):
     """List the means over rows that add to the first layer; their number."""
     listed = 0
     for i in range(tables.size):
@@ -268,7 +269,7 @@ def _pool_rows(tables, q, stride, mean, listed_rows, listed_times):
         first = np.int64(table.first)
         for at in range(0, stride, 16):
             mean_positive(mean, at, q, at, stride, first, first + np.int64(table.rows), 16)
-        listed = _list_positive(mean, np.int64(table.pooled) * stride, listed_rows, listed_times, listed)
+        listed = list_positive(mean, np.int64(table.pooled) * stride, listed_rows, listed_times, listed)
     return listed
 
 
@@ -276,18 +277,20 @@ def _pool_rows(tables, q, stride, mean, listed_rows, listed_times):
 
 
 @helper
-def _through_layers(layers, numbers, width, units, spare, listed_rows, listed_times):
-    """The rectified outputs of dense layers one after the other, from ``units[:width]`` and back into it; their number in the end."""
+def _through_layers(layers, numbers, width, kept, listed_rows, listed_times):
+    """The rectified outputs of dense layers, each behind its inputs in ``kept``; (where the last ones begin, how many they are)."""
+    begin = 0
     for i in range(layers.size):
         layer = layers[i]
-        listed = _list_positive(units[:width], 0, listed_rows, listed_times, 0)
+        listed = list_positive(kept[begin : begin + width], 0, listed_rows, listed_times, 0)
+        begin += width
         width = np.int64(layer.outputs)
-        out = spare[:width]
-        weights, biases = np.int64(layer.weights), np.int64(layer.biases)
-        _sum_rows(out, numbers, biases, numbers, weights, listed_rows, listed_times, 0, listed)
-        _rectify(out)
-        units[:width] = out
-    return width
+        out = kept[begin : begin + width]
+        add_up_rows(
+            out, numbers, np.int64(layer.biases), numbers, np.int64(layer.weights), listed_rows, listed_times, 0, listed
+        )
+        rectify(out)
+    return begin, width
 
 
 @leaf
@@ -309,10 +312,11 @@ def _list_legal(mask, legal):
 
 
 @leaf
-def _look_at_rows(head, numbers, pointers, action, context, q, sum_of):
-    """What the rows an action points at add to its logit."""
-    stride = context.size
-    sum_of[:] = context
+def look_at_rows(head, numbers, pointers, action, context, context_begin, q, sum_of):
+    """What the rows an action points at add to its logit; ``sum_of`` becomes the rectified sum."""
+    stride = sum_of.size
+    for unit in range(stride):
+        sum_of[unit] = context[context_begin + unit]
     for axis in range(head.axes):
         row = np.int64(pointers[action, axis])
         if row != NOWHERE:
@@ -320,8 +324,8 @@ def _look_at_rows(head, numbers, pointers, action, context, q, sum_of):
             factors, said = numbers[at : at + stride], q[row * stride : (row + 1) * stride]
             for unit in range(stride):
                 sum_of[unit] += factors[unit] * said[unit]
-    _rectify(sum_of)
-    return _dot(numbers, np.int64(head.out), sum_of, stride)
+    rectify(sum_of)
+    return row_dot(numbers, np.int64(head.out), sum_of, stride)
 
 
 @leaf
@@ -335,42 +339,208 @@ def _to_probabilities(legal, largest, logits):
         logits[legal[k]] /= total
 
 
+# ---------------------------------------------------------------- one position
+
+
+class Net(NamedTuple):
+    """The arrays of a network as kernels take them, in this order."""
+
+    network: Any
+    """NETWORK[1]: sizes, and where the parts of ``numbers`` begin."""
+    numbers: Any
+    """float32[]: the weights."""
+    entries: Any
+    """int32[I]: entries of the vector."""
+    inputs: Any
+    """INPUT[I]: what each of these adds."""
+    tables: Any
+    joins: Any
+    references: Any
+    links: Any
+    link_begins: Any
+    """int32[fixed + 1]: the first of each fixed row's links."""
+    layers: Any
+    """Those of the policy, then those of the value."""
+    heads: Any
+    pointers: Any
+    """int32[A, K]: rows that actions point at."""
+
+
+NET_TYPES = (
+    array_of(NETWORK), array_of(FLOAT), array_of(WHOLE), array_of(INPUT), array_of(TABLE), array_of(JOIN), array_of(REFERENCE),
+    array_of(LINK), array_of(WHOLE), array_of(LAYER), array_of(HEAD), array_of(WHOLE, 2),
+)  # fmt: skip
+"""Their signature types."""
+
+
+class Room(NamedTuple):
+    """What is worked out of a position, for the next one to be written over."""
+
+    taken: Any
+    wide_rows: Any
+    rows: Any
+    begins: Any
+    listed_rows: Any
+    legal: Any
+    latest: Any
+    finished: Any
+    earlier: Any
+    shown_at: Any
+    times: Any
+    listed_times: Any
+    policy: Any
+    """Outputs of the first layer, then of each of the policy's."""
+    value: Any
+    """The same of the value's."""
+    contexts: Any
+    """(heads * R,): what a block's head makes of the policy's last outputs, where one of its actions is legal."""
+    said: Any
+    beside: Any
+    q: Any
+    """(all rows * R,): what is said of each row; of fixed tables of those that were ``finished``."""
+    shown: Any
+
+
 @leaf
 def _words_of(count):
     """As many numbers as whole words have bits."""
     return (count + 63) // 64 * 64
 
 
-def workspace_sizes(net: np.ndarray, inputs: int, actions: int, references: int) -> tuple[int, int]:
+def workspace_sizes(net: np.ndarray, inputs: int, actions: int, references: int, heads: int) -> tuple[int, int]:
     """Numbers in the two workspaces of a network that has so many."""
     rows, in_vector, fixed, shown = (int(net[name]) for name in ("rows", "in_vector", "fixed", "shown"))
-    widest, listed = int(net["widest"]), max(int(net["widest"]), int(net["pooled"] * net["rows"])) + 1
+    listed = max(int(net["widest"]), int(net["pooled"] * net["rows"])) + 1
     whole = _words_of(inputs) + 2 * inputs + in_vector + 1 + listed + actions + 2 * fixed + references + shown
-    return whole, inputs + listed + 3 * widest + rows * (3 + in_vector + fixed + shown)
+    return whole, inputs + listed + 2 * int(net["kept"]) + rows * (heads + 2 + in_vector + fixed + shown)
 
 
 @leaf
-def _part(workspace, used, size):
+def part(workspace, used, size):
     """The next ``size`` numbers of a workspace; ``used`` counts them."""
     first = used[0]
     used[0] += size
     return workspace[first : first + size]
 
 
+@helper
+def furnish(net, actions, wholes, floats, used):
+    """The two workspaces of :func:`workspace_sizes` as a Room; ``used`` int64[2], all 0, counts the numbers in use."""
+    its = net.network[0]
+    widest, stride = np.int64(its.widest), np.int64(its.rows)
+    in_vector, fixed, shown = np.int64(its.in_vector), np.int64(its.fixed), np.int64(its.shown)
+    kept, inputs = np.int64(its.kept), net.entries.size
+    listed_most = max(widest, np.int64(its.pooled) * stride) + 1
+    whole, decimal = used[:1], used[1:]
+    room = Room(
+        part(wholes, whole, _words_of(inputs)), part(wholes, whole, inputs), part(wholes, whole, inputs),
+        part(wholes, whole, in_vector + 1), part(wholes, whole, listed_most), part(wholes, whole, actions),
+        part(wholes, whole, fixed), part(wholes, whole, fixed), part(wholes, whole, net.references.size), part(wholes, whole, shown),
+        part(floats, decimal, inputs), part(floats, decimal, listed_most), part(floats, decimal, kept),
+        part(floats, decimal, kept), part(floats, decimal, stride * net.heads.size), part(floats, decimal, stride),
+        part(floats, decimal, stride), part(floats, decimal, stride * (in_vector + fixed)), part(floats, decimal, stride * shown),
+    )  # fmt: skip
+    room.taken[:] = 0
+    room.latest[:] = NOWHERE
+    room.finished[:] = NOWHERE
+    room.shown_at[:] = NOWHERE
+    return room
+
+
+@helper
+def look(net, room, x, mask, n, logits):
+    """What the network says of position number ``n``: logits of the legal actions, others are left as they are.
+
+    Returns:
+        How many inputs are not 0, how many actions are legal, where the last outputs of policy and value begin, and how many they are.
+    """
+    its, numbers = net.network[0], net.numbers
+    width, stride = np.int64(its.width), np.int64(its.rows)
+    in_vector, alone = np.int64(its.in_vector), np.int64(its.alone)
+    count = _list_inputs(x, net.entries, net.inputs, room.taken, room.begins, room.wide_rows, room.rows, room.times)
+    first = room.policy[:width]
+    add_up_rows(first, numbers, np.int64(its.bias), numbers, np.int64(its.wide), room.wide_rows, room.times, 0, count)
+    if stride > 0:
+        _encode_rows(net.tables, numbers, alone, stride, room.begins, room.rows, room.times, room.q)
+        _join_rows(
+            x, net.references, net.joins, numbers, stride, in_vector, room.begins, room.rows, room.times, room.said, room.q,
+            room.shown, room.shown_at, n, room.latest, room.earlier,
+        )  # fmt: skip
+        listed = list_means(net.tables, room.q, stride, room.beside, room.listed_rows, room.listed_times)
+        add_up_rows(first, first, 0, numbers, np.int64(its.pool), room.listed_rows, room.listed_times, 0, listed)
+    rectify(first)
+    room.value[:width] = first
+    value_layers, policy_layers = net.layers[its.policy_layers :], net.layers[: its.policy_layers]
+    _through_layers(value_layers, numbers, width, room.value, room.listed_rows, room.listed_times)
+    last, features = _through_layers(policy_layers, numbers, width, room.policy, room.listed_rows, room.listed_times)
+    legal = _judge_legal(net, room, mask, n, logits, last, features)
+    return count, legal, last, features
+
+
+@leaf
+def _judge_legal(net, room, mask, n, logits, last, features):
+    """The logits of the legal actions; their number."""
+    its, numbers = net.network[0], net.numbers
+    stride, in_vector = np.int64(its.rows), np.int64(its.in_vector)
+    units = room.policy[last : last + features]
+    listed = list_positive(units, 0, room.listed_rows, room.listed_times, 0)
+    legal = room.legal[: _list_legal(mask, room.legal)]
+    k = 0
+    for i in range(net.heads.size):
+        head = net.heads[i]
+        looks = head.context != NOWHERE
+        if looks and k < legal.size and legal[k] < head.last:
+            add_up_rows(
+                room.contexts[i * stride : (i + 1) * stride], numbers, np.int64(head.bias), numbers, np.int64(head.context),
+                room.listed_rows, room.listed_times, 0, listed,
+            )  # fmt: skip
+        while k < legal.size and legal[k] < head.last:
+            action = np.int64(legal[k])
+            k += 1
+            logit = numbers[its.action_biases + action]
+            logit += row_dot(numbers, np.int64(its.actions) + action * features, units, features)
+            if looks:
+                for axis in range(head.axes):
+                    row = np.int64(net.pointers[action, axis])
+                    if row >= in_vector and room.finished[row - in_vector] != n:
+                        room.finished[row - in_vector] = n
+                        _finish_fixed_row(
+                            row, numbers, np.int64(its.alone), net.references, net.joins, net.links, net.link_begins, stride,
+                            in_vector, room.begins, room.rows, room.times, room.said, room.q, room.latest, room.earlier,
+                        )  # fmt: skip
+                logit += look_at_rows(
+                    head, numbers, net.pointers, action, room.contexts, i * stride, room.q, room.beside
+                )
+            logits[action] = logit
+    return legal.size
+
+
+@leaf
+def tell_values(net, room, last, features, values):
+    """The returns of all seats (P,)."""
+    its, numbers = net.network[0], net.numbers
+    units = room.value[last : last + features]
+    for seat in range(values.size):
+        value = row_dot(numbers, np.int64(its.values) + seat * features, units, features)
+        values[seat] = numbers[its.value_biases + seat] + value
+
+
+@leaf
+def forget(net, room, x):
+    """Make room for another position."""
+    if net.network[0].fixed > 0:
+        _forget_references(x, net.references, net.joins, np.int64(net.network[0].in_vector), room.latest)
+
+
 @cache
-def network_kernel() -> Any:
-    """(observations int16[N, D], masks int8[N, A],
-    network NETWORK[1], its weights float32[], entries of the vector int32[I] and what each adds INPUT[I],
-    tables TABLE[], joins JOIN[], references REFERENCE[], links LINK[] and the first of each fixed row
-    int32[fixed + 1], layers LAYER[], heads HEAD[], rows that actions point at int32[A, K],
-    workspaces int32[] and float32[] of :func:`workspace_sizes`, numbers used int64[2], all 0, priors float32[N, A], values float32[N, P]).
+def evaluate_kernel() -> Any:
+    """(observations int16[N, D], masks int8[N, A], *:class:`Net`, workspaces int32[] and float32[] of :func:`workspace_sizes`,
+    numbers used int64[2], all 0, priors float32[N, A], values float32[N, P]).
 
     Fills ``priors`` (0 for what is illegal) and ``values``. A row of a mask without a legal action gets zeros.
     """
     signature = (
-        array_of(np.int16, 2), array_of(np.int8, 2),
-        array_of(NETWORK), array_of(FLOAT), array_of(WHOLE), array_of(INPUT), array_of(TABLE), array_of(JOIN), array_of(REFERENCE),
-        array_of(LINK), array_of(WHOLE), array_of(LAYER), array_of(HEAD), array_of(WHOLE, 2),
+        array_of(np.int16, 2), array_of(np.int8, 2), *NET_TYPES,
         array_of(WHOLE), array_of(FLOAT), array_of(np.int64), array_of(FLOAT, 2), array_of(FLOAT, 2),
     )  # fmt: skip
 
@@ -379,91 +549,20 @@ def network_kernel() -> Any:
         observations, masks, network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers,
         heads, pointers, wholes, floats, used, priors, values,
     ):  # fmt: skip
-        net = network[0]
-        width, widest, stride = np.int64(net.width), np.int64(net.widest), np.int64(net.rows)
-        in_vector, fixed, alone = np.int64(net.in_vector), np.int64(net.fixed), np.int64(net.alone)
-        wide, pool, bias = np.int64(net.wide), np.int64(net.pool), np.int64(net.bias)
-        policy_layers, value_layers = layers[: net.policy_layers], layers[net.policy_layers :]
-        listed_most = max(widest, np.int64(net.pooled) * stride) + 1
-        whole_used, float_used = used[:1], used[1:]
-        taken, wide_rows = _part(wholes, whole_used, _words_of(entries.size)), _part(wholes, whole_used, entries.size)
-        rows, begins = _part(wholes, whole_used, entries.size), _part(wholes, whole_used, in_vector + 1)
-        listed_rows, legal_all = _part(wholes, whole_used, listed_most), _part(wholes, whole_used, masks.shape[1])
-        latest, finished = _part(wholes, whole_used, fixed), _part(wholes, whole_used, fixed)
-        earlier, shown_at = _part(wholes, whole_used, references.size), _part(wholes, whole_used, np.int64(net.shown))
-        times, listed_times = _part(floats, float_used, entries.size), _part(floats, float_used, listed_most)
-        first, units = _part(floats, float_used, width), _part(floats, float_used, widest)
-        spare, context = _part(floats, float_used, widest), _part(floats, float_used, stride)
-        said, beside = _part(floats, float_used, stride), _part(floats, float_used, stride)
-        q, shown = (
-            _part(floats, float_used, stride * (in_vector + fixed)),
-            _part(floats, float_used, stride * net.shown),
+        net = Net(
+            network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads, pointers
         )
-        taken[:] = 0
-        latest[:] = NOWHERE
-        finished[:] = NOWHERE
-        shown_at[:] = NOWHERE
+        room = furnish(net, masks.shape[1], wholes, floats, used)
         for n in range(observations.shape[0]):
-            x, mask, logits = observations[n], masks[n], priors[n]
-            count = _list_inputs(x, entries, inputs, taken, begins, wide_rows, rows, times)
-            _sum_rows(first, numbers, bias, numbers, wide, wide_rows, times, 0, count)
-            if stride > 0:
-                _encode_rows(tables, numbers, alone, stride, begins, rows, times, q)
-                _join_rows(
-                    x, references, joins, numbers, stride, in_vector, begins, rows, times, said, q, shown, shown_at, n, latest,
-                    earlier,
-                )  # fmt: skip
-                listed = _pool_rows(tables, q, stride, beside, listed_rows, listed_times)
-                _sum_rows(first, first, 0, numbers, pool, listed_rows, listed_times, 0, listed)
-            _rectify(first)
-
-            units[:width] = first
-            features = _through_layers(value_layers, numbers, width, units, spare, listed_rows, listed_times)
-            for seat in range(values.shape[1]):
-                value = _dot(numbers, np.int64(net.values) + seat * features, units, features)
-                values[n, seat] = numbers[net.value_biases + seat] + value
-
-            units[:width] = first
-            features = _through_layers(policy_layers, numbers, width, units, spare, listed_rows, listed_times)
-            listed = _list_positive(units[:features], 0, listed_rows, listed_times, 0)
+            x, logits = observations[n], priors[n]
             logits[:] = np.float32(0.0)
+            _, count, last, features = look(net, room, x, masks[n], n, logits)
+            tell_values(net, room, last, features, values[n])
+            legal = room.legal[:count]
             largest = np.float32(-np.inf)
-            legal = legal_all[: _list_legal(mask, legal_all)]
-            k = 0
-            for i in range(heads.size):
-                head = heads[i]
-                looks = head.context != NOWHERE
-                if looks and k < legal.size and legal[k] < head.last:
-                    _sum_rows(
-                        context,
-                        numbers,
-                        np.int64(head.bias),
-                        numbers,
-                        np.int64(head.context),
-                        listed_rows,
-                        listed_times,
-                        0,
-                        listed,
-                    )
-                while k < legal.size and legal[k] < head.last:
-                    action = np.int64(legal[k])
-                    k += 1
-                    logit = numbers[net.action_biases + action]
-                    logit += _dot(numbers, np.int64(net.actions) + action * features, units, features)
-                    if looks:
-                        for axis in range(head.axes):
-                            row = np.int64(pointers[action, axis])
-                            if row >= in_vector and finished[row - in_vector] != n:
-                                finished[row - in_vector] = n
-                                _finish_fixed_row(
-                                    row, numbers, alone, references, joins, links, link_begins, stride, in_vector, begins,
-                                    rows, times, said, q, latest, earlier,
-                                )  # fmt: skip
-                        logit += _look_at_rows(head, numbers, pointers, action, context, q, beside)
-                    logits[action] = logit
-                    largest = max(largest, logit)
+            for k in range(count):
+                largest = max(largest, logits[legal[k]])
             _to_probabilities(legal, largest, logits)
-            if fixed > 0:
-                _forget_references(x, references, joins, in_vector, latest)
+            forget(net, room, x)
 
     return evaluate

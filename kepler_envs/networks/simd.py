@@ -49,6 +49,15 @@ def mean_positive_portable(
     out[place : place + lanes] = total * (np.float32(1) / np.float32(last - first))
 
 
+def spread_row_portable(
+    out: Any, begin: Any, stride: Any, rows: Any, times: Any, first: Any, last: Any, source: Any, start: Any, lanes: int
+) -> None:
+    """``out[begin + stride * rows[i]:] += times[i] * source[start:]`` for first <= i < last, LANES of each."""
+    for i in range(first, last):
+        at = begin + stride * int(rows[i])
+        out[at : at + lanes] += times[i] * source[start : start + lanes]
+
+
 def dot_portable(a: Any, a_begin: Any, b: Any, b_begin: Any, vectors: Any) -> Any:
     """The sum of ``a[a_begin + i] * b[b_begin + i]`` over so many vectors of REGISTER numbers."""
     total = np.zeros(REGISTER, np.float32)
@@ -104,11 +113,12 @@ def _literal(lanes: Any) -> int:
 sum_rows: Callable[..., Any]
 add_row: Callable[..., Any]
 mean_positive: Callable[..., Any]
+spread_row: Callable[..., Any]
 dot: Callable[..., Any]
 
 if not JIT_ENABLED:
-    sum_rows, add_row, mean_positive, dot = (
-        sum_rows_portable, add_row_portable, mean_positive_portable, dot_portable,
+    sum_rows, add_row, mean_positive, spread_row, dot = (
+        sum_rows_portable, add_row_portable, mean_positive_portable, spread_row_portable, dot_portable,
     )  # fmt: skip
 else:
 
@@ -174,6 +184,28 @@ else:
             return context.get_dummy_value()
 
         return types.void(out, word, rows, word, word, word, word, lanes), codegen
+
+    @intrinsic(prefer_literal=True)
+    def spread_row(typingctx, out, begin, stride, rows, times, first, last, source, start, lanes):  # type: ignore[no-untyped-def]
+        registers = _literal(lanes)
+        word = types.int64
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            _, begin_, stride_, _, _, first_, last_, _, start_, _ = args
+            to, numbers, factors, given = (_data(context, builder, signature.args[k], args[k]) for k in (0, 3, 4, 7))
+            parts = [builder.load(_vector_at(builder, given, start_, number), align=4) for number in range(registers)]
+            with cgutils.for_range_slice(builder, first_, last_, ir.Constant(WORD, 1), WORD) as (i, _):
+                row = builder.sext(builder.load(builder.gep(numbers, [i])), WORD)
+                at = builder.add(begin_, builder.mul(row, stride_))
+                factor = _splat(builder, builder.load(builder.gep(factors, [i])))
+                for number, part in enumerate(parts):
+                    where = _vector_at(builder, to, at, number)
+                    builder.store(
+                        builder.fadd(builder.load(where, align=4), builder.fmul(factor, part)), where, align=4
+                    )
+            return context.get_dummy_value()
+
+        return types.void(out, word, word, rows, times, word, word, source, word, lanes), codegen
 
     @intrinsic
     def dot(typingctx, a, a_begin, b, b_begin, vectors):  # type: ignore[no-untyped-def]

@@ -1,0 +1,124 @@
+"""PyTorch: networks that learn in compiled code, on the processor: several times as fast as PyTorch's own operations there.
+
+Most entries of an observation are 0 and few actions are legal; dense products spend most of their time on what does not count. The functions
+computed, and their gradients, are those of :class:`~kepler_envs.adapters.pytorch.PieceNetwork`, to rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numba
+import numpy as np
+import torch as th
+
+from kepler_envs.adapters.pytorch import PieceNetwork
+from kepler_envs.networks import CompiledNetwork
+from kepler_envs.networks.arrangement import Arrangement
+from kepler_envs.networks.gradients import back_sizes, gradient_kernel, judge_kernel
+from kepler_envs.networks.kernels import FLOAT, WHOLE
+
+
+class TorchArrays:
+    """PyTorch's tensors as :class:`~kepler_envs.networks.arrangement.Arrays`, in single precision."""
+
+    def constant(self, values: np.ndarray) -> th.Tensor:
+        """See :class:`~kepler_envs.networks.arrangement.Arrays`."""
+        return th.as_tensor(values, dtype=th.float32)
+
+    def join(self, parts: Sequence[th.Tensor], axis: int) -> th.Tensor:
+        """See :class:`~kepler_envs.networks.arrangement.Arrays`."""
+        return th.cat(list(parts), axis)
+
+
+class CompiledLearner:
+    """What a network says, and how that changes with its weights.
+
+    It has a network's weights as they are at each call. As many threads compute as PyTorch is told to use; sums of gradients are
+    rounded otherwise with another number of threads, and only then.
+
+    Args:
+        network: whose weights learn.
+    """
+
+    def __init__(self, network: PieceNetwork) -> None:
+        self.network = network
+        self.arrangement = Arrangement(network.inputs)
+        self._workspaces = np.zeros((0, 0), WHOLE), np.zeros((0, 0), FLOAT)
+        self._known: tuple[tuple[int, ...], CompiledNetwork] | None = None
+
+    def judge(
+        self, observations: np.ndarray, masks: np.ndarray, actions: np.ndarray
+    ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
+        """Log-probabilities (N,) of actions, entropies (N,) of the choice, and values (N, P) of all seats, the observing one first.
+
+        Args:
+            observations: int16 (N, D). masks: bool or int8 (N, A), at least one action in each row. actions: int64 (N,), legal ones.
+        """
+        asked = (
+            np.ascontiguousarray(observations, np.int16),
+            np.ascontiguousarray(masks).view(np.int8),
+            np.ascontiguousarray(actions, np.int64),
+        )
+        return _Judged.apply(self._flat(), self, asked)  # type: ignore[no-any-return]
+
+    def answer(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What a bot with these weights would find: see :class:`kepler_envs.networks.PositionNetwork`."""
+        versions = tuple(weights._version for weights in self.network.parameters())
+        if self._known is None or self._known[0] != versions:
+            with th.no_grad():
+                flat = self._flat().numpy()
+            self._known = versions, CompiledNetwork(self.arrangement, flat)
+        return self._known[1](np.ascontiguousarray(observations), np.ascontiguousarray(masks).view(np.int8))
+
+    def _flat(self) -> th.Tensor:
+        return self.arrangement.flat(TorchArrays(), dict(self.network.named_parameters()))  # type: ignore[no-any-return]
+
+    def workspaces(self, threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """Room for each thread, kept from one call to the next."""
+        if len(self._workspaces[0]) != threads:
+            own, back = self.arrangement.workspaces, back_sizes(self.arrangement.network[0])
+            whole, decimal = (one + other for one, other in zip(own, back, strict=True))
+            actions = len(self.network.inputs.actions)
+            self._workspaces = np.zeros((threads, whole), WHOLE), np.zeros((threads, decimal + actions), FLOAT)
+        return self._workspaces
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"network": self.network}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["network"])  # type: ignore[misc]
+
+
+class _Judged(th.autograd.Function):
+    """(log-probabilities, entropies, values) of a flat array of weights."""
+
+    @staticmethod
+    def forward(ctx: Any, flat: th.Tensor, learner: CompiledLearner, asked: tuple[np.ndarray, ...]) -> Any:
+        count, seats = len(asked[0]), learner.network.inputs.seats
+        found = np.empty(count, FLOAT), np.empty(count, FLOAT), np.empty((count, seats), FLOAT)
+        ctx.learner, ctx.asked, ctx.numbers = learner, asked, flat.detach().numpy()
+        threads = _threads()
+        arguments = learner.arrangement.arguments(ctx.numbers)
+        judge_kernel(threads > 1)(*asked, *arguments, *learner.workspaces(threads), *found)
+        return tuple(map(th.from_numpy, found))
+
+    @staticmethod
+    def backward(ctx: Any, *derivatives: th.Tensor) -> Any:
+        learner: CompiledLearner = ctx.learner
+        threads = _threads()
+        gradients = np.zeros((threads, len(ctx.numbers)), FLOAT)
+        arguments = learner.arrangement.arguments(ctx.numbers)
+        given = (np.ascontiguousarray(one.numpy()) for one in derivatives)
+        gradient_kernel(threads > 1)(*ctx.asked, *arguments, *learner.workspaces(threads), *given, gradients)
+        return th.from_numpy(gradients[0] if threads == 1 else gradients.sum(0)), None, None
+
+
+def _threads() -> int:
+    """Threads to compute with."""
+    most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+    threads = max(1, min(th.get_num_threads(), most))
+    if threads > 1:
+        numba.set_num_threads(threads)
+    return threads

@@ -1,0 +1,60 @@
+"""Networks of an observation's tables in compiled code: what they say of positions, and how what they say changes with their weights."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from kepler_envs.engine.network import NetworkInputs, Weights
+from kepler_envs.networks.arrangement import Arrangement, NumpyArrays, aligned
+from kepler_envs.networks.kernels import FLOAT, WHOLE, evaluate_kernel
+
+
+class PositionNetwork(Protocol):
+    """What a network says of positions. Its answer about one depends on no other."""
+
+    def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(priors float32 (N, A), 0 for what is illegal; returns float32 (N, P) that it expects for all seats).
+
+        P is the most seats the game has; the seat that observes comes first, then those clockwise from it. What it says of seats that do
+        not play means nothing.
+
+        Args:
+            observations: int16 (N, D).
+            masks: int8 (N, A).
+        """
+
+
+class CompiledNetwork:
+    """A :class:`PositionNetwork` in compiled code.
+
+    Single precision; priors and values differ from those of PyTorch by about 1e-6.
+
+    Args:
+        arrangement: of the network's arrays.
+        flat: float32 (arrangement.size,), its weights. They are not copied.
+    """
+
+    def __init__(self, arrangement: Arrangement, flat: np.ndarray) -> None:
+        self._actions, self._seats = len(arrangement.inputs.actions), arrangement.inputs.seats
+        self._arguments, self._sizes = arrangement.arguments(flat), arrangement.workspaces
+        self._evaluate = evaluate_kernel()
+
+    def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        priors = np.empty((len(observations), self._actions), FLOAT)
+        values = np.empty((len(observations), self._seats), FLOAT)
+        # one workspace for each call, as threads may share a network
+        wholes, decimals = self._sizes
+        workspaces = np.empty(wholes, WHOLE), np.empty(decimals, FLOAT), np.zeros(2, np.int64)
+        self._evaluate(observations, masks, *self._arguments, *workspaces, priors, values)
+        return priors, values
+
+
+def position_network(inputs: NetworkInputs, weights: Weights) -> PositionNetwork:
+    """A network to ask about positions; the weights are copied. ValueError if they are not those of such a network."""
+    inputs.check(weights)
+    arrangement = Arrangement(inputs)
+    flat = aligned(arrangement.size)
+    flat[:] = arrangement.flat(NumpyArrays(), {name: array.astype(np.float64) for name, array in weights.items()})
+    return CompiledNetwork(arrangement, flat)

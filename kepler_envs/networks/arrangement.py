@@ -1,0 +1,417 @@
+"""Weights of a network laid out for compiled code that skips zeros and illegal actions: one flat array, and where each part of it begins.
+
+The flat array is a linear function of the weights. It is written down once, for any library's arrays (:class:`Arrays`): NumPy lays out a network that
+plays, PyTorch one that learns, which finds the gradients of the weights from those of the flat array by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from kepler_envs.engine.actions import NO_ROW
+from kepler_envs.engine.game import record_array
+from kepler_envs.engine.inputs import Input, Join, TableInputs
+from kepler_envs.engine.network import NetworkInputs
+from kepler_envs.engine.observation import COUNT
+from kepler_envs.engine.observation import REFERENCE as REFERS
+from kepler_envs.networks.kernels import (
+    FLOAT,
+    HEAD,
+    INPUT,
+    JOIN,
+    LABEL,
+    LAYER,
+    LINK,
+    NETWORK,
+    NOWHERE,
+    NUMBER,
+    REFERENCE,
+    SIGN,
+    TABLE,
+    WHOLE,
+    workspace_sizes,
+)
+
+LINE = 16
+"""Numbers in a line of the processor's cache. Each array begins with one: that makes a network a quarter faster."""
+
+Array = Any
+"""Of NumPy, or of another library with the same operators."""
+Make = Callable[["Arrays", Mapping[str, Array]], Array]
+"""Makes a part of the flat array of the weights."""
+
+
+class Arrays(Protocol):
+    """What else it takes of a library."""
+
+    def constant(self, values: np.ndarray) -> Array:
+        """An array that does not depend on the weights."""
+
+    def join(self, parts: Sequence[Array], axis: int) -> Array:
+        """Arrays one after the other."""
+
+
+class NumpyArrays:
+    """Of NumPy, in double precision."""
+
+    def constant(self, values: np.ndarray) -> np.ndarray:
+        """See :class:`Arrays`."""
+        return values
+
+    def join(self, parts: Sequence[np.ndarray], axis: int) -> np.ndarray:
+        """See :class:`Arrays`."""
+        return np.concatenate(parts, axis)
+
+
+class _Fold:
+    """Makes weights (..., inputs of a row, outputs) fit for entries as they are.
+
+    Scales become part of the weights. What a label of 0 adds is taken off the entry's other labels, so that entries of 0 add nothing, and is
+    added always.
+    """
+
+    def __init__(self, one: TableInputs) -> None:
+        self._scale, self._labelled, self._counted = np.ones(one.size), np.zeros(one.size), np.zeros(one.size)
+        self._zero = np.zeros(one.size, np.int64)
+        for given in one.inputs:
+            its = slice(given.first, given.first + given.size)
+            if not given.one_hot:
+                self._scale[given.first] = given.inverse_scale
+            elif 0 <= -given.low < given.size:
+                self._labelled[its], self._zero[its] = 1, given.first - given.low
+                self._counted[given.first - given.low] = 1
+        self._has_labels = bool(self._labelled.any())
+
+    def __call__(self, arrays: Arrays, weights: Array) -> Array:
+        scaled = weights * arrays.constant(self._scale[:, None])
+        if not self._has_labels:
+            return scaled
+        return scaled - weights[..., self._zero, :] * arrays.constant(self._labelled[:, None])
+
+    def always(self, arrays: Arrays, weights: Array) -> Array:
+        """(..., outputs), what is added whatever the entries are."""
+        return (weights * arrays.constant(self._counted[:, None])).sum(-2)
+
+
+def _records(kind: np.dtype, rows: list[tuple[int, ...]]) -> np.ndarray:
+    return record_array(np.array(rows, kind))
+
+
+def _added(given: Input) -> list[tuple[int, int]]:
+    """(kind, the input's number within a row's, of labels that of 0) for each thing that an entry adds if it is not 0."""
+    if given.one_hot:
+        return [(LABEL, given.first - given.low)]
+    if given.kind == REFERS:
+        return [(SIGN, given.first)]
+    return [(NUMBER, given.first), (SIGN, given.first + 1)] if given.kind == COUNT else [(NUMBER, given.first)]
+
+
+class Arrangement:
+    """Where kernels find the parts of a network.
+
+    Args:
+        inputs: of the network.
+
+    Attributes:
+        inputs: those. size: numbers in the flat array. workspaces: numbers in the two workspaces of a kernel.
+    """
+
+    def __init__(self, inputs: NetworkInputs) -> None:
+        self.inputs, self._shape = inputs, inputs.shape
+        self._said = -(-inputs.shape.rows // LINE) * LINE  # of a row, filled up with zeros to whole lines
+        self._nothing = {name: np.zeros(size) for name, size in inputs.expected_shapes().items()}
+        self._parts: list[Make] = []
+        self.size = 0
+        self._net = np.zeros(1, NETWORK)
+        self._fold = {name: _Fold(one) for name, one in inputs.tables.items()}
+        self._vector = [one for one in inputs.tables.values() if one.entries is not None]
+        self._fixed = [one for one in inputs.tables.values() if one.entries is None]
+        self._begin: dict[str, int] = {}
+        for one in (*self._vector, *self._fixed):
+            self._begin[one.name] = sum(inputs.tables[name].rows for name in self._begin)
+        self._in_vector = sum(one.rows for one in self._vector)
+        self._all_rows = self._in_vector + sum(one.rows for one in self._fixed)
+        heads = {name for name, _ in inputs.heads}
+        pointed = {axis.table for block in inputs.actions.blocks if block.name in heads for axis in block.axes}
+        self._looked_at = (pointed | set(inputs.pooled)) if inputs.shape.rows else set()
+        entries, found = self._first_layer()
+        tables = self._tables()
+        joins, references, links, link_begins = self._joins()
+        layers = [*self._layers("policy"), *self._layers("value")]
+        heads_of = self._heads()
+        self._answers()
+        self._net[0]["alone"] = self._put(self._alone)
+        self._sizes()
+        self.workspaces = workspace_sizes(
+            self._net[0], len(entries), len(inputs.actions), len(references), len(heads_of)
+        )
+        self._records = (
+            np.array(entries, WHOLE), _records(INPUT, found), _records(TABLE, tables), _records(JOIN, joins),
+            _records(REFERENCE, references), _records(LINK, links), np.array(link_begins, WHOLE),
+            _records(LAYER, layers), _records(HEAD, heads_of), self._pointers(),
+        )  # fmt: skip
+
+    @property
+    def network(self) -> np.ndarray:
+        """NETWORK[1]: sizes, and where the arrays begin."""
+        return record_array(self._net)
+
+    def arguments(self, flat: np.ndarray) -> tuple[np.ndarray, ...]:
+        """What kernels take of a network with this flat array: see :class:`~kepler_envs.networks.kernels.Net`."""
+        return (self.network, flat, *self._records)
+
+    def flat(self, arrays: Arrays, weights: Mapping[str, Array]) -> Array:
+        """The flat array of weights."""
+        parts = []
+        for make in self._parts:
+            numbers = make(arrays, weights).reshape(-1)
+            parts.append(numbers)
+            if len(numbers) % LINE:
+                parts.append(arrays.constant(np.zeros(-len(numbers) % LINE)))
+        return arrays.join(parts, 0)
+
+    def _put(self, make: Make) -> int:
+        """Append an array; where it begins."""
+        begin, count = self.size, make(NumpyArrays(), self._nothing).size
+        self._parts.append(make)
+        self.size += -(-count // LINE) * LINE
+        return begin
+
+    def _sizes(self) -> None:
+        its = self._net[0]
+        its["width"], its["widest"] = self._shape.width, max((self._shape.width, *self._shape.hidden))
+        its["kept"] = self._shape.width + sum(self._shape.hidden)
+        its["rows"], its["pooled"] = self._said, len(self.inputs.pooled)
+        its["in_vector"], its["fixed"] = self._in_vector, self._all_rows - self._in_vector
+        its["policy_layers"] = len(self._shape.hidden)
+
+    def _said_of(self, name: str) -> Make:
+        """Weights whose last axis is what is said of a row, filled up."""
+        missing = self._said - self._shape.rows
+
+        def make(arrays: Arrays, weights: Mapping[str, Array]) -> Array:
+            its = weights[name]
+            if not missing:
+                return its
+            return arrays.join([its, arrays.constant(np.zeros((*its.shape[:-1], missing)))], -1)
+
+        return make
+
+    # ------------------------------------------------------------ the vector and its rows
+
+    def _first_layer(self) -> tuple[list[int], list[tuple[int, ...]]]:
+        """(entries, the records INPUT): all that may add something, row by row."""
+        entries: list[int] = []
+        found: list[tuple[int, ...]] = []
+        wide = 0
+        for one in self._vector:
+            for row in range(one.rows):
+                for column, given in enumerate(one.inputs):
+                    for kind, number in _added(given):
+                        entries.append(int(one.entries[row, column]))  # type: ignore[index]
+                        found.append((kind, self._begin[one.name] + row, wide + number, number))
+                wide += one.size
+        self._net[0]["bias"], self._net[0]["wide"] = self._put(self._bias), self._put(self._wide)
+        return entries, found
+
+    def _flat_of(self, one: TableInputs, weights: Mapping[str, Array]) -> Array:
+        return weights[f"tables.{one.name}.flat"].reshape(one.rows, one.size, -1)
+
+    def _bias(self, arrays: Arrays, weights: Mapping[str, Array]) -> Array:
+        total = weights["first.bias"]
+        for one in self._vector:
+            total = total + self._fold[one.name].always(arrays, self._flat_of(one, weights)).sum(0)
+        return total
+
+    def _wide(self, arrays: Arrays, weights: Mapping[str, Array]) -> Array:
+        folded = [self._fold[one.name](arrays, self._flat_of(one, weights)) for one in self._vector]
+        return arrays.join([one.reshape(-1, self._shape.width) for one in folded], 0)
+
+    def _tables(self) -> list[tuple[int, ...]]:
+        """The records TABLE."""
+        records: list[tuple[int, ...]] = []
+        for one in self._vector:
+            encoder, number = NOWHERE, NOWHERE
+            if one.name in self._looked_at:
+                encoder = self._put(self._folded(one, self._said_of(f"tables.{one.name}.encoder")))
+                number = self.inputs.pooled.index(one.name) if one.name in self.inputs.pooled else NOWHERE
+            records.append((self._begin[one.name], one.rows, encoder, number))
+        if self.inputs.pooled:
+            self._net[0]["pool"] = self._put(self._pools)
+        return records
+
+    def _folded(self, one: TableInputs, make: Make) -> Make:
+        return lambda arrays, weights: self._fold[one.name](arrays, make(arrays, weights))
+
+    def _pools(self, arrays: Arrays, weights: Mapping[str, Array]) -> Array:
+        padding = arrays.constant(np.zeros((self._said - self._shape.rows, self._shape.width)))
+        parts = [part for name in self.inputs.pooled for part in (weights[f"tables.{name}.pool"], padding)]
+        return arrays.join(parts, 0)
+
+    # ------------------------------------------------------------ what is said of rows whatever the vector holds
+
+    def _alone(self, arrays: Arrays, weights: Mapping[str, Array]) -> Array:
+        """(all rows, R)."""
+        said = [self._alone_of(one, arrays, weights) for one in (*self._vector, *self._fixed)]
+        return arrays.join(said, 0) if said else arrays.constant(np.zeros((0, 0)))
+
+    def _alone_of(self, one: TableInputs, arrays: Arrays, weights: Mapping[str, Array]) -> Array:
+        total = arrays.constant(np.zeros((one.rows, self._said)))
+        if one.name in self._looked_at:
+            encoder = self._said_of(f"tables.{one.name}.encoder")(arrays, weights)
+            total = total + self._said_of(f"tables.{one.name}.row")(arrays, weights)
+            if one.values is None:
+                total = total + self._fold[one.name].always(arrays, encoder)
+            else:
+                total = total + arrays.constant(one.encode(one.values).astype(np.float64)) @ encoder
+        for join in self.inputs.joins:
+            if self.inputs.tables[join.table].values is not None:
+                for add in self._joined_for_ever(join, one):
+                    total = total + add(arrays, weights)
+        return total
+
+    def _joined_for_ever(self, join: Join, to: TableInputs) -> Iterator[Make]:
+        """What references of a fixed table add to the rows of a table in all positions."""
+        one, other = self.inputs.tables[join.table], self.inputs.tables[join.of]
+        refers = np.zeros((one.rows, other.rows))
+        its: np.ndarray = one.values[:, join.columns]  # type: ignore[index]
+        for row, column in np.argwhere(its > 0).tolist():
+            refers[row, int(its[row, column]) - 1] += 1
+        if to is other:
+            yield self._by_fixed(refers.T, one, f"joins.{join.name}.back")
+        if to is one and other.values is not None:
+            yield self._by_fixed(refers, other, f"joins.{join.name}.to")
+
+    def _by_fixed(self, counts: np.ndarray, seen: TableInputs, name: str) -> Make:
+        """So many times what the rows of a fixed table add to another row."""
+        said = self._said_by_fixed(seen, self._said_of(name))
+        return lambda arrays, weights: arrays.constant(counts) @ said(arrays, weights)
+
+    def _said_by_fixed(self, seen: TableInputs, make: Make) -> Make:
+        """(rows, R): what each row of a fixed table adds to another row."""
+        numbers = seen.encode(seen.values).astype(np.float64)  # type: ignore[arg-type]
+
+        def said(arrays: Arrays, weights: Mapping[str, Array]) -> Array:
+            its = make(arrays, weights)
+            return its if len(its) == 1 else arrays.constant(numbers) @ its[:-1] + its[-1]
+
+        return said
+
+    # ------------------------------------------------------------ references
+
+    def _joins(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], list[tuple[int, ...]], list[int]]:
+        """The records JOIN, REFERENCE and LINK, and where the links of each row of a fixed table begin."""
+        joins: list[tuple[int, ...]] = []
+        references: list[tuple[int, ...]] = []
+        links: list[list[tuple[int, ...]]] = [[] for _ in range(self._all_rows - self._in_vector)]
+        for join in self.inputs.joins:
+            one, other = self.inputs.tables[join.table], self.inputs.tables[join.of]
+            if one.entries is None:
+                self._link(join, one, other, links)
+                continue
+            to = to_bias = back = back_bias = NOWHERE
+            if one.name in self._looked_at:
+                to, to_bias = self._side(other, f"joins.{join.name}.to")
+            if other.name in self._looked_at:
+                back, back_bias = self._side(one, f"joins.{join.name}.back")
+            if to_bias != NOWHERE or back_bias != NOWHERE:
+                for row in range(one.rows):
+                    for column in join.columns:
+                        references.append((int(one.entries[row, column]), self._begin[one.name] + row, len(joins)))
+                shown = int(self._net[0]["shown"])
+                joins.append((self._begin[other.name], other.entries is None, shown, to, to_bias, back, back_bias))
+                if other.entries is not None:
+                    self._net[0]["shown"] += other.rows
+        begins = np.cumsum([0, *map(len, links)]).tolist()
+        return joins, references, [link for its in links for link in its], begins
+
+    def _side(self, seen: TableInputs, name: str) -> tuple[int, int]:
+        """Where the weights of what a row of ``seen`` adds to another begin, and what it always adds."""
+        make = self._said_of(name)
+        if len(self._nothing[name]) == 1:
+            return NOWHERE, self._put(make)
+        if seen.values is not None:  # the same in all positions: ready for each row
+            return self._put(self._said_by_fixed(seen, make)), 0
+
+        def inputs(arrays: Arrays, weights: Mapping[str, Array]) -> Array:
+            return make(arrays, weights)[:-1]
+
+        def bias(arrays: Arrays, weights: Mapping[str, Array]) -> Array:
+            its = make(arrays, weights)
+            return its[-1] + self._fold[seen.name].always(arrays, its[:-1])
+
+        return self._put(self._folded(seen, inputs)), self._put(bias)
+
+    def _link(self, join: Join, one: TableInputs, other: TableInputs, links: list[list[tuple[int, ...]]]) -> None:
+        """References of a fixed table to rows in the vector, whose inputs count."""
+        if other.values is not None or one.name not in self._looked_at:
+            return
+        placed = self._side(other, f"joins.{join.name}.to")
+        its: np.ndarray = one.values[:, join.columns]  # type: ignore[index]
+        for row, column in np.argwhere(its > 0).tolist():
+            of = self._begin[other.name] + int(its[row, column]) - 1
+            links[self._begin[one.name] - self._in_vector + row].append((of, *placed))
+
+    # ------------------------------------------------------------ layers and answers
+
+    def _layers(self, side: str) -> Iterator[tuple[int, ...]]:
+        """The records LAYER of policy or value."""
+        for number in range(len(self._shape.hidden)):
+            name = f"{side}.{number}"
+            outputs, inputs = self._nothing[f"{name}.weight"].shape
+            yield inputs, outputs, self._put(_turned(f"{name}.weight")), self._put(_as_it_is(f"{name}.bias"))
+
+    def _heads(self) -> list[tuple[int, ...]]:
+        """The records HEAD of all blocks."""
+        pointing = dict(self.inputs.heads)
+        records: list[tuple[int, ...]] = []
+        for block in self.inputs.actions.blocks:
+            places: tuple[int, ...] = (NOWHERE,) * 4
+            if block.name in pointing:
+                name = f"heads.{block.name}"
+                others = (self._put(self._said_of(f"{name}.{part}")) for part in ("bias", "axes", "out"))
+                places = (self._put(self._context_of(name)), *others)
+            records.append((block.first + block.count, pointing.get(block.name, 0), *places))
+        return records
+
+    def _context_of(self, name: str) -> Make:
+        missing = self._said - self._shape.rows
+
+        def make(arrays: Arrays, weights: Mapping[str, Array]) -> Array:
+            its = weights[f"{name}.context"].T
+            return arrays.join([its, arrays.constant(np.zeros((its.shape[0], missing)))], -1) if missing else its
+
+        return make
+
+    def _answers(self) -> None:
+        for name, weights in (
+            ("actions", "actions.weight"),
+            ("action_biases", "actions.bias"),
+            ("values", "values.weight"),
+            ("value_biases", "values.bias"),
+        ):
+            self._net[0][name] = self._put(_as_it_is(weights))
+
+    def _pointers(self) -> np.ndarray:
+        """int32 (A, K), the rows that actions point at, in the numbers of the kernel."""
+        pointers = self.inputs.actions.pointers
+        begins = np.array([self._begin[name] for name in pointers.tables] + [0])
+        return np.where(pointers.row == NO_ROW, NOWHERE, begins[pointers.table] + pointers.row).astype(WHOLE)
+
+
+def _as_it_is(name: str) -> Make:
+    return lambda arrays, weights: weights[name]
+
+
+def _turned(name: str) -> Make:
+    return lambda arrays, weights: weights[name].T
+
+
+def aligned(count: int) -> np.ndarray:
+    """float32 (count,), zeros that begin with a line of the processor's cache."""
+    room = np.zeros(count + LINE, FLOAT)
+    begin = -room.ctypes.data // FLOAT.itemsize % LINE
+    return room[begin : begin + count]
