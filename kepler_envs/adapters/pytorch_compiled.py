@@ -16,7 +16,7 @@ import torch as th
 from kepler_envs.adapters.pytorch import PieceNetwork
 from kepler_envs.networks import CompiledNetwork
 from kepler_envs.networks.arrangement import Arrangement
-from kepler_envs.networks.gradients import back_sizes, gradient_kernel, judge_kernel
+from kepler_envs.networks.gradients import back_sizes, finish, gradient_kernel, judge_kernel
 from kepler_envs.networks.kernels import FLOAT, WHOLE
 
 
@@ -46,6 +46,7 @@ class CompiledLearner:
         self.network = network
         self.arrangement = Arrangement(network.inputs)
         self._workspaces = np.zeros((0, 0), WHOLE), np.zeros((0, 0), FLOAT)
+        self._ledger: tuple[np.ndarray, ...] = (np.zeros((0, 0), FLOAT),)
         self._known: tuple[tuple[int, ...], CompiledNetwork] | None = None
 
     def judge(
@@ -84,6 +85,15 @@ class CompiledLearner:
             self._workspaces = np.zeros((threads, whole), WHOLE), np.zeros((threads, decimal + actions), FLOAT)
         return self._workspaces
 
+    def ledger(self, count: int) -> tuple[np.ndarray, ...]:
+        """Room for what is kept of so many positions, from one call to the next; see :func:`~kepler_envs.networks.gradients.gradient_kernel`."""
+        if len(self._ledger[0]) < count:
+            kept, inputs = int(self.arrangement.network[0]["kept"]), self.arrangement.entries
+            self._ledger = (
+                *(np.zeros((count, kept), FLOAT) for _ in range(4)), np.zeros((count, inputs), WHOLE), np.zeros((count, inputs), FLOAT)
+            )  # fmt: skip
+        return tuple(array[:count] for array in self._ledger)
+
     def __getstate__(self) -> dict[str, Any]:
         return {"network": self.network}
 
@@ -106,13 +116,21 @@ class _Judged(th.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *derivatives: th.Tensor) -> Any:
-        learner: CompiledLearner = ctx.learner
-        threads = _threads()
-        gradients = np.zeros((threads, len(ctx.numbers)), FLOAT)
-        arguments = learner.arrangement.arguments(ctx.numbers)
+        learner, numbers, asked = ctx.learner, ctx.numbers, ctx.asked
+        threads, count = _threads(), len(asked[0])
+        gradients = np.zeros((threads, len(numbers)), FLOAT)
+        arguments, ledger = learner.arrangement.arguments(numbers), learner.ledger(count)
         given = (np.ascontiguousarray(one.numpy()) for one in derivatives)
-        gradient_kernel(threads > 1)(*ctx.asked, *arguments, *learner.workspaces(threads), *given, gradients)
-        return th.from_numpy(gradients[0] if threads == 1 else gradients.sum(0)), None, None
+        gradient_kernel(threads > 1)(
+            *asked, *arguments, *learner.workspaces(threads), *ledger, learner.arrangement.wide_rows, *given, gradients
+        )
+        gradient = gradients[0] if threads == 1 else gradients.sum(0)
+        finish(arguments[0], arguments[9], *ledger[:4], _product, gradient)
+        return th.from_numpy(gradient), None, None
+
+
+def _product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return (th.from_numpy(one).T @ th.from_numpy(other)).numpy()
 
 
 def _threads() -> int:

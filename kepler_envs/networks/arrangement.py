@@ -117,6 +117,7 @@ class Arrangement:
 
     Attributes:
         inputs: those. size: numbers in the flat array. workspaces: numbers in the two workspaces of a kernel.
+        entries: how many INPUTs there are. wide_rows: rows of the first layer.
     """
 
     def __init__(self, inputs: NetworkInputs) -> None:
@@ -145,6 +146,7 @@ class Arrangement:
         self._answers()
         self._net[0]["alone"] = self._put(self._alone)
         self._sizes()
+        self.entries = len(entries)
         self.workspaces = workspace_sizes(
             self._net[0], len(entries), len(inputs.actions), len(references), len(heads_of)
         )
@@ -214,6 +216,7 @@ class Arrangement:
                         entries.append(int(one.entries[row, column]))  # type: ignore[index]
                         found.append((kind, self._begin[one.name] + row, wide + number, number))
                 wide += one.size
+        self.wide_rows = wide
         self._net[0]["bias"], self._net[0]["wide"] = self._put(self._bias), self._put(self._wide)
         return entries, found
 

@@ -77,20 +77,20 @@ HEAD = _record("last", "axes", "context", "bias", "factors", "out")
 
 
 @leaf
-def add_up_rows(out, source, start, numbers, begin, rows, times, first, last):
-    """``source[start:]`` and the rows ``rows[first:last]``, each so many times, of the matrix that begins there."""
+def add_up_rows(out, source, start, numbers, begin, rows, times, first, last, stride):
+    """``source[start:]`` and the rows ``rows[first:last]``, each so many times, of the matrix of rows of ``stride`` that begins there."""
     width = out.size
     at = 0
     while at + 64 <= width:
-        sum_rows(out, at, source, start + at, numbers, begin + at, width, rows, times, first, last, 64)
+        sum_rows(out, at, source, start + at, numbers, begin + at, stride, rows, times, first, last, 64)
         at += 64
     while at + 16 <= width:
-        sum_rows(out, at, source, start + at, numbers, begin + at, width, rows, times, first, last, 16)
+        sum_rows(out, at, source, start + at, numbers, begin + at, stride, rows, times, first, last, 16)
         at += 16
     for unit in range(at, width):
         total = source[start + unit]
         for i in range(first, last):
-            total += times[i] * numbers[begin + int(rows[i]) * width + unit]
+            total += times[i] * numbers[begin + int(rows[i]) * stride + unit]
         out[unit] = total
 
 
@@ -287,7 +287,16 @@ def _through_layers(layers, numbers, width, kept, listed_rows, listed_times):
         width = np.int64(layer.outputs)
         out = kept[begin : begin + width]
         add_up_rows(
-            out, numbers, np.int64(layer.biases), numbers, np.int64(layer.weights), listed_rows, listed_times, 0, listed
+            out,
+            numbers,
+            np.int64(layer.biases),
+            numbers,
+            np.int64(layer.weights),
+            listed_rows,
+            listed_times,
+            0,
+            listed,
+            width,
         )
         rectify(out)
     return begin, width
@@ -459,7 +468,9 @@ def look(net, room, x, mask, n, logits):
     in_vector, alone = np.int64(its.in_vector), np.int64(its.alone)
     count = _list_inputs(x, net.entries, net.inputs, room.taken, room.begins, room.wide_rows, room.rows, room.times)
     first = room.policy[:width]
-    add_up_rows(first, numbers, np.int64(its.bias), numbers, np.int64(its.wide), room.wide_rows, room.times, 0, count)
+    add_up_rows(
+        first, numbers, np.int64(its.bias), numbers, np.int64(its.wide), room.wide_rows, room.times, 0, count, width
+    )
     if stride > 0:
         _encode_rows(net.tables, numbers, alone, stride, room.begins, room.rows, room.times, room.q)
         _join_rows(
@@ -467,7 +478,7 @@ def look(net, room, x, mask, n, logits):
             room.shown, room.shown_at, n, room.latest, room.earlier,
         )  # fmt: skip
         listed = list_means(net.tables, room.q, stride, room.beside, room.listed_rows, room.listed_times)
-        add_up_rows(first, first, 0, numbers, np.int64(its.pool), room.listed_rows, room.listed_times, 0, listed)
+        add_up_rows(first, first, 0, numbers, np.int64(its.pool), room.listed_rows, room.listed_times, 0, listed, width)
     rectify(first)
     room.value[:width] = first
     value_layers, policy_layers = net.layers[its.policy_layers :], net.layers[: its.policy_layers]
@@ -492,7 +503,7 @@ def _judge_legal(net, room, mask, n, logits, last, features):
         if looks and k < legal.size and legal[k] < head.last:
             add_up_rows(
                 room.contexts[i * stride : (i + 1) * stride], numbers, np.int64(head.bias), numbers, np.int64(head.context),
-                room.listed_rows, room.listed_times, 0, listed,
+                room.listed_rows, room.listed_times, 0, listed, stride,
             )  # fmt: skip
         while k < legal.size and legal[k] < head.last:
             action = np.int64(legal[k])

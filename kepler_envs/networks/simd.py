@@ -38,6 +38,21 @@ def add_row_portable(out: Any, place: Any, row: Any, begin: Any, lanes: int) -> 
     out[place : place + lanes] += row[begin : begin + lanes]
 
 
+def add_times_portable(out: Any, place: Any, factor: Any, row: Any, begin: Any, lanes: int) -> None:
+    """``out[place:] += factor * row[begin:]``, LANES of each."""
+    out[place : place + lanes] += factor * row[begin : begin + lanes]
+
+
+def add_product_portable(out: Any, place: Any, a: Any, a_begin: Any, b: Any, b_begin: Any, lanes: int) -> None:
+    """``out[place:] += a[a_begin:] * b[b_begin:]``, LANES of each."""
+    out[place : place + lanes] += a[a_begin : a_begin + lanes] * b[b_begin : b_begin + lanes]
+
+
+def add_where_positive_portable(out: Any, place: Any, row: Any, begin: Any, gate: Any, at: Any, lanes: int) -> None:
+    """``out[place:] += row[begin:]`` where ``gate[at:]`` is above 0, LANES of each."""
+    out[place : place + lanes] += row[begin : begin + lanes] * (gate[at : at + lanes] > 0)
+
+
 def mean_positive_portable(
     out: Any, place: Any, rows: Any, begin: Any, stride: Any, first: Any, last: Any, lanes: int
 ) -> None:
@@ -70,6 +85,8 @@ def dot_portable(a: Any, a_begin: Any, b: Any, b_begin: Any, vectors: Any) -> An
 
 FLOATS = ir.VectorType(ir.FloatType(), REGISTER)
 WORD = ir.IntType(64)
+CONTRACT = ("contract",)
+"""A product and a sum may be rounded once instead of twice: one instruction."""
 
 
 def _data(context: Any, builder: Any, kind: Any, value: Any) -> Any:
@@ -112,13 +129,19 @@ def _literal(lanes: Any) -> int:
 
 sum_rows: Callable[..., Any]
 add_row: Callable[..., Any]
+add_times: Callable[..., Any]
+add_product: Callable[..., Any]
+add_where_positive: Callable[..., Any]
 mean_positive: Callable[..., Any]
 spread_row: Callable[..., Any]
 dot: Callable[..., Any]
 
 if not JIT_ENABLED:
-    sum_rows, add_row, mean_positive, spread_row, dot = (
-        sum_rows_portable, add_row_portable, mean_positive_portable, spread_row_portable, dot_portable,
+    sum_rows, add_row, add_times, add_product = (
+        sum_rows_portable, add_row_portable, add_times_portable, add_product_portable,
+    )  # fmt: skip
+    add_where_positive, mean_positive, spread_row, dot = (
+        add_where_positive_portable, mean_positive_portable, spread_row_portable, dot_portable,
     )  # fmt: skip
 else:
 
@@ -162,6 +185,55 @@ else:
         return types.void(out, types.int64, row, types.int64, lanes), codegen
 
     @intrinsic(prefer_literal=True)
+    def add_times(typingctx, out, place, factor, row, begin, lanes):  # type: ignore[no-untyped-def]
+        registers = _literal(lanes)
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            to, given = (_data(context, builder, signature.args[k], args[k]) for k in (0, 3))
+            times = _splat(builder, args[2])
+            for number in range(registers):
+                where = _vector_at(builder, to, args[1], number)
+                part = builder.fmul(
+                    times, builder.load(_vector_at(builder, given, args[4], number), align=4), flags=CONTRACT
+                )
+                builder.store(builder.fadd(builder.load(where, align=4), part, flags=CONTRACT), where, align=4)
+            return context.get_dummy_value()
+
+        return types.void(out, types.int64, types.float32, row, types.int64, lanes), codegen
+
+    @intrinsic(prefer_literal=True)
+    def add_product(typingctx, out, place, a, a_begin, b, b_begin, lanes):  # type: ignore[no-untyped-def]
+        registers = _literal(lanes)
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            to, one, other = (_data(context, builder, signature.args[k], args[k]) for k in (0, 2, 4))
+            for number in range(registers):
+                where = _vector_at(builder, to, args[1], number)
+                left = builder.load(_vector_at(builder, one, args[3], number), align=4)
+                right = builder.load(_vector_at(builder, other, args[5], number), align=4)
+                part = builder.fmul(left, right, flags=CONTRACT)
+                builder.store(builder.fadd(builder.load(where, align=4), part, flags=CONTRACT), where, align=4)
+            return context.get_dummy_value()
+
+        return types.void(out, types.int64, a, types.int64, b, types.int64, lanes), codegen
+
+    @intrinsic(prefer_literal=True)
+    def add_where_positive(typingctx, out, place, row, begin, gate, at, lanes):  # type: ignore[no-untyped-def]
+        registers = _literal(lanes)
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            to, given, deciding = (_data(context, builder, signature.args[k], args[k]) for k in (0, 2, 4))
+            for number in range(registers):
+                where = _vector_at(builder, to, args[1], number)
+                part = builder.load(_vector_at(builder, given, args[3], number), align=4)
+                decides = builder.load(_vector_at(builder, deciding, args[5], number), align=4)
+                part = builder.select(builder.fcmp_ordered(">", decides, _zeros()), part, _zeros())
+                builder.store(builder.fadd(builder.load(where, align=4), part), where, align=4)
+            return context.get_dummy_value()
+
+        return types.void(out, types.int64, row, types.int64, gate, types.int64, lanes), codegen
+
+    @intrinsic(prefer_literal=True)
     def mean_positive(typingctx, out, place, rows, begin, stride, first, last, lanes):  # type: ignore[no-untyped-def]
         registers = _literal(lanes)
         word = types.int64
@@ -200,9 +272,8 @@ else:
                 factor = _splat(builder, builder.load(builder.gep(factors, [i])))
                 for number, part in enumerate(parts):
                     where = _vector_at(builder, to, at, number)
-                    builder.store(
-                        builder.fadd(builder.load(where, align=4), builder.fmul(factor, part)), where, align=4
-                    )
+                    product = builder.fmul(factor, part, flags=CONTRACT)
+                    builder.store(builder.fadd(builder.load(where, align=4), product, flags=CONTRACT), where, align=4)
             return context.get_dummy_value()
 
         return types.void(out, word, word, rows, times, word, word, source, word, lanes), codegen
