@@ -15,7 +15,7 @@ import numpy as np
 import torch as th
 from torch.nn import functional as F
 
-from kepler_envs.adapters.pytorch import PieceNetwork
+from kepler_envs.adapters.pytorch import CompiledLearner, PieceNetwork
 from kepler_envs.bots.protocol import Bot, TrustedDecisions
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import Configuration
@@ -145,6 +145,7 @@ class Imitation:
         self.learned_from, self.held_out = np.flatnonzero(~held_out), np.flatnonzero(held_out)
         if not len(self.learned_from):
             raise ValueError("there are no positions to learn from")
+        self._learner = CompiledLearner(network)
         self.optimizer = th.optim.Adam(network.parameters(), fused=True)
         self.shown = 0
         self._epoch, self._order = -1, self.learned_from
@@ -183,8 +184,9 @@ class Imitation:
 
     def _step(self, chosen: np.ndarray) -> tuple[float, float]:
         known = self.positions
-        log_probs, values = self._ask(chosen)
-        surprise = F.nll_loss(log_probs, th.as_tensor(known.action[chosen].astype(np.int64)))
+        actions = known.action[chosen].astype(np.int64)
+        log_probs, _, values = self._learner.judge(known.observation[chosen], known.masks(chosen), actions)
+        surprise = -log_probs.mean()
         returns = th.as_tensor(known.returns[chosen])
         told = ~returns.isnan()
         error = F.mse_loss(values[:, : returns.shape[1]][told], returns[told])
@@ -194,21 +196,16 @@ class Imitation:
         self.optimizer.step()
         return surprise.item(), error.item()
 
-    def _ask(self, chosen: np.ndarray) -> tuple[th.Tensor, th.Tensor]:
-        masks = th.as_tensor(self.positions.masks(chosen))
-        return self.network(th.as_tensor(self.positions.observation[chosen]), masks)
-
     def measure(self) -> tuple[float, float]:
         """On positions of games that it does not learn from: (share of the teacher's choices it predicts, squared error of the returns)."""
         right, errors = [], []
         for chosen in (
             np.array_split(self.held_out, -(-len(self.held_out) // (4 * MINIBATCH))) if len(self.held_out) else ()
         ):
-            with th.no_grad():
-                log_probs, values = self._ask(chosen)
-            right.append(log_probs.argmax(1).numpy() == self.positions.action[chosen])
+            priors, values = self._learner.answer(self.positions.observation[chosen], self.positions.masks(chosen))
+            right.append(priors.argmax(1) == self.positions.action[chosen])
             returns = self.positions.returns[chosen]
-            errors.append(((values.numpy()[:, : returns.shape[1]] - returns) ** 2).ravel())
+            errors.append(((values[:, : returns.shape[1]] - returns) ** 2).ravel())
         if not right:
             return float("nan"), float("nan")
         return float(np.concatenate(right).mean()), float(np.nanmean(np.concatenate(errors)))

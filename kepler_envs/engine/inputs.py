@@ -1,7 +1,7 @@
 """What a network takes in, made from the tables of an observation: with or without PyTorch the same inputs in the same order.
 
 What an entry of the flat vector means is data (:class:`~kepler_envs.engine.observation.Layout`). A row of a table becomes numbers, its
-*inputs*; all rows of a table have the same ones. ``adapters/pytorch.py`` makes layers of them, ``bots/networks`` plays with trained ones.
+*inputs*; all rows of a table have the same ones. ``adapters/pytorch`` makes layers of them, ``networks`` computes trained ones.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import torch as th
 
-from kepler_envs.adapters.pytorch import PieceNetwork, RowInputs
+from kepler_envs.adapters.pytorch import PieceNetwork
+from kepler_envs.adapters.pytorch.network import RowInputs
 from kepler_envs.engine.actions import ActionSet, Block, axes
 from kepler_envs.engine.network import NetworkInputs, NetworkShape
 from kepler_envs.engine.observation import COUNT, FLAG, LABEL, NUMBER, Layout, fixed_table, piece, reference, table

@@ -1,7 +1,7 @@
 """PyTorch: networks that learn in compiled code, on the processor: several times as fast as PyTorch's own operations there.
 
 Most entries of an observation are 0 and few actions are legal; dense products spend most of their time on what does not count. The functions
-computed, and their gradients, are those of :class:`~kepler_envs.adapters.pytorch.PieceNetwork`, to rounding.
+computed, and their gradients, are those of :class:`~kepler_envs.adapters.pytorch.network.PieceNetwork`, to rounding.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numba
 import numpy as np
 import torch as th
 
-from kepler_envs.adapters.pytorch import PieceNetwork
+from kepler_envs.adapters.pytorch.network import PieceNetwork
 from kepler_envs.networks import CompiledNetwork
 from kepler_envs.networks.arrangement import Arrangement
 from kepler_envs.networks.gradients import back_sizes, finish, gradient_kernel, judge_kernel
@@ -65,13 +65,20 @@ class CompiledLearner:
         return _Judged.apply(self._flat(), self, asked)  # type: ignore[no-any-return]
 
     def answer(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What a bot with these weights would find: see :class:`kepler_envs.networks.PositionNetwork`."""
+        """What a bot with these weights would find: see :class:`kepler_envs.networks.PositionNetwork`.
+
+        While the network is in training mode its weights are laid out at each call: optimizers change them without a trace.
+        """
         versions = tuple(weights._version for weights in self.network.parameters())
-        if self._known is None or self._known[0] != versions:
+        if self._known is None or self._known[0] != versions or self.network.training:
             with th.no_grad():
                 flat = self._flat().numpy()
             self._known = versions, CompiledNetwork(self.arrangement, flat)
         return self._known[1](np.ascontiguousarray(observations), np.ascontiguousarray(masks).view(np.int8))
+
+    def forget(self) -> None:
+        """The weights are about to change."""
+        self._known = None
 
     def _flat(self) -> th.Tensor:
         return self.arrangement.flat(TorchArrays(), dict(self.network.named_parameters()))  # type: ignore[no-any-return]
@@ -117,6 +124,7 @@ class _Judged(th.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *derivatives: th.Tensor) -> Any:
         learner, numbers, asked = ctx.learner, ctx.numbers, ctx.asked
+        learner.forget()
         threads, count = _threads(), len(asked[0])
         gradients = np.zeros((threads, len(numbers)), FLOAT)
         arguments, ledger = learner.arrangement.arguments(numbers), learner.ledger(count)

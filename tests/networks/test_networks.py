@@ -31,7 +31,7 @@ from kepler_envs.networks.simd import (
     sum_rows_portable,
 )
 from kepler_envs.registry import list_games
-from tests.bots.network_subjects import (
+from tests.networks.subjects import (
     PlainNetwork,
     made_up_actions,
     made_up_inputs,
@@ -153,7 +153,7 @@ def test_an_answer_depends_on_no_other_position():
 ASK = """
 import sys
 from kepler_envs.networks import position_network
-from tests.bots.network_subjects import NetworkShape, made_up_inputs, random_positions, random_weights
+from tests.networks.subjects import NetworkShape, made_up_inputs, random_positions, random_weights
 inputs = made_up_inputs(NetworkShape(24, (20,), 16))
 observations, masks = random_positions(inputs.layout, len(inputs.actions), 5)
 for part in position_network(inputs, random_weights(inputs))(observations, masks):

@@ -1,0 +1,186 @@
+"""Networks that learn in compiled code: the same function, and the same gradients, as PyTorch finds."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import torch as th
+
+import kepler_envs
+from kepler_envs.adapters.pytorch import CompiledLearner, PieceNetwork
+from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.kernel import helper
+from kepler_envs.engine.network import NetworkInputs, NetworkShape
+from kepler_envs.networks.simd import (
+    add_product,
+    add_product_portable,
+    add_times,
+    add_times_portable,
+    add_where_positive,
+    add_where_positive_portable,
+    spread_row,
+    spread_row_portable,
+)
+from kepler_envs.registry import list_games
+from tests.networks.subjects import made_up_inputs, random_positions, random_weights
+
+SHAPES = {
+    "usual": NetworkShape(),
+    "wide": NetworkShape(80, (64,), 64),
+    "deep": NetworkShape(24, (40, 16), 20),
+    "linear": NetworkShape(30, (), 8),
+    "flat": NetworkShape(30, (12,), 0),
+}
+
+
+@pytest.fixture
+def two_threads():
+    before = th.get_num_threads()
+    th.set_num_threads(2)
+    yield
+    th.set_num_threads(before)
+
+
+def network_of(inputs: NetworkInputs, seed: int = 11) -> PieceNetwork:
+    network = PieceNetwork(inputs)
+    network.load_state_dict({name: th.as_tensor(one) for name, one in random_weights(inputs, seed).items()})
+    return network
+
+
+def chosen_actions(masks: np.ndarray) -> np.ndarray:
+    dice = np.random.default_rng(3)
+    return np.array([dice.choice(np.flatnonzero(mask)) for mask in masks])
+
+
+def judged_by_pytorch(network: PieceNetwork, observations: np.ndarray, masks: np.ndarray, actions: np.ndarray):
+    log_probs, values = network(th.as_tensor(observations), th.as_tensor(masks).bool())
+    chosen = log_probs.gather(1, th.as_tensor(actions).unsqueeze(1)).squeeze(1)
+    return chosen, -(log_probs.exp() * log_probs).sum(1), values
+
+
+def assert_same_gradients(inputs: NetworkInputs, observations: np.ndarray, masks: np.ndarray) -> None:
+    """Of any sum of what is judged, by all weights; PyTorch computes in double precision."""
+    network = network_of(inputs)
+    precise = network_of(inputs).double()
+    actions, dice = chosen_actions(masks), np.random.default_rng(0)
+    found = CompiledLearner(network).judge(observations, masks, actions)
+    expected = judged_by_pytorch(precise, observations, masks, actions)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one.detach(), other.detach(), rtol=1e-4, atol=1e-4)
+    factors = [th.as_tensor(dice.normal(size=tuple(one.shape))) for one in expected]
+    sum((one * factor.float()).sum() for one, factor in zip(found, factors, strict=True)).backward()
+    sum((one * factor).sum() for one, factor in zip(expected, factors, strict=True)).backward()
+    for (name, one), other in zip(network.named_parameters(), precise.parameters(), strict=True):
+        right = np.zeros(one.shape) if other.grad is None else other.grad.numpy()
+        got = np.zeros(one.shape) if one.grad is None else one.grad.numpy()
+        np.testing.assert_allclose(got, right, rtol=1e-3, atol=1e-3 * abs(right).max() + 1e-5, err_msg=name)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_gradients_are_those_of_pytorch(shape):
+    """All kinds of fields, references between all kinds of tables, actions with any axes."""
+    inputs = made_up_inputs(SHAPES[shape])
+    assert_same_gradients(inputs, *random_positions(inputs.layout, len(inputs.actions), 60))
+
+
+@pytest.mark.parametrize("zeros", [0.0, 1.0], ids=["full", "empty"])
+def test_gradients_of_full_and_empty_observations(zeros):
+    inputs = made_up_inputs(NetworkShape(20, (20,), 8))
+    assert_same_gradients(inputs, *random_positions(inputs.layout, len(inputs.actions), 20, zeros, legal=0.9))
+
+
+def test_gradients_by_two_threads(two_threads):
+    inputs = made_up_inputs(NetworkShape(20, (20,), 8))
+    assert_same_gradients(inputs, *random_positions(inputs.layout, len(inputs.actions), 33))
+
+
+@pytest.mark.parametrize("game", list_games())
+def test_gradients_in_every_game(game):
+    config = kepler_envs.load_game(game).configure()
+    batch, observations, masks = Batch(config, 4, 5), [], []
+    for _ in range(30):
+        observations.append(batch.observation.copy())
+        masks.append(batch.action_mask.copy())
+        batch.step(batch.uniform())
+    assert_same_gradients(
+        NetworkShape(24, (24,), 16).inputs(config), np.concatenate(observations), np.concatenate(masks)
+    )
+
+
+def test_it_learns_as_pytorch_does():
+    """Ten steps of gradient descent from the same beginning lead to the same weights."""
+    inputs = made_up_inputs(NetworkShape(24, (20,), 16))
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 50)
+    actions, after = chosen_actions(masks), []
+    for compiled in (True, False):
+        network = network_of(inputs)
+        learner, optimizer = CompiledLearner(network), th.optim.SGD(network.parameters(), 0.01)
+        for _ in range(10):
+            asked = (observations, masks, actions)
+            chosen, entropy, values = learner.judge(*asked) if compiled else judged_by_pytorch(network, *asked)
+            optimizer.zero_grad()
+            (values.square().mean() - chosen.mean() - 0.01 * entropy.mean()).backward()
+            optimizer.step()
+        after.append({name: one.detach().numpy().copy() for name, one in network.named_parameters()})
+    before = {name: one.detach().numpy() for name, one in network_of(inputs).named_parameters()}
+    for name, weights in after[0].items():
+        moved = abs(after[1][name] - before[name]).max()
+        np.testing.assert_allclose(weights, after[1][name], atol=0.05 * moved + 1e-6, err_msg=name)
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_answers_are_those_of_the_present_weights(training):
+    """Also after a step of an optimizer, and after weights were loaded."""
+    inputs = made_up_inputs(NetworkShape(16, (16,), 8))
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 20)
+    network = network_of(inputs)
+    learner = CompiledLearner(network)
+    network.train(training)
+
+    def assert_answers() -> None:
+        with th.no_grad():
+            log_probs, values = network(th.as_tensor(observations), th.as_tensor(masks).bool())
+        priors, told = learner.answer(observations, masks)
+        np.testing.assert_allclose(priors, log_probs.exp(), atol=1e-5)
+        np.testing.assert_allclose(told, values, rtol=1e-4, atol=1e-5)
+
+    assert_answers()
+    optimizer = th.optim.Adam(network.parameters(), 0.1, fused=True)
+    learner.judge(observations, masks, chosen_actions(masks))[0].sum().backward()
+    optimizer.step()
+    assert_answers()
+    network.load_state_dict(network_of(inputs, seed=12).state_dict())
+    assert_answers()
+
+
+def test_a_learner_is_pickled_with_its_network():
+    inputs = made_up_inputs(NetworkShape(16, (16,), 8))
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 5)
+    learner = CompiledLearner(network_of(inputs))
+    before = learner.answer(observations, masks)
+    for one, other in zip(before, pickle.loads(pickle.dumps(learner)).answer(observations, masks), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_sums_of_gradients_in_registers_are_those_written_plainly():
+    dice = np.random.default_rng(4)
+    one, other = (dice.normal(size=512).astype(np.float32) for _ in range(2))
+    rows, times = dice.integers(0, 4, 6).astype(np.int32), dice.normal(size=6).astype(np.float32)
+
+    @helper
+    def in_registers(out):
+        add_times(out, 3, np.float32(1.5), one, 5, 32)
+        add_product(out, 40, one, 7, other, 9, 16)
+        add_where_positive(out, 60, one, 3, other, 11, 32)
+        spread_row(out, 100, 48, rows, times, 1, 6, one, 2, 32)
+
+    found, expected = np.ones(300, np.float32), np.ones(300, np.float32)
+    in_registers(found)
+    add_times_portable(expected, 3, np.float32(1.5), one, 5, 32)
+    add_product_portable(expected, 40, one, 7, other, 9, 16)
+    add_where_positive_portable(expected, 60, one, 3, other, 11, 32)
+    spread_row_portable(expected, 100, 48, rows, times, 1, 6, one, 2, 32)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+    assert (found != 1).sum() > 100
