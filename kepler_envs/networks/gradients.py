@@ -16,15 +16,16 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from kepler_envs.engine.kernel import INT, array_of, helper, kernel, leaf
+from kepler_envs.engine.kernel import INT, array_of, borrowed, helper, kernel, leaf
 from kepler_envs.networks.kernels import (
     FLOAT,
     NET_TYPES,
     NOWHERE,
     SCOPE,
     WHOLE,
-    Net,
+    add_said,
     add_up_rows,
+    as_net,
     forget,
     furnish,
     list_means,
@@ -35,7 +36,7 @@ from kepler_envs.networks.kernels import (
     row_dot,
     tell_values,
 )
-from kepler_envs.networks.simd import add_product, add_row, add_times, add_where_positive, spread_row
+from kepler_envs.networks.simd import add_product, add_times, add_where_positive, spread_row
 
 
 class Back(NamedTuple):
@@ -89,24 +90,25 @@ def _furnish_back(net, wholes, floats, used):
 @leaf
 def _spread_said(gradient, begin, stride, rows, times, first, last, d, place):
     """``d[place:]``, so many times, to each of the rows ``rows[first:last]`` of the weights of what is said of a row."""
-    for at in range(0, stride, 16):
+    at = 0
+    while at + 32 <= stride:
+        spread_row(gradient, begin + at, stride, rows, times, first, last, d, place + at, 32)
+        at += 32
+    if at < stride:
         spread_row(gradient, begin + at, stride, rows, times, first, last, d, place + at, 16)
-
-
-@leaf
-def _add_said(out, place, d, begin, stride):
-    """``out[place:] += d[begin:]``."""
-    for at in range(0, stride, 16):
-        add_row(out, place + at, d, begin + at, 16)
 
 
 @leaf
 def _add_times(out, place, factor, row, begin, width):
     """``out[place:] += factor * row[begin:]``."""
-    whole = width // 16 * 16
-    for at in range(0, whole, 16):
+    at = 0
+    while at + 64 <= width:
+        add_times(out, place + at, factor, row, begin + at, 64)
+        at += 64
+    while at + 16 <= width:
         add_times(out, place + at, factor, row, begin + at, 16)
-    for unit in range(whole, width):
+        at += 16
+    for unit in range(at, width):
         out[place + unit] += factor * row[begin + unit]
 
 
@@ -169,7 +171,7 @@ def _back_from_actions(net, room, back, legal, logits, action, d_chosen, d_entro
                 look_at_rows(head, numbers, net.pointers, one, room.contexts, i * stride, room.q, room.beside)
                 _back_from_rows(head, numbers, net.pointers, one, d_logit, room, back, gradient)
         if looks and asked:
-            _add_said(gradient, np.int64(head.bias), back.context, 0, stride)
+            add_said(gradient, np.int64(head.bias), back.context, 0, stride)
             listed = list_positive(units, 0, room.listed_rows, room.listed_times, 0)
             context = np.int64(head.context)
             _spread_said(gradient, context, stride, room.listed_rows, room.listed_times, 0, listed, back.context, 0)
@@ -188,7 +190,7 @@ def _back_from_rows(head, numbers, pointers, action, d_logit, room, back, gradie
     _add_times(d_sum, 0, d_logit, numbers, np.int64(head.out), stride)
     for unit in range(stride):
         d_sum[unit] = d_sum[unit] if room.beside[unit] > 0.0 else np.float32(0.0)
-    _add_said(back.context, 0, d_sum, 0, stride)
+    add_said(back.context, 0, d_sum, 0, stride)
     for axis in range(head.axes):
         row = np.int64(pointers[action, axis])
         if row != NOWHERE:
@@ -260,7 +262,7 @@ def _back_from_first(net, room, back, d_first, gradient):
 @leaf
 def _back_to_side(weights, bias, row, stride, room, d, place, gradient):
     """To the weights of what a row adds to another one, by the other one's ``d[place:]``."""
-    _add_said(gradient, bias, d, place, stride)
+    add_said(gradient, bias, d, place, stride)
     if weights != NOWHERE:
         _spread_said(gradient, weights, stride, room.rows, room.times, room.begins[row], room.begins[row + 1], d, place)
 
@@ -290,14 +292,14 @@ def _back_to_joins(net, room, back, x, n, gradient):
         other = np.int64(join.of) + value - 1
         if join.fixed:
             if join.to_bias != NOWHERE:
-                _add_said(gradient, np.int64(join.to) + (value - 1) * stride, back.q, row * stride, stride)
+                add_said(gradient, np.int64(join.to) + (value - 1) * stride, back.q, row * stride, stride)
             continue
         if join.to_bias != NOWHERE:
             slot = np.int64(join.shown) + value - 1
             if back.shown_at[slot] != n:
                 back.shown_at[slot] = n
                 back.shown[slot * stride : (slot + 1) * stride] = np.float32(0.0)
-            _add_said(back.shown, slot * stride, back.q, row * stride, stride)
+            add_said(back.shown, slot * stride, back.q, row * stride, stride)
         if join.back_bias != NOWHERE:
             _back_to_side(
                 np.int64(join.back), np.int64(join.back_bias), row, stride, room, back.q, other * stride, gradient
@@ -323,7 +325,7 @@ def _back_to_fixed_rows(net, room, back, n, gradient):
         if room.finished[fixed] != n:
             continue
         place = (in_vector + fixed) * stride
-        _add_said(gradient, alone + place, back.q, place, stride)
+        add_said(gradient, alone + place, back.q, place, stride)
         k = np.int64(room.latest[fixed])
         while k != NOWHERE:
             join, by = net.joins[net.references[k].join], np.int64(net.references[k].row)
@@ -448,7 +450,7 @@ def judge_kernel(parallel: bool) -> Any:
     ):  # fmt: skip
         parts = len(wholes)
         for share in numba.prange(parts):
-            net = Net(
+            net = as_net(
                 network,
                 numbers,
                 entries,
@@ -496,7 +498,7 @@ def gradient_kernel(parallel: bool) -> Any:
     ):  # fmt: skip
         parts = len(wholes)
         for share in numba.prange(parts):
-            net = Net(
+            net = as_net(
                 network,
                 numbers,
                 entries,
@@ -515,15 +517,17 @@ def gradient_kernel(parallel: bool) -> Any:
             logits = part(floats[share], used[1:], masks.shape[1])
             back = _furnish_back(net, wholes[share], floats[share], used)
             low, high = actions.size * share // parts, actions.size * (share + 1) // parts
+            begins = np.zeros(high - low + 1, np.int64)
             ledger = Ledger(
-                policy[low:high], value[low:high], d_policy[low:high], d_value[low:high], np.zeros(high - low + 1, np.int64),
-                found[low:high].reshape(-1), times[low:high].reshape(-1),
+                borrowed(policy[low:high]), borrowed(value[low:high]), borrowed(d_policy[low:high]), borrowed(d_value[low:high]),
+                borrowed(begins), borrowed(found[low:high].reshape(-1)), borrowed(times[low:high].reshape(-1)),
             )  # fmt: skip
             _go_back(
                 net, room, back, ledger, observations[low:high], masks[low:high], actions[low:high], logits, d_chosen[low:high],
-                d_entropy[low:high], d_values[low:high], gradients[share],
+                d_entropy[low:high], d_values[low:high], borrowed(gradients[share]),
             )  # fmt: skip
-            _sum_first_layer(net, ledger, wide_rows, gradients[share])
+            _sum_first_layer(net, ledger, wide_rows, borrowed(gradients[share]))
+            begins[0] = 0  # what is borrowed lives until here
 
     return gradient
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kepler_envs.engine.bits import lowest, without_lowest
-from kepler_envs.engine.kernel import Scope, array_of, helper, kernel, leaf
+from kepler_envs.engine.kernel import Scope, array_of, borrowed, helper, kernel, leaf
 from kepler_envs.engine.simd import pack_bits
 from kepler_envs.networks.simd import REGISTER, add_row, dot, mean_positive, sum_rows
 
@@ -154,13 +154,22 @@ def _list_inputs(x, entries, inputs, taken, begins, wide_rows, rows, times):
 @leaf
 def _sum_said(out, place, source, start, numbers, begin, stride, rows, times, first, last):
     """What weights say of one row: as :func:`add_up_rows`, of whole registers."""
-    for at in range(0, stride, 16):
+    at = 0
+    while at + 32 <= stride:
+        sum_rows(out, place + at, source, start + at, numbers, begin + at, stride, rows, times, first, last, 32)
+        at += 32
+    if at < stride:
         sum_rows(out, place + at, source, start + at, numbers, begin + at, stride, rows, times, first, last, 16)
 
 
 @leaf
-def _add_said(out, place, said, begin, stride):
-    for at in range(0, stride, 16):
+def add_said(out, place, said, begin, stride):
+    """``out[place:] += said[begin:]``, what is said of one row."""
+    at = 0
+    while at + 32 <= stride:
+        add_row(out, place + at, said, begin + at, 32)
+        at += 32
+    if at < stride:
         add_row(out, place + at, said, begin + at, 16)
 
 
@@ -181,10 +190,10 @@ def _encode_rows(tables, numbers, alone, stride, begins, rows, times, q):
 def _add_joined(numbers, weights, bias, row, stride, begins, rows, times, said, q, place):
     """Add what the row says of another one that it refers to."""
     if weights == NOWHERE:
-        _add_said(q, place, numbers, bias, stride)
+        add_said(q, place, numbers, bias, stride)
     else:
         _sum_said(said, 0, numbers, bias, numbers, weights, stride, rows, times, begins[row], begins[row + 1])
-        _add_said(q, place, said, 0, stride)
+        add_said(q, place, said, 0, stride)
 
 
 @leaf
@@ -200,7 +209,7 @@ def _join_rows(
         other = np.int64(join.of) + value - 1
         if join.fixed:
             if join.to_bias != NOWHERE:
-                _add_said(q, row * stride, numbers, np.int64(join.to) + (value - 1) * stride, stride)
+                add_said(q, row * stride, numbers, np.int64(join.to) + (value - 1) * stride, stride)
             if join.back_bias != NOWHERE:
                 earlier[k] = latest[other - in_vector]
                 latest[other - in_vector] = k
@@ -213,7 +222,7 @@ def _join_rows(
                     shown, slot * stride, numbers, np.int64(join.to_bias), numbers, np.int64(join.to), stride, rows, times,
                     begins[other], begins[other + 1],
                 )  # fmt: skip
-            _add_said(q, row * stride, shown, slot * stride, stride)
+            add_said(q, row * stride, shown, slot * stride, stride)
         if join.back_bias != NOWHERE:
             _add_joined(
                 numbers,
@@ -382,6 +391,17 @@ NET_TYPES = (
 """Their signature types."""
 
 
+@leaf
+def as_net(
+    network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads, pointers
+):  # fmt: skip
+    """The arrays of a kernel's arguments as a Net; they are not counted as used while the kernel runs."""
+    return Net(
+        borrowed(network), borrowed(numbers), borrowed(entries), borrowed(inputs), borrowed(tables), borrowed(joins),
+        borrowed(references), borrowed(links), borrowed(link_begins), borrowed(layers), borrowed(heads), borrowed(pointers),
+    )  # fmt: skip
+
+
 class Room(NamedTuple):
     """What is worked out of a position, for the next one to be written over."""
 
@@ -429,7 +449,7 @@ def part(workspace, used, size):
     """The next ``size`` numbers of a workspace; ``used`` counts them."""
     first = used[0]
     used[0] += size
-    return workspace[first : first + size]
+    return borrowed(workspace[first : first + size])
 
 
 @helper
@@ -560,7 +580,7 @@ def evaluate_kernel() -> Any:
         observations, masks, network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers,
         heads, pointers, wholes, floats, used, priors, values,
     ):  # fmt: skip
-        net = Net(
+        net = as_net(
             network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads, pointers
         )
         room = furnish(net, masks.shape[1], wholes, floats, used)
