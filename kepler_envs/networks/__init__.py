@@ -9,6 +9,7 @@ import numpy as np
 from kepler_envs.engine.network import NetworkInputs, Weights
 from kepler_envs.networks.arrangement import Arrangement, NumpyArrays, aligned
 from kepler_envs.networks.kernels import FLOAT, WHOLE, evaluate_kernel
+from kepler_envs.networks.simd import BLOCK
 
 
 class PositionNetwork(Protocol):
@@ -46,8 +47,9 @@ class CompiledNetwork:
         values = np.empty((len(observations), self._seats), FLOAT)
         # one workspace for each call, as threads may share a network
         wholes, decimals = self._sizes
-        workspaces = np.empty(wholes, WHOLE), np.empty(decimals, FLOAT), np.zeros(2, np.int64)
-        self._evaluate(observations, masks, *self._arguments, *workspaces, priors, values)
+        workspaces = np.empty((BLOCK, wholes), WHOLE), np.empty((BLOCK, decimals), FLOAT)
+        logits = np.empty((BLOCK, self._actions), FLOAT)
+        self._evaluate(observations, masks, *self._arguments, *workspaces, logits, priors, values)
         return priors, values
 
 

@@ -8,7 +8,7 @@ judged, and once more when its gradients are asked for; in between nothing of it
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from math import exp, log
 from typing import Any, NamedTuple
@@ -26,62 +26,65 @@ from kepler_envs.networks.kernels import (
     add_said,
     add_up_rows,
     as_net,
+    clear_rooms,
     forget,
-    furnish,
-    list_means,
     list_positive,
     look,
     look_at_rows,
     part,
+    room_of,
     row_dot,
     tell_values,
 )
-from kepler_envs.networks.simd import add_product, add_times, add_where_positive, spread_row
+from kepler_envs.networks.simd import (
+    BLOCK,
+    REGISTER,
+    add_product,
+    add_times,
+    add_where_positive,
+    block_dots,
+    spread_row,
+)
 
 
 class Back(NamedTuple):
-    """What becomes of derivatives on their way back, for the next position to be written over."""
+    """What becomes of a position's derivatives on their way back, for a later one to be written over."""
 
-    units: Any
-    """(widest,), by the outputs of a layer."""
-    first: Any
-    """(width,), by the outputs of the first layer."""
+    policy: Any
+    """As :class:`~kepler_envs.networks.kernels.Room`'s: by the outputs of layers; of all but the first one before they are rectified, at last."""
+    value: Any
+    means: Any
     context: Any
     """(R,)."""
-    mean: Any
-    """(pooled * R,), by means over rows."""
     q: Any
     """(all rows * R,), by what is said of each row; of fixed tables of those that were finished."""
     shown: Any
-    """As :class:`~kepler_envs.networks.kernels.Room`'s."""
     shown_at: Any
+    policy_at: Any
+    """Where ``policy`` begins in its workspace; so for the next two."""
+    value_at: Any
+    means_at: Any
 
 
 def back_sizes(net: np.ndarray) -> tuple[int, int]:
     """Whole and decimal numbers of a Back."""
     rows = int(net["rows"])
     all_rows = int(net["in_vector"] + net["fixed"])
-    return int(net["shown"]), (
-        int(net["widest"]) + int(net["width"]) + rows * (1 + int(net["pooled"]) + all_rows + int(net["shown"]))
-    )
+    return int(net["shown"]), 2 * int(net["kept"]) + rows * (1 + int(net["pooled"]) + all_rows + int(net["shown"]))
 
 
-@helper
-def _furnish_back(net, wholes, floats, used):
+@leaf
+def _back_of(net, wholes, floats, used):
+    """What is left of a position's workspaces behind its Room, as a Back; ``used`` tells where that begins."""
     its = net.network[0]
-    widest, stride = np.int64(its.widest), np.int64(its.rows)
-    whole, decimal = used[:1], used[1:]
-    back = Back(
-        part(floats, decimal, widest),
-        part(floats, decimal, np.int64(its.width)),
-        part(floats, decimal, stride),
-        part(floats, decimal, stride * its.pooled),
-        part(floats, decimal, stride * (np.int64(its.in_vector) + its.fixed)),
-        part(floats, decimal, stride * its.shown),
-        part(wholes, whole, np.int64(its.shown)),
-    )
-    back.shown_at[:] = NOWHERE
-    return back
+    kept, stride, pooled = np.int64(its.kept), np.int64(its.rows), np.int64(its.pooled)
+    whole, decimal = borrowed(used[:1]), borrowed(used[1:])
+    policy_at = used[1]
+    return Back(
+        part(floats, decimal, kept), part(floats, decimal, kept), part(floats, decimal, stride * pooled), part(floats, decimal, stride),
+        part(floats, decimal, stride * (np.int64(its.in_vector) + its.fixed)), part(floats, decimal, stride * its.shown),
+        part(wholes, whole, np.int64(its.shown)), policy_at, policy_at + kept, policy_at + 2 * kept,
+    )  # fmt: skip
 
 
 # ---------------------------------------------------------------- sums
@@ -133,13 +136,21 @@ def _to_logs(legal, logits):
 
 
 @helper
-def _judge(net, room, observations, masks, actions, logits, chosen, entropy, values):
-    for n in range(actions.size):
-        _, count, last, features = look(net, room, observations[n], masks[n], n, logits)
-        entropy[n] = _to_logs(room.legal[:count], logits)
-        chosen[n] = logits[actions[n]]
-        tell_values(net, room, last, features, values[n])
-        forget(net, room, observations[n])
+def _judge(net, wholes, floats, observations, masks, actions, logits, chosen, entropy, values):
+    used, looks = np.zeros(2, np.int64), np.zeros((BLOCK, 2), np.int64)
+    clear_rooms(net, masks.shape[1], wholes, floats, used)
+    for first in range(0, actions.size, BLOCK):
+        count = min(BLOCK, actions.size - first)
+        last, features = look(net, observations, masks, first, count, wholes, floats, used, logits, looks)
+        for place in range(count):
+            n = first + place
+            room = room_of(net, masks.shape[1], borrowed(wholes[place]), borrowed(floats[place]), used)
+            given = borrowed(logits[place])
+            entropy[n] = _to_logs(room.legal[: looks[place, 1]], given)
+            chosen[n] = given[actions[n]]
+            tell_values(net, room, last, features, borrowed(values[n]))
+            forget(net, room, borrowed(observations[n]))
+    used[0] = 0  # what is borrowed lives until here
 
 
 # ---------------------------------------------------------------- back through a position
@@ -147,11 +158,11 @@ def _judge(net, room, observations, masks, actions, logits, chosen, entropy, val
 
 @leaf
 def _back_from_actions(net, room, back, legal, logits, action, d_chosen, d_entropy, entropy, last, features, gradient):
-    """From log-probabilities to the policy's last outputs, ``back.units``, and to the rows that legal actions point at."""
+    """From log-probabilities to the policy's last outputs and to the rows that legal actions point at."""
     its, numbers = net.network[0], net.numbers
     stride = np.int64(its.rows)
-    units, d_units = room.policy[last : last + features], back.units
-    d_units[:features] = np.float32(0.0)
+    units, d_units = room.policy[last : last + features], back.policy[last : last + features]
+    d_units[:] = np.float32(0.0)
     k = 0
     for i in range(net.heads.size):
         head = net.heads[i]
@@ -202,61 +213,67 @@ def _back_from_rows(head, numbers, pointers, action, d_logit, room, back, gradie
 
 @leaf
 def _back_from_values(net, room, back, d_values, last, features, gradient):
-    """From the returns of all seats to the value's last outputs, ``back.units``."""
+    """From the returns of all seats to the value's last outputs."""
     its, numbers = net.network[0], net.numbers
-    back.units[:features] = np.float32(0.0)
+    d_units = back.value[last : last + features]
+    d_units[:] = np.float32(0.0)
     for seat in range(d_values.size):
         weights = np.int64(its.values) + seat * features
         gradient[its.value_biases + seat] += d_values[seat]
         _add_times(gradient, weights, d_values[seat], room.value, last, features)
-        _add_times(back.units, 0, d_values[seat], numbers, weights, features)
+        _add_times(d_units, 0, d_values[seat], numbers, weights, features)
 
 
 @helper
-def _back_through_layers(layers, numbers, kept, last, room, back, d_kept):
-    """From the last outputs, ``back.units``, to those of the first layer, to whose derivatives they are added.
+def _add_dots(floats, place, begin, stride, inner, numbers, weights, width):
+    """BLOCK rows of ``floats`` become the products of others, from ``begin`` on, with the transpose of the matrix (inner, width) that begins
+    at ``weights``."""
+    if width % REGISTER == 0:
+        for k in range(inner):
+            block_dots(floats, place + k, floats, begin, stride, numbers, weights + k * width, width // REGISTER)
+        return
+    for row in range(0, BLOCK * stride, stride):
+        for k in range(inner):
+            floats[place + row + k] = row_dot(
+                numbers, weights + k * width, floats[begin + row : begin + row + width], width
+            )
 
-    Of all layers but the first ``d_kept`` becomes the derivatives by their outputs before they are rectified.
-    """
+
+@helper
+def _back_through_layers(layers, numbers, last, floats, kept, d_kept, stride):
+    """From the last outputs to those of the first layer, whose derivatives are not gated yet."""
     begin = last
     for number in range(layers.size):
         layer = layers[layers.size - 1 - number]
         inputs, outputs = np.int64(layer.inputs), np.int64(layer.outputs)
-        weights = np.int64(layer.weights)
-        for unit in range(outputs):
-            d_kept[begin + unit] = back.units[unit] if kept[begin + unit] > 0.0 else np.float32(0.0)
-        back.units[:inputs] = np.float32(0.0)
-        for unit in range(inputs):
-            if kept[begin - inputs + unit] > 0.0:
-                back.units[unit] = row_dot(numbers, weights + unit * outputs, d_kept[begin : begin + outputs], outputs)
+        for row in range(0, BLOCK * stride, stride):
+            _gate(floats, d_kept + begin + row, kept + begin + row, outputs)
         begin -= inputs
-    _add_times(back.first, 0, np.float32(1.0), back.units, 0, back.first.size)
+        _add_dots(
+            floats, d_kept + begin, d_kept + begin + inputs, stride, inputs, numbers, np.int64(layer.weights), outputs
+        )
 
 
 @leaf
-def _back_from_first(net, room, back, d_first, gradient):
-    """From the first layer to what is said of rows by their means; ``d_first`` becomes the derivatives by its outputs before they are rectified."""
-    its, numbers = net.network[0], net.numbers
-    width, stride, pool = back.first.size, np.int64(its.rows), np.int64(its.pool)
+def _gate(floats, d_outputs, outputs, width):
+    """Derivatives by outputs that were rectified to 0 become 0."""
     for unit in range(width):
-        d_first[unit] = back.first[unit] if room.policy[unit] > 0.0 else np.float32(0.0)
-    if stride == 0:
-        return
-    listed = list_means(net.tables, room.q, stride, room.beside, room.listed_rows, room.listed_times)
-    back.mean[:] = np.float32(0.0)
-    for j in range(listed):
-        mean = np.int64(room.listed_rows[j])
-        _add_times(gradient, pool + mean * width, room.listed_times[j], d_first, 0, width)
-        back.mean[mean] = row_dot(numbers, pool + mean * width, d_first, width)
+        floats[d_outputs + unit] = floats[d_outputs + unit] if floats[outputs + unit] > 0.0 else np.float32(0.0)
+
+
+@leaf
+def _back_from_means(net, room, back):
+    """From means over rows to what is said of the rows."""
+    stride = np.int64(net.network[0].rows)
     for i in range(net.tables.size):
         table = net.tables[i]
         if table.pooled != NOWHERE:
             begin, share = np.int64(table.pooled) * stride, np.float32(1.0) / np.float32(table.rows)
             for unit in range(begin, begin + stride):
-                back.mean[unit] *= share
+                back.means[unit] *= share
             for row in range(table.first, table.first + table.rows):
                 for at in range(row * stride, (row + 1) * stride, 16):
-                    add_where_positive(back.q, at, back.mean, begin + at - row * stride, room.q, at, 16)
+                    add_where_positive(back.q, at, back.means, begin + at - row * stride, room.q, at, 16)
 
 
 @leaf
@@ -355,8 +372,10 @@ class Ledger(NamedTuple):
     policy: Any
     """float32 (N, kept), outputs of the policy's layers."""
     value: Any
+    means: Any
+    """float32 (N, pooled * R)."""
     d_policy: Any
-    """The same shape: derivatives by these outputs before they are rectified; those of the first layer by all that follow it."""
+    """float32 (N, kept): derivatives by these outputs before they are rectified; those of the first layer by all that follow it."""
     d_value: Any
     begins: Any
     """int64 (N + 1,), the first input of each position."""
@@ -367,35 +386,73 @@ class Ledger(NamedTuple):
 
 
 @helper
-def _go_back(net, room, back, ledger, observations, masks, actions, logits, d_chosen, d_entropy, d_values, gradient):
-    its = net.network[0]
+def _go_back(
+    net, wholes, floats, ledger, observations, masks, actions, logits, d_chosen, d_entropy, d_values, gradient
+):
+    its, legal_ids = net.network[0], masks.shape[1]
     value_layers, policy_layers = net.layers[its.policy_layers :], net.layers[: its.policy_layers]
-    used = 0
-    for n in range(actions.size):
-        x, d_policy, d_value = observations[n], ledger.d_policy[n], ledger.d_value[n]
-        count, legal, last, features = look(net, room, x, masks[n], n, logits)
-        entropy = _to_logs(room.legal[:legal], logits)
-        _clear_rows(net, room, back, n)
-        back.first[:] = np.float32(0.0)
-        _back_from_actions(
-            net, room, back, room.legal[:legal], logits, actions[n], d_chosen[n], d_entropy[n], entropy, last, features, gradient,
-        )  # fmt: skip
-        _back_through_layers(policy_layers, net.numbers, room.policy, last, room, back, d_policy)
-        _back_from_values(net, room, back, d_values[n], last, features, gradient)
-        _back_through_layers(value_layers, net.numbers, room.value, last, room, back, d_value)
-        _back_from_first(net, room, back, d_policy, gradient)
-        if its.rows > 0:
-            _back_to_rows(net, room, back, gradient)
-            _back_to_joins(net, room, back, x, n, gradient)
-            _back_to_fixed_rows(net, room, back, n, gradient)
-        forget(net, room, x)
-        ledger.policy[n, :] = room.policy
-        ledger.value[n, :] = room.value
-        ledger.begins[n] = used
-        ledger.inputs[used : used + count] = room.wide_rows[:count]
-        ledger.times[used : used + count] = room.times[:count]
-        used += count
-    ledger.begins[actions.size] = used
+    flat, stride = borrowed(floats.reshape(-1)), floats.shape[1]
+    used, looks = np.zeros(2, np.int64), np.zeros((BLOCK, 2), np.int64)
+    width, inner = np.int64(its.width), np.int64(its.pooled) * np.int64(its.rows)
+    clear_rooms(net, legal_ids, wholes, floats, used)
+    for place in range(BLOCK):
+        room_of(net, legal_ids, borrowed(wholes[place]), borrowed(floats[place]), used)
+        back = _back_of(net, borrowed(wholes[place]), borrowed(floats[place]), used)
+        back.shown_at[:] = NOWHERE
+        back.policy[:] = np.float32(0.0)
+        back.value[:] = np.float32(0.0)
+    written = 0
+    for first in range(0, actions.size, BLOCK):
+        count = min(BLOCK, actions.size - first)
+        last, features = look(net, observations, masks, first, count, wholes, floats, used, logits, looks)
+        for place in range(count):
+            n = first + place
+            room = room_of(net, legal_ids, borrowed(wholes[place]), borrowed(floats[place]), used)
+            back = _back_of(net, borrowed(wholes[place]), borrowed(floats[place]), used)
+            legal, given = room.legal[: looks[place, 1]], borrowed(logits[place])
+            entropy = _to_logs(legal, given)
+            _clear_rows(net, room, back, n)
+            _back_from_actions(
+                net, room, back, legal, given, actions[n], d_chosen[n], d_entropy[n], entropy, last, features, gradient
+            )
+            _back_from_values(net, room, back, borrowed(d_values[n]), last, features, gradient)
+        room = room_of(net, legal_ids, borrowed(wholes[0]), borrowed(floats[0]), used)
+        back = _back_of(net, borrowed(wholes[0]), borrowed(floats[0]), used)
+        _back_through_layers(policy_layers, net.numbers, last, flat, room.policy_at, back.policy_at, stride)
+        _back_through_layers(value_layers, net.numbers, last, flat, room.value_at, back.value_at, stride)
+        for row in range(0, BLOCK * stride, stride):
+            for unit in range(width):
+                flat[back.policy_at + row + unit] += flat[back.value_at + row + unit]
+            _gate(flat, back.policy_at + row, room.policy_at + row, width)
+        _add_dots(flat, back.means_at, back.policy_at, stride, inner, net.numbers, np.int64(its.pool), width)
+        for place in range(count):
+            n = first + place
+            x = borrowed(observations[n])
+            room = room_of(net, legal_ids, borrowed(wholes[place]), borrowed(floats[place]), used)
+            back = _back_of(net, borrowed(wholes[place]), borrowed(floats[place]), used)
+            if its.rows > 0:
+                _back_from_means(net, room, back)
+                _back_to_rows(net, room, back, gradient)
+                _back_to_joins(net, room, back, x, n, gradient)
+                _back_to_fixed_rows(net, room, back, n, gradient)
+            forget(net, room, x)
+            written = _note(room, back, ledger, n, looks[place, 0], written)
+    ledger.begins[actions.size] = written
+    used[0] = 0  # what is borrowed lives until here
+
+
+@leaf
+def _note(room, back, ledger, n, count, written):
+    """Write a position into the ledger; how many inputs it has then."""
+    ledger.policy[n, :] = room.policy
+    ledger.value[n, :] = room.value
+    ledger.means[n, :] = room.means
+    ledger.d_policy[n, :] = back.policy
+    ledger.d_value[n, :] = back.value
+    ledger.begins[n] = written
+    ledger.inputs[written : written + count] = room.wide_rows[:count]
+    ledger.times[written : written + count] = room.times[:count]
+    return written + count
 
 
 @helper
@@ -430,13 +487,13 @@ def _sum_first_layer(net, ledger, wide_rows, gradient):
 
 POSITIONS = (array_of(np.int16, 2), array_of(np.int8, 2), array_of(np.int64))
 """Signature types of observations (N, D), masks (N, A) and chosen actions (N,)."""
-SHARED = (*NET_TYPES, array_of(WHOLE, 2), array_of(FLOAT, 2))
-"""Those of a network, and of a row of each workspace for each thread: of :attr:`Arrangement.workspaces`, of :func:`back_sizes`, and A numbers more."""
+SHARED = (*NET_TYPES, array_of(WHOLE, 3), array_of(FLOAT, 3), array_of(FLOAT, 3))
+"""Those of a network, and of workspaces (T, BLOCK, ...) of T threads: of :attr:`Arrangement.workspaces` and :func:`back_sizes`, and of A numbers."""
 
 
 @cache
 def judge_kernel(parallel: bool) -> Any:
-    """(observations, masks, actions, *:class:`~kepler_envs.networks.kernels.Net`, workspaces int32[T, ...] and float32[T, ...],
+    """(observations, masks, actions, *:class:`~kepler_envs.networks.kernels.Net`, workspaces int32, float32, float32 (T, BLOCK, ...),
     chosen float32[N], entropy float32[N], values float32[N, P]).
 
     Fills log-probabilities of the chosen actions, entropies, and returns. T parts of the positions are shared between threads.
@@ -446,7 +503,7 @@ def judge_kernel(parallel: bool) -> Any:
     @kernel(SCOPE, "judge_parallel" if parallel else "judge", signature, parallel=parallel)
     def judge(
         observations, masks, actions, network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers,
-        heads, pointers, wholes, floats, chosen, entropy, values,
+        heads, pointers, wholes, floats, logits, chosen, entropy, values,
     ):  # fmt: skip
         parts = len(wholes)
         for share in numba.prange(parts):
@@ -464,13 +521,11 @@ def judge_kernel(parallel: bool) -> Any:
                 heads,
                 pointers,
             )
-            used = np.zeros(2, np.int64)
-            room = furnish(net, masks.shape[1], wholes[share], floats[share], used)
-            logits = part(floats[share], used[1:], masks.shape[1])
             low, high = actions.size * share // parts, actions.size * (share + 1) // parts
             _judge(
-                net, room, observations[low:high], masks[low:high], actions[low:high], logits, chosen[low:high], entropy[low:high],
-                values[low:high],
+                net, borrowed(wholes[share]), borrowed(floats[share]), borrowed(observations[low:high]), borrowed(masks[low:high]),
+                borrowed(actions[low:high]), borrowed(logits[share]), borrowed(chosen[low:high]), borrowed(entropy[low:high]),
+                borrowed(values[low:high]),
             )  # fmt: skip
 
     return judge
@@ -478,23 +533,23 @@ def judge_kernel(parallel: bool) -> Any:
 
 @cache
 def gradient_kernel(parallel: bool) -> Any:
-    """(observations, masks, actions, *:class:`~kepler_envs.networks.kernels.Net`, workspaces int32[T, ...] and float32[T, ...],
-    policy, value, d_policy, d_value float32[N, kept], inputs int32[N, I], times float32[N, I],
+    """(observations, masks, actions, *:class:`~kepler_envs.networks.kernels.Net`, workspaces int32, float32, float32 (T, BLOCK, ...),
+    policy, value float32[N, kept], means float32[N, pooled * R], d_policy, d_value float32[N, kept], inputs int32[N, I], times float32[N, I],
     wide_rows int64, d_chosen float32[N], d_entropy float32[N], d_values float32[N, P], gradients float32[T, size]).
 
-    Adds to each row of ``gradients`` the derivatives by the weights, of one of T parts of the positions; those of biases and dense layers
-    are left to :func:`finish`.
+    Adds to each row of ``gradients`` the derivatives by the weights, of one of T parts of the positions; those of dense layers and of the
+    first bias are left to :func:`finish`.
     """
     signature = (
-        *POSITIONS, *SHARED, *[array_of(FLOAT, 2)] * 4, array_of(WHOLE, 2), array_of(FLOAT, 2), INT,
+        *POSITIONS, *SHARED, *[array_of(FLOAT, 2)] * 5, array_of(WHOLE, 2), array_of(FLOAT, 2), INT,
         array_of(FLOAT), array_of(FLOAT), array_of(FLOAT, 2), array_of(FLOAT, 2),
     )  # fmt: skip
 
     @kernel(SCOPE, "gradient_parallel" if parallel else "gradient", signature, parallel=parallel)
     def gradient(
         observations, masks, actions, network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers,
-        heads, pointers, wholes, floats, policy, value, d_policy, d_value, found, times, wide_rows, d_chosen, d_entropy, d_values,
-        gradients,
+        heads, pointers, wholes, floats, logits, policy, value, means, d_policy, d_value, found, times, wide_rows, d_chosen, d_entropy,
+        d_values, gradients,
     ):  # fmt: skip
         parts = len(wholes)
         for share in numba.prange(parts):
@@ -512,19 +567,17 @@ def gradient_kernel(parallel: bool) -> Any:
                 heads,
                 pointers,
             )
-            used = np.zeros(2, np.int64)
-            room = furnish(net, masks.shape[1], wholes[share], floats[share], used)
-            logits = part(floats[share], used[1:], masks.shape[1])
-            back = _furnish_back(net, wholes[share], floats[share], used)
             low, high = actions.size * share // parts, actions.size * (share + 1) // parts
             begins = np.zeros(high - low + 1, np.int64)
             ledger = Ledger(
-                borrowed(policy[low:high]), borrowed(value[low:high]), borrowed(d_policy[low:high]), borrowed(d_value[low:high]),
-                borrowed(begins), borrowed(found[low:high].reshape(-1)), borrowed(times[low:high].reshape(-1)),
+                borrowed(policy[low:high]), borrowed(value[low:high]), borrowed(means[low:high]), borrowed(d_policy[low:high]),
+                borrowed(d_value[low:high]), borrowed(begins), borrowed(found[low:high].reshape(-1)),
+                borrowed(times[low:high].reshape(-1)),
             )  # fmt: skip
             _go_back(
-                net, room, back, ledger, observations[low:high], masks[low:high], actions[low:high], logits, d_chosen[low:high],
-                d_entropy[low:high], d_values[low:high], borrowed(gradients[share]),
+                net, borrowed(wholes[share]), borrowed(floats[share]), ledger, borrowed(observations[low:high]),
+                borrowed(masks[low:high]), borrowed(actions[low:high]), borrowed(logits[share]), borrowed(d_chosen[low:high]),
+                borrowed(d_entropy[low:high]), borrowed(d_values[low:high]), borrowed(gradients[share]),
             )  # fmt: skip
             _sum_first_layer(net, ledger, wide_rows, borrowed(gradients[share]))
             begins[0] = 0  # what is borrowed lives until here
@@ -532,28 +585,38 @@ def gradient_kernel(parallel: bool) -> Any:
     return gradient
 
 
+Product = Callable[[np.ndarray, np.ndarray], np.ndarray]
+"""Of the transpose of a matrix with another one."""
+
+
 def finish(
-    network: np.ndarray, layers: np.ndarray, policy: np.ndarray, value: np.ndarray, d_policy: np.ndarray, d_value: np.ndarray,
-    multiply: Callable[[np.ndarray, np.ndarray], np.ndarray], gradient: np.ndarray,
-) -> None:  # fmt: skip
-    """Add the derivatives of the first bias and of the dense layers.
+    arguments: Sequence[np.ndarray], ledger: Sequence[np.ndarray], product: Product, gradient: np.ndarray
+) -> None:
+    """Add the derivatives of dense layers, of means over rows, and of the first bias.
 
     Args:
-        network: NETWORK[1]. layers: of :class:`~kepler_envs.networks.kernels.Net`.
-        policy, value, d_policy, d_value: float32 (N, kept), what the kernel has filled.
-        multiply: the product of the transpose of a matrix with another one.
+        arguments: of :class:`~kepler_envs.networks.kernels.Net`. ledger: policy, value, means, d_policy, d_value, as the kernel has filled them.
         gradient: float32 (size,).
     """
-    its = network[0]
+    its, layers = arguments[0][0], arguments[9]
+    policy, value, means, d_policy, d_value = ledger[:5]
     width, policy_layers = int(its["width"]), int(its["policy_layers"])
-    bias = int(its["bias"])
-    gradient[bias : bias + width] += d_policy[:, :width].sum(0)
-    for number, layer in enumerate(layers):
-        kept, d_kept = (policy, d_policy) if number < policy_layers else (value, d_value)
-        begin = 0 if number in (0, policy_layers) else end  # noqa: F821 - the layer before it has set it
-        end = begin + int(layer["inputs"])
-        outputs = int(layer["outputs"])
-        d_outputs = d_kept[:, end : end + outputs]
-        weights, biases = int(layer["weights"]), int(layer["biases"])
-        gradient[weights : weights + (end - begin) * outputs] += multiply(kept[:, begin:end], d_outputs).ravel()
-        gradient[biases : biases + outputs] += d_outputs.sum(0)
+    d_first = d_policy[:, :width]
+    _add_to(gradient, int(its["bias"]), d_first.sum(0))
+    if means.shape[1]:
+        _add_to(gradient, int(its["pool"]), product(means, d_first))
+    for its_layers, kept, d_kept in (
+        (layers[:policy_layers], policy, d_policy),
+        (layers[policy_layers:], value, d_value),
+    ):
+        begin = 0
+        for layer in its_layers:
+            end = begin + int(layer["inputs"])
+            d_outputs = d_kept[:, end : end + int(layer["outputs"])]
+            _add_to(gradient, int(layer["weights"]), product(kept[:, begin:end], d_outputs))
+            _add_to(gradient, int(layer["biases"]), d_outputs.sum(0))
+            begin = end
+
+
+def _add_to(gradient: np.ndarray, begin: int, part_of_it: np.ndarray) -> None:
+    gradient[begin : begin + part_of_it.size] += part_of_it.ravel()

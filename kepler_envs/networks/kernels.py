@@ -20,7 +20,7 @@ import numpy as np
 from kepler_envs.engine.bits import lowest, without_lowest
 from kepler_envs.engine.kernel import Scope, array_of, borrowed, helper, kernel, leaf
 from kepler_envs.engine.simd import pack_bits
-from kepler_envs.networks.simd import REGISTER, add_row, dot, mean_positive, sum_rows
+from kepler_envs.networks.simd import BLOCK, REGISTER, add_row, block_products, dot, mean_positive, sum_rows
 
 SCOPE = Scope("network", Path(__file__).parent)
 
@@ -268,46 +268,50 @@ def _finish_fixed_row(
 
 
 @leaf
-def list_means(tables, q, stride, mean, listed_rows, listed_times):
-    """List the means over rows that add to the first layer; their number."""
-    listed = 0
+def _average_rows(tables, q, stride, means):
+    """The means over rows of tables that add to the first layer, one table after the other."""
     for i in range(tables.size):
         table = tables[i]
-        if table.pooled == NOWHERE:
-            continue
-        first = np.int64(table.first)
-        for at in range(0, stride, 16):
-            mean_positive(mean, at, q, at, stride, first, first + np.int64(table.rows), 16)
-        listed = list_positive(mean, np.int64(table.pooled) * stride, listed_rows, listed_times, listed)
-    return listed
+        if table.pooled != NOWHERE:
+            first, to = np.int64(table.first), np.int64(table.pooled) * stride
+            for at in range(0, stride, 16):
+                mean_positive(means, to + at, q, at, stride, first, first + np.int64(table.rows), 16)
 
 
 # ---------------------------------------------------------------- layers and answers
 
 
 @helper
-def _through_layers(layers, numbers, width, kept, listed_rows, listed_times):
-    """The rectified outputs of dense layers, each behind its inputs in ``kept``; (where the last ones begin, how many they are)."""
+def add_products(floats, place, begin, stride, inner, numbers, weights, width):
+    """To BLOCK rows of ``floats``, ``stride`` apart: the products of others, from ``begin`` on, with the matrix (inner, width) that begins at ``weights``."""
+    at = 0
+    while at + REGISTER <= width:
+        block_products(floats, place + at, floats, begin, stride, inner, numbers, weights + at, width, REGISTER)
+        at += REGISTER
+    if at < width:
+        for row in range(0, BLOCK * stride, stride):
+            for unit in range(at, width):
+                total = floats[place + row + unit]
+                for k in range(inner):
+                    total += floats[begin + row + k] * numbers[weights + k * width + unit]
+                floats[place + row + unit] = total
+
+
+@leaf
+def _through_layers(layers, numbers, width, floats, kept, stride):
+    """The rectified outputs of dense layers, each behind its inputs, which begin at ``kept``; (where the last ones begin, how many they are)."""
     begin = 0
     for i in range(layers.size):
         layer = layers[i]
-        listed = list_positive(kept[begin : begin + width], 0, listed_rows, listed_times, 0)
-        begin += width
-        width = np.int64(layer.outputs)
-        out = kept[begin : begin + width]
-        add_up_rows(
-            out,
-            numbers,
-            np.int64(layer.biases),
-            numbers,
-            np.int64(layer.weights),
-            listed_rows,
-            listed_times,
-            0,
-            listed,
-            width,
-        )
-        rectify(out)
+        inner, begin, width = width, begin + width, np.int64(layer.outputs)
+        biases = np.int64(layer.biases)
+        for row in range(0, BLOCK * stride, stride):
+            place = kept + begin + row
+            for unit in range(width):
+                floats[place + unit] = numbers[biases + unit]
+        add_products(floats, kept + begin, kept + begin - inner, stride, inner, numbers, np.int64(layer.weights), width)
+        for row in range(0, BLOCK * stride, stride):
+            rectify(floats[kept + begin + row : kept + begin + row + width])
     return begin, width
 
 
@@ -347,17 +351,19 @@ def look_at_rows(head, numbers, pointers, action, context, context_begin, q, sum
 
 
 @leaf
-def _to_probabilities(legal, largest, logits):
+def _to_probabilities(legal, logits, priors):
     """Logits of the legal actions to probabilities."""
-    total = np.float32(0.0)
+    largest, total = np.float32(-np.inf), np.float32(0.0)
     for k in range(legal.size):
-        logits[legal[k]] = np.float32(exp(logits[legal[k]] - largest))
-        total += logits[legal[k]]
+        largest = max(largest, logits[legal[k]])
     for k in range(legal.size):
-        logits[legal[k]] /= total
+        priors[legal[k]] = np.float32(exp(logits[legal[k]] - largest))
+        total += priors[legal[k]]
+    for k in range(legal.size):
+        priors[legal[k]] /= total
 
 
-# ---------------------------------------------------------------- one position
+# ---------------------------------------------------------------- positions
 
 
 class Net(NamedTuple):
@@ -403,7 +409,7 @@ def as_net(
 
 
 class Room(NamedTuple):
-    """What is worked out of a position, for the next one to be written over."""
+    """What is worked out of a position, for a later one to be written over."""
 
     taken: Any
     wide_rows: Any
@@ -421,6 +427,8 @@ class Room(NamedTuple):
     """Outputs of the first layer, then of each of the policy's."""
     value: Any
     """The same of the value's."""
+    means: Any
+    """(pooled * R,): means over rows."""
     contexts: Any
     """(heads * R,): what a block's head makes of the policy's last outputs, where one of its actions is legal."""
     said: Any
@@ -428,6 +436,10 @@ class Room(NamedTuple):
     q: Any
     """(all rows * R,): what is said of each row; of fixed tables of those that were ``finished``."""
     shown: Any
+    policy_at: Any
+    """Where ``policy`` begins in its workspace; so for the next two."""
+    value_at: Any
+    means_at: Any
 
 
 @leaf
@@ -437,11 +449,12 @@ def _words_of(count):
 
 
 def workspace_sizes(net: np.ndarray, inputs: int, actions: int, references: int, heads: int) -> tuple[int, int]:
-    """Numbers in the two workspaces of a network that has so many."""
+    """Numbers of each position of a block in the two workspaces of a network that has so many."""
     rows, in_vector, fixed, shown = (int(net[name]) for name in ("rows", "in_vector", "fixed", "shown"))
-    listed = max(int(net["widest"]), int(net["pooled"] * net["rows"])) + 1
+    listed = int(net["widest"]) + 1
     whole = _words_of(inputs) + 2 * inputs + in_vector + 1 + listed + actions + 2 * fixed + references + shown
-    return whole, inputs + listed + 2 * int(net["kept"]) + rows * (heads + 2 + in_vector + fixed + shown)
+    pooled = int(net["pooled"])
+    return whole, inputs + listed + 2 * int(net["kept"]) + rows * (heads + pooled + 2 + in_vector + fixed + shown)
 
 
 @leaf
@@ -452,63 +465,100 @@ def part(workspace, used, size):
     return borrowed(workspace[first : first + size])
 
 
-@helper
-def furnish(net, actions, wholes, floats, used):
-    """The two workspaces of :func:`workspace_sizes` as a Room; ``used`` int64[2], all 0, counts the numbers in use."""
+@leaf
+def room_of(net, actions, wholes, floats, used):
+    """A position's row of the two workspaces as a Room; ``used`` int64[2] becomes the numbers in use."""
     its = net.network[0]
-    widest, stride = np.int64(its.widest), np.int64(its.rows)
-    in_vector, fixed, shown = np.int64(its.in_vector), np.int64(its.fixed), np.int64(its.shown)
-    kept, inputs = np.int64(its.kept), net.entries.size
-    listed_most = max(widest, np.int64(its.pooled) * stride) + 1
-    whole, decimal = used[:1], used[1:]
-    room = Room(
+    stride, in_vector, fixed, shown = (
+        np.int64(its.rows),
+        np.int64(its.in_vector),
+        np.int64(its.fixed),
+        np.int64(its.shown),
+    )
+    kept, inputs, listed_most = np.int64(its.kept), net.entries.size, np.int64(its.widest) + 1
+    used[0], used[1] = 0, 0
+    whole, decimal = borrowed(used[:1]), borrowed(used[1:])
+    policy_at = inputs + listed_most
+    return Room(
         part(wholes, whole, _words_of(inputs)), part(wholes, whole, inputs), part(wholes, whole, inputs),
         part(wholes, whole, in_vector + 1), part(wholes, whole, listed_most), part(wholes, whole, actions),
         part(wholes, whole, fixed), part(wholes, whole, fixed), part(wholes, whole, net.references.size), part(wholes, whole, shown),
         part(floats, decimal, inputs), part(floats, decimal, listed_most), part(floats, decimal, kept),
-        part(floats, decimal, kept), part(floats, decimal, stride * net.heads.size), part(floats, decimal, stride),
-        part(floats, decimal, stride), part(floats, decimal, stride * (in_vector + fixed)), part(floats, decimal, stride * shown),
+        part(floats, decimal, kept), part(floats, decimal, stride * its.pooled), part(floats, decimal, stride * net.heads.size),
+        part(floats, decimal, stride), part(floats, decimal, stride), part(floats, decimal, stride * (in_vector + fixed)),
+        part(floats, decimal, stride * shown), policy_at, policy_at + kept, policy_at + 2 * kept,
     )  # fmt: skip
-    room.taken[:] = 0
-    room.latest[:] = NOWHERE
-    room.finished[:] = NOWHERE
-    room.shown_at[:] = NOWHERE
-    return room
 
 
 @helper
-def look(net, room, x, mask, n, logits):
-    """What the network says of position number ``n``: logits of the legal actions, others are left as they are.
+def clear_rooms(net, actions, wholes, floats, used):
+    """Make ready the workspaces (BLOCK, ...) of :func:`workspace_sizes`."""
+    for place in range(BLOCK):
+        room = room_of(net, actions, borrowed(wholes[place]), borrowed(floats[place]), used)
+        room.taken[:] = 0
+        room.latest[:] = NOWHERE
+        room.finished[:] = NOWHERE
+        room.shown_at[:] = NOWHERE
+        room.policy[:] = np.float32(0.0)
+        room.value[:] = np.float32(0.0)
+        room.means[:] = np.float32(0.0)
 
-    Returns:
-        How many inputs are not 0, how many actions are legal, where the last outputs of policy and value begin, and how many they are.
-    """
+
+@helper
+def _gather(net, room, x, n):
+    """The inputs of a position, what is said of its rows, and the first layer but for their means. Returns how many inputs are not 0."""
     its, numbers = net.network[0], net.numbers
     width, stride = np.int64(its.width), np.int64(its.rows)
-    in_vector, alone = np.int64(its.in_vector), np.int64(its.alone)
     count = _list_inputs(x, net.entries, net.inputs, room.taken, room.begins, room.wide_rows, room.rows, room.times)
     first = room.policy[:width]
     add_up_rows(
         first, numbers, np.int64(its.bias), numbers, np.int64(its.wide), room.wide_rows, room.times, 0, count, width
     )
     if stride > 0:
-        _encode_rows(net.tables, numbers, alone, stride, room.begins, room.rows, room.times, room.q)
+        _encode_rows(net.tables, numbers, np.int64(its.alone), stride, room.begins, room.rows, room.times, room.q)
         _join_rows(
-            x, net.references, net.joins, numbers, stride, in_vector, room.begins, room.rows, room.times, room.said, room.q,
-            room.shown, room.shown_at, n, room.latest, room.earlier,
+            x, net.references, net.joins, numbers, stride, np.int64(its.in_vector), room.begins, room.rows, room.times, room.said,
+            room.q, room.shown, room.shown_at, n, room.latest, room.earlier,
         )  # fmt: skip
-        listed = list_means(net.tables, room.q, stride, room.beside, room.listed_rows, room.listed_times)
-        add_up_rows(first, first, 0, numbers, np.int64(its.pool), room.listed_rows, room.listed_times, 0, listed, width)
-    rectify(first)
-    room.value[:width] = first
+        _average_rows(net.tables, room.q, stride, room.means)
+    return count
+
+
+@helper
+def look(net, observations, masks, first, count, wholes, floats, used, logits, looks):
+    """What the network says of ``count`` positions, at most BLOCK, from number ``first`` on.
+
+    ``logits`` (BLOCK, A) become those of the legal actions, others are left as they are; ``looks`` int64 (BLOCK, 2) how many inputs of each are
+    not 0, and how many actions are legal. What else there is to know is in the rooms.
+
+    Returns:
+        Where the last outputs of policy and value begin, and how many they are.
+    """
+    its, numbers = net.network[0], net.numbers
+    width, actions = np.int64(its.width), masks.shape[1]
+    flat, stride = borrowed(floats.reshape(-1)), floats.shape[1]
+    for place in range(count):
+        room = room_of(net, actions, borrowed(wholes[place]), borrowed(floats[place]), used)
+        looks[place, 0] = _gather(net, room, borrowed(observations[first + place]), first + place)
+    room = room_of(net, actions, borrowed(wholes[0]), borrowed(floats[0]), used)
+    inner = np.int64(its.pooled) * np.int64(its.rows)
+    add_products(flat, room.policy_at, room.means_at, stride, inner, numbers, np.int64(its.pool), width)
+    for place in range(BLOCK):
+        at = place * stride
+        rectify(flat[at + room.policy_at : at + room.policy_at + width])
+        for unit in range(width):
+            flat[at + room.value_at + unit] = flat[at + room.policy_at + unit]
     value_layers, policy_layers = net.layers[its.policy_layers :], net.layers[: its.policy_layers]
-    _through_layers(value_layers, numbers, width, room.value, room.listed_rows, room.listed_times)
-    last, features = _through_layers(policy_layers, numbers, width, room.policy, room.listed_rows, room.listed_times)
-    legal = _judge_legal(net, room, mask, n, logits, last, features)
-    return count, legal, last, features
+    _through_layers(value_layers, numbers, width, flat, room.value_at, stride)
+    last, features = _through_layers(policy_layers, numbers, width, flat, room.policy_at, stride)
+    for place in range(count):
+        room = room_of(net, actions, borrowed(wholes[place]), borrowed(floats[place]), used)
+        mask = borrowed(masks[first + place])
+        looks[place, 1] = _judge_legal(net, room, mask, first + place, borrowed(logits[place]), last, features)
+    return last, features
 
 
-@leaf
+@helper
 def _judge_legal(net, room, mask, n, logits, last, features):
     """The logits of the legal actions; their number."""
     its, numbers = net.network[0], net.numbers
@@ -565,35 +615,36 @@ def forget(net, room, x):
 
 @cache
 def evaluate_kernel() -> Any:
-    """(observations int16[N, D], masks int8[N, A], *:class:`Net`, workspaces int32[] and float32[] of :func:`workspace_sizes`,
-    numbers used int64[2], all 0, priors float32[N, A], values float32[N, P]).
+    """(observations int16[N, D], masks int8[N, A], *:class:`Net`, workspaces int32[BLOCK, ...] and float32[BLOCK, ...] of
+    :func:`workspace_sizes`, logits float32[BLOCK, A], priors float32[N, A], values float32[N, P]).
 
     Fills ``priors`` (0 for what is illegal) and ``values``. A row of a mask without a legal action gets zeros.
     """
     signature = (
         array_of(np.int16, 2), array_of(np.int8, 2), *NET_TYPES,
-        array_of(WHOLE), array_of(FLOAT), array_of(np.int64), array_of(FLOAT, 2), array_of(FLOAT, 2),
+        array_of(WHOLE, 2), array_of(FLOAT, 2), array_of(FLOAT, 2), array_of(FLOAT, 2), array_of(FLOAT, 2),
     )  # fmt: skip
 
     @kernel(SCOPE, "evaluate", signature)
     def evaluate(
         observations, masks, network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers,
-        heads, pointers, wholes, floats, used, priors, values,
+        heads, pointers, wholes, floats, logits, priors, values,
     ):  # fmt: skip
         net = as_net(
             network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads, pointers
         )
-        room = furnish(net, masks.shape[1], wholes, floats, used)
-        for n in range(observations.shape[0]):
-            x, logits = observations[n], priors[n]
-            logits[:] = np.float32(0.0)
-            _, count, last, features = look(net, room, x, masks[n], n, logits)
-            tell_values(net, room, last, features, values[n])
-            legal = room.legal[:count]
-            largest = np.float32(-np.inf)
-            for k in range(count):
-                largest = max(largest, logits[legal[k]])
-            _to_probabilities(legal, largest, logits)
-            forget(net, room, x)
+        used, looks = np.zeros(2, np.int64), np.zeros((BLOCK, 2), np.int64)
+        clear_rooms(net, masks.shape[1], wholes, floats, used)
+        priors[:] = np.float32(0.0)
+        for first in range(0, observations.shape[0], BLOCK):
+            count = min(BLOCK, observations.shape[0] - first)
+            last, features = look(net, observations, masks, first, count, wholes, floats, used, logits, looks)
+            for place in range(count):
+                room = room_of(net, masks.shape[1], borrowed(wholes[place]), borrowed(floats[place]), used)
+                tell_values(net, room, last, features, borrowed(values[first + place]))
+                legal, given = room.legal[: looks[place, 1]], logits[place]
+                _to_probabilities(legal, given, borrowed(priors[first + place]))
+                forget(net, room, borrowed(observations[first + place]))
+        used[0] = 0  # what is borrowed lives until here
 
     return evaluate

@@ -19,6 +19,8 @@ from kepler_envs.engine.kernel import JIT_ENABLED
 
 REGISTER = 16
 """Numbers that are one vector here."""
+BLOCK = 8
+"""Positions whose dense products are computed together: each weight is loaded once for all of them."""
 
 
 def sum_rows_portable(
@@ -73,6 +75,38 @@ def spread_row_portable(
         out[at : at + lanes] += times[i] * source[start : start + lanes]
 
 
+def block_products_portable(
+    out: Any,
+    place: Any,
+    left: Any,
+    begin: Any,
+    stride: Any,
+    inner: Any,
+    weights: Any,
+    weights_begin: Any,
+    width: Any,
+    lanes: int,
+) -> None:
+    """For BLOCK rows r, ``stride`` apart: ``out[place + r:] += the sum over k < inner of left[begin + r + k] * weights[weights_begin + width * k:]``,
+    LANES of each."""
+    for row in range(BLOCK):
+        to, of = place + row * stride, begin + row * stride
+        total = np.array(out[to : to + lanes])
+        for k in range(inner):
+            at = weights_begin + width * k
+            total += left[of + k] * weights[at : at + lanes]
+        out[to : to + lanes] = total
+
+
+def block_dots_portable(
+    out: Any, place: Any, right: Any, begin: Any, stride: Any, weights: Any, weights_begin: Any, vectors: Any
+) -> None:
+    """For BLOCK rows r, ``stride`` apart: ``out[place + r] = the sum over i of right[begin + r + i] * weights[weights_begin + i]``, over so
+    many vectors of REGISTER numbers."""
+    for row in range(BLOCK):
+        out[place + row * stride] = dot_portable(weights, weights_begin, right, begin + row * stride, vectors)
+
+
 def dot_portable(a: Any, a_begin: Any, b: Any, b_begin: Any, vectors: Any) -> Any:
     """The sum of ``a[a_begin + i] * b[b_begin + i]`` over so many vectors of REGISTER numbers."""
     total = np.zeros(REGISTER, np.float32)
@@ -121,6 +155,23 @@ def _add_to(builder: Any, variable: Any, value: Any) -> None:
     builder.store(builder.fadd(builder.load(variable), value), variable)
 
 
+def _reduced(builder: Any, vector: Any) -> Any:
+    """The sum of a register's numbers, of halves again and again."""
+    lanes = REGISTER
+    while lanes > 1:
+        lanes //= 2
+        halves = [
+            builder.shuffle_vector(
+                vector,
+                ir.Constant(vector.type, ir.Undefined),
+                ir.Constant(ir.VectorType(ir.IntType(32), lanes), list(range(first, first + lanes))),
+            )
+            for first in (0, lanes)
+        ]
+        vector = builder.fadd(*halves)
+    return builder.extract_element(vector, ir.Constant(ir.IntType(32), 0))
+
+
 def _literal(lanes: Any) -> int:
     if not isinstance(lanes, types.IntegerLiteral) or lanes.literal_value % REGISTER:
         raise TypeError(f"lanes must be a constant, a multiple of {REGISTER}")
@@ -134,12 +185,15 @@ add_product: Callable[..., Any]
 add_where_positive: Callable[..., Any]
 mean_positive: Callable[..., Any]
 spread_row: Callable[..., Any]
+block_products: Callable[..., Any]
+block_dots: Callable[..., Any]
 dot: Callable[..., Any]
 
 if not JIT_ENABLED:
     sum_rows, add_row, add_times, add_product = (
         sum_rows_portable, add_row_portable, add_times_portable, add_product_portable,
     )  # fmt: skip
+    block_products, block_dots = block_products_portable, block_dots_portable
     add_where_positive, mean_positive, spread_row, dot = (
         add_where_positive_portable, mean_positive_portable, spread_row_portable, dot_portable,
     )  # fmt: skip
@@ -278,6 +332,53 @@ else:
 
         return types.void(out, word, word, rows, times, word, word, source, word, lanes), codegen
 
+    @intrinsic(prefer_literal=True)
+    def block_products(typingctx, out, place, left, begin, stride, inner, weights, weights_begin, width, lanes):  # type: ignore[no-untyped-def]
+        if _literal(lanes) != 1:
+            raise TypeError(f"lanes must be {REGISTER}")
+        word = types.int64
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            _, place_, _, begin_, stride_, inner_, _, weights_begin_, width_, _ = args
+            to, given, matrix = (_data(context, builder, signature.args[k], args[k]) for k in (0, 2, 6))
+            further = [builder.mul(ir.Constant(WORD, row), stride_) for row in range(BLOCK)]
+            places = [_vector_at(builder, to, builder.add(place_, far), 0) for far in further]
+            sums = _sums(builder, [builder.load(one, align=4) for one in places])
+            zero, one_more = ir.Constant(WORD, 0), ir.Constant(WORD, 1)
+            with cgutils.for_range_slice(builder, zero, inner_, one_more, WORD) as (k, _):
+                where = builder.add(weights_begin_, builder.mul(k, width_))
+                its = builder.load(_vector_at(builder, matrix, where, 0), align=4)
+                for far, total in zip(further, sums, strict=True):
+                    factor = builder.load(builder.gep(given, [builder.add(builder.add(begin_, far), k)]))
+                    _add_to(builder, total, builder.fmul(_splat(builder, factor), its))
+            for one, total in zip(places, sums, strict=True):
+                builder.store(builder.load(total), one, align=4)
+            return context.get_dummy_value()
+
+        return types.void(out, word, left, word, word, word, weights, word, word, lanes), codegen
+
+    @intrinsic
+    def block_dots(typingctx, out, place, right, begin, stride, weights, weights_begin, vectors):  # type: ignore[no-untyped-def]
+        word = types.int64
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            _, place_, _, begin_, stride_, _, weights_begin_, vectors_ = args
+            to, given, matrix = (_data(context, builder, signature.args[k], args[k]) for k in (0, 2, 5))
+            further = [builder.mul(ir.Constant(WORD, row), stride_) for row in range(BLOCK)]
+            sums = _sums(builder, [_zeros()] * BLOCK)
+            zero, step = ir.Constant(WORD, 0), ir.Constant(WORD, REGISTER)
+            with cgutils.for_range_slice(builder, zero, builder.mul(vectors_, step), step, WORD) as (i, _):
+                its = builder.load(_vector_at(builder, matrix, builder.add(weights_begin_, i), 0), align=4)
+                for far, total in zip(further, sums, strict=True):
+                    where = builder.add(builder.add(begin_, far), i)
+                    part = builder.load(_vector_at(builder, given, where, 0), align=4)
+                    _add_to(builder, total, builder.fmul(its, part))
+            for far, total in zip(further, sums, strict=True):
+                builder.store(_reduced(builder, builder.load(total)), builder.gep(to, [builder.add(place_, far)]))
+            return context.get_dummy_value()
+
+        return types.void(out, word, right, word, word, weights, word, word), codegen
+
     @intrinsic
     def dot(typingctx, a, a_begin, b, b_begin, vectors):  # type: ignore[no-untyped-def]
         word = types.int64
@@ -291,18 +392,6 @@ else:
                 left = builder.load(_vector_at(builder, one, builder.add(args[1], i), 0), align=4)
                 right = builder.load(_vector_at(builder, other, builder.add(args[3], i), 0), align=4)
                 _add_to(builder, total, builder.fmul(left, right))
-            vector, lanes = builder.load(total), REGISTER
-            while lanes > 1:
-                lanes //= 2
-                halves = [
-                    builder.shuffle_vector(
-                        vector,
-                        ir.Constant(vector.type, ir.Undefined),
-                        ir.Constant(ir.VectorType(ir.IntType(32), lanes), list(range(first, first + lanes))),
-                    )
-                    for first in (0, lanes)
-                ]
-                vector = builder.fadd(*halves)
-            return builder.extract_element(vector, ir.Constant(ir.IntType(32), 0))
+            return _reduced(builder, builder.load(total))
 
         return types.float32(a, word, b, word, word), codegen

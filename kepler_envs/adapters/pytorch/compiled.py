@@ -18,6 +18,7 @@ from kepler_envs.networks import CompiledNetwork
 from kepler_envs.networks.arrangement import Arrangement
 from kepler_envs.networks.gradients import back_sizes, finish, gradient_kernel, judge_kernel
 from kepler_envs.networks.kernels import FLOAT, WHOLE
+from kepler_envs.networks.simd import BLOCK
 
 
 class TorchArrays:
@@ -45,7 +46,7 @@ class CompiledLearner:
     def __init__(self, network: PieceNetwork) -> None:
         self.network = network
         self.arrangement = Arrangement(network.inputs)
-        self._workspaces = np.zeros((0, 0), WHOLE), np.zeros((0, 0), FLOAT)
+        self._workspaces: tuple[np.ndarray, ...] = (np.zeros((0, 0, 0), WHOLE),)
         self._ledger: tuple[np.ndarray, ...] = (np.zeros((0, 0), FLOAT),)
         self._known: tuple[tuple[int, ...], CompiledNetwork] | None = None
 
@@ -83,21 +84,25 @@ class CompiledLearner:
     def _flat(self) -> th.Tensor:
         return self.arrangement.flat(TorchArrays(), dict(self.network.named_parameters()))  # type: ignore[no-any-return]
 
-    def workspaces(self, threads: int) -> tuple[np.ndarray, np.ndarray]:
+    def workspaces(self, threads: int) -> tuple[np.ndarray, ...]:
         """Room for each thread, kept from one call to the next."""
         if len(self._workspaces[0]) != threads:
             own, back = self.arrangement.workspaces, back_sizes(self.arrangement.network[0])
             whole, decimal = (one + other for one, other in zip(own, back, strict=True))
-            actions = len(self.network.inputs.actions)
-            self._workspaces = np.zeros((threads, whole), WHOLE), np.zeros((threads, decimal + actions), FLOAT)
+            shape, actions = (threads, BLOCK), len(self.network.inputs.actions)
+            self._workspaces = (
+                np.zeros((*shape, whole), WHOLE), np.zeros((*shape, decimal), FLOAT), np.zeros((*shape, actions), FLOAT)
+            )  # fmt: skip
         return self._workspaces
 
     def ledger(self, count: int) -> tuple[np.ndarray, ...]:
         """Room for what is kept of so many positions, from one call to the next; see :func:`~kepler_envs.networks.gradients.gradient_kernel`."""
         if len(self._ledger[0]) < count:
-            kept, inputs = int(self.arrangement.network[0]["kept"]), self.arrangement.entries
+            its, inputs = self.arrangement.network[0], self.arrangement.entries
+            kept, means = int(its["kept"]), int(its["pooled"] * its["rows"])
             self._ledger = (
-                *(np.zeros((count, kept), FLOAT) for _ in range(4)), np.zeros((count, inputs), WHOLE), np.zeros((count, inputs), FLOAT)
+                *(np.zeros((count, width), FLOAT) for width in (kept, kept, means, kept, kept)), np.zeros((count, inputs), WHOLE),
+                np.zeros((count, inputs), FLOAT),
             )  # fmt: skip
         return tuple(array[:count] for array in self._ledger)
 
@@ -133,7 +138,7 @@ class _Judged(th.autograd.Function):
             *asked, *arguments, *learner.workspaces(threads), *ledger, learner.arrangement.wide_rows, *given, gradients
         )
         gradient = gradients[0] if threads == 1 else gradients.sum(0)
-        finish(arguments[0], arguments[9], *ledger[:4], _product, gradient)
+        finish(arguments, ledger, _product, gradient)
         return th.from_numpy(gradient), None, None
 
 
