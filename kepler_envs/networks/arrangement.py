@@ -244,6 +244,7 @@ class Arrangement:
             records.append((self._begin[one.name], one.rows, encoder, number))
         if self.inputs.pooled:
             self._net[0]["pool"] = self._put(self._pools)
+            self._net[0]["pool_back"] = self._put(lambda arrays, weights: self._pools(arrays, weights).T)
         return records
 
     def _folded(self, one: TableInputs, make: Make) -> Make:
@@ -365,7 +366,8 @@ class Arrangement:
         for number in range(len(self._shape.hidden)):
             name = f"{side}.{number}"
             outputs, inputs = self._nothing[f"{name}.weight"].shape
-            yield inputs, outputs, self._put(_turned(f"{name}.weight")), self._put(_as_it_is(f"{name}.bias"))
+            weights, biases = self._put(_turned(f"{name}.weight")), self._put(_as_it_is(f"{name}.bias"))
+            yield inputs, outputs, weights, self._put(_as_it_is(f"{name}.weight")), biases
 
     def _heads(self) -> list[tuple[int, ...]]:
         """The records HEAD of all blocks."""

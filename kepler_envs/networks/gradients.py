@@ -23,6 +23,7 @@ from kepler_envs.networks.kernels import (
     NOWHERE,
     SCOPE,
     WHOLE,
+    add_products,
     add_said,
     add_up_rows,
     as_net,
@@ -38,13 +39,14 @@ from kepler_envs.networks.kernels import (
 )
 from kepler_envs.networks.simd import (
     BLOCK,
-    REGISTER,
     add_product,
     add_times,
     add_where_positive,
-    block_dots,
     spread_row,
 )
+
+CHUNK = 256
+"""Positions whose derivatives by the first layer are summed up at once: so many of them fit the processor's second cache."""
 
 
 class Back(NamedTuple):
@@ -224,19 +226,12 @@ def _back_from_values(net, room, back, d_values, last, features, gradient):
         _add_times(d_units, 0, d_values[seat], numbers, weights, features)
 
 
-@helper
-def _add_dots(floats, place, begin, stride, inner, numbers, weights, width):
-    """BLOCK rows of ``floats`` become the products of others, from ``begin`` on, with the transpose of the matrix (inner, width) that begins
-    at ``weights``."""
-    if width % REGISTER == 0:
-        for k in range(inner):
-            block_dots(floats, place + k, floats, begin, stride, numbers, weights + k * width, width // REGISTER)
-        return
+@leaf
+def _set_products(floats, place, begin, stride, inner, numbers, weights, width):
+    """As :func:`~kepler_envs.networks.kernels.add_products`, to zeros."""
     for row in range(0, BLOCK * stride, stride):
-        for k in range(inner):
-            floats[place + row + k] = row_dot(
-                numbers, weights + k * width, floats[begin + row : begin + row + width], width
-            )
+        floats[place + row : place + row + width] = np.float32(0.0)
+    add_products(floats, place, begin, stride, inner, numbers, weights, width)
 
 
 @helper
@@ -249,8 +244,8 @@ def _back_through_layers(layers, numbers, last, floats, kept, d_kept, stride):
         for row in range(0, BLOCK * stride, stride):
             _gate(floats, d_kept + begin + row, kept + begin + row, outputs)
         begin -= inputs
-        _add_dots(
-            floats, d_kept + begin, d_kept + begin + inputs, stride, inputs, numbers, np.int64(layer.weights), outputs
+        _set_products(
+            floats, d_kept + begin, d_kept + begin + inputs, stride, outputs, numbers, np.int64(layer.back), inputs
         )
 
 
@@ -424,7 +419,7 @@ def _go_back(
             for unit in range(width):
                 flat[back.policy_at + row + unit] += flat[back.value_at + row + unit]
             _gate(flat, back.policy_at + row, room.policy_at + row, width)
-        _add_dots(flat, back.means_at, back.policy_at, stride, inner, net.numbers, np.int64(its.pool), width)
+        _set_products(flat, back.means_at, back.policy_at, stride, width, net.numbers, np.int64(its.pool_back), inner)
         for place in range(count):
             n = first + place
             x = borrowed(observations[n])
@@ -567,19 +562,21 @@ def gradient_kernel(parallel: bool) -> Any:
                 heads,
                 pointers,
             )
-            low, high = actions.size * share // parts, actions.size * (share + 1) // parts
-            begins = np.zeros(high - low + 1, np.int64)
-            ledger = Ledger(
-                borrowed(policy[low:high]), borrowed(value[low:high]), borrowed(means[low:high]), borrowed(d_policy[low:high]),
-                borrowed(d_value[low:high]), borrowed(begins), borrowed(found[low:high].reshape(-1)),
-                borrowed(times[low:high].reshape(-1)),
-            )  # fmt: skip
-            _go_back(
-                net, borrowed(wholes[share]), borrowed(floats[share]), ledger, borrowed(observations[low:high]),
-                borrowed(masks[low:high]), borrowed(actions[low:high]), borrowed(logits[share]), borrowed(d_chosen[low:high]),
-                borrowed(d_entropy[low:high]), borrowed(d_values[low:high]), borrowed(gradients[share]),
-            )  # fmt: skip
-            _sum_first_layer(net, ledger, wide_rows, borrowed(gradients[share]))
+            begins = np.zeros(CHUNK + 1, np.int64)
+            start, end = actions.size * share // parts, actions.size * (share + 1) // parts
+            for low in range(start, end, CHUNK):
+                high = min(low + CHUNK, end)
+                ledger = Ledger(
+                    borrowed(policy[low:high]), borrowed(value[low:high]), borrowed(means[low:high]), borrowed(d_policy[low:high]),
+                    borrowed(d_value[low:high]), borrowed(begins[: high - low + 1]), borrowed(found[low:high].reshape(-1)),
+                    borrowed(times[low:high].reshape(-1)),
+                )  # fmt: skip
+                _go_back(
+                    net, borrowed(wholes[share]), borrowed(floats[share]), ledger, borrowed(observations[low:high]),
+                    borrowed(masks[low:high]), borrowed(actions[low:high]), borrowed(logits[share]), borrowed(d_chosen[low:high]),
+                    borrowed(d_entropy[low:high]), borrowed(d_values[low:high]), borrowed(gradients[share]),
+                )  # fmt: skip
+                _sum_first_layer(net, ledger, wide_rows, borrowed(gradients[share]))
             begins[0] = 0  # what is borrowed lives until here
 
     return gradient

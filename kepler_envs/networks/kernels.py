@@ -46,7 +46,7 @@ NETWORK = _record(
     "policy_layers",  # how many of the layers are the policy's; those of the value follow
     "bias", "wide",  # of the first layer: H, and a row of H for each input of the vector
     "alone",  # what is said of each row whatever the vector holds, (all rows, R)
-    "pool",  # (pooled * R, H)
+    "pool", "pool_back",  # (pooled * R, H), and its transpose
     "actions", "action_biases", "values", "value_biases",  # (A, F), A, (P, F), P, with F outputs of the last layer
 )  # fmt: skip
 """A network's sizes, and where its arrays begin in the flat one."""
@@ -69,8 +69,8 @@ REFERENCE = _record("entry", "row", "join")
 LINK = _record("row", "to", "to_bias")
 """A row in the vector that a row of a fixed table refers to."""
 
-LAYER = _record("inputs", "outputs", "weights", "biases")
-"""A dense layer, and where its weights (inputs by outputs) and biases begin."""
+LAYER = _record("inputs", "outputs", "weights", "back", "biases")
+"""A dense layer, and where its weights (inputs by outputs), their transpose, and biases begin."""
 
 HEAD = _record("last", "axes", "context", "bias", "factors", "out")
 """A block's actions, up to ``last``, and how many rows each points at; ``context`` (F, R), R, (axes, R), R."""

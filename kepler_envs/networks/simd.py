@@ -98,15 +98,6 @@ def block_products_portable(
         out[to : to + lanes] = total
 
 
-def block_dots_portable(
-    out: Any, place: Any, right: Any, begin: Any, stride: Any, weights: Any, weights_begin: Any, vectors: Any
-) -> None:
-    """For BLOCK rows r, ``stride`` apart: ``out[place + r] = the sum over i of right[begin + r + i] * weights[weights_begin + i]``, over so
-    many vectors of REGISTER numbers."""
-    for row in range(BLOCK):
-        out[place + row * stride] = dot_portable(weights, weights_begin, right, begin + row * stride, vectors)
-
-
 def dot_portable(a: Any, a_begin: Any, b: Any, b_begin: Any, vectors: Any) -> Any:
     """The sum of ``a[a_begin + i] * b[b_begin + i]`` over so many vectors of REGISTER numbers."""
     total = np.zeros(REGISTER, np.float32)
@@ -119,8 +110,6 @@ def dot_portable(a: Any, a_begin: Any, b: Any, b_begin: Any, vectors: Any) -> An
 
 FLOATS = ir.VectorType(ir.FloatType(), REGISTER)
 WORD = ir.IntType(64)
-CONTRACT = ("contract",)
-"""A product and a sum may be rounded once instead of twice: one instruction."""
 
 
 def _data(context: Any, builder: Any, kind: Any, value: Any) -> Any:
@@ -155,6 +144,18 @@ def _add_to(builder: Any, variable: Any, value: Any) -> None:
     builder.store(builder.fadd(builder.load(variable), value), variable)
 
 
+def _product_and(builder: Any, one: Any, other: Any, more: Any) -> Any:
+    """``one * other + more``, rounded once: on every machine to the same number, and one instruction on those of the last ten years."""
+    kind = ir.FunctionType(FLOATS, [FLOATS] * 3)
+    return builder.call(
+        cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{REGISTER}f32"), [one, other, more]
+    )
+
+
+def _add_product_to(builder: Any, variable: Any, one: Any, other: Any) -> None:
+    builder.store(_product_and(builder, one, other, builder.load(variable)), variable)
+
+
 def _reduced(builder: Any, vector: Any) -> Any:
     """The sum of a register's numbers, of halves again and again."""
     lanes = REGISTER
@@ -186,14 +187,13 @@ add_where_positive: Callable[..., Any]
 mean_positive: Callable[..., Any]
 spread_row: Callable[..., Any]
 block_products: Callable[..., Any]
-block_dots: Callable[..., Any]
 dot: Callable[..., Any]
 
 if not JIT_ENABLED:
     sum_rows, add_row, add_times, add_product = (
         sum_rows_portable, add_row_portable, add_times_portable, add_product_portable,
     )  # fmt: skip
-    block_products, block_dots = block_products_portable, block_dots_portable
+    block_products = block_products_portable
     add_where_positive, mean_positive, spread_row, dot = (
         add_where_positive_portable, mean_positive_portable, spread_row_portable, dot_portable,
     )  # fmt: skip
@@ -217,7 +217,7 @@ else:
                 factor = _splat(builder, builder.load(builder.gep(factors, [i])))
                 for number, one in enumerate(sums):
                     part = builder.load(_vector_at(builder, matrix, where, number), align=4)
-                    _add_to(builder, one, builder.fmul(factor, part))
+                    _add_product_to(builder, one, factor, part)
             for number, one in enumerate(sums):
                 builder.store(builder.load(one), _vector_at(builder, to, place_, number), align=4)
             return context.get_dummy_value()
@@ -247,10 +247,8 @@ else:
             times = _splat(builder, args[2])
             for number in range(registers):
                 where = _vector_at(builder, to, args[1], number)
-                part = builder.fmul(
-                    times, builder.load(_vector_at(builder, given, args[4], number), align=4), flags=CONTRACT
-                )
-                builder.store(builder.fadd(builder.load(where, align=4), part, flags=CONTRACT), where, align=4)
+                part = builder.load(_vector_at(builder, given, args[4], number), align=4)
+                builder.store(_product_and(builder, times, part, builder.load(where, align=4)), where, align=4)
             return context.get_dummy_value()
 
         return types.void(out, types.int64, types.float32, row, types.int64, lanes), codegen
@@ -265,8 +263,7 @@ else:
                 where = _vector_at(builder, to, args[1], number)
                 left = builder.load(_vector_at(builder, one, args[3], number), align=4)
                 right = builder.load(_vector_at(builder, other, args[5], number), align=4)
-                part = builder.fmul(left, right, flags=CONTRACT)
-                builder.store(builder.fadd(builder.load(where, align=4), part, flags=CONTRACT), where, align=4)
+                builder.store(_product_and(builder, left, right, builder.load(where, align=4)), where, align=4)
             return context.get_dummy_value()
 
         return types.void(out, types.int64, a, types.int64, b, types.int64, lanes), codegen
@@ -326,8 +323,7 @@ else:
                 factor = _splat(builder, builder.load(builder.gep(factors, [i])))
                 for number, part in enumerate(parts):
                     where = _vector_at(builder, to, at, number)
-                    product = builder.fmul(factor, part, flags=CONTRACT)
-                    builder.store(builder.fadd(builder.load(where, align=4), product, flags=CONTRACT), where, align=4)
+                    builder.store(_product_and(builder, factor, part, builder.load(where, align=4)), where, align=4)
             return context.get_dummy_value()
 
         return types.void(out, word, word, rows, times, word, word, source, word, lanes), codegen
@@ -350,34 +346,12 @@ else:
                 its = builder.load(_vector_at(builder, matrix, where, 0), align=4)
                 for far, total in zip(further, sums, strict=True):
                     factor = builder.load(builder.gep(given, [builder.add(builder.add(begin_, far), k)]))
-                    _add_to(builder, total, builder.fmul(_splat(builder, factor), its))
+                    _add_product_to(builder, total, _splat(builder, factor), its)
             for one, total in zip(places, sums, strict=True):
                 builder.store(builder.load(total), one, align=4)
             return context.get_dummy_value()
 
         return types.void(out, word, left, word, word, word, weights, word, word, lanes), codegen
-
-    @intrinsic
-    def block_dots(typingctx, out, place, right, begin, stride, weights, weights_begin, vectors):  # type: ignore[no-untyped-def]
-        word = types.int64
-
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            _, place_, _, begin_, stride_, _, weights_begin_, vectors_ = args
-            to, given, matrix = (_data(context, builder, signature.args[k], args[k]) for k in (0, 2, 5))
-            further = [builder.mul(ir.Constant(WORD, row), stride_) for row in range(BLOCK)]
-            sums = _sums(builder, [_zeros()] * BLOCK)
-            zero, step = ir.Constant(WORD, 0), ir.Constant(WORD, REGISTER)
-            with cgutils.for_range_slice(builder, zero, builder.mul(vectors_, step), step, WORD) as (i, _):
-                its = builder.load(_vector_at(builder, matrix, builder.add(weights_begin_, i), 0), align=4)
-                for far, total in zip(further, sums, strict=True):
-                    where = builder.add(builder.add(begin_, far), i)
-                    part = builder.load(_vector_at(builder, given, where, 0), align=4)
-                    _add_to(builder, total, builder.fmul(its, part))
-            for far, total in zip(further, sums, strict=True):
-                builder.store(_reduced(builder, builder.load(total)), builder.gep(to, [builder.add(place_, far)]))
-            return context.get_dummy_value()
-
-        return types.void(out, word, right, word, word, weights, word, word), codegen
 
     @intrinsic
     def dot(typingctx, a, a_begin, b, b_begin, vectors):  # type: ignore[no-untyped-def]
@@ -391,7 +365,7 @@ else:
             with cgutils.for_range_slice(builder, zero, stop, step, WORD) as (i, _):
                 left = builder.load(_vector_at(builder, one, builder.add(args[1], i), 0), align=4)
                 right = builder.load(_vector_at(builder, other, builder.add(args[3], i), 0), align=4)
-                _add_to(builder, total, builder.fmul(left, right))
+                _add_product_to(builder, total, left, right)
             return _reduced(builder, builder.load(total))
 
         return types.float32(a, word, b, word, word), codegen
