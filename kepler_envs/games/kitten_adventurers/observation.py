@@ -23,6 +23,7 @@ from kepler_envs.games.kitten_adventurers.chains import (
 from kepler_envs.games.kitten_adventurers.components import NEXT, NOBODY, NUM_NUMBERS, ON_NEXT, SPANS, span_place
 from kepler_envs.games.kitten_adventurers.rules_cards import buried_from
 from kepler_envs.games.kitten_adventurers.state import (
+    FEW_BURIED,
     HYPERSPEED,
     LADDER_LENGTH,
     MAX_CARDS,
@@ -183,7 +184,13 @@ def observe(s, t, seat, out):
         out[i] = 0
     for row in range(n):
         write_row(out, ROW_SIZE * row, s.player[view.seats[row]].public_row)
-    write_turned(out, BURIED, s.buried_room, buried_from(s, seat), int(s.buried_to[MAX_PLAYERS - 1]))
+    buried = int(s.buried_to[MAX_PLAYERS - 1])
+    if buried <= FEW_BURIED:  # mostly so
+        write_turned(out, BURIED, s.few_buried_room, buried_from(s, seat), buried)
+        for i in range(BURIED + FEW_BURIED, GLOBALS):
+            out[i] = 0
+    else:
+        write_turned(out, BURIED, s.buried_room, buried_from(s, seat), buried)
     write_row(out, GLOBALS, s.globals_row)
     distance = int(s.seat) - seat
     out[ACTIVE_DISTANCE] = distance if distance >= 0 else distance + n
