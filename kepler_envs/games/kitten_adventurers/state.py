@@ -120,6 +120,7 @@ STATE = overlay(
         ("seat", "i1"),  # the active player
         ("end", "i1"),  # RUNNING, TERMINATED or TRUNCATED
         ("rng", "<u8"),
+        ("quest_missing", "i1", (MAX_PLAYERS,)),  # ``missing`` of each seat's open quest card
         ("buried_to", "i1", (MAX_PLAYERS,)),  # where the buried cards of each seat end
         ("decisions", "<i4"),
         ("shaping", "<f4"),  # coefficient of the shaping reward
@@ -141,6 +142,7 @@ STATE = overlay(
     needs_row=("i1", 2 * NUM_TYPES, "missing"),
     missing_by_field=("i1", 1 + NUM_TYPES, "no_card"),
     unseen_row=("i1", COLUMN, "unseen"),
+    quest_missing_room=("i1", 3 * MAX_PLAYERS, "rng"),  # as buried_room
     buried_ends=("<i8", 1, "buried_to"),
     deck=("i1", MAX_CARDS, "deck_begin"),  # a bag: draws take a random one of the first deck_count types
     buried=("i1", MAX_CARDS, "buried_begin"),
