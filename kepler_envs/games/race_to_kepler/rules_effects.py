@@ -195,7 +195,7 @@ def _counter(s, frame, counter):
     return turn_counter(s, counter)
 
 
-@helper
+@leaf
 def turn_counter(s, counter):
     """What has happened in the active player's turn, and its Gold in hand."""
     if counter == EJECTED:

@@ -91,7 +91,7 @@ def legal_actions(s, t, mask):
             allow(mask, OPERATE + operation)
 
 
-@helper
+@leaf
 def acquirable_kinds(s, t, city):
     """The kinds that the active player of ``city`` can acquire now."""
     if s.market == 0:
