@@ -346,9 +346,9 @@ def observe(s, t, seat, out):
     for all that was written (measured: 25 ns of 250).
     """
     n = int(s.num_players)
+    has_derived = out.size > FACTS_SIZE
     write_row(out, GAME_ROW, s.game_row)
     _observe_game(s, t, seat, n, out)
-    _observe_players(s, seat, n, out)
     own = s.player[seat]
     for operation in range(NUM_OPERATIONS):
         out[WHAT + operation] = NUM_OPERATIONS * (int(own.city) - 1) + operation + 1 if own.city > 0 else 0
@@ -356,13 +356,17 @@ def observe(s, t, seat, out):
     _observe_cards(s, seat, n, out)
     for i in range(SHOWN, FACTS_SIZE):
         out[i] = 0
-    _observe_known(s, seat, n, out)
+    if has_derived:
+        for i in range(FACTS_SIZE, SIZE):
+            out[i] = 0
+    _observe_players(s, seat, n, has_derived, out)
+    _observe_known(s, seat, out)
     if s.depth > 0:
         write_row(out, FRAMES, s.frame_row)
         if s.node == CHOICE:
             for option in range(int(t.program[s.frame[int(s.depth) - 1].at].amount)):
                 out[THERE + option] = 1
-    if out.size > FACTS_SIZE:
+    if has_derived:
         _derive(s, t, seat, n, out)
 
 
@@ -419,19 +423,30 @@ def _observe_game(s, t, seat, n, out):
 
 
 @leaf
-def _observe_players(s, seat, n, out):
+def _observe_players(s, seat, n, has_derived, out):
+    """All that there is of each player, so that its record is read once. Single cards known to be in hands are set where there are zeros."""
     for i in range(PLAYERS, WHAT):
         out[i] = 0
-    place = PLAYERS
+    best = -1
     for distance in range(n):
         player = s.player[_seat_at(seat, distance, n)]
-        write_row(out, place, player.seat_row)
+        row = PLAYERS + PLAYER_SIZE * distance
+        write_row(out, row, player.seat_row)
+        if has_derived:
+            write_row(out, DERIVED_PLAYERS + DERIVED_PLAYER_SIZE * distance, player.derived_row)
         if player.known_open:
             known = int(player.known_size)
             for i in range(min(known, NEXT_CARDS)):
                 if has(np.uint64(player.known_open), known - 1 - i):
-                    out[place + NEXT + i] = player.known_kind[known - 1 - i]
-        place += PLAYER_SIZE
+                    out[row + NEXT + i] = player.known_kind[known - 1 - i]
+        if distance > 0:
+            best = max(best, int(player.parsecs))
+            write_row(out, CONCEALED - NUM_KINDS + NUM_KINDS * distance, player.concealed)
+            write_row(out, OTHER_DISCARD - NUM_KINDS + NUM_KINDS * distance, player.discard)
+            for place in range(int(player.shown_size)):
+                out[SHOWN + int(player.shown_kind[place]) - 1] |= 1 << (distance - 1)
+    if has_derived:
+        out[LEAD] = int(s.player[seat].parsecs) - best
     if s.node == CITY:
         out[PLAYERS] = s.player[seat].city
 
@@ -445,10 +460,6 @@ def _observe_cards(s, seat, n, out):
         write_row(out, LAID, s.player[s.active].play)
     write_row(out, OFFER, s.table_row)
     write_row(out, OFFER + FIRST_TITAN, s.titan_row)
-    for distance in range(1, n):
-        other = s.player[_seat_at(seat, distance, n)]
-        write_row(out, CONCEALED - NUM_KINDS + NUM_KINDS * distance, other.concealed)
-        write_row(out, OTHER_DISCARD - NUM_KINDS + NUM_KINDS * distance, other.discard)
     if n < 4:
         for i in range(OTHER_DISCARD - NUM_KINDS, OTHER_DISCARD):
             out[i] = 0
@@ -462,12 +473,8 @@ def _observe_cards(s, seat, n, out):
 
 
 @leaf
-def _observe_known(s, seat, n, out):
-    """Single cards: in hands as everybody knows, on the own deck, in the own look zone. There are zeros until now."""
-    for distance in range(1, n):
-        other = s.player[_seat_at(seat, distance, n)]
-        for place in range(int(other.shown_size)):
-            out[SHOWN + int(other.shown_kind[place]) - 1] |= 1 << (distance - 1)
+def _observe_known(s, seat, out):
+    """Single cards: on the own deck, in the own look zone. There are zeros until now."""
     own = s.player[seat]
     known = int(own.known_size)
     for place in range(known):
@@ -485,9 +492,6 @@ def _observe_known(s, seat, n, out):
 
 @leaf
 def _derive(s, t, seat, n, out):
-    for i in range(FACTS_SIZE, SIZE):
-        out[i] = 0
-    _derive_track(s, seat, n, out)
     if s.node == BID:
         for distance in range(n):
             strength = min(_strength(s, t, _seat_at(seat, distance, n), distance), MOST_VALUE)
@@ -504,19 +508,6 @@ def _derive(s, t, seat, n, out):
                 out[place] = min(option_worth(s, t, choice, option), MOST_WORTH)
             write_row(out, place + 1, t.program[choice.target[option]].rest)
             place += OPTION_SIZE
-
-
-@leaf
-def _derive_track(s, seat, n, out):
-    best = -1
-    place = DERIVED_PLAYERS
-    for distance in range(n):
-        player = s.player[_seat_at(seat, distance, n)]
-        write_row(out, place, player.derived_row)
-        if distance > 0:
-            best = max(best, int(player.parsecs))
-        place += DERIVED_PLAYER_SIZE
-    out[LEAD] = int(s.player[seat].parsecs) - best
 
 
 @leaf
