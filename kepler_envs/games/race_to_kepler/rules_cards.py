@@ -47,7 +47,7 @@ def random_kind(generator, zone, size):
 # ---------------------------------------------------------------- a player's cards
 
 
-@helper
+@leaf
 def draw(s, player):
     """Take the top card of the deck into nobody's zone, though still concealed; its kind, NO_CARD if there is none.
 
@@ -222,7 +222,7 @@ def draw_titan(s):
 # ---------------------------------------------------------------- the stack of programs
 
 
-@helper
+@leaf
 def push(s, address, card, own, origin):
     """Put a program on the stack; an empty one, or one on a full stack, is dropped. ``card``: 1 + kind, 0 for a city's."""
     if address == NO_PROGRAM or s.depth == STACK:

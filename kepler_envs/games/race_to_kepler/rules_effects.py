@@ -165,7 +165,7 @@ def push_trait(s, t, hook, kind, own):
 # ---------------------------------------------------------------- gaining
 
 
-@helper
+@leaf
 def _gain(s, t, frame, instruction):
     amount = int(instruction.amount)
     if instruction.counter > 0:

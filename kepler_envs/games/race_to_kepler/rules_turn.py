@@ -73,7 +73,7 @@ def begin_turn(s, t, seat):
 # ---------------------------------------------------------------- actions
 
 
-@helper
+@leaf
 def legal_actions(s, t, mask):
     """Cards in hand, cards that can be paid for, operations there is energy for; the end of the turn always."""
     allow(mask, END_TURN)
@@ -118,7 +118,7 @@ def _price(s, t, kind):
     return max(min(1, cost), cost - discount)
 
 
-@helper
+@leaf
 def act(s, t, action):
     """One action and all that follows from it."""
     if action == END_TURN:
