@@ -82,13 +82,15 @@ def legal_actions(s, t, mask):
     player = s.player[s.active]
     city = t.city[int(player.city) - 1]
     allow_word(mask, PLAY, kinds_in(player.hand))
-    kinds = acquirable_kinds(s, t, city)
-    if kinds & bit(GOLD):
-        allow(mask, ACQUIRE_GOLD)
-    allow_word(mask, ACQUIRE, kinds & ~bit(GOLD))
-    for operation in range(int(city.operations)):
-        if s.energy >= city.operation_cost[operation] and (not s.op_used[operation] or city.hook == REPEAT_OPS):
-            allow(mask, OPERATE + operation)
+    if s.market > 0:
+        kinds = acquirable_kinds(s, t, city)
+        if kinds & bit(GOLD):
+            allow(mask, ACQUIRE_GOLD)
+        allow_word(mask, ACQUIRE, kinds & ~bit(GOLD))
+    if s.energy >= city.least_cost:
+        for operation in range(int(city.operations)):
+            if s.energy >= city.operation_cost[operation] and (not s.op_used[operation] or city.hook == REPEAT_OPS):
+                allow(mask, OPERATE + operation)
 
 
 @leaf
