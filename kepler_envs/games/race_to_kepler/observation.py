@@ -350,8 +350,9 @@ def observe(s, t, seat, out):
     write_row(out, GAME_ROW, s.game_row)
     _observe_game(s, t, seat, n, out)
     own = s.player[seat]
+    city = int(own.city)
     for operation in range(NUM_OPERATIONS):
-        out[WHAT + operation] = NUM_OPERATIONS * (int(own.city) - 1) + operation + 1 if own.city > 0 else 0
+        out[WHAT + operation] = NUM_OPERATIONS * (city - 1) + operation + 1 if city > 0 else 0
     write_row(out, USED, s.op_used)
     _observe_cards(s, seat, n, out)
     for i in range(SHOWN, FACTS_SIZE):
@@ -541,7 +542,9 @@ def _derive_turn(s, t, out):
         out[COUNTS + kind] = min(counted_worth(s, t, kind), MOST_WORTH)
     if s.node != ACTION:
         return
-    expand_bits(out, ACQUIRABLE, acquirable_kinds(s, t, city), NUM_KINDS)
+    kinds = acquirable_kinds(s, t, city)
+    if kinds != NOTHING:
+        expand_bits(out, ACQUIRABLE, kinds, NUM_KINDS)
     if s.energy < city.least_cost:
         return
     one = two = three = four = 0
