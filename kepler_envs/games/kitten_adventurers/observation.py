@@ -23,6 +23,7 @@ from kepler_envs.games.kitten_adventurers.chains import (
 from kepler_envs.games.kitten_adventurers.components import NEXT, NOBODY, NUM_NUMBERS, ON_NEXT, SPANS, span_place
 from kepler_envs.games.kitten_adventurers.rules_cards import buried_from
 from kepler_envs.games.kitten_adventurers.state import (
+    FEW_BURIED,
     HYPERSPEED,
     LADDER_LENGTH,
     MAX_CARDS,
@@ -183,7 +184,13 @@ def observe(s, t, seat, out):
         out[i] = 0
     for row in range(n):
         write_row(out, ROW_SIZE * row, s.player[view.seats[row]].public_row)
-    write_turned(out, BURIED, s.buried_room, buried_from(s, seat), int(s.buried_to[MAX_PLAYERS - 1]))
+    buried = int(s.buried_to[MAX_PLAYERS - 1])
+    if buried <= FEW_BURIED:  # mostly so
+        write_turned(out, BURIED, s.few_buried_room, buried_from(s, seat), buried)
+        for i in range(BURIED + FEW_BURIED, GLOBALS):
+            out[i] = 0
+    else:
+        write_turned(out, BURIED, s.buried_room, buried_from(s, seat), buried)
     write_row(out, GLOBALS, s.globals_row)
     distance = int(s.seat) - seat
     out[ACTIVE_DISTANCE] = distance if distance >= 0 else distance + n
@@ -208,7 +215,7 @@ def observe(s, t, seat, out):
     )
     chain = _own_chain(s, seat)
     source = chain_source(chain)
-    write_row(out, ROLES, t.by_span[_span(s, own, chain)].roles)
+    write_row(out, ROLES, t.by_span[_span(s, seat, chain)].roles)
     out[ROLES + HYPERSPEED] = NEXT if source == PLAY_HAND + HYPERSPEED else 0
     out[CHAIN] = 1 + chain_hyperspeeds(chain)
     out[CHAIN + 1] = s.max_turns - s.turns
@@ -217,10 +224,7 @@ def observe(s, t, seat, out):
     write_row(out, LANE_NEXT, t.by_lane[source - PLAY_LANE & NUM_NUMBERS - 1].is_it)
     for lane in range(NUM_LANES):
         out[LANE_ROOM + lane] = 1 + t.by_top[_place(tops[lane].top)].room[announced]
-    for row in range(MAX_PLAYERS):
-        out[QUEST_MISSING + row] = 0
-    for row in range(n):
-        out[QUEST_MISSING + row] = s.missing_by_field[_place(s.player[view.seats[row]].quest_top)]
+    write_turned(out, QUEST_MISSING, s.quest_missing_room, seat, n)
 
 
 @leaf
@@ -235,16 +239,16 @@ def _own_chain(s, seat):
     player = s.player[seat]
     goal = int(player.quest_top) - 1
     ends_turn = (s.node == LANE) & (seat == s.seat)
-    if may_have_chain(player, goal, int(s.missing_by_field[goal + 1])) & (not ends_turn):
+    if may_have_chain(player, goal, int(s.quest_missing[seat])) & (not ends_turn):
         return best_chain(s, player, goal)
     return NO_CHAIN
 
 
 @leaf
-def _span(s, player, chain):
+def _span(s, seat, chain):
     """The place in ``by_span`` of the chain, or of the values that the ladder nearest to the quest card lacks."""
-    goal = int(player.quest_top) - 1
-    steps = span_place(goal - int(s.missing_by_field[goal + 1]), goal)
+    goal = int(s.player[seat].quest_top) - 1
+    steps = span_place(goal - int(s.quest_missing[seat]), goal)
     return steps if chain == NO_CHAIN else SPANS + span_place(chain_start(chain), goal)
 
 
