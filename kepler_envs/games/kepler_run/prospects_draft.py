@@ -29,6 +29,7 @@ from kepler_envs.games.kepler_run.layout import (
 )
 from kepler_envs.games.kepler_run.reach import (
     NONE,
+    TOO_MUCH,
     add_tool,
     clear_column,
     find_fuel,
@@ -74,7 +75,7 @@ def write_draft(s, t, seat, player, out):
     aiming = s.node == IN_TARGET
     deliveries = open_deliveries(player)
     deliveries += (1 << 4 * int(s.pending_type)) * aiming
-    tools, more_tools, _ = lay_out_tools(t, player, NONE)
+    tools, more_tools, sling = lay_out_tools(t, player, NONE)
     plan = find_fuel(s, t, player, 0, length + 1, budget + AHEAD, tools, more_tools, 0, not aiming, out, PLACES_FUEL)
     beyond = int(out[PLACES_FUEL + PLACE_DERIVED * (length + 1)]) - 1
     last = length + 1
@@ -124,7 +125,25 @@ def write_draft(s, t, seat, player, out):
         if 0 <= beyond <= budget:
             worth = max(
                 worth,
-                _beyond(s, t, player, card, other, is_last, beyond, behind, rivals, plan, terms, rounds, unknown),
+                _beyond(
+                    s,
+                    t,
+                    player,
+                    card,
+                    other,
+                    is_last,
+                    beyond,
+                    behind,
+                    rivals,
+                    plan,
+                    tools,
+                    more_tools,
+                    sling,
+                    terms,
+                    rounds,
+                    unknown,
+                    out,
+                ),
             )
         worth += int(t.discover_vp) * POINT - best
         out[entry + AS_SECTOR] = cut(worth)
@@ -145,6 +164,7 @@ def write_draft(s, t, seat, player, out):
                 fuel_worth,
                 tools,
                 more_tools,
+                sling,
                 out,
             )
             worth += int(card.vp) * POINT - best
@@ -267,20 +287,43 @@ def _add_sector(s, t, player, card, behind, rivals, tools, more_tools, terms, ro
     out[PLACES_WORTH + PLACE_DERIVED * (place + 1)] = cut(worth + PLACE * (place + 1) + POINT * int(t.first_arrival_vp))
 
 
-@leaf
-def _beyond(s, t, player, card, other, is_last, beyond, behind, rivals, plan, terms, rounds, unknown):
+@helper
+def _beyond(
+    s,
+    t,
+    player,
+    card,
+    other,
+    is_last,
+    beyond,
+    behind,
+    rivals,
+    plan,
+    tools,
+    more_tools,
+    sling,
+    terms,
+    rounds,
+    unknown,
+    out,
+):
     """The best end behind the run if a card becomes its next sector, and after the last pick the other card, too."""
     length, fuel_worth, tank, ship = int(s.run_length), fuel_worth_of(rounds), int(player.modules), int(player.fuel)
     more_0, more_1, more_2 = int(card.asteroids), int(card.comets), int(card.stations)
     worth, behind = _after_sector(t, card, behind, rivals, more_0, more_1, more_2, terms)
     place = length + 1
     best = worth + PLACE * place + _end_at_card(s, t, player, card, rounds) - load_worth(beyond - tank, fuel_worth)
-    _, tools_left, more_left, one, one_at, two, two_at = plan
+    fuel, tools_left, more_left, one, one_at, two, two_at = plan
     tail = tail_of(player, card)
-    paid, tools_left, more_left, one, one_at, two, two_at = leave(
-        tools_left, more_left, one, one_at, two, two_at, tail & 15, tail >> 4
-    )
-    fuel = beyond + paid
+    if sling == TOO_MUCH:
+        paid, tools_left, more_left, one, one_at, two, two_at = leave(
+            tools_left, more_left, one, one_at, two, two_at, tail & 15, tail >> 4
+        )
+        fuel = beyond + paid
+    else:
+        find_fuel(s, t, player, 0, place + 1, TOO_MUCH, tools, more_tools, tail, False, out, PLACES_AIM)
+        fuel = int(out[PLACES_AIM + PLACE_DERIVED * (place + 1)]) - 1
+        clear_column(out, PLACES_AIM, place + 1)
     place += 1
     if is_last:
         worth, behind = _after_sector(t, other, behind, rivals, more_0, more_1, more_2, terms)
@@ -288,7 +331,7 @@ def _beyond(s, t, player, card, other, is_last, beyond, behind, rivals, plan, te
         best = max(best, at_other - load_worth(fuel - tank, fuel_worth) if fuel <= tank + ship else NEVER)
         tail = tail_of(player, other)
         paid, _, _, _, _, _, _ = leave(tools_left, more_left, one, one_at, two, two_at, tail & 15, tail >> 4)
-        fuel += paid
+        fuel += paid if sling == TOO_MUCH else tail >> 4
         place += 1
     fuel += unknown
     at_kepler = worth + PLACE * place + POINT * int(t.first_arrival_vp) - load_worth(fuel - tank, fuel_worth)
@@ -299,11 +342,11 @@ def _beyond(s, t, player, card, other, is_last, beyond, behind, rivals, plan, te
 
 
 @leaf
-def _flight_with(s, t, player, card, upto, tail, unknown, tank, ship, fuel_worth, tools, more_tools, out):
-    """The best flight with a card as a part, and with the tank of the modules that are left; what a part saves, it saves in a flight with a SLING, too."""
+def _flight_with(s, t, player, card, upto, tail, unknown, tank, ship, fuel_worth, tools, more_tools, sling, out):
+    """The best flight with a card as a part, and with the tank of the modules that are left."""
     works, dots = int(card.part), int(card.dots)
     best = NEVER
-    if works != SLING_PART:
+    if works != SLING_PART and sling == TOO_MUCH:
         for place in range(upto + 1):
             fuel = int(out[PLACES_FUEL + PLACE_DERIVED * place]) - 1
             loaded = fuel - max(0, saved_by(out, place, works) - dots) - tank

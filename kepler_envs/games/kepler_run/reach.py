@@ -212,12 +212,11 @@ def find_fuel(s, t, player, start, until, limit, tools, more_tools, tail, marks,
                 given = one_before if took_one else (two_before if took_two else kind)
                 dearest += max(0, paid - (dearest >> 4 * given & 15)) << 4 * given
                 most = max(most, paid)
-        if fuel <= limit:
-            entry = column + PLACE_DERIVED * (place + 1)
-            slung = int(out[entry])
-            out[entry] = min(fuel + 1, slung) if slung > 0 else fuel + 1
-        elif sling == TOO_MUCH:
+        if fuel > limit:
             break
+        entry = column + PLACE_DERIVED * (place + 1)
+        slung = int(out[entry])
+        out[entry] = min(fuel + 1, slung) if slung > 0 else fuel + 1
         if marks:
             word = dearest | most << 4 * JUMP_PART
             word += (most - (word >> 4 * one_at & 15)) << 4 * one_at

@@ -352,7 +352,7 @@ class Prospects:
             self.out["loads.spare"][load] = load - needed
 
     def write_ways(self, worth: dict[tuple[int, int], int]) -> None:
-        out, here = self.out, self.start
+        view, out, here = self.view, self.out, self.start
         beyond = [value for (place, _), value in worth.items() if place > here]
         out["ways.behind"][:8] = cut(self.best - max(beyond, default=NOTHING))
         out["ways.behind"][8] = cut(self.best - worth[here, self.contracts[0]])
@@ -391,7 +391,7 @@ class Draft:
     def __init__(self, now: Prospects) -> None:
         self.now, self.view, self.out = now, now.view, now.out
         self.tools, self.sectors = two_of_a_kind(now.view.tools(0)), now.view.sectors()
-        self.plain = [tool for tool in self.tools if tool[0] != SLING]
+        self.has_sling = any(works == SLING for works, _ in self.tools)
         self.kepler = now.view.length + 1
         self.cards = {
             slot: {name: int(now.view.seen[f"row.{name}"][slot]) for name in CARD}
@@ -461,7 +461,7 @@ class Draft:
                 worth["as_module"] = 50 * view.rounds + self.flight(ends, fuel, now.tank + 1, now.ship)
             if card["action"] and not (card["action"] == OUTPOST and not self.free_stations()):
                 worth["as_special"] = 75 * view.rounds + self.as_special(card, other, ends, fuel)
-            for name, value in worth.items():
+            for use, (name, value) in enumerate(worth.items()):
                 out[f"row.{name}"][slot] = cut(value - now.best)
                 found.append((-value, USES.index(name), slot))
         _, use, slot = min(found)
@@ -475,12 +475,14 @@ class Draft:
             cards = [card, other] if other else [card]
             ends, at_kepler = self.added(*cards)
             values.append(ends[0] - now.load_worth(now.beyond - now.tank))
-            plain = self.fuels(self.plain, *cards)
-            fuel = now.beyond + plain[self.kepler + 1] - plain[self.kepler]
+            fuel = self.fuels(self.tools, card)[self.kepler + 1]
             if other:
                 if fuel <= budget:
                     values.append(ends[1] - now.load_worth(fuel - now.tank))
-                fuel += plain[self.kepler + 2] - plain[self.kepler + 1]
+                if self.has_sling:
+                    fuel += self.cost(other)
+                else:
+                    fuel = self.fuels(self.tools, card, other)[self.kepler + 2]
             fuel += now.unknown
             if fuel <= budget:
                 values.append(at_kepler - now.load_worth(fuel - now.tank))
@@ -488,13 +490,10 @@ class Draft:
 
     def as_part(self, card: dict[str, int], other: dict[str, int] | None, ends: dict[int, int]) -> int:
         now, works, dots, wrenches = self.now, card["part"], card["dots"], card["wrenches"]
-        added = [other] if other else []
-        if works == SLING:
-            fuel = self.fuels(two_of_a_kind([*self.tools, (works, dots)]), *added)
-        else:  # what it saves, it saves in a flight with a SLING, too
-            fuel, plain = self.fuels(self.tools, *added), self.fuels(self.plain, *added)
-            after = self.fuels([*self.plain, (works, dots)], *added)
-            fuel = {place: needed - plain[place] + after[place] for place, needed in fuel.items()}
+        tools = [*self.tools, (works, dots)]
+        if self.has_sling or works == SLING:
+            tools = two_of_a_kind(tools)
+        fuel = self.fuels(tools, *([other] if other else []))
         if not other:
             fuel[self.kepler] += now.unknown
         usual, less = {JUMP: (250, 100), SLING: (350, 100)}.get(works, (120, 60))
@@ -565,8 +564,9 @@ class Draft:
                 if now.station_worth(place + 1) > now.station() and not view.sector(place, "disk"):
                     worth += now.closest()
             values.append(worth - now.load_worth(fuel[place] - now.tank))
+        plain = [tool for tool in self.tools if tool[0] != SLING]
         swapped = [*self.sectors[: place - 1], self.sectors[place]]
-        back = least_fuel(swapped, view.number("port_cost"), self.plain)[place + 1]
+        back = least_fuel(swapped, view.number("port_cost"), plain)[place + 1]
         if place + 1 in ends and place + 1 in fuel and back <= budget:
             worth = ends[place + 1] - now.own_station(place + 1)
             if disks and place in view.free_stations():
