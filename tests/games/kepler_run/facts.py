@@ -352,7 +352,7 @@ class Prospects:
             self.out["loads.spare"][load] = load - needed
 
     def write_ways(self, worth: dict[tuple[int, int], int]) -> None:
-        view, out, here = self.view, self.out, self.start
+        out, here = self.out, self.start
         beyond = [value for (place, _), value in worth.items() if place > here]
         out["ways.behind"][:8] = cut(self.best - max(beyond, default=NOTHING))
         out["ways.behind"][8] = cut(self.best - worth[here, self.contracts[0]])
@@ -461,7 +461,7 @@ class Draft:
                 worth["as_module"] = 50 * view.rounds + self.flight(ends, fuel, now.tank + 1, now.ship)
             if card["action"] and not (card["action"] == OUTPOST and not self.free_stations()):
                 worth["as_special"] = 75 * view.rounds + self.as_special(card, other, ends, fuel)
-            for use, (name, value) in enumerate(worth.items()):
+            for name, value in worth.items():
                 out[f"row.{name}"][slot] = cut(value - now.best)
                 found.append((-value, USES.index(name), slot))
         _, use, slot = min(found)
