@@ -10,7 +10,7 @@ cost of the sector it was used for: what it takes to have it back. So everything
 from __future__ import annotations
 
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.games.kepler_run.layout import (
+from kepler_envs.games.kepler_run.observation_layout import (
     BY_BOOSTER,
     BY_MOVE,
     BY_PARTS,

@@ -9,7 +9,7 @@ import numpy as np
 
 from kepler_envs.engine.bits import bit_count
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.games.kepler_run.layout import MOST_WORTH, PLACE_DERIVED, PLACES_FUEL, PLACES_WORTH, POINT
+from kepler_envs.games.kepler_run.observation_layout import MOST_WORTH, PLACE_DERIVED, PLACES_FUEL, PLACES_WORTH, POINT
 from kepler_envs.games.kepler_run.state import MAX_PLAYERS, NUM_TRAITS, NUM_TYPES
 
 NEVER = -(1 << 24)  # below all that anything could be worth

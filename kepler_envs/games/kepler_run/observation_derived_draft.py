@@ -10,7 +10,7 @@ import numpy as np
 
 from kepler_envs.engine.bits import lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
-from kepler_envs.games.kepler_run.layout import (
+from kepler_envs.games.kepler_run.observation_layout import (
     AHEAD,
     AS_MODULE,
     AS_PART,

@@ -1,14 +1,15 @@
 """What a player works out at the table: derived fields of the deciding seat's observation.
 
 Flights are planned place by place (``reach.py``) for what their ends are worth (``worth.py``), in hundredths of points. Each node has its own
-plan, with only what it shows; the draft's is in ``prospects_draft.py``.
+plan, with only what it shows; the draft's is in ``observation_derived_draft.py``.
 """
 
 from __future__ import annotations
 
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.simd import write_row
-from kepler_envs.games.kepler_run.layout import (
+from kepler_envs.games.kepler_run.observation_derived_draft import write_draft
+from kepler_envs.games.kepler_run.observation_layout import (
     BEST,
     BY_BOOSTER,
     BY_PARTS,
@@ -30,7 +31,6 @@ from kepler_envs.games.kepler_run.layout import (
     WAY_DERIVED,
     WAYS_BEHIND,
 )
-from kepler_envs.games.kepler_run.prospects_draft import write_draft
 from kepler_envs.games.kepler_run.reach import NO_TOOLS, NONE, TOO_MUCH, find_fuel, lay_out_tools, least_fuel
 from kepler_envs.games.kepler_run.state import JUMP_PART, SLING_PART, Node
 from kepler_envs.games.kepler_run.worth import (
