@@ -54,7 +54,7 @@ def icons_crossed(s, place, contract):
 
 
 @leaf
-def own_cost(s, player, place):
+def _own_cost(s, player, place):
     """Fuel to leave a sector (a place from 1 on) without tools."""
     sector = s.run[place - 1]
     return int(sector.cost) * (sector.type != player.built_in)
@@ -83,7 +83,7 @@ def find_reach_of(s, t, player):
             reach = _slung_as_far(
                 s, player, place + 2, fuel + sling, budget, tools, more_tools, one, one_at, two, two_at, reach
             )
-        cost, kind = own_cost(s, player, place), int(s.run[place - 1].type)
+        cost, kind = _own_cost(s, player, place), int(s.run[place - 1].type)
         paid, tools, more_tools, one, one_at, two, two_at = leave(
             tools, more_tools, one, one_at, two, two_at, kind, cost
         )
@@ -127,7 +127,7 @@ def _slung_as_far(s, player, first, fuel, budget, tools, more_tools, one, one_at
         if place > length:
             break
         paid, tools, more_tools, one, one_at, two, two_at = leave(
-            tools, more_tools, one, one_at, two, two_at, int(s.run[place - 1].type), own_cost(s, player, place)
+            tools, more_tools, one, one_at, two, two_at, int(s.run[place - 1].type), _own_cost(s, player, place)
         )
         fuel += paid
     return reach
@@ -143,7 +143,7 @@ def lay_out_tools(t, player, without):
         part = player.parts[slot]
         dots = NO_TOOL if (part.used > 0) | (without == BY_PARTS + slot) else int(part.dots)
         tools, more_tools = add_tool(tools, more_tools, int(part.part), dots)
-    return tools, more_tools, best_sling(tools)
+    return tools, more_tools, _best_sling(tools)
 
 
 @leaf
@@ -156,7 +156,7 @@ def add_tool(tools, more_tools, kind, dots):
 
 
 @leaf
-def best_sling(tools):
+def _best_sling(tools):
     """What it takes to use the best SLING."""
     sling = tools >> 4 * SLING_PART & 15
     return TOO_MUCH if sling == NO_TOOL else sling
@@ -169,7 +169,7 @@ def find_fuel(s, t, player, start, until, limit, tools, more_tools, tail, marks,
     ``tail`` holds a sector (:func:`tail_of`) that follows the run, if ``until`` lies so far. ``marks``: whether to note for each place what
     one more tool of each kind would save, dots not counted; :func:`saved_by` reads it.
     """
-    sling = best_sling(tools)
+    sling = _best_sling(tools)
     out[column + PLACE_DERIVED * start] = 1
     if marks:
         out[MARKS], out[MARKS + 1] = 0, 0
@@ -245,7 +245,7 @@ def clear_column(out, column, last):
 @helper
 def least_fuel(s, t, player, start, end, tools, more_tools, out):
     """The fuel from one place to another; with a SLING a column of the places, of zeros before and after, is written on."""
-    if best_sling(tools) != TOO_MUCH:
+    if _best_sling(tools) != TOO_MUCH:
         find_fuel(s, t, player, start, end, TOO_MUCH, tools, more_tools, 0, False, out, PLACES_AIM)
         fuel = int(out[PLACES_AIM + PLACE_DERIVED * end]) - 1
         clear_column(out, PLACES_AIM, end)
@@ -254,7 +254,7 @@ def least_fuel(s, t, player, start, end, tools, more_tools, out):
     fuel = 0
     for place in range(start, end):
         paid, tools, more_tools, one, one_at, two, two_at = leave(
-            tools, more_tools, one, one_at, two, two_at, int(s.run[place - 1].type), own_cost(s, player, place)
+            tools, more_tools, one, one_at, two, two_at, int(s.run[place - 1].type), _own_cost(s, player, place)
         )
         fuel += paid
     return fuel

@@ -280,3 +280,10 @@ def jump(s, t, seat, parsecs, crosses):
         while s.depth > 0:
             s.depth -= 1
             clear_frame(s.frame[s.depth])
+
+
+@leaf
+def seat_at(seat, distance, n):
+    """The seat so many places clockwise."""
+    other = seat + distance
+    return other if other < n else other - n
