@@ -304,6 +304,7 @@ def sample_rows_kernel(game: Game) -> Any:
 
     @kernel(game.scope, "sample_rows", (record_types(game).rows, array_of(np.int8, 2), array_of(np.int64), array_of(np.uint64)))  # fmt: skip
     def sample_rows(rows, action_mask, actions, legal):
+        action_mask = borrowed(action_mask)
         for g in range(rows.size):
             for word in range(words - 1):
                 legal[word] = pack_bits(action_mask[g], 64 * word, 64)
@@ -361,7 +362,7 @@ def _show_row(game: Game) -> Any:
         row.legal_count = count
         row.seat = s.seat
         expand(row.legal_bits, action_mask)
-        observe(s, t, np.int64(s.seat), borrowed(observation))
+        observe(s, t, np.int64(s.seat), observation)
 
     return show_row
 
@@ -376,6 +377,7 @@ def begin_rows_kernel(game: Game) -> Any:
 
     @kernel(game.scope, "begin_rows", (*_array_types(game), array_of(np.uint64), INT))
     def begin_rows(states, rows, observation, action_mask, constants, first, mode):
+        observation, action_mask = borrowed(observation), borrowed(action_mask)
         c = constants[0]
         ended = -1
         for g in range(states.size):
@@ -402,6 +404,7 @@ def refresh_row_kernel(game: Game) -> Any:
 
     @kernel(game.scope, "refresh_row", (*_array_types(game), INT))
     def refresh_row(states, rows, observation, action_mask, constants, g):
+        observation, action_mask = borrowed(observation), borrowed(action_mask)
         s, row, t = states[g], rows[g], constants[0].tables
         count = find_legal(s, t, row.legal_bits[:])
         potential(s, t, row.potential)
@@ -422,6 +425,7 @@ def step_rows_kernel(game: Game) -> Any:
 
     @kernel(game.scope, "step_rows", (*_array_types(game), record_types(game).states, array_of(np.int64, readonly=True)))  # fmt: skip
     def step_rows(states, rows, observation, action_mask, constants, final_states, actions):
+        observation, action_mask = borrowed(observation), borrowed(action_mask)
         c = constants[0]
         t = c.tables
         stuck = -1
@@ -496,7 +500,8 @@ def observe_rows_kernel(game: Game) -> Any:
 
     @kernel(game.scope, "observe_rows", (kinds.states, kinds.tables, array_of(np.int64), array_of(np.int16, 2)))
     def observe_rows(states, tables, seats, out):
+        out = borrowed(out)
         for g in range(states.size):
-            observe(states[g], tables[0], seats[g], borrowed(out[g]))
+            observe(states[g], tables[0], seats[g], out[g])
 
     return observe_rows

@@ -9,7 +9,7 @@ import numpy as np
 from kepler_envs.engine.actions import ActionSet, Block, axes
 from kepler_envs.engine.game import Configuration
 from kepler_envs.games.kepler_run.components import contract_names
-from kepler_envs.games.kepler_run.layout import BY_BOOSTER, BY_MOVE, BY_PARTS, BY_STOP
+from kepler_envs.games.kepler_run.observation_layout import BY_BOOSTER, BY_MOVE, BY_PARTS, BY_STOP
 from kepler_envs.games.kepler_run.state import MAX_FUEL, NUM_TRAITS, PART_SLOTS, ROW_SLOTS, RUN_SLOTS, Node
 
 DISCOVER = 0  # + row slot

@@ -8,7 +8,8 @@ from kepler_envs.engine.bits import lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below, fork
 from kepler_envs.engine.simd import expand_bits, write_row
-from kepler_envs.games.kepler_run.layout import (
+from kepler_envs.games.kepler_run.observation_derived import write_derived
+from kepler_envs.games.kepler_run.observation_layout import (
     BY_BOOSTER,
     BY_PARTS,
     BY_STOP,
@@ -33,7 +34,6 @@ from kepler_envs.games.kepler_run.layout import (
     WAYS,
     make_observation,
 )
-from kepler_envs.games.kepler_run.prospects import write_derived
 from kepler_envs.games.kepler_run.setup import shuffle_deck
 from kepler_envs.games.kepler_run.state import JUMP_PART, MAX_CARDS, MAX_PLAYERS, NUM_TRAITS, PLAYER, SECTOR
 

@@ -1,6 +1,6 @@
 """How far a flight can go: the fuel to each place, with booster and parts where they save most.
 
-It is what a player works out at the table before loading fuel. Rules do not need it; observations show it.
+It is what a player works out at the table. Rules do not need it; observations show it.
 
 The tools of a flight lie in two words of eight nibbles, one for each part field (the booster is a JUMP): what using the cheapest of
 that kind takes, and the next one; ``NO_TOOL`` for none. A third of a kind does not count. Once a tool is used, its nibble is the
@@ -10,19 +10,37 @@ cost of the sector it was used for: what it takes to have it back. So everything
 from __future__ import annotations
 
 from kepler_envs.engine.kernel import helper, leaf
+from kepler_envs.games.kepler_run.observation_layout import (
+    BY_BOOSTER,
+    BY_MOVE,
+    BY_PARTS,
+    PLACE_DERIVED,
+    PLACE_SIZE,
+    PLACES,
+    PLACES_AIM,
+)
 from kepler_envs.games.kepler_run.state import JUMP_PART, SLING_PART
 
 NO_TOOL = 15
 NO_TOOLS = (1 << 32) - 1
 TOO_MUCH = 999  # fuel that nobody has
+NONE = BY_MOVE  # the way to leave that takes no tool
+MARKS = PLACES  # notes on the places lie where facts are written after all that follows from them
 
 
 @helper
 def find_reach(s, t):
-    """How far each flight of the round could go with all the fuel there is."""
+    """How far the flight of each player could go with all the fuel there is."""
     for seat in range(int(s.num_players)):
-        player = s.player[seat]
-        _fly_as_far_as_possible(s, t, player, int(player.modules) + int(player.fuel))
+        find_reach_of(s, t, s.player[seat])
+
+
+@helper
+def find_reach_from(s, t, place):
+    """The same after a change of the run at a place: of those who come that far."""
+    for seat in range(int(s.num_players)):
+        if s.player[seat].reach >= place:
+            find_reach_of(s, t, s.player[seat])
 
 
 @helper
@@ -36,57 +54,242 @@ def icons_crossed(s, place, contract):
 
 
 @leaf
-def own_cost(s, player, place):
+def _own_cost(s, player, place):
     """Fuel to leave a sector (a place from 1 on) without tools."""
     sector = s.run[place - 1]
     return int(sector.cost) * (sector.type != player.built_in)
 
 
-@leaf
-def _fly_as_far_as_possible(s, t, player, budget):
-    """The farthest place, and the icons on the way there."""
-    tools, more_tools, sling = lay_out_tools(t, player)
+@helper
+def find_reach_of(s, t, player):
+    """The farthest place for which there is fuel, as for all places before it; and the icons on the way there."""
+    budget, length = int(player.modules) + int(player.fuel), int(s.run_length)
+    if player.part_count == 0:
+        _go_with_booster(s, t, player, budget)
+        return
+    tools, more_tools, sling = lay_out_tools(t, player, NONE)
     one, one_at, two, two_at = first_jumps(tools, more_tools)
-    length, missed = int(s.run_length), 0
-    plain, slung, before = int(t.port_cost), TOO_MUCH, 0
-    icons = 0  # of the three contracts, in bytes
+    reach, fuel = 0, int(t.port_cost)
+    if sling != TOO_MUCH:
+        reach = min(fuel <= budget, length)
+        reach = _slung_as_far(s, player, 2, sling, budget, tools, more_tools, one, one_at, two, two_at, reach)
     for place in range(1, length + 2):
-        if place <= length:
-            sector = s.run[place - 1]
-            icons += int(sector.asteroids) | int(sector.comets) << 8 | int(sector.stations) << 16
-        if min(plain, slung) <= budget:
-            player.reach, missed = place, 0
-            player.icons[0], player.icons[1], player.icons[2] = icons & 255, icons >> 8 & 255, icons >> 16
-        elif missed or sling == TOO_MUCH:  # a SLING may lead over a place that is out of reach
+        if fuel > budget:
             break
-        else:
-            missed = 1
-        if place <= length:
-            cost, kind = own_cost(s, player, place), int(s.run[place - 1].type)
-            paid, tools, more_tools, one, one_at, two, two_at = leave(
-                tools, more_tools, one, one_at, two, two_at, kind, cost
+        reach = max(reach, place)
+        if place > length:
+            break
+        if sling != TOO_MUCH and place < length:
+            reach = _slung_as_far(
+                s, player, place + 2, fuel + sling, budget, tools, more_tools, one, one_at, two, two_at, reach
             )
-            slung = min(slung + paid, before + sling)
-            before = plain
-            plain += paid
+        cost, kind = _own_cost(s, player, place), int(s.run[place - 1].type)
+        paid, tools, more_tools, one, one_at, two, two_at = leave(
+            tools, more_tools, one, one_at, two, two_at, kind, cost
+        )
+        fuel += paid
+    player.reach = reach
+    icons = 0  # of the three contracts, in bytes
+    for index in range(min(reach, length)):
+        sector = s.run[index]
+        icons += int(sector.asteroids) | int(sector.comets) << 8 | int(sector.stations) << 16
+    player.icons[0], player.icons[1], player.icons[2] = icons & 255, icons >> 8 & 255, icons >> 16
 
 
 @leaf
-def lay_out_tools(t, player):
-    """(word of the cheapest tools, word of the next ones, dots of the best SLING)."""
+def _go_with_booster(s, t, player, budget):
+    """The same without parts: the booster is for the dearest of the sectors left."""
+    length, booster = int(s.run_length), int(t.booster_dots)
+    reach, icons, fuel, dearest = 0, 0, int(t.port_cost), 0
+    for place in range(1, length + 1):
+        if fuel - max(0, dearest - booster) > budget:
+            break
+        reach = place
+        sector = s.run[place - 1]
+        icons += int(sector.asteroids) | int(sector.comets) << 8 | int(sector.stations) << 16
+        cost = int(sector.cost) * (sector.type != player.built_in)
+        fuel += cost
+        dearest = max(dearest, cost)
+    player.reach = reach + ((reach == length) & (fuel - max(0, dearest - booster) <= budget))
+    player.icons[0], player.icons[1], player.icons[2] = icons & 255, icons >> 8 & 255, icons >> 16
+
+
+@helper
+def _slung_as_far(s, player, first, fuel, budget, tools, more_tools, one, one_at, two, two_at, reach):
+    """How far a SLING to ``first`` makes it, where ``reach`` places are in reach without it."""
+    length = int(s.run_length)
+    if first > reach + 1:
+        return reach
+    for place in range(first, length + 2):
+        if fuel > budget:
+            break
+        reach = max(reach, place)
+        if place > length:
+            break
+        paid, tools, more_tools, one, one_at, two, two_at = leave(
+            tools, more_tools, one, one_at, two, two_at, int(s.run[place - 1].type), _own_cost(s, player, place)
+        )
+        fuel += paid
+    return reach
+
+
+@leaf
+def lay_out_tools(t, player, without):
+    """(word of the cheapest tools, word of the next ones, dots of the best SLING), without the tool of a way to leave."""
     tools, more_tools = NO_TOOLS, NO_TOOLS
-    booster = NO_TOOL if player.booster_used else int(t.booster_dots)
+    booster = NO_TOOL if (player.booster_used > 0) | (without == BY_BOOSTER) else int(t.booster_dots)
     tools ^= (NO_TOOL ^ booster) << 4 * JUMP_PART
     for slot in range(int(player.part_count)):
         part = player.parts[slot]
-        shift = 4 * int(part.part)
-        dots = NO_TOOL if part.used else int(part.dots)
-        cheapest = tools >> shift & 15
-        tools ^= (cheapest ^ min(cheapest, dots)) << shift
-        following = more_tools >> shift & 15
-        more_tools ^= (following ^ min(following, max(cheapest, dots))) << shift
+        dots = NO_TOOL if (part.used > 0) | (without == BY_PARTS + slot) else int(part.dots)
+        tools, more_tools = add_tool(tools, more_tools, int(part.part), dots)
+    return tools, more_tools, _best_sling(tools)
+
+
+@leaf
+def add_tool(tools, more_tools, kind, dots):
+    """The two words with one more tool."""
+    cheapest, following = tools >> 4 * kind & 15, more_tools >> 4 * kind & 15
+    tools ^= (cheapest ^ min(cheapest, dots)) << 4 * kind
+    more_tools ^= (following ^ min(following, max(cheapest, dots))) << 4 * kind
+    return tools, more_tools
+
+
+@leaf
+def _best_sling(tools):
+    """What it takes to use the best SLING."""
     sling = tools >> 4 * SLING_PART & 15
-    return tools, more_tools, TOO_MUCH if sling == NO_TOOL else sling
+    return TOO_MUCH if sling == NO_TOOL else sling
+
+
+@helper
+def find_fuel(s, t, player, start, until, limit, tools, more_tools, tail, marks, out, column):
+    """Write 1 + the fuel from ``start`` to each place until ``until`` into a column of the places, of zeros before; 0 stays where it is above ``limit``.
+
+    ``tail`` holds a sector (:func:`tail_of`) that follows the run, if ``until`` lies so far. ``marks``: whether to note for each place what
+    one more tool of each kind would save, dots not counted; :func:`saved_by` reads it.
+    """
+    sling = _best_sling(tools)
+    out[column + PLACE_DERIVED * start] = 1
+    if marks:
+        out[MARKS], out[MARKS + 1] = 0, 0
+    one, one_at, two, two_at = first_jumps(tools, more_tools)
+    fuel, dearest, most = 0, 0, 0
+    for place in range(start, until):
+        if sling != TOO_MUCH and place + 2 <= until:
+            _sling_on(
+                s,
+                player,
+                place + 2,
+                until,
+                limit,
+                fuel + sling,
+                tools,
+                more_tools,
+                one,
+                one_at,
+                two,
+                two_at,
+                tail,
+                out,
+                column,
+            )
+        if place == 0:
+            fuel += int(t.port_cost)
+        else:
+            kind, cost = _sector_at(s, player, place, tail)
+            before_one, before_two, one_before, two_before = one, two, one_at, two_at
+            paid, tools, more_tools, one, one_at, two, two_at = leave(
+                tools, more_tools, one, one_at, two, two_at, kind, cost
+            )
+            fuel += paid
+            if marks:
+                # what is paid now stays paid: a sector's cost, or the dots of a tool; the tools before would have to give it up
+                took_one, took_two = (
+                    (one != before_one) | (one_at != one_before),
+                    (two != before_two) | (two_at != two_before),
+                )
+                given = one_before if took_one else (two_before if took_two else kind)
+                dearest += max(0, paid - (dearest >> 4 * given & 15)) << 4 * given
+                most = max(most, paid)
+        if fuel > limit:
+            break
+        entry = column + PLACE_DERIVED * (place + 1)
+        slung = int(out[entry])
+        out[entry] = min(fuel + 1, slung) if slung > 0 else fuel + 1
+        if marks:
+            word = dearest | most << 4 * JUMP_PART
+            word += (most - (word >> 4 * one_at & 15)) << 4 * one_at
+            word += (most - (word >> 4 * two_at & 15)) << 4 * two_at
+            out[MARKS + PLACE_SIZE * (place + 1)] = word >> 4 & 0xFFF
+            out[MARKS + PLACE_SIZE * (place + 1) + 1] = word >> 16 & 0xFFF
+    return fuel, tools, more_tools, one, one_at, two, two_at
+
+
+@leaf
+def saved_by(out, place, kind):
+    """What one more tool that bypasses a type, or a JUMP, would save on the way to a place, its dots not counted."""
+    entry = MARKS + PLACE_SIZE * place
+    if kind < 4:
+        return int(out[entry]) >> 4 * (kind - 1) & 15
+    return int(out[entry + 1]) >> 4 * (kind - 4) & 15
+
+
+@leaf
+def clear_column(out, column, last):
+    """Zeros for all places until ``last``."""
+    for place in range(last + 1):
+        out[column + PLACE_DERIVED * place] = 0
+
+
+@helper
+def least_fuel(s, t, player, start, end, tools, more_tools, out):
+    """The fuel from one place to another; with a SLING a column of the places, of zeros before and after, is written on."""
+    if _best_sling(tools) != TOO_MUCH:
+        find_fuel(s, t, player, start, end, TOO_MUCH, tools, more_tools, 0, False, out, PLACES_AIM)
+        fuel = int(out[PLACES_AIM + PLACE_DERIVED * end]) - 1
+        clear_column(out, PLACES_AIM, end)
+        return fuel
+    one, one_at, two, two_at = first_jumps(tools, more_tools)
+    fuel = 0
+    for place in range(start, end):
+        paid, tools, more_tools, one, one_at, two, two_at = leave(
+            tools, more_tools, one, one_at, two, two_at, int(s.run[place - 1].type), _own_cost(s, player, place)
+        )
+        fuel += paid
+    return fuel
+
+
+@helper
+def _sling_on(s, player, first, until, limit, fuel, tools, more_tools, one, one_at, two, two_at, tail, out, column):
+    """Flights that go on by single steps from ``first``, where a SLING led to."""
+    for place in range(first, until + 1):
+        if fuel > limit:
+            break
+        entry = column + PLACE_DERIVED * place
+        known = int(out[entry])
+        out[entry] = min(fuel + 1, known) if known > 0 else fuel + 1
+        if place < until:
+            kind, cost = _sector_at(s, player, place, tail)
+            paid, tools, more_tools, one, one_at, two, two_at = leave(
+                tools, more_tools, one, one_at, two, two_at, kind, cost
+            )
+            fuel += paid
+
+
+@leaf
+def tail_of(player, card):
+    """A card of the row as the sector behind the run: its type field and, above that, what leaving it costs."""
+    return int(card.type) | (int(card.cost) * (card.type != player.built_in)) << 4
+
+
+@leaf
+def _sector_at(s, player, place, tail):
+    """(type field, fuel to leave) of a sector of the run, or of the one behind it."""
+    if place > s.run_length:
+        return tail & 15, tail >> 4
+    sector = s.run[place - 1]
+    return int(sector.type), int(sector.cost) * (sector.type != player.built_in)
 
 
 @leaf

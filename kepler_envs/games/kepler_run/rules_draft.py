@@ -5,7 +5,7 @@ from __future__ import annotations
 from kepler_envs.engine.bits import allow_word, bit, has
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.games.kepler_run.actions import DISCOVER, MODULE, PART, SPECIAL, TARGET
-from kepler_envs.games.kepler_run.reach import find_reach
+from kepler_envs.games.kepler_run.reach import find_reach, find_reach_from, find_reach_of
 from kepler_envs.games.kepler_run.rules_cards import add_fuel, append_sector, deal, place_disk, score, take_from_row
 from kepler_envs.games.kepler_run.state import (
     BY_DISCOVER,
@@ -30,6 +30,7 @@ def begin_round(s, t):
         s.row[slot] = t.row_card[card]
         s.row_card[slot] = card + 1
         s.row_set = int(s.row_set) | 1 << slot
+    find_reach(s, t)
     s.draft_pos = 0
     s.node = IN_DRAFT
     s.seat = s.order[0]
@@ -78,6 +79,7 @@ def pick(s, t, player, seat, action):
     card = take_from_row(s, slot)
     if action < PART:  # DISCOVER
         append_sector(s, t, card)
+        find_reach_from(s, t, int(s.run_length))
         score(player, BY_DISCOVER, t.discover_vp)
     elif action < MODULE:
         player.modules -= cost_in_modules
@@ -94,6 +96,8 @@ def pick(s, t, player, seat, action):
         s.pending_type = t.row_card[card].type
         s.pending_card = card + 1
         return
+    if action >= PART:
+        find_reach_of(s, t, player)
     _next_pick(s, t)
 
 
@@ -119,6 +123,7 @@ def aim(s, t, player, seat, index):
     """The special action that asked for a sector."""
     if s.pending_action == REROUTE:
         _swap_sectors(s, index)
+        find_reach_from(s, t, index + 1)
     else:
         place_disk(s, player, seat, index)
     _add_delivery(player, t, int(s.pending_card) - 1)
@@ -166,6 +171,6 @@ def _next_pick(s, t):
         while s.row_card[slot] == 0:
             slot += 1
         append_sector(s, t, take_from_row(s, slot))
-        find_reach(s, t)
+        find_reach_from(s, t, int(s.run_length))
         s.node = IN_CONTRACT
         s.seat = s.order[0]

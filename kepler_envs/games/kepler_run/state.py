@@ -110,7 +110,7 @@ PLAYER = overlay(
         ("booster_used", "i1"),
         ("deliveries", "i1", (NUM_TYPES,)),  # how many to each sector type
         ("delivered", "i1", (NUM_TYPES,)),  # 1 once those of the type are made in this flight
-        # where the flight of the round has ended or is, before it how far it could go with all fuel; 0 in the draft
+        # where the flight of the round has ended or is, before it how far it could go with all fuel
         ("reach", "i1"),
         ("icons", "i1", (NUM_TRAITS,)),  # of each contract on the sectors from Port to there
         ("parts", PART, (PART_SLOTS,)),

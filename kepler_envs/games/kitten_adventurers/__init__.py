@@ -10,6 +10,7 @@ import numpy as np
 from kepler_envs.engine.game import RUNNING, TRUNCATED, Option, OptionError, make_game, record_array
 from kepler_envs.engine.returns import reward_mode_option
 from kepler_envs.games.kitten_adventurers import actions, components, observation, picture, rules, setup, state
+from kepler_envs.games.kitten_adventurers.observation_layout import MAX_LIMIT
 from kepler_envs.games.kitten_adventurers.state import (
     MAX_PLAYERS,
     MIN_PLAYERS,
@@ -27,8 +28,8 @@ OPTION_LIST = (
     Option("quest_size", "rulebook", "cards in a quest pile", ("rulebook", "later_edition"), int, 1, 35),
     Option("first_player", "random", "who starts", ("random", "seat0")),
     reward_mode_option(REWARD_MODES),
-    Option("max_turns", 600, "turns until the game is cut off", (), int, 1, observation.MAX_LIMIT),
-    Option("max_plays", 1000, "cards on ladders until the game is cut off", (), int, 1, observation.MAX_LIMIT),
+    Option("max_turns", 600, "turns until the game is cut off", (), int, 1, MAX_LIMIT),
+    Option("max_plays", 1000, "cards on ladders until the game is cut off", (), int, 1, MAX_LIMIT),
     Option("shaping", 0.0, "shaping reward per own quest card above the mean, paid at turn end", (), float, 0, 1),
 )
 

@@ -22,6 +22,7 @@ from kepler_envs.games.kitten_adventurers.actions import (
     TO_LANE,
 )
 from kepler_envs.games.kitten_adventurers.rules_cards import (
+    note_quest_missing,
     put_on_lane,
     refill,
     remove_from_hand,
@@ -159,6 +160,7 @@ def _put_on_ladder(s, card, value):
         s.slots_at[height] = int(s.slots_at[height]) | 1 << slot
         s.waiting[height] += 1
         _make_fit(s, height)
+    note_quest_missing(s)
 
 
 @leaf

@@ -90,6 +90,13 @@ def remove_from_quest_pile(s, seat):
 
 
 @leaf
+def note_quest_missing(s):
+    """What the nearest ladders lack for the open quest cards, after a change of either."""
+    for seat in range(int(s.num_players)):
+        s.quest_missing[seat] = s.missing_by_field[int(s.player[seat].quest_top) & 15]
+
+
+@leaf
 def remove_from_hand(s, player, card):
     left = int(player.hand[card]) - 1
     player.hand[card] = left

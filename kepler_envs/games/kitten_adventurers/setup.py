@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kepler_envs.engine.kernel import helper, leaf
 from kepler_envs.engine.rng import below
-from kepler_envs.games.kitten_adventurers.rules_cards import open_quest_card, refill, take_from_deck
+from kepler_envs.games.kitten_adventurers.rules_cards import note_quest_missing, open_quest_card, refill, take_from_deck
 from kepler_envs.games.kitten_adventurers.state import LADDER_LENGTH, MAX_LADDERS, NUM_TYPES, RANDOM_FIRST_PLAYER
 
 ALL_SLOTS = (1 << MAX_LADDERS) - 1
@@ -31,6 +31,7 @@ def setup(s, t, o):
         s.unseen[card] = t.card_count[card]
     for seat in range(int(o.num_players)):
         _deal_quest_pile(s, seat)
+    note_quest_missing(s)
     for seat in range(int(o.num_players)):
         refill(s, seat)
     if o.first_player == RANDOM_FIRST_PLAYER:

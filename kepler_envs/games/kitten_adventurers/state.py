@@ -24,6 +24,8 @@ LADDER_LENGTH = 13  # values 0..12
 NUM_LANES = 4
 SHOWN = 3  # lane cards that have a field of their own; those below are buried
 MAX_CARDS = 120  # of any card file; the rulebook's has 110
+FEW_BURIED = 59
+"""So many buried cards are mostly all there are: they are copied without looking at the places for more."""
 MAX_LADDERS = 16  # wormholes and hyperspeeds of any card file; the rulebook's has 14
 
 COLUMN = 16
@@ -118,6 +120,7 @@ STATE = overlay(
         ("seat", "i1"),  # the active player
         ("end", "i1"),  # RUNNING, TERMINATED or TRUNCATED
         ("rng", "<u8"),
+        ("quest_missing", "i1", (MAX_PLAYERS,)),  # ``missing`` of each seat's open quest card
         ("buried_to", "i1", (MAX_PLAYERS,)),  # where the buried cards of each seat end
         ("decisions", "<i4"),
         ("shaping", "<f4"),  # coefficient of the shaping reward
@@ -126,9 +129,12 @@ STATE = overlay(
         ("slots_at", "<u2", (LADDER_LENGTH,)),
         ("player", PLAYER, (MAX_PLAYERS,)),
         # cards nobody sees in order
-        ("deck", "i1", (MAX_CARDS,)),  # a bag: draws take a random one of the first deck_count types
+        ("deck_begin", "i1", (MAX_CARDS - FEW_BURIED,)),  # two parts of ``deck``
+        ("deck_end", "i1", (FEW_BURIED,)),
         # lane cards below the third of their lane, as card fields: seat by seat, lane by lane, from the top down; then 0
-        ("buried", "i1", (MAX_CARDS,)),
+        ("buried_begin", "i1", (FEW_BURIED,)),  # parts of ``buried``
+        ("buried_more", "i1", (FEW_BURIED,)),
+        ("buried_end", "i1", (MAX_CARDS - 2 * FEW_BURIED,)),
         ("quest_pile", "i1", (MAX_CARDS,)),  # types; seat p's pile starts at p * quest_size, top at its end
     ],
     globals_row=("<i2", 17),
@@ -136,8 +142,12 @@ STATE = overlay(
     needs_row=("i1", 2 * NUM_TYPES, "missing"),
     missing_by_field=("i1", 1 + NUM_TYPES, "no_card"),
     unseen_row=("i1", COLUMN, "unseen"),
+    quest_missing_room=("i1", 3 * MAX_PLAYERS, "rng"),  # as buried_room
     buried_ends=("<i8", 1, "buried_to"),
-    buried_room=("i1", 3 * MAX_CARDS, "deck"),  # with what lies on either side: see write_turned
+    deck=("i1", MAX_CARDS, "deck_begin"),  # a bag: draws take a random one of the first deck_count types
+    buried=("i1", MAX_CARDS, "buried_begin"),
+    few_buried_room=("i1", 3 * FEW_BURIED, "deck_end"),
+    buried_room=("i1", 3 * MAX_CARDS, "deck_begin"),  # with what lies on either side: see write_turned
 )
 
 OPTIONS = np.dtype(

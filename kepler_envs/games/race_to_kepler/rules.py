@@ -23,7 +23,7 @@ ROUNDS = int(EndReason.ROUNDS)
 # ---------------------------------------------------------------- legal ids and their application
 
 
-@helper
+@leaf
 def legal(s, t, mask):
     """Set the bit of every legal id."""
     node = int(s.node)
@@ -39,7 +39,7 @@ def legal(s, t, mask):
         effects.legal_in_program(s, t, mask)
 
 
-@helper
+@leaf
 def apply(s, t, action):
     """Apply a legal id and everything automatic behind it."""
     node = int(s.node)
@@ -49,15 +49,15 @@ def apply(s, t, action):
         encounter.take_titan(s, t, action)
     elif node == CITY:
         setup.choose_city(s, t, action - CITY_ID)
-    elif action == END_TURN:
-        turn.act(s, t, action)
-        encounter.after_turn(s, t)
     else:
         if node == ACTION:
             turn.act(s, t, action)
         else:
             effects.decide_in_program(s, t, action)
-        effects.run(s, t)
+        if action == END_TURN:
+            encounter.after_turn(s, t)
+        else:
+            effects.run(s, t)
 
 
 # ---------------------------------------------------------------- results

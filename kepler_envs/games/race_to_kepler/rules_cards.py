@@ -33,7 +33,7 @@ def kinds_in(zone):
     return pack_bits(zone, 0, NUM_KINDS)
 
 
-@helper
+@leaf
 def random_kind(generator, zone, size):
     """The kind of a uniform one of the ``size`` (at least 1) cards of a zone."""
     place = below(generator, size)
@@ -47,7 +47,7 @@ def random_kind(generator, zone, size):
 # ---------------------------------------------------------------- a player's cards
 
 
-@helper
+@leaf
 def draw(s, player):
     """Take the top card of the deck into nobody's zone, though still concealed; its kind, NO_CARD if there is none.
 
@@ -79,7 +79,7 @@ def _reshuffle(player):
     player.discard_size = 0
 
 
-@helper
+@leaf
 def draw_to_hand(s, player, cards):
     """Draw so many cards, or as many as there are."""
     for _ in range(cards):
@@ -93,7 +93,7 @@ def draw_to_hand(s, player, cards):
             _remember(player, kind)
 
 
-@helper
+@leaf
 def draw_hand(s, t, player):
     """The hand for the next turn; a city may make it larger."""
     city = t.city[int(player.city) - 1]
@@ -192,7 +192,7 @@ def take_from_supply(s, kind):
     s.supply_size -= 1
 
 
-@helper
+@leaf
 def refill_supply(s, t):
     """From the crew deck while it lasts (ruling R3)."""
     while s.supply_size < t.supply_size and s.crew_deck_size > 0:
@@ -222,7 +222,7 @@ def draw_titan(s):
 # ---------------------------------------------------------------- the stack of programs
 
 
-@helper
+@leaf
 def push(s, address, card, own, origin):
     """Put a program on the stack; an empty one, or one on a full stack, is dropped. ``card``: 1 + kind, 0 for a city's."""
     if address == NO_PROGRAM or s.depth == STACK:
@@ -235,7 +235,7 @@ def push(s, address, card, own, origin):
     s.depth += 1
 
 
-@helper
+@leaf
 def clear_frame(frame):
     frame.at = 0
     frame.moved = 0
@@ -280,3 +280,10 @@ def jump(s, t, seat, parsecs, crosses):
         while s.depth > 0:
             s.depth -= 1
             clear_frame(s.frame[s.depth])
+
+
+@leaf
+def seat_at(seat, distance, n):
+    """The seat so many places clockwise."""
+    other = seat + distance
+    return other if other < n else other - n

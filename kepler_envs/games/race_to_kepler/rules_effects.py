@@ -87,7 +87,7 @@ NOTHING = np.uint64(0)
 # ---------------------------------------------------------------- the loop
 
 
-@helper
+@leaf
 def run(s, t):
     """Run programs until the active player has to decide or the game is over; with none left that is node ACTION."""
     while s.end == RUNNING:
@@ -154,7 +154,7 @@ def _fire_all_ops(s, t):
     return True
 
 
-@helper
+@leaf
 def push_trait(s, t, hook, kind, own):
     """The active player's city, if its trait has this hook and works on cards of this kind."""
     city = t.city[int(s.player[s.active].city) - 1]
@@ -165,7 +165,7 @@ def push_trait(s, t, hook, kind, own):
 # ---------------------------------------------------------------- gaining
 
 
-@helper
+@leaf
 def _gain(s, t, frame, instruction):
     amount = int(instruction.amount)
     if instruction.counter > 0:
@@ -195,7 +195,7 @@ def _counter(s, frame, counter):
     return turn_counter(s, counter)
 
 
-@helper
+@leaf
 def turn_counter(s, counter):
     """What has happened in the active player's turn, and its Gold in hand."""
     if counter == EJECTED:

@@ -73,7 +73,7 @@ def begin_turn(s, t, seat):
 # ---------------------------------------------------------------- actions
 
 
-@helper
+@leaf
 def legal_actions(s, t, mask):
     """Cards in hand, cards that can be paid for, operations there is energy for; the end of the turn always."""
     allow(mask, END_TURN)
@@ -82,16 +82,18 @@ def legal_actions(s, t, mask):
     player = s.player[s.active]
     city = t.city[int(player.city) - 1]
     allow_word(mask, PLAY, kinds_in(player.hand))
-    kinds = acquirable_kinds(s, t, city)
-    if kinds & bit(GOLD):
-        allow(mask, ACQUIRE_GOLD)
-    allow_word(mask, ACQUIRE, kinds & ~bit(GOLD))
-    for operation in range(int(city.operations)):
-        if s.energy >= city.operation_cost[operation] and (not s.op_used[operation] or city.hook == REPEAT_OPS):
-            allow(mask, OPERATE + operation)
+    if s.market > 0:
+        kinds = acquirable_kinds(s, t, city)
+        if kinds & bit(GOLD):
+            allow(mask, ACQUIRE_GOLD)
+        allow_word(mask, ACQUIRE, kinds & ~bit(GOLD))
+    if s.energy >= city.least_cost:
+        for operation in range(int(city.operations)):
+            if s.energy >= city.operation_cost[operation] and (not s.op_used[operation] or city.hook == REPEAT_OPS):
+                allow(mask, OPERATE + operation)
 
 
-@helper
+@leaf
 def acquirable_kinds(s, t, city):
     """The kinds that the active player of ``city`` can acquire now."""
     if s.market == 0:
@@ -118,7 +120,7 @@ def _price(s, t, kind):
     return max(min(1, cost), cost - discount)
 
 
-@helper
+@leaf
 def act(s, t, action):
     """One action and all that follows from it."""
     if action == END_TURN:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kepler_envs.engine.kernel import helper, leaf
+from kepler_envs.engine.kernel import leaf
 from kepler_envs.games.race_to_kepler.effects import (
     ANY_NUMBER,
     NO_PROGRAM,
@@ -28,7 +28,7 @@ NOT_NOW = -1  # worth of an operation that cannot be used
 assert NUM_OPERATIONS == 4
 
 
-@helper
+@leaf
 def _gain_now(s, instruction):
     """An instruction's worth with the counters as they are."""
     if instruction.op != OP_GAIN or instruction.counter == 0:
@@ -46,7 +46,7 @@ def _gain_now(s, instruction):
     return min(int(instruction.amount) * counted, int(instruction.cap)) * int(GAIN_WORTH[instruction.what])
 
 
-@helper
+@leaf
 def option_worth(s, t, choice, option):
     """What an alternative gains now."""
     worth = 0
@@ -57,7 +57,7 @@ def option_worth(s, t, choice, option):
     return worth
 
 
-@helper
+@leaf
 def counted_worth(s, t, kind):
     """What a card of this kind gains by counters of the turn, if it is played now."""
     worth = 0
@@ -72,13 +72,13 @@ def counted_worth(s, t, kind):
     return worth
 
 
-@helper
+@leaf
 def trait_worth(city, hook):
     """What a city's trait brings with one event of this kind."""
     return int(city.trait_worth) if city.hook == hook else 0
 
 
-@helper
+@leaf
 def _operation_worth(s, t, city, operation):
     """What its program gains as things are: without the parts that need cards which are not there, and money that buys nothing."""
     player = s.player[s.active]
@@ -117,7 +117,7 @@ def _cards_at(player, source):
     return ANY_NUMBER
 
 
-@helper
+@leaf
 def usable_worth(s, t, city, operation):
     """What an operation of the active player gains now; NOT_NOW if there is no such operation, no energy for it, or it has been used."""
     if operation >= city.operations or city.operation_cost[operation] > s.energy:
@@ -127,7 +127,7 @@ def usable_worth(s, t, city, operation):
     return _operation_worth(s, t, city, operation)
 
 
-@helper
+@leaf
 def best_operations(s, city, one, two, three, four):
     """The operations, as bits, that together bring most for the energy at hand, given what each one gains now (``usable_worth``).
 

@@ -11,10 +11,12 @@ import numpy as np
 
 from kepler_envs import Configuration
 from kepler_envs.games.kepler_run.state import Node
-from tests.games.kepler_run.flights import JUMP, SLING, fuel_to_places
+from tests.games.kepler_run.flights import JUMP, SLING, farthest, fuel_to_places, least_fuel, two_of_a_kind
 
 REFUEL, REROUTE, OUTPOST = 1, 2, 3
 KEPLER = 6
+AHEAD = 4  # fuel beyond what there is that plans in the draft look at
+USES = ("as_sector", "as_part", "as_module", "as_special")
 MOST = 9999
 NOTHING = -MOST
 WHICH_CARD = "which card it is makes no difference any more; what is printed on it is a fact of its own"
@@ -182,7 +184,7 @@ class View:
     def reaches(self) -> tuple[np.ndarray, np.ndarray]:
         """Of each player the farthest place, and the icons on the way there."""
         reach, icons = np.zeros(self.n, int), np.zeros((self.n, 3), int)
-        if self.node not in (Node.CONTRACT, Node.LOAD, Node.FLY):
+        if self.node == Node.OVER:
             return reach, icons
         for seat in range(self.n):
             flying = self.node == Node.FLY and int(self.seen["game.decider"][0]) == seat + 1
@@ -190,14 +192,16 @@ class View:
                 reach[seat] = self.player(seat, "place") - 1
             else:
                 fuel = self.player(seat, "modules") + self.player(seat, "fuel")
-                reach[seat] = max(self.fuel_to_places(seat, 0, self.tools(seat, True), fuel))
+                reach[seat] = farthest(self.fuel_to_places(seat, 0, self.tools(seat, True), fuel))
             for place in range(1, min(reach[seat], self.length) + 1):
                 icons[seat] += self.icons(place)
         return reach, icons
 
+    def sectors(self, seat: int = 0) -> list[tuple[int, int]]:
+        return [(self.sector(place, "type"), self.cost(place, seat)) for place in range(1, self.length + 1)]
+
     def fuel_to_places(self, seat: int, start: int, tools: list[tuple[int, int]], budget: int) -> dict[int, int]:
-        sectors = [(self.sector(place, "type"), self.cost(place, seat)) for place in range(1, self.length + 1)]
-        return fuel_to_places(sectors, self.number("port_cost"), tools, start, budget)
+        return fuel_to_places(self.sectors(seat), self.number("port_cost"), tools, start, budget)
 
 
 class Prospects:
@@ -210,8 +214,18 @@ class Prospects:
         self.tank = view.player(0, "tank" if self.flying else "modules")
         self.ship = 0 if self.flying else view.player(0, "fuel")
         self.reach, self.icons = view.reaches()
-        budget = self.tank + self.ship + self.drafting
-        self.fuel = view.fuel_to_places(0, self.start, view.tools(0), budget)
+        self.deliveries = np.asarray(view.seen["players.deliveries"][0], int) * (1 - view.seen["players.delivered"][0])
+        if view.node == Node.TARGET:
+            self.deliveries[int(view.seen["game.pending_type"][0]) - 1] += 1
+        self.limit = self.tank + self.ship + AHEAD * self.drafting
+        self.fuel = view.fuel_to_places(0, self.start, view.tools(0), self.limit)
+        self.beyond = self.fuel.get(view.length + 1)
+        self.unknown = 0
+        if self.drafting:
+            self.picks = 2 * view.n - int(view.seen["game.draft_pos"][0]) - 1
+            self.unknown = (160 + 64 * self.picks + 50) // 100 if self.picks > 0 else 0
+            if self.beyond is not None:
+                self.fuel[view.length + 1] += self.unknown
         chosen = np.flatnonzero(view.seen["contracts.chosen"])
         hand = np.flatnonzero(view.seen["players.hand"][0])
         self.contracts = [int(contract) for contract in (chosen if len(chosen) else hand)]
@@ -221,58 +235,62 @@ class Prospects:
         view, out = self.view, self.out
         for place, fuel in self.fuel.items():
             out["places.fuel"][place] = 1 + fuel
+        self.ends = {place: max(self.end_worth(place, k) for k in self.contracts) for place in self.fuel}
+        for place, worth in self.ends.items():
+            out["places.worth"][place] = cut(worth)
         worth = {
-            (place, k): self.end_worth(place, k)
+            (place, k): self.end_worth(place, k) - self.load_worth(self.load(place))
             for place in self.fuel
             for k in self.contracts
             if self.load(place) <= self.ship
         }
-        best = max(worth.values())
-        self.contract = min(k for (_, k), value in worth.items() if value == best)
-        self.end = min(place for (place, k), value in worth.items() if value == best and k == self.contract)
-        self.best = best
-        out["game.best"][0], out["game.end"][0] = cut(best), self.end + 1
+        self.best = max(worth.values())
+        contract = min(k for (_, k), value in worth.items() if value == self.best)
+        self.end = min(place for (place, k), value in worth.items() if value == self.best and k == contract)
+        out["game.best"][0], out["game.end"][0] = cut(self.best), self.end + 1
         if self.flying:
             out["game.next"][0] = self.start + 2
             self.write_ways(worth)
         elif view.node == Node.LOAD:
             self.write_loads(worth)
         elif view.node == Node.CONTRACT:
+            out["contracts.best"][contract] = 1
             for k in self.contracts:
-                out["contracts.behind"][k] = cut(best - max(value for (_, other), value in worth.items() if other == k))
+                most = max(value for (_, other), value in worth.items() if other == k)
+                out["contracts.behind"][k] = cut(self.best - most)
+        elif view.node == Node.TARGET:
+            Draft(self).write_aims()
         else:
-            self.write_draft()
+            Draft(self).write_row()
 
     # ------------------------------------------------------------ ends of a flight
 
     def load(self, place: int) -> int:
         """Fuel from the ship that a flight takes; below 0 what is left in the tank."""
-        unknown = 0
-        if self.drafting and place > self.view.length:
-            picks = 2 * self.view.n - int(self.view.seen["game.draft_pos"][0]) - 1
-            unknown = (160 + 64 * picks + 50) // 100 if picks > 0 else 0
-        return self.fuel[place] + unknown - self.tank
+        return self.fuel[place] - self.tank
 
     def load_worth(self, load: int) -> int:
         return load * self.view.fuel_worth if load > 0 else load
 
-    def on_the_way(self, place: int) -> int:
-        """Deliveries, fuel from own stations, and for turn order."""
-        view, worth, met = self.view, 5 * place, set()
-        for sector in self.entered:
-            if sector > place:
-                break
-            kind = view.sector(sector, "type")
-            if kind not in met and not view.seen["players.delivered"][0][kind - 1]:
-                worth += 100 * view.number("delivery_vp") * int(view.seen["players.deliveries"][0][kind - 1])
-            met.add(kind)
-            if view.sector(sector, "disk") == 1:
-                worth += view.number("station_fuel") * view.fuel_worth
-        return worth
+    def delivery(self, kind: int) -> int:
+        return 100 * self.view.number("delivery_vp") * int(self.deliveries[kind - 1])
 
-    def contract_worth(self, place: int, k: int) -> int:
+    def on_the_way(self, places: list[int]) -> int:
+        """Deliveries, and fuel from own stations, in these sectors."""
+        view, worth = self.view, 0
+        for kind in {view.sector(place, "type") for place in places}:
+            worth += self.delivery(kind)
+        return worth + self.visit() * sum(view.sector(place, "disk") == 1 for place in places)
+
+    def visit(self) -> int:
+        return self.view.number("station_fuel") * self.view.fuel_worth
+
+    def crossed(self, place: int, k: int) -> int:
+        return sum(self.view.icons(sector)[k] for sector in range(1, min(place, self.view.length) + 1))
+
+    def contract_worth(self, k: int, crossed: int, more: int = 0) -> int:
+        """``more``: icons that rivals cross who could reach Kepler, if the run grows."""
         view = self.view
-        crossed = sum(view.icons(sector)[k] for sector in range(1, min(place, view.length) + 1))
         consolation = crossed * self.consolation(k)
         if crossed == 0 or view.seen["contracts.completed_by"][k]:
             return consolation
@@ -280,7 +298,7 @@ class Prospects:
         for rival in range(1, view.n):
             hand = view.seen["players.hand"][rival]
             earlier = view.player(rival, "order_position") < view.player(0, "order_position")
-            theirs = int(self.icons[rival][k])
+            theirs = int(self.icons[rival][k]) + more * (self.reach[rival] > view.length)
             if hand[k] and (theirs > crossed or (theirs == crossed and earlier)):
                 ahead *= int(hand.sum()) - 1
                 all_in_all *= int(hand.sum())
@@ -297,20 +315,27 @@ class Prospects:
         first = not view.seen["game.arrivals"][0] and not any(self.reach[rival] > view.length for rival in earlier)
         return 100 * view.number("first_arrival_vp" if first else "later_arrival_vp")
 
+    def station(self) -> int:
+        return 100 * self.view.number("station_vp") + 50 * self.view.rounds
+
+    def closest(self) -> int:
+        return 60 if self.view.rounds > 0 else 250
+
     def station_worth(self, place: int) -> int:
         view = self.view
-        worth = 100 * view.number("station_vp") + 50 * view.rounds
-        if any(view.sector(farther, "disk") for farther in range(place + 1, view.length + 1)):
-            return worth
-        return worth + (60 if view.rounds > 0 else 250)
+        farther = any(view.sector(other, "disk") for other in range(place + 1, view.length + 1))
+        return self.station() + self.closest() * (not farther)
+
+    def own_station(self, place: int) -> int:
+        """What an end at a place is worth for a disk."""
+        free = place in self.view.free_stations() and self.view.player(0, "disks") > 0
+        return self.station_worth(place) if free else 0
 
     def end_worth(self, place: int, k: int) -> int:
-        worth = self.on_the_way(place) + self.contract_worth(place, k) - self.load_worth(self.load(place))
-        if place > self.view.length:
-            worth += self.kepler_worth()
-        elif place in self.view.free_stations() and self.view.player(0, "disks"):
-            worth += self.station_worth(place)
-        return worth
+        """Fuel not counted."""
+        worth = 5 * place + self.on_the_way([sector for sector in self.entered if sector <= place])
+        worth += self.contract_worth(k, self.crossed(place, k))
+        return worth + (self.kepler_worth() if place > self.view.length else self.own_station(place))
 
     # ------------------------------------------------------------ load and flight
 
@@ -327,136 +352,247 @@ class Prospects:
             self.out["loads.spare"][load] = load - needed
 
     def write_ways(self, worth: dict[tuple[int, int], int]) -> None:
-        view, out, here = self.view, self.out, self.start
+        out, here = self.out, self.start
         beyond = [value for (place, _), value in worth.items() if place > here]
         out["ways.behind"][:8] = cut(self.best - max(beyond, default=NOTHING))
         out["ways.behind"][8] = cut(self.best - worth[here, self.contracts[0]])
+        out["ways.best"][8 if self.end == here else self.first_way()] = 1
+
+    def first_way(self) -> int:
+        """The first way to leave with which the best flight takes the least."""
+        view, here = self.view, self.start
         cost, kind = view.cost(here), view.sector(here, "type") if here else 0
-        ahead = [(view.sector(p, "type"), view.cost(p)) for p in range(here + 1, min(self.end, view.length + 1))]
-        for row in range(1, 8):
+        tools = view.tools(0)
+        for row in range(8):
             works, dots, used = (int(view.seen[f"ways.{name}"][row]) for name in ("part", "fuel", "used"))
-            if works == 0 or used:
+            to, left = here + (2 if works == SLING else 1), list(tools)
+            if row == 0:
+                dots = cost
+            elif works == 0 or used:
                 continue
-            if works == SLING:
-                if here < view.length:
-                    out["ways.saves"][row] = cost + view.cost(here + 1) - dots
-                out["ways.later"][row] = max(0, pair_of([other for _, other in ahead]) - dots)
+            elif works == SLING:
+                if here >= view.length:
+                    continue
+            elif not (here and cost and works in (JUMP, kind)):
                 continue
-            if here > 0 and cost > 0 and works in (JUMP, kind):
-                out["ways.saves"][row] = cost - dots
-            later = [other for other_kind, other in ahead if works in (JUMP, other_kind)]
-            out["ways.later"][row] = max(0, max(later, default=0) - dots)
+            if dots > self.tank or to > self.end:
+                continue
+            if row > 0:
+                left.remove((works, dots))
+            fuel = view.fuel_to_places(0, to, left, 1000)[self.end]
+            if dots + fuel == self.fuel[self.end]:
+                return row
+        return 0
 
-    # ------------------------------------------------------------ draft
 
-    def write_draft(self) -> None:
-        view, out = self.view, self.out
-        more = []
-        for place in self.fuel:
-            if self.load(place) <= self.ship + 1:
-                for k in self.contracts:
-                    more.append(self.end_worth(place, k) + (view.fuel_worth if self.load(place) > 0 else 1))
-        self.more = max(more) - self.best
-        out["game.one_more"][0] = cut(self.more)
-        fewer = []
-        for place in self.fuel:
-            if self.load(place) < self.ship:
-                for k in self.contracts:
-                    fewer.append(self.end_worth(place, k) - (view.fuel_worth if self.load(place) >= 0 else 1))
-        self.less = self.best - max(fewer, default=NOTHING)
-        out["game.one_less"][0] = cut(self.less)
-        self.each = view.fuel_worth if self.load(self.end) > 0 else 1
-        if view.node == Node.TARGET:
-            self.write_aims()
-            return
-        out["game.as_module"][0] = cut(50 * view.rounds + self.more)
-        self.ahead = [(view.sector(p, "type"), view.cost(p)) for p in range(1, min(self.end, view.length + 1))]
-        self.met = {view.sector(p, "type") for p in range(1, min(self.end, view.length) + 1)}
-        for slot, kind in enumerate(view.seen["row.type"]):
-            if kind:
-                card = {name: int(view.seen[f"row.{name}"][slot]) for name in CARD}
-                out["row.as_sector"][slot] = cut(self.as_sector(card))
-                out["row.as_part"][slot] = cut(self.as_part(card))
-                if card["action"]:
-                    out["row.as_special"][slot] = cut(self.as_special(card))
+class Draft:
+    """What cards and special actions change."""
 
-    def content(self, icons: int, kind: int, met: set[int]) -> int:
-        worth = icons * self.consolation(self.contract)
-        if kind not in met:
-            worth += 100 * self.view.number("delivery_vp") * int(self.view.seen["players.deliveries"][0][kind - 1])
-        return worth
+    def __init__(self, now: Prospects) -> None:
+        self.now, self.view, self.out = now, now.view, now.out
+        self.tools, self.sectors = two_of_a_kind(now.view.tools(0)), now.view.sectors()
+        self.has_sling = any(works == SLING for works, _ in self.tools)
+        self.kepler = now.view.length + 1
+        self.cards = {
+            slot: {name: int(now.view.seen[f"row.{name}"][slot]) for name in CARD}
+            for slot, kind in enumerate(now.view.seen["row.type"])
+            if kind
+        }
+        self.pays_vp = 100 * now.view.number("delivery_vp")
 
-    def as_sector(self, card: dict[str, int]) -> int:
-        """It may be the end, or before it."""
-        view, kepler = self.view, self.view.length + 1
-        worth = 100 * view.number("discover_vp")
-        if kepler not in self.fuel or self.fuel[kepler] - self.tank > self.ship:
-            return worth
-        contract = max(self.contract_worth(kepler, k) for k in self.contracts)
-        stay = self.on_the_way(kepler) + contract - self.load_worth(self.fuel[kepler] - self.tank)
-        icons = [card[name] for name in ("asteroids", "comets", "stations")]
-        stay += self.content(icons[self.contract], card["type"], self.met)
-        if card["stations"] and view.player(0, "disks"):
-            stay += 100 * view.number("station_vp") + 50 * view.rounds
-        onward = self.best
-        if self.end == kepler and card["type"] != view.player(0, "built_in"):
-            onward -= card["cost"] * self.each
-        return worth + max(stay, onward) - self.best
+    def fuels(self, tools: list[tuple[int, int]], *added: dict[str, int]) -> dict[int, int]:
+        """To all places of the run with cards added."""
+        sectors = [*self.sectors, *((card["type"], self.cost(card)) for card in added)]
+        return least_fuel(sectors, self.view.number("port_cost"), tools)
 
-    def as_part(self, card: dict[str, int]) -> int:
-        view, works, dots = self.view, card["part"], card["dots"]
-        costs = sorted((cost for _, cost in self.ahead), reverse=True) + [0, 0]
-        boosted = view.number("booster_dots") < costs[0]
-        if works == SLING:
-            usual, saved = 350 - 100 * dots, pair_of([cost for _, cost in self.ahead]) - dots
-        elif works == JUMP:
-            usual, saved = 250 - 100 * dots, costs[boosted] - dots
-        else:
-            usual, saved = 120 - 60 * dots, max((cost for kind, cost in self.ahead if kind == works), default=0) - dots
-        saved = max(0, saved) - card["wrenches"]
-        worth = 100 * card["vp"] + view.rounds * (50 * max(0, usual) // 100 - 50 * card["wrenches"])
-        if saved > 0:
-            worth += self.more + (saved - 1) * self.each
-        elif saved < 0:
-            worth -= self.less + (-saved - 1) * self.each
-        return worth
+    def cost(self, card: dict[str, int]) -> int:
+        return 0 if card["type"] == self.view.player(0, "built_in") else card["cost"]
 
-    def as_special(self, card: dict[str, int]) -> int:
-        view = self.view
-        worth = 75 * view.rounds + (100 * view.number("delivery_vp") if card["type"] in self.met else 0)
+    def flight(self, ends: dict[int, int], fuel: dict[int, int], tank: int, ship: int) -> int:
+        """The best of these ends."""
+        values = [
+            worth - self.now.load_worth(fuel[place] - tank)
+            for place, worth in ends.items()
+            if place in fuel and fuel[place] <= tank + ship
+        ]
+        return max(values, default=-(10**7))
+
+    def with_card(self, card: dict[str, int]) -> tuple[dict[int, int], dict[int, int]]:
+        """(worth of ends, fuel to them) after the last pick, when a card has joined the run."""
+        now = self.now
+        ends = {place: worth for place, worth in now.ends.items() if place < self.kepler}
+        at_card, at_kepler = self.added(card)
+        ends |= {self.kepler: at_card[0], self.kepler + 1: at_kepler}
+        fuel = {place: needed for place, needed in self.fuels(self.tools, card).items() if needed <= now.limit}
+        return {place: worth for place, worth in ends.items() if place in fuel}, fuel
+
+    def added(self, *cards: dict[str, int]) -> tuple[list[int], int]:
+        """What it is worth to end at each of the cards that join the run, and at Kepler behind them."""
+        now, view = self.now, self.view
+        more = [cards[0][name] for name in ("asteroids", "comets", "stations")]
+        crossed = [now.crossed(view.length, k) for k in range(3)]
+        met = {view.sector(place, "type") for place in range(1, self.kepler)}
+        gained, ends, place = now.on_the_way(list(range(1, self.kepler))), [], view.length
+        for card in cards:
+            place += 1
+            if card["type"] not in met:
+                gained += now.delivery(card["type"])
+            met.add(card["type"])
+            crossed = [crossed[k] + card[name] for k, name in enumerate(("asteroids", "comets", "stations"))]
+            worth = gained + max(now.contract_worth(k, crossed[k], more[k]) for k in now.contracts)
+            disk = card["stations"] > 0 and view.player(0, "disks") > 0
+            ends.append(worth + 5 * place + (now.station() + now.closest()) * disk)
+        return ends, worth + 5 * (place + 1) + 100 * view.number("first_arrival_vp")
+
+    # ------------------------------------------------------------ cards
+
+    def write_row(self) -> None:
+        now, view, out = self.now, self.view, self.out
+        found = []
+        for slot, card in self.cards.items():
+            ends, fuel, other = now.ends, now.fuel, None
+            if now.picks == 0 and now.beyond is not None:
+                other = next(one for at, one in self.cards.items() if at != slot)
+                ends, fuel = self.with_card(other)
+            worth = {"as_sector": self.as_sector(card, other)}
+            if card["wrenches"] <= now.tank:
+                worth["as_part"] = self.as_part(card, other, ends)
+            if now.tank < view.number("boxes"):
+                worth["as_module"] = 50 * view.rounds + self.flight(ends, fuel, now.tank + 1, now.ship)
+            if card["action"] and not (card["action"] == OUTPOST and not self.free_stations()):
+                worth["as_special"] = 75 * view.rounds + self.as_special(card, other, ends, fuel)
+            for name, value in worth.items():
+                out[f"row.{name}"][slot] = cut(value - now.best)
+                found.append((-value, USES.index(name), slot))
+        _, use, slot = min(found)
+        out["row.best"][slot] = 1 + use
+
+    def as_sector(self, card: dict[str, int], other: dict[str, int] | None) -> int:
+        now, view = self.now, self.view
+        budget = now.tank + now.ship
+        values = [self.flight({p: w for p, w in now.ends.items() if p < self.kepler}, now.fuel, now.tank, now.ship)]
+        if now.beyond is not None and now.beyond <= budget:
+            cards = [card, other] if other else [card]
+            ends, at_kepler = self.added(*cards)
+            values.append(ends[0] - now.load_worth(now.beyond - now.tank))
+            fuel = self.fuels(self.tools, card)[self.kepler + 1]
+            if other:
+                if fuel <= budget:
+                    values.append(ends[1] - now.load_worth(fuel - now.tank))
+                if self.has_sling:
+                    fuel += self.cost(other)
+                else:
+                    fuel = self.fuels(self.tools, card, other)[self.kepler + 2]
+            fuel += now.unknown
+            if fuel <= budget:
+                values.append(at_kepler - now.load_worth(fuel - now.tank))
+        return 100 * view.number("discover_vp") + max(values)
+
+    def as_part(self, card: dict[str, int], other: dict[str, int] | None, ends: dict[int, int]) -> int:
+        now, works, dots, wrenches = self.now, card["part"], card["dots"], card["wrenches"]
+        tools = [*self.tools, (works, dots)]
+        if self.has_sling or works == SLING:
+            tools = two_of_a_kind(tools)
+        fuel = self.fuels(tools, *([other] if other else []))
+        if not other:
+            fuel[self.kepler] += now.unknown
+        usual, less = {JUMP: (250, 100), SLING: (350, 100)}.get(works, (120, 60))
+        later = self.view.rounds * (50 * max(0, usual - less * dots) // 100 - 50 * wrenches)
+        return 100 * card["vp"] + later + self.flight(ends, fuel, now.tank - wrenches, now.ship)
+
+    def as_special(
+        self, card: dict[str, int], other: dict[str, int] | None, ends: dict[int, int], fuel: dict[int, int]
+    ) -> int:
+        """Besides what the delivery is worth in the rounds to come."""
+        now, view = self.now, self.view
+        known = range(1, min(max(now.fuel), view.length) + 1)
+        pays = next((place for place in known if view.sector(place, "type") == card["type"]), 99)
+        if pays == 99 and other and other["type"] == card["type"]:
+            pays = self.kepler
+        ends = {place: worth + self.pays_vp * (place >= pays) for place, worth in ends.items()}
         if card["action"] == REFUEL:
-            added = min(view.number("refuel"), view.number("fuel_cap") - view.player(0, "fuel"))
-            return worth + added * view.fuel_worth + (max(0, self.more - view.fuel_worth) if added > 0 else 0)
-        if card["action"] == REROUTE:
-            return worth + max(0, self.rerouted(self.end - 1), self.rerouted(self.end))
-        places = view.free_stations() if view.player(0, "disks") else []
-        return worth + max((self.outpost(place) for place in places), default=0)
+            added = min(view.number("refuel"), view.number("fuel_cap") - now.ship)
+            return added * view.fuel_worth + self.flight(ends, fuel, now.tank, now.ship + added)
+        if card["action"] == OUTPOST:
+            return max(self.outpost(place, ends, fuel) for place in self.free_stations())
+        now.deliveries[card["type"] - 1] += 1
+        values = [self.flight(ends, fuel, now.tank, now.ship)]
+        for place in range(1, view.length):
+            if (
+                place > max(place for place in [*ends, *now.fuel] if place in fuel)
+                or fuel.get(place, 0) > now.tank + now.ship
+            ):
+                break
+            values += self.rerouted(place, ends, fuel)
+        now.deliveries[card["type"] - 1] -= 1
+        return max(values)
 
-    def outpost(self, place: int) -> int:
-        passed = place <= self.end
-        return self.station_worth(place) + (self.view.number("station_fuel") * self.view.fuel_worth if passed else 0)
+    # ------------------------------------------------------------ special actions
 
-    def rerouted(self, place: int) -> int:
-        view = self.view
-        if not 1 <= place < view.length:
-            return 0
-        if place == self.end - 1:
-            return (view.cost(place) - view.cost(place + 1)) * self.each
-        before = {view.sector(p, "type") for p in range(1, place)}
-        worth = [self.content(view.icons(p)[self.contract], view.sector(p, "type"), before) for p in (place, place + 1)]
-        return worth[1] - worth[0]
+    def free_stations(self) -> list[int]:
+        return self.view.free_stations() if self.view.player(0, "disks") else []
+
+    def outpost(self, place: int, ends: dict[int, int], fuel: dict[int, int]) -> int:
+        """A disk on a station: fuel for passing it, and one place less to end at."""
+        now, view = self.now, self.view
+        disks = [(other, view.sector(other, "disk")) for other in range(1, self.kepler) if view.sector(other, "disk")]
+        changed = {}
+        for end, worth in ends.items():
+            worth += now.visit() * (end >= place)
+            if end < self.kepler and now.own_station(end):
+                if end == place or view.player(0, "disks") == 1:
+                    worth -= now.own_station(end)
+                elif end < place:
+                    worth -= now.own_station(end) - now.station()
+            changed[end] = worth
+        farthest_disk, owner = max(disks, default=(0, 0))
+        gains = place > farthest_disk and owner != 1
+        return self.flight(changed, fuel, now.tank, now.ship) + now.station() + now.closest() * gains
+
+    def rerouted(self, place: int, ends: dict[int, int], fuel: dict[int, int]) -> list[int]:
+        """What ends at a place and the next one are worth if their sectors change places."""
+        now, view = self.now, self.view
+        budget, values = now.tank + now.ship, []
+        disks = view.player(0, "disks") > 0
+        if fuel.get(place, 1000) <= budget and place in ends:
+            contents = [*range(1, place), place + 1]
+            crossed = [sum(view.icons(sector)[k] for sector in contents) for k in range(3)]
+            worth = 5 * place + now.on_the_way(contents)
+            worth += max(now.contract_worth(k, crossed[k]) for k in now.contracts)
+            if disks and place + 1 in view.free_stations():
+                worth += now.station()
+                if now.station_worth(place + 1) > now.station() and not view.sector(place, "disk"):
+                    worth += now.closest()
+            values.append(worth - now.load_worth(fuel[place] - now.tank))
+        plain = [tool for tool in self.tools if tool[0] != SLING]
+        swapped = [*self.sectors[: place - 1], self.sectors[place]]
+        back = least_fuel(swapped, view.number("port_cost"), plain)[place + 1]
+        if place + 1 in ends and place + 1 in fuel and back <= budget:
+            worth = ends[place + 1] - now.own_station(place + 1)
+            if disks and place in view.free_stations():
+                farther = any(view.sector(other, "disk") for other in range(place + 2, self.kepler))
+                worth += now.station() + now.closest() * (not farther)
+            values.append(worth - now.load_worth(back - now.tank))
+        return values
 
     def write_aims(self) -> None:
-        view, aims = self.view, self.out["places.aim"]
+        now, view, out = self.now, self.view, self.out
+        ends, fuel = now.ends, now.fuel
+        if now.picks == 0 and now.beyond is not None:
+            ends, fuel = self.with_card(next(iter(self.cards.values())))
+        worth = {}
         if view.seen["game.pending_action"][0] == OUTPOST:
-            for place in view.free_stations():
-                aims[place] = cut(self.outpost(place))
-            return
-        for place in (self.end - 1, self.end):
-            if 1 <= place < view.length:
-                aims[place] = cut(self.rerouted(place))
-
-
-def pair_of(costs: list[int]) -> int:
-    """The most of two in a row, or of one."""
-    return max((cost + before for cost, before in zip(costs, [0, *costs], strict=False)), default=0)
+            worth = {place: self.outpost(place, ends, fuel) for place in self.free_stations()}
+        else:
+            unchanged = self.flight(ends, fuel, now.tank, now.ship)
+            for place in range(1, view.length):
+                worth[place] = unchanged
+                if place <= max(place for place in ends):
+                    others = {end: value for end, value in ends.items() if end not in (place, place + 1)}
+                    values = self.rerouted(place, ends, fuel)
+                    if max(values, default=-(10**7)) < unchanged:
+                        values.append(self.flight(others, fuel, now.tank, now.ship))
+                    worth[place] = max(values)
+        for place, value in worth.items():
+            out["places.aim"][place] = cut(value - now.best)
+        out["places.best"][max(worth, key=lambda place: (worth[place], -place))] = 1

@@ -17,7 +17,7 @@ from kepler_envs.engine.game import RUNNING, Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kepler_run.state import Node
 from kepler_envs.registry import load_game
-from tests.games.kepler_run.flights import fuel_to_places
+from tests.games.kepler_run.flights import farthest, fuel_to_places
 
 GAME = load_game("kepler_run")
 CONTRACTS = (0, 1, 2)
@@ -122,9 +122,9 @@ class Position:
         return 0 if card.type == config.tables[0]["ship_type"][self.mover.ship] else card.cost
 
     def reach(self, number: int, config: Configuration) -> int:
-        """Where a flight ended or is, before it how far it could go; 0 in the draft."""
+        """Where a flight ended or is, before it how far it could go."""
         seat = self.seats[number]
-        if self.node not in (Node.CONTRACT, Node.LOAD, Node.FLY):
+        if self.node == Node.OVER:
             return 0
         if seat.flown or (self.node == Node.FLY and self.turn == number):
             return seat.place
@@ -134,7 +134,7 @@ class Position:
         sectors = [(card.type + 1, 0 if card.type == free else card.cost) for card in cards]
         parts = [card_of(config, card) for card in seat.parts]
         tools = [(JUMP + 1, int(table["booster_dots"])), *((part.kind + 1, part.dots) for part in parts)]
-        return max(fuel_to_places(sectors, int(table["port_cost"]), tools, 0, seat.modules + seat.fuel))
+        return farthest(fuel_to_places(sectors, int(table["port_cost"]), tools, 0, seat.modules + seat.fuel))
 
     # ------------------------------------------------------------ to and from a state
 

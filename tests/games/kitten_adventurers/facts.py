@@ -22,7 +22,11 @@ from tests.games.kitten_adventurers.scenario import H, Position, in_reach
 
 HIDDEN = {
     "rng": "chance to come",
-    "deck": "hidden from everybody; how many of each type are in it or covered is `unseen`",
+    "deck_begin": "the deck is hidden from everybody; how many of each type are in it or covered is `unseen`",
+    "deck_end": "the rest of the deck",
+    "buried_begin": "the first part of `buried`, which is known",
+    "buried_more": "the second part of `buried`",
+    "buried_end": "the rest of `buried`",
     "quest_pile": "covered cards are hidden from everybody; the open one is player.quest_top",
     "decisions": "a count of the engine, which nothing depends on",
     "shaping": "what training is paid besides; the game knows nothing of it",
@@ -57,6 +61,7 @@ def facts_known(config: Configuration, state: Any, seat: int) -> dict[str, Any]:
         known[name] = state[name].tolist()
     for name in ("present", "quest_count", "quest_top", "hand_count", "lane_set"):
         known[f"player.{name}"] = relative(state["player"][name], players, seat)
+    known["quest_missing"] = relative(state["quest_missing"], players, seat)
     for name in ("depth", *SHOWN):
         known[f"player.lane.{name}"] = relative(state["player"]["lane"][name], players, seat)
     known["player.hand"], known["player.hand_set"] = own["hand"].tolist(), int(own["hand_set"])
@@ -90,6 +95,7 @@ def facts_seen(config: Configuration, observation: np.ndarray) -> dict[str, Any]
     found["unseen"] = (seen["cards.unseen"] + seen["cards.hand"]).tolist()
     for name in ("present", "quest_count", "quest_top", "hand_count"):
         found[f"player.{name}"] = seen[f"players.{name}"]
+    found["quest_missing"] = [found["missing"][top - 1] if top else 0 for top in found["player.quest_top"]]
     for name in ("depth", *SHOWN):
         columns = [seen[f"players.lane_{lane}_{name}"] for lane in range(1, NUM_LANES + 1)]
         found[f"player.lane.{name}"] = np.stack(columns, axis=1)

@@ -189,6 +189,8 @@ class Position:
         state["fits"] = sum(1 << height for height in fits)
         for value in range(LAST_VALUE + 1):
             state["missing"][value] = min(value - height for height in fits if height <= value)
+        for number, seat in enumerate(self.seats):
+            state["quest_missing"][number] = state["missing"][seat.quest[-1]] if seat.quest else 0
 
     def _write_lanes(self, state: Any) -> None:
         buried: list[int] = []

@@ -29,6 +29,8 @@ KEPLER = NUM_TYPES + 1  # type of its row
 NUM_WAYS = PART_SLOTS + 3  # to leave a place, in the order of the action ids: MOVE, BOOSTER, the own parts, STOP
 BY_MOVE, BY_BOOSTER, BY_PARTS, BY_STOP = 0, 1, 2, NUM_WAYS - 1
 NUM_LOADS = MAX_FUEL + 1
+AHEAD = 4  # fuel: in the draft, flights are planned with so much more than there is
+MOST_PLANNED = 3 * MAX_FUEL
 MOST_WORTH = 9999  # hundredths of points
 POINT = 100
 
@@ -46,11 +48,13 @@ PARTS, PARTS_OF_A_SEAT = PLAYERS + PLAYER_SIZE * MAX_PLAYERS, PLAYER["parts_row"
 DECK = PARTS + PARTS_OF_A_SEAT * (MAX_PLAYERS - 1)
 FACTS_SIZE = DECK + MAX_CARDS
 # derived
-NEXT, END, BEST, ONE_MORE, ONE_LESS, AS_MODULE = range(FACTS_SIZE, FACTS_SIZE + 6)
-CONTRACTS_BEHIND = FACTS_SIZE + 6
-PLACES_FUEL, PLACE_DERIVED = CONTRACTS_BEHIND + NUM_TRAITS, 2
-ROW_OFFERS, OFFERS = PLACES_FUEL + PLACE_DERIVED * NUM_PLACES, 3
-WAYS_BEHIND, WAY_DERIVED = ROW_OFFERS + OFFERS * ROW_SLOTS, 3
+NEXT, END, BEST = range(FACTS_SIZE, FACTS_SIZE + 3)
+CONTRACTS_BEHIND, CONTRACT_DERIVED = FACTS_SIZE + 3, 2
+PLACES_FUEL, PLACE_DERIVED = CONTRACTS_BEHIND + CONTRACT_DERIVED * NUM_TRAITS, 4
+PLACES_WORTH, PLACES_AIM, PLACES_BEST = range(PLACES_FUEL + 1, PLACES_FUEL + PLACE_DERIVED)
+ROW_OFFERS, OFFERS = PLACES_FUEL + PLACE_DERIVED * NUM_PLACES, 5
+AS_SECTOR, AS_PART, AS_MODULE, AS_SPECIAL = range(4)  # in the order of the action ids
+WAYS_BEHIND, WAY_DERIVED = ROW_OFFERS + OFFERS * ROW_SLOTS, 2
 LOADS_BEHIND, LOAD_DERIVED = WAYS_BEHIND + WAY_DERIVED * NUM_WAYS, 3
 PLAYERS_REACH, PLAYER_DERIVED = LOADS_BEHIND + LOAD_DERIVED * NUM_LOADS, 1 + NUM_TRAITS
 SIZE = PLAYERS_REACH + PLAYER_DERIVED * MAX_PLAYERS
@@ -155,19 +159,26 @@ def _derived() -> list[Any]:
                 reference("next", "places", "the place after the own one, in flight"),
                 reference("end", "places", "the best place to end the flight at"),
                 worth("best", "what the flight that ends there is worth"),
-                worth("one_more", "in the draft: how much more with one more fuel"),
-                worth("one_less", "in the draft: how much less with one fuel less"),
-                worth("as_module", "in the draft: what a card is worth as a module"),
             ],
             derived=True,
         ),
-        table("contracts", NUM_TRAITS, [worth("behind", "how much less than the best the best flight is worth with it")], derived=True),
+        table(
+            "contracts",
+            NUM_TRAITS,
+            [
+                worth("behind", "how much less than the best the best flight is worth with it"),
+                piece("best", FLAG, 1, "1 for the one with the best flight"),
+            ],
+            derived=True,
+        ),
         table(
             "places",
             NUM_PLACES,
             [
-                piece("fuel", COUNT, 2 * fuel_left, "1 + the fuel from the own place, 0 where out of reach", scale=5),
+                piece("fuel", COUNT, MOST_PLANNED, f"1 + the fuel from the own place, 0 where it is out of reach; in the draft with up to {AHEAD} more than there is, and with what will probably lie before Kepler", scale=5),
+                worth("worth", "what it is worth to end the flight there, fuel not counted"),
                 worth("aim", "at TARGET: what the action is worth here"),
+                piece("best", FLAG, 1, "1 for the sector to aim at"),
             ],
             derived=True,
         ),
@@ -177,7 +188,9 @@ def _derived() -> list[Any]:
             [
                 worth("as_sector", "what the card is worth as a discovery"),
                 worth("as_part", "as a part"),
+                worth("as_module", "as a module"),
                 worth("as_special", "for its special action, and as a delivery"),
+                piece("best", LABEL, OFFERS - 1, "of all cards and uses the best is this card 1 as a discovery, 2 as a part, 3 as a module, 4 for its special action"),
             ],
             derived=True,
         ),
@@ -186,8 +199,7 @@ def _derived() -> list[Any]:
             NUM_WAYS,
             [
                 worth("behind", "how much less than the best it is worth to fly on, or to stop"),
-                piece("saves", NUMBER, fuel_left, "fuel that it saves here", low=-fuel_left, scale=2),
-                piece("later", NUMBER, fuel_left, "the most that it could save later on the way to the best end", scale=2),
+                piece("best", FLAG, 1, "1 for the first way with which the best flight takes the least fuel"),
             ],
             derived=True,
         ),
@@ -205,7 +217,7 @@ def _derived() -> list[Any]:
             "players",
             MAX_PLAYERS,
             [
-                piece("reach", NUMBER, NUM_PLACES - 1, "where the flight ended or is, before it where it could end with all fuel; 0 in the draft", scale=10),
+                piece("reach", NUMBER, NUM_PLACES - 1, "where the flight ended or is, before it how far it could go with all fuel", scale=10),
                 piece("icons", NUMBER, 127, "of each contract on the way there", shape=NUM_TRAITS, scale=5),
             ],
             derived=True,

@@ -1,0 +1,502 @@
+"""What a player works out in the draft: what each card is worth for each use, and each sector for a special action.
+
+A use is worth what the best flight gains by it, its points, and what modules, parts, deliveries and stations are worth in the rounds to come.
+Flights are planned anew where a use changes what they take; ends are looked at for which there is fuel, and those for which ``AHEAD`` is missing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kepler_envs.engine.bits import lowest, without_lowest
+from kepler_envs.engine.kernel import helper, leaf
+from kepler_envs.games.kepler_run.observation_layout import (
+    AHEAD,
+    AS_MODULE,
+    AS_PART,
+    AS_SECTOR,
+    AS_SPECIAL,
+    BEST,
+    END,
+    OFFERS,
+    PLACE_DERIVED,
+    PLACES_AIM,
+    PLACES_BEST,
+    PLACES_FUEL,
+    PLACES_WORTH,
+    POINT,
+    ROW_OFFERS,
+)
+from kepler_envs.games.kepler_run.reach import (
+    NONE,
+    TOO_MUCH,
+    add_tool,
+    clear_column,
+    find_fuel,
+    first_jumps,
+    lay_out_tools,
+    leave,
+    saved_by,
+    tail_of,
+)
+from kepler_envs.games.kepler_run.state import MAX_PLAYERS, OUTPOST, REFUEL, SLING_PART, Node
+from kepler_envs.games.kepler_run.worth import (
+    DELIVERY,
+    DISCOVERY,
+    DOTS,
+    MODULE,
+    NEVER,
+    PART_LATER,
+    PLACE,
+    UNKNOWN_SECTOR,
+    best_end,
+    contract_terms,
+    cut,
+    fuel_worth_of,
+    load_worth,
+    open_deliveries,
+    rounds_to_come,
+    station_worth,
+    stations_for,
+    worth_of_contract,
+    write_ends,
+)
+
+IN_TARGET = int(Node.TARGET)
+NOWHERE = 99  # a place that is not there
+
+
+@helper
+def write_draft(s, t, seat, player, out):
+    """The best flight with the pieces of now, and what a card or a special action changes."""
+    length, rounds = int(s.run_length), rounds_to_come(s, t)
+    fuel_worth, tank, ship = fuel_worth_of(rounds), int(player.modules), int(player.fuel)
+    budget = tank + ship
+    aiming = s.node == IN_TARGET
+    deliveries = open_deliveries(player)
+    deliveries += (1 << 4 * int(s.pending_type)) * aiming
+    tools, more_tools, sling = lay_out_tools(t, player, NONE)
+    plan = find_fuel(s, t, player, 0, length + 1, budget + AHEAD, tools, more_tools, 0, not aiming, out, PLACES_FUEL)
+    beyond = int(out[PLACES_FUEL + PLACE_DERIVED * (length + 1)]) - 1
+    last = length + 1
+    while out[PLACES_FUEL + PLACE_DERIVED * last] == 0:
+        last -= 1
+    unknown = _unknown_fuel(s)
+    if beyond >= 0:
+        out[PLACES_FUEL + PLACE_DERIVED * last] += unknown
+    terms = contract_terms(s, t, seat, fuel_worth, -1)
+    best, end, _, _, _, gained, deliveries_left, crossed_0, crossed_1, crossed_2, with_0, with_1, with_2, met = (
+        write_ends(s, t, seat, player, 0, last, tank, ship, 0, deliveries, terms, out)
+    )
+    out[BEST] = cut(best)
+    out[END] = end + 1
+    behind = gained, deliveries_left, crossed_0, crossed_1, crossed_2, with_0, with_1, with_2
+    rivals = _rivals_at_kepler(s)
+    is_last = int(s.draft_pos) + 1 == 2 * int(s.num_players)
+    kepler_fuel = int(out[PLACES_FUEL + PLACE_DERIVED * last])
+    kepler_worth = int(out[PLACES_WORTH + PLACE_DERIVED * last])
+    if aiming:
+        upto = last
+        if is_last and beyond >= 0:
+            other = s.row[lowest(np.uint64(s.row_set))]
+            _add_sector(s, t, player, other, behind, rivals, tools, more_tools, terms, rounds, budget, False, out)
+            upto = last + 1
+        _write_aims(s, t, seat, player, best, upto, deliveries, terms, tools, more_tools, out)
+        if is_last and beyond >= 0:
+            _restore(kepler_fuel, kepler_worth, last, out)
+        return
+    before_kepler = best_end(out, PLACES_FUEL, 0, min(last, length), tank, ship, fuel_worth)
+    with_module = best_end(out, PLACES_FUEL, 0, last, tank + 1, ship, fuel_worth)
+    chosen, choice = NEVER, 0
+    cards = np.uint64(s.row_set)
+    while cards:
+        slot = lowest(cards)
+        cards = without_lowest(cards)
+        card, other = s.row[slot], s.row[slot]
+        upto, tail = last, 0
+        if is_last:
+            other = s.row[lowest(np.uint64(int(s.row_set) & ~(1 << slot)))]
+            if beyond >= 0:
+                _add_sector(s, t, player, other, behind, rivals, tools, more_tools, terms, rounds, budget, True, out)
+                upto, tail = last + 1, tail_of(player, other)
+        entry = ROW_OFFERS + OFFERS * slot
+        # as a sector
+        worth = before_kepler
+        if 0 <= beyond <= budget:
+            worth = max(
+                worth,
+                _beyond(
+                    s,
+                    t,
+                    player,
+                    card,
+                    other,
+                    is_last,
+                    beyond,
+                    behind,
+                    rivals,
+                    plan,
+                    tools,
+                    more_tools,
+                    sling,
+                    terms,
+                    rounds,
+                    unknown,
+                    out,
+                ),
+            )
+        worth += int(t.discover_vp) * POINT - best
+        out[entry + AS_SECTOR] = cut(worth)
+        key = 4 * worth + 3
+        # as a part
+        wrenches = int(card.wrenches)
+        if wrenches <= tank:
+            worth = _flight_with(
+                s,
+                t,
+                player,
+                card,
+                upto,
+                tail,
+                unknown,
+                tank - wrenches,
+                ship,
+                fuel_worth,
+                tools,
+                more_tools,
+                sling,
+                out,
+            )
+            worth += int(card.vp) * POINT - best
+            worth += rounds * (PART_LATER[DOTS * int(card.part) + int(card.dots)] - MODULE * wrenches)
+            out[entry + AS_PART] = cut(worth)
+            key = max(key, 4 * worth + 2)
+        if tank < t.boxes:
+            worth = rounds * MODULE - best
+            worth += best_end(out, PLACES_FUEL, 0, upto, tank + 1, ship, fuel_worth) if is_last else with_module
+            out[entry + AS_MODULE] = cut(worth)
+            key = max(key, 4 * worth + 1)
+        action = int(card.action)
+        if action > 0 and (action != OUTPOST or (player.disks > 0 and s.free_stations > 0)):
+            kind = int(card.type)
+            pays = met >> 8 * kind & 255
+            pays = NOWHERE if pays == 0 else pays
+            pays = length + 1 if (upto > last) & (pays == NOWHERE) & (other.type == card.type) else pays
+            if action == REFUEL:
+                added = min(int(t.refuel), int(t.fuel_cap) - ship)
+                worth = added * fuel_worth
+                worth += _best_delivering(
+                    out, upto, tank, ship + added, fuel_worth, pays, int(t.delivery_vp) * POINT, NOWHERE
+                )
+            elif action == OUTPOST:
+                worth = _best_outpost(s, t, seat, player, upto, pays, rounds, out)
+            else:
+                worth = _best_reroute(
+                    s,
+                    t,
+                    seat,
+                    player,
+                    upto,
+                    pays,
+                    deliveries + (1 << 4 * kind),
+                    terms,
+                    rounds,
+                    tools,
+                    more_tools,
+                    0,
+                    False,
+                    out,
+                )
+            worth += rounds * DELIVERY - best
+            out[entry + AS_SPECIAL] = cut(worth)
+            key = max(key, 4 * worth)
+        # equal ones: the first use, then the first card
+        key = (key >> 2 << 8) + ((key & 3) << 4) + 15 - slot
+        choice = slot if key > chosen else choice
+        chosen = max(chosen, key)
+    out[ROW_OFFERS + OFFERS * choice + OFFERS - 1] = 4 - (chosen >> 4 & 3)
+    if is_last:
+        _restore(kepler_fuel, kepler_worth, last, out)
+
+
+@leaf
+def _restore(fuel, worth, last, out):
+    """The places behind the run as they were before a card was added to it."""
+    out[PLACES_FUEL + PLACE_DERIVED * last] = fuel
+    out[PLACES_WORTH + PLACE_DERIVED * last] = worth
+    out[PLACES_FUEL + PLACE_DERIVED * (last + 1)] = 0
+    out[PLACES_WORTH + PLACE_DERIVED * (last + 1)] = 0
+
+
+@leaf
+def _unknown_fuel(s):
+    """What the sectors that will probably still be added cost before Kepler."""
+    picks = 2 * int(s.num_players) - int(s.draft_pos) - 1
+    return (UNKNOWN_SECTOR + DISCOVERY * picks + 50) // 100 if picks > 0 else 0
+
+
+# ---------------------------------------------------------------- sectors behind the run
+
+
+@leaf
+def _rivals_at_kepler(s):
+    """A 1 in the byte of each player who could reach Kepler: if the run grows, they cross the icons of the first new sector."""
+    word = 0
+    for other in range(MAX_PLAYERS):
+        word |= (s.player[other].reach > s.run_length) << 8 * other
+    return word
+
+
+@leaf
+def _after_sector(t, card, behind, rivals, more_0, more_1, more_2, terms):
+    """(worth behind one more sector, turn order and its station not counted; what has been gained and crossed then)."""
+    gained, deliveries, crossed_0, crossed_1, crossed_2, with_0, with_1, with_2 = behind
+    kind = int(card.type)
+    gained += (deliveries >> 4 * kind & 15) * int(t.delivery_vp) * POINT
+    deliveries &= ~(15 << 4 * kind)
+    if card.asteroids > 0:
+        crossed_0 += int(card.asteroids)
+        with_0 = worth_of_contract(terms, 0, crossed_0, rivals * more_0)
+    if card.comets > 0:
+        crossed_1 += int(card.comets)
+        with_1 = worth_of_contract(terms, 1, crossed_1, rivals * more_1)
+    if card.stations > 0:
+        crossed_2 += int(card.stations)
+        with_2 = worth_of_contract(terms, 2, crossed_2, rivals * more_2)
+    worth = gained + max(with_0, with_1, with_2)
+    return worth, (gained, deliveries, crossed_0, crossed_1, crossed_2, with_0, with_1, with_2)
+
+
+@leaf
+def _end_at_card(s, t, player, card, rounds):
+    """For a disk on a sector that is added: nobody has one behind it."""
+    station, closest = station_worth(s, t, rounds)
+    return (station + closest) * ((card.stations > 0) & (player.disks > 0))
+
+
+@helper
+def _add_sector(s, t, player, card, behind, rivals, tools, more_tools, terms, rounds, budget, marks, out):
+    """The last card of the row, which joins the run after the last pick: in place of Kepler, which comes behind it."""
+    place = int(s.run_length) + 1
+    clear_column(out, PLACES_FUEL, place + 1)
+    find_fuel(
+        s, t, player, 0, place + 1, budget + AHEAD, tools, more_tools, tail_of(player, card), marks, out, PLACES_FUEL
+    )
+    worth, _ = _after_sector(t, card, behind, rivals, int(card.asteroids), int(card.comets), int(card.stations), terms)
+    out[PLACES_WORTH + PLACE_DERIVED * place] = cut(worth + PLACE * place + _end_at_card(s, t, player, card, rounds))
+    out[PLACES_WORTH + PLACE_DERIVED * (place + 1)] = cut(worth + PLACE * (place + 1) + POINT * int(t.first_arrival_vp))
+
+
+@helper
+def _beyond(
+    s,
+    t,
+    player,
+    card,
+    other,
+    is_last,
+    beyond,
+    behind,
+    rivals,
+    plan,
+    tools,
+    more_tools,
+    sling,
+    terms,
+    rounds,
+    unknown,
+    out,
+):
+    """The best end behind the run if a card becomes its next sector, and after the last pick the other card, too."""
+    length, fuel_worth, tank, ship = int(s.run_length), fuel_worth_of(rounds), int(player.modules), int(player.fuel)
+    more_0, more_1, more_2 = int(card.asteroids), int(card.comets), int(card.stations)
+    worth, behind = _after_sector(t, card, behind, rivals, more_0, more_1, more_2, terms)
+    place = length + 1
+    best = worth + PLACE * place + _end_at_card(s, t, player, card, rounds) - load_worth(beyond - tank, fuel_worth)
+    fuel, tools_left, more_left, one, one_at, two, two_at = plan
+    tail = tail_of(player, card)
+    if sling == TOO_MUCH:
+        paid, tools_left, more_left, one, one_at, two, two_at = leave(
+            tools_left, more_left, one, one_at, two, two_at, tail & 15, tail >> 4
+        )
+        fuel = beyond + paid
+    else:
+        find_fuel(s, t, player, 0, place + 1, TOO_MUCH, tools, more_tools, tail, False, out, PLACES_AIM)
+        fuel = int(out[PLACES_AIM + PLACE_DERIVED * (place + 1)]) - 1
+        clear_column(out, PLACES_AIM, place + 1)
+    place += 1
+    if is_last:
+        worth, behind = _after_sector(t, other, behind, rivals, more_0, more_1, more_2, terms)
+        at_other = worth + PLACE * place + _end_at_card(s, t, player, other, rounds)
+        best = max(best, at_other - load_worth(fuel - tank, fuel_worth) if fuel <= tank + ship else NEVER)
+        tail = tail_of(player, other)
+        paid, _, _, _, _, _, _ = leave(tools_left, more_left, one, one_at, two, two_at, tail & 15, tail >> 4)
+        fuel += paid if sling == TOO_MUCH else tail >> 4
+        place += 1
+    fuel += unknown
+    at_kepler = worth + PLACE * place + POINT * int(t.first_arrival_vp) - load_worth(fuel - tank, fuel_worth)
+    return max(best, at_kepler if fuel <= tank + ship else NEVER)
+
+
+# ---------------------------------------------------------------- parts
+
+
+@leaf
+def _flight_with(s, t, player, card, upto, tail, unknown, tank, ship, fuel_worth, tools, more_tools, sling, out):
+    """The best flight with a card as a part, and with the tank of the modules that are left."""
+    works, dots = int(card.part), int(card.dots)
+    best = NEVER
+    if works != SLING_PART and sling == TOO_MUCH:
+        for place in range(upto + 1):
+            fuel = int(out[PLACES_FUEL + PLACE_DERIVED * place]) - 1
+            loaded = fuel - max(0, saved_by(out, place, works) - dots) - tank
+            worth = int(out[PLACES_WORTH + PLACE_DERIVED * place]) - load_worth(loaded, fuel_worth)
+            best = max(best, worth if (fuel >= 0) & (loaded <= ship) else NEVER)
+        return best
+    with_it, more_with_it = add_tool(tools, more_tools, works, dots)
+    find_fuel(s, t, player, 0, upto, tank + ship, with_it, more_with_it, tail, False, out, PLACES_AIM)
+    kepler = PLACES_AIM + PLACE_DERIVED * (int(s.run_length) + 1)
+    if upto > s.run_length and out[kepler] > 0:
+        out[kepler] += unknown
+    best = best_end(out, PLACES_AIM, 0, upto, tank, ship, fuel_worth)
+    clear_column(out, PLACES_AIM, upto)
+    return best
+
+
+# ---------------------------------------------------------------- special actions
+
+
+@leaf
+def _best_delivering(out, upto, tank, ship, fuel_worth, pays, delivered, skipped):
+    """The best flight where ends from ``pays`` on are worth more by a delivery; two places from ``skipped`` on do not count."""
+    best = NEVER
+    for place in range(upto + 1):
+        loaded = int(out[PLACES_FUEL + PLACE_DERIVED * place]) - 1 - tank
+        worth = int(out[PLACES_WORTH + PLACE_DERIVED * place]) - load_worth(loaded, fuel_worth)
+        worth += delivered * (place >= pays)
+        counts = (loaded >= -tank) & (loaded <= ship) & (place != skipped) & (place != skipped + 1)
+        best = max(best, worth if counts else NEVER)
+    return best
+
+
+@helper
+def _best_outpost(s, t, seat, player, upto, pays, rounds, out):
+    """A disk on the best of the free stations."""
+    best, free, own_closest = NEVER, s.free_stations, _holds_closest(s, seat)
+    while free:
+        index = lowest(free)
+        free = without_lowest(free)
+        best = max(best, _outpost(s, t, player, index, upto, pays, rounds, own_closest, out))
+    return best
+
+
+@leaf
+def _holds_closest(s, seat):
+    """Whether the disk closest to Kepler is the own one."""
+    disks, owner = s.disk_set, 0
+    while disks:
+        owner = int(s.run[lowest(disks)].disk)
+        disks = without_lowest(disks)
+    return owner == seat + 1
+
+
+@leaf
+def _outpost(s, t, player, index, upto, pays, rounds, own_closest, out):
+    """A disk on a run index: by itself, and for the flight, which it gives fuel, and one place less to end at."""
+    fuel_worth, tank, ship = fuel_worth_of(rounds), int(player.modules), int(player.fuel)
+    stations, disks = stations_for(s, player), np.int64(s.disk_set)
+    station, closest = station_worth(s, t, rounds)
+    visit, delivered = int(t.station_fuel) * fuel_worth, int(t.delivery_vp) * POINT
+    best = NEVER
+    for place in range(upto + 1):
+        loaded = int(out[PLACES_FUEL + PLACE_DERIVED * place]) - 1 - tank
+        worth = int(out[PLACES_WORTH + PLACE_DERIVED * place]) - load_worth(loaded, fuel_worth)
+        worth += delivered * (place >= pays) + visit * (place > index)
+        nearest = closest * (disks >> place == 0)
+        lost = station + nearest if (place == index + 1) | (player.disks == 1) else nearest * (place <= index)
+        worth -= lost * (stations << 1 >> place & 1)
+        best = max(best, worth if (loaded >= -tank) & (loaded <= ship) else NEVER)
+    farthest = disks >> index + 1 == 0
+    return best + station + closest * (farthest & (not own_closest))
+
+
+@leaf
+def _best_reroute(s, t, seat, player, upto, pays, deliveries, terms, rounds, tools, more_tools, base, writes, out):
+    """The best that two neighbours changing places can do, or each of them: it matters where a flight ends at one of the two."""
+    fuel_worth, tank, ship, length = fuel_worth_of(rounds), int(player.modules), int(player.fuel), int(s.run_length)
+    stations, disks, own_disk = stations_for(s, player), np.int64(s.disk_set), seat + 1
+    station, closest = station_worth(s, t, rounds)
+    visit, delivered = int(t.station_fuel) * fuel_worth, int(t.delivery_vp) * POINT
+    unchanged = _best_delivering(out, upto, tank, ship, fuel_worth, pays, delivered, NOWHERE)
+    one, one_at, two, two_at = first_jumps(tools, more_tools)
+    fuel, gained, crossed_0, crossed_1, crossed_2 = int(t.port_cost), 0, 0, 0, 0
+    best, choice = NEVER, 0
+    until = length
+    if not writes:  # most swaps change nothing
+        best, until = unchanged, min(length, upto + 1)
+    for place in range(1, until):
+        worth = unchanged
+        if place <= upto:
+            here, behind = s.run[place - 1], s.run[place]
+            # an end at the one that comes to the front
+            kind = int(behind.type)
+            with_0 = worth_of_contract(terms, 0, crossed_0 + int(behind.asteroids), 0)
+            with_1 = worth_of_contract(terms, 1, crossed_1 + int(behind.comets), 0)
+            with_2 = worth_of_contract(terms, 2, crossed_2 + int(behind.stations), 0)
+            front = gained + PLACE * place + max(with_0, with_1, with_2)
+            front += (deliveries >> 4 * kind & 15) * delivered + visit * (behind.disk == own_disk)
+            nearest = closest * ((disks >> place + 1 == 0) & (here.disk == 0))
+            front += (stations >> place & 1) * (station + nearest)
+            loaded = int(out[PLACES_FUEL + PLACE_DERIVED * place]) - 1 - tank
+            front = front - load_worth(loaded, fuel_worth) if (loaded >= -tank) & (loaded <= ship) else NEVER
+            # an end at the one that goes back, having left the other one
+            paid, _, _, _, _, _, _ = leave(
+                tools, more_tools, one, one_at, two, two_at, kind, int(behind.cost) * (behind.type != player.built_in)
+            )
+            back = NEVER
+            if out[PLACES_FUEL + PLACE_DERIVED * (place + 1)] > 0 and fuel + paid <= tank + ship:
+                back = int(out[PLACES_WORTH + PLACE_DERIVED * (place + 1)]) + delivered * (place + 1 >= pays)
+                change = (stations >> place - 1 & 1) - (stations >> place & 1)
+                back += change * (station + closest * (disks >> place + 1 == 0))
+                back -= load_worth(fuel + paid - tank, fuel_worth)
+            worth = max(front, back)
+            if not writes and loaded > ship:
+                break
+            if writes and worth < unchanged:  # the best end may have been one of the two
+                others = _best_delivering(out, upto, tank, ship, fuel_worth, pays, delivered, place)
+                worth = max(worth, others)
+            kind = int(here.type)
+            gained += (deliveries >> 4 * kind & 15) * delivered + visit * (here.disk == own_disk)
+            deliveries &= ~(15 << 4 * kind)
+            crossed_0 += int(here.asteroids)
+            crossed_1 += int(here.comets)
+            crossed_2 += int(here.stations)
+            paid, tools, more_tools, one, one_at, two, two_at = leave(
+                tools, more_tools, one, one_at, two, two_at, kind, int(here.cost) * (here.type != player.built_in)
+            )
+            fuel += paid
+        if writes:
+            out[PLACES_AIM + PLACE_DERIVED * place] = cut(worth - base)
+        choice = place if worth > best else choice
+        best = max(best, worth)
+    if writes:
+        out[PLACES_BEST + PLACE_DERIVED * choice] = 1
+    return best
+
+
+@helper
+def _write_aims(s, t, seat, player, base, upto, deliveries, terms, tools, more_tools, out):
+    """Each sector that the special action can be applied to."""
+    rounds = rounds_to_come(s, t)
+    if s.pending_action != OUTPOST:
+        _best_reroute(s, t, seat, player, upto, NOWHERE, deliveries, terms, rounds, tools, more_tools, base, True, out)
+        return
+    best, choice, free, own_closest = NEVER, 0, s.free_stations, _holds_closest(s, seat)
+    while free:
+        index = lowest(free)
+        free = without_lowest(free)
+        worth = _outpost(s, t, player, index, upto, NOWHERE, rounds, own_closest, out)
+        out[PLACES_AIM + PLACE_DERIVED * (index + 1)] = cut(worth - base)
+        choice = index + 1 if worth > best else choice
+        best = max(best, worth)
+    out[PLACES_BEST + PLACE_DERIVED * choice] = 1
