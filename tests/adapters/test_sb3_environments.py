@@ -139,7 +139,7 @@ def test_every_way_to_ask_a_policy_agrees():
             plain = policy.get_distribution(seen, masks)
         assert values.shape == (64, seats)
         assert th.allclose(values, again) and th.allclose(log_probs, log_probs_again, atol=1e-6)
-        assert th.allclose(values, policy.predict_values(seen))
+        assert th.allclose(values, policy.predict_values(seen), atol=1e-5)
     assert masks[np.arange(64), actions].all()
     assert th.allclose(plain.log_prob(actions), log_probs, atol=1e-5)
     assert th.allclose(plain.entropy(), entropy, atol=1e-4)
