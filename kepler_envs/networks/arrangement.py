@@ -135,6 +135,7 @@ class Arrangement:
             self._begin[one.name] = sum(inputs.tables[name].rows for name in self._begin)
         self._in_vector = sum(one.rows for one in self._vector)
         self._all_rows = self._in_vector + sum(one.rows for one in self._fixed)
+        self._encoded = {one.name: one.encode(one.values).astype(np.float64) for one in self._fixed}  # type: ignore[arg-type]
         heads = {name for name, _ in inputs.heads}
         pointed = {axis.table for block in inputs.actions.blocks if block.name in heads for axis in block.axes}
         self._looked_at = (pointed | set(inputs.pooled)) if inputs.shape.rows else set()
@@ -144,6 +145,7 @@ class Arrangement:
         layers = [*self._layers("policy"), *self._layers("value")]
         heads_of = self._heads()
         self._answers()
+        self._lasting = self._joined_for_ever()
         self._net[0]["alone"] = self._put(self._alone)
         self._sizes()
         self.entries = len(entries)
@@ -270,24 +272,25 @@ class Arrangement:
             if one.values is None:
                 total = total + self._fold[one.name].always(arrays, encoder)
             else:
-                total = total + arrays.constant(one.encode(one.values).astype(np.float64)) @ encoder
-        for join in self.inputs.joins:
-            if self.inputs.tables[join.table].values is not None:
-                for add in self._joined_for_ever(join, one):
-                    total = total + add(arrays, weights)
+                total = total + arrays.constant(self._encoded[one.name]) @ encoder
+        for add in self._lasting[one.name]:
+            total = total + add(arrays, weights)
         return total
 
-    def _joined_for_ever(self, join: Join, to: TableInputs) -> Iterator[Make]:
-        """What references of a fixed table add to the rows of a table in all positions."""
-        one, other = self.inputs.tables[join.table], self.inputs.tables[join.of]
-        refers = np.zeros((one.rows, other.rows))
-        its: np.ndarray = one.values[:, join.columns]  # type: ignore[index]
-        for row, column in np.argwhere(its > 0).tolist():
-            refers[row, int(its[row, column]) - 1] += 1
-        if to is other:
-            yield self._by_fixed(refers.T, one, f"joins.{join.name}.back")
-        if to is one and other.values is not None:
-            yield self._by_fixed(refers, other, f"joins.{join.name}.to")
+    def _joined_for_ever(self) -> dict[str, list[Make]]:
+        """By table: what references of fixed tables add to its rows in all positions."""
+        found: dict[str, list[Make]] = {name: [] for name in self.inputs.tables}
+        for join in self.inputs.joins:
+            one, other = self.inputs.tables[join.table], self.inputs.tables[join.of]
+            if one.values is None:
+                continue
+            refers = np.zeros((one.rows, other.rows))
+            for row, of in _references(one, join):
+                refers[row, of] += 1
+            found[other.name].append(self._by_fixed(refers.T, one, f"joins.{join.name}.back"))
+            if other.values is not None:
+                found[one.name].append(self._by_fixed(refers, other, f"joins.{join.name}.to"))
+        return found
 
     def _by_fixed(self, counts: np.ndarray, seen: TableInputs, name: str) -> Make:
         """So many times what the rows of a fixed table add to another row."""
@@ -296,7 +299,7 @@ class Arrangement:
 
     def _said_by_fixed(self, seen: TableInputs, make: Make) -> Make:
         """(rows, R): what each row of a fixed table adds to another row."""
-        numbers = seen.encode(seen.values).astype(np.float64)  # type: ignore[arg-type]
+        numbers = self._encoded[seen.name]
 
         def said(arrays: Arrays, weights: Mapping[str, Array]) -> Array:
             its = make(arrays, weights)
@@ -354,10 +357,8 @@ class Arrangement:
         if other.values is not None or one.name not in self._looked_at:
             return
         placed = self._side(other, f"joins.{join.name}.to")
-        its: np.ndarray = one.values[:, join.columns]  # type: ignore[index]
-        for row, column in np.argwhere(its > 0).tolist():
-            of = self._begin[other.name] + int(its[row, column]) - 1
-            links[self._begin[one.name] - self._in_vector + row].append((of, *placed))
+        for row, of in _references(one, join):
+            links[self._begin[one.name] - self._in_vector + row].append((self._begin[other.name] + of, *placed))
 
     # ------------------------------------------------------------ layers and answers
 
@@ -405,6 +406,13 @@ class Arrangement:
         pointers = self.inputs.actions.pointers
         begins = np.array([self._begin[name] for name in pointers.tables] + [0])
         return np.where(pointers.row == NO_ROW, NOWHERE, begins[pointers.table] + pointers.row).astype(WHOLE)
+
+
+def _references(one: TableInputs, join: Join) -> Iterator[tuple[int, int]]:
+    """Row by row of a fixed table: (row, the row that it refers to)."""
+    its: np.ndarray = one.values[:, join.columns]  # type: ignore[index]
+    for row, column in np.argwhere(its > 0).tolist():
+        yield row, int(its[row, column]) - 1
 
 
 def _as_it_is(name: str) -> Make:

@@ -76,8 +76,9 @@ def back_sizes(net: np.ndarray) -> tuple[int, int]:
 
 
 @leaf
-def _back_of(net, wholes, floats, used):
+def _back_of(net, place, all_wholes, all_floats, used):
     """What is left of a position's workspaces behind its Room, as a Back; ``used`` tells where that begins."""
+    wholes, floats = borrowed(all_wholes[place]), borrowed(all_floats[place])
     its = net.network[0]
     kept, stride, pooled = np.int64(its.kept), np.int64(its.rows), np.int64(its.pooled)
     whole, decimal = borrowed(used[:1]), borrowed(used[1:])
@@ -146,7 +147,7 @@ def _judge(net, wholes, floats, observations, masks, actions, logits, chosen, en
         last, features = look(net, observations, masks, first, count, wholes, floats, used, logits, looks)
         for place in range(count):
             n = first + place
-            room = room_of(net, masks.shape[1], borrowed(wholes[place]), borrowed(floats[place]), used)
+            room = room_of(net, masks.shape[1], place, wholes, floats, used)
             given = borrowed(logits[place])
             entropy[n] = _to_logs(room.legal[: looks[place, 1]], given)
             chosen[n] = given[actions[n]]
@@ -391,8 +392,8 @@ def _go_back(
     width, inner = np.int64(its.width), np.int64(its.pooled) * np.int64(its.rows)
     clear_rooms(net, legal_ids, wholes, floats, used)
     for place in range(BLOCK):
-        room_of(net, legal_ids, borrowed(wholes[place]), borrowed(floats[place]), used)
-        back = _back_of(net, borrowed(wholes[place]), borrowed(floats[place]), used)
+        room_of(net, legal_ids, place, wholes, floats, used)
+        back = _back_of(net, place, wholes, floats, used)
         back.shown_at[:] = NOWHERE
         back.policy[:] = np.float32(0.0)
         back.value[:] = np.float32(0.0)
@@ -402,8 +403,8 @@ def _go_back(
         last, features = look(net, observations, masks, first, count, wholes, floats, used, logits, looks)
         for place in range(count):
             n = first + place
-            room = room_of(net, legal_ids, borrowed(wholes[place]), borrowed(floats[place]), used)
-            back = _back_of(net, borrowed(wholes[place]), borrowed(floats[place]), used)
+            room = room_of(net, legal_ids, place, wholes, floats, used)
+            back = _back_of(net, place, wholes, floats, used)
             legal, given = room.legal[: looks[place, 1]], borrowed(logits[place])
             entropy = _to_logs(legal, given)
             _clear_rows(net, room, back, n)
@@ -411,8 +412,8 @@ def _go_back(
                 net, room, back, legal, given, actions[n], d_chosen[n], d_entropy[n], entropy, last, features, gradient
             )
             _back_from_values(net, room, back, borrowed(d_values[n]), last, features, gradient)
-        room = room_of(net, legal_ids, borrowed(wholes[0]), borrowed(floats[0]), used)
-        back = _back_of(net, borrowed(wholes[0]), borrowed(floats[0]), used)
+        room = room_of(net, legal_ids, 0, wholes, floats, used)
+        back = _back_of(net, 0, wholes, floats, used)
         _back_through_layers(policy_layers, net.numbers, last, flat, room.policy_at, back.policy_at, stride)
         _back_through_layers(value_layers, net.numbers, last, flat, room.value_at, back.value_at, stride)
         for row in range(0, BLOCK * stride, stride):
@@ -423,8 +424,8 @@ def _go_back(
         for place in range(count):
             n = first + place
             x = borrowed(observations[n])
-            room = room_of(net, legal_ids, borrowed(wholes[place]), borrowed(floats[place]), used)
-            back = _back_of(net, borrowed(wholes[place]), borrowed(floats[place]), used)
+            room = room_of(net, legal_ids, place, wholes, floats, used)
+            back = _back_of(net, place, wholes, floats, used)
             if its.rows > 0:
                 _back_from_means(net, room, back)
                 _back_to_rows(net, room, back, gradient)
@@ -503,19 +504,8 @@ def judge_kernel(parallel: bool) -> Any:
         parts = len(wholes)
         for share in numba.prange(parts):
             net = as_net(
-                network,
-                numbers,
-                entries,
-                inputs,
-                tables,
-                joins,
-                references,
-                links,
-                link_begins,
-                layers,
-                heads,
-                pointers,
-            )
+                network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads, pointers
+            )  # fmt: skip
             low, high = actions.size * share // parts, actions.size * (share + 1) // parts
             _judge(
                 net, borrowed(wholes[share]), borrowed(floats[share]), borrowed(observations[low:high]), borrowed(masks[low:high]),
@@ -549,19 +539,8 @@ def gradient_kernel(parallel: bool) -> Any:
         parts = len(wholes)
         for share in numba.prange(parts):
             net = as_net(
-                network,
-                numbers,
-                entries,
-                inputs,
-                tables,
-                joins,
-                references,
-                links,
-                link_begins,
-                layers,
-                heads,
-                pointers,
-            )
+                network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads, pointers
+            )  # fmt: skip
             begins = np.zeros(CHUNK + 1, np.int64)
             start, end = actions.size * share // parts, actions.size * (share + 1) // parts
             for low in range(start, end, CHUNK):

@@ -466,8 +466,9 @@ def part(workspace, used, size):
 
 
 @leaf
-def room_of(net, actions, wholes, floats, used):
-    """A position's row of the two workspaces as a Room; ``used`` int64[2] becomes the numbers in use."""
+def room_of(net, actions, place, all_wholes, all_floats, used):
+    """The rows of a block's two workspaces for one of its positions as a Room; ``used`` int64[2] becomes the numbers in use."""
+    wholes, floats = borrowed(all_wholes[place]), borrowed(all_floats[place])
     its = net.network[0]
     stride, in_vector, fixed, shown = (
         np.int64(its.rows),
@@ -494,7 +495,7 @@ def room_of(net, actions, wholes, floats, used):
 def clear_rooms(net, actions, wholes, floats, used):
     """Make ready the workspaces (BLOCK, ...) of :func:`workspace_sizes`."""
     for place in range(BLOCK):
-        room = room_of(net, actions, borrowed(wholes[place]), borrowed(floats[place]), used)
+        room = room_of(net, actions, place, wholes, floats, used)
         room.taken[:] = 0
         room.latest[:] = NOWHERE
         room.finished[:] = NOWHERE
@@ -538,9 +539,9 @@ def look(net, observations, masks, first, count, wholes, floats, used, logits, l
     width, actions = np.int64(its.width), masks.shape[1]
     flat, stride = borrowed(floats.reshape(-1)), floats.shape[1]
     for place in range(count):
-        room = room_of(net, actions, borrowed(wholes[place]), borrowed(floats[place]), used)
+        room = room_of(net, actions, place, wholes, floats, used)
         looks[place, 0] = _gather(net, room, borrowed(observations[first + place]), first + place)
-    room = room_of(net, actions, borrowed(wholes[0]), borrowed(floats[0]), used)
+    room = room_of(net, actions, 0, wholes, floats, used)
     inner = np.int64(its.pooled) * np.int64(its.rows)
     add_products(flat, room.policy_at, room.means_at, stride, inner, numbers, np.int64(its.pool), width)
     for place in range(BLOCK):
@@ -552,7 +553,7 @@ def look(net, observations, masks, first, count, wholes, floats, used, logits, l
     _through_layers(value_layers, numbers, width, flat, room.value_at, stride)
     last, features = _through_layers(policy_layers, numbers, width, flat, room.policy_at, stride)
     for place in range(count):
-        room = room_of(net, actions, borrowed(wholes[place]), borrowed(floats[place]), used)
+        room = room_of(net, actions, place, wholes, floats, used)
         mask = borrowed(masks[first + place])
         looks[place, 1] = _judge_legal(net, room, mask, first + place, borrowed(logits[place]), last, features)
     return last, features
@@ -640,7 +641,7 @@ def evaluate_kernel() -> Any:
             count = min(BLOCK, observations.shape[0] - first)
             last, features = look(net, observations, masks, first, count, wholes, floats, used, logits, looks)
             for place in range(count):
-                room = room_of(net, masks.shape[1], borrowed(wholes[place]), borrowed(floats[place]), used)
+                room = room_of(net, masks.shape[1], place, wholes, floats, used)
                 tell_values(net, room, last, features, borrowed(values[first + place]))
                 legal, given = room.legal[: looks[place, 1]], logits[place]
                 _to_probabilities(legal, given, borrowed(priors[first + place]))

@@ -121,6 +121,20 @@ def _vector_at(builder: Any, data: Any, place: Any, number: int) -> Any:
     return builder.bitcast(builder.gep(data, [where]), FLOATS.as_pointer())
 
 
+def _source(context: Any, builder: Any, signature: Any, args: Any, number: int) -> tuple[Any, Any]:
+    """The data of an argument that is an array, and where to begin in it: the argument behind."""
+    return _data(context, builder, signature.args[number], args[number]), args[number + 1]
+
+
+def _update(context: Any, builder: Any, to: Any, sources: Any, registers: int, new: Callable[..., Any]) -> Any:
+    """Registers of ``to`` become what ``new`` makes of them and of those of the sources."""
+    for number in range(registers):
+        where = _vector_at(builder, *to, number)
+        parts = [builder.load(_vector_at(builder, *source, number), align=4) for source in (to, *sources)]
+        builder.store(new(*parts), where, align=4)
+    return context.get_dummy_value()
+
+
 def _splat(builder: Any, value: Any) -> Any:
     one = builder.insert_element(ir.Constant(FLOATS, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
     return builder.shuffle_vector(
@@ -229,12 +243,9 @@ else:
         registers = _literal(lanes)
 
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            to, given = (_data(context, builder, signature.args[k], args[k]) for k in (0, 2))
-            for number in range(registers):
-                where = _vector_at(builder, to, args[1], number)
-                part = builder.load(_vector_at(builder, given, args[3], number), align=4)
-                builder.store(builder.fadd(builder.load(where, align=4), part), where, align=4)
-            return context.get_dummy_value()
+            sources = [_source(context, builder, signature, args, 2)]
+            to = _source(context, builder, signature, args, 0)
+            return _update(context, builder, to, sources, registers, builder.fadd)
 
         return types.void(out, types.int64, row, types.int64, lanes), codegen
 
@@ -243,13 +254,12 @@ else:
         registers = _literal(lanes)
 
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            to, given = (_data(context, builder, signature.args[k], args[k]) for k in (0, 3))
             times = _splat(builder, args[2])
-            for number in range(registers):
-                where = _vector_at(builder, to, args[1], number)
-                part = builder.load(_vector_at(builder, given, args[4], number), align=4)
-                builder.store(_product_and(builder, times, part, builder.load(where, align=4)), where, align=4)
-            return context.get_dummy_value()
+            sources = [_source(context, builder, signature, args, 3)]
+            to = _source(context, builder, signature, args, 0)
+            return _update(
+                context, builder, to, sources, registers, lambda old, part: _product_and(builder, times, part, old)
+            )
 
         return types.void(out, types.int64, types.float32, row, types.int64, lanes), codegen
 
@@ -258,13 +268,11 @@ else:
         registers = _literal(lanes)
 
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            to, one, other = (_data(context, builder, signature.args[k], args[k]) for k in (0, 2, 4))
-            for number in range(registers):
-                where = _vector_at(builder, to, args[1], number)
-                left = builder.load(_vector_at(builder, one, args[3], number), align=4)
-                right = builder.load(_vector_at(builder, other, args[5], number), align=4)
-                builder.store(_product_and(builder, left, right, builder.load(where, align=4)), where, align=4)
-            return context.get_dummy_value()
+            sources = [_source(context, builder, signature, args, place) for place in (2, 4)]
+            to = _source(context, builder, signature, args, 0)
+            return _update(
+                context, builder, to, sources, registers, lambda old, one, other: _product_and(builder, one, other, old)
+            )
 
         return types.void(out, types.int64, a, types.int64, b, types.int64, lanes), codegen
 
@@ -273,14 +281,13 @@ else:
         registers = _literal(lanes)
 
         def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            to, given, deciding = (_data(context, builder, signature.args[k], args[k]) for k in (0, 2, 4))
-            for number in range(registers):
-                where = _vector_at(builder, to, args[1], number)
-                part = builder.load(_vector_at(builder, given, args[3], number), align=4)
-                decides = builder.load(_vector_at(builder, deciding, args[5], number), align=4)
-                part = builder.select(builder.fcmp_ordered(">", decides, _zeros()), part, _zeros())
-                builder.store(builder.fadd(builder.load(where, align=4), part), where, align=4)
-            return context.get_dummy_value()
+            def gated(old: Any, part: Any, decides: Any) -> Any:
+                positive = builder.fcmp_ordered(">", decides, _zeros())
+                return builder.fadd(old, builder.select(positive, part, _zeros()))
+
+            sources = [_source(context, builder, signature, args, place) for place in (2, 4)]
+            to = _source(context, builder, signature, args, 0)
+            return _update(context, builder, to, sources, registers, gated)
 
         return types.void(out, types.int64, row, types.int64, gate, types.int64, lanes), codegen
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from kepler_envs.engine.actions import ActionSet, Block, axes
+from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.inputs import Join
 from kepler_envs.engine.network import NetworkInputs, NetworkShape, Weights
 from kepler_envs.engine.observation import (
@@ -20,6 +22,14 @@ from kepler_envs.engine.observation import (
 )
 
 SEATS = 4
+
+SHAPES = {
+    "usual": NetworkShape(),
+    "wide": NetworkShape(80, (64,), 64),
+    "deep": NetworkShape(24, (40, 16), 20),
+    "linear": NetworkShape(30, (), 8),
+    "flat": NetworkShape(30, (12,), 0),
+}
 
 
 def made_up_layout(large: int = 70, rows: int = 6) -> Layout:
@@ -109,6 +119,17 @@ def random_positions(
     masks = dice.random((count, actions)) < legal
     masks[np.arange(count), dice.integers(0, actions, count)] = True
     return drawn.astype(np.int16), masks.astype(np.int8)
+
+
+def positions(config: Configuration, rows: int, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """(observations, masks) from uniform play, some of every step."""
+    batch = Batch(config, rows, 5)
+    observations, masks = [], []
+    for _ in range(steps):
+        observations.append(batch.observation.copy())
+        masks.append(batch.action_mask.copy())
+        batch.step(batch.uniform())
+    return np.concatenate(observations), np.concatenate(masks)
 
 
 # ---------------------------------------------------------------- what a network computes

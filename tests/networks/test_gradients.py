@@ -10,7 +10,6 @@ import torch as th
 
 import kepler_envs
 from kepler_envs.adapters.pytorch import CompiledLearner, PieceNetwork
-from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.kernel import helper
 from kepler_envs.engine.network import NetworkInputs, NetworkShape
 from kepler_envs.networks.simd import (
@@ -24,15 +23,7 @@ from kepler_envs.networks.simd import (
     spread_row_portable,
 )
 from kepler_envs.registry import list_games
-from tests.networks.subjects import made_up_inputs, random_positions, random_weights
-
-SHAPES = {
-    "usual": NetworkShape(),
-    "wide": NetworkShape(80, (64,), 64),
-    "deep": NetworkShape(24, (40, 16), 20),
-    "linear": NetworkShape(30, (), 8),
-    "flat": NetworkShape(30, (12,), 0),
-}
+from tests.networks.subjects import SHAPES, made_up_inputs, positions, random_positions, random_weights
 
 
 @pytest.fixture
@@ -99,14 +90,7 @@ def test_gradients_by_two_threads(two_threads):
 @pytest.mark.parametrize("game", list_games())
 def test_gradients_in_every_game(game):
     config = kepler_envs.load_game(game).configure()
-    batch, observations, masks = Batch(config, 4, 5), [], []
-    for _ in range(30):
-        observations.append(batch.observation.copy())
-        masks.append(batch.action_mask.copy())
-        batch.step(batch.uniform())
-    assert_same_gradients(
-        NetworkShape(24, (24,), 16).inputs(config), np.concatenate(observations), np.concatenate(masks)
-    )
+    assert_same_gradients(NetworkShape(24, (24,), 16).inputs(config), *positions(config, 4, 30))
 
 
 def test_it_learns_as_pytorch_does():

@@ -16,7 +16,6 @@ from agents.checkpoint import bot_of
 from agents.torch_network import TorchNetwork
 from kepler_envs.bots.protocol import TrustedDecisions
 from kepler_envs.engine.batch import Batch
-from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.kernel import helper
 from kepler_envs.engine.network import NetworkShape
 from kepler_envs.networks import position_network
@@ -32,32 +31,15 @@ from kepler_envs.networks.simd import (
 )
 from kepler_envs.registry import list_games
 from tests.networks.subjects import (
+    SHAPES,
     PlainNetwork,
     made_up_actions,
     made_up_inputs,
     made_up_layout,
+    positions,
     random_positions,
     random_weights,
 )
-
-SHAPES = {
-    "usual": NetworkShape(),
-    "wide": NetworkShape(80, (64,), 64),
-    "deep": NetworkShape(24, (40, 16), 20),
-    "linear": NetworkShape(30, (), 8),
-    "flat": NetworkShape(30, (12,), 0),
-}
-
-
-def positions(config: Configuration, rows: int, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """(observations, masks) from uniform play, some of every step."""
-    batch = Batch(config, rows, 5)
-    observations, masks = [], []
-    for _ in range(steps):
-        observations.append(batch.observation.copy())
-        masks.append(batch.action_mask.copy())
-        batch.step(batch.uniform())
-    return np.concatenate(observations), np.concatenate(masks)
 
 
 def assert_same(found: tuple[np.ndarray, np.ndarray], expected: tuple[np.ndarray, np.ndarray]) -> None:

@@ -36,6 +36,7 @@ from kepler_envs.games.kepler_run.reach import (
     first_jumps,
     lay_out_tools,
     leave,
+    own_cost_of,
     saved_by,
     tail_of,
 )
@@ -123,28 +124,10 @@ def write_draft(s, t, seat, player, out):
         # as a sector
         worth = before_kepler
         if 0 <= beyond <= budget:
-            worth = max(
-                worth,
-                _beyond(
-                    s,
-                    t,
-                    player,
-                    card,
-                    other,
-                    is_last,
-                    beyond,
-                    behind,
-                    rivals,
-                    plan,
-                    tools,
-                    more_tools,
-                    sling,
-                    terms,
-                    rounds,
-                    unknown,
-                    out,
-                ),
-            )
+            behind_run = _beyond(
+                s, t, player, card, other, is_last, beyond, behind, rivals, plan, tools, more_tools, sling, terms, rounds, unknown, out
+            )  # fmt: skip
+            worth = max(worth, behind_run)
         worth += int(t.discover_vp) * POINT - best
         out[entry + AS_SECTOR] = cut(worth)
         key = 4 * worth + 3
@@ -152,21 +135,8 @@ def write_draft(s, t, seat, player, out):
         wrenches = int(card.wrenches)
         if wrenches <= tank:
             worth = _flight_with(
-                s,
-                t,
-                player,
-                card,
-                upto,
-                tail,
-                unknown,
-                tank - wrenches,
-                ship,
-                fuel_worth,
-                tools,
-                more_tools,
-                sling,
-                out,
-            )
+                s, t, player, card, upto, tail, unknown, tank - wrenches, ship, fuel_worth, tools, more_tools, sling, out
+            )  # fmt: skip
             worth += int(card.vp) * POINT - best
             worth += rounds * (PART_LATER[DOTS * int(card.part) + int(card.dots)] - MODULE * wrenches)
             out[entry + AS_PART] = cut(worth)
@@ -178,35 +148,9 @@ def write_draft(s, t, seat, player, out):
             key = max(key, 4 * worth + 1)
         action = int(card.action)
         if action > 0 and (action != OUTPOST or (player.disks > 0 and s.free_stations > 0)):
-            kind = int(card.type)
-            pays = met >> 8 * kind & 255
-            pays = NOWHERE if pays == 0 else pays
-            pays = length + 1 if (upto > last) & (pays == NOWHERE) & (other.type == card.type) else pays
-            if action == REFUEL:
-                added = min(int(t.refuel), int(t.fuel_cap) - ship)
-                worth = added * fuel_worth
-                worth += _best_delivering(
-                    out, upto, tank, ship + added, fuel_worth, pays, int(t.delivery_vp) * POINT, NOWHERE
-                )
-            elif action == OUTPOST:
-                worth = _best_outpost(s, t, seat, player, upto, pays, rounds, out)
-            else:
-                worth = _best_reroute(
-                    s,
-                    t,
-                    seat,
-                    player,
-                    upto,
-                    pays,
-                    deliveries + (1 << 4 * kind),
-                    terms,
-                    rounds,
-                    tools,
-                    more_tools,
-                    0,
-                    False,
-                    out,
-                )
+            worth = _special(
+                s, t, seat, player, card, other, upto, last, met, deliveries, terms, rounds, tools, more_tools, out
+            )  # fmt: skip
             worth += rounds * DELIVERY - best
             out[entry + AS_SPECIAL] = cut(worth)
             key = max(key, 4 * worth)
@@ -289,24 +233,8 @@ def _add_sector(s, t, player, card, behind, rivals, tools, more_tools, terms, ro
 
 @helper
 def _beyond(
-    s,
-    t,
-    player,
-    card,
-    other,
-    is_last,
-    beyond,
-    behind,
-    rivals,
-    plan,
-    tools,
-    more_tools,
-    sling,
-    terms,
-    rounds,
-    unknown,
-    out,
-):
+    s, t, player, card, other, is_last, beyond, behind, rivals, plan, tools, more_tools, sling, terms, rounds, unknown, out
+):  # fmt: skip
     """The best end behind the run if a card becomes its next sector, and after the last pick the other card, too."""
     length, fuel_worth, tank, ship = int(s.run_length), fuel_worth_of(rounds), int(player.modules), int(player.fuel)
     more_0, more_1, more_2 = int(card.asteroids), int(card.comets), int(card.stations)
@@ -364,6 +292,26 @@ def _flight_with(s, t, player, card, upto, tail, unknown, tank, ship, fuel_worth
 
 
 # ---------------------------------------------------------------- special actions
+
+
+@leaf
+def _special(s, t, seat, player, card, other, upto, last, met, deliveries, terms, rounds, tools, more_tools, out):
+    """The best flight once a card was played for its special action, which makes it a delivery, too."""
+    kind, action = int(card.type), int(card.action)
+    pays = met >> 8 * kind & 255
+    pays = NOWHERE if pays == 0 else pays
+    pays = int(s.run_length) + 1 if (upto > last) & (pays == NOWHERE) & (other.type == card.type) else pays
+    if action == OUTPOST:
+        return _best_outpost(s, t, seat, player, upto, pays, rounds, out)
+    if action == REFUEL:
+        tank, ship, fuel_worth = int(player.modules), int(player.fuel), fuel_worth_of(rounds)
+        added = min(int(t.refuel), int(t.fuel_cap) - ship)
+        delivered = int(t.delivery_vp) * POINT
+        return added * fuel_worth + _best_delivering(
+            out, upto, tank, ship + added, fuel_worth, pays, delivered, NOWHERE
+        )
+    deliveries += 1 << 4 * kind
+    return _best_reroute(s, t, seat, player, upto, pays, deliveries, terms, rounds, tools, more_tools, 0, False, out)
 
 
 @leaf
@@ -451,7 +399,7 @@ def _best_reroute(s, t, seat, player, upto, pays, deliveries, terms, rounds, too
             front = front - load_worth(loaded, fuel_worth) if (loaded >= -tank) & (loaded <= ship) else NEVER
             # an end at the one that goes back, having left the other one
             paid, _, _, _, _, _, _ = leave(
-                tools, more_tools, one, one_at, two, two_at, kind, int(behind.cost) * (behind.type != player.built_in)
+                tools, more_tools, one, one_at, two, two_at, kind, own_cost_of(player, behind)
             )
             back = NEVER
             if out[PLACES_FUEL + PLACE_DERIVED * (place + 1)] > 0 and fuel + paid <= tank + ship:
@@ -472,7 +420,7 @@ def _best_reroute(s, t, seat, player, upto, pays, deliveries, terms, rounds, too
             crossed_1 += int(here.comets)
             crossed_2 += int(here.stations)
             paid, tools, more_tools, one, one_at, two, two_at = leave(
-                tools, more_tools, one, one_at, two, two_at, kind, int(here.cost) * (here.type != player.built_in)
+                tools, more_tools, one, one_at, two, two_at, kind, own_cost_of(player, here)
             )
             fuel += paid
         if writes:

@@ -54,10 +54,27 @@ def icons_crossed(s, place, contract):
 
 
 @leaf
-def _own_cost(s, player, place):
-    """Fuel to leave a sector (a place from 1 on) without tools."""
-    sector = s.run[place - 1]
+def own_cost_of(player, sector):
+    """Fuel that a player leaves a sector with, without tools; also of a card that may become one."""
     return int(sector.cost) * (sector.type != player.built_in)
+
+
+@leaf
+def _own_cost(s, player, place):
+    """The same of a place from 1 on."""
+    return own_cost_of(player, s.run[place - 1])
+
+
+@leaf
+def _icons_on(sector):
+    """Icons of the three contracts, in bytes."""
+    return int(sector.asteroids) | int(sector.comets) << 8 | int(sector.stations) << 16
+
+
+@leaf
+def _keep_reach(player, reach, icons):
+    player.reach = reach
+    player.icons[0], player.icons[1], player.icons[2] = icons & 255, icons >> 8 & 255, icons >> 16
 
 
 @helper
@@ -88,12 +105,10 @@ def find_reach_of(s, t, player):
             tools, more_tools, one, one_at, two, two_at, kind, cost
         )
         fuel += paid
-    player.reach = reach
-    icons = 0  # of the three contracts, in bytes
+    icons = 0
     for index in range(min(reach, length)):
-        sector = s.run[index]
-        icons += int(sector.asteroids) | int(sector.comets) << 8 | int(sector.stations) << 16
-    player.icons[0], player.icons[1], player.icons[2] = icons & 255, icons >> 8 & 255, icons >> 16
+        icons += _icons_on(s.run[index])
+    _keep_reach(player, reach, icons)
 
 
 @leaf
@@ -106,12 +121,11 @@ def _go_with_booster(s, t, player, budget):
             break
         reach = place
         sector = s.run[place - 1]
-        icons += int(sector.asteroids) | int(sector.comets) << 8 | int(sector.stations) << 16
-        cost = int(sector.cost) * (sector.type != player.built_in)
+        icons += _icons_on(sector)
+        cost = own_cost_of(player, sector)
         fuel += cost
         dearest = max(dearest, cost)
-    player.reach = reach + ((reach == length) & (fuel - max(0, dearest - booster) <= budget))
-    player.icons[0], player.icons[1], player.icons[2] = icons & 255, icons >> 8 & 255, icons >> 16
+    _keep_reach(player, reach + ((reach == length) & (fuel - max(0, dearest - booster) <= budget)), icons)
 
 
 @helper
@@ -178,22 +192,8 @@ def find_fuel(s, t, player, start, until, limit, tools, more_tools, tail, marks,
     for place in range(start, until):
         if sling != TOO_MUCH and place + 2 <= until:
             _sling_on(
-                s,
-                player,
-                place + 2,
-                until,
-                limit,
-                fuel + sling,
-                tools,
-                more_tools,
-                one,
-                one_at,
-                two,
-                two_at,
-                tail,
-                out,
-                column,
-            )
+                s, player, place + 2, until, limit, fuel + sling, tools, more_tools, one, one_at, two, two_at, tail, out, column
+            )  # fmt: skip
         if place == 0:
             fuel += int(t.port_cost)
         else:
@@ -205,10 +205,8 @@ def find_fuel(s, t, player, start, until, limit, tools, more_tools, tail, marks,
             fuel += paid
             if marks:
                 # what is paid now stays paid: a sector's cost, or the dots of a tool; the tools before would have to give it up
-                took_one, took_two = (
-                    (one != before_one) | (one_at != one_before),
-                    (two != before_two) | (two_at != two_before),
-                )
+                took_one = (one != before_one) | (one_at != one_before)
+                took_two = (two != before_two) | (two_at != two_before)
                 given = one_before if took_one else (two_before if took_two else kind)
                 dearest += max(0, paid - (dearest >> 4 * given & 15)) << 4 * given
                 most = max(most, paid)
@@ -280,7 +278,7 @@ def _sling_on(s, player, first, until, limit, fuel, tools, more_tools, one, one_
 @leaf
 def tail_of(player, card):
     """A card of the row as the sector behind the run: its type field and, above that, what leaving it costs."""
-    return int(card.type) | (int(card.cost) * (card.type != player.built_in)) << 4
+    return int(card.type) | own_cost_of(player, card) << 4
 
 
 @leaf
@@ -289,7 +287,7 @@ def _sector_at(s, player, place, tail):
     if place > s.run_length:
         return tail & 15, tail >> 4
     sector = s.run[place - 1]
-    return int(sector.type), int(sector.cost) * (sector.type != player.built_in)
+    return int(sector.type), own_cost_of(player, sector)
 
 
 @leaf
