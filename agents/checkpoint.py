@@ -23,7 +23,7 @@ from gymnasium import spaces
 
 import kepler_envs
 from kepler_envs.adapters.sb3 import PiecePolicy, observation_space, piece_policy
-from kepler_envs.bots.networks import NetworkBot
+from kepler_envs.bots.networks import NetworkBot, bot_below
 from kepler_envs.bots.networks.checkpoint import (
     DESCRIPTION,
     FORMAT,
@@ -49,14 +49,14 @@ LIBRARIES = ("numpy", "numba", "torch", "stable_baselines3", "sb3_contrib", "gym
 
 def policy_kwargs(shape: NetworkShape, config: Configuration) -> dict[str, Any]:
     """What Stable-Baselines3 makes a policy of this shape from."""
-    return piece_policy(config, shape.width, shape.hidden, shape.rows)
+    return piece_policy(config, shape.width, shape.hidden, shape.rows, shape.over)
 
 
 def build(shape: NetworkShape, config: Configuration) -> PiecePolicy:
     """An untrained network for a game. PyTorch's generator stays as it is: loading an agent changes no training."""
     with th.random.fork_rng(devices=[]):
         return PiecePolicy(
-            observation_space(config.observation),
+            observation_space(shape.inputs(config).layout),
             spaces.Discrete(len(config.actions)),
             _no_schedule,
             **policy_kwargs(shape, config),
@@ -77,9 +77,10 @@ def network_of(policy: PiecePolicy) -> PositionNetwork:
     return position_network(policy.network.inputs, arrays_of(policy))
 
 
-def bot_of(policy: PiecePolicy, name: str = "network", deterministic: bool = True) -> NetworkBot:
-    """A bot that plays what a network finds best now; it may go on learning."""
-    return NetworkBot(network_of(policy), name, deterministic)
+def bot_of(policy: PiecePolicy, config: Configuration, name: str = "network", deterministic: bool = True) -> NetworkBot:
+    """A bot that plays what a network finds best now in games like ``config``; the network may go on learning."""
+    network = network_of(policy)
+    return NetworkBot(network, name, deterministic, bot_below(network, config))
 
 
 # ---------------------------------------------------------------- description

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,6 +31,11 @@ class Evaluation:
     wins: Share
     mean_length: float
     returns: Share
+
+    @classmethod
+    def from_json(cls, saved: Mapping[str, Any]) -> Evaluation:
+        """What ``dataclasses.asdict`` made of one."""
+        return cls(saved["opponent"], Share(**saved["wins"]), saved["mean_length"], Share(**saved["returns"]))
 
 
 def evaluate(learner: Bot, opponent: Bot, config: Configuration, games: int, seed: int = EVALUATION_SEED) -> Evaluation:

@@ -7,7 +7,7 @@ report = imitate(policy.network, positions, epochs=12, minutes=15)
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 import torch as th
 from torch.nn import functional as F
 
+from agents.positions import NOBODY, Positions, join
 from kepler_envs.adapters.pytorch import CompiledLearner, PieceNetwork
 from kepler_envs.bots.protocol import Bot, TrustedDecisions
 from kepler_envs.engine.batch import SKIP, Batch
@@ -40,34 +41,14 @@ PILOT = 64
 # ---------------------------------------------------------------- positions
 
 
-@dataclass(frozen=True)
-class Positions:
-    """Decisions of a teacher, in the order they were made.
-
-    Attributes:
-        observation: int16 (M, D). mask: uint8 (M, A / 8 rounded up), action masks as ``np.packbits`` writes them.
-        action: int16 (M,), the teacher's choice.
-        returns: float32 (M, P), what the game paid in the end: the seat that decides first, then clockwise; NaN for seats it does not have.
-        game: int64 (M,), a number for each game. actions: A.
-    """
-
-    observation: np.ndarray
-    mask: np.ndarray
-    action: np.ndarray
-    returns: np.ndarray
-    game: np.ndarray
-    actions: int
-
-    def __len__(self) -> int:
-        return len(self.action)
-
-    def masks(self, chosen: np.ndarray) -> np.ndarray:
-        """bool (M, A) of these positions."""
-        return np.unpackbits(self.mask[chosen], axis=1, count=self.actions).view(np.bool_)
-
-
 def gather(
-    config: Configuration, teacher: Bot, positions: int, noise: float = NOISE, seed: int = 0, envs: int = 1024
+    config: Configuration,
+    teacher: Bot,
+    positions: int,
+    noise: float = NOISE,
+    seed: int = 0,
+    envs: int = 1024,
+    below: bool = False,
 ) -> Positions:
     """Decisions from games in which the teacher plays all seats.
 
@@ -77,6 +58,7 @@ def gather(
     Args:
         positions: how many. noise: share of moves that are uniformly random; what is learned there is still the teacher's choice.
         seed: of games and noise; games are those of this seed and the next ones. envs: games side by side.
+        below: the teacher is the bot that the network is over.
     """
     random = np.random.default_rng([seed, 0x7EAC])
     envs = min(envs, positions)
@@ -85,19 +67,17 @@ def gather(
     rounds: list[Positions] = []
     while sum(len(one) for one in rounds) < positions:
         one, _ = _play(config, teacher, envs, seed + len(rounds), noise, share, random)
-        rounds.append(replace(one, game=one.game + envs * len(rounds)))
+        rounds.append(one)
     found = join(rounds)
-    kept = np.sort(random.choice(len(found), positions, replace=False))
-    return Positions(
-        found.observation[kept], found.mask[kept], found.action[kept], found.returns[kept], found.game[kept], found.actions
-    )  # fmt: skip
+    kept = found.take(np.sort(random.choice(len(found), positions, replace=False)))
+    return replace(kept, below=kept.action) if below else kept
 
 
 def _play(
     config: Configuration, teacher: Bot, games: int, seed: int, noise: float, share: float, random: np.random.Generator
 ) -> tuple[Positions, float]:
     """A share of the decisions of ``games`` whole games, and how many decisions a game has."""
-    batch, rows, players = Batch(config, games, seed), np.arange(games), config.num_players
+    batch, rows = Batch(config, games, seed), np.arange(games)
     teacher.start(rows, opponent_seeds(batch.seed))
     seen: list[tuple[np.ndarray, ...]] = []
     while rows.size:
@@ -111,19 +91,16 @@ def _play(
         batch.step(actions)
         rows = np.flatnonzero(batch.episodes == 0)
     observation, mask, action, game, seat = (np.concatenate(part) for part in zip(*seen, strict=True))
-    clockwise = (seat[:, None] + np.arange(players)) % players
-    returns = batch.final_return[game[:, None], clockwise].astype(np.float32)
-    found = Positions(observation, mask, action, returns, game, len(config.actions))
+    shares, nobody = np.ones((len(game), 1), np.float32), np.full(len(game), NOBODY, np.int16)
+    returns = returns_from(batch, game, seat)
+    found = Positions(observation, mask, action[:, None], shares, nobody, returns, game, np.array(len(config.actions)))
     return found, float(batch.final_length.mean())
 
 
-def join(parts: Sequence[Positions]) -> Positions:
-    """All of them one after the other; they may be of different numbers of players."""
-    most = max(one.returns.shape[1] for one in parts)
-    wide = [np.pad(one.returns, ((0, 0), (0, most - one.returns.shape[1])), constant_values=np.nan) for one in parts]
-    names = ("observation", "mask", "action", "game")
-    columns = {name: np.concatenate([getattr(one, name) for one in parts]) for name in names}
-    return Positions(**columns, returns=np.concatenate(wide), actions=parts[0].actions)
+def returns_from(batch: Batch, games: np.ndarray, seats: np.ndarray) -> np.ndarray:
+    """float32 (M, P): what these games (M,) of a batch paid in the end, these seats (M,) first, then those clockwise."""
+    clockwise = (seats[:, None] + np.arange(batch.num_players)) % batch.num_players
+    return batch.final_return[games[:, None], clockwise].astype(np.float32)
 
 
 # ---------------------------------------------------------------- learning
@@ -141,6 +118,7 @@ class Imitation:
         self, network: PieceNetwork, positions: Positions, seed: int = 0, value_weight: float = VALUE_WEIGHT
     ) -> None:
         self.network, self.positions, self.seed, self.value_weight = network, positions, seed, value_weight
+        self._over = network.inputs.shape.over
         held_out = positions.game % HELD_OUT == HELD_OUT - 1
         self.learned_from, self.held_out = np.flatnonzero(~held_out), np.flatnonzero(held_out)
         if not len(self.learned_from):
@@ -184,12 +162,12 @@ class Imitation:
 
     def _step(self, chosen: np.ndarray) -> tuple[float, float]:
         known = self.positions
-        actions = known.action[chosen].astype(np.int64)
-        log_probs, _, values = self._learner.judge(known.observation[chosen], known.masks(chosen), actions)
-        surprise = -log_probs.mean()
+        actions, shares = known.actions[chosen], known.shares[chosen]
+        told, _, values = self._learner.judge(known.seen(chosen, self._over), known.masks(chosen), actions, shares)
+        surprise = -told.sum() / max(float(shares.sum()), 1.0)
         returns = th.as_tensor(known.returns[chosen])
-        told = ~returns.isnan()
-        error = F.mse_loss(values[:, : returns.shape[1]][told], returns[told])
+        known_ones = ~returns.isnan()
+        error = F.mse_loss(values[:, : returns.shape[1]][known_ones], returns[known_ones])
         self.optimizer.zero_grad()
         (surprise + self.value_weight * error).backward()
         th.nn.utils.clip_grad_norm_(self.network.parameters(), MOST_NORM)
@@ -202,9 +180,11 @@ class Imitation:
         for chosen in (
             np.array_split(self.held_out, -(-len(self.held_out) // (4 * MINIBATCH))) if len(self.held_out) else ()
         ):
-            priors, values = self._learner.answer(self.positions.observation[chosen], self.positions.masks(chosen))
-            right.append(priors.argmax(1) == self.positions.action[chosen])
-            returns = self.positions.returns[chosen]
+            known = self.positions
+            priors, values = self._learner.answer(known.seen(chosen, self._over), known.masks(chosen))
+            asked = known.shares[chosen, 0] > 0
+            right.append((priors.argmax(1) == known.action[chosen])[asked])
+            returns = known.returns[chosen]
             errors.append(((values[:, : returns.shape[1]] - returns) ** 2).ravel())
         if not right:
             return float("nan"), float("nan")

@@ -23,10 +23,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch as th
 from openskill.models import BradleyTerryFull
 
-from agents.checkpoint import build, half_precision, set_weights
+from agents.checkpoint import half_precision
 from agents.joined_batch import JoinedBatch, JoinedBot
 from agents.settings import PoolConfig
 from kepler_envs.adapters.sb3 import PiecePolicy, SharedSeatVecEnv
@@ -34,6 +33,7 @@ from kepler_envs.bots.networks import draw
 from kepler_envs.bots.networks.checkpoint import plain_weights
 from kepler_envs.engine.network import NetworkShape
 from kepler_envs.engine.seeds import opponent_seeds
+from kepler_envs.networks import PositionNetwork, position_network
 
 LEARNER = -1
 """Stands for the learner where seats have the number of a member."""
@@ -233,16 +233,16 @@ class PoolVecEnv(SharedSeatVecEnv):
     """
 
     def __init__(self, batch: JoinedBatch, pool: Pool, network: NetworkShape) -> None:
-        super().__init__(batch)
+        super().__init__(batch, JoinedBot(network.over, batch) if network.over else None)
         self.pool = pool
         self.network = network
         self.seated = np.full((batch.num_envs, batch.num_players), LEARNER)
         self.opponent_seconds = 0.0
         self._rollouts = 0
-        self._players: dict[int, PiecePolicy | JoinedBot] = {}
+        self._players: dict[int, PositionNetwork | JoinedBot] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_players": {}}
+        return {**super().__getstate__(), "_players": {}}
 
     def load_partners(self) -> None:
         """Load the sparring partners now, so that what is wrong with one is said before anything is trained."""
@@ -307,7 +307,7 @@ class PoolVecEnv(SharedSeatVecEnv):
         others = np.unique(sitting[sitting != LEARNER])
         if len(others):
             actions = actions.copy()
-            seen, masks = self.batch.observation, self.batch.action_mask.astype(np.bool_)
+            seen, masks = self._observe(), self.batch.action_mask
             for number in others:
                 asked = np.flatnonzero(sitting == number)
                 player = self._player(number)
@@ -318,10 +318,9 @@ class PoolVecEnv(SharedSeatVecEnv):
         self.opponent_seconds += time.perf_counter() - began
         return actions
 
-    def _sample(self, policy: PiecePolicy, seen: np.ndarray, masks: np.ndarray) -> np.ndarray:
-        with th.no_grad():
-            log_probs, _ = policy.log_probs_and_values(th.as_tensor(seen), masks)
-        return draw(log_probs.double().exp().numpy(), self.pool.rng.random(len(seen)))
+    def _sample(self, network: PositionNetwork, seen: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        priors, _ = network(seen, masks)
+        return draw(priors.astype(np.float64), self.pool.rng.random(len(seen)))
 
     def _player(self, number: int) -> Any:
         """What plays for a member: a network, or an agent."""
@@ -330,8 +329,6 @@ class PoolVecEnv(SharedSeatVecEnv):
             if number in self.pool.partners:
                 self._players[number] = JoinedBot(member.name, self.batch)
             else:
-                policy = build(self.network, self.batch.config)
-                set_weights(policy, plain_weights(member.weights))
-                policy.set_training_mode(False)
-                self._players[number] = policy
+                inputs = self.network.inputs(self.batch.config)
+                self._players[number] = position_network(inputs, plain_weights(member.weights))
         return self._players[number]

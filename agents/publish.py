@@ -130,7 +130,7 @@ def agreement_of_play(original: PiecePolicy, weights: bytes, config: Configurati
     """How often a network with these weights chooses what the original chooses, at positions that the original comes to."""
     copy = build(network, config)
     set_weights(copy, plain_weights(weights))
-    one, other = bot_of(original), bot_of(copy)
+    one, other = bot_of(original, config), bot_of(copy, config)
     batch = Batch(config, COMPARED_GAMES, COMPARED_SEED)
     rows = np.arange(COMPARED_GAMES)
     same = 0

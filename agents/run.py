@@ -24,12 +24,14 @@ from agents import checkpoint
 from agents.checkpoint import bot_of, policy_kwargs
 from agents.evaluation import Evaluation, evaluate
 from agents.games import exists, game_configurations, without_rewards
-from agents.imitation import Imitation, Positions, gather, join, rate_at
-from agents.joined_batch import JoinedBatch
+from agents.imitation import Imitation, gather, rate_at
+from agents.joined_batch import JoinedBatch, JoinedBot
 from agents.pool import Pool, PoolVecEnv
+from agents.positions import Positions, join
 from agents.run_folder import as_csv, check_nobody_else_writes, check_same_run, run_folder, settings_as_json
 from agents.settings import TrainConfig
 from kepler_envs import bots
+from kepler_envs.adapters.opponents import Opponent
 from kepler_envs.adapters.sb3 import PiecePolicy, SeatVecEnv, SharedMaskablePPO, SharedSeatVecEnv
 from kepler_envs.bots.networks import find_checkpoint
 from kepler_envs.bots.networks.checkpoint import (
@@ -74,7 +76,7 @@ class Run:
         self.all_games = game_configurations(config)
         self.games = self.all_games[-1]  # with the most players; the network is made for these
         self.out = run_folder(config)
-        self.beginning = self._beginning()
+        self.beginning = beginning_of(config.start, config.over, self.games)
         self.network = self._network()
         self.seconds = 0.0
         self.curve: list[dict[str, Any]] = []
@@ -144,25 +146,22 @@ class Run:
             pool = Pool(dataclasses.replace(config.pool, sparring=partners), config.seed)
             return PoolVecEnv(JoinedBatch.deal(self.all_games, config.num_envs, config.seed), pool, self.network)
         batch = Batch(self.games, config.num_envs, config.seed)
-        return SharedSeatVecEnv(batch) if config.seat == "shared" else SeatVecEnv(batch, self._training_opponent())
+        if config.seat == "shared":
+            return SharedSeatVecEnv(batch, self._below(batch))
+        return SeatVecEnv(batch, self._training_opponent(), over=self._below(batch))
 
-    def _beginning(self) -> Path | None:
-        """The checkpoint that the network begins with, if one is asked for."""
-        spec = self.config.start
-        if spec is None:
+    def _below(self, batch: Batch | JoinedBatch) -> Opponent | None:
+        """The bot that the network is over, if it is."""
+        over = self.network.over
+        if not over:
             return None
-        path = network_file(spec, self.games)
-        if path is None:
-            bots.load(spec, self.games)  # says so if there is no such bot
-            raise BotError(f"--start {spec} is not a trained network; name one, for example net:PATH")
-        path = find_checkpoint(path) if path.is_dir() else path
-        check_fits(read_description(path), self.games, str(path), any_players=True)
-        return path
+        return JoinedBot(over, batch) if isinstance(batch, JoinedBatch) else BotOpponent(bots.load(over, batch.config))
 
     def _network(self) -> NetworkShape:
+        config = self.config
         if self.beginning is not None:
             return NetworkShape.from_json(read_description(self.beginning)["network"])
-        return NetworkShape(self.config.width, tuple(self.config.hidden), self.config.rows)
+        return NetworkShape(config.width, tuple(config.hidden), config.rows, config.over or "")
 
     @property
     def pool(self) -> Pool | None:
@@ -180,6 +179,8 @@ class Run:
             self.env = saved["env"]
             if isinstance(self.env, SeatVecEnv):
                 self.env.seat_opponent(self._training_opponent())
+            if (below := self._below(self.env.batch)) is not None:
+                self.env.seat_below(below)
             archive = io.BytesIO(self.last.read_bytes())
             self.model = self._model_class().load(archive, self.env, device="cpu", force_reset=False)
             self.seconds, self.curve, self.best = saved["seconds"], saved["curve"], saved["best"]
@@ -228,6 +229,7 @@ class Run:
         self._imitation = self._imitated = None
         if isinstance(self.env, PoolVecEnv):
             self.env.begin_rollout()
+        self.env.start_below(np.arange(self.env.num_envs))  # a run that is gone on with starts it anew
         config = self.config
         rate = config.learning_rate + (config.final_learning_rate - config.learning_rate) * self.fraction
         self.model.lr_schedule = ConstantSchedule(rate)
@@ -257,7 +259,7 @@ class Run:
         seed = TEACHER_SEED + config.seed
         return join(
             [
-                gather(games, teacher, each, config.teacher_noise, seed)
+                gather(games, teacher, each, config.teacher_noise, seed, below=bool(self.network.over))
                 for games, teacher in zip(self.all_games, self.teachers, strict=True)
             ]
         )
@@ -267,7 +269,7 @@ class Run:
         began = time.perf_counter()
         if self._opponents is None:
             self._opponents = self._evaluation_opponents()
-        learner = bot_of(self.policy)
+        learner = bot_of(self.policy, self.games)
         self.evaluations = tuple(
             evaluate(learner, opponent, playing, self.config.eval_games) for playing, opponent in self._opponents
         )
@@ -361,6 +363,27 @@ class Run:
             self.steps, self.seconds, self.fraction, self._speed, self.mean_length, self.evaluations, evaluated,
             self.pool.summary() if self.pool is not None else "",
         )  # fmt: skip
+
+
+def beginning_of(spec: str | None, over: str | None, games: Configuration) -> Path | None:
+    """The checkpoint that a network begins with, if one is asked for.
+
+    Raises:
+        BotError: there is none, or one of another game, or over another bot than asked.
+    """
+    if spec is None:
+        return None
+    path = network_file(spec, games)
+    if path is None:
+        bots.load(spec, games)  # says so if there is no such bot
+        raise BotError(f"--start {spec} is not a trained network; name one, for example net:PATH")
+    path = find_checkpoint(path) if path.is_dir() else path
+    description = read_description(path)
+    check_fits(description, games, str(path), any_players=True)
+    its = description["network"].get("over", "")
+    if over is not None and over != its:
+        raise BotError(f"--over {over} is not what --start {spec} is over: {its or None}")
+    return path
 
 
 def train(

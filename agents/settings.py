@@ -88,6 +88,8 @@ class TrainConfig:
     start: str | None = None
     """Trained agent whose network the run begins with, for example bc-v1 or net:PATH; it settles width, hidden and rows.
     It may be one for other numbers of players."""
+    over: Annotated[Literal["greedy"] | None, tyro.conf.arg(aliases=["--from"])] = None
+    """The bot whose choice the network is told, and whose strength it begins with: it learns where to leave it (a residual policy)."""
     teacher: str | None = None
     """Agent that the network imitates first, for example greedy; None: it learns from its own play alone."""
     teacher_share: float = 0.2

@@ -109,7 +109,7 @@ def measure(asked: Asked) -> Measured:
         torch.manual_seed(NETWORK_SEED)
         policy = build(NetworkShape(asked.width, asked.hidden, asked.rows), config)
         report = imitate(policy.network, positions, asked.epochs, left, NETWORK_SEED)
-        wins = evaluate(bot_of(policy), greedy, config, asked.games, GAMES_SEED).wins
+        wins = evaluate(bot_of(policy, config), greedy, config, asked.games, GAMES_SEED).wins
     return Measured(
         config.game.id, asked.players, asked.width, " ".join(map(str, asked.hidden)), asked.rows, asked.derived, asked.positions, NOISE,
         f"{POSITIONS_SEED} {NETWORK_SEED} {GAMES_SEED}", round(report.epochs, 2), parameter_count(policy),

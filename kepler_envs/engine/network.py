@@ -12,6 +12,9 @@ A network looks at the tables of an observation (:class:`~kepler_envs.engine.inp
 * **values**: ``values v + bias``, the returns it expects for all seats, the observing one first, then clockwise.
 
 With ``rows`` 0 there are no rows by themselves: a flat network.
+
+A network *over* a bot is told what that bot would do: a label, the last entry of what it sees. To the logit of that action it adds
+``follow . c + bias``, so that it begins as the bot and learns where to leave it (residual policy learning, T. Silver et al., arXiv:1812.06298, 2018).
 """
 
 from __future__ import annotations
@@ -25,19 +28,24 @@ import numpy as np
 from kepler_envs.engine.actions import ActionSet
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.inputs import Join, ObservationInputs, TableInputs
-from kepler_envs.engine.observation import Layout
+from kepler_envs.engine.observation import LABEL, Block, Layout, piece, table
 
 Weights = Mapping[str, np.ndarray]
 """Arrays by the names that PyTorch gives them in :class:`kepler_envs.adapters.pytorch.PieceNetwork`."""
 
 
+CHOICE = "choice"
+"""The table of one row that tells a network over a bot what the bot would do."""
+
+
 @dataclass(frozen=True)
 class NetworkShape:
-    """Outputs of the first layer, of the further layers of policy and value, and of what is said of a row."""
+    """Outputs of the first layer, of the further layers of policy and value, and of what is said of a row; the bot that it is over, "" if none."""
 
     width: int = 128
     hidden: tuple[int, ...] = (128,)
     rows: int = 32
+    over: str = ""
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> NetworkShape:
@@ -59,21 +67,23 @@ class NetworkInputs:
         layout, actions: of the game. seats: the most that play it. shape: of the network.
 
     Attributes:
+        layout: of what it sees: the game's, and over a bot the choice behind it.
         tables: all tables. rows_of: names of those whose rows it looks at by themselves: of more than one row, or pointed at, or referred to.
         pooled: of these, those in the vector with more than one row. joins: references between them.
         heads: (name of a block, how many of its axes are tables), of blocks that point at rows.
     """
 
     def __init__(self, layout: Layout, actions: ActionSet, seats: int, shape: NetworkShape) -> None:
-        self.layout, self.actions, self.seats, self.shape = layout, actions, seats, shape
-        whole = ObservationInputs(layout)
+        self.layout = layout.followed_by(_choice(actions)) if shape.over else layout
+        self.actions, self.seats, self.shape = actions, seats, shape
+        whole = ObservationInputs(self.layout)
         self.tables: dict[str, TableInputs] = whole.tables
         self.rows_of: list[str] = []
         self.pooled: list[str] = []
         self.joins: list[Join] = []
         self.heads: list[tuple[str, int]] = []
         if shape.rows:
-            self.rows_of = list(self.tables)
+            self.rows_of = [name for name in self.tables if name != CHOICE]
             self.pooled = [name for name, one in self.tables.items() if one.entries is not None and one.rows > 1]
             self.joins = whole.joins
             counts = [(block.name, sum(bool(axis.table) for axis in block.axes)) for block in actions.blocks]
@@ -122,5 +132,13 @@ class NetworkInputs:
             yield f"heads.{block}.out", (rows,)
         yield "actions.weight", (len(self.actions), sizes[-1])
         yield "actions.bias", (len(self.actions),)
+        if self.shape.over:
+            yield "follow.weight", (1, sizes[-1])
+            yield "follow.bias", (1,)
         yield "values.weight", (self.seats, sizes[-1])
         yield "values.bias", (self.seats,)
+
+
+def _choice(actions: ActionSet) -> Block:
+    field = piece("action", LABEL, len(actions) - 1, "what the bot that a network is over would do")
+    return table(CHOICE, 1, [field], derived=True)

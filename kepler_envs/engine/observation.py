@@ -213,6 +213,10 @@ class Layout:
             name: Table(name, self._rows[name], tuple(found for found in self if found.table == name)) for name in names
         }
 
+    def followed_by(self, block: Block) -> Layout:
+        """This layout with one more table behind it, of derived fields."""
+        return Layout((*self._blocks, block), tuple(self.fixed.values()))
+
     def _place(self, block: Block, offset: int) -> int:
         width = sum(field.size for field in block.fields)
         row, entry = (1, block.rows) if block.by_field else (width, 1)  # steps from row to row, and within a row

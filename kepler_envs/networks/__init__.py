@@ -13,7 +13,13 @@ from kepler_envs.networks.simd import BLOCK
 
 
 class PositionNetwork(Protocol):
-    """What a network says of positions. Its answer about one depends on no other."""
+    """What a network says of positions. Its answer about one depends on no other.
+
+    Attributes:
+        over: the bot whose choice it has to be told, "" if none.
+    """
+
+    over: str
 
     def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(priors float32 (N, A), 0 for what is illegal; returns float32 (N, P) that it expects for all seats).
@@ -22,7 +28,7 @@ class PositionNetwork(Protocol):
         not play means nothing.
 
         Args:
-            observations: int16 (N, D).
+            observations: int16 (N, D). Over a bot, they are those of :func:`with_choices`.
             masks: int8 (N, A).
         """
 
@@ -38,6 +44,7 @@ class CompiledNetwork:
     """
 
     def __init__(self, arrangement: Arrangement, flat: np.ndarray) -> None:
+        self.over = arrangement.inputs.shape.over
         self._actions, self._seats = len(arrangement.inputs.actions), arrangement.inputs.seats
         self._arguments, self._sizes = arrangement.arguments(flat), arrangement.workspaces
         self._evaluate = evaluate_kernel()
@@ -60,3 +67,8 @@ def position_network(inputs: NetworkInputs, weights: Weights) -> PositionNetwork
     flat = aligned(arrangement.size)
     flat[:] = arrangement.flat(NumpyArrays(), {name: array.astype(np.float64) for name, array in weights.items()})
     return CompiledNetwork(arrangement, flat)
+
+
+def with_choices(observations: np.ndarray, choices: np.ndarray) -> np.ndarray:
+    """What a network over a bot sees, int16 (N, D + 1): observations (N, D), and what the bot would do (N,)."""
+    return np.concatenate([observations, choices[:, None].astype(observations.dtype)], axis=1)

@@ -400,6 +400,11 @@ class Arrangement:
             ("value_biases", "values.bias"),
         ):
             self._net[0][name] = self._put(_as_it_is(weights))
+        its = self._net[0]
+        its["choice"] = NOWHERE
+        if self._shape.over:
+            its["choice"] = self.inputs.layout.size - 1
+            its["follow"], its["follow_bias"] = (self._put(_as_it_is(f"follow.{one}")) for one in ("weight", "bias"))
 
     def _pointers(self) -> np.ndarray:
         """int32 (A, K), the rows that actions point at, in the numbers of the kernel."""

@@ -1,4 +1,4 @@
-"""How what a network says of chosen actions changes with its weights, in compiled code.
+"""How what a network says of actions changes with its weights, in compiled code.
 
 The network is that of ``kernels.py``: only inputs that are not 0, units above 0 and legal actions count, here as well. A position is looked at once to be
 judged, and once more when its gradients are asked for; in between nothing of it is kept.
@@ -139,18 +139,22 @@ def _to_logs(legal, logits):
 
 
 @helper
-def _judge(net, wholes, floats, observations, masks, actions, logits, chosen, entropy, values):
+def _judge(net, wholes, floats, observations, masks, actions, shares, logits, told, entropy, values):
     used, looks = np.zeros(2, np.int64), np.zeros((BLOCK, 2), np.int64)
     clear_rooms(net, masks.shape[1], wholes, floats, used)
-    for first in range(0, actions.size, BLOCK):
-        count = min(BLOCK, actions.size - first)
+    positions = observations.shape[0]
+    for first in range(0, positions, BLOCK):
+        count = min(BLOCK, positions - first)
         last, features = look(net, observations, masks, first, count, wholes, floats, used, logits, looks)
         for place in range(count):
             n = first + place
             room = room_of(net, masks.shape[1], place, wholes, floats, used)
             given = borrowed(logits[place])
             entropy[n] = _to_logs(room.legal[: looks[place, 1]], given)
-            chosen[n] = given[actions[n]]
+            told[n] = np.float32(0.0)
+            for k in range(actions.shape[1]):
+                if shares[n, k] != 0.0:
+                    told[n] += shares[n, k] * given[actions[n, k]]
             tell_values(net, room, last, features, borrowed(values[n]))
             forget(net, room, borrowed(observations[n]))
     used[0] = 0  # what is borrowed lives until here
@@ -160,8 +164,22 @@ def _judge(net, wholes, floats, observations, masks, actions, logits, chosen, en
 
 
 @leaf
-def _back_from_actions(net, room, back, legal, logits, action, d_chosen, d_entropy, entropy, last, features, gradient):
-    """From log-probabilities to the policy's last outputs and to the rows that legal actions point at."""
+def _share_out(legal, logits, actions, shares, d_told, d_entropy, entropy):
+    """Log-probabilities of the legal actions to what the loss changes with their logits."""
+    total = np.float32(0.0)
+    for k in range(shares.size):
+        total += shares[k]
+    for k in range(legal.size):
+        chance = np.float32(exp(logits[legal[k]]))
+        logits[legal[k]] = -d_told * total * chance - d_entropy * chance * (logits[legal[k]] + entropy)
+    for k in range(shares.size):
+        if shares[k] != 0.0:
+            logits[actions[k]] += d_told * shares[k]
+
+
+@leaf
+def _back_from_actions(net, room, back, legal, d_logits, last, features, gradient):
+    """From logits to the policy's last outputs and to the rows that legal actions point at."""
     its, numbers = net.network[0], net.numbers
     stride = np.int64(its.rows)
     units, d_units = room.policy[last : last + features], back.policy[last : last + features]
@@ -175,8 +193,7 @@ def _back_from_actions(net, room, back, legal, logits, action, d_chosen, d_entro
         while k < legal.size and legal[k] < head.last:
             one = np.int64(legal[k])
             k += 1
-            chance = np.float32(exp(logits[one]))
-            d_logit = d_chosen * (np.float32(one == action) - chance) - d_entropy * chance * (logits[one] + entropy)
+            d_logit = d_logits[one]
             gradient[its.action_biases + one] += d_logit
             weights = np.int64(its.actions) + one * features
             _add_times(gradient, weights, d_logit, room.policy, last, features)
@@ -192,6 +209,15 @@ def _back_from_actions(net, room, back, legal, logits, action, d_chosen, d_entro
             for j in range(listed):
                 unit = np.int64(room.listed_rows[j])
                 d_units[unit] += row_dot(numbers, context + unit * stride, back.context, stride)
+
+
+@leaf
+def _back_from_choice(net, room, back, choice, d_logits, last, features, gradient):
+    """From the logit of a bot's choice to how much better that is taken to be."""
+    its = net.network[0]
+    gradient[its.follow_bias] += d_logits[choice]
+    _add_times(gradient, np.int64(its.follow), d_logits[choice], room.policy, last, features)
+    _add_times(back.policy, last, d_logits[choice], net.numbers, np.int64(its.follow), features)
 
 
 @leaf
@@ -383,7 +409,7 @@ class Ledger(NamedTuple):
 
 @helper
 def _go_back(
-    net, wholes, floats, ledger, observations, masks, actions, logits, d_chosen, d_entropy, d_values, gradient
+    net, wholes, floats, ledger, observations, masks, actions, shares, logits, d_told, d_entropy, d_values, gradient
 ):
     its, legal_ids = net.network[0], masks.shape[1]
     value_layers, policy_layers = net.layers[its.policy_layers :], net.layers[: its.policy_layers]
@@ -397,9 +423,9 @@ def _go_back(
         back.shown_at[:] = NOWHERE
         back.policy[:] = np.float32(0.0)
         back.value[:] = np.float32(0.0)
-    written = 0
-    for first in range(0, actions.size, BLOCK):
-        count = min(BLOCK, actions.size - first)
+    written, positions = 0, observations.shape[0]
+    for first in range(0, positions, BLOCK):
+        count = min(BLOCK, positions - first)
         last, features = look(net, observations, masks, first, count, wholes, floats, used, logits, looks)
         for place in range(count):
             n = first + place
@@ -408,9 +434,11 @@ def _go_back(
             legal, given = room.legal[: looks[place, 1]], borrowed(logits[place])
             entropy = _to_logs(legal, given)
             _clear_rows(net, room, back, n)
-            _back_from_actions(
-                net, room, back, legal, given, actions[n], d_chosen[n], d_entropy[n], entropy, last, features, gradient
-            )
+            _share_out(legal, given, actions[n], shares[n], d_told[n], d_entropy[n], entropy)
+            _back_from_actions(net, room, back, legal, given, last, features, gradient)
+            choice = np.int64(observations[n, its.choice]) if its.choice != NOWHERE else 0
+            if its.choice != NOWHERE and masks[n, choice] != 0:
+                _back_from_choice(net, room, back, choice, given, last, features, gradient)
             _back_from_values(net, room, back, borrowed(d_values[n]), last, features, gradient)
         room = room_of(net, legal_ids, 0, wholes, floats, used)
         back = _back_of(net, 0, wholes, floats, used)
@@ -433,7 +461,7 @@ def _go_back(
                 _back_to_fixed_rows(net, room, back, n, gradient)
             forget(net, room, x)
             written = _note(room, back, ledger, n, looks[place, 0], written)
-    ledger.begins[actions.size] = written
+    ledger.begins[positions] = written
     used[0] = 0  # what is borrowed lives until here
 
 
@@ -481,35 +509,35 @@ def _sum_first_layer(net, ledger, wide_rows, gradient):
 
 # ---------------------------------------------------------------- kernels
 
-POSITIONS = (array_of(np.int16, 2), array_of(np.int8, 2), array_of(np.int64))
-"""Signature types of observations (N, D), masks (N, A) and chosen actions (N,)."""
+POSITIONS = (array_of(np.int16, 2), array_of(np.int8, 2), array_of(np.int64, 2), array_of(FLOAT, 2))
+"""Signature types of observations (N, D), masks (N, A), and K legal actions (N, K) with their shares (N, K); one of share 0 may be any number."""
 SHARED = (*NET_TYPES, array_of(WHOLE, 3), array_of(FLOAT, 3), array_of(FLOAT, 3))
 """Those of a network, and of workspaces (T, BLOCK, ...) of T threads: of :attr:`Arrangement.workspaces` and :func:`back_sizes`, and of A numbers."""
 
 
 @cache
 def judge_kernel(parallel: bool) -> Any:
-    """(observations, masks, actions, *:class:`~kepler_envs.networks.kernels.Net`, workspaces int32, float32, float32 (T, BLOCK, ...),
-    chosen float32[N], entropy float32[N], values float32[N, P]).
+    """(observations, masks, actions, shares, *:class:`~kepler_envs.networks.kernels.Net`, workspaces int32, float32, float32 (T, BLOCK, ...),
+    told float32[N], entropy float32[N], values float32[N, P]).
 
-    Fills log-probabilities of the chosen actions, entropies, and returns. T parts of the positions are shared between threads.
+    Fills log-probabilities of the actions, each times its share and added up, entropies, and returns. T parts of the positions are shared between threads.
     """
     signature = (*POSITIONS, *SHARED, array_of(FLOAT), array_of(FLOAT), array_of(FLOAT, 2))
 
     @kernel(SCOPE, "judge_parallel" if parallel else "judge", signature, parallel=parallel)
     def judge(
-        observations, masks, actions, network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers,
-        heads, pointers, wholes, floats, logits, chosen, entropy, values,
+        observations, masks, actions, shares, network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers,
+        heads, pointers, wholes, floats, logits, told, entropy, values,
     ):  # fmt: skip
         parts = len(wholes)
         for share in numba.prange(parts):
             net = as_net(
                 network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads, pointers
             )  # fmt: skip
-            low, high = actions.size * share // parts, actions.size * (share + 1) // parts
+            low, high = len(masks) * share // parts, len(masks) * (share + 1) // parts
             _judge(
                 net, borrowed(wholes[share]), borrowed(floats[share]), borrowed(observations[low:high]), borrowed(masks[low:high]),
-                borrowed(actions[low:high]), borrowed(logits[share]), borrowed(chosen[low:high]), borrowed(entropy[low:high]),
+                borrowed(actions[low:high]), borrowed(shares[low:high]), borrowed(logits[share]), borrowed(told[low:high]), borrowed(entropy[low:high]),
                 borrowed(values[low:high]),
             )  # fmt: skip
 
@@ -518,9 +546,9 @@ def judge_kernel(parallel: bool) -> Any:
 
 @cache
 def gradient_kernel(parallel: bool) -> Any:
-    """(observations, masks, actions, *:class:`~kepler_envs.networks.kernels.Net`, workspaces int32, float32, float32 (T, BLOCK, ...),
+    """(observations, masks, actions, shares, *:class:`~kepler_envs.networks.kernels.Net`, workspaces int32, float32, float32 (T, BLOCK, ...),
     policy, value float32[N, kept], means float32[N, pooled * R], d_policy, d_value float32[N, kept], inputs int32[N, I], times float32[N, I],
-    wide_rows int64, d_chosen float32[N], d_entropy float32[N], d_values float32[N, P], gradients float32[T, size]).
+    wide_rows int64, d_told float32[N], d_entropy float32[N], d_values float32[N, P], gradients float32[T, size]).
 
     Adds to each row of ``gradients`` the derivatives by the weights, of one of T parts of the positions; those of dense layers and of the
     first bias are left to :func:`finish`.
@@ -532,8 +560,8 @@ def gradient_kernel(parallel: bool) -> Any:
 
     @kernel(SCOPE, "gradient_parallel" if parallel else "gradient", signature, parallel=parallel)
     def gradient(
-        observations, masks, actions, network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers,
-        heads, pointers, wholes, floats, logits, policy, value, means, d_policy, d_value, found, times, wide_rows, d_chosen, d_entropy,
+        observations, masks, actions, shares, network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers,
+        heads, pointers, wholes, floats, logits, policy, value, means, d_policy, d_value, found, times, wide_rows, d_told, d_entropy,
         d_values, gradients,
     ):  # fmt: skip
         parts = len(wholes)
@@ -542,7 +570,7 @@ def gradient_kernel(parallel: bool) -> Any:
                 network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads, pointers
             )  # fmt: skip
             begins = np.zeros(CHUNK + 1, np.int64)
-            start, end = actions.size * share // parts, actions.size * (share + 1) // parts
+            start, end = len(masks) * share // parts, len(masks) * (share + 1) // parts
             for low in range(start, end, CHUNK):
                 high = min(low + CHUNK, end)
                 ledger = Ledger(
@@ -552,7 +580,7 @@ def gradient_kernel(parallel: bool) -> Any:
                 )  # fmt: skip
                 _go_back(
                     net, borrowed(wholes[share]), borrowed(floats[share]), ledger, borrowed(observations[low:high]),
-                    borrowed(masks[low:high]), borrowed(actions[low:high]), borrowed(logits[share]), borrowed(d_chosen[low:high]),
+                    borrowed(masks[low:high]), borrowed(actions[low:high]), borrowed(shares[low:high]), borrowed(logits[share]), borrowed(d_told[low:high]),
                     borrowed(d_entropy[low:high]), borrowed(d_values[low:high]), borrowed(gradients[share]),
                 )  # fmt: skip
                 _sum_first_layer(net, ledger, wide_rows, borrowed(gradients[share]))

@@ -48,6 +48,8 @@ NETWORK = _record(
     "alone",  # what is said of each row whatever the vector holds, (all rows, R)
     "pool", "pool_back",  # (pooled * R, H), and its transpose
     "actions", "action_biases", "values", "value_biases",  # (A, F), A, (P, F), P, with F outputs of the last layer
+    "choice",  # the entry of the vector that tells what a bot would do, NOWHERE if there is none
+    "follow", "follow_bias",  # F, 1: how much better its choice is taken to be
 )  # fmt: skip
 """A network's sizes, and where its arrays begin in the flat one."""
 
@@ -554,8 +556,13 @@ def look(net, observations, masks, first, count, wholes, floats, used, logits, l
     last, features = _through_layers(policy_layers, numbers, width, flat, room.policy_at, stride)
     for place in range(count):
         room = room_of(net, actions, place, wholes, floats, used)
-        mask = borrowed(masks[first + place])
-        looks[place, 1] = _judge_legal(net, room, mask, first + place, borrowed(logits[place]), last, features)
+        mask, given = borrowed(masks[first + place]), borrowed(logits[place])
+        looks[place, 1] = _judge_legal(net, room, mask, first + place, given, last, features)
+        if its.choice != NOWHERE:
+            units = room.policy[last : last + features]
+            given[observations[first + place, its.choice]] += (
+                row_dot(numbers, np.int64(its.follow), units, features) + numbers[its.follow_bias]
+            )
     return last, features
 
 

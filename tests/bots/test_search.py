@@ -174,6 +174,7 @@ def test_what_a_network_expects_for_all_seats_reaches_the_tree(game, monkeypatch
         values[:, :players] = relative
         return (masks / masks.sum(1, keepdims=True)).astype(np.float32), values
 
+    network.over = ""
     monkeypatch.setattr("kepler_envs.bots.search.searcher.load_network", lambda file, config: network)
     searcher = make_searcher(config, MctsConfig(iterations=4 * num_actions, network="net:any"))
     movers = set()

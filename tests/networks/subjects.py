@@ -29,6 +29,8 @@ SHAPES = {
     "deep": NetworkShape(24, (40, 16), 20),
     "linear": NetworkShape(30, (), 8),
     "flat": NetworkShape(30, (12,), 0),
+    "over a bot": NetworkShape(30, (12,), 20, "greedy"),
+    "flat over a bot": NetworkShape(30, (), 0, "greedy"),
 }
 
 
@@ -177,6 +179,8 @@ class PlainNetwork:
                     if axis.rows[number] >= 0:
                         said = said + factor * q[axis.table][axis.rows[number]]
                 logits[action] += out @ relu(said)
+        if self.inputs.shape.over:
+            logits[observation[-1]] += w["follow.weight"][0] @ c + w["follow.bias"][0]
         weight = np.where(mask, np.exp(logits - logits[mask != 0].max()), 0)
         return weight / weight.sum(), w["values.weight"] @ v + w["values.bias"]
 

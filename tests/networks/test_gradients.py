@@ -93,6 +93,30 @@ def test_gradients_in_every_game(game):
     assert_same_gradients(NetworkShape(24, (24,), 16).inputs(config), *positions(config, 4, 30))
 
 
+@pytest.mark.parametrize("shape", ["usual", "over a bot"])
+def test_several_actions_share_a_position(shape):
+    """Their log-probabilities are added up in shares, as a cross-entropy needs it; what has no share may be any number."""
+    inputs, dice = made_up_inputs(SHAPES[shape]), np.random.default_rng(7)
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 30, legal=0.01)
+    shares = np.where(masks != 0, dice.random(masks.shape), 0).astype(np.float32)
+    actions = np.argsort(-shares, axis=1)[:, :5]
+    asked = np.take_along_axis(shares, actions, 1)
+    assert (asked == 0).any() and (asked[:, 1] > 0).any()
+    one, other = network_of(inputs), network_of(inputs).double()
+    found, _, _ = CompiledLearner(one).judge(observations, masks, actions, asked)
+    log_probs, _ = other(th.as_tensor(observations), th.as_tensor(masks).bool())
+    every = th.zeros(masks.shape, dtype=th.float64).scatter(1, th.as_tensor(actions), th.as_tensor(asked).double())
+    expected = (every * log_probs.clamp(min=-1e4)).sum(1)
+    np.testing.assert_allclose(found.detach(), expected.detach(), rtol=1e-4, atol=1e-4)
+    weights = th.as_tensor(dice.normal(size=30))
+    (found * weights.float()).sum().backward()
+    (expected * weights).sum().backward()
+    for (name, got), right in zip(one.named_parameters(), other.parameters(), strict=True):
+        if right.grad is not None:
+            most = float(right.grad.abs().max())
+            np.testing.assert_allclose(got.grad, right.grad, rtol=1e-3, atol=1e-3 * most + 1e-5, err_msg=name)
+
+
 def test_it_learns_as_pytorch_does():
     """Ten steps of gradient descent from the same beginning lead to the same weights."""
     inputs = made_up_inputs(NetworkShape(24, (20,), 16))

@@ -198,7 +198,7 @@ def test_draws_follow_the_probabilities():
     policy = checkpoint.build(NetworkShape(16, (16,), 8), config)
     batch = Batch(config, 4000, 5)
     batch.observation[:], batch.action_mask[:] = batch.observation[0], batch.action_mask[0]
-    agent = bot_of(policy, deterministic=False)
+    agent = bot_of(policy, config, deterministic=False)
     rows = np.arange(4000)
     agent.start(rows, np.arange(4000, dtype=np.uint64) * np.uint64(7919))
     drawn = np.bincount(agent.act(TrustedDecisions(batch, rows)), minlength=len(config.actions)) / 4000

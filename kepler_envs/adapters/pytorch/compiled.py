@@ -51,17 +51,22 @@ class CompiledLearner:
         self._known: tuple[tuple[int, ...], CompiledNetwork] | None = None
 
     def judge(
-        self, observations: np.ndarray, masks: np.ndarray, actions: np.ndarray
+        self, observations: np.ndarray, masks: np.ndarray, actions: np.ndarray, shares: np.ndarray | None = None
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
         """Log-probabilities (N,) of actions, entropies (N,) of the choice, and values (N, P) of all seats, the observing one first.
 
         Args:
             observations: int16 (N, D). masks: bool or int8 (N, A), at least one action in each row. actions: int64 (N,), legal ones.
+            shares: float32 (N, K) of several actions (N, K) of each position: their log-probabilities are multiplied with these and added
+                up. What has a share of 0 does not count.
         """
+        count = len(observations)
+        shares = np.ones((count, 1)) if shares is None else shares
         asked = (
             np.ascontiguousarray(observations, np.int16),
             np.ascontiguousarray(masks).view(np.int8),
-            np.ascontiguousarray(actions, np.int64),
+            np.ascontiguousarray(actions, np.int64).reshape(count, -1),
+            np.ascontiguousarray(shares, FLOAT),
         )
         return _Judged.apply(self._flat(), self, asked)  # type: ignore[no-any-return]
 

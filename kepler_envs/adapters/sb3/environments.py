@@ -18,6 +18,7 @@ from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_view
 from kepler_envs.engine.observation import Layout
 from kepler_envs.engine.seeds import opponent_seeds
+from kepler_envs.networks import with_choices
 
 
 def observation_space(layout: Layout) -> spaces.Box:
@@ -25,19 +26,30 @@ def observation_space(layout: Layout) -> spaces.Box:
     return spaces.Box(layout.low, layout.high, dtype=layout.dtype.type)
 
 
+def with_choice(space: spaces.Box, batch: Batch) -> spaces.Box:
+    """The space of observations with a bot's choice behind them."""
+    low, high = np.append(space.low, 0), np.append(space.high, int(batch.single_action_space.n) - 1)
+    return spaces.Box(low.astype(space.dtype), high.astype(space.dtype), dtype=space.dtype.type)
+
+
 class _BatchVecEnv(VecEnv):
     """What both environments share: spaces, masks, seeding, and infos without a dict per game and step.
 
     Attributes:
         batch: the games; read its arrays as you like.
+        below: the bot that a network is over; None if there is none.
         env_seconds: time spent in ``step``, ``reset`` and ``action_masks`` so far, without that of opponents.
     """
 
-    def __init__(self, batch: Batch) -> None:
+    below: Opponent | None = None
+
+    def __init__(self, batch: Batch, below: Opponent | None = None) -> None:
         self.batch = batch
+        self.below = below
         self.env_seconds = 0.0
         self.render_mode: str | None = None
-        super().__init__(batch.num_envs, batch.single_observation_space, batch.single_action_space)
+        seen = batch.single_observation_space
+        super().__init__(batch.num_envs, with_choice(seen, batch) if below else seen, batch.single_action_space)
         self._rows = np.arange(batch.num_envs)
         self._no_infos: list[dict[str, Any]] = [{} for _ in range(batch.num_envs)]
         self._actions = np.empty(0, np.int64)
@@ -49,6 +61,30 @@ class _BatchVecEnv(VecEnv):
         masks = self.batch.action_mask.astype(np.bool_)
         self.env_seconds += time.perf_counter() - begin
         return masks
+
+    def _observe(self) -> np.ndarray:
+        """What the seats to move see, and what the bot below would do; a copy."""
+        if self.below is None:
+            return self.batch.observation.copy()
+        return with_choices(self.batch.observation, self.below(self.batch, self._rows))
+
+    def _observe_final(self, seats: np.ndarray) -> np.ndarray:
+        """The final states of games that have just ended, as these seats see them; there is no choice."""
+        final = self.batch.observe_final(seats)
+        return final if self.below is None else with_choices(final, np.zeros(len(final), np.int64))
+
+    def seat_below(self, below: Opponent) -> None:
+        """Let ``below`` take over as the bot that a network is over: needed after unpickling, which leaves it out."""
+        self.below = below
+        self.start_below(self._rows)
+
+    def start_below(self, rows: np.ndarray) -> None:
+        """Let the bot below begin anew in the running games of these rows (M,)."""
+        if self.below is not None:
+            self.below.start(rows, ~opponent_seeds(self.batch.seed[rows]))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("opponent", "below")}
 
     def _deal(self) -> None:
         """New games: from the seed that ``seed()`` was given, else the next of each row."""
@@ -102,6 +138,7 @@ class SeatVecEnv(_BatchVecEnv):
         opponent: plays all other seats: a bot's name, or what else :func:`kepler_envs.adapters.opponents.opponent_of` takes.
         learner_seat: a fixed seat, or None: game number k of row g is played from seat (g + k) mod P.
         bootstrap_truncated: report ``TimeLimit.truncated``, whereupon Stable-Baselines3 adds the value of the final state.
+        over: the bot that a network is over, named as ``opponent``: observations have one more entry, what it would do.
 
     Attributes:
         learner: int8 (N,), the learner's seat in each running game.
@@ -114,8 +151,9 @@ class SeatVecEnv(_BatchVecEnv):
         opponent: Any = None,
         learner_seat: int | None = None,
         bootstrap_truncated: bool = False,
+        over: Any = None,
     ) -> None:
-        super().__init__(batch)
+        super().__init__(batch, opponent_of(over, batch.config, batch.num_envs) if over else None)
         self.learner_seat = check_view(learner_seat, batch.num_players, "learner_seat")
         self.opponent = opponent_of(opponent, batch.config, batch.num_envs)
         self.opponent_seconds = 0.0
@@ -131,9 +169,6 @@ class SeatVecEnv(_BatchVecEnv):
         self._infos = self._no_infos
         self._made = time.time()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "opponent"}
-
     def seat_opponent(self, opponent: Opponent) -> None:
         """Let ``opponent`` take over the other seats of the running games: needed after unpickling, which leaves it out."""
         self.opponent = opponent
@@ -147,7 +182,7 @@ class SeatVecEnv(_BatchVecEnv):
         self._begin_games(self._rows)
         self._play_others()
         self.env_seconds += time.perf_counter() - begin - (self.opponent_seconds - played_before)
-        return self.batch.observation.copy()
+        return self._observe()
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         begin = time.perf_counter()
@@ -164,7 +199,7 @@ class SeatVecEnv(_BatchVecEnv):
         self._return[running] += self._owed[running]
         self._owed[running] = 0  # what a new game pays before the first decision stays owed
         self.env_seconds += time.perf_counter() - begin - (self.opponent_seconds - played_before)
-        return self.batch.observation.copy(), rewards, self._dones, self._infos
+        return self._observe(), rewards, self._dones, self._infos
 
     def _play_others(self) -> None:
         """Let the opponents move until the learner is to move in every row."""
@@ -196,7 +231,7 @@ class SeatVecEnv(_BatchVecEnv):
         self._dones[rows] = True
         self._return[rows] += self._owed[rows]
         self._infos = list(self._infos)
-        terminal = batch.observe_final(self.learner)
+        terminal = self._observe_final(self.learner)
         elapsed = round(time.time() - self._made, 6)
         for row in rows:
             truncated = bool(batch.truncated[row])
@@ -221,6 +256,7 @@ class SeatVecEnv(_BatchVecEnv):
         self._decisions[rows] = 0
         self._undecided[rows] = True
         self.opponent.start(rows, opponent_seeds(batch.seed[rows]))
+        self.start_below(rows)
 
 
 class SharedSeatVecEnv(_BatchVecEnv):
@@ -231,10 +267,14 @@ class SharedSeatVecEnv(_BatchVecEnv):
     For :class:`SharedMaskablePPO`, which sorts the decisions by seat. Rewards returned here are only the mover's own of this step;
     what all seats were paid is in ``batch.reward``. Infos of a finished game: ``terminal_observation`` (as the
     seat that ended it sees it), ``episode`` (``r`` is seat 0's return, ``l`` the decisions of all seats, ``t``), ``truncated``, ``returns`` (P,).
+
+    Args:
+        batch: the games.
+        below: the bot that a network is over: observations have one more entry, what it would do.
     """
 
-    def __init__(self, batch: Batch) -> None:
-        super().__init__(batch)
+    def __init__(self, batch: Batch, below: Opponent | None = None) -> None:
+        super().__init__(batch, below)
         self._made = time.time()
 
     @property
@@ -255,8 +295,9 @@ class SharedSeatVecEnv(_BatchVecEnv):
         """Deal new games."""
         begin = time.perf_counter()
         self._deal()
+        self.start_below(self._rows)
         self.env_seconds += time.perf_counter() - begin
-        return self.batch.observation.copy()
+        return self._observe()
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         begin = time.perf_counter()
@@ -267,7 +308,8 @@ class SharedSeatVecEnv(_BatchVecEnv):
         infos = self._no_infos
         if dones.any():
             infos = list(infos)
-            terminal = batch.observe_final(movers)
+            terminal = self._observe_final(movers)
+            self.start_below(np.flatnonzero(dones))
             elapsed = round(time.time() - self._made, 6)
             for row in np.flatnonzero(dones):
                 infos[row] = {
@@ -281,6 +323,6 @@ class SharedSeatVecEnv(_BatchVecEnv):
                         "t": elapsed,
                     },
                 }
-        result = batch.observation.copy(), batch.reward[self._rows, movers], dones, infos
+        result = self._observe(), batch.reward[self._rows, movers], dones, infos
         self.env_seconds += time.perf_counter() - begin
         return result

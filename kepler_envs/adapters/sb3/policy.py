@@ -25,7 +25,8 @@ class PiecePolicy(MaskableActorCriticPolicy):
     Args:
         observation_space, action_space, lr_schedule: as Stable-Baselines3 passes them; their sizes must be those of the next two.
         layout: ``config.observation``. actions: ``config.actions``. seats: the most that play the game.
-        width, hidden, rows: of :class:`~kepler_envs.engine.network.NetworkShape`.
+        width, hidden, rows, over: of :class:`~kepler_envs.engine.network.NetworkShape`. Over a bot, an observation has one more entry: the
+            bot's choice.
         compiled: learn and play in compiled code where the network lies on the processor, several times as fast as with PyTorch's own
             operations, and equal but for rounding.
 
@@ -46,17 +47,22 @@ class PiecePolicy(MaskableActorCriticPolicy):
         width: int = 128,
         hidden: Sequence[int] = (128,),
         rows: int = 32,
+        over: str = "",
         compiled: bool = True,
         **kwargs: Any,
     ) -> None:
-        if observation_space.shape != (layout.size,):
-            raise ValueError(f"the layout has {layout.size} entries, the observation space {observation_space.shape}")
+        inputs = NetworkInputs(layout, actions, seats, NetworkShape(width, tuple(hidden), rows, over))
+        if observation_space.shape != (inputs.layout.size,):
+            raise ValueError(
+                f"the layout has {inputs.layout.size} entries, the observation space {observation_space.shape}"
+            )
         if action_space.n != len(actions):
             raise ValueError(f"there are {len(actions)} actions, in the action space {action_space.n}")
         self._made_of = {
             "layout": layout, "actions": actions, "seats": seats, "width": width, "hidden": tuple(hidden), "rows": rows,
-            "compiled": compiled,
+            "over": over, "compiled": compiled,
         }  # fmt: skip
+        self._inputs = inputs
         self.valued_seats = 1
         super().__init__(observation_space, action_space, lr_schedule, **kwargs)
 
@@ -64,10 +70,8 @@ class PiecePolicy(MaskableActorCriticPolicy):
         return {**super()._get_constructor_parameters(), **self._made_of}
 
     def _build(self, lr_schedule: Any) -> None:
-        made_of = self._made_of
-        shape = NetworkShape(made_of["width"], made_of["hidden"], made_of["rows"])
-        self.network = PieceNetwork(NetworkInputs(made_of["layout"], made_of["actions"], made_of["seats"], shape))
-        self._learner = CompiledLearner(self.network) if made_of["compiled"] else None
+        self.network = PieceNetwork(self._inputs)
+        self._learner = CompiledLearner(self.network) if self._made_of["compiled"] else None
         self.optimizer = self.optimizer_class(self.network.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
 
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
@@ -149,6 +153,7 @@ def piece_policy(
     width: int = 128,
     hidden: Sequence[int] = (128,),
     rows: int = 32,
+    over: str = "",
     compiled: bool = True,
 ) -> dict[str, Any]:
     """``policy_kwargs`` for a network of this library's observations.
@@ -157,6 +162,7 @@ def piece_policy(
         game: ``batch.config``; or its observation, its actions, and the most seats that play it.
         width: outputs of the first layer. hidden: of further layers, which policy and value have each for itself.
         rows: numbers that it says of each row of a table; 0: a flat network, which looks at no row by itself.
+        over: the bot that it begins as, for environments that tell its choice (``over`` of theirs).
         compiled: see :class:`PiecePolicy`.
     """
     if isinstance(game, Configuration):
@@ -164,5 +170,5 @@ def piece_policy(
     layout, actions, seats = game
     return {
         "layout": layout, "actions": actions, "seats": seats, "width": width, "hidden": tuple(hidden), "rows": rows,
-        "compiled": compiled,
+        "over": over, "compiled": compiled,
     }  # fmt: skip

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
+from kepler_envs.bots.greedy import GreedyBot
 from kepler_envs.bots.networks.checkpoint import read_network
-from kepler_envs.bots.protocol import BotError, TrustedDecisions
+from kepler_envs.bots.protocol import Bot, BotError, TrustedDecisions
 from kepler_envs.engine.game import Configuration
-from kepler_envs.networks import PositionNetwork, position_network
+from kepler_envs.networks import PositionNetwork, position_network, with_choices
 
-__all__ = ["CheckpointBot", "NetworkBot", "checkpoint_at", "draw", "find_checkpoint", "load_network"]
+__all__ = ["CheckpointBot", "NetworkBot", "bot_below", "checkpoint_at", "draw", "find_checkpoint", "load_network"]
 
 CHECKPOINTS = ("best.zip", "last.zip")
 """What a folder of a training run is searched for, in this order."""
@@ -27,10 +28,16 @@ class NetworkBot:
     Args:
         network: what it asks.
         deterministic: the most probable action; else a draw, from a generator that each row has for itself.
+        below: the bot that the network is over, if it is.
     """
 
-    def __init__(self, network: PositionNetwork, name: str = "network", deterministic: bool = True) -> None:
+    def __init__(
+        self, network: PositionNetwork, name: str = "network", deterministic: bool = True, below: Bot | None = None
+    ) -> None:
+        if bool(network.over) != (below is not None):
+            raise ValueError(f"a network over {network.over!r} with {below and below.name!r} below it")
         self.name = name
+        self.below = below
         self.deterministic = deterministic
         self._network = network
         self._words = np.zeros(0, np.uint64)  # SplitMix64, one per row
@@ -41,10 +48,15 @@ class NetworkBot:
         if missing > 0:
             self._words = np.concatenate([self._words, np.zeros(missing, np.uint64)])
         self._words[rows] = seeds
+        if self.below is not None:
+            self.below.start(rows, seeds)
 
     def act(self, decisions: TrustedDecisions) -> np.ndarray:
         """See :meth:`Bot.act`."""
-        probabilities, _ = self._network(decisions.observation, decisions.action_mask)
+        seen = decisions.observation
+        if self.below is not None:
+            seen = with_choices(seen, self.below.act(decisions))
+        probabilities, _ = self._network(seen, decisions.action_mask)
         return probabilities.argmax(1) if self.deterministic else self._draw(probabilities, decisions.rows)
 
     def _draw(self, probabilities: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -56,6 +68,11 @@ class NetworkBot:
         word = (word ^ (word >> _U27)) * _MIX_2
         uniform = ((word ^ (word >> _U31)) >> _U11) * 2.0**-53
         return draw(probabilities, uniform)
+
+
+def bot_below(network: PositionNetwork, config: Configuration) -> Bot | None:
+    """The bot that a network is over; None if there is none."""
+    return GreedyBot(config) if network.over else None
 
 
 def draw(probabilities: np.ndarray, uniform: np.ndarray) -> np.ndarray:
@@ -81,7 +98,8 @@ class CheckpointBot(NetworkBot):
     """
 
     def __init__(self, path: Path, config: Configuration, deterministic: bool = True) -> None:
-        super().__init__(load_network(path, config), f"net:{path}", deterministic)
+        network = load_network(path, config)
+        super().__init__(network, f"net:{path}", deterministic, bot_below(network, config))
 
 
 def load_network(path: Path, config: Configuration) -> PositionNetwork:

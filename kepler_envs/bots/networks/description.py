@@ -93,6 +93,7 @@ PARTS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
 """What has to be there, by part and name: a check, and what is allowed."""
 
 MAY_BE_THERE: Mapping[str, Mapping[str, tuple[Check, str]]] = {
+    "network": {"over": (lambda value: value in ("", "greedy"), "greedy, or an empty text")},
     "training": {"pool": (_dict_of(lambda _: True), "an object")},
 }
 
@@ -112,7 +113,7 @@ def parse_description(content: bytes, form: str, where: str) -> dict[str, Any]:
         _check(values, entries, where, part, needed=True)
         _check(values, MAY_BE_THERE.get(part, {}), where, part, needed=False)
     for name in found["network"]:
-        if name not in PARTS["network"]:
+        if name not in PARTS["network"] and name not in MAY_BE_THERE["network"]:
             raise BotError(f"{where}: its description has network.{_quote(name)}, which this version does not know")
     if found["digest"] != digest_of({name: found[name] for name in FACTS}):
         raise BotError(f"{where}: its description does not have its digest; was it edited?")

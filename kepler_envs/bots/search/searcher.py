@@ -183,14 +183,14 @@ class PlayoutSearcher:
 class Forest:
     """The arrays of some trees that grow in lock-step."""
 
-    def __init__(self, config: Configuration, trees: int, capacity: int) -> None:
+    def __init__(self, config: Configuration, trees: int, capacity: int, over_a_bot: bool) -> None:
         game = config.game
         self.work = game.new_states(trees)
         self.used = np.zeros((trees, 1), np.int64)
         self.depths = np.zeros(trees, np.int64)
         self.legal = np.zeros((trees, game.mask_words), np.uint64)
         self.untried = np.zeros(game.mask_words, np.uint64)
-        self.observations = np.zeros((trees, config.observation.size), np.int16)
+        self.observations = np.zeros((trees, config.observation.size + over_a_bot), np.int16)
         self.masks = np.zeros((trees, len(config.actions)), np.int8)
         self.seats = np.zeros(trees, np.int64)
         self.ranks = np.zeros(config.num_players, np.int32)
@@ -221,6 +221,8 @@ class NetworkSearcher:
         if file is None:
             raise BotError(f"mcts: network = {asked.network!r} is no trained bot; write net:PATH or a published name")
         self._network = load_network(file, config)
+        if self._network.over and self._network.over != asked.playout:
+            raise BotError(f"mcts: playout = {asked.playout} is not allowed; the network is over {self._network.over}")
         self._settings = asked.settings()
 
     def grow(self, states: np.ndarray, generators: np.ndarray) -> list[Grown]:
@@ -234,7 +236,7 @@ class NetworkSearcher:
     def _grow_part(self, states: np.ndarray, generators: np.ndarray) -> list[Grown]:
         trees = len(states)
         room = len(self.config.actions) + _iterations_of_a_tree(self.asked) + FIRST_CAPACITY
-        forest = Forest(self.config, trees, 2 * room)
+        forest = Forest(self.config, trees, 2 * room, bool(self._network.over))
         origins, generators = record_array(np.array(states)), record_array(np.array(generators))
         simulated = done = 0
         end = time.perf_counter() + self.asked.milliseconds / 1000 * trees
@@ -252,7 +254,7 @@ class NetworkSearcher:
         simulated = self._descend(
             origins, self.config.tables, forest.work, forest.nodes, forest.used, forest.paths, forest.depths, forest.legal,
             forest.untried, generators, self._settings, forest.observations, forest.masks, forest.seats, forest.ranks,
-            forest.returns,
+            forest.returns, self.config.observation.size,
         )  # fmt: skip
         priors, values = self._network(forest.observations, forest.masks)
         self._absorb(

@@ -20,7 +20,7 @@ from kepler_envs.bots.search.kernels.search import add_child, add_returns, meet_
 from kepler_envs.bots.search.kernels.tree import IN_TREE, NODE, NONE, ROOT, SETTINGS
 from kepler_envs.engine.bits import allowed, lowest, without_lowest
 from kepler_envs.engine.game import RUNNING
-from kepler_envs.engine.kernel import array_of, helper, kernel
+from kepler_envs.engine.kernel import INT, array_of, helper, kernel
 from kepler_envs.engine.playout import CompiledPolicy
 from kepler_envs.engine.rng import GENERATOR
 from kepler_envs.engine.transition import core, record_types
@@ -88,11 +88,11 @@ def leaf_returns(values, own, returns):
 def descend_kernel(policy: CompiledPolicy) -> Any:
     """(origins states[G], tables, work states[G], nodes NODE[G, C], used int64[G, 1], paths int32[G, L], depths int64[G],
     legal uint64[G, W], untried uint64[W], generators[G], settings SETTINGS[1], observations int16[G, D], masks int8[G, A],
-    seats int64[G], ranks int32[P], returns float32[P]) -> decisions simulated.
+    seats int64[G], ranks int32[P], returns float32[P], size int64) -> decisions simulated.
 
     One iteration for each position, down to the decision the network is asked about, of ``seats``; games that end on the way are
     booked, their seat is ``OVER``. ``policy`` plays the other seats where ``settings.opponents`` says so. A position with ``used`` = 0
-    begins its tree. There must be room for as many more nodes as a path is long and, for ``absorb``, as there are actions.
+    begins its tree. Of an observation ``size`` entries are the game's; if there is one more, it becomes what ``policy`` would do. There must be room for as many more nodes as a path is long and, for ``absorb``, as there are actions.
     """
     game, consult = policy.game, policy.function
     kinds, helpers, verbs = record_types(game), core(game), game.verbs
@@ -102,7 +102,7 @@ def descend_kernel(policy: CompiledPolicy) -> Any:
     signature = (
         kinds.states, kinds.tables, kinds.states, array_of(NODE, 2), array_of(np.int64, 2), array_of(np.int32, 2),
         array_of(np.int64), array_of(np.uint64, 2), array_of(np.uint64), array_of(GENERATOR), array_of(SETTINGS),
-        array_of(np.int16, 2), array_of(np.int8, 2), array_of(np.int64), array_of(np.int32), array_of(np.float32),
+        array_of(np.int16, 2), array_of(np.int8, 2), array_of(np.int64), array_of(np.int32), array_of(np.float32), INT,
     )  # fmt: skip
 
     @helper
@@ -117,7 +117,7 @@ def descend_kernel(policy: CompiledPolicy) -> Any:
     @kernel(policy.scope, f"descend_{policy.name}", signature)
     def descend(
         origins, tables, work, nodes, used, paths, depths, legal, untried, generators, settings_array, observations,
-        masks, seats, ranks, returns,
+        masks, seats, ranks, returns, size,
     ):  # fmt: skip
         t, settings = tables[0], settings_array[0]
         simulated = 0
@@ -146,7 +146,9 @@ def descend_kernel(policy: CompiledPolicy) -> Any:
             depths[g] = depth
             if s.end == RUNNING:
                 seats[g] = int(s.seat)
-                observe(s, t, np.int64(s.seat), observations[g])
+                observe(s, t, np.int64(s.seat), observations[g, :size])
+                if observations.shape[1] > size:
+                    observations[g, size] = consult(s, t, legal[g], count, generators[g])
                 expand(legal[g], masks[g])
             else:
                 seats[g] = OVER

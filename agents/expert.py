@@ -1,0 +1,86 @@
+"""Expert iteration: a network learns what a search finds: ``python -m agents.expert ad_astra --players 3-5 --out runs/astra``.
+
+In every generation games are played in which some decisions are searched. What the search visited, and what the games paid, is learned from the games of
+the last generations. The network that comes out plays against greedy and against the best network so far; if it is not worse, it is the best one, plays
+in the next games, and may guide the search in them (T. Anthony, Z. Tian, D. Barber, arXiv:1705.08439, 2017; D. Silver et al., Science 362, 2018).
+
+The folder of a run holds
+
+* ``games/GENERATION/*.npz``: positions of games, written a file at a time;
+* ``last.zip``: everything it takes to go on; ``best.zip``: the best network; both play as ``net:FOLDER``;
+* ``learning_curve.csv``: a line for each generation.
+
+The same command with the same ``--out`` goes on where the run was; on one thread it ends with the same network as a run that was not interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import tyro
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+import kepler_envs
+from agents.expert_run import Status, iterate
+from agents.expert_settings import ExpertConfig
+from agents.progress import explain
+from kepler_envs.bots.protocol import BotError
+from kepler_envs.terminal import stop_on_signals
+
+STOPPING = "stopping after these games; once more to give them up"
+
+
+class Display:
+    """A progress bar, and a line for every generation."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.progress = Progress(
+            TextColumn("{task.fields[doing]}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[results]}"),
+            console=console, transient=True,
+        )  # fmt: skip
+        self.task = self.progress.add_task("", total=1.0, doing="", results="")
+
+    def __call__(self, status: Status) -> None:
+        if status.line is not None:
+            self.console.print(_words(status.line), highlight=False, soft_wrap=True)
+        results = ", ".join(f"{one.wins.mean:.0%} against {one.opponent}" for one in status.evaluations)
+        doing = f"generation {status.generation}, {status.doing}"
+        self.progress.update(self.task, completed=status.done, doing=doing, results=results)
+
+
+def _words(line: dict[str, Any]) -> str:
+    minutes, seconds = divmod(int(line["seconds"]), 60)
+    wins = "   ".join(
+        f"{name.removeprefix('win_rate_')} {value:6.1%} ({100 * line[name.replace('win_rate', 'low')]:.0f}-"
+        f"{100 * line[name.replace('win_rate', 'high')]:.0f})"
+        for name, value in line.items()
+        if name.startswith("win_rate_")
+    )
+    kept = "" if line["accepted"] else ", not kept"
+    return (
+        f"generation {line['generation']:>3} {minutes:>3}:{seconds:02}   predicts {line['accuracy']:.1%}   {wins}   "
+        f"{line['against_best']:.2f} of an equal share against the best{kept}"
+    )
+
+
+def main() -> None:
+    """The command line."""
+    config = tyro.cli(ExpertConfig, description=__doc__)
+    console = Console()
+    try:
+        with stop_on_signals(console, STOPPING) as stop:
+            display = Display(console)
+            with display.progress:
+                run = iterate(config, stop, display)
+    except (BotError, kepler_envs.OptionError, KeyError, OSError) as error:
+        sys.exit(explain(error))
+    console.print(f"{run.out}: {run.generation} generations in {run.seconds / 60:.1f} minutes")
+    if run.fraction < 1:
+        console.print("the same command goes on from here")
+
+
+if __name__ == "__main__":
+    main()

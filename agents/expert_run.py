@@ -1,0 +1,419 @@
+"""A run of expert iteration: its network, its games in files, and how it goes on from one generation to the next."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch as th
+
+from agents import checkpoint
+from agents.checkpoint import bot_of
+from agents.evaluation import EVALUATION_SEED, Evaluation, evaluate
+from agents.expert_settings import SETTLED, ExpertConfig
+from agents.games import game_configurations, without_rewards
+from agents.imitation import Imitation, gather, rate_at
+from agents.positions import Positions, join
+from agents.run import beginning_of
+from agents.run_folder import as_csv
+from agents.search_games import Play, search_games
+from agents.settings import TrainConfig, as_plain
+from kepler_envs import bots
+from kepler_envs.adapters.sb3 import PiecePolicy
+from kepler_envs.bots.networks import CheckpointBot
+from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, read_description, read_entries
+from kepler_envs.bots.protocol import Bot, BotError
+from kepler_envs.bots.search import MctsConfig, make_searcher
+from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.network import NetworkShape
+from kepler_envs.engine.seeds import mix
+from kepler_envs.files import write_atomically
+from kepler_envs.printable import one_line
+
+PROGRESS, OPTIMIZER = "expert.json", "optimizer.pth"
+"""Entries of last.zip: how far the run is, and what the optimiser remembers in the midst of learning."""
+GAMES_AT_A_TIME = 128
+"""Games of a file: what is lost if it is given up."""
+SHOWN_AT_A_TIME = 20_480
+"""Positions between two looks at the clock."""
+GAME_SEED = 2**60
+"""Games of a generation are none that are met elsewhere."""
+PLAYING, LEARNING = "playing", "learning"
+
+
+@dataclass(frozen=True)
+class Job:
+    """Games to play: everything a process needs to know. The same job gives the same games.
+
+    Attributes:
+        expert: the search; "" where greedy says what is to be done. network: the checkpoint that plays half of the seats; None: greedy plays all.
+    """
+
+    config: Configuration
+    games: int
+    seed: int
+    expert: str
+    network: Path | None
+    play: Play
+    out: Path
+
+    def run(self) -> Path:
+        """Play them and write the file."""
+        below = bots.load("greedy", self.config)
+        quick: list[Bot] = [bots.load("greedy", self.config)]
+        if self.network is not None:
+            quick.append(CheckpointBot(self.network, self.config))
+        asked = MctsConfig.parse(self.expert) if self.expert else None
+        searcher = make_searcher(self.config, asked) if asked else None
+        search_games(self.config, self.games, self.seed, asked, searcher, quick, below, self.play).save(self.out)
+        return self.out
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a run is: what progress displays show."""
+
+    generation: int
+    doing: str
+    done: float
+    """Of what it is doing, 0..1."""
+    seconds: float
+    fraction: float
+    evaluations: tuple[Evaluation, ...]
+    line: dict[str, Any] | None = None
+    """New with this status: what a generation has come to."""
+
+
+class ExpertRun:
+    """A run of expert iteration: begun or taken up again, then advanced a few games, or some learning, at a time.
+
+    Attributes:
+        generation: which one is under way, from 0, the imitation of greedy, on.
+        best: share of an equal share that the best network wins against greedy, all player counts together.
+    """
+
+    def __init__(self, config: ExpertConfig) -> None:
+        self.config = config
+        asked = TrainConfig(config.game, players=config.players, option=config.option, seat="pool")
+        self.all_games = [without_rewards(games) for games in game_configurations(asked)]
+        self.games = self.all_games[-1]
+        counts = config.players if isinstance(config.players, str) else self.games.num_players
+        self.out = config.out or Path("runs") / f"{self.games.game.name}-{counts}p-expert"
+        self.opponents = [bots.load("greedy", games) for games in self.all_games]
+        self.beginning = beginning_of(config.start, config.over, self.games)
+        self.shape = (
+            NetworkShape.from_json(read_description(self.beginning)["network"])
+            if self.beginning
+            else NetworkShape(config.width, tuple(config.hidden), config.rows, config.over or "")
+        )
+        self.seconds, self.curve, self.evaluations = 0.0, [], ()  # type: ignore[var-annotated]
+        self.shown, self.played, self.accuracy = 0, 0, float("nan")
+        self._learning: Imitation | None = None
+        self._learned: dict[str, Any] | None = None
+        with th.random.fork_rng(devices=[]):
+            th.manual_seed(config.seed)
+            self.policy: PiecePolicy = checkpoint.build(self.shape, self.games)
+            self.policy.network.reset_parameters()
+        if self.last.exists():
+            self._resume()
+        else:
+            self._begin()
+
+    last = property(lambda self: self.out / "last.zip")
+    best_file = property(lambda self: self.out / "best.zip")
+
+    @property
+    def fraction(self) -> float:
+        """How much of the budget is spent, 0..1."""
+        config, spent = self.config, [0.0]
+        if config.budget is not None:
+            spent.append((self.generation - self.first) / config.budget)
+        if config.minutes is not None:
+            spent.append(self.seconds / (60 * config.minutes))
+        return min(1.0, max(spent))
+
+    @property
+    def first(self) -> int:
+        """The generation it begins with: 0 imitates greedy, a network with a beginning knows that."""
+        return 0 if self.beginning is None else 1
+
+    @property
+    def _dagger(self) -> bool:
+        """Whether greedy says what is to be done."""
+        config = self.config
+        return self.beginning is None and not config.over and self.generation <= config.dagger
+
+    # ------------------------------------------------------------ beginning
+
+    def _begin(self) -> None:
+        self.generation = self.first
+        if self.beginning is not None:
+            checkpoint.continue_network(self.policy, self.beginning)
+        if self.generation:
+            self._judge()
+            self._write_best()
+        self.save()
+
+    def _resume(self) -> None:
+        saved = read_description(self.last)["training"]
+        asked = as_plain(self._settings())
+        differences = [
+            f"{name} is {saved.get(name)!r}, now {asked[name]!r}" for name in SETTLED if saved.get(name) != asked[name]
+        ]
+        if differences:
+            raise BotError(f"{self.last} was begun with other settings: {'; '.join(differences)}. Use another --out")
+        progress, optimizer = read_entries(self.last, [PROGRESS, OPTIMIZER])
+        try:
+            known = json.loads(progress)
+            for name in ("generation", "seconds", "curve", "shown", "played", "accuracy"):
+                setattr(self, name, known[name])
+            self.evaluations = tuple(Evaluation.from_json(one) for one in known["evaluations"])
+            self._learned = th.load(io.BytesIO(optimizer), weights_only=True) if optimizer else None
+        except Exception as error:  # PyTorch's reader lets through whatever is raised in it
+            raise BotError(f"{self.last} is damaged: {one_line(error)}. Use another --out") from error
+        checkpoint.set_weights(self.policy, checkpoint.read_network(self.last, self.games)[1])
+
+    # ------------------------------------------------------------ going on
+
+    def advance(self, stop: threading.Event, watch: Callable[[Status], None]) -> None:
+        """Play the rest of a generation's games, or, if there are enough, learn from them and judge what was learned.
+
+        Once ``stop`` is set it returns at the next file of games, or in the midst of learning; nothing is lost.
+        """
+        if self.generation and not self._play(stop, watch):
+            return
+        if not self._learn(stop, watch):
+            return
+        line = self._judge()
+        self.generation += 1
+        self._learning = self._learned = None
+        self.save()
+        watch(self._status(LEARNING, 1.0, line))
+
+    def _jobs(self) -> Iterator[Job]:
+        """The games of this generation that have not been played yet."""
+        config, counts = self.config, len(self.all_games)
+        chunks = -(-config.games // GAMES_AT_A_TIME)
+        chunks = -(-chunks // counts) * counts  # each player count as often
+        games = -(-config.games // chunks)
+        guided = config.guided_from is not None and self.generation >= config.guided_from
+        expert = "" if self._dagger else config.search + (f",network=net:{self.best_file}" if guided else "")
+        play = Play(config.searched, config.noise, config.quick, config.differing)
+        for chunk in range(chunks):
+            path = self._folder(self.generation) / f"{chunk:03}.npz"
+            if not path.exists():
+                seed = GAME_SEED + mix(config.seed) % 2**40 + games * (self.generation * 1000 + chunk)
+                yield Job(self.all_games[chunk % counts], games, seed, expert, self.best_file, play, path)
+
+    def _folder(self, generation: int) -> Path:
+        return self.out / "games" / f"{generation:03}"
+
+    def _play(self, stop: threading.Event, watch: Callable[[Status], None]) -> bool:
+        """Whether all games are played."""
+        jobs = list(self._jobs())
+        if not jobs:
+            return True
+        self._folder(self.generation).mkdir(parents=True, exist_ok=True)
+        began, before = time.perf_counter(), self.seconds
+        for done, _ in enumerate(_results(jobs, self.config.processes, stop), 1):
+            self.seconds = before + time.perf_counter() - began
+            watch(self._status(PLAYING, done / len(jobs)))
+        self.save()
+        return not list(self._jobs())
+
+    def _learn(self, stop: threading.Event, watch: Callable[[Status], None]) -> bool:
+        """Whether everything was shown as often as asked."""
+        config = self.config
+        if self._learning is None:
+            positions = self._positions()
+            self.policy.set_training_mode(True)
+            self._learning = Imitation(
+                self.policy.network, positions, config.seed + self.generation, config.value_weight
+            )
+            if self._learned is not None:
+                self._learning.load_state(self._learned)
+        learning = self._learning
+        whole = round(config.epochs * (3 if self.generation == 0 else 1) * len(learning.learned_from))
+        while learning.shown < whole:
+            if stop.is_set():
+                self.save()
+                return False
+            began = time.perf_counter()
+            count = min(SHOWN_AT_A_TIME, whole - learning.shown)
+            learning.learn(count, rate_at(learning.shown / whole, config.learning_rate))
+            self.shown += count
+            self.seconds += time.perf_counter() - began
+            watch(self._status(LEARNING, learning.shown / whole))
+        self.accuracy, _ = learning.measure()
+        self.policy.set_training_mode(False)
+        return True
+
+    def _positions(self) -> Positions:
+        """What is learned from: greedy's decisions first, then those of the last generations' games."""
+        config = self.config
+        if self.generation == 0:
+            each = -(-config.teacher_positions // len(self.all_games))
+            found = [
+                gather(games, teacher, each, seed=GAME_SEED + config.seed, below=bool(self.shape.over))
+                for games, teacher in zip(self.all_games, self.opponents, strict=True)
+            ]
+            return join(found)
+        known = range(max(1, self.generation - config.window + 1), self.generation + 1)
+        files = [path for generation in known for path in sorted(self._folder(generation).glob("*.npz"))]
+        return join([Positions.load(path) for path in files])
+
+    def _judge(self) -> dict[str, Any]:
+        """Play against greedy and against the best network so far; become it, or not. The new line of the learning curve."""
+        config, began = self.config, time.perf_counter()
+        learner = bot_of(self.policy, self.games)
+        self.evaluations = tuple(
+            _named(evaluate(learner, opponent, games, config.eval_games), f"greedy_{games.num_players}p")
+            for games, opponent in zip(self.all_games, self.opponents, strict=True)
+        )
+        share = 1.0
+        if self.best_file.exists():
+            shares = [
+                games.num_players
+                * evaluate(
+                    learner, CheckpointBot(self.best_file, games), games, config.eval_games, EVALUATION_SEED + 2
+                ).wins.mean
+                for games in self.all_games
+            ]
+            share = float(np.mean(shares))
+        self.seconds += time.perf_counter() - began
+        line = self._curve_line(share)
+        self.curve.append(line)
+        if line["accepted"]:
+            self._write_best()
+        return line
+
+    def _curve_line(self, share: float) -> dict[str, Any]:
+        line: dict[str, Any] = {
+            "generation": self.generation,
+            "steps": self.shown,
+            "seconds": round(self.seconds, 1),
+            "accuracy": round(self.accuracy, 4),
+        }
+        for one in self.evaluations:
+            line[f"win_rate_{one.opponent}"] = round(one.wins.mean, 4)
+            line[f"low_{one.opponent}"], line[f"high_{one.opponent}"] = round(one.wins.low, 4), round(one.wins.high, 4)
+        line["against_best"] = round(share, 4)
+        line["accepted"] = share >= self.config.gate or not self.best_file.exists()
+        return line
+
+    # ------------------------------------------------------------ files
+
+    def _write_best(self) -> None:
+        checkpoint.write_checkpoint(
+            self.best_file, self._describe(), {TORCH_WEIGHTS: checkpoint.weights_of(self.policy)}
+        )
+
+    def save(self) -> None:
+        """Write ``last.zip`` and the learning curve."""
+        state = io.BytesIO()
+        if self._learning is not None:
+            th.save(self._learning.state(), state)
+        names = ("generation", "seconds", "curve", "shown", "played", "accuracy")
+        progress = {name: getattr(self, name) for name in names}
+        progress["evaluations"] = [dataclasses.asdict(one) for one in self.evaluations]
+        entries = {
+            TORCH_WEIGHTS: checkpoint.weights_of(self.policy),
+            PROGRESS: json.dumps(progress).encode(),
+            OPTIMIZER: state.getvalue(),
+        }
+        checkpoint.write_checkpoint(self.last, self._describe(), entries)
+        if self.curve:
+            write_atomically(self.out / "learning_curve.csv", as_csv(self.curve))
+
+    def _settings(self) -> dict[str, Any]:
+        values = dataclasses.asdict(self.config)
+        return {"module": "agents.expert"} | {
+            name: str(value) if isinstance(value, Path) else value for name, value in values.items()
+        }
+
+    def _describe(self) -> dict[str, Any]:
+        results = {
+            "steps": self.shown,
+            "seconds": round(self.seconds, 1),
+            "generations": self.generation,
+            "parameters": checkpoint.parameter_count(self.policy),
+            "evaluations": {one.opponent: dataclasses.asdict(one.wins) for one in self.evaluations},
+        }
+        counts = [games.num_players for games in self.all_games]
+        return checkpoint.describe(self.games, self.shape, self._settings(), results, counts)
+
+    def _status(self, doing: str, done: float, line: dict[str, Any] | None = None) -> Status:
+        return Status(self.generation, doing, done, self.seconds, self.fraction, self.evaluations, line)
+
+
+def _named(one: Evaluation, name: str) -> Evaluation:
+    return dataclasses.replace(one, opponent=name)
+
+
+# ---------------------------------------------------------------- processes
+
+
+def _results(jobs: list[Job], processes: int, stop: threading.Event) -> Iterator[Path]:
+    """Files of games as they are written; none is begun after ``stop``."""
+    if processes == 1:
+        for job in jobs:
+            if stop.is_set():
+                return
+            yield job.run()
+        return
+    with _workers(processes) as pool:
+        waiting = [pool.submit(job.run) for job in jobs]
+        for done in as_completed(waiting):
+            if stop.is_set():
+                for other in waiting:
+                    other.cancel()
+            if not done.cancelled():
+                yield done.result()
+
+
+@contextmanager
+def _workers(processes: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that begin afresh: numba's and PyTorch's threads do not survive a fork."""
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C is for the one that gives out the work."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def iterate(
+    config: ExpertConfig, stop: threading.Event | None = None, watch: Callable[[Status], None] | None = None
+) -> ExpertRun:
+    """Begin a run, or go on with the one in ``config.out``, until its budget is spent.
+
+    Args:
+        stop: once it is set, what is under way is kept, and the run returns.
+        watch: is shown the status after every file of games, some learning, and every generation.
+
+    Raises:
+        BotError: the run in the folder was begun with other settings, or a setting is not allowed.
+    """
+    stop, watch = stop or threading.Event(), watch or (lambda status: None)
+    run = ExpertRun(config)
+    while run.fraction < 1 and not stop.is_set():
+        run.advance(stop, watch)
+    run.save()
+    return run

@@ -1,0 +1,98 @@
+"""Decisions to learn from: what a seat saw, what a teacher or a search would have it do, and what the game paid in the end."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+from kepler_envs.files import write_atomically
+from kepler_envs.networks import with_choices
+
+NOBODY = -1
+"""In place of a bot's choice: none was asked."""
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Decisions, in the order they were made.
+
+    Attributes:
+        observation: int16 (M, D). mask: uint8 (M, A / 8 rounded up), action masks as ``np.packbits`` writes them.
+        actions: int16 (M, K), what is to be chosen, the best first. shares: float32 (M, K), how much of the choice each of them gets; the sum is
+            what the position counts, 0 where only its returns are to be learned.
+        below: int16 (M,), what the bot would do that a network is over; NOBODY if none was asked.
+        returns: float32 (M, P), what the game paid in the end: the seat that decides first, then clockwise; NaN for seats it does not have.
+        game: int64 (M,), a number for each game.
+        num_actions: int64 (), A.
+    """
+
+    observation: np.ndarray
+    mask: np.ndarray
+    actions: np.ndarray
+    shares: np.ndarray
+    below: np.ndarray
+    returns: np.ndarray
+    game: np.ndarray
+    num_actions: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.mask)
+
+    @property
+    def action(self) -> np.ndarray:
+        """int16 (M,): the best."""
+        return self.actions[:, 0]
+
+    def masks(self, chosen: np.ndarray) -> np.ndarray:
+        """bool (M, A) of these positions."""
+        return np.unpackbits(self.mask[chosen], axis=1, count=int(self.num_actions)).view(np.bool_)
+
+    def seen(self, chosen: np.ndarray, over: str) -> np.ndarray:
+        """What a network, over a bot or none, sees of these positions."""
+        observations = self.observation[chosen]
+        return with_choices(observations, self.below[chosen]) if over else observations
+
+    def take(self, chosen: np.ndarray) -> Positions:
+        """Some of them."""
+        return Positions(*(getattr(self, name)[chosen] for name in ROWS), self.num_actions)
+
+    def save(self, path: Path) -> None:
+        """Write them to a ``.npz`` file, compressed, as a whole or not at all."""
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, **{field.name: getattr(self, field.name) for field in fields(self)})
+        write_atomically(path, buffer.getvalue())
+
+    @classmethod
+    def load(cls, path: Path) -> Positions:
+        """Those of a file; ValueError if it has none."""
+        with np.load(path, allow_pickle=False) as arrays:
+            missing = [field.name for field in fields(cls) if field.name not in arrays]
+            if missing:
+                raise ValueError(f"{path} has no positions: {', '.join(missing)} missing")
+            return cls(**{field.name: arrays[field.name] for field in fields(cls)})
+
+
+ROWS = tuple(field.name for field in fields(Positions) if field.name != "num_actions")
+"""Arrays with a row for each position."""
+
+
+def join(parts: Sequence[Positions]) -> Positions:
+    """All of them one after the other; they may be of different numbers of players. Games get new numbers where two parts have the same ones."""
+    columns = {name: [getattr(one, name) for one in parts] for name in ROWS}
+    for name, missing in (("returns", np.nan), ("actions", 0), ("shares", 0)):
+        most = max(array.shape[1] for array in columns[name])
+        columns[name] = [_widened(array, most, missing) for array in columns[name]]
+    first = 0
+    for number, games in enumerate(columns["game"]):
+        columns["game"][number] = games + first
+        first += int(games.max(initial=-1)) + 1
+    whole = {name: np.concatenate(arrays) for name, arrays in columns.items()}
+    return Positions(**whole, num_actions=parts[0].num_actions)
+
+
+def _widened(array: np.ndarray, columns: int, missing: float) -> np.ndarray:
+    return np.pad(array, ((0, 0), (0, columns - array.shape[1])), constant_values=missing)
