@@ -16,6 +16,7 @@ The same command with the same ``--out`` goes on where the run was; on one threa
 from __future__ import annotations
 
 import sys
+from math import isnan
 from typing import Any
 
 import tyro
@@ -59,9 +60,10 @@ def _words(line: dict[str, Any]) -> str:
         for name, value in line.items()
         if name.startswith("win_rate_")
     )
+    known = "" if isnan(line["accuracy"]) else f"predicts {line['accuracy']:.1%}   "
     kept = "" if line["accepted"] else ", not kept"
     return (
-        f"generation {line['generation']:>3} {minutes:>3}:{seconds:02}   predicts {line['accuracy']:.1%}   {wins}   "
+        f"generation {line['generation']:>3} {minutes:>3}:{seconds:02}   {known}{wins}   "
         f"{line['against_best']:.2f} of an equal share against the best{kept}"
     )
 
@@ -77,7 +79,7 @@ def main() -> None:
                 run = iterate(config, stop, display)
     except (BotError, kepler_envs.OptionError, KeyError, OSError) as error:
         sys.exit(explain(error))
-    console.print(f"{run.out}: {run.generation} generations in {run.seconds / 60:.1f} minutes")
+    console.print(f"{run.out}: {run.generation} generations in {run.seconds / 60:.1f} minutes", soft_wrap=True)
     if run.fraction < 1:
         console.print("the same command goes on from here")
 

@@ -110,6 +110,7 @@ class ExpertRun:
         self.games = self.all_games[-1]
         counts = config.players if isinstance(config.players, str) else self.games.num_players
         self.out = config.out or Path("runs") / f"{self.games.game.name}-{counts}p-expert"
+        self.weakest = [bots.load("uniform", games) for games in self.all_games]
         self.opponents = [bots.load("greedy", games) for games in self.all_games]
         self.beginning = beginning_of(config.start, config.over, self.games)
         self.shape = (
@@ -278,8 +279,9 @@ class ExpertRun:
         config, began = self.config, time.perf_counter()
         learner = bot_of(self.policy, self.games)
         self.evaluations = tuple(
-            _named(evaluate(learner, opponent, games, config.eval_games), f"greedy_{games.num_players}p")
-            for games, opponent in zip(self.all_games, self.opponents, strict=True)
+            _named(evaluate(learner, opponent, games, config.eval_games), f"{opponent.name}_{games.num_players}p")
+            for opponents in (self.weakest, self.opponents)
+            for games, opponent in zip(self.all_games, opponents, strict=True)
         )
         share = 1.0
         if self.best_file.exists():

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from agents.expert_settings import ExpertConfig
 from kepler_envs.bots.protocol import BotError
 
 MAY_CHANGE = ("out", "steps", "minutes", "eval_every", "eval_games", "eval_opponents", "threads", "trust_folder")
@@ -188,11 +189,11 @@ def player_range(players: int | str | None) -> list[int] | None:
     return list(range(int(first), int(last or first) + 1))
 
 
-def command_line(settings: Mapping[str, Any], module: str = "agents.train") -> str:
-    """The command that asks for these settings (fields of :class:`TrainConfig`): those that are not the default."""
-    pool = settings.get("pool", {})
+def command_line(settings: Mapping[str, Any]) -> str:
+    """The command that asks for the settings of a run: those that are not the default."""
+    module, pool = settings.get("module", "agents.train"), settings.get("pool", {})
     flat = {
-        **_unlike(TrainConfig, settings),
+        **_unlike(MODULES[module], settings),
         **{f"pool.{name}": value for name, value in _unlike(PoolConfig, pool).items()},
     }
     words = ["python", "-m", module, str(settings["game"])]
@@ -210,6 +211,10 @@ def _unlike(kind: type, settings: Mapping[str, Any]) -> dict[str, Any]:
         for name, default in defaults.items()
         if settings.get(name) is not None and as_plain(settings[name]) != as_plain(default)
     }
+
+
+MODULES: Mapping[str, type] = {"agents.train": TrainConfig, "agents.expert": ExpertConfig}
+"""What each command that trains is asked for."""
 
 
 def as_plain(value: Any) -> Any:

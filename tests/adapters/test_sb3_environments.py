@@ -9,6 +9,7 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks
 
 import kepler_envs
+from kepler_envs import bots
 from kepler_envs.adapters.sb3 import (
     PiecePolicy,
     SeatVecEnv,
@@ -118,6 +119,27 @@ def test_the_shared_environment_shows_whoever_is_to_move():
         assert rewards == pytest.approx(batch.reward[np.arange(5), movers])
         for row in np.flatnonzero(dones):
             assert infos[row]["returns"] == pytest.approx(batch.final_return[row])
+
+
+@pytest.mark.parametrize("kind", ["one seat", "all seats"])
+def test_an_environment_over_a_bot_tells_its_choice(kind):
+    """As the last entry, within the space; the same games are played as without it."""
+    batch, rng = batch_of(8, 3), np.random.default_rng(0)
+    greedy = bots.BotOpponent(bots.load("greedy", batch.config))
+    below = bots.BotOpponent(bots.load("greedy", batch.config))
+    env = SeatVecEnv(batch, over="greedy") if kind == "one seat" else SharedSeatVecEnv(batch, below)
+    seen, rows, ended = env.reset(), np.arange(8), 0
+    greedy.start(rows, rows.astype(np.uint64))
+    for _ in range(200):
+        assert seen.shape == (8, batch.config.observation.size + 1) and seen.dtype == np.int16
+        assert (seen[:, :-1] == batch.observation).all() and (seen[:, -1] == greedy(batch, rows)).all()
+        assert all(env.observation_space.contains(row) for row in seen)
+        assert batch.action_mask[rows, seen[:, -1]].all()
+        seen, _, dones, infos = env.step(uniform_choice(env.action_masks(), rng))
+        for row in np.flatnonzero(dones):
+            ended += 1
+            assert env.observation_space.contains(infos[row]["terminal_observation"])
+    assert ended >= 5
 
 
 def test_every_way_to_ask_a_policy_agrees():

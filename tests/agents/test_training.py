@@ -122,6 +122,29 @@ def test_a_run_may_be_imitation_alone(tmp_path):
     assert all(th.equal(one, other) for one, other in zip(weights(whole), weights(rest), strict=True))
 
 
+def test_a_run_over_greedy_begins_as_greedy(tmp_path):
+    """Before it has learned anything every game goes as greedy plays it; interrupted, it ends as it would have."""
+    config = replace(TINY, over="greedy", teacher=None)
+    stop = threading.Event()
+    whole = train(replace(config, out=tmp_path / "whole"))
+    greedy = bots.load("greedy", whole.games)
+    equal = evaluate(greedy, bots.load("greedy", whole.games), whole.games, 8)
+    assert whole.curve[0]["win_rate_greedy"] == pytest.approx(equal.wins.mean)
+    assert (
+        whole.network.over == "greedy" and whole.policy.network.inputs.layout.size == whole.games.observation.size + 1
+    )
+    train(replace(config, out=tmp_path / "parts"), stop, lambda status: stop.set() if status.steps == 256 else None)
+    rest = train(replace(config, out=tmp_path / "parts"))
+    assert rest.steps == STEPS
+    assert all(th.equal(one, other) for one, other in zip(weights(whole), weights(rest), strict=True))
+
+
+@pytest.mark.parametrize("seat", ["single", "pool"])
+def test_every_kind_of_seat_learns_over_greedy(seat, tmp_path):
+    run = train(replace(TINY, out=tmp_path, seat=seat, over="greedy", steps=256, teacher_share=0.5))
+    assert run.steps >= 256 and run.env.observation_space.shape == (run.games.observation.size + 1,)
+
+
 def test_a_prolonged_run_does_not_go_back_to_its_teacher(tmp_path):
     first = train(replace(TINY, out=tmp_path, steps=512))
     updates = first.model._n_updates

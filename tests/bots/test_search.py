@@ -47,14 +47,14 @@ UNTRAINED = {"steps": 0, "seconds": 0, "parameters": 0, "evaluations": {}}
 
 @pytest.fixture(scope="module")
 def untrained(tmp_path_factory):
-    """Checkpoints of small networks with random weights, made when a game asks for its own."""
+    """Checkpoints of small networks with random weights, made when a game asks for its own; over greedy, or not."""
     folder = tmp_path_factory.mktemp("networks")
 
-    def path(config: Configuration) -> str:
-        file = folder / f"{config.game.name}-{config.num_players}.zip"
+    def path(config: Configuration, over: str = "") -> str:
+        file = folder / f"{config.game.name}-{config.num_players}-{over}.zip"
         if not file.exists():
             torch.manual_seed(7)
-            network = NetworkShape(width=16, hidden=(16,), rows=8)
+            network = NetworkShape(width=16, hidden=(16,), rows=8, over=over)
             weights = checkpoint.weights_of(checkpoint.build(network, config))
             checkpoint.write_checkpoint(
                 file,
@@ -68,7 +68,7 @@ def untrained(tmp_path_factory):
 
 def asked_for(config: Configuration, untrained, iterations: int, variant: dict) -> MctsConfig:
     if "network" in variant:
-        variant = {**variant, "network": untrained(config)}
+        variant = {**variant, "network": untrained(config, "greedy" if variant["network"] == "over greedy" else "")}
     return MctsConfig(iterations=iterations, **variant)
 
 
@@ -192,7 +192,47 @@ def test_what_a_network_expects_for_all_seats_reaches_the_tree(game, monkeypatch
     assert len(movers) > 1
 
 
-HIDING = ({}, {"paired": 1}, {"network": "untrained"}, {"network": "untrained", "opponents": "policy"})
+@pytest.mark.parametrize("game", GAMES)
+def test_a_network_over_greedy_is_told_what_greedy_would_do(game, untrained, monkeypatch):
+    """In every deal the search looks at: its last entry is the choice of greedy there, which has the largest prior at first."""
+    config, told = kepler_envs.load_game(game).configure(), []
+    asked = MctsConfig(iterations=30, network=untrained(config, "greedy"))
+    searcher = make_searcher(config, asked)
+    network = searcher._network
+
+    def watched(observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        priors, values = network(observations, masks)
+        told.append((observations[0, -1], masks[0].copy(), priors[0]))
+        return priors, values
+
+    monkeypatch.setattr(searcher, "_network", watched)
+    watched.over = "greedy"
+    greedy = CompiledBot(greedy_policy(config.game), config)
+    for position in positions(config, 6, 9)[:4]:
+        told.clear()
+        (grown,) = searcher.grow(position.states, tree_generators(9, 1))
+        batch, rows = Batch(config, 1, 0), np.arange(1)
+        batch.restore(0, position)
+        greedy.start(rows, rows.astype(np.uint64))
+        choice, mask, _ = told[0]
+        assert choice == greedy.act(TrustedDecisions(batch, rows))[0] and (mask == batch.action_mask[0]).all()
+        assert all(mask[choice] and priors.argmax() == choice for choice, mask, priors in told if mask.any())
+        assert grown.iterations == 31
+
+
+def test_a_network_over_greedy_does_not_go_with_other_playouts(untrained):
+    config = kepler_envs.load_game("kitten_adventurers").configure()
+    with pytest.raises(BotError, match="playout = uniform is not allowed; the network is over greedy"):
+        make_searcher(config, MctsConfig(iterations=9, network=untrained(config, "greedy"), playout="uniform"))
+
+
+HIDING = (
+    {},
+    {"paired": 1},
+    {"network": "untrained"},
+    {"network": "untrained", "opponents": "policy"},
+    {"network": "over greedy"},
+)
 
 
 @pytest.mark.parametrize("variant", HIDING, ids=lambda variant: "-".join(map(str, variant)) or "default")
@@ -209,7 +249,11 @@ def test_a_search_depends_on_nothing_the_seat_cannot_know(game, variant, untrain
         assert len({search(position, asked, seed=number).tree.tobytes(), *trees}) == 1
 
 
-@pytest.mark.parametrize("variant", [{}, {"paired": 1}, {"network": "untrained"}], ids=["default", "paired", "network"])
+@pytest.mark.parametrize(
+    "variant",
+    [{}, {"paired": 1}, {"network": "untrained"}, {"network": "over greedy"}],
+    ids=["default", "paired", "network", "over greedy"],
+)
 @pytest.mark.parametrize("game", GAMES)
 def test_a_move_is_a_function_of_seed_and_position(game, variant, untrained):
     """Whatever else is searched beside it, and on how many threads."""

@@ -94,7 +94,10 @@ PARTS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
 
 MAY_BE_THERE: Mapping[str, Mapping[str, tuple[Check, str]]] = {
     "network": {"over": (lambda value: value in ("", "greedy"), "greedy, or an empty text")},
-    "training": {"pool": (_dict_of(lambda _: True), "an object")},
+    "training": {
+        "pool": (_dict_of(lambda _: True), "an object"),
+        "module": (lambda value: value in ("agents.train", "agents.expert"), "agents.train, agents.expert"),
+    },
 }
 
 

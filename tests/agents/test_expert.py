@@ -1,0 +1,237 @@
+"""Expert iteration: generations, gates, files, interruption and resumption."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch as th
+
+import kepler_envs
+from agents.expert_run import GAMES_AT_A_TIME, LEARNING, PLAYING, ExpertRun, Status, iterate
+from agents.expert_settings import ExpertConfig
+from agents.positions import Positions
+from agents.publish import Publish, publish
+from agents.settings import MODULES, command_line
+from kepler_envs import bots
+from kepler_envs.bots import published
+from kepler_envs.bots.networks import CheckpointBot
+from kepler_envs.bots.networks.checkpoint import read_description
+from kepler_envs.bots.protocol import BotError, play_games
+
+ROOT = Path(__file__).parents[2]
+TINY = ExpertConfig(
+    players=2, option=("quest_size=2",), generations=3, teacher_positions=300, dagger=1, games=8, search="8", guided_from=2, searched=0.5,
+    epochs=2, width=16, hidden=(16,), rows=8, eval_games=8, gate=0.0,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_shown_at_a_time():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("agents.expert_run.SHOWN_AT_A_TIME", 64)
+        yield
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> ExpertRun:
+    """Generation 0 imitates greedy, 1 is told by greedy what to do, 2 is guided by the network."""
+    return iterate(replace(TINY, out=tmp_path_factory.mktemp("whole")))
+
+
+def weights(run: ExpertRun) -> list[th.Tensor]:
+    return [parameter.detach().clone() for parameter in run.policy.parameters()]
+
+
+def same(one: ExpertRun, other: ExpertRun) -> bool:
+    return all(th.equal(a, b) for a, b in zip(weights(one), weights(other), strict=True))
+
+
+def games_of(run: ExpertRun, generation: int) -> list[Path]:
+    return sorted((run.out / "games" / f"{generation:03}").glob("*.npz"))
+
+
+# ---------------------------------------------------------------- generations
+
+
+def test_a_run_writes_what_it_says(finished):
+    assert finished.generation == 3 and finished.fraction == 1
+    assert {path.name for path in finished.out.iterdir()} == {
+        "games", "best.zip", "best.json", "last.zip", "last.json", "learning_curve.csv",
+    }  # fmt: skip
+    with (finished.out / "learning_curve.csv").open(newline="") as lines:
+        curve = list(csv.DictReader(lines))
+    assert [int(row["generation"]) for row in curve] == [0, 1, 2]
+    for row in curve:
+        assert 0 <= float(row["low_greedy_2p"]) <= float(row["win_rate_greedy_2p"]) <= float(row["high_greedy_2p"]) <= 1
+        assert 0 <= float(row["win_rate_uniform_2p"]) <= 1
+    description = read_description(finished.out / "best.zip")
+    assert description["training"]["module"] == "agents.expert" and description["training"]["search"] == "8"
+    config = kepler_envs.load_game("kitten_adventurers").configure(2, quest_size=2)
+    assert play_games(CheckpointBot(finished.out, config), config, 4, 0).final_length.min() > 0
+
+
+def test_greedy_is_learned_from_first_then_a_search(finished):
+    assert not games_of(finished, 0)
+    first, second = (Positions.load(games_of(finished, generation)[0]) for generation in (1, 2))
+    told = first.shares[:, 0] > 0
+    assert told.any() and (first.action[told] == first.below[told]).all() and (first.shares[told] <= 1).all()
+    assert (second.shares[:, 1] > 0).any(), "a search visits several actions"
+    assert set(second.shares.sum(1).round(3)) <= {0.0, 1.0, 3.0}
+
+
+def test_games_are_those_of_all_player_counts_and_as_many_as_asked(tmp_path):
+    config = replace(TINY, players="2-3", games=3 * GAMES_AT_A_TIME, generations=2, out=tmp_path)
+    run = ExpertRun(config)
+    run.generation = 2
+    jobs = list(run._jobs())
+    assert [job.config.num_players for job in jobs] == [2, 3, 2, 3] and sum(job.games for job in jobs) == config.games
+    seeds = {range(job.seed, job.seed + job.games) for job in jobs}
+    assert len(set().union(*seeds)) == config.games, "no game is dealt twice"
+    assert all(job.expert == f"8,network=net:{run.best_file}" for job in jobs)
+
+
+def test_a_run_may_begin_with_a_network(finished, tmp_path):
+    """It is judged before it learns anything, and imitates nobody."""
+    start = f"net:{finished.out / 'best.zip'}"
+    run = ExpertRun(replace(TINY, out=tmp_path, start=start))
+    assert run.generation == 1 and len(run.curve) == 1 and run.curve[0]["accepted"] and run.best_file.exists()
+    best = ExpertRun(replace(TINY, out=finished.out))
+    assert read_description(run.best_file)["network"] == read_description(finished.best_file)["network"]
+    assert best.curve[-1]["win_rate_greedy_2p"] == run.curve[0]["win_rate_greedy_2p"]
+    assert [job.expert for job in run._jobs()] == ["8"], (
+        "greedy plays games to their end, as nothing guides the search yet"
+    )
+
+
+def test_a_network_over_greedy_begins_as_greedy(tmp_path):
+    """Not a bit is learned, and every game goes as greedy plays it; the values are learned first."""
+    config = replace(TINY, out=tmp_path, over="greedy", generations=1)
+    run = ExpertRun(config)
+    games = run.games
+    run._write_best()
+    mine = play_games(CheckpointBot(run.best_file, games), games, 20, 3)
+    assert (mine.final_return == play_games(bots.load("greedy", games), games, 20, 3).final_return).all()
+    done = iterate(config)
+    assert done.accuracy == 1 and done.curve[0]["win_rate_greedy_2p"] > 0.2
+
+
+def test_a_network_that_loses_to_the_best_one_is_not_kept(finished, tmp_path):
+    config = replace(TINY, out=tmp_path, start=f"net:{finished.out / 'best.zip'}", gate=100.0, generations=1)
+    run = iterate(config)
+    assert [line["accepted"] for line in run.curve] == [True, False]
+    assert run.best_file.read_bytes() != run.last.read_bytes()
+    saved = read_description(run.best_file)["results"]
+    assert saved["steps"] == 0, "the best is still the one it began with"
+
+
+# ---------------------------------------------------------------- interruption
+
+
+@pytest.mark.parametrize("at", [(1, PLAYING), (1, LEARNING), (2, PLAYING), (2, LEARNING)], ids=str)
+def test_an_interrupted_run_ends_like_an_uninterrupted_one(finished, tmp_path, at):
+    stop = threading.Event()
+    config = replace(TINY, out=tmp_path)
+
+    def interrupt(status: Status) -> None:
+        if (status.generation, status.doing) == at and status.line is None:
+            stop.set()
+
+    part = iterate(config, stop, interrupt)
+    assert part.generation == at[0] and part.fraction < 1
+    rest = iterate(config)
+    assert rest.generation == 3 and same(rest, finished)
+    assert [line["win_rate_greedy_2p"] for line in rest.curve] == [
+        line["win_rate_greedy_2p"] for line in finished.curve
+    ]
+
+
+def test_more_processes_play_the_same_games(finished, tmp_path):
+    run = iterate(replace(TINY, out=tmp_path, processes=2, generations=2))
+    for one, other in zip(games_of(run, 1), games_of(finished, 1), strict=True):
+        a, b = Positions.load(one), Positions.load(other)
+        assert np.array_equal(a.observation, b.observation) and np.array_equal(a.shares, b.shares)
+
+
+def test_ctrl_c_keeps_the_run_and_the_same_command_goes_on(tmp_path):
+    out = tmp_path / "run"
+    command = [
+        sys.executable, "-m", "agents.expert", "kitten_adventurers", "--players", "2", "--option", "quest_size=2", "--teacher-positions",
+        "300", "--games", "4", "--search", "4", "--width", "16", "--hidden", "16", "--rows", "8", "--eval-games", "4", "--out", str(out),
+    ]  # fmt: skip
+    process = subprocess.Popen([*command, "--generations", "500"], cwd=ROOT, env={**os.environ}, stdout=subprocess.PIPE)
+    for _ in range(600):
+        if (out / "learning_curve.csv").exists():
+            break
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=60)[0].decode()
+    assert process.returncode == 0 and "the same command goes on from here" in said
+    generation = json.loads((out / "last.json").read_text())["results"]["generations"]
+    asked = [*command, "--generations", str(generation + 1)]
+    again = subprocess.run(asked, cwd=ROOT, env={**os.environ}, capture_output=True, text=True, timeout=120)
+    assert again.returncode == 0 and f"{generation + 1} generations" in again.stdout
+
+
+def test_a_run_with_other_settings_is_not_taken_up(finished):
+    with pytest.raises(BotError, match=r"begun with other settings: noise is 0\.05, now 0\.5"):
+        ExpertRun(replace(TINY, out=finished.out, noise=0.5))
+
+
+def test_a_damaged_run_says_so(finished, tmp_path):
+    (tmp_path / "last.zip").write_bytes((finished.out / "last.zip").read_bytes()[:3000])
+    with pytest.raises(BotError, match="last.zip is not a checkpoint"):
+        ExpertRun(replace(TINY, out=tmp_path))
+
+
+# ---------------------------------------------------------------- settings
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"games": 0}, "--games 0 is not allowed; allowed: 1 and more"),
+        ({"searched": 1.5}, "--searched 1.5 is not allowed; allowed: 0 to 1"),
+        ({"searched": 0.8, "quick": 0.3}, r"--quick 0.3 is not allowed; allowed: at most 0.2 with --searched 0.8"),
+        ({"search": "20ms"}, "--search 20ms is not allowed; allowed: a budget in iterations"),
+        ({"search": "20,network=bc-v1"}, "--search 20,network=bc-v1 is not allowed; allowed: no network"),
+        ({"search": "20,widht=3"}, "mcts: there is no 'widht'"),
+        ({"epochs": 0.0}, "--epochs 0.0 is not allowed; allowed: more than 0"),
+        ({"guided_from": 0}, "--guided-from 0 is not allowed; allowed: 1 and more"),
+    ],
+)
+def test_what_is_not_allowed_is_said(changes, words):
+    with pytest.raises(BotError, match=words):
+        replace(TINY, **changes)
+
+
+def test_a_start_over_another_bot_is_refused(finished, tmp_path):
+    with pytest.raises(BotError, match="--over greedy is not what --start net:.* is over: None"):
+        ExpertRun(replace(TINY, out=tmp_path, start=f"net:{finished.out / 'best.zip'}", over="greedy"))
+
+
+def test_the_command_of_a_run_asks_for_its_settings(finished):
+    settings = {name: value for name, value in finished._settings().items() if name != "out"}
+    words = command_line(json.loads(json.dumps(settings)))
+    assert words.startswith(
+        "python -m agents.expert kitten_adventurers --generations 3 --players 2 --option quest_size=2"
+    )
+    assert MODULES["agents.expert"] is ExpertConfig and "--guided-from 2" in words and "--eval-games 8" in words
+
+
+def test_a_run_is_published_like_any_other(finished, tmp_path, monkeypatch):
+    monkeypatch.setattr("agents.publish.COMPARED_STEPS", 10)
+    monkeypatch.setattr(published, "FOLDER", tmp_path)
+    written = publish(Publish(finished.out, "kitten_adventurers/tiny-v0"))
+    assert written.description["command"].startswith("python -m agents.expert kitten_adventurers ")
+    assert written.description["budget"]["steps"] == finished.shown

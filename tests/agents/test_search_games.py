@@ -1,0 +1,137 @@
+"""Games with searches: what is kept of them, and what of a tree is to be learned."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import kepler_envs
+from agents.search_games import MOST_ACTIONS, Play, search_games, target_of
+from kepler_envs import bots
+from kepler_envs.bots.protocol import play_games
+from kepler_envs.bots.search import MctsConfig, make_searcher
+from kepler_envs.bots.search.kernels.tree import NODE, NONE, ROOT
+
+CONFIG = kepler_envs.load_game("kitten_adventurers").configure(3, quest_size=3)
+ASKED = MctsConfig(iterations=12)
+
+
+def tree(visits: list[int], means: list[float], priors: list[float] | None = None) -> np.ndarray:
+    """A root whose children are the actions 10, 11, ..., seat 1 searching."""
+    nodes = np.zeros(len(visits) + 1, NODE)
+    nodes["parent"], nodes["action"] = [NONE, *[ROOT] * len(visits)], [NONE, *range(10, 10 + len(visits))]
+    nodes["visits"] = [sum(visits), *visits]
+    nodes["value"][1:, 1] = np.array(visits) * np.array(means)
+    nodes["prior"][1:] = priors or 0
+    return nodes
+
+
+def played(play: Play, games: int = 24, seed: int = 5, asked: MctsConfig | None = ASKED):
+    greedy, uniform = bots.load("greedy", CONFIG), bots.load("uniform", CONFIG)
+    searcher = make_searcher(CONFIG, asked) if asked else None
+    return search_games(CONFIG, games, seed, asked, searcher, [greedy, uniform], bots.load("greedy", CONFIG), play)
+
+
+# ---------------------------------------------------------------- targets
+
+
+def test_visits_become_shares_and_the_most_visited_is_the_search_s():
+    """By hand: three actions, prior 1/2 + 1/6 for the one below chose and 1/6 for the others, exploration 4, 100 visits."""
+    shares, best = target_of(tree([10, 80, 10], [0.1, 0.5, 0.4]), 1, 11, ASKED, 40)
+    assert best == 11 and shares.sum() == pytest.approx(1)
+    scale = 4 * np.sqrt(101)
+    worth = 0.5 + scale * (2 / 3) / 81
+    kept = [np.ceil(scale / 6 / (worth - mean) - 1) for mean in (0.1, 0.4)]
+    assert kept[0] == 9 and kept[1] > 10, "the first could be without a visit, the other one not"
+    assert shares[10:13] == pytest.approx(np.array([9, 80, 10]) / 99)
+
+
+def test_an_action_that_was_tried_once_is_not_learned():
+    shares, best = target_of(tree([1, 30, 1], [-1.0, 0.9, -0.9]), 1, 10, ASKED, 40)
+    assert best == 11 and shares[11] == 1 and shares.sum() == 1
+
+
+def test_of_equally_visited_actions_the_better_one_is_chosen():
+    assert target_of(tree([20, 20], [0.1, 0.2]), 1, 10, ASKED, 40)[1] == 11
+    assert target_of(tree([20, 20], [0.2, 0.2]), 1, 10, ASKED, 40)[1] == 10
+
+
+def test_a_network_s_priors_say_what_exploration_had_made():
+    asked = MctsConfig(iterations=100, network="net:any")
+    trusted, _ = target_of(tree([20, 80], [0.0, 0.5], [0.9, 0.1]), 1, 10, asked, 40)
+    doubted, _ = target_of(tree([20, 80], [0.0, 0.5], [0.1, 0.9]), 1, 10, asked, 40)
+    assert doubted[10] < trusted[10] <= 0.2 + 1e-9
+
+
+# ---------------------------------------------------------------- games
+
+
+def test_only_searched_decisions_have_targets_and_all_have_returns():
+    found = played(Play(searched=0.3, noise=0.0, quick=0.3))
+    searched = found.shares.sum(1) > 0
+    assert 0.3 < searched.mean() < 0.7 and len(found) > 100
+    assert found.actions.shape[1] == min(MOST_ACTIONS, len(CONFIG.actions))
+    masks = found.masks(np.arange(len(found)))
+    assert masks.sum(1).min() > 1
+    rows, columns = np.nonzero(found.shares)
+    assert masks[rows, found.actions[rows, columns]].all(), "only legal actions have a share"
+    assert (np.diff(found.shares, axis=1) <= 0).all(), "the best comes first"
+    assert masks[np.arange(len(found)), found.below].all()
+    assert np.abs(found.returns.sum(1)).max() < 1e-5 and not np.isnan(found.returns).any()
+
+
+def test_positions_in_which_the_search_leaves_greedy_count_more():
+    found = played(Play(searched=1.0, noise=0.0, quick=0.0, differing=5.0))
+    weights = found.shares.sum(1).round(4)
+    differs = weights == 5
+    assert set(weights) == {1.0, 5.0} and 0 < differs.mean() < 0.5
+    assert (found.action[~differs] == found.below[~differs]).mean() > 0.95  # pruning may change the order of a tie
+
+
+def test_with_nothing_searched_the_bots_play_as_they_do():
+    """Without noise every game ends as greedy alone ends it."""
+    greedy = bots.load("greedy", CONFIG)
+    found = search_games(CONFIG, 16, 9, None, None, [greedy], bots.load("greedy", CONFIG), Play(0.0, 0.0, 1.0))
+    assert (found.shares == 0).all()
+    alone = play_games(bots.load("greedy", CONFIG), CONFIG, 16, 9)
+    for game in range(16):
+        assert np.sort(found.returns[found.game == game][0]).tolist() == np.sort(alone.final_return[game]).tolist()
+
+
+def test_without_a_search_greedy_says_what_is_to_be_done():
+    found = played(Play(searched=0.5, noise=0.0, quick=0.0), asked=None)
+    assert len(found) > 50 and (found.shares[:, 0] == 1).all() and (found.action == found.below).all()
+
+
+def test_the_same_seed_plays_the_same_games():
+    one, again, other = (played(Play(), seed=seed) for seed in (5, 5, 6))
+    assert np.array_equal(one.observation, again.observation) and np.array_equal(one.shares, again.shares)
+    assert not np.array_equal(one.observation[:50], other.observation[:50])
+
+
+@pytest.mark.parametrize("differing", [1.0, 3.0])
+def test_what_is_kept_of_a_search_is_what_the_search_finds(differing):
+    """The first decision of a game, searched alone by the same seed."""
+    seen = {}
+    searcher = make_searcher(CONFIG, ASKED)
+
+    class Watched:
+        def grow(self, states, generators):
+            trees = searcher.grow(states, generators)
+            for place, tree_ in enumerate(trees):
+                seen.setdefault(len(seen), (states[place : place + 1].copy(), tree_))
+            return trees
+
+    greedy = bots.load("greedy", CONFIG)
+    play = replace(Play(searched=1.0, noise=0.0, quick=0.0), differing=differing)
+    found = search_games(CONFIG, 1, 3, ASKED, Watched(), [greedy], bots.load("greedy", CONFIG), play)
+    assert len(found) == len(seen)
+    for place, (states, grown) in seen.items():
+        seat = int(states["seat"][0])
+        visits, sums = grown.root_visits(seat, len(CONFIG.actions))
+        best = int(np.lexsort((-np.arange(len(visits)), sums / np.maximum(visits, 1), visits))[-1])
+        weight = differing if best != found.below[place] else 1.0
+        assert found.shares[place].sum() == pytest.approx(weight)
+        assert found.shares[place][found.actions[place] == best].sum() > 0
