@@ -47,6 +47,8 @@ class Publish:
     """What it will be loaded as, for example ad_astra/bc-v1."""
     replace: bool = False
     """Replace the agent of that name if there is one."""
+    best: bool = False
+    """It is the best of its game from now on, and also loaded as GAME/best."""
 
 
 @dataclass(frozen=True)
@@ -87,12 +89,14 @@ def publish(request: Publish) -> Published:
             "(--width, --hidden, --rows)"
         )
     write_atomically(target, content)
+    if request.best:
+        write_atomically(published.best_path(target.parent.name), f"{target.stem}\n".encode())
     return Published(target, len(content), description)
 
 
 def _target(request: Publish, description: Mapping[str, Any]) -> Path:
     game, slash, name = request.name.partition("/")
-    if not slash or not published.NAME.fullmatch(name):
+    if not slash or not published.NAME.fullmatch(name) or name == published.BEST:
         raise BotError(f"{request.name!r} cannot be published; write GAME/NAME with a name like bc-v1")
     trained = kepler_envs.load_game(description["game"]).name
     if game != trained:

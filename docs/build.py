@@ -138,14 +138,14 @@ SECTIONS: dict[str, Callable[[Game], str]] = {
 
 def published_networks() -> str:
     """What comes with the repository, and how each was trained."""
-    rows = []
+    rows, best = [], published.best_names()
     for name in published.published_names():
         path = published.published_path(*name.split("/"))
         about = read_description(path)
         counts = player_counts(about)
         rows.append(
             (
-                code(name),
+                code(name) + (", the best" if name in best else ""),
                 f"{counts[0]}-{counts[-1]}" if len(counts) > 1 else counts[0],
                 f"{about['results']['parameters']:,}",
                 f"{path.stat().st_size / 1000:.0f} kB",

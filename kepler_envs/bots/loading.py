@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kepler_envs.bots.from_file import BotFromFile
 from kepler_envs.bots.protocol import Bot, BotError
-from kepler_envs.bots.published import find_published, published_files, published_names
+from kepler_envs.bots.published import BEST, best_names, find_published, published_files, published_names
 from kepler_envs.engine.game import Configuration
 
 UNIFORM = "uniform"
@@ -81,7 +81,8 @@ def fingerprint(spec: str, game: str = "") -> str:
 
 def _usage() -> str:
     lines = [(kind.usage, kind.meaning) for kind in KINDS.values()]
-    lines += [(name, "published, trained with `python -m agents.train`") for name in published_names()]
+    lines += [(name, "published, trained by a command of `agents`") for name in published_names()]
+    lines += [(f"{name.split('/')[0]}/{BEST}", f"the best of them, {name}") for name in best_names()]
     width = max(len(usage) for usage, _ in lines) + 2
     return "\n".join(f"  {usage:<{width}}{meaning}" for usage, meaning in lines)
 

@@ -118,6 +118,24 @@ def test_a_run_is_published_and_loaded_by_name(finished, folder, capsys):
     assert {path.name for path in folder.rglob("*.*")} == {"tiny-v0.zip"}
 
 
+def test_the_best_network_of_a_game_has_a_name_of_its_own(finished, folder):
+    """Until another one is the best."""
+    config = kepler_envs.load_game("kitten_adventurers").configure(2, quest_size=2)
+    publish(Publish(finished.out, NAME))
+    assert published.find_published("best", "kitten_adventurers") is None
+    with pytest.raises(BotError, match="no bot 'best'"):
+        bots.load("best", config)
+    publish(Publish(finished.out, "kitten_adventurers/other", best=True))
+    for spec in ("best", "kitten_adventurers/best"):
+        assert published.find_published(spec, "kitten_adventurers").stem == "other"
+        assert bots.load(spec, config).name == spec
+        assert bots.fingerprint(spec, "kitten_adventurers") == bots.fingerprint("kitten_adventurers/other")
+    publish(Publish(finished.out, NAME, replace=True, best=True))
+    assert published.best_names() == [NAME] and published.find_published("best", "ad_astra") is None
+    with pytest.raises(BotError, match="'kitten_adventurers/best' cannot be published"):
+        publish(Publish(finished.out, "kitten_adventurers/best"))
+
+
 def test_published_weights_are_in_float16_and_stored_once(finished, folder):
     written = publish(Publish(finished.out, NAME))
     with np.load(io.BytesIO(read_entries(written.path, [PLAIN_WEIGHTS])[0]), allow_pickle=False) as arrays:

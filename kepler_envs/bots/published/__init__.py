@@ -1,4 +1,4 @@
-"""Trained networks that come with the package: ``published/GAME/NAME.zip``, loaded as ``GAME/NAME``.
+"""Trained networks that come with the package: ``published/GAME/NAME.zip``, loaded as ``GAME/NAME``; a game's best one as ``GAME/best``.
 
 ``python -m agents.publish`` makes them. Only their names are looked up here; ``bots/networks`` reads them. Their weights are plain arrays,
 for which NumPy is enough.
@@ -14,11 +14,23 @@ from kepler_envs.engine.game import Configuration
 FOLDER = Path(__file__).parent
 NAME = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
 """What a name looks like: ``bc-v1``."""
+BEST = "best"
+"""The name that stands for the best network of a game; ``published/GAME/best.txt`` says which one that is."""
 
 
 def published_path(game: str, name: str) -> Path:
     """Where the bot of that name lies, whether there is one or not."""
     return FOLDER / game / f"{name}.zip"
+
+
+def best_path(game: str) -> Path:
+    """Where it is written which network of a game is the best one."""
+    return FOLDER / game / f"{BEST}.txt"
+
+
+def best_names() -> list[str]:
+    """``GAME/NAME`` of the best networks, sorted."""
+    return sorted(f"{path.parent.name}/{path.read_text().strip()}" for path in FOLDER.glob(f"*/{BEST}.txt"))
 
 
 def published_names() -> list[str]:
@@ -27,14 +39,17 @@ def published_names() -> list[str]:
 
 
 def published_files(spec: str) -> list[Path]:
-    """The file of ``GAME/NAME``; for ``NAME`` those of all games that have one."""
-    return [published_path(*name.split("/")) for name in published_names() if spec in (name, name.split("/")[1])]
+    """The file of ``GAME/NAME``; for ``NAME`` those of all games that have one. ``best`` is a name, too."""
+    game, name = spec.split("/") if "/" in spec else ("", spec)
+    known = best_names() if name == BEST else [one for one in published_names() if one.split("/")[1] == name]
+    return [published_path(*one.split("/")) for one in known if game in ("", one.split("/")[0])]
 
 
 def find_published(spec: str, game: str) -> Path | None:
     """The file of ``GAME/NAME``, or of ``NAME`` for this game; None if there is none."""
     full = spec if "/" in spec else f"{game}/{spec}"
-    return published_path(*full.split("/")) if full in published_names() else None
+    files = published_files(full) if full.count("/") == 1 else []
+    return files[0] if files else None
 
 
 def network_file(spec: str, config: Configuration) -> Path | None:
