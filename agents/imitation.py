@@ -16,7 +16,7 @@ import torch as th
 from torch.nn import functional as F
 
 from agents.positions import NOBODY, Positions, join
-from kepler_envs.adapters.pytorch import CompiledLearner, PieceNetwork
+from kepler_envs.adapters.pytorch import PieceNetwork, learner_of
 from kepler_envs.bots.protocol import Bot, TrustedDecisions
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import Configuration
@@ -123,7 +123,7 @@ class Imitation:
         self.learned_from, self.held_out = np.flatnonzero(~held_out), np.flatnonzero(held_out)
         if not len(self.learned_from):
             raise ValueError("there are no positions to learn from")
-        self._learner = CompiledLearner(network)
+        self._learner = learner_of(network)
         self.optimizer = th.optim.Adam(network.parameters(), fused=True)
         self.shown = 0
         self._epoch, self._order = -1, self.learned_from
@@ -165,7 +165,7 @@ class Imitation:
         actions, shares = known.actions[chosen], known.shares[chosen]
         told, _, values = self._learner.judge(known.seen(chosen, self._over), known.masks(chosen), actions, shares)
         surprise = -told.sum() / max(float(shares.sum()), 1.0)
-        returns = th.as_tensor(known.returns[chosen])
+        returns = th.as_tensor(known.returns[chosen], device=values.device)
         known_ones = ~returns.isnan()
         error = F.mse_loss(values[:, : returns.shape[1]][known_ones], returns[known_ones])
         self.optimizer.zero_grad()

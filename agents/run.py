@@ -73,6 +73,7 @@ class Run:
 
     def __init__(self, config: TrainConfig) -> None:
         self.config = config
+        self.device = device_of(config.device)
         self.all_games = game_configurations(config)
         self.games = self.all_games[-1]  # with the most players; the network is made for these
         self.out = run_folder(config)
@@ -134,7 +135,7 @@ class Run:
             max_grad_norm=config.max_grad_norm,
             policy_kwargs=policy_kwargs(self.network, self.games),
             seed=config.seed,
-            device="cpu",
+            device=self.device,
         )
         if self.beginning is not None:
             checkpoint.continue_network(self.policy, self.beginning)
@@ -182,7 +183,7 @@ class Run:
             if (below := self._below(self.env.batch)) is not None:
                 self.env.seat_below(below)
             archive = io.BytesIO(self.last.read_bytes())
-            self.model = self._model_class().load(archive, self.env, device="cpu", force_reset=False)
+            self.model = self._model_class().load(archive, self.env, device=self.device, force_reset=False)
             self.seconds, self.curve, self.best = saved["seconds"], saved["curve"], saved["best"]
             self.evaluations, self._imitated = saved["evaluations"], saved["imitation"]
             th.set_rng_state(saved["torch_random"])
@@ -363,6 +364,16 @@ class Run:
             self.steps, self.seconds, self.fraction, self._speed, self.mean_length, self.evaluations, evaluated,
             self.pool.summary() if self.pool is not None else "",
         )  # fmt: skip
+
+
+def device_of(name: str) -> th.device:
+    """The device of that name; BotError if there is none."""
+    gpus = [f"cuda:{number}" for number in range(th.cuda.device_count())]
+    allowed = ["cpu", *(["cuda"] if gpus else []), *gpus]
+    if name not in allowed:
+        found = "" if gpus else " (PyTorch finds no GPU here)"
+        raise BotError(f"--device {name} is not allowed; allowed: {', '.join(allowed)}{found}")
+    return th.device(name)
 
 
 def beginning_of(spec: str | None, over: str | None, games: Configuration) -> Path | None:

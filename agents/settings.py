@@ -14,7 +14,17 @@ import tyro
 from agents.expert_settings import ExpertConfig
 from kepler_envs.bots.protocol import BotError
 
-MAY_CHANGE = ("out", "steps", "minutes", "eval_every", "eval_games", "eval_opponents", "threads", "trust_folder")
+MAY_CHANGE = (
+    "out",
+    "steps",
+    "minutes",
+    "eval_every",
+    "eval_games",
+    "eval_opponents",
+    "threads",
+    "device",
+    "trust_folder",
+)
 """Fields that may differ when a run is taken up again."""
 
 DEFAULT_STEPS = 2_000_000
@@ -142,6 +152,8 @@ class TrainConfig:
     """Agents to evaluate against, each on all other seats."""
     threads: int = 1
     """Threads of the network's arithmetic. Two help only on an otherwise idle machine."""
+    device: str = "cpu"
+    """Where the network learns: cpu, or a GPU as PyTorch names it, cuda or cuda:1. Games are played on the processor."""
 
     def __post_init__(self) -> None:
         counts = (

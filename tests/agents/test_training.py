@@ -145,6 +145,21 @@ def test_every_kind_of_seat_learns_over_greedy(seat, tmp_path):
     assert run.steps >= 256 and run.env.observation_space.shape == (run.games.observation.size + 1,)
 
 
+def test_a_device_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(BotError, match="--device cuda:77 is not allowed; allowed: cpu"):
+        Run(replace(TINY, out=tmp_path, device="cuda:77"))
+
+
+@pytest.mark.skipif(not th.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("seat", ["shared", "single", "pool"])
+def test_a_run_learns_on_a_gpu(seat, tmp_path):
+    """Imitation and self-play; what is saved plays on the processor, and goes on there."""
+    config = replace(TINY, out=tmp_path, seat=seat, device="cuda", steps=512)
+    run = train(config)
+    assert run.policy.network.device.type == "cuda" and run.steps >= 512
+    assert train(replace(config, device="cpu", steps=1024)).policy.network.device.type == "cpu"
+
+
 def test_a_prolonged_run_does_not_go_back_to_its_teacher(tmp_path):
     first = train(replace(TINY, out=tmp_path, steps=512))
     updates = first.model._n_updates

@@ -9,7 +9,7 @@ import pytest
 import torch as th
 
 import kepler_envs
-from kepler_envs.adapters.pytorch import CompiledLearner, PieceNetwork
+from kepler_envs.adapters.pytorch import CompiledLearner, PieceNetwork, TorchLearner, learner_of
 from kepler_envs.engine.kernel import helper
 from kepler_envs.engine.network import NetworkInputs, NetworkShape
 from kepler_envs.networks.simd import (
@@ -104,9 +104,13 @@ def test_several_actions_share_a_position(shape):
     assert (asked == 0).any() and (asked[:, 1] > 0).any()
     one, other = network_of(inputs), network_of(inputs).double()
     found, _, _ = CompiledLearner(one).judge(observations, masks, actions, asked)
-    log_probs, _ = other(th.as_tensor(observations), th.as_tensor(masks).bool())
-    every = th.zeros(masks.shape, dtype=th.float64).scatter(1, th.as_tensor(actions), th.as_tensor(asked).double())
-    expected = (every * log_probs.clamp(min=-1e4)).sum(1)
+    expected, _, _ = TorchLearner(other).judge(observations, masks, actions, asked)
+    by_hand, _ = other(th.as_tensor(observations), th.as_tensor(masks).bool())
+    total = [
+        sum(float(by_hand[n, a] * share) for a, share in zip(actions[n], asked[n], strict=True) if share)
+        for n in range(30)
+    ]
+    np.testing.assert_allclose(expected.detach(), total, rtol=1e-5)
     np.testing.assert_allclose(found.detach(), expected.detach(), rtol=1e-4, atol=1e-4)
     weights = th.as_tensor(dice.normal(size=30))
     (found * weights.float()).sum().backward()
@@ -161,6 +165,27 @@ def test_answers_are_those_of_the_present_weights(training):
     assert_answers()
     network.load_state_dict(network_of(inputs, seed=12).state_dict())
     assert_answers()
+
+
+def test_learners_agree():
+    """In compiled code, and in PyTorch's operations, which a GPU needs."""
+    inputs = made_up_inputs(SHAPES["over a bot"])
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 20)
+    actions, network = chosen_actions(masks), network_of(inputs).eval()
+    assert isinstance(learner_of(network), CompiledLearner)
+    assert isinstance(learner_of(PieceNetwork(inputs).to("meta")), TorchLearner)
+    for part, other in zip(
+        CompiledLearner(network).judge(observations, masks, actions),
+        TorchLearner(network).judge(observations, masks, actions),
+        strict=True,
+    ):
+        np.testing.assert_allclose(part.detach(), other.detach(), rtol=1e-4, atol=1e-4)
+    for part, other in zip(
+        CompiledLearner(network).answer(observations, masks),
+        TorchLearner(network).answer(observations, masks),
+        strict=True,
+    ):
+        np.testing.assert_allclose(part, other, rtol=1e-4, atol=1e-5)
 
 
 def test_a_learner_is_pickled_with_its_network():

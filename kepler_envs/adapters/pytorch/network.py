@@ -140,6 +140,11 @@ class PieceNetwork(nn.Module):
         self._plan_heads()
         self.reset_parameters()
 
+    @property
+    def device(self) -> th.device:
+        """Where its weights lie."""
+        return next(self.parameters()).device
+
     # ------------------------------------------------------------ what is needed
 
     def _plan_joins(self) -> None:

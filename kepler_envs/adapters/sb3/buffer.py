@@ -6,6 +6,7 @@ from collections.abc import Generator
 from typing import Any, cast
 
 import numpy as np
+import torch as th
 from gymnasium import spaces
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
 
@@ -96,6 +97,7 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
     def reset(self) -> None:
         """Start over; the arrays are allocated once."""
         self.pos, self.full = 0, False
+        self._sent: tuple[th.Tensor, ...] = ()
         if self._allocated:
             return
         self._allocated = True
@@ -183,5 +185,10 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
             self.returns.reshape(-1, self.num_players),
             self.action_masks.reshape(-1, self.mask_dims),
         )
-        samples = MaskableRolloutBufferSamples(*(self.to_torch(values[batch_inds]) for values in flat))
+        if self.device.type == "cpu":
+            samples = MaskableRolloutBufferSamples(*(self.to_torch(values[batch_inds]) for values in flat))
+        else:  # the whole rollout is sent once, and stays there for all epochs
+            self._sent = self._sent or tuple(th.from_numpy(values).pin_memory().to(self.device) for values in flat)
+            chosen = th.as_tensor(batch_inds, device=self.device)
+            samples = MaskableRolloutBufferSamples(*(values[chosen] for values in self._sent))
         return samples._replace(old_values=samples.old_values.flatten(), returns=samples.returns.flatten())

@@ -30,6 +30,11 @@ class SharedMaskablePPO(MaskablePPO):
         if _init_setup_model:
             self._setup_model()
 
+    _buffers: tuple[th.Tensor, ...] = ()
+
+    def _excluded_save_params(self) -> list[str]:
+        return [*super()._excluded_save_params(), "_buffers"]
+
     def _setup_model(self) -> None:
         super()._setup_model()
         if not isinstance(self.policy, PiecePolicy):
@@ -75,7 +80,13 @@ class SharedMaskablePPO(MaskablePPO):
         return True
 
     def _last_seen(self) -> th.Tensor:
-        return th.as_tensor(cast(np.ndarray, self._last_obs), device=self.device)
+        seen = th.from_numpy(cast(np.ndarray, self._last_obs))
+        return seen if self.device.type == "cpu" else self._pinned(seen).to(self.device, non_blocking=True)
+
+    def _pinned(self, seen: th.Tensor) -> th.Tensor:
+        """A copy in memory that a device reads by itself: in one of two buffers in turn, as the one before may still be read."""
+        self._buffers = self._buffers[::-1] or tuple(th.empty_like(seen).pin_memory() for _ in range(2))
+        return self._buffers[0].copy_(seen)
 
     def _values(self, observations: np.ndarray) -> np.ndarray:
         """float32 (N, P), what the network expects."""
