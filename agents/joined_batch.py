@@ -79,7 +79,11 @@ class JoinedBatch:
 
     def _seats(self, name: str) -> np.ndarray:
         arrays = [getattr(part, name) for part in self.parts]
-        return np.concatenate([np.pad(array, ((0, 0), (0, self.num_players - array.shape[1]))) for array in arrays])
+        joined, first = np.zeros((self.num_envs, self.num_players), arrays[0].dtype), 0
+        for array in arrays:
+            joined[first : first + len(array), : array.shape[1]] = array
+            first += len(array)
+        return joined
 
     observation = property(lambda self: self._rows("observation"))
     action_mask = property(lambda self: self._rows("action_mask"))

@@ -29,11 +29,10 @@ from agents.checkpoint import half_precision
 from agents.joined_batch import JoinedBatch, JoinedBot
 from agents.settings import PoolConfig
 from kepler_envs.adapters.sb3 import PiecePolicy, SharedSeatVecEnv
-from kepler_envs.bots.networks import draw
 from kepler_envs.bots.networks.checkpoint import plain_weights
 from kepler_envs.engine.network import NetworkShape
 from kepler_envs.engine.seeds import opponent_seeds
-from kepler_envs.networks import PositionNetwork, position_network
+from kepler_envs.networks import PositionNetwork, draw, position_network
 
 LEARNER = -1
 """Stands for the learner where seats have the number of a member."""
@@ -320,7 +319,7 @@ class PoolVecEnv(SharedSeatVecEnv):
 
     def _sample(self, network: PositionNetwork, seen: np.ndarray, masks: np.ndarray) -> np.ndarray:
         priors, _ = network(seen, masks)
-        return draw(priors.astype(np.float64), self.pool.rng.random(len(seen)))
+        return draw(priors, self.pool.rng.random(len(seen)))
 
     def _player(self, number: int) -> Any:
         """What plays for a member: a network, or an agent."""

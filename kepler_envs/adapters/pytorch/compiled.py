@@ -46,6 +46,7 @@ class CompiledLearner:
     def __init__(self, network: PieceNetwork) -> None:
         self.network = network
         self.arrangement = Arrangement(network.inputs)
+        self._weights = dict(network.named_parameters())  # which takes long to ask for at every step
         self._workspaces: tuple[np.ndarray, ...] = (np.zeros((0, 0, 0), WHOLE),)
         self._ledger: tuple[np.ndarray, ...] = (np.zeros((0, 0), FLOAT),)
         self._known: tuple[tuple[int, ...], CompiledNetwork] | None = None
@@ -75,7 +76,7 @@ class CompiledLearner:
 
         While the network is in training mode its weights are laid out at each call: optimizers change them without a trace.
         """
-        versions = tuple(weights._version for weights in self.network.parameters())
+        versions = tuple([weights._version for weights in self._weights.values()])
         if self._known is None or self._known[0] != versions or self.network.training:
             with th.no_grad():
                 flat = self._flat().numpy()
@@ -87,7 +88,7 @@ class CompiledLearner:
         self._known = None
 
     def _flat(self) -> th.Tensor:
-        return self.arrangement.flat(TorchArrays(), dict(self.network.named_parameters()))  # type: ignore[no-any-return]
+        return self.arrangement.flat(TorchArrays(), self._weights)  # type: ignore[no-any-return]
 
     def workspaces(self, threads: int) -> tuple[np.ndarray, ...]:
         """Room for each thread, kept from one call to the next."""

@@ -15,6 +15,7 @@ from kepler_envs.engine.actions import ActionSet
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.network import NetworkInputs, NetworkShape
 from kepler_envs.engine.observation import Layout
+from kepler_envs.networks import draw
 
 
 class PiecePolicy(MaskableActorCriticPolicy):
@@ -107,10 +108,9 @@ class PiecePolicy(MaskableActorCriticPolicy):
         self, learner: CompiledLearner, obs: th.Tensor, deterministic: bool, action_masks: np.ndarray
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
         priors, values = learner.answer(obs.numpy(), _as_masks(action_masks, len(obs)))
-        probabilities, told = th.from_numpy(priors), th.from_numpy(values)
-        actions = probabilities.argmax(1) if deterministic else th.multinomial(probabilities, 1).squeeze(1)
-        chosen = probabilities.gather(1, actions.unsqueeze(1)).squeeze(1).log()
-        return actions, told[:, : self.valued_seats], chosen
+        actions = priors.argmax(1) if deterministic else draw(priors, th.rand(len(priors), dtype=th.float64).numpy())
+        chosen = np.log(priors[np.arange(len(priors)), actions])
+        return th.from_numpy(actions), th.from_numpy(values)[:, : self.valued_seats], th.from_numpy(chosen)
 
     def evaluate_actions(
         self, obs: th.Tensor, actions: th.Tensor, action_masks: th.Tensor | None = None

@@ -10,9 +10,9 @@ from kepler_envs.bots.greedy import GreedyBot
 from kepler_envs.bots.networks.checkpoint import read_network
 from kepler_envs.bots.protocol import Bot, BotError, TrustedDecisions
 from kepler_envs.engine.game import Configuration
-from kepler_envs.networks import PositionNetwork, position_network, with_choices
+from kepler_envs.networks import PositionNetwork, draw, position_network, with_choices
 
-__all__ = ["CheckpointBot", "NetworkBot", "bot_below", "checkpoint_at", "draw", "find_checkpoint", "load_network"]
+__all__ = ["CheckpointBot", "NetworkBot", "bot_below", "checkpoint_at", "find_checkpoint", "load_network"]
 
 CHECKPOINTS = ("best.zip", "last.zip")
 """What a folder of a training run is searched for, in this order."""
@@ -73,12 +73,6 @@ class NetworkBot:
 def bot_below(network: PositionNetwork, config: Configuration) -> Bot | None:
     """The bot that a network is over; None if there is none."""
     return GreedyBot(config) if network.over else None
-
-
-def draw(probabilities: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-    """An action for each row: its probabilities (N, A), and a number (N,) uniform in [0, 1) that decides."""
-    reached = probabilities.cumsum(1)
-    return (reached <= (uniform * reached[:, -1])[:, None]).sum(1)
 
 
 # ---------------------------------------------------------------- from files
