@@ -56,16 +56,17 @@ def load(spec: str, config: Configuration, memory: int | None = None) -> Bot:
 
 
 def fingerprint(spec: str, game: str = "") -> str:
-    """SHA-256 (16 hex digits) of the files behind a spec; empty for bots without files.
+    """What tells versions of a bot apart: SHA-256 (16 hex digits) of the files behind its spec, ``greedy-2`` for rules of thumb; empty for
+    bots that never change, as ``uniform``.
 
-    A published name without a game is that of ``game``; if that is not given, of all games that have one.
+    A search has that of what it plays out with, or of its network (both, with "+" between them, if it needs both). A published name without a
+    game is that of ``game``; if that is not given, of all games that have one, and rules of thumb have no version.
     """
     name, _, argument = spec.partition(":")
+    if name == "greedy":
+        return _greedy_version(game)
     if name == "mcts":
-        from kepler_envs.bots.search.config import MctsConfig
-
-        network = MctsConfig.parse(argument).network
-        return fingerprint(network, game) if network else ""
+        return _search_fingerprint(argument, game)
     path = Path(argument.rpartition(":")[0] if name == "python" else argument)
     if name not in KINDS:
         files = published_files(f"{game}/{name}" if game and "/" not in name else name)
@@ -77,6 +78,24 @@ def fingerprint(spec: str, game: str = "") -> str:
     for file in files:
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16] if files else ""
+
+
+def _greedy_version(game: str) -> str:
+    from kepler_envs.bots.greedy import greedy_games, greedy_version
+
+    return f"greedy-{greedy_version(game)}" if game in greedy_games() else ""
+
+
+def _search_fingerprint(argument: str, game: str) -> str:
+    from kepler_envs.bots.search.config import MctsConfig
+
+    asked = MctsConfig.parse(argument)
+    asks_policy = not asked.network or asked.opponents == "policy"
+    parts = (
+        fingerprint(asked.network, game) if asked.network else "",
+        _greedy_version(game) if asks_policy and asked.playout == "greedy" else "",
+    )
+    return "+".join(part for part in parts if part)
 
 
 def _usage() -> str:

@@ -19,8 +19,8 @@ STOPPING = "stopping after these games; once more to give it up"
 class MeasureStrength:
     """Measure agents, each alone against one on all other seats, seats rotated.
 
-    A pairing that the record has with as many games is not played again; after Ctrl-C, or once --minutes are over, the games so far are
-    written.
+    A pairing that the record has with as many games, by the same versions of the agents, is not played again; after Ctrl-C, or once --minutes
+    are over, the games so far are written.
     """
 
     game: GameName

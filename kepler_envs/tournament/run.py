@@ -140,7 +140,7 @@ class Tournament:
             "options": {"num_players": config.num_players, **config.values},
             "components": config.components_digest,
             "agents": list(self.agents),
-            "checkpoints": [bots.fingerprint(spec, config.game.name) for spec in self.agents],
+            "versions": [bots.fingerprint(spec, config.game.name) for spec in self.agents],
             "seed": self.seed,
             "adaptive": self.adaptive,
             "seconds_per_decision": self.seconds_per_decision,

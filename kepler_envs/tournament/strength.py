@@ -1,7 +1,7 @@
 """How strong bots are: each alone against one on all other seats, seats rotated.
 
-Its share of wins goes into a line of a record, from which the tables of the pages are made. A line that is there with as many games is not
-played again; when it is stopped, or once its minutes are over, the games so far are written.
+Its share of wins goes into a line of a record, from which the tables of the pages are made. A line that is there with as many games, by the same
+versions of the bots, is not played again; when it is stopped, or once its minutes are over, the games so far are written.
 """
 
 from __future__ import annotations
@@ -59,7 +59,10 @@ class Strength:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the record: ``wins`` of one ``agent`` against ``against`` on all other seats, with a 95 % interval (Wilson's)."""
+    """A line of the record: ``wins`` of one ``agent`` against ``against`` on all other seats, with a 95 % interval (Wilson's).
+
+    The versions are fingerprints (:func:`kepler_envs.bots.fingerprint`): of files, or of rules of thumb.
+    """
 
     game: str
     players: int
@@ -71,21 +74,29 @@ class Line:
     high: float
     seed: int
     commit: str
+    agent_version: str = ""
+    against_version: str = ""
 
     @property
     def key(self) -> tuple[str, int, str, str]:
         return self.game, self.players, self.agent, self.against
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the bots that have these names today are those that played."""
+        versions = tuple(bots.fingerprint(spec, self.game) for spec in (self.agent, self.against))
+        return versions == (self.agent_version, self.against_version)
+
 
 def read_lines(path: Path) -> list[Line]:
-    """The lines of a record; none if there is no file."""
+    """The lines of a record; none if there is no file. Records of before they named versions have empty ones."""
     if not path.exists():
         return []
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
     names = {field.name: str(field.type) for field in fields(Line)}
     kinds = {"str": str, "int": int, "float": float}
-    return [Line(**{name: kinds[kind](row[name]) for name, kind in names.items()}) for row in rows]
+    return [Line(**{name: kinds[kind](row[name]) for name, kind in names.items() if name in row}) for row in rows]
 
 
 def write_line(path: Path, line: Line) -> None:
@@ -112,9 +123,11 @@ def measure(request: Strength, agent: str, against: str, stop: threading.Event, 
             break
     found = share(wins)
     numbers = (round(found.mean, 4), round(found.low, 4), round(found.high, 4))
+    game = config.game.name
     return Line(
-        config.game.name, config.num_players, agent, against, found.games, *numbers, request.seed, commit(SHORT)
-    )
+        game, config.num_players, agent, against, found.games, *numbers, request.seed, commit(SHORT),
+        bots.fingerprint(agent, game), bots.fingerprint(against, game),
+    )  # fmt: skip
 
 
 def _parts(request: Strength) -> Iterator[int]:
@@ -132,7 +145,7 @@ def measure_all(request: Strength, stop: threading.Event, console: Console) -> N
     config = request.config
     for against in request.against:
         for agent in request.agents:
-            known = {line.key: line.games for line in read_lines(request.out)}
+            known = {line.key: line.games for line in read_lines(request.out) if line.is_current}
             name = f"{config.game.name}, {config.num_players} players: {agent} against {against}"
             if known.get((config.game.name, config.num_players, agent, against), 0) >= request.games:
                 console.print(f"{name}: known", highlight=False)

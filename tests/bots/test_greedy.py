@@ -34,7 +34,7 @@ games of Kitten Adventurers, 1.000 and 1.000 over 2,000 games of Kepler Run, 0.9
 0.998 and 0.996 over 2,000 games of Race to Kepler, 1.000 and 1.000 over 4,000 games of Kepler-3042."""
 
 LEAST_SCORES = {("kepler_3042", 2): 25, ("kepler_3042", 4): 25}
-"""Mean score that is far below what was measured where a strength in points is asked for: 29.4 and 29.2 in the same games."""
+"""Mean score that is far below what was measured where a strength in points is asked for: 29.4 and 29.2 in the same games, by version 1."""
 
 
 def one_against_uniform(game: str, num_players: int, games: int) -> tuple[np.ndarray, np.ndarray]:

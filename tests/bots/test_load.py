@@ -55,7 +55,7 @@ def test_policies_of_other_games_are_refused():
 
 
 def test_fingerprints_follow_the_files(tmp_path):
-    assert bots.fingerprint("greedy") == bots.fingerprint(f"net:{tmp_path}") == ""
+    assert bots.fingerprint("uniform") == bots.fingerprint(f"net:{tmp_path}") == ""
     (tmp_path / "model.zip").write_bytes(b"weights")
     (tmp_path / "progress.csv").write_text("steps\n")
     first = bots.fingerprint(f"net:{tmp_path}")
@@ -63,7 +63,21 @@ def test_fingerprints_follow_the_files(tmp_path):
     (tmp_path / "model.zip").write_bytes(b"better weights")
     assert bots.fingerprint(f"net:{tmp_path}") != first
     assert bots.fingerprint(f"mcts:5,network=net:{tmp_path},trust=1") == bots.fingerprint(f"net:{tmp_path}")
-    assert bots.fingerprint("mcts:5,trust=1") == ""
+
+
+def test_fingerprints_name_the_version_of_rules_of_thumb(tmp_path, monkeypatch):
+    (tmp_path / "model.zip").write_bytes(b"weights")
+    net = bots.fingerprint(f"net:{tmp_path}")
+    assert bots.fingerprint("greedy", "kepler_3042") == "greedy-2"
+    assert bots.fingerprint("greedy") == bots.fingerprint("greedy", "patience") == ""
+    for game, version in (("kepler_3042", "greedy-2"), ("patience", "")):
+        assert bots.fingerprint("mcts:5,trust=1", game) == version
+        assert bots.fingerprint("mcts:5,playout=uniform", game) == bots.fingerprint("uniform", game) == ""
+        assert bots.fingerprint(f"mcts:5,network=net:{tmp_path}", game) == net
+    both = f"mcts:5,network=net:{tmp_path},opponents=policy"
+    assert bots.fingerprint(both, "kepler_3042") == f"{net}+greedy-2"
+    monkeypatch.setattr("kepler_envs.bots.greedy.kepler_3042.VERSION", 3)
+    assert bots.fingerprint("greedy", "kepler_3042") == bots.fingerprint("mcts:5", "kepler_3042") == "greedy-3"
 
 
 def test_rows_must_be_started():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
@@ -55,6 +56,31 @@ def test_what_is_known_is_not_played_again(tmp_path, monkeypatch):
     monkeypatch.setattr(strength, "measure", lambda *_: pytest.fail("played again"))
     assert "known" in measured(agents=("greedy",), games=40, out=out)
     assert out.read_text() == before
+
+
+def test_a_line_of_other_versions_is_played_again(tmp_path, monkeypatch):
+    out = tmp_path / "strength.csv"
+    measured(agents=("mcts:2", "uniform"), games=8, out=out)
+    searching, uniform = read_lines(out)
+    assert (searching.agent_version, searching.against_version) == ("greedy-1", "greedy-1")
+    assert (uniform.agent_version, uniform.against_version) == ("", "greedy-1")
+    monkeypatch.setattr("kepler_envs.bots.greedy.kitten_adventurers.VERSION", 2)
+    assert not searching.is_current and not uniform.is_current
+    assert "known" not in measured(agents=("uniform",), games=4, out=out)
+    assert [(line.agent, line.against_version) for line in read_lines(out)] == [
+        ("mcts:2", "greedy-1"),
+        ("uniform", "greedy-2"),
+    ]
+
+
+def test_records_of_before_are_read_without_versions(tmp_path):
+    out = tmp_path / "strength.csv"
+    measured(agents=("uniform",), games=4, out=out)
+    (line,) = read_lines(out)
+    names, values = out.read_text().split()
+    out.write_text(f"{names.removesuffix(',agent_version,against_version')}\n{values.removesuffix(',,greedy-1')}\n")
+    (before,) = read_lines(out)
+    assert before == replace(line, against_version="") and line.is_current and not before.is_current
 
 
 def test_more_games_replace_a_line_and_others_stay(tmp_path):

@@ -284,7 +284,7 @@ def test_a_checkpoint_that_changed_is_another_agent(tmp_path, monkeypatch):
     (tmp_path / "model.zip").write_bytes(b"weights")
     run(tmp_path, agents=(*SPECS, f"net:{tmp_path}"), games=36)
     (tmp_path / "model.zip").write_bytes(b"better weights")
-    with pytest.raises(LedgerError, match="its checkpoints is"):
+    with pytest.raises(LedgerError, match="its versions is"):
         run(tmp_path, agents=(*SPECS, f"net:{tmp_path}"), games=36)
 
 

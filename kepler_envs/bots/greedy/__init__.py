@@ -1,10 +1,14 @@
-"""Hand-written rules of thumb: one module per game, named like it, with a compiled ``policy``."""
+"""Hand-written rules of thumb: one module per game, named like it, with a compiled ``policy`` and its ``VERSION``.
+
+A version chooses the same for ever; records of games name it (:func:`kepler_envs.bots.fingerprint`).
+"""
 
 from __future__ import annotations
 
 import importlib
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 from kepler_envs.bots.compiled import CompiledBot
 from kepler_envs.bots.protocol import BotError
@@ -20,12 +24,21 @@ def greedy_games() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__"))
 
 
+def greedy_version(name: str) -> int:
+    """The version of the greedy policy of a game, from 1 on; BotError if it has none."""
+    return int(_module(name).VERSION)
+
+
+def _module(name: str) -> ModuleType:
+    if name not in greedy_games():
+        raise BotError(f"there is no greedy bot for {name}; there are for: {', '.join(greedy_games())}")
+    return importlib.import_module(f"kepler_envs.bots.greedy.{name}")
+
+
 @cache
 def greedy_policy(game: Game) -> CompiledPolicy:
     """The greedy policy of a game; BotError if it has none."""
-    if game.name not in greedy_games():
-        raise BotError(f"there is no greedy bot for {game.name}; there are for: {', '.join(greedy_games())}")
-    module = importlib.import_module(f"kepler_envs.bots.greedy.{game.name}")
+    module = _module(game.name)
     scope = Scope(f"{game.name}-greedy", *game.scope.folders[1:], FOLDER)
     return CompiledPolicy(game, "greedy", module.policy, scope)
 

@@ -58,6 +58,9 @@ from kepler_envs.games.ad_astra.state import (
 )
 from kepler_envs.games.ad_astra.views import SYSTEM_SET, face_down, position_of
 
+VERSION = 1
+"""Raised whenever a choice changes, so that records say which greedy was met."""
+
 PLAN, PRODUCE, MOVE, LAND = int(Node.PLAN), int(Node.PRODUCE), int(Node.MOVE), int(Node.LAND)
 BUILD, BUILD_POS, TRADE, REPLY = int(Node.BUILD), int(Node.BUILD_POS), int(Node.TRADE), int(Node.REPLY)
 ELEMENT, IDENT, IDENT_COUNT, DIFF = int(Node.ELEMENT), int(Node.IDENT), int(Node.IDENT_COUNT), int(Node.DIFF)

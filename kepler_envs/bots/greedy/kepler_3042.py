@@ -4,6 +4,11 @@ For each main action the rest of the own turn is played on a copy of the positio
 chosen. A position is worth its points, and what may still become of it: steps on the tracks, medals on the card, technologies,
 cubes that are ready, starships on their way to good planets, and planets that could be terraformed, all of it less the fewer
 rounds are left. On the copy, what the seat cannot know is drawn anew.
+
+Terraforming decides: a colony is worth a share of its points that rises with each cube and level it lacks no more. Cubes go where
+they raise that share most, are paid and burned where they lower it least, and quantum operations are done if they raise it. The
+numbers below began as guesses, and were moved by an evolution strategy (separable CMA-ES) that played for points against version 1 at
+two and four players.
 """
 
 from __future__ import annotations
@@ -14,12 +19,15 @@ from kepler_envs.engine.bits import allowed, lowest, without_lowest
 from kepler_envs.engine.kernel import helper, leaf, room_for
 from kepler_envs.games.kepler_3042 import rules
 from kepler_envs.games.kepler_3042.actions import (
+    ALLOCATE,
     BONUS,
     BURN,
+    CONVERT,
     DONE,
     HEX,
     MAIN,
     NUM_ACTIONS,
+    NUM_DIRECTIONS,
     NUM_SOURCES,
     RES,
     SHIP,
@@ -27,9 +35,9 @@ from kepler_envs.games.kepler_3042.actions import (
     TECH,
     TRACK,
 )
-from kepler_envs.games.kepler_3042.hexes import NUM_HEXES, WIDTH, WORDS, allow_hexes, is_empty
+from kepler_envs.games.kepler_3042.hexes import NUM_HEXES, WORDS, allow_hexes, is_empty
 from kepler_envs.games.kepler_3042.observation import resample
-from kepler_envs.games.kepler_3042.rules_board import benefit, extra, rows_in_use
+from kepler_envs.games.kepler_3042.rules_board import benefit, extra, own_turn, production, reward_kind, rows_in_use
 from kepler_envs.games.kepler_3042.rules_bonus import done_ends_turn
 from kepler_envs.games.kepler_3042.rules_movement import destinations, ready_to_move
 from kepler_envs.games.kepler_3042.rules_scoring import achieved, public_points
@@ -41,6 +49,7 @@ from kepler_envs.games.kepler_3042.state import (
     COLONIAL,
     EARTH,
     ENERGY,
+    ENERGY_DEVELOPMENT,
     EVOLUTION_OF_TECHNOLOGY,
     MATTER,
     MAX_COLONIES,
@@ -66,32 +75,62 @@ from kepler_envs.games.kepler_3042.state import (
     TERRAFORMING,
     TRACK_END,
     Node,
+    Requirement,
 )
+
+VERSION = 2
+"""Raised whenever a choice changes, so that records say which greedy was met."""
 
 MASK_WORDS = (NUM_ACTIONS + 63) // 64
 NEVER = -1000.0
 NOTHING = np.uint64(0)
 MOST_STEPS = 100  # decisions of a turn that is tried out
 
-FIRST_CHOICES = (3, 0, 2, 4, 1)
-"""Technologies in the order in which they are wanted at first."""
+FIRST_CHOICES = (0, 2, 3, 4, 1)
+"""Technologies in the order in which they are wanted at first: the first two are the pair with most points of all."""
 TECH_WORTH = np.array(
     [
-        [0, 1.6, 1.0, 0.8, 0.8],
-        [0, 0.1, 0.2, 0.3, 0.4],
-        [0, 1.0, 0.8, 0.8, 0.6],
-        [0, 1.4, 1.4, 1.8, 1.0],
-        [0, 1.0, 0.2, 1.2, 0.4],
+        [0, 1.03, 0.64, 0.85, 0.69],
+        [0, 0.3, 0.25, 0.22, 0.61],
+        [0, 1.0, 0.8, 0.74, 0.99],
+        [0, 1.52, 1.76, 2.16, 1.27],
+        [0, 0.72, 0.21, 0.58, 0.14],
     ]
 )
 """What each level of each technology is worth for the rest of a whole game."""
-LEVEL_WORTH = 0.35  # of each level on the way to the highest one
-READY, STORED = 0.38, 0.22  # worth of a cube on a card, in storage
-STEP = 0.5  # of a track
-STAYS_AWAY = 0.86  # what a turn more on its way leaves of the worth of a target
+LEVEL_WORTH = 0.54  # of each level on the way to the highest one
+LEVEL_CHOSEN, LEVEL_COST = 0.37, 0.14  # a level that can be had now, less for each one below it
+LEVEL_WANTED = 0.14  # of each point of a colony that the level allows to terraform
+READY, STORED = 0.58, 0.31  # worth of a cube on a card, in storage
+READY_MOST, STORED_MOST = 3.0, 6.0  # of each kind on a card, in storage
+READY_ANTIMATTER = 0.39  # in storage
+SOON = 3.0  # rounds before the end from which all of this is worth less
+EARTH_CUBE, CARD_CUBE = 0.35, 0.09  # of a cube that comes to Earth, to a colony
+STEP, MEDAL, ICON = 0.55, 0.41, 0.06  # of a track, and what lies on it
+MEDAL_AHEAD, CATCHING_UP = 0.71, 0.5  # of a medal on the card
+PRODUCTION = 0.09  # of a cube a round
+SHARE_READY = 0.67  # of a planet's worth, once its card holds all that terraforming costs
+SHARE_BEGUN, SHARE_LEAST = 0.57, 0.04  # else, at most and at least
+SHARE_CUBE, SHARE_LEVEL = 0.13, 0.16  # less for each cube and level that it lacks
+SHARE_ROUNDS = 7.86  # rounds that leave enough time for it
+MINE_WORTH, TARGET_WORTH, ALIEN_WORTH = 1.78, 0.74, 0.36
+COLONY, COLONY_POINT, COLONY_LEVEL, COLONY_ROUNDS = 1.0, 0.27, 0.06, 6.62
+SERIES = 1.05  # of a third planet of a type
+STAYS_AWAY = 0.71  # what a turn more on its way leaves of the worth of a target
+NEARER = 0.25  # and what another own starship that is nearer leaves of it
+IN_SPACE, ON_PLANET = 0.45, 0.56  # of what a starship is on the way to, or stands on
+SHIP_WANTED = 0.44  # worth of a target that makes a starship worth its cubes
+BURN_LEAST, BURN_SCARCE, BURN_MOST = 0.15, 0.55, 1.62  # price of a burned cube
+BURN_CARD, BURN_ANTIMATTER, BURN_HELD = 0.3, 1.69, 0.06
+ANTIMATTER_BONUS, NEO_BONUS, SHIP_BONUS, MOVE_BONUS = 0.46, 0.36, 0.77, 0.2
+ALONE = 2.0  # times that an objective counts alone, where nothing is won without it
+OBJECTIVE_BEGUN, OBJECTIVE_COLONY, OBJECTIVE_TERRAFORMED = 0.29, 0.35, 1.22  # share of its points
+FROM_SHIP = 2.0  # steps that a tile near an own starship is taken to be further away than one near Sol
+QUANTUM_GAIN = 0.19  # what a quantum operation must gain
 
 
 _room_for_states = room_for(STATE)
+_room_for_targets = room_for(np.dtype([("hex", np.int64), ("worth", np.float64)]))
 
 
 @helper
@@ -155,12 +194,12 @@ def _rounds_left(s):
 def _position_worth(s, t, seat):
     player = s.player[seat]
     left = _rounds_left(s)
-    soon = min(1.0, left / 3)
+    soon = min(1.0, left / SOON)
     worth = float(public_points(s, t, seat)) + _objective_worth(s, t, seat)
     for track in range(NUM_TRACKS):
         space = int(player.track[track])
         worth += STEP * space - int(t.track_vp[track, space])
-        worth += 0.7 * int(s.card_medals[track]) * _leads(s, seat, track)
+        worth += MEDAL_AHEAD * int(s.card_medals[track]) * _leads(s, seat, track)
     for tech in range(NUM_TECHS):
         level = int(player.tech[tech])
         for reached in range(1, level + 1):
@@ -190,20 +229,20 @@ def _objective_worth(s, t, seat):
             objective = t.objective[number]
             have = achieved(s, t, seat, np.int64(objective.test), np.int64(objective.subject))
             share = min(1.0, have / int(objective.count))
-            worth += int(objective.vp) * (share if share == 1.0 else 0.5 * share)
-    return worth
+            worth += int(objective.vp) * (share if share == 1.0 else OBJECTIVE_BEGUN * share)
+    return worth * (ALONE if s.num_players == 1 else 1.0)
 
 
 @leaf
 def _cubes_worth(player, left):
     """Cubes that can still do something; antimatter on a card has its points already."""
-    soon = min(1.0, left / 3)
+    soon = min(1.0, left / SOON)
     worth = 0.0
     for kind in range(ANTIMATTER):
-        worth += STORED * soon * min(6, int(player.storage[kind]))
+        worth += STORED * soon * min(STORED_MOST, float(player.storage[kind]))
         for slot in range(int(player.colonies) + 1):
-            worth += READY * soon * min(3, int(player.cubes[slot, kind]))
-    return worth + 0.4 * soon * int(player.storage[ANTIMATTER])
+            worth += READY * soon * min(READY_MOST, float(player.cubes[slot, kind]))
+    return worth + READY_ANTIMATTER * soon * int(player.storage[ANTIMATTER])
 
 
 @helper
@@ -211,87 +250,147 @@ def _colonies_worth(s, t, player, left):
     """Production to come, and terraforming."""
     worth = 0.0
     for slot in range(1, int(player.colonies) + 1):
-        number = int(player.slot[slot])
-        planet = t.planet[number]
-        made = planet.terraformed if s.planet_terraformed[number] else planet.colony
-        worth += 0.05 * left * (int(made[0]) + int(made[1]) + 2 * int(made[2]))
-        if not s.planet_terraformed[number] and left > 0:
-            worth += _terraforming_share(t, player, slot) * _terraforming_worth(t, number) * min(1.0, left / 4)
+        made = production(s, t, player, slot)
+        worth += PRODUCTION * left * (int(made[0]) + int(made[1]) + 2 * int(made[2]))
+        worth += _hoped_for(s, t, player, slot, left, 0, 0, 0)
     return worth
 
 
-@leaf
-def _terraforming_worth(t, number):
-    return int(t.planet[number].vp) + STEP * int(t.terraform_leadership[t.planet[number].kind])
+@helper
+def _hoped_for(s, t, player, slot, left, energy, matter, antimatter):
+    """What terraforming a colony is worth by the chance of it, were there so many more cubes on its card."""
+    number = int(player.slot[slot])
+    if slot == EARTH or s.planet_terraformed[number]:
+        return 0.0
+    planet, cubes = t.planet[number], player.cubes[slot]
+    lacking = max(0, int(planet.cost[ENERGY]) - int(cubes[ENERGY]) - energy)
+    lacking += max(0, int(planet.cost[MATTER]) - int(cubes[MATTER]) - matter)
+    lacking += max(0, int(planet.cost[ANTIMATTER]) - int(cubes[ANTIMATTER]) - antimatter)
+    levels = max(0, int(planet.level) - extra(t, player, TERRAFORMING))
+    if s.node == Node.TERRAFORMING and lacking + levels == 0:
+        return _terraforming_worth(s, t, player, number)
+    if 1 + int(lacking > 0) + int(levels > 0) > left:
+        return 0.0
+    share = SHARE_READY
+    if lacking + levels > 0:
+        share = max(SHARE_LEAST, SHARE_BEGUN - SHARE_CUBE * lacking - SHARE_LEVEL * levels)
+        share *= min(1.0, left / SHARE_ROUNDS)
+    return share * _terraforming_worth(s, t, player, number)
 
 
-@leaf
-def _terraforming_share(t, player, slot):
-    """How far a planet is on its way to be terraformed, 0..0.9."""
-    planet = t.planet[player.slot[slot]]
-    lacking = 0
-    for kind in range(NUM_RESOURCES):
-        lacking += max(0, int(planet.cost[kind]) - int(player.cubes[slot, kind]))
-    share = 0.9 - 0.14 * lacking
-    missing_levels = int(planet.level) - extra(t, player, TERRAFORMING)
-    return max(0.05, share - 0.2 * max(0, missing_levels))
+@helper
+def _terraforming_worth(s, t, player, number):
+    """Its points and steps, and what it does for the objective."""
+    planet = t.planet[number]
+    zone = int(t.zone[int(s.planet_hex[number]) - 1])
+    worth = int(planet.vp) + STEP * int(t.terraform_leadership[planet.kind])
+    return worth + OBJECTIVE_TERRAFORMED * _wanted(s, t, player, np.int64(planet.kind), np.int64(zone), True)
+
+
+@helper
+def _wanted(s, t, player, kind, zone, terraformed):
+    """Points of required objectives that a planet of this type and zone brings nearer, as a colony or terraformed."""
+    worth = 0.0
+    required = np.uint64(player.objectives)
+    while required != NOTHING:
+        objective = t.objective[lowest(required)]
+        required = without_lowest(required)
+        test, subject = int(objective.test), int(objective.subject)
+        if terraformed:
+            fits = (
+                (test == Requirement.TERRAFORMED_TYPE and subject == kind)
+                or (test == Requirement.TERRAFORMED_ZONE and subject == zone)
+                or test == Requirement.TERRAFORMED_TOTAL
+                or (test == Requirement.TERRAFORMED_SAME_TYPE and player.colonies_of_type[kind] > 1)
+            )
+        else:
+            fits = (
+                (test == Requirement.COLONISED_TYPE or test == Requirement.TERRAFORMED_TYPE) and subject == kind
+            ) or ((test == Requirement.COLONISED_ZONE or test == Requirement.TERRAFORMED_ZONE) and subject == zone)
+            fits = fits or test == Requirement.COLONISED_TOTAL
+            fits = fits or (test == Requirement.COLONISED_EACH_ZONE and player.colonies_in_zone[zone] == 0)
+            fits = fits or (test == Requirement.COLONISED_TYPES and player.colonies_of_type[kind] == 0)
+            fits = fits or (test == Requirement.TERRAFORMED_SAME_TYPE and player.colonies_of_type[kind] > 0)
+        if fits:
+            worth += int(objective.vp) / int(objective.count)
+    return worth * (ALONE if s.num_players == 1 else 1.0)
 
 
 # ---------------------------------------------------------------- starships and where they go
 
 
-@leaf
-def _distance(one, other):
-    """Steps between two hexes on the grid."""
-    row, other_row = one // WIDTH, other // WIDTH
-    across = (one % WIDTH - row // 2) - (other % WIDTH - other_row // 2)
-    down = row - other_row
-    return (abs(across) + abs(down) + abs(across + down)) // 2
-
-
-@leaf
+@helper
 def _target_worth(s, t, player, place, left):
     """What a tile is worth to a starship that reaches it."""
     body = int(s.body[place])
     if body == MINE:
-        return 1.9
+        return MINE_WORTH
     if body == TARGET:
-        return 0.6
+        return TARGET_WORTH
     if body == 0:
         return 0.0
     if player.colonies == MAX_COLONIES or left < 1:
         return 0.0
     planet = t.planet[body]
     if planet.kind == ALIEN and extra(t, player, ANTIMATTER_SCIENCE) == 0:
-        return 0.3
-    worth = 1.0 + int(t.zone_vp[t.zone[place]]) + STEP * int(t.colonise_leadership[planet.kind])
+        return ALIEN_WORTH
+    worth = COLONY + int(t.zone_vp[t.zone[place]]) + STEP * int(t.colonise_leadership[planet.kind])
     levels = max(0, int(planet.level) - 1 - extra(t, player, TERRAFORMING))
-    return worth + (0.35 - 0.08 * levels) * int(planet.vp) * min(1.0, left / 6)
+    worth += (COLONY_POINT - COLONY_LEVEL * levels) * int(planet.vp) * min(1.0, left / COLONY_ROUNDS)
+    if player.colonies_of_type[planet.kind] == 2:
+        worth += SERIES
+    return worth + OBJECTIVE_COLONY * _wanted(s, t, player, np.int64(planet.kind), np.int64(t.zone[place]), False)
 
 
 @helper
-def _best_target(s, t, player, ship, place, left):
-    """What the best tile to go to from a hex is worth; tiles that another own starship is nearer to count little.
-
-    ``ship`` is the one that is or might be there, -1 for a new one.
-    """
-    speed = _usual_speed(t, player)
-    best = 0.0
+def _list_targets(s, t, player, left, targets):
+    """The open tiles that a starship could go to, with their worth; their number."""
+    count = 0
     for word in range(WORDS):
         tiles = s.face_up[word] & ~s.colonised[word] & ~s.ships[word]
         while tiles != NOTHING:
             hex_id = 64 * word + lowest(tiles)
             tiles = without_lowest(tiles)
-            steps = _distance(place, hex_id)
-            turns = (steps + speed - 1) // speed
-            if turns + int(s.body[hex_id] <= NUM_PLANETS) <= left:
-                worth = _target_worth(s, t, player, hex_id, left) * STAYS_AWAY**turns
-                for other in range(MAX_SHIPS):
-                    rival = int(player.ship[other]) - 1
-                    if other != ship and rival >= 0 and s.body[rival] == 0 and _distance(rival, hex_id) < steps:
-                        worth *= 0.3
-                best = max(best, worth)
+            worth = _target_worth(s, t, player, hex_id, left)
+            if worth > 0:
+                targets[count].hex = hex_id
+                targets[count].worth = worth
+                count += 1
+    return count
+
+
+@helper
+def _best_way(s, t, player, ship, place, left, targets, count):
+    """What the best of the listed tiles to go to from a hex is worth; those that another own starship is nearer to count little.
+
+    ``ship`` is the one that is or might be there, -1 for a new one.
+    """
+    speed = _usual_speed(t, player)
+    best = 0.0
+    for number in range(count):
+        hex_id, worth = targets[number].hex, targets[number].worth
+        if worth <= best:
+            continue
+        steps = int(t.distance[place, hex_id])
+        turns = (steps + speed - 1) // speed
+        if turns + int(s.body[hex_id] <= NUM_PLANETS) > left:
+            continue
+        worth *= STAYS_AWAY**turns
+        if worth <= best:
+            continue
+        for other in range(MAX_SHIPS):
+            rival = int(player.ship[other]) - 1
+            if other != ship and rival >= 0 and s.body[rival] == 0 and t.distance[rival, hex_id] < steps:
+                worth *= NEARER
+        best = max(best, worth)
     return best
+
+
+@helper
+def _best_target(s, t, player, ship, place, left):
+    """:func:`_best_way` to any open tile."""
+    targets = _room_for_targets(NUM_HEXES)
+    return _best_way(s, t, player, ship, place, left, targets, _list_targets(s, t, player, left, targets))
 
 
 @leaf
@@ -306,15 +405,17 @@ def _ships_worth(s, t, seat, left):
     player = s.player[seat]
     worth = 0.0
     room = MAX_COLONIES - int(player.colonies)
+    targets = _room_for_targets(NUM_HEXES)
+    count = _list_targets(s, t, player, left, targets) if player.ships_in_space > 0 else 0
     for ship in range(MAX_SHIPS):
         place = int(player.ship[ship]) - 1
         if place < 0:
             continue
         body = int(s.body[place])
         if body == 0:
-            worth += 0.85 * _best_target(s, t, player, ship, place, left)
+            worth += IN_SPACE * _best_way(s, t, player, ship, place, left, targets, count)
         elif body <= NUM_PLANETS and room > 0:
-            worth += 0.92 * _target_worth(s, t, player, place, left)
+            worth += ON_PLANET * _target_worth(s, t, player, place, left)
             room -= 1
     return worth
 
@@ -324,13 +425,15 @@ def _best_hex(s, t, mask, ship):
     """The legal hex that is worth most to a starship; DONE if that is legal and no hex is worth more than where it is."""
     player = s.player[s.seat]
     left = _rounds_left(s)
+    targets = _room_for_targets(NUM_HEXES)
+    count = _list_targets(s, t, player, left, targets)
     best, best_worth = -1, NEVER
     if ship >= 0 and allowed(mask, DONE):
-        best_worth = _best_target(s, t, player, ship, int(player.ship[ship]) - 1, left)
+        best_worth = _best_way(s, t, player, ship, int(player.ship[ship]) - 1, left, targets, count)
     for hex_id in range(NUM_HEXES):
         if allowed(mask, HEX + hex_id):
             if s.body[hex_id] == 0:
-                worth = _best_target(s, t, player, ship, hex_id, left)
+                worth = _best_way(s, t, player, ship, hex_id, left, targets, count)
             else:
                 worth = _target_worth(s, t, player, hex_id, left)
             if worth > best_worth:
@@ -338,14 +441,16 @@ def _best_hex(s, t, mask, ship):
     return DONE if best < 0 or (best_worth <= 0 and allowed(mask, DONE)) else HEX + best
 
 
-@leaf
+@helper
 def _ship_to_move(s, t):
     """The first one that can move and has a target to go to; -1 if there is none."""
     player = s.player[s.seat]
     left = _rounds_left(s)
+    targets = _room_for_targets(NUM_HEXES)
+    count = _list_targets(s, t, player, left, targets)
     for ship in range(MAX_SHIPS):
         can_move = ready_to_move(s, t, player, ship) and not is_empty(destinations(s, t, player, ship, s.speed))
-        if can_move and _best_target(s, t, player, ship, int(player.ship[ship]) - 1, left) > 0:
+        if can_move and _best_way(s, t, player, ship, int(player.ship[ship]) - 1, left, targets, count) > 0:
             return ship
     return -1
 
@@ -372,7 +477,20 @@ def _best_move(s, t):
 
 @helper
 def _choice(s, t, mask):
-    """Rules of thumb for every node but that of the main action."""
+    """Rules of thumb for every node but that of the main action.
+
+    Quantum operations come before planets are terraformed, and before the seat declines what else it is asked.
+    """
+    action = _rule_of_thumb(s, t, mask)
+    if (action == DONE or s.node == Node.TERRAFORMING) and own_turn(s) and s.conversions + s.allocations > 0:
+        operation = _best_operation(s, t, mask)
+        if operation != DONE:
+            return operation
+    return action
+
+
+@helper
+def _rule_of_thumb(s, t, mask):
     node = int(s.node)
     player = s.player[s.seat]
     if node == Node.FIRST_TECHNOLOGY:
@@ -390,9 +508,13 @@ def _choice(s, t, mask):
     if node in (Node.COLONY_SEEDING, Node.TERRAFORMING):
         return _any(mask, SHIP, SHIP + MAX_SHIPS) if node == Node.COLONY_SEEDING else _any(mask, SLOT, SLOT + NUM_SLOTS)
     if node == Node.SPACE_MISSIONS:
-        return _paying_slot(s, t, mask) if _wants_ships(s, t) else DONE
+        return (
+            _paying_slot(s, t, mask, 1, 1 - int(extra(t, player, SPACE_TRAVELS) > 0), 0) if _wants_ships(s, t) else DONE
+        )
     if node == Node.DEVELOPMENT_PAYMENT:
-        return _paying_slot(s, t, mask)
+        tech = int(s.technology) - 1
+        cost = t.tech[tech, int(player.tech[tech]) + 1].cost
+        return _paying_slot(s, t, mask, int(cost[ENERGY]), int(cost[MATTER]), int(cost[ANTIMATTER]))
     if node == Node.MAPPING_TRACK:
         return TRACK + _better_track(s, t, int(s.seat))
     if node in (Node.MAPPING_TILE, Node.CARD_TILE):
@@ -410,7 +532,7 @@ def _choice(s, t, mask):
     if node == Node.BONUS_ACTION:
         return _best_bonus(s, t, mask)
     if node in (Node.BONUS_BURN, Node.CARD_BURN):
-        return _cheapest_cube(player, mask)
+        return _cheapest_cube(s, t, player, mask)
     if node in (Node.CARD_REGENERATION, Node.REWARD_REGENERATION):
         return _regenerated(mask)
     if node == Node.SOLO_BONUS:
@@ -437,36 +559,56 @@ def _first_technology(mask):
 
 @leaf
 def _best_technology(s, t, mask):
-    """Leadership, the way to the highest level, and its use for the rounds left, less what it costs."""
+    """The legal one that is worth most, if that is more than nothing."""
     player = s.player[s.seat]
-    left = _rounds_left(s)
     best, best_worth = DONE, 0.0
     for tech in range(NUM_TECHS):
         if allowed(mask, TECH + tech):
-            level = int(player.tech[tech]) + 1
-            worth = TECH_WORTH[tech, level] * left / ROUNDS + STEP * int(t.tech[tech, level].leadership) + 0.3
-            if level == MAX_LEVEL:
-                worth += int(t.vp_max_technology)
-            elif left > 0:
-                worth += LEVEL_WORTH
-            if left > 0:
-                worth -= 0.1 * (level - 1)
+            worth = _level_worth(s, t, player, np.int64(tech))
             if worth > best_worth:
                 best, best_worth = TECH + tech, worth
     return best
 
 
-@leaf
-def _paying_slot(s, t, mask):
-    """Earth rather than a planet whose cubes are saved for terraforming."""
-    return _any(mask, SLOT, SLOT + NUM_SLOTS)
+@helper
+def _level_worth(s, t, player, tech):
+    """Leadership, the way to the highest level, and its use for the rounds left, less what it costs."""
+    left = _rounds_left(s)
+    level = int(player.tech[tech]) + 1
+    worth = TECH_WORTH[tech, level] * left / ROUNDS + STEP * int(t.tech[tech, level].leadership) + LEVEL_CHOSEN
+    if level == MAX_LEVEL:
+        worth += int(t.vp_max_technology)
+    elif left > 0:
+        worth += LEVEL_WORTH
+    if left > 0:
+        worth -= LEVEL_COST * (level - 1)
+    if tech == TERRAFORMING and left > 1:
+        for slot in range(1, int(player.colonies) + 1):
+            planet = t.planet[player.slot[slot]]
+            worth += LEVEL_WANTED * int(planet.vp) * int(planet.level > extra(t, player, TERRAFORMING))
+    return worth
+
+
+@helper
+def _paying_slot(s, t, mask, energy, matter, antimatter):
+    """The card that loses least by paying; DONE if none can."""
+    player = s.player[s.seat]
+    left = _rounds_left(s)
+    best, least = DONE, -NEVER
+    for slot in range(int(player.colonies) + 1):
+        if allowed(mask, SLOT + slot):
+            loss = _hoped_for(s, t, player, slot, left, 0, 0, 0)
+            loss -= _hoped_for(s, t, player, slot, left, -energy, -matter, -antimatter)
+            if loss < least:
+                best, least = SLOT + slot, loss
+    return best
 
 
 @leaf
 def _wants_ships(s, t):
     player = s.player[s.seat]
     left = _rounds_left(s)
-    return _best_target(s, t, player, -1, int(t.sol), left) > 0.5
+    return _best_target(s, t, player, -1, int(t.sol), left) > SHIP_WANTED
 
 
 @leaf
@@ -481,10 +623,10 @@ def _step_worth(s, t, seat, track):
         worth = float(t.track_vp[track, space] - t.track_vp[track, space - 1])
     medal = int(t.medal[track, space]) - 1
     if medal >= 0 and s.track_medals[track, medal]:
-        worth += 0.8
+        worth += MEDAL
     if t.icon[track, space] > 0:
-        worth += 0.25
-    worth += 0.5 * int(s.card_medals[track]) * (1.0 - _leads(s, seat, track))
+        worth += ICON
+    worth += CATCHING_UP * int(s.card_medals[track]) * (1.0 - _leads(s, seat, track))
     return worth
 
 
@@ -495,47 +637,121 @@ def _better_track(s, t, seat):
 
 @leaf
 def _nearest_tile(s, t, mask):
-    """From Sol."""
-    best, least = DONE, NUM_HEXES
+    """From Sol, or from an own starship in space."""
+    player = s.player[s.seat]
+    best, least = DONE, -NEVER
     for hex_id in range(NUM_HEXES):
-        if allowed(mask, HEX + hex_id) and t.sol_distance[hex_id] < least:
-            best, least = HEX + hex_id, int(t.sol_distance[hex_id])
+        if allowed(mask, HEX + hex_id):
+            steps = float(t.sol_distance[hex_id])
+            for ship in range(MAX_SHIPS):
+                place = int(player.ship[ship]) - 1
+                if place >= 0 and s.body[place] == 0:
+                    steps = min(steps, t.distance[place, hex_id] + FROM_SHIP)
+            if steps < least:
+                best, least = HEX + hex_id, steps
     return best
 
 
-@leaf
+@helper
 def _best_slot(s, t, mask):
-    """Where cubes help: on planets that lack them for terraforming, else on Earth."""
+    """Where cubes help: on planets that they bring nearer to being terraformed, else on Earth."""
     player = s.player[s.seat]
+    left = _rounds_left(s)
     best, best_worth = DONE, NEVER
     for slot in range(int(player.colonies) + 1):
         if allowed(mask, SLOT + slot):
-            worth = 1.0 if slot == EARTH else _slot_worth(s, t, player, slot)
+            energy = _made(s, t, player, slot, ENERGY)
+            matter = _made(s, t, player, slot, MATTER)
+            antimatter = _made(s, t, player, slot, ANTIMATTER)
+            worth = (EARTH_CUBE if slot == EARTH else CARD_CUBE) * (energy + matter) + antimatter
+            worth += _hoped_for(s, t, player, slot, left, energy, matter, antimatter)
+            worth -= _hoped_for(s, t, player, slot, left, 0, 0, 0)
             if worth > best_worth:
                 best, best_worth = SLOT + slot, worth
     return best
 
 
-@leaf
-def _slot_worth(s, t, player, slot):
-    number = int(player.slot[slot])
-    planet = t.planet[number]
-    worth = 0.1 * (int(planet.colony[0]) + int(planet.colony[1]))
+@helper
+def _made(s, t, player, slot, kind):
+    """Cubes of a kind that would come to a card now."""
     node = int(s.node)
-    if s.planet_terraformed[number]:
-        return worth + 0.1
-    for kind in range(NUM_RESOURCES):
-        lacking = int(planet.cost[kind]) - int(player.cubes[slot, kind])
-        wanted = (
-            kind == ENERGY
-            if node == Node.ENERGY_STORAGE
-            else kind == ANTIMATTER
-            if node in (Node.ANTIMATTER_GENERATION, Node.BONUS_ANTIMATTER)
-            else True
-        )
-        if wanted and lacking > 0:
-            worth += 1.2 + 0.1 * int(planet.vp) - 0.1 * lacking - 0.1 * int(planet.level)
+    if node == Node.ENERGY_STORAGE:
+        made = benefit(t, player, ENERGY_DEVELOPMENT) * int(kind == ENERGY)
+    elif node == Node.ANTIMATTER_GENERATION:
+        made = benefit(t, player, ANTIMATTER_SCIENCE) * int(kind == ANTIMATTER)
+    elif node == Node.BONUS_ANTIMATTER:
+        made = int(kind == ANTIMATTER)
+    elif node == Node.REWARD_PRODUCTION:
+        made = int(reward_kind(s) - 1 == kind)
+    elif node == Node.CARD_PRODUCTION:
+        made = int(t.card[s.deck[s.round_number - 1]].produced[kind])
+    else:
+        made = int(production(s, t, player, slot)[kind])
+    return min(made, int(player.storage[kind]))
+
+
+# ---------------------------------------------------------------- quantum operations
+
+
+@helper
+def _best_operation(s, t, mask):
+    """The conversion or allocation that gains most, DONE if none gains enough."""
+    player = s.player[s.seat]
+    best, most = DONE, QUANTUM_GAIN
+    for slot in range(int(player.colonies) + 1):
+        for old in range(NUM_DIRECTIONS):
+            action = CONVERT + NUM_DIRECTIONS * slot + old
+            if allowed(mask, action):
+                change = 1 - 2 * old  # energy into matter, or the reverse
+                gain = _card_worth(s, t, player, slot, -change, change, 0) - _card_worth(s, t, player, slot, 0, 0, 0)
+                if gain > most:
+                    best, most = action, gain
+    if s.allocations > 0:
+        for taker in range(int(player.colonies) + 1):
+            for kind in range(NUM_RESOURCES):
+                energy, matter, antimatter = int(kind == 0), int(kind == 1), int(kind == 2)
+                gain = _card_worth(s, t, player, taker, energy, matter, antimatter) - _card_worth(
+                    s, t, player, taker, 0, 0, 0
+                )
+                if gain > most:
+                    for giver in range(int(player.colonies) + 1):
+                        action = ALLOCATE + NUM_RESOURCES * (MAX_COLONIES * giver + taker - int(taker > giver)) + kind
+                        if giver != taker and allowed(mask, action):
+                            loss = _card_worth(s, t, player, giver, 0, 0, 0)
+                            loss -= _card_worth(s, t, player, giver, -energy, -matter, -antimatter)
+                            if gain - loss > most:
+                                best, most = action, gain - loss
+    return best
+
+
+@helper
+def _card_worth(s, t, player, slot, energy, matter, antimatter):
+    """Of the cubes on a card, were there so many more: for terraforming, and for what is bought at this node."""
+    left = _rounds_left(s)
+    worth = _hoped_for(s, t, player, slot, left, energy, matter, antimatter)
+    held_energy = int(player.cubes[slot, ENERGY]) + energy
+    held_matter = int(player.cubes[slot, MATTER]) + matter
+    held_antimatter = int(player.cubes[slot, ANTIMATTER]) + antimatter
+    if s.node == Node.TECHNOLOGICAL_DEVELOPMENT:
+        most = 0.0
+        for tech in range(NUM_TECHS):
+            if player.tech[tech] < MAX_LEVEL:
+                cost = t.tech[tech, int(player.tech[tech]) + 1].cost
+                if held_energy >= cost[ENERGY] and held_matter >= cost[MATTER] and held_antimatter >= cost[ANTIMATTER]:
+                    most = max(most, _level_worth(s, t, player, np.int64(tech)))
+        worth += most
+    if (
+        s.node == Node.SPACE_MISSIONS
+        and s.left > 0
+        and player.ships_in_supply > 0
+        and held_energy > 0
+        and held_matter > 0
+    ):
+        worth += SHIP_BONUS if _wants_ships(s, t) else 0.0
     return worth
+
+
+# ---------------------------------------------------------------- bonus actions
 
 
 @leaf
@@ -560,7 +776,7 @@ def _burn_cost(s):
     left = _rounds_left(s)
     if cubes == 0:
         return 2.0
-    return min(1.5, 0.1 + 0.28 * left / cubes)
+    return min(BURN_MOST, BURN_LEAST + BURN_SCARCE * left / cubes)
 
 
 @leaf
@@ -573,29 +789,34 @@ def _bonus_worth(s, t, bonus):
     if bonus == CIVIL_MODERNITY:
         return _step_worth(s, t, seat, COLONIAL)
     if bonus == EVOLUTION_OF_TECHNOLOGY:
-        return 1.0
+        return ANTIMATTER_BONUS
     if bonus == NEO:
-        return 0.5 * min(1.0, left / 3)
+        return NEO_BONUS * min(1.0, left / SOON)
     if bonus == SPACE_LOGISTICS:
-        return 0.6 * _best_target(s, t, player, -1, int(t.sol), left)
+        return SHIP_BONUS * _best_target(s, t, player, -1, int(t.sol), left)
     gain = 0.0
     for ship in range(MAX_SHIPS):
         place = int(player.ship[ship]) - 1
         if place >= 0 and s.body[place] == 0:
-            gain += 0.25 * _best_target(s, t, player, ship, place, left)
+            gain += MOVE_BONUS * _best_target(s, t, player, ship, place, left)
     return gain
 
 
-@leaf
-def _cheapest_cube(player, mask):
-    """From storage what is there most; antimatter and cubes on cards last."""
+@helper
+def _cheapest_cube(s, t, player, mask):
+    """From storage what is there most; antimatter, and cubes that are needed on their card, last."""
+    left = _rounds_left(s)
     best, least = DONE, -NEVER
     for place in range(NUM_SOURCES):
         for kind in range(NUM_RESOURCES):
             action = BURN + NUM_RESOURCES * place + kind
             if allowed(mask, action):
                 held = int(player.storage[kind]) if place == 0 else int(player.cubes[place - 1, kind])
-                cost = 1.0 - 0.05 * held + 0.4 * (place > 0) + 2.0 * (kind == ANTIMATTER)
+                cost = BURN_ANTIMATTER * int(kind == ANTIMATTER) - BURN_HELD * held
+                if place > 0:
+                    slot = place - 1
+                    cost += BURN_CARD + _hoped_for(s, t, player, slot, left, 0, 0, 0)
+                    cost -= _hoped_for(s, t, player, slot, left, -int(kind == 0), -int(kind == 1), -int(kind == 2))
                 if cost < least:
                     best, least = action, cost
     return best

@@ -37,6 +37,9 @@ from kepler_envs.games.kepler_run.state import (
     Node,
 )
 
+VERSION = 1
+"""Raised whenever a choice changes, so that records say which greedy was met."""
+
 IN_DRAFT, IN_TARGET, IN_CONTRACT = int(Node.DRAFT), int(Node.TARGET), int(Node.CONTRACT)
 IN_LOAD, IN_FLY = int(Node.LOAD), int(Node.FLY)
 NUM_PLACES = RUN_SLOTS + 2

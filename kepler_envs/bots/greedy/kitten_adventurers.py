@@ -27,6 +27,9 @@ from kepler_envs.games.kitten_adventurers.actions import (
 from kepler_envs.games.kitten_adventurers.chains import NO_CHAIN, best_chain, chain_source, chain_start
 from kepler_envs.games.kitten_adventurers.state import HYPERSPEED, LADDER_LENGTH, NUM_LANES, NUM_TYPES, Node
 
+VERSION = 1
+"""Raised whenever a choice changes, so that records say which greedy was met."""
+
 VALUE, LANE = int(Node.VALUE), int(Node.LANE)
 NEVER = -1_000_000
 

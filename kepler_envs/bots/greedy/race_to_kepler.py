@@ -41,6 +41,9 @@ from kepler_envs.games.race_to_kepler.state import (
 )
 from kepler_envs.games.race_to_kepler.worths import best_operations, option_worth, trait_worth, usable_worth
 
+VERSION = 1
+"""Raised whenever a choice changes, so that records say which greedy was met."""
+
 CITY_NODE, ACTION, MOVE, CHOICE = int(Node.CITY), int(Node.ACTION), int(Node.MOVE), int(Node.CHOICE)
 BID = int(Node.BID)
 TO_EJECT, TO_DISCARD, TO_AIRLOCK = (int(x) for x in (Destination.EJECT, Destination.DISCARD, Destination.AIRLOCK))

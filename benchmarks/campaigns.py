@@ -1,0 +1,169 @@
+"""The ladder of Kepler-3042's solo campaigns: points, and how often a level is won, of each bot at each level of each campaign.
+
+python -m benchmarks.campaigns --agents uniform greedy mcts:100 --games 100 --out docs/campaigns.csv
+
+Each level is begun without bonus cubes. A line that the record has with as many games of the same version of the bot is not played again;
+Ctrl-C ends after the level that is played.
+"""
+
+from __future__ import annotations
+
+import csv
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from itertools import product
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+from rich.console import Console
+from rich.progress import Progress
+from tyro.conf import arg
+
+import kepler_envs
+from agents.evaluation import mean_with_interval
+from kepler_envs import bots
+from kepler_envs.files import write_atomically
+from kepler_envs.games.kepler_3042.campaign import campaign_names
+from kepler_envs.games.kepler_3042.state import NUM_CAMPAIGNS, NUM_LEVELS
+from kepler_envs.revision import commit
+from kepler_envs.terminal import grid, make_console, stop_on_signals
+from kepler_envs.tournament.standings import share
+
+GAME = kepler_envs.load_game("kepler_3042")
+RECORD = Path(__file__).parents[1] / "docs" / "campaigns.csv"
+STOPPING = "stopping after this level; once more to give it up"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A level of a campaign: mean points and share of games won, each with a 95 % interval (normal, Wilson's)."""
+
+    agent: str
+    version: str
+    campaign: int
+    level: int
+    games: int
+    points: float
+    points_low: float
+    points_high: float
+    won: float
+    won_low: float
+    won_high: float
+    seed: int
+    commit: str
+
+    @property
+    def key(self) -> tuple[int, str, int]:
+        """Lines of the same key replace one another."""
+        return self.level, self.agent, self.campaign
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Play all levels of all campaigns, and add to a record what came of it."""
+
+    agents: Annotated[tuple[str, ...], arg(metavar="SPEC ...")] = ("uniform", "greedy")
+    """Bots that play."""
+    games: int = 100
+    """Of each level of each campaign."""
+    seed: int = 77
+    """Of the games; all bots and campaigns have the same deals."""
+    out: Path = RECORD
+    """File that the lines are added to."""
+
+
+def measure(agent: str, campaign: int, level: int, games: int, seed: int) -> Line:
+    """Play one level."""
+    config = GAME.configure(1, campaign=campaign, level=level)
+    batch = bots.play_games(bots.load(agent, config), config, games, seed)
+    points = mean_with_interval(batch.final_score[:, 0].astype(float))
+    won = share(batch.final_return[:, 0] > 0)
+    return Line(
+        agent, bots.fingerprint(agent, GAME.name), campaign, level, games,
+        round(points.mean, 4), round(points.low, 4), round(points.high, 4), round(won.mean, 4), round(won.low, 4), round(won.high, 4),
+        seed, commit() or "unknown",
+    )  # fmt: skip
+
+
+def measure_all(asked: Asked, stop: threading.Event, console: Console) -> None:
+    """Play the levels that the record lacks; every line is written at once."""
+    levels = list(product(asked.agents, range(1, NUM_LEVELS + 1), range(NUM_CAMPAIGNS)))
+    with Progress(console=console, transient=True) as progress:
+        task = progress.add_task("playing", total=len(levels))
+        for agent, level, campaign in levels:
+            progress.update(task, description=f"{agent}, level {level}")
+            version = bots.fingerprint(agent, GAME.name)
+            known = {line.key: line for line in read(asked.out) if line.version == version}
+            line = known.get((level, agent, campaign))
+            if line is None or line.games < asked.games:
+                if stop.is_set():
+                    return
+                write(measure(agent, campaign, level, asked.games, asked.seed), asked.out)
+            progress.advance(task)
+
+
+def read(path: Path) -> list[Line]:
+    """The lines of a record; none if there is no file."""
+    if not path.exists():
+        return []
+    kinds = {"str": str, "int": int, "float": float}
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return [Line(**{one.name: kinds[str(one.type)](row[one.name]) for one in fields(Line)}) for row in rows]
+
+
+def write(line: Line, path: Path) -> None:
+    """Add a line, or put it in the place of the one with the same key; the record stays sorted."""
+    lines = {one.key: one for one in [*read(path), line]}
+    names = ",".join(one.name for one in fields(Line))
+    text = [names, *(",".join(str(value) for value in asdict(lines[key]).values()) for key in sorted(lines))]
+    write_atomically(path, ("\n".join(text) + "\n").encode())
+
+
+# ---------------------------------------------------------------- the table
+
+
+def columns() -> tuple[str, ...]:
+    """Of the ladder."""
+    return ("level", "minimum", "bot", "points, 95 %", *(f"won: {name}" for name in campaign_names()), "games each")
+
+
+def ladder(lines: Iterable[Line]) -> list[tuple[str, ...]]:
+    """A row for each level and bot that played all campaigns, the bot with fewest points first: points are the mean over the campaigns."""
+    found = {line.key: line for line in lines}
+    rows = []
+    for level in range(1, NUM_LEVELS + 1):
+        together = []
+        for agent in sorted({agent for at, agent, _ in found if at == level}):
+            parts = [found.get((level, agent, campaign)) for campaign in range(NUM_CAMPAIGNS)]
+            complete = [line for line in parts if line is not None]
+            if len(complete) == NUM_CAMPAIGNS:
+                together.append((_mean_points(complete), agent, complete))
+        for (points, half), agent, complete in sorted(together):
+            rows.append((
+                str(level), str(int(GAME.configure(1).tables[0]["minimum_score"][level])), agent,
+                f"{points:.1f} ({points - half:.1f} .. {points + half:.1f})",
+                *(f"{100 * line.won:.0f} %" for line in complete),
+                str(min(line.games for line in complete)),
+            ))  # fmt: skip
+    return rows
+
+
+def _mean_points(lines: Sequence[Line]) -> tuple[float, float]:
+    """Mean over the lines, and half of its 95 % interval."""
+    variance = sum(((line.points_high - line.points_low) / 2) ** 2 for line in lines)
+    return sum(line.points for line in lines) / len(lines), variance**0.5 / len(lines)
+
+
+def main() -> None:
+    asked, console = tyro.cli(Asked, description=__doc__), make_console()
+    with stop_on_signals(console, STOPPING) as stop:
+        measure_all(asked, stop, console)
+    console.print(grid("Kepler-3042, solo campaigns", columns(), ladder(read(asked.out)), right=("level", "minimum")))
+    raise SystemExit(130 if stop.is_set() else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""The record of the solo campaigns, and the ladder made of it."""
+
+from __future__ import annotations
+
+import io
+import threading
+from dataclasses import replace
+
+from rich.console import Console
+
+from benchmarks import campaigns
+from benchmarks.campaigns import GAME, Asked, Line, columns, ladder, measure_all, read, write
+from kepler_envs import bots
+
+LINE = Line("greedy", "greedy-2", 0, 1, 50, 30.0, 29.0, 31.0, 0.5, 0.4, 0.6, 77, "abc")
+GOES_ON = threading.Event()
+
+
+def quiet() -> Console:
+    return Console(file=io.StringIO(), width=200)
+
+
+def test_a_level_is_what_the_campaign_plays(tmp_path):
+    asked = Asked(("uniform",), games=4, seed=5, out=tmp_path / "record.csv")
+    measure_all(asked, GOES_ON, quiet())
+    lines = read(asked.out)
+    assert [line.key for line in lines] == [
+        (level, "uniform", campaign) for level in range(1, 5) for campaign in range(5)
+    ]
+    (line,) = [line for line in lines if (line.campaign, line.level) == (2, 3)]
+    config = GAME.configure(1, campaign=2, level=3)
+    played = bots.play_games(bots.load("uniform", config), config, 4, seed=5)
+    assert (
+        line.points == round(float(played.final_score.mean()), 4) and line.points_low < line.points < line.points_high
+    )
+    assert line.won == (played.final_return > 0).mean() == 0 and 0 < line.won_high < 1
+    assert (line.games, line.seed, line.version) == (4, 5, "")
+
+
+def test_what_is_known_is_not_played_again_but_other_versions_are(tmp_path, monkeypatch):
+    out = tmp_path / "record.csv"
+    played: list[tuple[int, int]] = []
+
+    def measured(agent: str, campaign: int, level: int, games: int, seed: int) -> Line:
+        played.append((level, campaign))
+        return replace(LINE, agent=agent, campaign=campaign, level=level, games=games)
+
+    monkeypatch.setattr(campaigns, "measure", measured)
+    write(replace(LINE, version="greedy-1", level=2, campaign=3), out)
+    write(replace(LINE, level=2, campaign=4), out)
+    write(replace(LINE, level=3, campaign=4, games=49), out)
+    measure_all(Asked(("greedy",), games=50, out=out), GOES_ON, quiet())
+    assert len(played) == len(set(played)) == 19 and (2, 4) not in played
+    measure_all(Asked(("greedy",), games=50, out=out), GOES_ON, quiet())
+    assert len(played) == 19
+    assert {line.version for line in read(out)} == {"greedy-2"}
+
+
+def test_stopped_nothing_more_is_played(tmp_path, monkeypatch):
+    stop, out = threading.Event(), tmp_path / "record.csv"
+
+    def measured(agent: str, campaign: int, level: int, games: int, seed: int) -> Line:
+        stop.set()
+        return replace(LINE, campaign=campaign, level=level)
+
+    monkeypatch.setattr(campaigns, "measure", measured)
+    measure_all(Asked(("greedy",), games=50, out=out), stop, quiet())
+    assert read(out) == [LINE]
+
+
+def test_the_ladder_is_the_mean_over_the_campaigns():
+    points = (20.0, 30.0, 40.0, 50.0, 60.0)
+    better = [
+        replace(LINE, campaign=campaign, points=value, points_low=value - 2, points_high=value + 2)
+        for campaign, value in enumerate(points)
+    ]
+    worse = [replace(line, agent="uniform", points=line.points - 10, won=0.0) for line in better]
+    alone = replace(LINE, agent="mcts:5")  # has not played the other campaigns
+    high, low = ladder([*better, *worse, alone])[::-1]
+    assert low == ("1", "30", "uniform", "30.0 (29.1 .. 30.9)", *["0 %"] * 5, "50")
+    assert high == ("1", "30", "greedy", "40.0 (39.1 .. 40.9)", *["50 %"] * 5, "50")  # half: sqrt(5 * 2 ** 2) / 5
+    assert len(columns()) == len(low)
