@@ -116,7 +116,11 @@ def _published_description(description: Mapping[str, Any], source: Path) -> dict
         "training": training,
         "command": command_line(training),
         "seed": training["seed"],
-        "budget": {"steps": whole["steps"], "minutes": round(whole["seconds"] / 60, 1)},
+        "budget": {
+            "steps": whole["steps"],
+            "minutes": round(whole["seconds"] / 60, 1),
+            "prolonged": whole.get("prolonged", []),
+        },
     }
 
 
@@ -161,6 +165,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     print(f"{written.path}: {written.size:,} bytes, {about['results']['parameters']:,} parameters in float16")
     print(f"  {about['game']}, {about['num_players']} players, options {about['options']}")
     print(f"  {about['command']}")
+    for earlier in about["budget"]["prolonged"]:
+        print(
+            f"  prolonged after {earlier['at']:,} decisions; its budget was {earlier['steps'] or earlier['minutes']:,}"
+        )
     print(f"  trained for {about['budget']['minutes']} minutes, {about['budget']['steps']:,} decisions; this is the")
     print(f"  network after {about['results']['steps']:,}, commit {about['commit']}")
     for opponent, wins in about["results"]["evaluations"].items():

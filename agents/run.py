@@ -84,6 +84,9 @@ class Run:
         self.evaluations: tuple[Evaluation, ...] = ()
         self.best = -1.0
         self.accuracy = float("nan")
+        self.prolonged: list[
+            dict[str, Any]
+        ] = []  # budgets that it had before, with the decisions at which that changed
         self._opponents: list[tuple[Configuration, Bot]] | None = None
         self._speed = 0.0
         self._imitation: Imitation | None = None
@@ -186,8 +189,10 @@ class Run:
             self.model = self._model_class().load(archive, self.env, device=self.device, force_reset=False)
             self.seconds, self.curve, self.best = saved["seconds"], saved["curve"], saved["best"]
             self.evaluations, self._imitated = saved["evaluations"], saved["imitation"]
+            self.prolonged = saved.get("prolonged", [])
             th.set_rng_state(saved["torch_random"])
             np.random.set_state(saved["numpy_random"])
+            self._note_budget(description["training"])
         except BotError:
             raise
         except Exception as error:  # unpickling lets through whatever the pickled things raise
@@ -195,6 +200,12 @@ class Run:
                 f"{self.last} is damaged, or of other versions of the libraries: {one_line(error)}. Use another --out; "
                 f"--start net:{self.out / 'best.zip'} begins with the best network of the run"
             ) from error
+
+    def _note_budget(self, before: dict[str, Any]) -> None:
+        """Remember a budget that has changed: learning rates followed it."""
+        budget = {name: before[name] for name in ("steps", "minutes")}
+        if budget != {name: getattr(self.config, name) for name in budget}:
+            self.prolonged.append({"at": self.steps, **budget})
 
     def _model_class(self) -> type[MaskablePPO]:
         return MaskablePPO if self.config.seat == "single" else SharedMaskablePPO
@@ -314,6 +325,7 @@ class Run:
             "curve": self.curve,
             "best": self.best,
             "evaluations": self.evaluations,
+            "prolonged": self.prolonged,
             "imitation": self._imitation.state() if self._imitation is not None else self._imitated,
             "torch_random": th.get_rng_state(),
             "numpy_random": np.random.get_state(),
@@ -331,6 +343,7 @@ class Run:
             "seconds": round(self.seconds, 1),
             "games": int(self.env.batch.episodes.sum()),
             "parameters": checkpoint.parameter_count(self.policy),
+            "prolonged": self.prolonged,
             "evaluations": {one.opponent: dataclasses.asdict(one.wins) for one in self.evaluations},
         }
         counts = [games.num_players for games in self.all_games]

@@ -41,8 +41,8 @@ LEADERBOARD_AGENTS = (
     "greedy",
     "mcts:100",
     "mcts:1000",
-    "mcts:100,network=bc-v1",
-    "mcts:100,network=bc-v1,opponents=policy",
+    "pool-v1",
+    "mcts:100,network=pool-v1,exploration=0.5",
 )
 SEARCH_BUDGETS = (100, 1000)
 SPANS = {"turns": "turns", "round": "rounds"}
@@ -146,6 +146,7 @@ def published_networks() -> str:
         rows.append(
             (
                 code(name) + (", the best" if name in best else ""),
+                f"over {about['network']['over']}" if about["network"].get("over") else "network alone",
                 f"{counts[0]}-{counts[-1]}" if len(counts) > 1 else counts[0],
                 f"{about['results']['parameters']:,}",
                 f"{path.stat().st_size / 1000:.0f} kB",
@@ -155,7 +156,7 @@ def published_networks() -> str:
                 code(about["command"]),
             )
         )
-    titles = ("network", "players", "parameters", "file", "trained for", "seed", "commit", "command")
+    titles = ("network", "kind", "players", "parameters", "file", "trained for", "seed", "commit", "command")
     return markdown_table(titles, rows) if rows else "None yet."
 
 

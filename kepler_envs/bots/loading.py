@@ -59,7 +59,7 @@ def fingerprint(spec: str, game: str = "") -> str:
     """What tells versions of a bot apart: SHA-256 (16 hex digits) of the files behind its spec, ``greedy-2`` for rules of thumb; empty for
     bots that never change, as ``uniform``.
 
-    A search has that of what it plays out with, or of its network (both, with "+" between them, if it needs both). A published name without a
+    A network over greedy has greedy's version behind its own. A search has that of what it plays out with, or of its network (both, with "+" between them, if it needs both). A published name without a
     game is that of ``game``; if that is not given, of all games that have one, and rules of thumb have no version.
     """
     name, _, argument = spec.partition(":")
@@ -77,7 +77,18 @@ def fingerprint(spec: str, game: str = "") -> str:
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.read_bytes())
-    return digest.hexdigest()[:16] if files else ""
+    parts = [digest.hexdigest()[:16] if files else "", _greedy_version(game) if any(map(_over_greedy, files)) else ""]
+    return "+".join(part for part in parts if part)
+
+
+def _over_greedy(file: Path) -> bool:
+    """Whether a file is a network that greedy is asked for."""
+    from kepler_envs.bots.networks.checkpoint import read_description
+
+    try:
+        return bool(read_description(file)["network"].get("over"))
+    except BotError:  # no network, or a damaged one, which is said where it is loaded
+        return False
 
 
 def _greedy_version(game: str) -> str:

@@ -95,7 +95,10 @@ def test_a_run_with_other_settings_is_not_taken_up(finished):
 def test_a_finished_run_goes_on_with_a_larger_budget(finished, tmp_path):
     first = train(replace(TINY, out=tmp_path, steps=256))
     assert first.steps == 256
-    assert train(replace(TINY, out=tmp_path, steps=512)).steps == 512
+    longer = train(replace(TINY, out=tmp_path, steps=512))
+    assert longer.steps == 512
+    results = json.loads((tmp_path / "last.json").read_text())["results"]
+    assert results["prolonged"] == longer.prolonged == [{"at": 256, "steps": 256, "minutes": None}]
 
 
 def test_a_run_begins_with_its_teachers_games(finished):

@@ -263,5 +263,5 @@ def test_the_page_lists_what_is_published(finished, folder):
     assert build.published_networks() == "None yet."
     written = publish(Publish(finished.out, NAME))
     line = build.published_networks().splitlines()[-1]
-    assert f"| `{NAME}` | 2 |" in line and f"| {written.size / 1000:.0f} kB |" in line
+    assert f"| `{NAME}` | network alone | 2 |" in line and f"| {written.size / 1000:.0f} kB |" in line
     assert "512 decisions | 0 | " in line and f"`{written.description['command']}`" in line
