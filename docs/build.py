@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import kepler_envs
+from benchmarks import campaigns as ladders
 from kepler_envs import bots, describe
 from kepler_envs.bots import published
 from kepler_envs.bots.networks.checkpoint import player_counts, read_description
@@ -134,6 +135,16 @@ SECTIONS: dict[str, Callable[[Game], str]] = {
     section.__name__: section
     for section in (sizes, options, nodes, actions, observation, components, lengths, strength)
 }
+
+
+def campaigns(game: Game) -> str:
+    """Points of bots in solo campaigns, level by level, from the record of ``python -m benchmarks.campaigns``."""
+    return markdown_table(ladders.columns(), ladders.ladder(ladders.read(ladders.RECORD)))
+
+
+def sections_of(game: str) -> dict[str, Callable[[Game], str]]:
+    """The generated parts of a game's page."""
+    return {**SECTIONS, **({campaigns.__name__: campaigns} if game == ladders.GAME.name else {})}
 
 
 def published_networks() -> str:
@@ -285,8 +296,8 @@ def code(text: str) -> str:
 
 
 def build_page(game: Game, text: str) -> str:
-    """A game's page with its generated parts written anew. KeyError for a name that is not in SECTIONS."""
-    return write_parts(text, lambda name: SECTIONS[name](game))
+    """A game's page with its generated parts written anew. KeyError for a name that is none of its sections."""
+    return write_parts(text, lambda name: sections_of(game.name)[name](game))
 
 
 def write_parts(text: str, part: Callable[[str], str]) -> str:
