@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.benchmark.protocol import DECISIONS, FORMAT, LEAST_SEEDS, POOL, TASKS, TOLERANCE, Task
+from agents.benchmark.protocol import DECISIONS, FORMAT, LEAST_SEEDS, POOL, TASKS, Task, most_decisions
 from kepler_envs import bots
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.game import Configuration
@@ -232,9 +232,9 @@ def _about_entry(entry: Entry, budget: int, seeds: int) -> Iterator[str]:
 
 
 def _about_run(entry: Entry, run: TrainedRun) -> Iterator[str]:
-    most = math.floor(entry.budget * (1 + TOLERANCE))
+    most = most_decisions(entry.budget)
     if not 1 <= run.decisions <= most:
-        yield f"decisions is {run.decisions:,}; allowed: 1..{most:,} (the budget and {TOLERANCE:.0%})"
+        yield f"decisions is {run.decisions:,}; allowed: 1..{most:,} (the budget and an update)"
     if not 0 < run.hours < math.inf:
         yield f"hours is {run.hours}; it must be above 0"
     if run.seed < 0:

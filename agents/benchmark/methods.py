@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from agents.benchmark.entry import CURVE_COLUMNS
+from agents.benchmark.entry import CURVE_COLUMNS, read_curve
 from agents.benchmark.protocol import CURVE_GAMES, CURVE_POINTS, POOL, Task
 from agents.run import Status
 from agents.run_folder import as_csv
@@ -119,13 +119,15 @@ class Curve:
     """The learning curve of a job, written with every evaluation."""
 
     def __init__(self, path: Path) -> None:
-        from agents.benchmark.entry import read_curve
-
         self.path = path
         self.points = {int(point["decisions"]): point for point in read_curve(path)} if path.exists() else {}
+        self._taken_up = bool(self.points)
 
     def add(self, status: Status) -> None:
-        """A point, in the place of one at the same decisions: what is taken up again is evaluated as before."""
+        """A point, in the place of those behind it. The first status of a run that is taken up repeats its last evaluation: no point."""
+        if self._taken_up:
+            self._taken_up = False
+            return
         returns = [one.returns.mean for one in status.evaluations]
         values = (
             status.steps,
