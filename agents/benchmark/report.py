@@ -17,10 +17,14 @@ from kepler_envs.terminal import grid
 PAGE = DOCS / "benchmark.md"
 
 
+def build_page(text: str) -> str:
+    """The page with its generated parts written anew."""
+    return write_parts(text, lambda name: as_markdown(SECTIONS[name]()))
+
+
 def write_page(page: Path = PAGE) -> None:
     """Write the generated parts of the page anew."""
-    text = write_parts(page.read_text(encoding="utf-8"), lambda name: as_markdown(SECTIONS[name]()))
-    write_atomically(page, text.encode())
+    write_atomically(page, build_page(page.read_text(encoding="utf-8")).encode())
 
 
 def write_picture(path: Path = PICTURE) -> None:
@@ -30,16 +34,20 @@ def write_picture(path: Path = PICTURE) -> None:
         write_atomically(path, picture(drawn))
 
 
-def as_markdown(table: Table) -> str:
-    """A table of a page, or a word where there is nothing to show."""
-    titles, rows = table
+def as_markdown(part: Table | str) -> str:
+    """A part of the page; a word where a table has nothing to show."""
+    if isinstance(part, str):
+        return part
+    titles, rows = part
     return markdown_table(titles, rows) if rows else "None yet."
 
 
 def show(console: Console) -> None:
     """Print every table that has rows."""
     for name, section in SECTIONS.items():
-        titles, rows = section()
-        if rows:
-            plain: list[Sequence[Any]] = [[str(cell).replace("`", "") for cell in row] for row in rows]
-            console.print(grid(name, titles, plain))
+        part = section()
+        if isinstance(part, str) or not part[1]:
+            continue
+        titles, rows = part
+        plain: list[Sequence[Any]] = [[str(cell).replace("`", "") for cell in row] for row in rows]
+        console.print(grid(name, titles, plain))

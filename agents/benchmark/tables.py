@@ -188,15 +188,21 @@ def exact(path: Path = EXACT) -> Table:
     ), rows
 
 
-SECTIONS: dict[str, Callable[[], Table]] = {
+def curves_picture(path: Path = CURVES) -> str:
+    """The picture of the curves, as Markdown, where there are some."""
+    return f"![Score against decisions](images/{PICTURE.name})" if read_lines(path, CurvePoint) else "None yet."
+
+
+SECTIONS: dict[str, Callable[[], Table | str]] = {
     "benchmark results": results,
+    "benchmark curves": curves_picture,
     "benchmark search": results_against_search,
     "benchmark improvements": improvements,
     "benchmark scale": scale,
     "robustness": attacks,
     "exploitability": exact,
 }
-"""The generated parts of docs/benchmark.md."""
+"""The generated parts of docs/benchmark.md: tables, and what is Markdown already."""
 
 
 def in_words(found: Estimate, digits: int = 2) -> str:
