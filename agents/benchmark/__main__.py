@@ -27,7 +27,7 @@ from tyro.conf import Positional
 
 import kepler_envs
 from agents.benchmark.entry import check, read_entry
-from agents.benchmark.playing import Effort, fixed_players, measure, players_of, write_curves
+from agents.benchmark.playing import Effort, check_not_taken, fixed_players, measure, players_of, write_curves
 from agents.benchmark.protocol import DECISIONS, GAMES, LEAST_SEEDS, SEARCH_GAMES, TASKS, Task, task_of
 from agents.benchmark.records import ATTACKS, CURVES, EXACT, RESULTS, ExactLine, write_lines
 from kepler_envs.bots.protocol import BotError
@@ -120,6 +120,8 @@ class Measure:
     """Of each agent against each bot of the pool."""
     search_games: int = SEARCH_GAMES
     """Of each agent against the search; 0: none."""
+    replace: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Put agents in the place of others that the record has by the same name."""
     record: Path = RESULTS
     """File of results."""
     curves: Path = CURVES
@@ -131,9 +133,17 @@ class Measure:
             if not _is_right(folder, self.decisions, self.seeds, console):
                 return 1
             entry = read_entry(folder)
+            players = players_of(folder, entry)
+            if not self.replace:
+                check_not_taken(players, self.record)
             write_curves(folder, entry, self.curves)
-            players = [*fixed_players(entry.task), *players_of(folder, entry)]
-            if not measure(players, Effort(self.games, self.search_games), self.record, stop, partial(say, console)):
+            if not measure(
+                [*fixed_players(entry.task), *players],
+                Effort(self.games, self.search_games),
+                self.record,
+                stop,
+                partial(say, console),
+            ):
                 return INTERRUPTED
         return 0
 

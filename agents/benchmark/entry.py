@@ -212,8 +212,8 @@ def _about_entry(entry: Entry, budget: int, seeds: int) -> Iterator[str]:
     if entry.task not in TASKS:
         names = ", ".join(f"{task.game} with {task.players}" for task in TASKS)
         yield f"game and players are {entry.game!r} with {entry.players}; allowed: {names}"
-    if not NAME.fullmatch(entry.method):
-        yield f"method is {entry.method!r}; write small letters, digits and hyphens"
+    if not NAME.fullmatch(entry.method) or entry.method in POOL:
+        yield f"method is {entry.method!r}; write small letters, digits and hyphens, and no name of a bot"
     if entry.kind not in KINDS:
         yield f"kind is {entry.kind!r}; allowed: {', '.join(KINDS)}"
     if entry.budget != budget:
@@ -242,8 +242,11 @@ def _about_run(entry: Entry, run: TrainedRun) -> Iterator[str]:
 
 
 def _about_files(folder: Path, run: TrainedRun) -> Iterator[str]:
+    if run.agent.startswith("python:") and not re.fullmatch(r"python:[^:]+\.py:\w+", run.agent):
+        yield f"agent is {run.agent!r}; write python:FOLDER/FILE.py:NAME"
+        return
     for name, path in (("agent", _relative(run.agent)), ("curve", PurePosixPath(run.curve))):
-        if path.is_absolute() or ".." in path.parts:
+        if path.is_absolute() or not (folder / path).resolve().is_relative_to(folder.resolve()):
             yield f"{name} is {path}; it must lie in the folder of the entry"
         elif not (folder / path).is_file():
             yield f"{name} is {path}; there is no such file"
@@ -271,14 +274,16 @@ def _about_curve(path: Path, run: TrainedRun) -> Iterator[str]:
     steps = [point["decisions"] for point in points]
     if len(points) < 2:
         yield f"it has {len(points)} points; at least 2 are needed"
-    elif any(later <= earlier for earlier, later in zip(steps, steps[1:], strict=False)):
+    elif not all(later > earlier for earlier, later in zip(steps, steps[1:], strict=False)):
         yield "decisions do not ascend"
     elif steps[-1] != run.decisions:
         yield f"it ends after {steps[-1]:,.0f} decisions; the run made {run.decisions:,}"
     for line, point in enumerate(points, 2):
         if not -1 <= point["returns"] <= 1:
             yield f"line {line}: returns is {point['returns']}; allowed: -1..1"
-        if point["games"] < 1:
+        if not point["hours"] >= 0:
+            yield f"line {line}: hours is {point['hours']}; it must be 0 or more"
+        if not point["games"] >= 1:
             yield f"line {line}: games is {point['games']}; it must be 1 or more"
 
 

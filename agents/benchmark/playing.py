@@ -14,6 +14,7 @@ from agents.benchmark.protocol import GAMES, GAMES_SEED, ONE, POOL, SEARCH, SEAR
 from agents.benchmark.records import CurvePoint, Result, read_lines, write_lines
 from agents.evaluation import mean_with_interval
 from kepler_envs import bots
+from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.seeds import stream_seed
 from kepler_envs.revision import commit
 from kepler_envs.tournament.pairing import play_against
@@ -101,6 +102,19 @@ def measure(
     return True
 
 
+def check_not_taken(players: list[Player], record: Path) -> None:
+    """BotError if the record has other agents by these names: two methods must not be called the same."""
+    known = {line.key[:-1]: line.agent for line in read_lines(record, Result)}
+    for player in players:
+        task = player.task
+        agent = known.get((task.game, task.players, player.method, player.budget, player.run.seed), player.version)
+        if agent != player.version:
+            raise BotError(
+                f"the record has another agent of {player.method} in {task.name}, seed {player.run.seed}; give the method another name, "
+                "or add --replace"
+            )
+
+
 def _known(record: Path, player: Player, opponent: str, version: str, games: int) -> bool:
     task, run = player.task, player.run
     key = (task.game, task.players, player.method, player.budget, run.seed, opponent)
@@ -136,7 +150,7 @@ def _parts(games: int, seats: int) -> Iterator[int]:
 
 
 def write_curves(folder: Path, entry: Entry, record: Path) -> None:
-    """Copy the curves of an entry into the record."""
+    """Copy the curves of an entry into the record, in the place of those that it has of these runs."""
     points = [
         CurvePoint(
             entry.game,
@@ -152,7 +166,8 @@ def write_curves(folder: Path, entry: Entry, record: Path) -> None:
         for run in entry.runs
         for point in read_curve(folder / run.curve)
     ]
-    write_lines(record, points, CurvePoint)
+    runs = {point.key[:-1] for point in points}
+    write_lines(record, points, CurvePoint, lambda point: point.key[:-1] in runs)
 
 
 # ---------------------------------------------------------------- scores

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -131,9 +131,12 @@ def read_lines(path: Path, kind: type[Kind]) -> list[Kind]:
     return [kind(**{name: cast(row[name]) for name, cast in columns.items()}) for row in rows]
 
 
-def write_lines(path: Path, new: Iterable[Kind], kind: type[Kind]) -> None:
-    """Put lines in the place of those with their keys, or beside them; the record stays sorted."""
-    lines = {line.key: line for line in [*read_lines(path, kind), *new]}
+def write_lines(
+    path: Path, new: Iterable[Kind], kind: type[Kind], gone: Callable[[Kind], bool] = lambda line: False
+) -> None:
+    """Put lines in the place of those with their keys, or beside them, and leave out what is ``gone``; the record stays sorted."""
+    kept = [line for line in read_lines(path, kind) if not gone(line)]
+    lines = {line.key: line for line in [*kept, *new]}
     write_atomically(path, as_csv(kind, (lines[key] for key in sorted(lines))))
 
 

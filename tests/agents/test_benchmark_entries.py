@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from agents.benchmark import tables
 from agents.benchmark.__main__ import main
 from agents.benchmark.entry import MOST_BYTES, agent_version, check, read_entry, write_entry
 from agents.benchmark.protocol import FORMAT, TASKS, most_decisions, task_of
+from agents.benchmark.records import CurvePoint, Result, read_lines
 from kepler_envs.bots.protocol import BotError
 
 BUDGET, SEEDS = 50_000, 2
@@ -121,6 +123,7 @@ def test_nothing_is_wrong_with_a_valid_entry(folder):
         ({"players": 3}, "with 3; allowed: kitten_adventurers-v1 with 4, "),
         ({"players": "4"}, "players is '4'; it must be of type int"),
         ({"method": "My Method"}, "method is 'My Method'; write small letters, digits and hyphens"),
+        ({"method": "greedy"}, "and no name of a bot"),
         ({"kind": "magic"}, "kind is 'magic'; allowed: network, residual, search, other"),
         ({"budget": 7}, "budget is 7 decisions; it must be 50,000"),
         ({"known": ["alphago"]}, "known names 'alphago'; the pool has uniform, greedy, bc-v1"),
@@ -163,6 +166,10 @@ def test_a_folder_without_an_entry(folder):
         ({"seed": True}, "runs[0].seed is True; it must be of type int"),
         ({"agent": "python:seed-0/other.py:First"}, "runs[0].agent is seed-0/other.py; there is no such file"),
         ({"agent": "python:../agent.py:First"}, "runs[0].agent is ../agent.py; it must lie in the folder of the entry"),
+        (
+            {"agent": "python:seed-0/agent.py"},
+            "runs[0].agent is 'python:seed-0/agent.py'; write python:FOLDER/FILE.py:NAME",
+        ),
         ({"curve": "/etc/passwd"}, "runs[0].curve is /etc/passwd; it must lie in the folder of the entry"),
     ],
 )
@@ -202,6 +209,9 @@ def test_how_an_agent_must_play(folder, changes, message):
         ("decisions,hours,returns,games\n0,0,0,1\n9,1,0,1\n", "it ends after 9 decisions; the run made 50,000"),
         (f"decisions,hours,returns,games\n0,0,1.5,1\n{BUDGET},1,0,1\n", "line 2: returns is 1.5; allowed: -1..1"),
         (f"decisions,hours,returns,games\n0,0,0,0\n{BUDGET},1,0,1\n", "line 2: games is 0.0; it must be 1 or more"),
+        (f"decisions,hours,returns,games\n0,0,0,nan\n{BUDGET},1,0,1\n", "line 2: games is nan; it must be 1 or more"),
+        (f"decisions,hours,returns,games\n0,nan,0,1\n{BUDGET},1,0,1\n", "line 2: hours is nan; it must be 0 or more"),
+        (f"decisions,hours,returns,games\nnan,0,0,1\n{BUDGET},1,0,1\n", "decisions do not ascend"),
     ],
 )
 def test_what_a_curve_must_be(folder, unplayed, text, message):
@@ -223,6 +233,40 @@ def test_an_agent_has_a_folder_of_its_own(folder, unplayed):
     saved["runs"][0]["agent"] = "python:agent.py:First"
     write(folder, saved)
     assert "it must lie in a folder of its own, such as seed-0" in only_problem(folder)
+
+
+def test_an_agent_behind_a_link_is_not_in_the_folder(folder, unplayed, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside") / "agent.py"
+    outside.write_text(AGENT)
+    (folder / "seed-0" / "agent.py").unlink()
+    (folder / "seed-0" / "agent.py").symlink_to(outside)
+    assert "it must lie in the folder of the entry" in only_problem(folder)
+
+
+def test_an_entry_is_measured_and_keeps_its_name(folder, tmp_path_factory, capsys):
+    out = tmp_path_factory.mktemp("records")
+    command = [
+        "measure", str(folder), "--decisions", str(BUDGET), "--seeds", str(SEEDS), "--games", "4", "--search-games", "0",
+        "--record", str(out / "results.csv"), "--curves", str(out / "curves.csv"),
+    ]  # fmt: skip
+    assert main(command) == 0
+    own = [line for line in read_lines(out / "results.csv", Result) if line.method == "first"]
+    assert [(line.seed, line.opponent, line.known) for line in own] == [
+        (seed, bot, "greedy") for seed in range(SEEDS) for bot in ("bc-v1", "greedy", "uniform")
+    ]
+    assert {line.hardware for line in own} == {"a pencil"} and len(read_lines(out / "curves.csv", CurvePoint)) == 6
+    titles, rows = tables.results(out / "results.csv")
+    assert rows[-1][0] == "`first`†" and rows[-1][1] == "other"
+    (folder / "seed-0" / "more").write_text("another agent")
+    (folder / "seed-0" / "curve.csv").write_text(f"decisions,hours,returns,games\n7,0,0,1\n{BUDGET},1,0,1\n")
+    with pytest.raises(SystemExit, match="the record has another agent of first in kitten_adventurers-v1-4p, seed 0"):
+        main(command)
+    assert main([*command, "--replace"]) == 0
+    decisions = [point.decisions for point in read_lines(out / "curves.csv", CurvePoint) if point.seed == 0]
+    assert decisions == [7, BUDGET], "nothing of the other curve is left"
+    write(folder, valid() | {"kind": "magic"})
+    capsys.readouterr()
+    assert main(command) == 1 and "kind is 'magic'" in capsys.readouterr().out
 
 
 def test_the_version_of_an_agent_is_that_of_its_files(folder):
