@@ -1,0 +1,306 @@
+"""A row of somebody's: a folder with ``entry.json``, the trained agents and their learning curves, and what may be wrong with it.
+
+What an entry claims about its strength is not believed: the agents are played. Decisions, hours and hardware are.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from agents.benchmark.protocol import DECISIONS, FORMAT, LEAST_SEEDS, POOL, TASKS, Task, most_decisions
+from kepler_envs import bots
+from kepler_envs.bots.protocol import BotError
+from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.snapshot import IllegalAction
+from kepler_envs.files import write_atomically
+from kepler_envs.printable import one_line
+from kepler_envs.tournament.pairing import play_against
+
+FILE = "entry.json"
+KINDS = ("network", "residual", "search", "other")
+"""A network alone, a network that corrects a written bot, a search, or anything else."""
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+CURVE_COLUMNS = ("decisions", "hours", "returns", "games")
+MOST_BYTES = 64_000_000
+"""Of the files of one trained agent."""
+TRIAL_ROUNDS, TRIAL_SEED = 2, 2**62 + 2**41
+"""Games played to see that an agent works: so many for each seat."""
+
+
+@dataclass(frozen=True)
+class TrainedRun:
+    """One training run.
+
+    Attributes:
+        seed: of the run. decisions: of the learner. hours: that it took.
+        agent: the agent at the end: a checkpoint (``seed-0/agent.zip``) or ``python:seed-0/agent.py:NAME``, in a folder of its own with all it needs.
+        curve: CSV with CURVE_COLUMNS: mean return against the pool during training.
+    """
+
+    seed: int
+    decisions: int
+    hours: float
+    agent: str
+    curve: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One method in one game.
+
+    Attributes:
+        method: its name in tables. kind: one of KINDS. about: a sentence on it. command: that trains it again. code: commit or address of its code.
+        budget: decisions that every run was given. known: bots of the pool that the method trained with.
+    """
+
+    game: str
+    players: int
+    method: str
+    kind: str
+    about: str
+    command: str
+    code: str
+    budget: int
+    known: tuple[str, ...]
+    hardware: str
+    runs: tuple[TrainedRun, ...]
+
+    @property
+    def task(self) -> Task:
+        return Task(self.game, self.players)
+
+
+COLUMNS = {
+    "game": str, "players": int, "method": str, "kind": str, "about": str, "command": str, "code": str, "budget": int, "known": list,
+    "hardware": str, "runs": list,
+}  # fmt: skip
+RUN_COLUMNS = {"seed": int, "decisions": int, "hours": float, "agent": str, "curve": str}
+
+
+# ---------------------------------------------------------------- files
+
+
+def read_entry(folder: Path) -> Entry:
+    """The entry in a folder; BotError with everything that is wrong with its ``entry.json``."""
+    entry, problems = _parse(folder)
+    if entry is None:
+        raise BotError("\n".join(problems))
+    return entry
+
+
+def write_entry(folder: Path, entry: Entry) -> None:
+    """Write ``entry.json``."""
+    text = json.dumps({"format": FORMAT, **asdict(entry)}, indent=2) + "\n"
+    write_atomically(folder / FILE, text.encode())
+
+
+def agent_spec(folder: Path, run: TrainedRun) -> str:
+    """How the agent of a run is loaded."""
+    if run.agent.startswith("python:"):
+        return f"python:{folder / run.agent.removeprefix('python:')}"
+    return f"net:{folder / run.agent}"
+
+
+def agent_file(folder: Path, run: TrainedRun) -> Path:
+    """The checkpoint, or the file of Python."""
+    return folder / _relative(run.agent)
+
+
+def agent_version(folder: Path, run: TrainedRun) -> str:
+    """16 hex digits of all files in the folder of an agent, curve aside."""
+    digest = hashlib.sha256()
+    home = agent_file(folder, run).parent
+    for path in sorted(path for path in home.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
+        if path != folder / run.curve:
+            digest.update(path.relative_to(home).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def read_curve(path: Path) -> list[dict[str, float]]:
+    """The points of a learning curve; BotError."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file)
+            if tuple(reader.fieldnames or ()) != CURVE_COLUMNS:
+                raise BotError(f"its columns are {reader.fieldnames}; they must be {','.join(CURVE_COLUMNS)}")
+            return [{name: float(row[name]) for name in CURVE_COLUMNS} for row in reader]
+    except (OSError, UnicodeDecodeError) as error:
+        raise BotError(f"it cannot be read: {one_line(error)}") from None
+    except (TypeError, ValueError) as error:
+        if isinstance(error, BotError):
+            raise
+        raise BotError(f"it has something else than numbers: {one_line(error)}") from None
+
+
+# ---------------------------------------------------------------- what may be wrong
+
+
+def check(
+    folder: Path, budget: int = DECISIONS, seeds: int = LEAST_SEEDS, say: Callable[[str], None] = lambda line: None
+) -> list[str]:
+    """Everything that is wrong with an entry, a line each; none if it can be measured.
+
+    Every agent is loaded and plays some games, so the code of an agent from a Python file runs.
+
+    Args:
+        budget: decisions that each run was to be given. seeds: least number of runs. say: is told which agent is tried.
+    """
+    entry, problems = _parse(folder)
+    if entry is None:
+        return problems
+    problems += [f"{FILE}: {line}" for line in _about_entry(entry, budget, seeds)]
+    if entry.task not in TASKS:
+        return problems
+    for number, run in enumerate(entry.runs):
+        where = f"runs[{number}]"
+        say(f"{where}: seed {run.seed}, {run.agent}")
+        found = [*_about_run(entry, run), *_about_files(folder, run)]
+        problems += [f"{FILE}: {where}.{line}" for line in found]
+        problems += [f"{run.curve}: {line}" for line in _about_curve(folder / run.curve, run)]
+        if not any(line.startswith("agent") for line in found):
+            problems += [f"{run.agent}: {line}" for line in _about_play(folder, entry, run)]
+    return problems
+
+
+def _parse(folder: Path) -> tuple[Entry | None, list[str]]:
+    path = folder / FILE
+    try:
+        saved = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None, [f"there is no {path}"]
+    except (OSError, ValueError) as error:
+        return None, [f"{FILE} is not JSON: {one_line(error)}"]
+    if not isinstance(saved, dict) or saved.get("format") != FORMAT:
+        found = saved.get("format") if isinstance(saved, dict) else None
+        return None, [f"{FILE}: format is {found!r}; it must be {FORMAT!r}"]
+    problems = list(_wrong_columns({name: saved[name] for name in saved if name != "format"}, COLUMNS, ""))
+    runs = saved.get("runs") if isinstance(saved.get("runs"), list) else []
+    for number, run in enumerate(runs):
+        columns = run if isinstance(run, dict) else {}
+        problems += _wrong_columns(columns, RUN_COLUMNS, f"runs[{number}].")
+    if isinstance(saved.get("known"), list) and not all(isinstance(one, str) for one in saved["known"]):
+        problems.append("known has something else than names of bots")
+    if problems:
+        return None, [f"{FILE}: {line}" for line in problems]
+    trained = tuple(TrainedRun(**{**run, "hours": float(run["hours"])}) for run in runs)
+    values = {name: saved[name] for name in COLUMNS if name not in ("known", "runs")}
+    return Entry(**values, known=tuple(saved["known"]), runs=trained), []
+
+
+def _wrong_columns(found: dict[str, Any], columns: dict[str, type], where: str) -> Iterator[str]:
+    for name in columns.keys() - found.keys():
+        yield f"{where}{name} is missing"
+    for name in found.keys() - columns.keys():
+        yield f"{where}{name} is unknown; there are {', '.join(columns)}"
+    for name in columns.keys() & found.keys():
+        kinds = (int, float) if columns[name] is float else (columns[name],)
+        if isinstance(found[name], bool) or not isinstance(found[name], kinds):
+            yield f"{where}{name} is {found[name]!r}; it must be of type {columns[name].__name__}"
+
+
+def _about_entry(entry: Entry, budget: int, seeds: int) -> Iterator[str]:
+    if entry.task not in TASKS:
+        names = ", ".join(f"{task.game} with {task.players}" for task in TASKS)
+        yield f"game and players are {entry.game!r} with {entry.players}; allowed: {names}"
+    if not NAME.fullmatch(entry.method) or entry.method in POOL:
+        yield f"method is {entry.method!r}; write small letters, digits and hyphens, and no name of a bot"
+    if entry.kind not in KINDS:
+        yield f"kind is {entry.kind!r}; allowed: {', '.join(KINDS)}"
+    if entry.budget != budget:
+        yield f"budget is {entry.budget:,} decisions; it must be {budget:,}"
+    for bot in entry.known:
+        if bot not in POOL:
+            yield f"known names {bot!r}; the pool has {', '.join(POOL)}"
+    for name in ("about", "command", "code", "hardware"):
+        if not getattr(entry, name).strip():
+            yield f"{name} is empty"
+    numbers = [run.seed for run in entry.runs]
+    if len(set(numbers)) < len(numbers):
+        yield f"runs have seeds {numbers}; each may be there once"
+    if len(numbers) < seeds:
+        yield f"runs has {len(numbers)} training runs; at least {seeds} are needed"
+
+
+def _about_run(entry: Entry, run: TrainedRun) -> Iterator[str]:
+    most = most_decisions(entry.budget)
+    if not 1 <= run.decisions <= most:
+        yield f"decisions is {run.decisions:,}; allowed: 1..{most:,} (the budget and an update)"
+    if not 0 < run.hours < math.inf:
+        yield f"hours is {run.hours}; it must be above 0"
+    if run.seed < 0:
+        yield f"seed is {run.seed}; it must be 0 or more"
+
+
+def _about_files(folder: Path, run: TrainedRun) -> Iterator[str]:
+    if run.agent.startswith("python:") and not re.fullmatch(r"python:[^:]+\.py:\w+", run.agent):
+        yield f"agent is {run.agent!r}; write python:FOLDER/FILE.py:NAME"
+        return
+    for name, path in (("agent", _relative(run.agent)), ("curve", PurePosixPath(run.curve))):
+        if path.is_absolute() or not (folder / path).resolve().is_relative_to(folder.resolve()):
+            yield f"{name} is {path}; it must lie in the folder of the entry"
+        elif not (folder / path).is_file():
+            yield f"{name} is {path}; there is no such file"
+    file = agent_file(folder, run)
+    if len(_relative(run.agent).parts) < 2:
+        yield f"agent is {run.agent}; it must lie in a folder of its own, such as seed-{run.seed}"
+    elif file.is_file():
+        size = sum(path.stat().st_size for path in file.parent.rglob("*") if path.is_file())
+        if size > MOST_BYTES:
+            yield f"agent has a folder of {size:,} bytes; allowed: {MOST_BYTES:,}"
+
+
+def _relative(agent: str) -> PurePosixPath:
+    return PurePosixPath(agent.removeprefix("python:").rpartition(":")[0] if agent.startswith("python:") else agent)
+
+
+def _about_curve(path: Path, run: TrainedRun) -> Iterator[str]:
+    if not path.is_file():
+        return  # said already
+    try:
+        points = read_curve(path)
+    except BotError as error:
+        yield str(error)
+        return
+    steps = [point["decisions"] for point in points]
+    if len(points) < 2:
+        yield f"it has {len(points)} points; at least 2 are needed"
+    elif not all(later > earlier for earlier, later in zip(steps, steps[1:], strict=False)):
+        yield "decisions do not ascend"
+    elif steps[-1] != run.decisions:
+        yield f"it ends after {steps[-1]:,.0f} decisions; the run made {run.decisions:,}"
+    for line, point in enumerate(points, 2):
+        if not -1 <= point["returns"] <= 1:
+            yield f"line {line}: returns is {point['returns']}; allowed: -1..1"
+        if not point["hours"] >= 0:
+            yield f"line {line}: hours is {point['hours']}; it must be 0 or more"
+        if not point["games"] >= 1:
+            yield f"line {line}: games is {point['games']}; it must be 1 or more"
+
+
+def _about_play(folder: Path, entry: Entry, run: TrainedRun) -> Iterator[str]:
+    """Some games, twice: an agent has to play what is legal, and the same from the same seeds."""
+    config, spec = entry.task.config, agent_spec(folder, run)
+    try:
+        first, again = (_trial(spec, config) for _ in range(2))
+    except (BotError, IllegalAction, ValueError) as error:
+        yield f"it cannot play: {one_line(error)}"
+        return
+    if not np.array_equal(first, again):
+        yield "equal seeds give unequal games: it must draw from the seeds that start() is given alone"
+
+
+def _trial(spec: str, config: Configuration) -> np.ndarray:
+    """Lengths of some games, each seat equally often."""
+    games = TRIAL_ROUNDS * config.num_players
+    agent = bots.load(spec, config)
+    return play_against(agent, bots.load("uniform", config), config, games, TRIAL_SEED).lengths

@@ -1,0 +1,203 @@
+"""MaskablePPO as sb3-contrib has it, on the observation as one flat vector: ``MlpPolicy``, one seat that learns, all others played by the
+network as it is. The other settings are those of ``python -m agents.train``, so that the network and what it learns from are what differs.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import torch as th
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from stable_baselines3.common.utils import ConstantSchedule
+from torch import nn
+
+from agents.benchmark.flat_agent import WEIGHTS, FlatAgent
+from agents.evaluation import Evaluation, evaluate
+from agents.games import game_configurations, without_rewards
+from agents.run import Status
+from agents.run_folder import check_nobody_else_writes
+from agents.settings import TrainConfig
+from kepler_envs import bots
+from kepler_envs.adapters.flat import FlatInputs
+from kepler_envs.adapters.sb3 import SeatVecEnv
+from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.observation import Layout
+from kepler_envs.files import write_atomically
+
+LAYERS = [128, 128]
+STATE = "state.pickle"
+
+
+class FlatFeatures(BaseFeaturesExtractor):
+    """Numbers divided by their scale, labels one-hot: see :class:`kepler_envs.adapters.flat.FlatInputs`."""
+
+    def __init__(self, observation_space: gym.Space, layout: Layout) -> None:
+        inputs = FlatInputs(layout)
+        super().__init__(observation_space, inputs.size)
+        self._inputs = inputs
+
+    def forward(self, observations: th.Tensor) -> th.Tensor:
+        """float32 (N, E) of observations (N, D)."""
+        encoded = self._inputs.encode(observations.cpu().numpy().astype(np.int16))
+        return th.as_tensor(encoded, device=observations.device)
+
+
+class OwnPlay:
+    """All other seats are played by the network as it is, drawing from its probabilities."""
+
+    def __init__(self) -> None:
+        self.policy: Any = None
+
+    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        """PyTorch's generator is drawn from, which a run keeps."""
+
+    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
+        """Legal ids (M,) for the seats to move in these rows."""
+        with th.no_grad():
+            seen = th.as_tensor(batch.observation[rows], device=self.policy.device)
+            actions, _, _ = self.policy(seen, action_masks=batch.action_mask[rows].astype(np.bool_))
+        return actions.cpu().numpy().astype(np.int64)
+
+
+class FlatRun:
+    """A training run: begun, or taken up where its folder has it.
+
+    Args:
+        config: steps, seed and settings of the learning; those of network, pool and teacher are not looked at.
+        folder: where its state is kept.
+    """
+
+    def __init__(self, config: TrainConfig, folder: Path) -> None:
+        self.config, self.folder = config, folder
+        self.games = game_configurations(config)[-1]
+        self.seconds = self._speed = 0.0
+        self.evaluations: tuple[Evaluation, ...] = ()
+        own = OwnPlay()
+        if (folder / STATE).exists():
+            self._resume(own)
+        else:
+            self._begin(own)
+        self.model.set_logger(Logger(None, []))
+
+    @property
+    def steps(self) -> int:
+        """Decisions of the learner."""
+        return int(self.model.num_timesteps)
+
+    @property
+    def fraction(self) -> float:
+        """How much of the budget is spent, 0..1."""
+        return self.config.progress(self.steps, self.seconds)
+
+    def _begin(self, own: OwnPlay) -> None:
+        config = self.config
+        self.env = SeatVecEnv(Batch(self.games, config.num_envs, config.seed), own)
+        self.model = MaskablePPO(
+            "MlpPolicy", self.env, learning_rate=config.learning_rate, n_steps=config.n_steps, batch_size=config.batch_size,
+            n_epochs=config.epochs, gamma=config.gamma, gae_lambda=config.gae_lambda, clip_range=config.clip_range,
+            ent_coef=config.entropy, vf_coef=config.value_weight, max_grad_norm=config.max_grad_norm, seed=config.seed, device="cpu",
+            policy_kwargs={
+                "net_arch": LAYERS, "activation_fn": nn.ReLU, "features_extractor_class": FlatFeatures,
+                "features_extractor_kwargs": {"layout": self.games.observation},
+            },
+        )  # fmt: skip
+        own.policy = self.model.policy
+
+    def _resume(self, own: OwnPlay) -> None:
+        path = self.folder / STATE
+        if not self.config.trust_folder:
+            check_nobody_else_writes(path)
+        saved = pickle.loads(path.read_bytes())
+        self.env = saved["env"]
+        self.model = MaskablePPO.load(io.BytesIO(saved["model"]), self.env, device="cpu", force_reset=False)
+        own.policy = self.model.policy
+        self.env.seat_opponent(own)
+        self.seconds, self.evaluations = saved["seconds"], saved["evaluations"]
+        th.set_rng_state(saved["torch_random"])
+        np.random.set_state(saved["numpy_random"])
+
+    def save(self) -> None:
+        """Write all it takes to go on exactly."""
+        model = io.BytesIO()
+        self.model.save(model)
+        saved = {
+            "env": self.env, "model": model.getvalue(), "seconds": self.seconds, "evaluations": self.evaluations,
+            "torch_random": th.get_rng_state(), "numpy_random": np.random.get_state(),
+        }  # fmt: skip
+        write_atomically(self.folder / STATE, pickle.dumps(saved))
+
+    def advance(self) -> None:
+        """Play a rollout and learn from it."""
+        began, before, config = time.perf_counter(), self.steps, self.config
+        rate = config.learning_rate + (config.final_learning_rate - config.learning_rate) * self.fraction
+        self.model.lr_schedule = ConstantSchedule(rate)
+        self.model.learn(1, reset_num_timesteps=False)
+        elapsed = time.perf_counter() - began
+        self.seconds += elapsed
+        self._speed = (self.steps - before) / elapsed
+
+    def evaluate(self) -> None:
+        """Play against each of the evaluation's opponents."""
+        began, playing = time.perf_counter(), without_rewards(self.games)
+        learner = FlatAgent(playing, self.weights())
+        self.evaluations = tuple(
+            evaluate(learner, bots.load(spec, playing), playing, self.config.eval_games)
+            for spec in self.config.eval_opponents
+        )
+        self.seconds += time.perf_counter() - began
+
+    def weights(self) -> dict[str, np.ndarray]:
+        """Those of :class:`FlatAgent`."""
+        policy: Any = self.model.policy
+        layers = [layer for layer in policy.mlp_extractor.policy_net if isinstance(layer, nn.Linear)]
+        arrays = {}
+        for number, layer in enumerate([*layers, policy.action_net]):
+            arrays[f"weight_{number}"] = layer.weight.detach().cpu().numpy().copy()
+            arrays[f"bias_{number}"] = layer.bias.detach().cpu().numpy().copy()
+        return arrays
+
+    def status(self, evaluated: bool = False) -> Status:
+        """What progress displays show."""
+        ended = self.model.ep_info_buffer or ()
+        length = float(np.mean([info["l"] for info in ended])) if ended else 0.0
+        return Status(self.steps, self.seconds, self.fraction, self._speed, length, self.evaluations, evaluated)
+
+
+def train_flat(config: TrainConfig, folder: Path, stop: threading.Event, watch: Callable[[Status], None]) -> FlatRun:
+    """Begin a run or go on with it, until its budget is spent or it is stopped; as :func:`agents.run.train`."""
+    run = FlatRun(config, folder)
+    if not run.evaluations:
+        run.evaluate()
+        run.save()
+    watch(run.status(evaluated=True))
+    while run.fraction < 1 and not stop.is_set():
+        before = run.steps
+        run.advance()
+        due = run.steps // config.eval_every > before // config.eval_every or run.fraction >= 1
+        if due:
+            run.evaluate()
+            if run.fraction < 1:
+                run.save()
+        watch(run.status(evaluated=due))
+    run.save()
+    return run
+
+
+def write_agent(run: FlatRun, folder: Path) -> str:
+    """Write the trained agent; its spec in an entry, without the folder."""
+    weights = io.BytesIO()
+    arrays: dict[str, Any] = run.weights()
+    np.savez(weights, **arrays)
+    write_atomically(folder / WEIGHTS, weights.getvalue())
+    write_atomically(folder / "agent.py", Path(__file__).with_name("flat_agent.py").read_bytes())
+    return f"agent.py:{FlatAgent.__name__}"

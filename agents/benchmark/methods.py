@@ -1,0 +1,140 @@
+"""The methods that the benchmark trains itself. A further one is one more entry of METHODS; whoever trains elsewhere hands in a folder."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from agents.benchmark.entry import CURVE_COLUMNS, read_curve
+from agents.benchmark.protocol import CURVE_GAMES, CURVE_POINTS, POOL, Task
+from agents.run import Status
+from agents.run_folder import as_csv
+from agents.settings import PoolConfig, TrainConfig
+from kepler_envs.files import write_atomically
+
+
+@dataclass(frozen=True)
+class Job:
+    """One training run: what is trained, and where.
+
+    Attributes:
+        decisions: the budget. training: folder for its state. agent: folder for the trained agent and its curve.
+    """
+
+    task: Task
+    seed: int
+    decisions: int
+    training: Path
+    agent: Path
+    threads: int = 1
+
+    def settings(self, **changes: Any) -> TrainConfig:
+        """For ``agents.train``, with an evaluation against the pool at every point of the curve."""
+        return TrainConfig(
+            game=self.task.game, players=self.task.players, steps=self.decisions, seed=self.seed, out=self.training,
+            threads=self.threads, eval_every=max(1, self.decisions // CURVE_POINTS), eval_games=CURVE_GAMES, eval_opponents=POOL, **changes,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What came of a job: decisions and hours it took, and the spec of the agent within its folder."""
+
+    decisions: int
+    hours: float
+    spec: str
+
+
+Watch = Callable[[Status], None]
+Training = Callable[[Job, threading.Event, Watch], Trained | None]
+"""Trains, or goes on; None if it was stopped. The same job ends with the same agent, interrupted or not."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to learn: its name and kind in an entry, what it is, the bots of the pool it trains with, and how it is trained."""
+
+    name: str
+    kind: str
+    about: str
+    command: str
+    train: Training
+    known: tuple[str, ...] = ()
+
+
+def train_with_agents(job: Job, stop: threading.Event, watch: Watch, **settings: Any) -> Trained | None:
+    """``python -m agents.train`` with these settings; the agent is the network as it is at the end."""
+    from agents.checkpoint import write_checkpoint
+    from agents.run import train
+    from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, read_description, read_entries
+
+    run = train(job.settings(**settings), stop, watch)
+    if run.fraction < 1:
+        return None
+    (weights,) = read_entries(run.last, [TORCH_WEIGHTS])
+    write_checkpoint(job.agent / "agent.zip", read_description(run.last), {TORCH_WEIGHTS: weights})
+    return Trained(run.steps, run.seconds / 3600, "agent.zip")
+
+
+def train_flat_policy(job: Job, stop: threading.Event, watch: Watch) -> Trained | None:
+    """sb3-contrib's own policy and learner."""
+    from agents.benchmark.flat import train_flat, write_agent
+    from agents.run import torch_threads
+
+    with torch_threads(job.threads):
+        run = train_flat(job.settings(), job.training, stop, watch)
+    if run.fraction < 1:
+        return None
+    return Trained(run.steps, run.seconds / 3600, f"python:{write_agent(run, job.agent)}")
+
+
+# Whoever trains with bots of the pool knows its opponents; so this pool holds nobody but the learner, as it is and as it was.
+OWN_POOL = PoolConfig(latest=0.5, past=0.2, pfsp=0.3, sparring_share=0.0, sparring=())
+
+METHODS = {
+    method.name: method
+    for method in (
+        Method(
+            "flat", "network", "MaskablePPO and MlpPolicy of sb3-contrib on the flat vector; one seat learns, the network plays the others",
+            "python -m agents.benchmark run GAME flat", train_flat_policy,
+        ),
+        Method(
+            "pieces", "network", "MaskablePPO with PiecePolicy, self-play in which all seats learn",
+            "python -m agents.train GAME --seat shared", partial(train_with_agents, seat="shared"),
+        ),
+        Method(
+            "pieces-pool", "network", "the same with a pool of earlier versions of itself",
+            "python -m agents.train GAME --seat pool", partial(train_with_agents, seat="pool", pool=OWN_POOL, num_envs=256, n_steps=32),
+        ),
+    )
+}  # fmt: skip
+"""By name."""
+
+
+class Curve:
+    """The learning curve of a job, written with every evaluation."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.points = {int(point["decisions"]): point for point in read_curve(path)} if path.exists() else {}
+        self._taken_up = bool(self.points)
+
+    def add(self, status: Status) -> None:
+        """A point, in the place of those behind it. The first status of a run that is taken up repeats its last evaluation: no point."""
+        if self._taken_up:
+            self._taken_up = False
+            return
+        returns = [one.returns.mean for one in status.evaluations]
+        values = (
+            status.steps,
+            round(status.seconds / 3600, 5),
+            round(sum(returns) / len(returns), 5),
+            sum(one.returns.games for one in status.evaluations),
+        )
+        known = {steps: point for steps, point in self.points.items() if steps < status.steps}
+        self.points = {**known, status.steps: dict(zip(CURVE_COLUMNS, values, strict=True))}
+        write_atomically(self.path, as_csv(list(self.points.values())))

@@ -1,0 +1,212 @@
+"""The agents of an entry, and the bots they are compared with, against the pool and the search: what goes into the record."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from agents.benchmark.entry import Entry, TrainedRun, agent_spec, agent_version, read_curve
+from agents.benchmark.protocol import GAMES, GAMES_SEED, ONE, POOL, SEARCH, SEARCH_GAMES, ZERO, Task, version_of
+from agents.benchmark.records import CurvePoint, Result, read_lines, write_lines
+from agents.evaluation import mean_with_interval
+from kepler_envs import bots
+from kepler_envs.bots.protocol import BotError
+from kepler_envs.engine.seeds import stream_seed
+from kepler_envs.revision import commit
+from kepler_envs.tournament.pairing import play_against
+
+SIDE_BY_SIDE = 400
+"""Games played at a time; a stop is seen between them."""
+FIXED = "fixed"
+"""Kind of a bot that nobody trained."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many games are played: against each bot of the pool, and against the search (0: none)."""
+
+    games: int = GAMES
+    search_games: int = SEARCH_GAMES
+
+    def opponents(self, spec: str) -> list[tuple[str, int]]:
+        """Every opponent of a bot, with the games; the search is slow on any seat."""
+        games = self.search_games if spec == SEARCH else self.games
+        return [(bot, count) for bot, count in (*((bot, games) for bot in POOL), (SEARCH, self.search_games)) if count]
+
+
+@dataclass(frozen=True)
+class Player:
+    """Somebody to be measured: its columns of the record, and its spec."""
+
+    task: Task
+    method: str
+    kind: str
+    budget: int
+    spec: str
+    version: str
+    known: tuple[str, ...] = ()
+    hardware: str = ""
+    run: TrainedRun = TrainedRun(0, 0, 0.0, "", "")
+
+
+def players_of(folder: Path, entry: Entry) -> list[Player]:
+    """The agents of an entry."""
+    return [
+        Player(
+            entry.task,
+            entry.method,
+            entry.kind,
+            entry.budget,
+            agent_spec(folder, run),
+            agent_version(folder, run),
+            entry.known,
+            entry.hardware,
+            run,
+        )  # fmt: skip
+        for run in entry.runs
+    ]
+
+
+def fixed_players(task: Task) -> list[Player]:
+    """The bots that the score is made of, the rest of the pool and the search."""
+    return [Player(task, bot, FIXED, 0, bot, version_of(bot, task.game)) for bot in (*POOL, SEARCH)]
+
+
+def measure(
+    players: list[Player],
+    effort: Effort,
+    record: Path,
+    stop: threading.Event,
+    say: Callable[[str], None] = lambda line: None,
+) -> bool:
+    """Play what the record lacks and write it, pairing by pairing; False if it was stopped before the last of them."""
+    for player in players:
+        for opponent, games in effort.opponents(player.spec):
+            version = version_of(opponent, player.task.game)
+            if player.kind == FIXED and player.spec == opponent:
+                continue  # 0, as in every pairing of equals: it need not be played
+            if _known(record, player, opponent, version, games):
+                continue
+            say(f"{player.task.name}: {player.method}, seed {player.run.seed}, against {opponent}")
+            line = _play(player, opponent, version, games, stop)
+            if line is None:
+                return False
+            write_lines(record, [line], Result)
+            say(
+                f"  return {line.returns:+.3f} ({line.low:+.3f} .. {line.high:+.3f}), wins {line.wins:.1%}, {line.games:,} games"
+            )
+    return True
+
+
+def check_not_taken(players: list[Player], record: Path) -> None:
+    """BotError if the record has other agents by these names: two methods must not be called the same."""
+    known = {line.key[:-1]: line.agent for line in read_lines(record, Result)}
+    for player in players:
+        task = player.task
+        agent = known.get((task.game, task.players, player.method, player.budget, player.run.seed), player.version)
+        if agent != player.version:
+            raise BotError(
+                f"the record has another agent of {player.method} in {task.name}, seed {player.run.seed}; give the method another name, "
+                "or add --replace"
+            )
+
+
+def _known(record: Path, player: Player, opponent: str, version: str, games: int) -> bool:
+    task, run = player.task, player.run
+    key = (task.game, task.players, player.method, player.budget, run.seed, opponent)
+    known = {line.key: line for line in read_lines(record, Result)}.get(key)
+    if known is None or known.games < games:
+        return False
+    return known.opponent_version == version and known.agent == player.version
+
+
+def _play(player: Player, opponent: str, version: str, games: int, stop: threading.Event) -> Result | None:
+    config = player.task.config
+    agent, others = bots.load(player.spec, config), bots.load(opponent, config)
+    returns, wins = np.zeros(0), np.zeros(0)
+    for part in _parts(games, config.num_players):
+        if stop.is_set():
+            return None
+        found = play_against(agent, others, config, part, stream_seed(GAMES_SEED, len(wins)))
+        returns, wins = np.concatenate([returns, found.returns]), np.concatenate([wins, found.wins])
+    mean, run = mean_with_interval(returns), player.run
+    return Result(
+        player.task.game, player.task.players, player.method, player.kind, player.budget, run.decisions, run.seed, opponent, version,
+        " ".join(player.known), mean.games, round(mean.mean, 5), round(mean.low, 5), round(mean.high, 5), round(float(wins.mean()), 5),
+        run.hours, player.hardware, player.version, commit(7) or "unknown",
+    )  # fmt: skip
+
+
+def _parts(games: int, seats: int) -> Iterator[int]:
+    """Games of each part, all of them whole rounds of the seats."""
+    left, most = -(-games // seats) * seats, -(-SIDE_BY_SIDE // seats) * seats
+    while left > 0:
+        yield min(left, most)
+        left -= most
+
+
+def write_curves(folder: Path, entry: Entry, record: Path) -> None:
+    """Copy the curves of an entry into the record, in the place of those that it has of these runs."""
+    points = [
+        CurvePoint(
+            entry.game,
+            entry.players,
+            entry.method,
+            entry.budget,
+            run.seed,
+            int(point["decisions"]),
+            point["hours"],
+            point["returns"],
+            int(point["games"]),
+        )  # fmt: skip
+        for run in entry.runs
+        for point in read_curve(folder / run.curve)
+    ]
+    runs = {point.key[:-1] for point in points}
+    write_lines(record, points, CurvePoint, lambda point: point.key[:-1] in runs)
+
+
+# ---------------------------------------------------------------- scores
+
+
+def reference(lines: list[Result], task: Task, bot: str, opponents: tuple[str, ...]) -> float | None:
+    """The mean return of a fixed bot against these opponents; None if the record lacks one."""
+    return _mean_return(lines, task, bot, 0, 0, opponents)
+
+
+def score(
+    lines: list[Result], task: Task, method: str, budget: int, seed: int, opponents: tuple[str, ...]
+) -> float | None:
+    """0 is uniform play, 1 is greedy, in mean return against these opponents; None if the record lacks one of the games.
+
+    Lines that were played against another version of an opponent do not count.
+    """
+    zero, one = (reference(lines, task, bot, opponents) for bot in (ZERO, ONE))
+    own = _mean_return(lines, task, method, budget, seed, opponents)
+    return None if zero is None or one is None or own is None else normalised(own, zero, one)
+
+
+def normalised(returns: float, zero: float, one: float) -> float:
+    """A return as a score. ValueError if greedy returns no more than uniform play, so that there is no scale."""
+    if one <= zero:
+        raise ValueError(f"{ONE} returns {one:.3f} and {ZERO} {zero:.3f}: there is no scale between them")
+    return (returns - zero) / (one - zero)
+
+
+def _mean_return(
+    lines: list[Result], task: Task, method: str, budget: int, seed: int, opponents: tuple[str, ...]
+) -> float | None:
+    found = {
+        line.opponent: line.returns
+        for line in lines
+        if (line.game, line.players, line.method, line.budget, line.seed)
+        == (task.game, task.players, method, budget, seed)
+        and line.opponent_version == version_of(line.opponent, task.game)
+    }
+    if budget == 0:
+        found[method] = 0.0  # a bot among its equals
+    return float(np.mean([found[one] for one in opponents])) if set(opponents) <= found.keys() else None

@@ -1,0 +1,53 @@
+"""Write the page's tables and the picture of the curves from the records; print them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from agents.benchmark.records import DOCS
+from agents.benchmark.tables import PICTURE, SECTIONS, Table, curves, picture
+from docs.build import markdown_table, write_parts
+from kepler_envs.files import write_atomically
+from kepler_envs.terminal import grid
+
+PAGE = DOCS / "benchmark.md"
+
+
+def build_page(text: str) -> str:
+    """The page with its generated parts written anew."""
+    return write_parts(text, lambda name: as_markdown(SECTIONS[name]()))
+
+
+def write_page(page: Path = PAGE) -> None:
+    """Write the generated parts of the page anew."""
+    write_atomically(page, build_page(page.read_text(encoding="utf-8")).encode())
+
+
+def write_picture(path: Path = PICTURE) -> None:
+    """Draw the curves of the record."""
+    drawn = curves()
+    if drawn:
+        write_atomically(path, picture(drawn))
+
+
+def as_markdown(part: Table | str) -> str:
+    """A part of the page; a word where a table has nothing to show."""
+    if isinstance(part, str):
+        return part
+    titles, rows = part
+    return markdown_table(titles, rows) if rows else "None yet."
+
+
+def show(console: Console) -> None:
+    """Print every table that has rows."""
+    for name, section in SECTIONS.items():
+        part = section()
+        if isinstance(part, str) or not part[1]:
+            continue
+        titles, rows = part
+        plain: list[Sequence[Any]] = [[str(cell).replace("`", "") for cell in row] for row in rows]
+        console.print(grid(name, titles, plain))

@@ -1,0 +1,103 @@
+"""An attack with the same budget on every published agent: several attackers each (:mod:`agents.exploit`), of which the best counts."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from agents.benchmark.protocol import Task, task_of, version_of
+from agents.benchmark.records import AttackLine, read_lines, write_lines
+from agents.exploit import FINAL_SEED, Exploit, Outcome, exploit, measure
+from agents.run import Run, Status
+from kepler_envs.bots.published import published_names
+from kepler_envs.machine import processor
+from kepler_envs.revision import commit
+
+ATTACKERS = 3
+DECISIONS = 1_000_000
+GAMES = 2000
+FRESH_SEED = FINAL_SEED + 2**20
+"""Games of the result; those that choose the best attacker are others."""
+
+
+@dataclass(frozen=True)
+class Siege:
+    """An agent and the budget of those who attack it.
+
+    Attributes:
+        agent: ``bc-v1``, ``greedy``. attackers: so many, seeds 0, 1, ... decisions: of each, in training. games: of the result, and of
+            the choice of the best attacker. out: folder for the attackers.
+    """
+
+    task: Task
+    agent: str
+    attackers: int = ATTACKERS
+    decisions: int = DECISIONS
+    games: int = GAMES
+    out: Path = Path("runs/attacks")
+
+    def request(self, seed: int) -> Exploit:
+        """One attacker."""
+        name = self.agent.replace(":", "-").replace("/", "-")
+        return Exploit(
+            self.agent, self.task.game, self.task.players, steps=self.decisions, games=self.games, seed=seed,
+            out=self.out / self.task.name / f"{name}-{self.decisions}" / f"seed-{seed}",
+        )  # fmt: skip
+
+
+def published_agents(tasks: tuple[Task, ...]) -> list[tuple[Task, str]]:
+    """Every published agent of these games."""
+    names = [name.split("/") for name in published_names()]
+    return [(task, name) for task in tasks for game, name in names if task == task_of(game)]
+
+
+def attack(
+    siege: Siege,
+    record: Path,
+    stop: threading.Event,
+    watch: Callable[[Status], None] = lambda status: None,
+    say: Callable[[str], None] = lambda line: None,
+) -> AttackLine | None:
+    """Train all attackers, or go on with them, let the best play new games, and write the line; None if it was stopped before.
+
+    What the record has of this agent with this budget is not done again.
+    """
+    known = _known(siege, record)
+    if known is not None:
+        return known
+    found: list[tuple[Exploit, Run, Outcome]] = []
+    for seed in range(siege.attackers):
+        request = siege.request(seed)
+        say(f"{siege.task.name}: attacker {seed + 1} of {siege.attackers} on {siege.agent}")
+        run, outcome = exploit(request, stop, watch)
+        if outcome is None:
+            return None
+        say(f"  wins {outcome.wins.mean:.1%} ({outcome.wins.low:.1%} .. {outcome.wins.high:.1%})")
+        found.append((request, run, outcome))
+    request, run, _ = max(found, key=lambda one: one[2].wins.mean)
+    final = measure(request, run, stop, lambda games, total: None, FRESH_SEED)
+    if final is None:
+        return None
+    line = _line(siege, [outcome for _, _, outcome in found], final, sum(run.seconds for _, run, _ in found))
+    write_lines(record, [line], AttackLine)
+    return line
+
+
+def _known(siege: Siege, record: Path) -> AttackLine | None:
+    task, version = siege.task, version_of(siege.agent, siege.task.game)
+    key = (task.game, task.players, siege.agent, siege.decisions, siege.attackers)
+    found = {line.key: line for line in read_lines(record, AttackLine)}.get(key)
+    return found if found is not None and found.agent_version == version and found.games >= siege.games else None
+
+
+def _line(siege: Siege, each: list[Outcome], final: Outcome, seconds: float) -> AttackLine:
+    task, wins = siege.task, final.wins
+    return AttackLine(
+        task.game, task.players, siege.agent, version_of(siege.agent, task.game), siege.decisions, siege.attackers,
+        " ".join(f"{100 * one.wins.mean:.1f}" for one in each), round(wins.mean, 4), round(wins.low, 4), round(wins.high, 4),
+        round(final.returns.mean, 4), wins.games, round(final.equal_share, 4), round(seconds / 3600, 2),
+        f"{processor()}, 1 of {os.cpu_count()} cores", commit(7) or "unknown",
+    )  # fmt: skip

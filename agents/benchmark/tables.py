@@ -1,0 +1,289 @@
+"""The tables and the curves of docs/benchmark.md, from the records. Needs neither PyTorch nor OpenSpiel."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import kepler_envs
+from agents.benchmark.playing import FIXED, normalised, reference, score
+from agents.benchmark.protocol import DECISIONS, ONE, POOL, SEARCH, TASKS, ZERO, Task
+from agents.benchmark.records import (
+    ATTACKS,
+    CURVES,
+    EXACT,
+    RESULTS,
+    AttackLine,
+    CurvePoint,
+    ExactLine,
+    Result,
+    read_lines,
+)
+from agents.benchmark.statistics import Estimate, interquartile_mean, probability_of_improvement
+
+Table = tuple[Sequence[str], list[Sequence[Any]]]
+"""Titles of the columns, and the rows."""
+
+NOTHING = ""
+PICTURE = RESULTS.parent / "images" / "benchmark.svg"
+
+
+@dataclass(frozen=True, order=True)
+class Row:
+    """A method with a budget, or a fixed bot (budget 0)."""
+
+    budget: int
+    method: str
+
+
+def rows_of(lines: list[Result]) -> list[Row]:
+    """Fixed bots first, then methods, those with the larger budget last."""
+    return sorted({Row(line.budget, line.method) for line in lines})
+
+
+def scores_of(lines: list[Result], task: Task, row: Row, opponents: tuple[str, ...]) -> np.ndarray:
+    """The scores (runs,) of a row in a game, by seed; empty where nothing was measured."""
+    seeds = sorted(
+        {
+            line.seed
+            for line in lines
+            if (line.game, line.players, line.method, line.budget) == (task.game, task.players, row.method, row.budget)
+        }
+    )
+    if row.budget == 0:
+        seeds = seeds or [0]
+    found = [score(lines, task, row.method, row.budget, seed, opponents) for seed in seeds]
+    return np.array([one for one in found if one is not None])
+
+
+# ---------------------------------------------------------------- sections
+
+
+def results(path: Path = RESULTS, opponents: tuple[str, ...] = POOL) -> Table:
+    """Scores by game and over all games, with what they cost."""
+    lines = read_lines(path, Result)
+    titles = (
+        "method",
+        "kind",
+        "decisions",
+        "runs",
+        *(_title(task) for task in TASKS),
+        "all games",
+        "hours a run",
+        "hardware",
+    )
+    rows: list[Sequence[Any]] = []
+    for row in rows_of(lines):
+        own = [line for line in lines if (line.method, line.budget) == (row.method, row.budget)]
+        found = [scores_of(lines, task, row, opponents) for task in TASKS]
+        measured = [scores for scores in found if len(scores)]
+        if not measured:
+            continue
+        runs = [len(scores) for scores in measured]
+        rows.append(
+            (
+                f"`{row.method}`" + ("†" if any(line.known for line in own) else ""),
+                own[0].kind,
+                f"{row.budget:,}" if row.budget else NOTHING,
+                NOTHING if not row.budget else str(runs[0]) if len(set(runs)) == 1 else f"{min(runs)}-{max(runs)}",
+                *(in_words(interquartile_mean([scores])) if len(scores) else NOTHING for scores in found),
+                in_words(interquartile_mean(measured))
+                + ("" if len(measured) == len(TASKS) else f", {len(measured)} of {len(TASKS)} games"),
+                _hours(own),
+                "; ".join(sorted({line.hardware for line in own if line.hardware})),
+            )
+        )
+    return titles, rows
+
+
+def results_against_search(path: Path = RESULTS) -> Table:
+    """The same against the search."""
+    titles, rows = results(path, (SEARCH,))
+    keep = [place for place, title in enumerate(titles) if title not in ("hours a run", "hardware")]
+    return [titles[place] for place in keep], [[row[place] for place in keep] for row in rows]
+
+
+def improvements(path: Path = RESULTS) -> Table:
+    """How likely a run of one method scores more than one of another, for methods with the same budget."""
+    lines = read_lines(path, Result)
+    rows: list[Sequence[Any]] = []
+    for one, other in itertools.combinations([row for row in rows_of(lines) if row.budget], 2):
+        if one.budget != other.budget:
+            continue
+        pairs = [(scores_of(lines, task, one, POOL), scores_of(lines, task, other, POOL)) for task in TASKS]
+        pairs = [pair for pair in pairs if len(pair[0]) and len(pair[1])]
+        if pairs:
+            first, second = zip(*pairs, strict=True)
+            found = probability_of_improvement(first, second)
+            rows.append((f"`{one.method}`", f"`{other.method}`", f"{one.budget:,}", len(pairs), in_words(found, 2)))
+    return ("a run of", "scores more than one of", "decisions", "games", "probability"), rows
+
+
+def scale(path: Path = RESULTS) -> Table:
+    """The returns that scores are made of."""
+    lines = read_lines(path, Result)
+    rows = []
+    for task in TASKS:
+        for opponents, name in ((POOL, "pool"), ((SEARCH,), SEARCH)):
+            found = [reference(lines, task, bot, opponents) for bot in (ZERO, ONE, "bc-v1", SEARCH)]
+            if found[0] is not None and found[1] is not None:
+                rows.append((_title(task), f"`{name}`", *(NOTHING if one is None else f"{one:+.3f}" for one in found)))
+    return ("game", "on all other seats", *(f"`{bot}`" for bot in (ZERO, ONE, "bc-v1", SEARCH))), rows
+
+
+def attacks(path: Path = ATTACKS) -> Table:
+    """What the best of some attackers wins from each agent."""
+    rows = [
+        (
+            kepler_envs.load_game(line.game).title, line.players, f"`{line.agent}`", f"{line.attackers} x {line.decisions:,}",
+            f"{100 * line.wins:.1f} % ({100 * line.low:.1f} .. {100 * line.high:.1f}), {line.games:,}", f"{100 * line.equal_share:.0f} %",
+            line.each, f"{line.hours:.1f}", f"`{line.commit}`",
+        )
+        for line in read_lines(path, AttackLine)
+    ]  # fmt: skip
+    titles = (
+        "game",
+        "players",
+        "agent",
+        "attackers x decisions",
+        "the best wins, games",
+        "equal share",
+        "each, %",
+        "hours",
+        "commit",
+    )
+    return titles, rows
+
+
+def exact(path: Path = EXACT) -> Table:
+    """NashConv in the reduced games; of several training runs the mean, and the least and most."""
+    lines = read_lines(path, ExactLine)
+    rows = []
+    for (game, policy, amount), group in itertools.groupby(
+        lines, key=lambda line: (line.game, line.policy, line.amount)
+    ):
+        found = list(group)
+        values = [line.nash_conv for line in found]
+        spread = f" ({min(values):.3f} .. {max(values):.3f}, {len(values)} runs)" if len(values) > 1 else ""
+        rows.append(
+            (
+                kepler_envs.load_game(game).title, f"{found[0].states:,}", f"{found[0].information_states:,}", f"`{policy}`",
+                f"{amount:,}" if amount else NOTHING, f"{np.mean(values):.3f}{spread}", f"`{found[0].commit}`",
+            )
+        )  # fmt: skip
+    return (
+        "game",
+        "states",
+        "information states",
+        "policy",
+        "iterations, decisions or draws",
+        "NashConv",
+        "commit",
+    ), rows
+
+
+def curves_picture(path: Path = CURVES) -> str:
+    """The picture of the curves, as Markdown, where there are some."""
+    return f"![Score against decisions](images/{PICTURE.name})" if read_lines(path, CurvePoint) else "None yet."
+
+
+SECTIONS: dict[str, Callable[[], Table | str]] = {
+    "benchmark results": results,
+    "benchmark curves": curves_picture,
+    "benchmark search": results_against_search,
+    "benchmark improvements": improvements,
+    "benchmark scale": scale,
+    "robustness": attacks,
+    "exploitability": exact,
+}
+"""The generated parts of docs/benchmark.md: tables, and what is Markdown already."""
+
+
+def in_words(found: Estimate, digits: int = 2) -> str:
+    """``0.93 (0.90 .. 0.95)``."""
+    if math.isnan(found.low):
+        return f"{found.value:.{digits}f}"
+    return f"{found.value:.{digits}f} ({found.low:.{digits}f} .. {found.high:.{digits}f})"
+
+
+def _title(task: Task) -> str:
+    return f"{kepler_envs.load_game(task.game).title}, {task.players}"
+
+
+def _hours(lines: list[Result]) -> str:
+    hours = {(line.game, line.seed): line.hours for line in lines}
+    return NOTHING if lines[0].kind == FIXED else f"{np.mean(list(hours.values())):.2f}"
+
+
+# ---------------------------------------------------------------- curves
+
+
+def curves(
+    results_path: Path = RESULTS, curves_path: Path = CURVES
+) -> dict[tuple[Task, Row], tuple[np.ndarray, np.ndarray]]:
+    """For each game and method: decisions (points,), and the scores (runs, points) that the runs told then.
+
+    Runs are read off at the decisions of the first of them.
+    """
+    lines, points = read_lines(results_path, Result), read_lines(curves_path, CurvePoint)
+    found = {}
+    for task in TASKS:
+        zero, one = reference(lines, task, ZERO, POOL), reference(lines, task, ONE, POOL)
+        own = [point for point in points if (point.game, point.players) == (task.game, task.players)]
+        if zero is None or one is None:
+            continue
+        for row in sorted({Row(point.budget, point.method) for point in own}):
+            runs = _runs([point for point in own if (point.budget, point.method) == (row.budget, row.method)])
+            at = runs[0][0]
+            told = [
+                np.interp(at, decisions, [normalised(value, zero, one) for value in values])
+                for decisions, values in runs
+            ]
+            found[task, row] = at, np.array(told)
+    return found
+
+
+def _runs(points: list[CurvePoint]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Decisions and returns of each run."""
+    seeds = sorted({point.seed for point in points})
+    found = []
+    for seed in seeds:
+        own = sorted((point for point in points if point.seed == seed), key=lambda point: point.decisions)
+        found.append((np.array([point.decisions for point in own]), np.array([point.returns for point in own])))
+    return found
+
+
+def picture(drawn: dict[tuple[Task, Row], tuple[np.ndarray, np.ndarray]]) -> bytes:
+    """The curves as SVG: a panel a game, a line a method (the mean of its runs), from the worst run to the best in its colour."""
+    import io
+
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    tasks = [task for task in TASKS if any(task == shown for shown, _ in drawn)]
+    names = sorted({row for _, row in drawn})
+    with matplotlib.rc_context({"svg.hashsalt": "kepler_envs", "svg.fonttype": "none", "font.size": 8}):
+        figure = Figure(figsize=(3.2 * max(1, len(tasks)), 2.8), layout="constrained")
+        panels = figure.subplots(1, max(1, len(tasks)), squeeze=False)[0]
+        for panel, task in zip(panels, tasks, strict=False):
+            panel.set_title(_title(task))
+            panel.set_xlabel("decisions")
+            panel.axhline(1.0, color="0.7", linewidth=0.8)
+            for number, row in enumerate(names):
+                if (task, row) in drawn:
+                    at, told = drawn[task, row]
+                    label = row.method if row.budget == DECISIONS else f"{row.method}, {row.budget:,}"
+                    panel.plot(at, told.mean(0), color=f"C{number}", label=label, linewidth=1.2)
+                    panel.fill_between(at, told.min(0), told.max(0), color=f"C{number}", alpha=0.2, linewidth=0)
+        panels[0].set_ylabel("score: 0 uniform, 1 greedy")
+        if names:
+            panels[0].legend(frameon=False)
+        file = io.BytesIO()
+        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
+    return file.getvalue()

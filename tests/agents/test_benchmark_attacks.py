@@ -1,0 +1,73 @@
+"""Several attackers on an agent: the best counts, in games that did not choose it."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import pytest
+
+from agents.benchmark import robustness, tables
+from agents.benchmark.__main__ import main
+from agents.benchmark.protocol import TASKS, task_of
+from agents.benchmark.records import AttackLine, read_lines
+from agents.benchmark.robustness import Siege, attack, published_agents
+from agents.exploit import FINAL_SEED
+
+TASK = task_of("kitten_adventurers")
+
+
+@pytest.fixture
+def siege(tmp_path, monkeypatch) -> Siege:
+    """Two attackers of a few updates."""
+    request = Siege.request
+
+    def small(self: Siege, seed: int):
+        return replace(request(self, seed), num_envs=8, n_steps=32, batch_size=128, eval_every=10_000, eval_games=8)
+
+    monkeypatch.setattr(Siege, "request", small)
+    return Siege(TASK, "uniform", 2, 500, 40, tmp_path / "attacks")
+
+
+def test_the_best_of_the_attackers_plays_games_of_its_own(siege, tmp_path, monkeypatch):
+    record, said, seeds = tmp_path / "record.csv", [], []
+    measure = robustness.measure
+    monkeypatch.setattr(
+        robustness, "measure", lambda *arguments: seeds.append((arguments[0].seed, arguments[4])) or measure(*arguments)
+    )
+    found = attack(siege, record, threading.Event(), say=said.append)
+    each = [float(share) for share in found.each.split()]
+    assert len(each) == 2 and [(each.index(max(each)), FINAL_SEED + 2**20)] == seeds
+    assert (found.games, found.equal_share, found.attackers, found.decisions) == (40, 0.25, 2, 500)
+    assert found.low <= found.wins <= found.high and read_lines(record, AttackLine) == [found]
+    assert sum(line.startswith("kitten_adventurers-v1-4p: attacker") for line in said) == 2
+    said.clear()
+    assert attack(siege, record, threading.Event(), say=said.append) == found and said == [], "it is known"
+    titles, ((*row,),) = tables.attacks(record)
+    shown = dict(zip(titles, row, strict=True))
+    assert shown["agent"] == "`uniform`" and shown["attackers x decisions"] == "2 x 500"
+    assert shown["the best wins, games"].startswith(f"{100 * found.wins:.1f} % (")
+
+
+def test_a_stopped_attack_goes_on(siege, tmp_path):
+    record, stop = tmp_path / "record.csv", threading.Event()
+    assert attack(siege, record, stop, lambda status: None if status.evaluated else stop.set()) is None
+    assert read_lines(record, AttackLine) == []
+    parts = attack(siege, record, threading.Event())
+    whole = attack(replace(siege, out=tmp_path / "whole"), tmp_path / "other.csv", threading.Event())
+    assert replace(parts, hours=0.0) == replace(whole, hours=0.0)
+
+
+def test_every_published_agent_is_attacked():
+    pairs = published_agents(TASKS)
+    assert {task.game for task, _ in pairs} == {task.game for task in TASKS} and (TASK, "bc-v1") in pairs
+    assert published_agents((TASK,)) == [pair for pair in pairs if pair[0] == TASK]
+
+
+def test_the_command_says_what_was_wrong(tmp_path):
+    with pytest.raises(SystemExit, match="--attackers 0 is not allowed"):
+        main(["attack", "--attackers", "0"])
+    with pytest.raises(SystemExit, match="no bot 'gredy'"):
+        main(["attack", "--only", "kitten_adventurers", "--agents", "gredy", "--out", str(tmp_path)])
+    with pytest.raises(SystemExit, match="the benchmark has no game 'chess'"):
+        main(["attack", "--only", "chess"])

@@ -1,0 +1,297 @@
+"""Entries that others hand in: what is wrong with them is said, one thing at a time and all together."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.benchmark import tables
+from agents.benchmark.__main__ import main
+from agents.benchmark.entry import MOST_BYTES, agent_version, check, read_entry, write_entry
+from agents.benchmark.protocol import FORMAT, TASKS, most_decisions, task_of
+from agents.benchmark.records import CurvePoint, Result, read_lines
+from kepler_envs.bots.protocol import BotError
+
+BUDGET, SEEDS = 50_000, 2
+
+AGENT = '''
+import numpy as np
+
+
+class First:
+    """The first legal id."""
+
+    def __init__(self, config):
+        self.calls = 0
+
+    def start(self, rows, seeds):
+        pass
+
+    def act(self, decisions):
+        return decisions.action_mask.argmax(1)
+
+
+class Illegal(First):
+    def act(self, decisions):
+        return decisions.action_mask.argmin(1)
+
+
+class Restless(First):
+    def act(self, decisions):
+        return np.array([np.random.choice(legal) for legal in decisions.legal_actions])
+
+
+class Broken(First):
+    def act(self, decisions):
+        raise RuntimeError("out of order")
+'''
+
+
+def valid() -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "game": "kitten_adventurers-v1",
+        "players": 4,
+        "method": "first",
+        "kind": "other",
+        "about": "always the first legal action",
+        "command": "none",
+        "code": "here",
+        "budget": BUDGET,
+        "known": ["greedy"],
+        "hardware": "a pencil",
+        "runs": [
+            {
+                "seed": seed,
+                "decisions": BUDGET,
+                "hours": 1,
+                "agent": f"python:seed-{seed}/agent.py:First",
+                "curve": f"seed-{seed}/curve.csv",
+            }
+            for seed in range(SEEDS)
+        ],
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An entry in which nothing is wrong."""
+    for seed in range(SEEDS):
+        home = tmp_path / f"seed-{seed}"
+        home.mkdir()
+        (home / "agent.py").write_text(AGENT)
+        (home / "curve.csv").write_text(
+            f"decisions,hours,returns,games\n0,0,-0.3,100\n25000,0.5,0.1,100\n{BUDGET},1,0.2,100\n"
+        )
+    write(tmp_path, valid())
+    return tmp_path
+
+
+@pytest.fixture
+def unplayed(monkeypatch) -> None:
+    """No agent is loaded: for what can be seen without."""
+    monkeypatch.setattr("agents.benchmark.entry._about_play", lambda *_: iter(()))
+
+
+def write(folder: Path, saved: Any) -> None:
+    (folder / "entry.json").write_text(json.dumps(saved))
+
+
+def only_problem(folder: Path) -> str:
+    problems = check(folder, BUDGET, SEEDS)
+    assert len(problems) == 1, problems
+    return problems[0]
+
+
+def test_nothing_is_wrong_with_a_valid_entry(folder):
+    assert check(folder, BUDGET, SEEDS) == []
+    entry = read_entry(folder)
+    assert entry.task == task_of("kitten_adventurers") and entry.runs[1].hours == 1.0
+    write_entry(folder, entry)
+    assert read_entry(folder) == entry
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": "other-1"}, f"format is 'other-1'; it must be '{FORMAT}'"),
+        ({"game": "kitten_adventurers-v0"}, "game and players are 'kitten_adventurers-v0' with 4; allowed: kitten_adv"),
+        ({"players": 3}, "with 3; allowed: kitten_adventurers-v1 with 4, "),
+        ({"players": "4"}, "players is '4'; it must be of type int"),
+        ({"method": "My Method"}, "method is 'My Method'; write small letters, digits and hyphens"),
+        ({"method": "greedy"}, "and no name of a bot"),
+        ({"kind": "magic"}, "kind is 'magic'; allowed: network, residual, search, other"),
+        ({"budget": 7}, "budget is 7 decisions; it must be 50,000"),
+        ({"known": ["alphago"]}, "known names 'alphago'; the pool has uniform, greedy, bc-v1"),
+        ({"known": [3]}, "known has something else than names of bots"),
+        ({"hardware": " "}, "hardware is empty"),
+        ({"score": 2.0}, "score is unknown; there are game, "),
+    ],
+)
+def test_what_an_entry_must_say(folder, unplayed, changes, message):
+    write(folder, {**valid(), **changes})
+    if "budget" in changes:  # then its runs are too long as well
+        assert any(message in problem for problem in check(folder, BUDGET, SEEDS))
+    else:
+        assert message in only_problem(folder)
+
+
+def test_a_missing_column_is_named(folder):
+    saved = valid()
+    del saved["hardware"], saved["runs"][1]["hours"]
+    write(folder, saved)
+    assert check(folder, BUDGET, SEEDS) == ["entry.json: hardware is missing", "entry.json: runs[1].hours is missing"]
+    with pytest.raises(BotError, match="hardware is missing"):
+        read_entry(folder)
+
+
+def test_a_folder_without_an_entry(folder):
+    (folder / "entry.json").write_text("{")
+    assert "entry.json is not JSON" in only_problem(folder)
+    (folder / "entry.json").unlink()
+    assert only_problem(folder) == f"there is no {folder / 'entry.json'}"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"decisions": 10**6}, "runs[0].decisions is 1,000,000; allowed: 1..66,384"),
+        ({"hours": 0}, "runs[0].hours is 0.0; it must be above 0"),
+        ({"seed": 1}, "runs have seeds [1, 1]; each may be there once"),
+        ({"seed": -1}, "runs[0].seed is -1"),
+        ({"seed": True}, "runs[0].seed is True; it must be of type int"),
+        ({"agent": "python:seed-0/other.py:First"}, "runs[0].agent is seed-0/other.py; there is no such file"),
+        ({"agent": "python:../agent.py:First"}, "runs[0].agent is ../agent.py; it must lie in the folder of the entry"),
+        (
+            {"agent": "python:seed-0/agent.py"},
+            "runs[0].agent is 'python:seed-0/agent.py'; write python:FOLDER/FILE.py:NAME",
+        ),
+        ({"curve": "/etc/passwd"}, "runs[0].curve is /etc/passwd; it must lie in the folder of the entry"),
+    ],
+)
+def test_what_a_run_must_say(folder, unplayed, changes, message):
+    saved = valid()
+    saved["runs"][0].update(changes)
+    write(folder, saved)
+    problems = check(folder, BUDGET, SEEDS)
+    assert any(message in problem for problem in problems), problems
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"agent": "seed-0/curve.csv"}, "it cannot play: "),
+        ({"agent": "python:seed-0/agent.py:Second"}, "it cannot play: "),
+        ({"agent": "python:seed-0/agent.py:Illegal"}, "it cannot play: "),
+        ({"agent": "python:seed-0/agent.py:Broken"}, "it cannot play: "),
+        ({"agent": "python:seed-0/agent.py:Restless"}, "equal seeds give unequal games"),
+    ],
+)
+def test_how_an_agent_must_play(folder, changes, message):
+    saved = valid()
+    saved["runs"][0].update(changes)
+    write(folder, saved)
+    problems = check(folder, BUDGET, SEEDS)
+    assert len(problems) == 1 and message in problems[0], problems
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("steps,returns\n1,2\n", "its columns are ['steps', 'returns']; they must be decisions,hours,returns,games"),
+        (f"decisions,hours,returns,games\n0,0,x,1\n{BUDGET},1,0,1\n", "something else than numbers"),
+        (f"decisions,hours,returns,games\n{BUDGET},1,0,1\n", "it has 1 points; at least 2 are needed"),
+        (f"decisions,hours,returns,games\n9,0,0,1\n9,0,0,1\n{BUDGET},1,0,1\n", "decisions do not ascend"),
+        ("decisions,hours,returns,games\n0,0,0,1\n9,1,0,1\n", "it ends after 9 decisions; the run made 50,000"),
+        (f"decisions,hours,returns,games\n0,0,1.5,1\n{BUDGET},1,0,1\n", "line 2: returns is 1.5; allowed: -1..1"),
+        (f"decisions,hours,returns,games\n0,0,0,0\n{BUDGET},1,0,1\n", "line 2: games is 0.0; it must be 1 or more"),
+        (f"decisions,hours,returns,games\n0,0,0,nan\n{BUDGET},1,0,1\n", "line 2: games is nan; it must be 1 or more"),
+        (f"decisions,hours,returns,games\n0,nan,0,1\n{BUDGET},1,0,1\n", "line 2: hours is nan; it must be 0 or more"),
+        (f"decisions,hours,returns,games\nnan,0,0,1\n{BUDGET},1,0,1\n", "decisions do not ascend"),
+    ],
+)
+def test_what_a_curve_must_be(folder, unplayed, text, message):
+    (folder / "seed-1" / "curve.csv").write_text(text)
+    found = only_problem(folder)
+    assert found.startswith("seed-1/curve.csv: ") and message in found
+
+
+def test_too_few_runs_and_too_large_files(folder, unplayed):
+    assert check(folder, BUDGET, 5) == ["entry.json: runs has 2 training runs; at least 5 are needed"]
+    with (folder / "seed-0" / "much").open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    assert "runs[0].agent has a folder of 64," in only_problem(folder)
+
+
+def test_an_agent_has_a_folder_of_its_own(folder, unplayed):
+    shutil.copy(folder / "seed-0" / "agent.py", folder / "agent.py")
+    saved = valid()
+    saved["runs"][0]["agent"] = "python:agent.py:First"
+    write(folder, saved)
+    assert "it must lie in a folder of its own, such as seed-0" in only_problem(folder)
+
+
+def test_an_agent_behind_a_link_is_not_in_the_folder(folder, unplayed, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside") / "agent.py"
+    outside.write_text(AGENT)
+    (folder / "seed-0" / "agent.py").unlink()
+    (folder / "seed-0" / "agent.py").symlink_to(outside)
+    assert "it must lie in the folder of the entry" in only_problem(folder)
+
+
+def test_an_entry_is_measured_and_keeps_its_name(folder, tmp_path_factory, capsys):
+    out = tmp_path_factory.mktemp("records")
+    command = [
+        "measure", str(folder), "--decisions", str(BUDGET), "--seeds", str(SEEDS), "--games", "4", "--search-games", "0",
+        "--record", str(out / "results.csv"), "--curves", str(out / "curves.csv"),
+    ]  # fmt: skip
+    assert main(command) == 0
+    own = [line for line in read_lines(out / "results.csv", Result) if line.method == "first"]
+    assert [(line.seed, line.opponent, line.known) for line in own] == [
+        (seed, bot, "greedy") for seed in range(SEEDS) for bot in ("bc-v1", "greedy", "uniform")
+    ]
+    assert {line.hardware for line in own} == {"a pencil"} and len(read_lines(out / "curves.csv", CurvePoint)) == 6
+    titles, rows = tables.results(out / "results.csv")
+    assert rows[-1][0] == "`first`†" and rows[-1][1] == "other"
+    (folder / "seed-0" / "more").write_text("another agent")
+    (folder / "seed-0" / "curve.csv").write_text(f"decisions,hours,returns,games\n7,0,0,1\n{BUDGET},1,0,1\n")
+    with pytest.raises(SystemExit, match="the record has another agent of first in kitten_adventurers-v1-4p, seed 0"):
+        main(command)
+    assert main([*command, "--replace"]) == 0
+    decisions = [point.decisions for point in read_lines(out / "curves.csv", CurvePoint) if point.seed == 0]
+    assert decisions == [7, BUDGET], "nothing of the other curve is left"
+    write(folder, valid() | {"kind": "magic"})
+    capsys.readouterr()
+    assert main(command) == 1 and "kind is 'magic'" in capsys.readouterr().out
+
+
+def test_the_version_of_an_agent_is_that_of_its_files(folder):
+    entry = read_entry(folder)
+    first, second = (agent_version(folder, run) for run in entry.runs)
+    assert first == second, "the same files"
+    (folder / "seed-1" / "curve.csv").write_text("another curve")
+    assert agent_version(folder, entry.runs[1]) == second
+    (folder / "seed-1" / "weights.npz").write_bytes(b"1")
+    assert agent_version(folder, entry.runs[1]) != second
+
+
+def test_the_command_says_everything_that_is_wrong(folder, capsys):
+    saved = valid() | {"kind": "magic", "known": ["x"]}
+    write(folder, saved)
+    assert main(["check", str(folder), "--decisions", str(BUDGET), "--seeds", str(SEEDS)]) == 1
+    said = capsys.readouterr().out
+    assert "kind is 'magic'" in said and "known names 'x'" in said
+    write(folder, valid())
+    assert main(["check", str(folder), "--decisions", str(BUDGET), "--seeds", str(SEEDS)]) == 0
+    assert "nothing is wrong" in capsys.readouterr().out
+
+
+def test_the_budget_and_the_games():
+    assert most_decisions(10_000_000) == 10_100_000 and most_decisions(100_000) == 116_384
+    assert [task.config.game.id for task in TASKS] == [task.game for task in TASKS]
+    with pytest.raises(BotError, match="no game 'chess'; it has: kitten_adventurers-v1, "):
+        task_of("chess")

@@ -1,0 +1,125 @@
+"""NashConv in reduced games: known numbers, and policies that are tables of what a bot or a network does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pyspiel", reason="OpenSpiel is not installed: pip install 'kepler_envs[openspiel]'")
+
+import torch as th
+from open_spiel.python.algorithms import cfr, exploitability
+
+from agents.benchmark import exact, tables
+from agents.benchmark.exact import (
+    REDUCED,
+    Amounts,
+    DealtVecEnv,
+    Reduced,
+    TablePolicy,
+    batch_of,
+    bot_table,
+    measure,
+    nash_conv,
+    network_table,
+    train_network,
+    uniform_table,
+)
+from agents.benchmark.records import ExactLine, read_lines, write_lines
+from kepler_envs.engine.batch import Batch
+
+KITTENS, RACE = Reduced("kitten_adventurers", 2, REDUCED[0].options), Reduced("race_to_kepler", 4)
+
+
+@pytest.mark.parametrize(
+    ("game", "states", "known", "uniform"), [(KITTENS, 143, 94, 0.75), (RACE, 429, 208, 0.6328125)]
+)
+def test_uniform_play_is_far_from_equilibrium(game, states, known, uniform):
+    assert (game.states, len(game.positions)) == (states, known)
+    assert nash_conv(game, uniform_table(game)) == pytest.approx(uniform, abs=1e-6)
+
+
+@pytest.mark.parametrize("game", [KITTENS, RACE])
+def test_cfr_begins_with_uniform_play_and_comes_close(game):
+    solver = cfr.CFRSolver(game.spiel)
+    solver.evaluate_and_update_policy()
+    first = exploitability.nash_conv(game.spiel, solver.average_policy())
+    assert first == pytest.approx(nash_conv(game, uniform_table(game)))
+    for _ in range(9):
+        solver.evaluate_and_update_policy()
+    assert exploitability.nash_conv(game.spiel, solver.average_policy()) < 0.2 * first
+
+
+def test_a_seat_does_not_know_everything():
+    """Positions of one information state differ, and are seen and decided alike."""
+    waiting, found = [REDUCED[1].spiel.new_initial_state()], {}
+    while waiting:
+        state = waiting.pop()
+        if not (state.is_chance_node() or state.is_terminal()):
+            found.setdefault(state.information_state_string(), []).append(state.moment.position)
+        waiting += [state.child(action) for action in state.legal_actions()]
+    alike = [positions for positions in found.values() if len(set(positions)) > 1]
+    assert len(alike) > 10
+    for positions in alike:
+        seat = positions[0].seat
+        assert {position.seat for position in positions} == {seat}
+        assert len({position.observe(seat).tobytes() for position in positions}) == 1
+        assert len({tuple(position.legal_actions()) for position in positions}) == 1
+
+
+def test_a_bot_s_policy_is_how_often_it_chooses_what():
+    legal = batch_of(RACE).action_mask.astype(bool)
+    table = bot_table(RACE, "uniform", 200)
+    found = np.array(list(table.values()))
+    assert found.sum(1) == pytest.approx(1) and not found[~legal].any()
+    assert np.abs(found - np.array(list(uniform_table(RACE).values()))).max() < 0.2
+    greedy = np.array(list(bot_table(RACE, "greedy", 2).values()))
+    assert set(np.unique(greedy)) <= {0.0, 0.5, 1.0}
+    assert nash_conv(RACE, bot_table(RACE, "mcts:100", 4)) < nash_conv(RACE, uniform_table(RACE))
+
+
+def test_a_policy_speaks_of_legal_ids_alone():
+    state = RACE.spiel.new_initial_state()
+    state.apply_action(0)
+    told = TablePolicy(RACE.spiel, uniform_table(RACE)).action_probabilities(state)
+    assert sorted(told) == state.legal_actions() and sum(told.values()) == pytest.approx(1)
+
+
+def test_training_is_on_the_deals_of_the_game(monkeypatch):
+    setting = RACE.spiel.new_initial_state().moment.setting
+    deals = [setting.deal(number) for number in range(RACE.deals)]
+    env = DealtVecEnv(Batch(RACE.config, 8, 3), deals, 3)
+    env.reset()
+    begun = {env.batch.snapshot(row) for row in range(8)}
+    assert begun <= set(deals)
+    ended = 0
+    for _ in range(40):
+        observations, _, dones, _ = env.step(env.batch.uniform())
+        assert np.array_equal(observations, env.batch.observation)
+        for row in np.flatnonzero(dones):
+            assert env.batch.snapshot(row) in deals
+            ended += 1
+    assert ended > 8
+
+
+def test_a_little_training_comes_closer_and_repeats(monkeypatch):
+    monkeypatch.setattr(exact, "NUM_ENVS", 16)
+    one, other = (train_network(RACE, 6_000, 0) for _ in range(2))
+    assert all(th.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
+    assert nash_conv(RACE, network_table(RACE, one)) < nash_conv(RACE, uniform_table(RACE))
+
+
+def test_lines_of_a_reduced_game(tmp_path):
+    record = tmp_path / "record.csv"
+    amounts = Amounts(iterations=2, decisions=100, seeds=2, bots=(("greedy", 2),))
+    measure(KITTENS, amounts, lambda line: write_lines(record, [line], ExactLine))
+    lines = read_lines(record, ExactLine)
+    assert [(line.policy, line.amount, line.seed) for line in lines] == [
+        ("cfr", 1, 0), ("cfr", 2, 0), ("greedy", 2, 0), ("ppo", 100, 0), ("ppo", 100, 1), ("uniform", 0, 0),
+    ]  # fmt: skip
+    assert all(
+        line.game == "kitten_adventurers-v1" and line.nash_conv >= 0 and line.states == KITTENS.states for line in lines
+    )
+    titles, rows = tables.exact(record)
+    ppo = dict(zip(titles, rows[3], strict=True))
+    assert ppo["policy"] == "`ppo`" and ppo["NashConv"].endswith("2 runs)")

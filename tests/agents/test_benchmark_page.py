@@ -1,0 +1,73 @@
+"""docs/benchmark.md and the records it is made from."""
+
+from __future__ import annotations
+
+import pytest
+
+from agents.benchmark import tables
+from agents.benchmark.protocol import TASKS
+from agents.benchmark.records import (
+    ATTACKS,
+    CURVES,
+    EXACT,
+    RESULTS,
+    AttackLine,
+    CurvePoint,
+    ExactLine,
+    Result,
+    read_lines,
+    write_lines,
+)
+from agents.benchmark.report import PAGE, as_markdown, write_page
+from docs.build import PART
+
+RECORDS = ((RESULTS, Result), (CURVES, CurvePoint), (ATTACKS, AttackLine), (EXACT, ExactLine))
+
+
+def test_the_page_has_every_generated_part_once():
+    found = [match["name"] for match in PART.finditer(PAGE.read_text(encoding="utf-8"))]
+    assert sorted(found) == sorted(tables.SECTIONS)
+
+
+def test_the_page_says_what_the_records_say(tmp_path):
+    fresh = tmp_path / "benchmark.md"
+    fresh.write_text(PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    write_page(fresh)
+    assert fresh.read_text() == PAGE.read_text(), "run python -m agents.benchmark report"
+
+
+@pytest.mark.parametrize(("path", "kind"), RECORDS)
+def test_records_are_sorted_and_have_each_line_once(path, kind, tmp_path):
+    lines = read_lines(path, kind)
+    assert [line.key for line in lines] == sorted({line.key for line in lines})
+    again = tmp_path / "again.csv"
+    write_lines(again, reversed(lines), kind)
+    assert not lines or again.read_bytes() == path.read_bytes()
+
+
+def test_the_record_is_about_the_games_of_the_benchmark():
+    games = {(task.game, task.players) for task in TASKS}
+    assert {(line.game, line.players) for line in read_lines(RESULTS, Result)} <= games
+
+
+def test_a_line_takes_the_place_of_the_one_with_its_key(tmp_path):
+    path = tmp_path / "exact.csv"
+    lines = [ExactLine("a-v1", "cfr", amount, 0, value, 9, 5, 0.1, "abc") for amount, value in ((20, 0.5), (3, 0.7))]
+    write_lines(path, lines, ExactLine)
+    write_lines(path, [ExactLine("a-v1", "cfr", 20, 0, 0.25, 9, 5, 0.1, "def")], ExactLine)
+    assert [(line.amount, line.nash_conv, line.commit) for line in read_lines(path, ExactLine)] == [
+        (3, 0.7, "abc"),
+        (20, 0.25, "def"),
+    ]
+    assert read_lines(tmp_path / "nothing.csv", ExactLine) == []
+
+
+def test_the_picture_is_there_where_there_are_curves(tmp_path):
+    assert tables.curves_picture(tmp_path / "nothing.csv") == "None yet."
+    write_lines(tmp_path / "curves.csv", [CurvePoint("a-v1", 2, "m", 9, 0, 9, 0.1, 0.5, 3)], CurvePoint)
+    assert tables.curves_picture(tmp_path / "curves.csv").endswith("(images/benchmark.svg)")
+    assert tables.PICTURE.exists() == CURVES.exists()
+
+
+def test_an_empty_table_says_so():
+    assert as_markdown((("a", "b"), [])) == "None yet." and as_markdown((("a",), [(1,)])) == "| a |\n| --: |\n| 1 |"

@@ -1,0 +1,225 @@
+"""Rows that are trained here: a small one from training to the table, and one that is interrupted."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents.benchmark import methods, playing, tables
+from agents.benchmark.__main__ import main
+from agents.benchmark.entry import Entry, TrainedRun, check, read_curve
+from agents.benchmark.methods import METHODS, Curve, Job
+from agents.benchmark.playing import Effort, fixed_players, measure, normalised, players_of, score
+from agents.benchmark.protocol import POOL, SEARCH, Task, task_of, version_of
+from agents.benchmark.records import CurvePoint, Result, read_lines, write_lines
+from agents.benchmark.running import entry_folder, train_entry
+from agents.benchmark.tables import Row, rows_of, scores_of
+from agents.evaluation import Evaluation
+from agents.run import Status
+from kepler_envs.bots.networks.checkpoint import read_weights
+from kepler_envs.tournament.standings import Share
+
+TASK = task_of("kitten_adventurers")
+DECISIONS, SEEDS = 1024, [0, 1]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch) -> None:
+    """Updates of 256 decisions, curves of few games."""
+    settings = Job.settings
+
+    def less(job: Job, **changes):
+        fewer = {
+            "num_envs": 8,
+            "n_steps": 32,
+            "batch_size": 64,
+            "eval_games": 8,
+            "width": 16,
+            "hidden": (16,),
+            "rows": 8,
+        }
+        return replace(settings(job, **changes), **fewer)
+
+    monkeypatch.setattr(Job, "settings", less)
+    monkeypatch.setattr(methods, "CURVE_POINTS", 2)
+
+
+def train_whole(out: Path, method: str) -> Entry:
+    entry = train_entry(out, TASK, METHODS[method], SEEDS, DECISIONS, 1, threading.Event())
+    assert entry is not None
+    return entry
+
+
+def weights(folder: Path, run: TrainedRun) -> dict[str, np.ndarray]:
+    if run.agent.startswith("python:"):
+        with np.load(folder / f"seed-{run.seed}" / "weights.npz") as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    return read_weights(folder / run.agent)
+
+
+def told(folder: Path, run: TrainedRun) -> list[tuple[float, ...]]:
+    """A curve but for its hours."""
+    return [(point["decisions"], point["returns"], point["games"]) for point in read_curve(folder / run.curve)]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_an_interrupted_row_ends_like_one_in_one_go(tmp_path, method):
+    """It is stopped within the first run, and again within the second."""
+    whole = train_whole(tmp_path / "whole", method)
+    updates = 0
+    for _ in range(3):
+        stop = threading.Event()
+
+        def watch(status, stop=stop) -> None:
+            nonlocal updates
+            updates += not status.evaluated
+            if updates in (1, 3):
+                updates += 1
+                stop.set()
+
+        parts = train_entry(tmp_path / "parts", TASK, METHODS[method], SEEDS, DECISIONS, 1, stop, watch)
+        if parts is not None:
+            break
+    assert parts is not None and updates >= 4, "it was stopped twice"
+    one, other = (entry_folder(tmp_path / name, TASK, METHODS[method], DECISIONS) for name in ("whole", "parts"))
+    assert [run.seed for run in whole.runs] == [run.seed for run in parts.runs] == SEEDS
+    for first, second in zip(whole.runs, parts.runs, strict=True):
+        own, again = weights(one, first), weights(other, second)
+        assert own.keys() == again.keys() and all(np.array_equal(own[name], again[name]) for name in own)
+        assert told(one, first) == told(other, second) and first.decisions == second.decisions == DECISIONS
+    assert check(other, DECISIONS, len(SEEDS)) == []
+
+
+def test_a_row_from_training_to_the_table(tmp_path, capsys):
+    record, curves = tmp_path / "results.csv", tmp_path / "curves.csv"
+    command = [
+        "run", "kitten_adventurers", "pieces", "--seeds", "2", "--decisions", str(DECISIONS), "--games", "8", "--search-games", "0",
+        "--out", str(tmp_path / "out"), "--record", str(record), "--curves", str(curves),
+    ]  # fmt: skip
+    assert main(command) == 0
+    lines = read_lines(record, Result)
+    own = [line for line in lines if line.method == "pieces"]
+    assert [(line.opponent, line.seed) for line in own] == [(bot, seed) for seed in SEEDS for bot in sorted(POOL)]
+    assert all(line.games == 8 and line.low <= line.returns <= line.high and line.hours > 0 for line in own)
+    assert not any(line.method == line.opponent for line in lines), "equals need not be played"
+    found = scores_of(lines, TASK, Row(DECISIONS, "pieces"), POOL)
+    zero, one = (playing.reference(lines, TASK, bot, POOL) for bot in ("uniform", "greedy"))
+    by_hand = [np.mean([line.returns for line in own if line.seed == seed]) for seed in SEEDS]
+    assert found == pytest.approx([(returns - zero) / (one - zero) for returns in by_hand])
+    titles, rows = tables.results(record)
+    row = dict(zip(titles, rows[-1], strict=True))
+    assert row["method"] == "`pieces`" and row["decisions"] == "1,024" and row["runs"] == "2"
+    assert row["Kitten Adventurers, 4"].startswith(f"{found.mean():.2f} (") and row["all games"].endswith(
+        "1 of 5 games"
+    )
+    assert [(point.seed, point.decisions) for point in read_lines(curves, CurvePoint)] == [
+        (seed, steps) for seed in SEEDS for steps in (0, 512, 1024)
+    ]
+    ((at, runs),) = tables.curves(record, curves).values()
+    assert at.tolist() == [0, 512, 1024] and runs.shape == (2, 3)
+    assert tables.picture(tables.curves(record, curves)).lstrip().startswith(b"<?xml")
+    before = record.read_bytes()
+    capsys.readouterr()
+    assert main(command) == 0 and record.read_bytes() == before
+    assert "against" not in capsys.readouterr().out, "what is known is not played again"
+
+
+def test_measuring_stops_and_goes_on(tmp_path):
+    record, stop = tmp_path / "results.csv", threading.Event()
+    players, effort = fixed_players(TASK), Effort(8, 0)
+    assert not measure(players, effort, record, stop, lambda line: stop.set() if "return" in line else None)
+    assert len(read_lines(record, Result)) == 1
+    assert measure(players, effort, record, threading.Event())
+    assert {(line.method, line.opponent) for line in read_lines(record, Result)} == {
+        (one, other) for one in POOL for other in POOL if one != other
+    }
+
+
+# ---------------------------------------------------------------- scores
+
+
+def line(
+    method: str, opponent: str, returns: float, seed: int = 0, budget: int = 0, version: str | None = None
+) -> Result:
+    version = version_of(opponent, TASK.game) if version is None else version
+    return Result(
+        TASK.game, TASK.players, method, "fixed", budget, budget, seed, opponent, version, "", 100, returns, returns, returns, 0.5, 0.0, "", "",
+        "abc",
+    )  # fmt: skip
+
+
+SCALE = [
+    line("uniform", "greedy", -0.3), line("uniform", "bc-v1", -0.3), line("greedy", "uniform", 0.9), line("greedy", "bc-v1", 0.0),
+    line("uniform", SEARCH, -0.3), line("greedy", SEARCH, -0.1),
+]  # fmt: skip
+
+
+def test_uniform_scores_0_and_greedy_1():
+    assert score(SCALE, TASK, "uniform", 0, 0, POOL) == 0 and score(SCALE, TASK, "greedy", 0, 0, POOL) == 1
+    assert score(SCALE, TASK, "bc-v1", 0, 0, POOL) is None, "nobody has played it"
+    own = [line("mine", bot, returns, 3, 10) for bot, returns in zip(POOL, (0.9, 0.3, 0.0), strict=True)]
+    assert score([*SCALE, *own], TASK, "mine", 10, 3, POOL) == pytest.approx((0.4 + 0.2) / (0.3 + 0.2))
+    assert score([*SCALE, *own], TASK, "mine", 10, 4, POOL) is None and score(SCALE, TASK, "mine", 10, 3, POOL) is None
+    searched = [*SCALE, line("mine", SEARCH, 0.1, 3, 10)]
+    assert score(searched, TASK, "mine", 10, 3, (SEARCH,)) == pytest.approx(0.4 / 0.2)
+
+
+def test_games_against_another_version_of_an_opponent_do_not_count():
+    own = [line("mine", bot, 0.5, 3, 10) for bot in POOL]
+    assert score([*SCALE, *own], TASK, "mine", 10, 3, POOL) is not None
+    old = [replace(one, opponent_version="older") if one.opponent == "greedy" else one for one in own]
+    assert score([*SCALE, *old], TASK, "mine", 10, 3, POOL) is None
+
+
+def test_there_must_be_a_scale():
+    with pytest.raises(ValueError, match="no scale between them"):
+        normalised(0.5, 0.2, 0.2)
+
+
+def test_versions_of_bots_are_those_of_their_files():
+    assert version_of("uniform", TASK.game) == ""
+    assert version_of("greedy", TASK.game) == version_of(SEARCH, TASK.game) != version_of("greedy", "ad_astra-v1")
+    assert version_of("bc-v1", TASK.game) != version_of("bc-v1", "ad_astra-v1") != ""
+
+
+def test_rows_are_compared_where_both_have_games(tmp_path):
+    record = tmp_path / "results.csv"
+    first = [line("one", bot, 0.1 * seed, seed, 10) for bot in POOL for seed in (1, 2)]
+    second = [line("two", bot, 0.15, seed, 10) for bot in POOL for seed in (1, 2)]
+    third = [line("three", bot, 0.15, seed, 99) for bot in POOL for seed in (1, 2)]
+    write_lines(record, [*SCALE, *first, *second, *third], Result)
+    assert rows_of(read_lines(record, Result))[-1] == Row(99, "three")
+    _, rows = tables.improvements(record)
+    assert rows == [("`one`", "`two`", "10", 1, "0.50 (0.00 .. 1.00)")]
+    _, rows = tables.scale(record)
+    assert rows[0] == ("Kitten Adventurers, 4", "`pool`", "-0.200", "+0.300", "", "")
+    _, rows = tables.results_against_search(record)
+    assert [row[0] for row in rows] == ["`greedy`", "`uniform`"]
+
+
+def test_a_curve_that_is_taken_up_again_has_each_point_once(tmp_path):
+    """Training may have been saved before the last point was written."""
+    path = tmp_path / "curve.csv"
+    path.write_text("decisions,hours,returns,games\n0,0,0.1,3\n512,1,0.2,3\n1024,2,0.3,3\n")
+    games = Evaluation("uniform", Share(0.5, 0.4, 0.6, 8), 30.0, Share(0.5, 0.4, 0.6, 8))
+    curve = Curve(path)
+    for steps in (256, 512):
+        curve.add(Status(steps, 3600.0, 0.5, 1.0, 1.0, (games, games), True))
+    assert [tuple(point.values()) for point in read_curve(path)] == [(0, 0, 0.1, 3), (512, 1, 0.5, 16)]
+
+
+def test_an_unknown_method_is_answered_with_all_there_are():
+    with pytest.raises(SystemExit, match=r"no method 'x'; there are:\n  flat: "):
+        main(["run", "kitten_adventurers", "x"])
+    with pytest.raises(SystemExit, match="--seeds 0"):
+        main(["run", "kitten_adventurers", "flat", "--seeds", "0"])
+
+
+def test_an_entry_of_another_budget_is_not_gone_on_with(tmp_path):
+    assert entry_folder(tmp_path, TASK, METHODS["flat"], 5) != entry_folder(tmp_path, TASK, METHODS["flat"], 6)
+    assert players_of(tmp_path, Entry(TASK.game, 4, "m", "other", "", "", "", 5, (), "", ())) == []
+    assert Task("a-v1", 2).name == "a-v1-2p"
