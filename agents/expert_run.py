@@ -100,7 +100,7 @@ class ExpertRun:
 
     Attributes:
         generation: which one is under way, from 0, the imitation of greedy, on.
-        best: share of an equal share that the best network wins against greedy, all player counts together.
+        played: decisions in games, those of greedy that were imitated included. shown: positions that were shown to the network.
     """
 
     def __init__(self, config: ExpertConfig) -> None:
@@ -122,6 +122,7 @@ class ExpertRun:
         self.shown, self.played, self.accuracy = 0, 0, float("nan")
         self._learning: Imitation | None = None
         self._learned: dict[str, Any] | None = None
+        self._played = 0  # in the games of this generation
         with th.random.fork_rng(devices=[]):
             th.manual_seed(config.seed)
             self.policy: PiecePolicy = checkpoint.build(self.shape, self.games)
@@ -140,9 +141,15 @@ class ExpertRun:
         config, spent = self.config, [0.0]
         if config.budget is not None:
             spent.append((self.generation - self.first) / config.budget)
+        if config.steps is not None:
+            spent.append((self.played + self._size_of_a_generation()) / config.steps if self.curve else 0.0)
         if config.minutes is not None:
             spent.append(self.seconds / (60 * config.minutes))
         return min(1.0, max(spent))
+
+    def _size_of_a_generation(self) -> int:
+        """Decisions of the last one's games, 0 while there is none: the next one must not go beyond the budget."""
+        return self.curve[-1]["steps"] - self.curve[-2]["steps"] if len(self.curve) > 1 else 0
 
     @property
     def first(self) -> int:
@@ -196,6 +203,7 @@ class ExpertRun:
             return
         if not self._learn(stop, watch):
             return
+        self.played += self._played
         line = self._judge()
         self.generation += 1
         self._learning = self._learned = None
@@ -238,6 +246,8 @@ class ExpertRun:
         config = self.config
         if self._learning is None:
             positions = self._positions()
+            files = sorted(self._folder(self.generation).glob("*.npz"))
+            self._played = sum(int(Positions.load(path).played) for path in files) if files else int(positions.played)
             self.policy.set_training_mode(True)
             self._learning = Imitation(
                 self.policy.network, positions, config.seed + self.generation, config.value_weight
@@ -264,15 +274,19 @@ class ExpertRun:
         """What is learned from: greedy's decisions first, then those of the last generations' games."""
         config = self.config
         if self.generation == 0:
-            each = -(-config.teacher_positions // len(self.all_games))
-            found = [
-                gather(games, teacher, each, seed=GAME_SEED + config.seed, below=bool(self.shape.over))
-                for games, teacher in zip(self.all_games, self.opponents, strict=True)
-            ]
-            return join(found)
+            return self._positions_of_greedy()
         known = range(max(1, self.generation - config.window + 1), self.generation + 1)
         files = [path for generation in known for path in sorted(self._folder(generation).glob("*.npz"))]
         return join([Positions.load(path) for path in files])
+
+    def _positions_of_greedy(self) -> Positions:
+        config = self.config
+        each = -(-config.teacher_positions // len(self.all_games))
+        found = [
+            gather(games, teacher, each, seed=GAME_SEED + config.seed, below=bool(self.shape.over))
+            for games, teacher in zip(self.all_games, self.opponents, strict=True)
+        ]
+        return join(found)
 
     def _judge(self) -> dict[str, Any]:
         """Play against greedy and against the best network so far; become it, or not. The new line of the learning curve."""
@@ -303,8 +317,9 @@ class ExpertRun:
     def _curve_line(self, share: float) -> dict[str, Any]:
         line: dict[str, Any] = {
             "generation": self.generation,
-            "steps": self.shown,
+            "steps": self.played,
             "seconds": round(self.seconds, 1),
+            "shown": self.shown,
             "accuracy": round(self.accuracy, 4),
         }
         for one in self.evaluations:
@@ -346,7 +361,8 @@ class ExpertRun:
 
     def _describe(self) -> dict[str, Any]:
         results = {
-            "steps": self.shown,
+            "steps": self.played,
+            "shown": self.shown,
             "seconds": round(self.seconds, 1),
             "generations": self.generation,
             "parameters": checkpoint.parameter_count(self.policy),

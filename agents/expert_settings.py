@@ -11,7 +11,7 @@ import tyro
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.bots.search import MctsConfig
 
-MAY_CHANGE = ("game", "out", "generations", "minutes", "processes")
+MAY_CHANGE = ("game", "out", "generations", "steps", "minutes", "processes")
 """What may be another time when a run is gone on with; ``game`` is compared by what it stands for."""
 
 
@@ -25,6 +25,8 @@ class ExpertConfig:
     """Folder of the run, runs/GAME-PLAYERSp-expert unless told. A run that is already there goes on where it was."""
     generations: int | None = None
     """Stop after so many; 8 if no budget is given. A generation plays games, learns from them, and is judged."""
+    steps: int | None = None
+    """Stop before more decisions than these are made in games, those of greedy that are imitated first included."""
     minutes: float | None = None
     """Stop after this long."""
     players: int | str | None = None
@@ -88,7 +90,7 @@ class ExpertConfig:
             "eval_games": 1,
             "processes": 1,
         }
-        least |= {name: 1 for name in ("generations", "guided_from") if getattr(self, name) is not None}
+        least |= {name: 1 for name in ("generations", "steps", "guided_from") if getattr(self, name) is not None}
         for name, smallest in least.items():
             self._need(name, getattr(self, name) >= smallest, f"{smallest} and more")
         above = ("epochs", "learning_rate", *(name for name in ("minutes",) if self.minutes is not None))
@@ -116,7 +118,8 @@ class ExpertConfig:
     @property
     def budget(self) -> int | None:
         """Generations after which it ends; None where only the time counts."""
-        return 8 if self.generations is None and self.minutes is None else self.generations
+        asked = (self.generations, self.steps, self.minutes)
+        return 8 if all(one is None for one in asked) else self.generations
 
 
 SETTLED = tuple(field.name for field in fields(ExpertConfig) if field.name not in MAY_CHANGE)

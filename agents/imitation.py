@@ -93,7 +93,8 @@ def _play(
     observation, mask, action, game, seat = (np.concatenate(part) for part in zip(*seen, strict=True))
     shares, nobody = np.ones((len(game), 1), np.float32), np.full(len(game), NOBODY, np.int16)
     returns = returns_from(batch, game, seat)
-    found = Positions(observation, mask, action[:, None], shares, nobody, returns, game, np.array(len(config.actions)))
+    counts = np.array(len(config.actions)), np.array(int(batch.final_length.sum()))
+    found = Positions(observation, mask, action[:, None], shares, nobody, returns, game, *counts)
     return found, float(batch.final_length.mean())
 
 

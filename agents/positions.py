@@ -27,7 +27,7 @@ class Positions:
         below: int16 (M,), what the bot would do that a network is over; NOBODY if none was asked.
         returns: float32 (M, P), what the game paid in the end: the seat that decides first, then clockwise; NaN for seats it does not have.
         game: int64 (M,), a number for each game.
-        num_actions: int64 (), A.
+        num_actions: int64 (), A. played: int64 (), all decisions of the games that these are of.
     """
 
     observation: np.ndarray
@@ -38,6 +38,7 @@ class Positions:
     returns: np.ndarray
     game: np.ndarray
     num_actions: np.ndarray
+    played: np.ndarray
 
     def __len__(self) -> int:
         return len(self.mask)
@@ -58,7 +59,7 @@ class Positions:
 
     def take(self, chosen: np.ndarray) -> Positions:
         """Some of them."""
-        return Positions(*(getattr(self, name)[chosen] for name in ROWS), self.num_actions)
+        return Positions(*(getattr(self, name)[chosen] for name in ROWS), self.num_actions, self.played)
 
     def save(self, path: Path) -> None:
         """Write them to a ``.npz`` file, compressed, as a whole or not at all."""
@@ -76,7 +77,7 @@ class Positions:
             return cls(**{field.name: arrays[field.name] for field in fields(cls)})
 
 
-ROWS = tuple(field.name for field in fields(Positions) if field.name != "num_actions")
+ROWS = tuple(field.name for field in fields(Positions) if field.name not in ("num_actions", "played"))
 """Arrays with a row for each position."""
 
 
@@ -91,7 +92,7 @@ def join(parts: Sequence[Positions]) -> Positions:
         columns["game"][number] = games + first
         first += int(games.max(initial=-1)) + 1
     whole = {name: np.concatenate(arrays) for name, arrays in columns.items()}
-    return Positions(**whole, num_actions=parts[0].num_actions)
+    return Positions(**whole, num_actions=parts[0].num_actions, played=np.array(sum(int(one.played) for one in parts)))
 
 
 def _widened(array: np.ndarray, columns: int, missing: float) -> np.ndarray:

@@ -95,7 +95,8 @@ def search_games(
         rows = np.flatnonzero(batch.episodes == 0)
     observation, mask, best, shares, told, game, seat = (np.concatenate(part) for part in zip(*kept, strict=True))
     returns = returns_from(batch, game, seat)
-    return Positions(observation, mask, best, shares, told, returns, game, np.array(len(config.actions)))
+    counts = np.array(len(config.actions)), np.array(int(batch.final_length.sum()))
+    return Positions(observation, mask, best, shares, told, returns, game, *counts)
 
 
 class _Table:

@@ -307,6 +307,9 @@ def write_parts(text: str, part: Callable[[str], str]) -> str:
 
 def build(names: Iterable[str] = kepler_envs.list_games()) -> dict[Path, str]:
     """Every file with generated content about these games, and what it should hold."""
+    from agents.benchmark.report import PAGE  # which writes tables as pages here do
+    from agents.benchmark.report import build_page as build_benchmark
+
     contents = {}
     for name in names:
         game = kepler_envs.load_game(name)
@@ -315,6 +318,7 @@ def build(names: Iterable[str] = kepler_envs.list_games()) -> dict[Path, str]:
         contents[DOCS / "images" / f"{name}.svg"] = picture(game)
     for page in (DOCS / "bots.md", DOCS / "training.md", DOCS.parent / "README.md"):
         contents[page] = write_parts(page.read_text(encoding="utf-8"), lambda name: AGENT_SECTIONS[name]())
+    contents[PAGE] = build_benchmark(PAGE.read_text(encoding="utf-8"))
     return contents
 
 

@@ -11,10 +11,18 @@ from typing import Any
 
 from agents.benchmark.entry import CURVE_COLUMNS, read_curve
 from agents.benchmark.protocol import CURVE_GAMES, CURVE_POINTS, POOL, Task
+from agents.checkpoint import bot_of, write_checkpoint
+from agents.evaluation import Evaluation, evaluate
+from agents.expert_settings import ExpertConfig
 from agents.run import Status
 from agents.run_folder import as_csv
 from agents.settings import PoolConfig, TrainConfig
+from kepler_envs import bots
+from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, read_description, read_entries
 from kepler_envs.files import write_atomically
+
+AGENT = "agent.zip"
+"""The network of a run, in its folder."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +46,12 @@ class Job:
             game=self.task.game, players=self.task.players, steps=self.decisions, seed=self.seed, out=self.training,
             threads=self.threads, eval_every=max(1, self.decisions // CURVE_POINTS), eval_games=CURVE_GAMES, eval_opponents=POOL, **changes,
         )  # fmt: skip
+
+    def expert_settings(self) -> ExpertConfig:
+        """For ``agents.expert``."""
+        return ExpertConfig(
+            self.task.game, players=self.task.players, steps=self.decisions, seed=self.seed, out=self.training
+        )
 
 
 @dataclass(frozen=True)
@@ -68,16 +82,13 @@ class Method:
 
 def train_with_agents(job: Job, stop: threading.Event, watch: Watch, **settings: Any) -> Trained | None:
     """``python -m agents.train`` with these settings; the agent is the network as it is at the end."""
-    from agents.checkpoint import write_checkpoint
     from agents.run import train
-    from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, read_description, read_entries
 
     run = train(job.settings(**settings), stop, watch)
     if run.fraction < 1:
         return None
-    (weights,) = read_entries(run.last, [TORCH_WEIGHTS])
-    write_checkpoint(job.agent / "agent.zip", read_description(run.last), {TORCH_WEIGHTS: weights})
-    return Trained(run.steps, run.seconds / 3600, "agent.zip")
+    _keep_network(run.last, job.agent)
+    return Trained(run.steps, run.seconds / 3600, AGENT)
 
 
 def train_flat_policy(job: Job, stop: threading.Event, watch: Watch) -> Trained | None:
@@ -90,6 +101,39 @@ def train_flat_policy(job: Job, stop: threading.Event, watch: Watch) -> Trained 
     if run.fraction < 1:
         return None
     return Trained(run.steps, run.seconds / 3600, f"python:{write_agent(run, job.agent)}")
+
+
+def train_expert(job: Job, stop: threading.Event, watch: Watch) -> Trained | None:
+    """``python -m agents.expert``; decisions are those of its games, greedy's that it imitates first included.
+
+    The curve has a point for each generation.
+    """
+    from agents.expert_run import ExpertRun
+
+    run = ExpertRun(job.expert_settings())
+    pool = [bots.load(name, run.games) for name in POOL]
+
+    def tell(learned: bool) -> None:
+        evaluations: tuple[Evaluation, ...] = ()
+        if learned:
+            learner = bot_of(run.policy, run.games)
+            evaluations = tuple(evaluate(learner, other, run.games, CURVE_GAMES) for other in pool)
+        watch(Status(run.played, run.seconds, run.fraction, 0.0, 0.0, evaluations, learned))
+
+    tell(learned=True)
+    while run.fraction < 1 and not stop.is_set():
+        run.advance(stop, lambda status: tell(learned=status.line is not None))
+    run.save()
+    if run.fraction < 1:
+        return None
+    _keep_network(run.last, job.agent)
+    return Trained(run.played, run.seconds / 3600, AGENT)
+
+
+def _keep_network(checkpoint: Path, folder: Path) -> None:
+    """Its weights and description alone."""
+    (weights,) = read_entries(checkpoint, [TORCH_WEIGHTS])
+    write_checkpoint(folder / AGENT, read_description(checkpoint), {TORCH_WEIGHTS: weights})
 
 
 # Whoever trains with bots of the pool knows its opponents; so this pool holds nobody but the learner, as it is and as it was.
@@ -109,6 +153,10 @@ METHODS = {
         Method(
             "pieces-pool", "network", "the same with a pool of earlier versions of itself",
             "python -m agents.train GAME --seat pool", partial(train_with_agents, seat="pool", pool=OWN_POOL, num_envs=256, n_steps=32),
+        ),
+        Method(
+            "expert", "network", "imitation of greedy, then expert iteration: searches with playouts by greedy",
+            "python -m agents.expert GAME", train_expert, known=("greedy",),
         ),
     )
 }  # fmt: skip

@@ -57,6 +57,11 @@ def same(one: ExpertRun, other: ExpertRun) -> bool:
     return all(th.equal(a, b) for a, b in zip(weights(one), weights(other), strict=True))
 
 
+def same_curve(one: list[dict], other: list[dict]) -> bool:
+    """But for the time it took."""
+    return [{**line, "seconds": 0} for line in one] == [{**line, "seconds": 0} for line in other]
+
+
 def games_of(run: ExpertRun, generation: int) -> list[Path]:
     return sorted((run.out / "games" / f"{generation:03}").glob("*.npz"))
 
@@ -75,6 +80,10 @@ def test_a_run_writes_what_it_says(finished):
     for row in curve:
         assert 0 <= float(row["low_greedy_2p"]) <= float(row["win_rate_greedy_2p"]) <= float(row["high_greedy_2p"]) <= 1
         assert 0 <= float(row["win_rate_uniform_2p"]) <= 1
+    games = [path for generation in (1, 2) for path in games_of(finished, generation)]
+    assert finished.played == sum(int(Positions.load(path).played) for path in games) + int(
+        finished._positions_of_greedy().played
+    )
     description = read_description(finished.out / "best.zip")
     assert description["training"]["module"] == "agents.expert" and description["training"]["search"] == "8"
     config = kepler_envs.load_game("kitten_adventurers").configure(2, quest_size=2)
@@ -194,6 +203,15 @@ def test_a_damaged_run_says_so(finished, tmp_path):
         ExpertRun(replace(TINY, out=tmp_path))
 
 
+def test_decisions_may_be_the_budget(finished, tmp_path):
+    """No generation is begun that would go beyond it, if it is like the last one."""
+    first, second, third = (line["steps"] for line in finished.curve)
+    assert 300 < first < second < third == finished.played
+    for budget, generations in ((first + 1, 2), (2 * second - first - 1, 2), (2 * second - first + 1, 3)):
+        run = iterate(replace(TINY, out=tmp_path / str(budget), generations=None, steps=budget))
+        assert run.generation == generations and same_curve(run.curve, finished.curve[:generations])
+
+
 # ---------------------------------------------------------------- settings
 
 
@@ -234,4 +252,4 @@ def test_a_run_is_published_like_any_other(finished, tmp_path, monkeypatch):
     monkeypatch.setattr(published, "FOLDER", tmp_path)
     written = publish(Publish(finished.out, "kitten_adventurers/tiny-v0"))
     assert written.description["command"].startswith("python -m agents.expert kitten_adventurers ")
-    assert written.description["budget"]["steps"] == finished.shown
+    assert written.description["budget"]["steps"] == finished.played

@@ -37,7 +37,7 @@ def test_those_of_several_player_counts_are_joined(three):
     both = join([two, three])
     assert len(both) == 150 and both.returns.shape == (150, 3)
     assert np.isnan(both.returns[:100, 2]).all() and not np.isnan(both.returns[:, :2]).any()
-    assert (both.action[100:] == three.action).all()
+    assert (both.action[100:] == three.action).all() and both.played == two.played + three.played > 0
     assert not set(both.game[:100]) & set(both.game[100:]), "games keep numbers of their own"
     assert len(np.unique(both.game)) == len(np.unique(two.game)) + len(np.unique(three.game))
 
