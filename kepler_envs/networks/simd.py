@@ -7,7 +7,7 @@ meaning, which runs uncompiled. LANES stands for how many numbers are handled at
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -126,7 +126,14 @@ def _source(context: Any, builder: Any, signature: Any, args: Any, number: int) 
     return _data(context, builder, signature.args[number], args[number]), args[number + 1]
 
 
-def _update(context: Any, builder: Any, to: Any, sources: Any, registers: int, new: Callable[..., Any]) -> Any:
+def _update(
+    context: Any,
+    builder: Any,
+    to: tuple[Any, Any],
+    sources: Sequence[tuple[Any, Any]],
+    registers: int,
+    new: Callable[..., Any],
+) -> Any:
     """Registers of ``to`` become what ``new`` makes of them and of those of the sources."""
     for number in range(registers):
         where = _vector_at(builder, *to, number)
