@@ -165,12 +165,11 @@ class ExpertRun:
     # ------------------------------------------------------------ beginning
 
     def _begin(self) -> None:
-        self.generation = self.first
+        self.generation = 0
         if self.beginning is not None:
             checkpoint.continue_network(self.policy, self.beginning)
-        if self.generation:
             self._judge()
-            self._write_best()
+        self.generation = self.first
         self.save()
 
     def _resume(self) -> None:

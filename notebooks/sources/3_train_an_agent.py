@@ -134,7 +134,7 @@ for name in ("uniform", "greedy"):
 # ## Learning from a search
 #
 # Self-play learns from who won. A search says more about each decision: which moves it visited, and how often. *Expert iteration* lets a network learn
-# that. `bc-v1` plays Ad Astra about as `greedy` does; here it learns from searches of 100 iterations in 3-player games, twice, for about two minutes. In a terminal:
+# that. `bc-v1` plays Ad Astra about as `greedy` does; here it learns from searches of 100 iterations in 3-player games, twice, for about a minute. In a terminal:
 # `python -m agents.expert ad_astra --players 3 --start bc-v1`.
 
 # %%
@@ -142,7 +142,7 @@ from agents.expert_run import iterate
 from agents.expert_settings import ExpertConfig
 
 asked = ExpertConfig(
-    "ad_astra", players=3, start="bc-v1", games=384, search="100", generations=2, epochs=6, eval_games=400, processes=2, out=Path("expert")
+    "ad_astra", players=3, start="bc-v1", games=192, search="100", generations=2, eval_games=200, processes=2, out=Path("expert")
 )  # fmt: skip
 expert = iterate(asked)
 for line in expert.curve:

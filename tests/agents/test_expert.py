@@ -59,7 +59,9 @@ def same(one: ExpertRun, other: ExpertRun) -> bool:
 
 def same_curve(one: list[dict], other: list[dict]) -> bool:
     """But for the time it took."""
-    return json.dumps([{**line, "seconds": 0} for line in one]) == json.dumps([{**line, "seconds": 0} for line in other])
+    return json.dumps([{**line, "seconds": 0} for line in one]) == json.dumps(
+        [{**line, "seconds": 0} for line in other]
+    )
 
 
 def games_of(run: ExpertRun, generation: int) -> list[Path]:
@@ -114,7 +116,8 @@ def test_a_run_may_begin_with_a_network(finished, tmp_path):
     """It is judged before it learns anything, and imitates nobody."""
     start = f"net:{finished.out / 'best.zip'}"
     run = ExpertRun(replace(TINY, out=tmp_path, start=start))
-    assert run.generation == 1 and len(run.curve) == 1 and run.curve[0]["accepted"] and run.best_file.exists()
+    assert run.generation == 1 and [line["generation"] for line in run.curve] == [0]
+    assert run.curve[0]["accepted"] and run.best_file.exists()
     best = ExpertRun(replace(TINY, out=finished.out))
     assert read_description(run.best_file)["network"] == read_description(finished.best_file)["network"]
     assert best.curve[-1]["win_rate_greedy_2p"] == run.curve[0]["win_rate_greedy_2p"]

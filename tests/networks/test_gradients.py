@@ -105,10 +105,9 @@ def test_several_actions_share_a_position(shape):
     one, other = network_of(inputs), network_of(inputs).double()
     found, _, _ = CompiledLearner(one).judge(observations, masks, actions, asked)
     expected, _, _ = TorchLearner(other).judge(observations, masks, actions, asked)
-    by_hand, _ = other(th.as_tensor(observations), th.as_tensor(masks).bool())
+    by_hand = other(th.as_tensor(observations), th.as_tensor(masks).bool())[0].detach().numpy()
     total = [
-        sum(float(by_hand[n, a] * share) for a, share in zip(actions[n], asked[n], strict=True) if share)
-        for n in range(30)
+        sum(by_hand[n, a] * share for a, share in zip(actions[n], asked[n], strict=True) if share) for n in range(30)
     ]
     np.testing.assert_allclose(expected.detach(), total, rtol=1e-5)
     np.testing.assert_allclose(found.detach(), expected.detach(), rtol=1e-4, atol=1e-4)
