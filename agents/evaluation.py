@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from kepler_envs import bots
 from kepler_envs.bots.protocol import Bot
 from kepler_envs.engine.game import Configuration
 from kepler_envs.tournament.pairing import play_against
@@ -32,10 +33,31 @@ class Evaluation:
     mean_length: float
     returns: Share
 
+    @property
+    def columns(self) -> dict[str, float]:
+        """What a learning curve says of it."""
+        name, wins = self.opponent, self.wins
+        return {
+            f"win_rate_{name}": round(wins.mean, 4), f"low_{name}": round(wins.low, 4), f"high_{name}": round(wins.high, 4),
+            f"games_{name}": wins.games,
+        }  # fmt: skip
+
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Evaluation:
         """What ``dataclasses.asdict`` made of one."""
         return cls(saved["opponent"], Share(**saved["wins"]), saved["mean_length"], Share(**saved["returns"]))
+
+
+def opponents_for(specs: Sequence[str], all_games: Sequence[Configuration]) -> list[tuple[Configuration, Bot]]:
+    """The opponents in their order, each for all player counts; named with the count if there are several."""
+    found = []
+    for spec in specs:
+        for games in all_games:
+            bot = bots.load(spec, games)
+            if len(all_games) > 1:
+                bot.name = f"{spec}_{games.num_players}p"
+            found.append((games, bot))
+    return found
 
 
 def evaluate(learner: Bot, opponent: Bot, config: Configuration, games: int, seed: int = EVALUATION_SEED) -> Evaluation:

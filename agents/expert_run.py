@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,15 +21,15 @@ import torch as th
 
 from agents import checkpoint
 from agents.checkpoint import bot_of
-from agents.evaluation import EVALUATION_SEED, Evaluation, evaluate
-from agents.expert_settings import SETTLED, ExpertConfig
+from agents.evaluation import EVALUATION_SEED, Evaluation, evaluate, opponents_for
+from agents.expert_settings import MAY_CHANGE, ExpertConfig
 from agents.games import game_configurations, without_rewards
 from agents.imitation import Imitation, gather, rate_at
 from agents.positions import Positions, join
-from agents.run import beginning_of
-from agents.run_folder import as_csv
+from agents.run import beginning_of, shape_of
+from agents.run_folder import as_csv, check_same_run, default_folder, settings_as_json
 from agents.search_games import Play, search_games
-from agents.settings import TrainConfig, as_plain
+from agents.settings import TrainConfig
 from kepler_envs import bots
 from kepler_envs.adapters.sb3 import PiecePolicy
 from kepler_envs.bots.networks import CheckpointBot
@@ -36,7 +37,6 @@ from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, read_description
 from kepler_envs.bots.protocol import Bot, BotError
 from kepler_envs.bots.search import MctsConfig, make_searcher
 from kepler_envs.engine.game import Configuration
-from kepler_envs.engine.network import NetworkShape
 from kepler_envs.engine.seeds import mix
 from kepler_envs.files import write_atomically
 from kepler_envs.printable import one_line
@@ -108,16 +108,10 @@ class ExpertRun:
         asked = TrainConfig(config.game, players=config.players, option=config.option, seat="pool")
         self.all_games = [without_rewards(games) for games in game_configurations(asked)]
         self.games = self.all_games[-1]
-        counts = config.players if isinstance(config.players, str) else self.games.num_players
-        self.out = config.out or Path("runs") / f"{self.games.game.name}-{counts}p-expert"
-        self.weakest = [bots.load("uniform", games) for games in self.all_games]
-        self.opponents = [bots.load("greedy", games) for games in self.all_games]
+        self.out = config.out or default_folder(self.games, config.players, "expert")
+        self.opponents = opponents_for(("uniform", "greedy"), self.all_games)
         self.beginning = beginning_of(config.start, config.over, self.games)
-        self.shape = (
-            NetworkShape.from_json(read_description(self.beginning)["network"])
-            if self.beginning
-            else NetworkShape(config.width, tuple(config.hidden), config.rows, config.over or "")
-        )
+        self.shape = shape_of(config, self.beginning)
         self.seconds, self.curve, self.evaluations = 0.0, [], ()  # type: ignore[var-annotated]
         self.shown, self.played, self.accuracy = 0, 0, float("nan")
         self._learning: Imitation | None = None
@@ -126,7 +120,6 @@ class ExpertRun:
         with th.random.fork_rng(devices=[]):
             th.manual_seed(config.seed)
             self.policy: PiecePolicy = checkpoint.build(self.shape, self.games)
-            self.policy.network.reset_parameters()
         if self.last.exists():
             self._resume()
         else:
@@ -173,13 +166,7 @@ class ExpertRun:
         self.save()
 
     def _resume(self) -> None:
-        saved = read_description(self.last)["training"]
-        asked = as_plain(self._settings())
-        differences = [
-            f"{name} is {saved.get(name)!r}, now {asked[name]!r}" for name in SETTLED if saved.get(name) != asked[name]
-        ]
-        if differences:
-            raise BotError(f"{self.last} was begun with other settings: {'; '.join(differences)}. Use another --out")
+        check_same_run(read_description(self.last)["training"], self.config, MAY_CHANGE, self.last)
         progress, optimizer = read_entries(self.last, [PROGRESS, OPTIMIZER])
         try:
             known = json.loads(progress)
@@ -192,6 +179,12 @@ class ExpertRun:
         checkpoint.set_weights(self.policy, checkpoint.read_network(self.last, self.games)[1])
 
     # ------------------------------------------------------------ going on
+
+    def advance_to_end(self, stop: threading.Event, watch: Callable[[Status], None]) -> None:
+        """Go on until the budget is spent or ``stop`` is set; then save."""
+        while self.fraction < 1 and not stop.is_set():
+            self.advance(stop, watch)
+        self.save()
 
     def advance(self, stop: threading.Event, watch: Callable[[Status], None]) -> None:
         """Play the rest of a generation's games, or, if there are enough, learn from them and judge what was learned.
@@ -244,9 +237,7 @@ class ExpertRun:
         """Whether everything was shown as often as asked."""
         config = self.config
         if self._learning is None:
-            positions = self._positions()
-            files = sorted(self._folder(self.generation).glob("*.npz"))
-            self._played = sum(int(Positions.load(path).played) for path in files) if files else int(positions.played)
+            positions, self._played = self._positions()
             self.policy.set_training_mode(True)
             self._learning = Imitation(
                 self.policy.network, positions, config.seed + self.generation, config.value_weight
@@ -269,32 +260,31 @@ class ExpertRun:
         self.policy.set_training_mode(False)
         return True
 
-    def _positions(self) -> Positions:
-        """What is learned from: greedy's decisions first, then those of the last generations' games."""
-        config = self.config
+    def _positions(self) -> tuple[Positions, int]:
+        """What is learned from, and the decisions that were made for it in this generation.
+
+        That is greedy's decisions first, then those of the last generations' games.
+        """
         if self.generation == 0:
-            return self._positions_of_greedy()
-        known = range(max(1, self.generation - config.window + 1), self.generation + 1)
-        files = [path for generation in known for path in sorted(self._folder(generation).glob("*.npz"))]
-        return join([Positions.load(path) for path in files])
+            first = self._positions_of_greedy()
+            return first, int(first.played)
+        known = range(max(1, self.generation - self.config.window + 1), self.generation + 1)
+        found = [[Positions.load(path) for path in sorted(self._folder(one).glob("*.npz"))] for one in known]
+        return join([file for files in found for file in files]), sum(int(file.played) for file in found[-1])
 
     def _positions_of_greedy(self) -> Positions:
-        config = self.config
-        each = -(-config.teacher_positions // len(self.all_games))
-        found = [
-            gather(games, teacher, each, seed=GAME_SEED + config.seed, below=bool(self.shape.over))
-            for games, teacher in zip(self.all_games, self.opponents, strict=True)
-        ]
-        return join(found)
+        each = -(-self.config.teacher_positions // len(self.all_games))
+        seed, below = GAME_SEED + self.config.seed, bool(self.shape.over)
+        return join(
+            [gather(games, bots.load("greedy", games), each, seed=seed, below=below) for games in self.all_games]
+        )
 
     def _judge(self) -> dict[str, Any]:
         """Play against greedy and against the best network so far; become it, or not. The new line of the learning curve."""
         config, began = self.config, time.perf_counter()
         learner = bot_of(self.policy, self.games)
         self.evaluations = tuple(
-            _named(evaluate(learner, opponent, games, config.eval_games), f"{opponent.name}_{games.num_players}p")
-            for opponents in (self.weakest, self.opponents)
-            for games, opponent in zip(self.all_games, opponents, strict=True)
+            evaluate(learner, opponent, games, config.eval_games) for games, opponent in self.opponents
         )
         share = 1.0
         if self.best_file.exists():
@@ -322,8 +312,7 @@ class ExpertRun:
             "accuracy": round(self.accuracy, 4),
         }
         for one in self.evaluations:
-            line[f"win_rate_{one.opponent}"] = round(one.wins.mean, 4)
-            line[f"low_{one.opponent}"], line[f"high_{one.opponent}"] = round(one.wins.low, 4), round(one.wins.high, 4)
+            line |= one.columns
         line["against_best"] = round(share, 4)
         line["accepted"] = share >= self.config.gate or not self.best_file.exists()
         return line
@@ -352,12 +341,6 @@ class ExpertRun:
         if self.curve:
             write_atomically(self.out / "learning_curve.csv", as_csv(self.curve))
 
-    def _settings(self) -> dict[str, Any]:
-        values = dataclasses.asdict(self.config)
-        return {"module": "agents.expert"} | {
-            name: str(value) if isinstance(value, Path) else value for name, value in values.items()
-        }
-
     def _describe(self) -> dict[str, Any]:
         results = {
             "steps": self.played,
@@ -368,14 +351,11 @@ class ExpertRun:
             "evaluations": {one.opponent: dataclasses.asdict(one.wins) for one in self.evaluations},
         }
         counts = [games.num_players for games in self.all_games]
-        return checkpoint.describe(self.games, self.shape, self._settings(), results, counts)
+        settings = {"module": "agents.expert"} | settings_as_json(self.config)
+        return checkpoint.describe(self.games, self.shape, settings, results, counts)
 
     def _status(self, doing: str, done: float, line: dict[str, Any] | None = None) -> Status:
         return Status(self.generation, doing, done, self.seconds, self.fraction, self.evaluations, line)
-
-
-def _named(one: Evaluation, name: str) -> Evaluation:
-    return dataclasses.replace(one, opponent=name)
 
 
 # ---------------------------------------------------------------- processes
@@ -411,8 +391,6 @@ def _workers(processes: int) -> Iterator[ProcessPoolExecutor]:
 
 def _ignore_interrupts() -> None:
     """Ctrl-C is for the one that gives out the work."""
-    import signal
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -428,9 +406,6 @@ def iterate(
     Raises:
         BotError: the run in the folder was begun with other settings, or a setting is not allowed.
     """
-    stop, watch = stop or threading.Event(), watch or (lambda status: None)
     run = ExpertRun(config)
-    while run.fraction < 1 and not stop.is_set():
-        run.advance(stop, watch)
-    run.save()
+    run.advance_to_end(stop or threading.Event(), watch or (lambda status: None))
     return run

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -120,7 +120,3 @@ class ExpertConfig:
         """Generations after which it ends; None where only the time counts."""
         asked = (self.generations, self.steps, self.minutes)
         return 8 if all(one is None for one in asked) else self.generations
-
-
-SETTLED = tuple(field.name for field in fields(ExpertConfig) if field.name not in MAY_CHANGE)
-"""What must be as it was when a run is gone on with."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 import torch as th
@@ -22,14 +22,15 @@ from stable_baselines3.common.utils import ConstantSchedule
 
 from agents import checkpoint
 from agents.checkpoint import bot_of, policy_kwargs
-from agents.evaluation import Evaluation, evaluate
+from agents.evaluation import Evaluation, evaluate, opponents_for
+from agents.expert_settings import ExpertConfig
 from agents.games import exists, game_configurations, without_rewards
 from agents.imitation import Imitation, gather, rate_at
 from agents.joined_batch import JoinedBatch, JoinedBot
 from agents.pool import Pool, PoolVecEnv
 from agents.positions import Positions, join
 from agents.run_folder import as_csv, check_nobody_else_writes, check_same_run, run_folder, settings_as_json
-from agents.settings import TrainConfig
+from agents.settings import MAY_CHANGE, TrainConfig
 from kepler_envs import bots
 from kepler_envs.adapters.opponents import Opponent
 from kepler_envs.adapters.sb3 import PiecePolicy, SeatVecEnv, SharedMaskablePPO, SharedSeatVecEnv
@@ -78,7 +79,7 @@ class Run:
         self.games = self.all_games[-1]  # with the most players; the network is made for these
         self.out = run_folder(config)
         self.beginning = beginning_of(config.start, config.over, self.games)
-        self.network = self._network()
+        self.network = shape_of(config, self.beginning)
         self.seconds = 0.0
         self.curve: list[dict[str, Any]] = []
         self.evaluations: tuple[Evaluation, ...] = ()
@@ -107,6 +108,11 @@ class Run:
     @property
     def steps(self) -> int:
         return int(self.model.num_timesteps)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it has not been evaluated yet."""
+        return not self.curve
 
     @property
     def policy(self) -> PiecePolicy:
@@ -161,12 +167,6 @@ class Run:
             return None
         return JoinedBot(over, batch) if isinstance(batch, JoinedBatch) else BotOpponent(bots.load(over, batch.config))
 
-    def _network(self) -> NetworkShape:
-        config = self.config
-        if self.beginning is not None:
-            return NetworkShape.from_json(read_description(self.beginning)["network"])
-        return NetworkShape(config.width, tuple(config.hidden), config.rows, config.over or "")
-
     @property
     def pool(self) -> Pool | None:
         """The opponents, with ``--seat pool``."""
@@ -176,7 +176,7 @@ class Run:
         if not self.config.trust_folder:
             check_nobody_else_writes(self.last)
         description = read_description(self.last)
-        check_same_run(description["training"], self.config, self.last)
+        check_same_run(description["training"], self.config, MAY_CHANGE, self.last)
         (run,) = read_entries(self.last, [checkpoint.RUN])
         try:
             saved = pickle.loads(run)
@@ -304,16 +304,8 @@ class Run:
             )
 
     def _evaluation_opponents(self) -> list[tuple[Configuration, Bot]]:
-        """The opponents in their order, each for all player counts."""
-        found = []
-        for spec in self.config.eval_opponents:
-            for games in self.all_games if exists(spec, self.games) else ():
-                playing = without_rewards(games)
-                agent = bots.load(spec, playing)
-                if len(self.all_games) > 1:
-                    agent.name = f"{spec}_{games.num_players}p"
-                found.append((playing, agent))
-        return found
+        specs = [spec for spec in self.config.eval_opponents if exists(spec, self.games)]
+        return opponents_for(specs, [without_rewards(games) for games in self.all_games])
 
     def save(self) -> None:
         """Write ``last.zip`` and the learning curve."""
@@ -357,9 +349,7 @@ class Run:
             "mean_length": round(self.mean_length, 1),
         }
         for one in self.evaluations:
-            line[f"win_rate_{one.opponent}"] = round(one.wins.mean, 4)
-            line[f"low_{one.opponent}"], line[f"high_{one.opponent}"] = round(one.wins.low, 4), round(one.wins.high, 4)
-            line[f"games_{one.opponent}"] = one.wins.games
+            line |= one.columns
         if self._imitation is not None:
             line["accuracy"] = round(self.accuracy, 4)
         if self.pool is not None:
@@ -373,6 +363,7 @@ class Run:
         return float(np.mean([info["l"] for info in finished])) if finished else 0.0
 
     def status(self, evaluated: bool = False) -> Status:
+        """What progress displays show."""
         return Status(
             self.steps, self.seconds, self.fraction, self._speed, self.mean_length, self.evaluations, evaluated,
             self.pool.summary() if self.pool is not None else "",
@@ -410,6 +401,13 @@ def beginning_of(spec: str | None, over: str | None, games: Configuration) -> Pa
     return path
 
 
+def shape_of(config: TrainConfig | ExpertConfig, beginning: Path | None) -> NetworkShape:
+    """The network to train: the one it begins with, or what the settings say."""
+    if beginning is not None:
+        return NetworkShape.from_json(read_description(beginning)["network"])
+    return NetworkShape(config.width, tuple(config.hidden), config.rows, config.over or "")
+
+
 def train(
     config: TrainConfig, stop: threading.Event | None = None, watch: Callable[[Status], None] | None = None
 ) -> Run:
@@ -422,30 +420,63 @@ def train(
     Raises:
         BotError: the run in the folder was begun with other settings, or a setting is not allowed.
     """
-    stop, watch = stop or threading.Event(), watch or (lambda status: None)
     with torch_threads(config.threads):
         run = Run(config)
-        if not run.curve:
-            run.evaluate()
-            run.save()
-        watch(run.status(evaluated=True))
-        due = _next_evaluation(run)
-        while run.fraction < 1 and not stop.is_set():
-            run.advance()
-            finished = run.fraction >= 1
-            if run.steps >= due or finished:
-                run.evaluate()
-                due = _next_evaluation(run)
-                if not finished:
-                    run.save()
-                watch(run.status(evaluated=True))
-            else:
-                watch(run.status())
-        run.save()
+        advance_to_end(run, stop or threading.Event(), watch or (lambda status: None))
     return run
 
 
-def _next_evaluation(run: Run) -> int:
+class Advancing(Protocol):
+    """A run that learns from decisions, update by update, and is evaluated every so many."""
+
+    config: TrainConfig
+
+    @property
+    def steps(self) -> int:
+        """Decisions so far."""
+
+    @property
+    def fraction(self) -> float:
+        """How much of the budget is spent, 0..1."""
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it has not been evaluated yet."""
+
+    def advance(self) -> None:
+        """Learn from a rollout."""
+
+    def evaluate(self) -> None:
+        """Play against the evaluation's opponents."""
+
+    def save(self) -> None:
+        """Write all it takes to go on."""
+
+    def status(self, evaluated: bool = False) -> Status:
+        """What progress displays show."""
+
+
+def advance_to_end(run: Advancing, stop: threading.Event, watch: Callable[[Status], None]) -> None:
+    """Go on until the budget is spent, or, once ``stop`` is set, to the end of the update under way; then save."""
+    if run.is_new:
+        run.evaluate()
+        run.save()
+    watch(run.status(evaluated=True))
+    due = _next_evaluation(run)
+    while run.fraction < 1 and not stop.is_set():
+        run.advance()
+        finished = run.fraction >= 1
+        evaluated = run.steps >= due or finished
+        if evaluated:
+            run.evaluate()
+            due = _next_evaluation(run)
+            if not finished:
+                run.save()
+        watch(run.status(evaluated))
+    run.save()
+
+
+def _next_evaluation(run: Advancing) -> int:
     return (run.steps // run.config.eval_every + 1) * run.config.eval_every
 
 

@@ -7,23 +7,24 @@ import dataclasses
 import io
 import os
 import stat
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 from agents.games import game_configurations
-from agents.settings import MAY_CHANGE, TrainConfig, as_plain
+from agents.settings import TrainConfig, as_plain
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.game import Configuration
 
 
 def run_folder(config: TrainConfig) -> Path:
     """Where a run is written, and gone on from."""
-    return config.out if config.out is not None else _default_folder(config, game_configurations(config)[-1])
+    return config.out or default_folder(game_configurations(config)[-1], config.players, config.seat)
 
 
-def _default_folder(config: TrainConfig, games: Configuration) -> Path:
-    players = config.players if isinstance(config.players, str) else games.num_players
-    return Path("runs") / f"{games.game.name}-{players}p-{config.seat}"
+def default_folder(games: Configuration, players: int | str | None, kind: str) -> Path:
+    """Where a run of that kind is written that was not told where; ``players`` as it was asked for."""
+    return Path("runs") / f"{games.game.name}-{players if isinstance(players, str) else games.num_players}p-{kind}"
 
 
 def check_nobody_else_writes(last: Path) -> None:
@@ -46,20 +47,25 @@ def check_nobody_else_writes(last: Path) -> None:
             )
 
 
-def check_same_run(saved: dict[str, Any], config: TrainConfig, where: Path) -> None:
-    """BotError if a run was begun with other settings than it is to go on with."""
-    asked, defaults = as_plain(settings_as_json(config)), as_plain(settings_as_json(TrainConfig()))
-    names = [field.name for field in dataclasses.fields(config) if field.name not in MAY_CHANGE]
+def check_same_run(saved: dict[str, Any], config: Any, may_change: Collection[str], where: Path) -> None:
+    """BotError if a run was begun with other settings than it is to go on with.
+
+    Args:
+        saved: its settings as its checkpoint has them. config: the dataclass of those asked for.
+        may_change: names of settings that may be others.
+    """
+    asked, defaults = as_plain(settings_as_json(config)), as_plain(settings_as_json(type(config)()))
+    names = [field.name for field in dataclasses.fields(config) if field.name not in may_change]
     before = {name: saved.get(name, defaults[name]) for name in names}  # a run may be older than a setting
     differences = [f"{name} is {before[name]!r}, now {asked[name]!r}" for name in names if before[name] != asked[name]]
     if differences:
         raise BotError(f"{where} was begun with other settings: {'; '.join(differences)}. Use another --out")
 
 
-def settings_as_json(config: TrainConfig) -> dict[str, Any]:
-    """The settings as a checkpoint keeps them."""
+def settings_as_json(config: Any) -> dict[str, Any]:
+    """The settings, a dataclass, as a checkpoint keeps them."""
     values = dataclasses.asdict(config)
-    del values["trust_folder"]  # a matter of the folder, not of the run
+    values.pop("trust_folder", None)  # a matter of the folder, not of the run
     return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
 
 

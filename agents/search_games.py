@@ -14,8 +14,7 @@ import numpy as np
 from agents.imitation import returns_from
 from agents.positions import Positions
 from kepler_envs.bots.protocol import Bot, TrustedDecisions
-from kepler_envs.bots.search import MctsConfig, Searcher, tree_generators
-from kepler_envs.bots.search.kernels.tree import ROOT
+from kepler_envs.bots.search import Grown, MctsConfig, Searcher, decide_by_visits, tree_generators
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import Configuration, record_array
 from kepler_envs.engine.seeds import mix, opponent_seeds
@@ -56,47 +55,30 @@ def search_games(
 
     Args:
         config: the games. games: how many, side by side. seed: of the first one, of all noise, and of all bots.
-        asked, searcher: the search; None: what the bot below would do is what is to be learned. quick: who decides without a search; each seat of each game has one of them throughout.
-        below: the bot that a network may be over.
+        asked, searcher: the search; None: what the bot below would do is what is to be learned.
+        quick: who decides without a search; each seat of each game has one of them throughout. below: the bot that a network may be over.
     """
     batch, dice = Batch(config, games, seed), np.random.default_rng([seed, 0x5EA2C4])
     table = _Table(batch, quick, below, dice)
-    rows, kept = np.arange(games), []
-    word = mix(seed ^ 0x5EA2C4)
+    search = _Search(batch, asked, searcher, play.differing, mix(seed ^ 0x5EA2C4)) if asked and searcher else None
+    kept = _Kept(batch)
+    rows = np.arange(games)
     while rows.size:
-        chosen, below_chose = table.choose(rows)
+        chosen, told = table.choose(rows)
         several = batch.legal_count[rows] > 1
         draw = dice.random(rows.size)
         searched, noted = several & (draw < play.searched), several & (draw > 1 - play.quick)
         targets = _Targets(rows.size, len(config.actions))
-        if asked is None or searcher is None:
-            for place in np.flatnonzero(searched):
-                targets.set_one(place, int(below_chose[place]))
+        if search is None:
+            targets.set_choices(searched, told)
         elif searched.any():
-            its = rows[searched]
-            trees = searcher.grow(record_array(batch.states[its]), tree_generators(word, len(its)))
-            word = mix(word)
-            for place, row, grown in zip(np.flatnonzero(searched), its, trees, strict=True):
-                target, best = target_of(
-                    grown.nodes, int(batch.seat[row]), int(below_chose[place]), asked, len(config.actions)
-                )
-                targets.set(place, target, play.differing if best != below_chose[place] else 1.0)
-                chosen[place] = best
-        noted |= searched
-        its = rows[noted]
-        masks = np.packbits(batch.action_mask[its].view(np.bool_), axis=1)
-        kept.append(
-            (batch.observation[its], masks, targets.actions[noted], targets.shares[noted], below_chose[noted].astype(np.int16),
-             its, batch.seat[its])
-        )  # fmt: skip
+            chosen[searched] = search.decide(rows, searched, told, targets)
+        kept.add(rows, searched | noted, targets, told)
         actions = np.full(games, SKIP, np.int64)
         actions[rows] = np.where(dice.random(rows.size) < play.noise, batch.uniform()[rows], chosen)
         batch.step(actions)
         rows = np.flatnonzero(batch.episodes == 0)
-    observation, mask, best, shares, told, game, seat = (np.concatenate(part) for part in zip(*kept, strict=True))
-    returns = returns_from(batch, game, seat)
-    counts = np.array(len(config.actions)), np.array(int(batch.final_length.sum()))
-    return Positions(observation, mask, best, shares, told, returns, game, *counts)
+    return kept.positions()
 
 
 class _Table:
@@ -128,9 +110,9 @@ class _Targets:
         width = min(MOST_ACTIONS, num_actions)
         self.actions, self.shares = np.zeros((count, width), np.int16), np.zeros((count, width), np.float32)
 
-    def set_one(self, place: int, action: int) -> None:
-        """Of one position: this action alone."""
-        self.actions[place, 0], self.shares[place, 0] = action, 1.0
+    def set_choices(self, places: np.ndarray, chosen: np.ndarray) -> None:
+        """Of the positions where ``places`` bool (M,) says so: the chosen one of the ids (M,) alone."""
+        self.actions[places, 0], self.shares[places, 0] = chosen[places], 1.0
 
     def set(self, place: int, target: np.ndarray, weight: float) -> None:
         """Of one position: shares (A,) that add up to 1, and what the position counts."""
@@ -140,26 +122,72 @@ class _Targets:
         self.shares[place, : len(order)] = weight * target[order] / target[order].sum()
 
 
-def target_of(nodes: np.ndarray, seat: int, below: int, asked: MctsConfig, num_actions: int) -> tuple[np.ndarray, int]:
+class _Search:
+    """Searches of positions of a batch, all of them with other deals."""
+
+    def __init__(self, batch: Batch, asked: MctsConfig, searcher: Searcher, differing: float, word: int) -> None:
+        self._batch, self._asked, self._searcher, self._differing, self._word = batch, asked, searcher, differing, word
+
+    def decide(self, rows: np.ndarray, searched: np.ndarray, told: np.ndarray, targets: _Targets) -> np.ndarray:
+        """What the search chooses in these of the rows (M,), and, in ``targets``, what is to be learned there.
+
+        Args:
+            searched: bool (M,), which ones. told: int64 (M,), what the bot below would do.
+        """
+        its, batch = rows[searched], self._batch
+        trees = self._searcher.grow(record_array(batch.states[its]), tree_generators(self._word, len(its)))
+        self._word = mix(self._word)
+        chosen = []
+        for place, row, grown in zip(np.flatnonzero(searched), its, trees, strict=True):
+            below = int(told[place])
+            shares, best = target_of(grown, int(batch.seat[row]), below, self._asked, len(batch.config.actions))
+            targets.set(place, shares, self._differing if best != below else 1.0)
+            chosen.append(best)
+        return np.array(chosen)
+
+
+class _Kept:
+    """Positions of a batch that are to be learned from, as they come."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self._parts: list[tuple[np.ndarray, ...]] = []
+
+    def add(self, rows: np.ndarray, kept: np.ndarray, targets: _Targets, told: np.ndarray) -> None:
+        """The decisions that are due in these of the rows (M,)."""
+        its, batch = rows[kept], self._batch
+        masks = np.packbits(batch.action_mask[its].view(np.bool_), axis=1)
+        self._parts.append(
+            (batch.observation[its], masks, targets.actions[kept], targets.shares[kept], told[kept].astype(np.int16), its, batch.seat[its])
+        )  # fmt: skip
+
+    def positions(self) -> Positions:
+        """All of them, once all games are over."""
+        observation, mask, best, shares, told, game, seat = (np.concatenate(p) for p in zip(*self._parts, strict=True))
+        returns = returns_from(self._batch, game, seat)
+        counts = np.array(len(self._batch.config.actions)), np.array(int(self._batch.final_length.sum()))
+        return Positions(observation, mask, best, shares, told, returns, game, *counts)
+
+
+def target_of(grown: Grown, seat: int, below: int, asked: MctsConfig, num_actions: int) -> tuple[np.ndarray, int]:
     """(shares float64 (A,) of the visits at the root, the action of a search).
 
     Visits that exploration alone had made are taken off (*forced playouts and policy target pruning*, D. Wu 2019): as many as an action
     could be without, and still be worth less than the best one in the selection formula.
 
     Args:
-        nodes: of the tree. seat: searches. below: what the playouts' policy, or the bot below, would do.
+        grown: the tree. seat: searches. below: what the playouts' policy, or the bot below, would do.
     """
-    children = np.flatnonzero(nodes["parent"] == ROOT)
-    actions, visits = nodes["action"][children], nodes["visits"][children].astype(np.float64)
-    values = np.where(visits > 0, nodes["value"][children, seat] / np.maximum(visits, 1), -1.0)
-    best = int(np.lexsort((-actions, values, visits))[-1])
-    even = (1 - asked.trust) / len(children)
-    prior = nodes["prior"][children].astype(np.float64) if asked.network else actions == below
-    scale = asked.exploration * np.sqrt(visits.sum() + 1) * (asked.trust * prior + even)
+    visits, sums = grown.root_visits(seat, num_actions)
+    priors, tried = grown.root_priors(num_actions)
+    best = decide_by_visits(visits, sums)
+    values = np.where(visits > 0, sums / np.maximum(visits, 1), -1.0)
+    even = (1 - asked.trust) / np.count_nonzero(tried)
+    trusted = priors if asked.network else np.arange(num_actions) == below
+    scale = asked.exploration * np.sqrt(visits.sum() + 1) * (asked.trust * trusted + even)
     worth = values[best] + scale[best] / (1 + visits[best])
     needed = np.ceil(scale / np.maximum(worth - values, 1e-9) - 1)
-    pruned = np.where(np.arange(len(children)) == best, visits, np.clip(needed, 0, visits))
-    pruned[(pruned <= 1) & (np.arange(len(children)) != best)] = 0
-    shares = np.zeros(num_actions)
-    shares[actions] = pruned / pruned.sum()
-    return shares, int(actions[best])
+    others = np.arange(num_actions) != best
+    pruned = np.where(others, np.clip(needed, 0, visits), visits)
+    pruned[(pruned <= 1) & others] = 0
+    return pruned / pruned.sum(), best

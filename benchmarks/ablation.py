@@ -28,7 +28,7 @@ from kepler_envs.bots.protocol import Bot, TrustedDecisions
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import stream_seed
 from kepler_envs.terminal import grid, make_console, stop_on_signals
-from kepler_envs.tournament.pairing import play_against
+from kepler_envs.tournament.pairing import play_against, whole_rounds
 from kepler_envs.tournament.standings import Share, share
 
 STOPPING = "stopping after these deals; once more to give it up"
@@ -153,7 +153,8 @@ def ablate(
     alone, whole = Row("nothing", ()), Row("everything", tuple(int(node) for node in nodes))
     compared = Compared(agent, other)
     rows: list[Row] = []
-    for games, seed in _parts(asked, config.num_players):
+    for games in whole_rounds(asked.games, asked.side_by_side, config.num_players):
+        seed = stream_seed(asked.seed, len(alone.wins))
         alone.wins = np.append(alone.wins, play_against(compared, against, config, games, seed).wins)
         rows = rows or _rows_of_kinds(nodes, compared.decisions)
         advance(games, len(rows) + 2)
@@ -167,12 +168,6 @@ def ablate(
         row.decisions = int(compared.decisions[list(row.nodes)].sum())
         row.otherwise = int(compared.otherwise[list(row.nodes)].sum())
     return [alone, *rows, whole]
-
-
-def _parts(asked: Ablation, seats: int) -> list[tuple[int, int]]:
-    """(games, seed) of each part, all of them whole rounds of the seats."""
-    left, most = (-(-number // seats) * seats for number in (asked.games, asked.side_by_side))
-    return [(min(most, left - done), stream_seed(asked.seed, done)) for done in range(0, left, most)]
 
 
 def _rows_of_kinds(nodes: type[IntEnum], decisions: np.ndarray) -> list[Row]:

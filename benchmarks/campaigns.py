@@ -8,13 +8,12 @@ Ctrl-C ends after the level that is played.
 
 from __future__ import annotations
 
-import csv
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import tyro
 from rich.console import Console
@@ -23,8 +22,7 @@ from tyro.conf import arg
 
 import kepler_envs
 from agents.evaluation import mean_with_interval
-from kepler_envs import bots
-from kepler_envs.files import write_atomically
+from kepler_envs import bots, records
 from kepler_envs.games.kepler_3042.campaign import campaign_names
 from kepler_envs.games.kepler_3042.state import NUM_CAMPAIGNS, NUM_LEVELS
 from kepler_envs.revision import commit
@@ -37,9 +35,10 @@ STOPPING = "stopping after this level; once more to give it up"
 
 
 @dataclass(frozen=True)
-class Line:
+class Line(records.Line):
     """A level of a campaign: mean points and share of games won, each with a 95 % interval (normal, Wilson's)."""
 
+    KEY: ClassVar = ("level", "agent", "campaign")
     agent: str
     version: str
     campaign: int
@@ -53,11 +52,6 @@ class Line:
     won_high: float
     seed: int
     commit: str
-
-    @property
-    def key(self) -> tuple[int, str, int]:
-        """Lines of the same key replace one another."""
-        return self.level, self.agent, self.campaign
 
 
 @dataclass(frozen=True)
@@ -106,20 +100,12 @@ def measure_all(asked: Asked, stop: threading.Event, console: Console) -> None:
 
 def read(path: Path) -> list[Line]:
     """The lines of a record; none if there is no file."""
-    if not path.exists():
-        return []
-    kinds = {"str": str, "int": int, "float": float}
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return [Line(**{one.name: kinds[str(one.type)](row[one.name]) for one in fields(Line)}) for row in rows]
+    return records.read_lines(path, Line)
 
 
 def write(line: Line, path: Path) -> None:
     """Add a line, or put it in the place of the one with the same key; the record stays sorted."""
-    lines = {one.key: one for one in [*read(path), line]}
-    names = ",".join(one.name for one in fields(Line))
-    text = [names, *(",".join(str(value) for value in asdict(lines[key]).values()) for key in sorted(lines))]
-    write_atomically(path, ("\n".join(text) + "\n").encode())
+    records.write_lines(path, [line], Line)
 
 
 # ---------------------------------------------------------------- the table

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TOOLS = ("files", "machine", "printable", "revision", "terminal")
-"""Modules without games: anybody may use them, and they use nobody."""
+TOOLS = ("files", "machine", "printable", "records", "revision", "terminal")
+"""Modules without games: anybody may use them, and they use nobody but one another."""
 
 MAY_IMPORT = {
     "tools": (),

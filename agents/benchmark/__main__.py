@@ -29,8 +29,9 @@ import kepler_envs
 from agents.benchmark.entry import check, read_entry
 from agents.benchmark.playing import Effort, check_not_taken, fixed_players, measure, players_of, write_curves
 from agents.benchmark.protocol import DECISIONS, GAMES, LEAST_SEEDS, SEARCH_GAMES, TASKS, Task, task_of
-from agents.benchmark.records import ATTACKS, CURVES, EXACT, RESULTS, ExactLine, write_lines
+from agents.benchmark.records import ATTACKS, CURVES, EXACT, RESULTS, ExactLine
 from kepler_envs.bots.protocol import BotError
+from kepler_envs.records import write_lines
 from kepler_envs.terminal import make_console, say, stop_on_signals
 
 STOPPING = "stopping after this update or these games; once more to give it up"

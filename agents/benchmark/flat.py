@@ -24,7 +24,7 @@ from torch import nn
 from agents.benchmark.flat_agent import WEIGHTS, FlatAgent
 from agents.evaluation import Evaluation, evaluate
 from agents.games import game_configurations, without_rewards
-from agents.run import Status
+from agents.run import Status, advance_to_end
 from agents.run_folder import check_nobody_else_writes
 from agents.settings import TrainConfig
 from kepler_envs import bots
@@ -93,6 +93,11 @@ class FlatRun:
     def steps(self) -> int:
         """Decisions of the learner."""
         return int(self.model.num_timesteps)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it has not been evaluated yet."""
+        return not self.evaluations
 
     @property
     def fraction(self) -> float:
@@ -176,20 +181,7 @@ class FlatRun:
 def train_flat(config: TrainConfig, folder: Path, stop: threading.Event, watch: Callable[[Status], None]) -> FlatRun:
     """Begin a run or go on with it, until its budget is spent or it is stopped; as :func:`agents.run.train`."""
     run = FlatRun(config, folder)
-    if not run.evaluations:
-        run.evaluate()
-        run.save()
-    watch(run.status(evaluated=True))
-    while run.fraction < 1 and not stop.is_set():
-        before = run.steps
-        run.advance()
-        due = run.steps // config.eval_every > before // config.eval_every or run.fraction >= 1
-        if due:
-            run.evaluate()
-            if run.fraction < 1:
-                run.save()
-        watch(run.status(evaluated=due))
-    run.save()
+    advance_to_end(run, stop, watch)
     return run
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,13 +11,14 @@ import numpy as np
 
 from agents.benchmark.entry import Entry, TrainedRun, agent_spec, agent_version, read_curve
 from agents.benchmark.protocol import GAMES, GAMES_SEED, ONE, POOL, SEARCH, SEARCH_GAMES, ZERO, Task, version_of
-from agents.benchmark.records import CurvePoint, Result, read_lines, write_lines
+from agents.benchmark.records import CurvePoint, Result
 from agents.evaluation import mean_with_interval
 from kepler_envs import bots
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.seeds import stream_seed
+from kepler_envs.records import read_lines, write_lines
 from kepler_envs.revision import commit
-from kepler_envs.tournament.pairing import play_against
+from kepler_envs.tournament.pairing import play_against, whole_rounds
 
 SIDE_BY_SIDE = 400
 """Games played at a time; a stop is seen between them."""
@@ -128,7 +129,7 @@ def _play(player: Player, opponent: str, version: str, games: int, stop: threadi
     config = player.task.config
     agent, others = bots.load(player.spec, config), bots.load(opponent, config)
     returns, wins = np.zeros(0), np.zeros(0)
-    for part in _parts(games, config.num_players):
+    for part in whole_rounds(games, SIDE_BY_SIDE, config.num_players):
         if stop.is_set():
             return None
         found = play_against(agent, others, config, part, stream_seed(GAMES_SEED, len(wins)))
@@ -139,14 +140,6 @@ def _play(player: Player, opponent: str, version: str, games: int, stop: threadi
         " ".join(player.known), mean.games, round(mean.mean, 5), round(mean.low, 5), round(mean.high, 5), round(float(wins.mean()), 5),
         run.hours, player.hardware, player.version, commit(7) or "unknown",
     )  # fmt: skip
-
-
-def _parts(games: int, seats: int) -> Iterator[int]:
-    """Games of each part, all of them whole rounds of the seats."""
-    left, most = -(-games // seats) * seats, -(-SIDE_BY_SIDE // seats) * seats
-    while left > 0:
-        yield min(left, most)
-        left -= most
 
 
 def write_curves(folder: Path, entry: Entry, record: Path) -> None:

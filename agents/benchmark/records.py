@@ -1,33 +1,16 @@
-"""Tables kept as CSV: a dataclass is a line, lines of the same key replace one another."""
+"""The lines of the benchmark's records, and where these lie."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Callable, Iterable
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar
 
-from kepler_envs.files import write_atomically
+from kepler_envs.records import Line
 
 DOCS = Path(__file__).parents[2] / "docs"
 RESULTS, CURVES = DOCS / "benchmark.csv", DOCS / "benchmark_curves.csv"
 ATTACKS, EXACT = DOCS / "robustness.csv", DOCS / "exploitability.csv"
-
-KINDS = {"str": str, "int": int, "float": float}
-
-
-@dataclass(frozen=True)
-class Line:
-    """A line of a record; ``KEY`` names the columns that tell lines apart."""
-
-    KEY: ClassVar[tuple[str, ...]] = ()
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """What tells it apart."""
-        return tuple(getattr(self, name) for name in self.KEY)
 
 
 @dataclass(frozen=True)
@@ -116,34 +99,3 @@ class ExactLine(Line):
     information_states: int
     seconds: float
     commit: str
-
-
-Kind = TypeVar("Kind", bound=Line)
-
-
-def read_lines(path: Path, kind: type[Kind]) -> list[Kind]:
-    """The lines of a record; none if there is no file."""
-    if not path.exists():
-        return []
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    columns = {field.name: KINDS[str(field.type)] for field in fields(kind)}
-    return [kind(**{name: cast(row[name]) for name, cast in columns.items()}) for row in rows]
-
-
-def write_lines(
-    path: Path, new: Iterable[Kind], kind: type[Kind], gone: Callable[[Kind], bool] = lambda line: False
-) -> None:
-    """Put lines in the place of those with their keys, or beside them, and leave out what is ``gone``; the record stays sorted."""
-    kept = [line for line in read_lines(path, kind) if not gone(line)]
-    lines = {line.key: line for line in [*kept, *new]}
-    write_atomically(path, as_csv(kind, (lines[key] for key in sorted(lines))))
-
-
-def as_csv(kind: type[Kind], lines: Iterable[Kind]) -> bytes:
-    """The file of these lines."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([field.name for field in fields(kind)])
-    writer.writerows(astuple(line) for line in lines)
-    return text.getvalue().encode()

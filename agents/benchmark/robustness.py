@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agents.benchmark.protocol import Task, task_of, version_of
-from agents.benchmark.records import AttackLine, read_lines, write_lines
+from agents.benchmark.records import AttackLine
 from agents.exploit import FINAL_SEED, Exploit, Outcome, exploit, measure
 from agents.run import Run, Status
 from kepler_envs.bots.published import published_names
 from kepler_envs.machine import processor
+from kepler_envs.records import read_lines, write_lines
 from kepler_envs.revision import commit
 
 ATTACKERS = 3

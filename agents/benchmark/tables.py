@@ -23,9 +23,9 @@ from agents.benchmark.records import (
     CurvePoint,
     ExactLine,
     Result,
-    read_lines,
 )
 from agents.benchmark.statistics import Estimate, interquartile_mean, probability_of_improvement
+from kepler_envs.records import read_lines
 
 Table = tuple[Sequence[str], list[Sequence[Any]]]
 """Titles of the columns, and the rows."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,3 +51,11 @@ def play_against(learner: Bot, opponent: Bot, config: Configuration, games: int,
         batch.final_return[rows, own_seat].astype(np.float64),
         batch.final_length.astype(np.float64),
     )
+
+
+def whole_rounds(games: int, at_a_time: int, seats: int) -> Iterator[int]:
+    """The games of each part of ``games``, played so many at a time: all are rounded up to use every seat equally often."""
+    left, most = (-(-number // seats) * seats for number in (games, at_a_time))
+    while left > 0:
+        yield min(left, most)
+        left -= most

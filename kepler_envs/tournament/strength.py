@@ -6,24 +6,21 @@ versions of the bots, is not played again; when it is stopped, or once its minut
 
 from __future__ import annotations
 
-import csv
-import io
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 from rich.console import Console
 
-from kepler_envs import bots
+from kepler_envs import bots, records
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import stream_seed
-from kepler_envs.files import write_atomically
 from kepler_envs.revision import commit
 from kepler_envs.tournament import TournamentError
-from kepler_envs.tournament.pairing import play_against
+from kepler_envs.tournament.pairing import play_against, whole_rounds
 from kepler_envs.tournament.standings import share
 
 SHORT = 7
@@ -58,12 +55,13 @@ class Strength:
 
 
 @dataclass(frozen=True)
-class Line:
+class Line(records.Line):
     """A line of the record: ``wins`` of one ``agent`` against ``against`` on all other seats, with a 95 % interval (Wilson's).
 
     The versions are fingerprints (:func:`kepler_envs.bots.fingerprint`): of files, or of rules of thumb.
     """
 
+    KEY: ClassVar = ("game", "players", "agent", "against")
     game: str
     players: int
     agent: str
@@ -78,10 +76,6 @@ class Line:
     against_version: str = ""
 
     @property
-    def key(self) -> tuple[str, int, str, str]:
-        return self.game, self.players, self.agent, self.against
-
-    @property
     def is_current(self) -> bool:
         """Whether the bots that have these names today are those that played."""
         versions = tuple(bots.fingerprint(spec, self.game) for spec in (self.agent, self.against))
@@ -90,23 +84,12 @@ class Line:
 
 def read_lines(path: Path) -> list[Line]:
     """The lines of a record; none if there is no file. Records of before they named versions have empty ones."""
-    if not path.exists():
-        return []
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    names = {field.name: str(field.type) for field in fields(Line)}
-    kinds = {"str": str, "int": int, "float": float}
-    return [Line(**{name: kinds[kind](row[name]) for name, kind in names.items() if name in row}) for row in rows]
+    return records.read_lines(path, Line)
 
 
 def write_line(path: Path, line: Line) -> None:
     """Put a line in the place of that of the same pairing, or behind all others; the record stays sorted."""
-    lines = {old.key: old for old in read_lines(path)} | {line.key: line}
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([field.name for field in fields(Line)])
-    writer.writerows(astuple(lines[key]) for key in sorted(lines))
-    write_atomically(path, text.getvalue().encode())
+    records.write_lines(path, [line], Line)
 
 
 def measure(request: Strength, agent: str, against: str, stop: threading.Event, console: Console) -> Line:
@@ -114,7 +97,7 @@ def measure(request: Strength, agent: str, against: str, stop: threading.Event, 
     config = request.config
     learner, others = bots.load(agent, config), bots.load(against, config)
     began, wins = time.monotonic(), np.zeros(0)
-    for part in _parts(request):
+    for part in whole_rounds(request.games, request.side_by_side, config.num_players):
         results = play_against(learner, others, config, part, stream_seed(request.seed, len(wins)))
         wins = np.concatenate([wins, results.wins])
         console.print(f"  {len(wins):,} games, {wins.mean():.1%}, {time.monotonic() - began:.0f} s", highlight=False)
@@ -130,24 +113,15 @@ def measure(request: Strength, agent: str, against: str, stop: threading.Event, 
     )  # fmt: skip
 
 
-def _parts(request: Strength) -> Iterator[int]:
-    """Games of each part, all of them whole rounds of the seats."""
-    seats = request.config.num_players
-    left = -(-request.games // seats) * seats
-    most = -(-request.side_by_side // seats) * seats
-    while left > 0:
-        yield min(left, most)
-        left -= most
-
-
 def measure_all(request: Strength, stop: threading.Event, console: Console) -> None:
     """Measure all pairings that the record lacks."""
     config = request.config
     for against in request.against:
         for agent in request.agents:
-            known = {line.key: line.games for line in read_lines(request.out) if line.is_current}
+            pairing = (config.game.name, config.num_players, agent, against)
+            known = [line for line in read_lines(request.out) if line.key == pairing and line.is_current]
             name = f"{config.game.name}, {config.num_players} players: {agent} against {against}"
-            if known.get((config.game.name, config.num_players, agent, against), 0) >= request.games:
+            if any(line.games >= request.games for line in known):
                 console.print(f"{name}: known", highlight=False)
                 continue
             if stop.is_set():

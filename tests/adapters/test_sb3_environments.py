@@ -126,8 +126,7 @@ def test_an_environment_over_a_bot_tells_its_choice(kind):
     """As the last entry, within the space; the same games are played as without it."""
     batch, rng = batch_of(8, 3), np.random.default_rng(0)
     greedy = bots.BotOpponent(bots.load("greedy", batch.config))
-    below = bots.BotOpponent(bots.load("greedy", batch.config))
-    env = SeatVecEnv(batch, over="greedy") if kind == "one seat" else SharedSeatVecEnv(batch, below)
+    env = (SeatVecEnv if kind == "one seat" else SharedSeatVecEnv)(batch, over="greedy")
     seen, rows, ended = env.reset(), np.arange(8), 0
     greedy.start(rows, rows.astype(np.uint64))
     for _ in range(200):

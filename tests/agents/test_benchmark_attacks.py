@@ -10,9 +10,10 @@ import pytest
 from agents.benchmark import robustness, tables
 from agents.benchmark.__main__ import main
 from agents.benchmark.protocol import TASKS, task_of
-from agents.benchmark.records import AttackLine, read_lines
+from agents.benchmark.records import AttackLine
 from agents.benchmark.robustness import Siege, attack, published_agents
 from agents.exploit import FINAL_SEED
+from kepler_envs.records import read_lines
 
 TASK = task_of("kitten_adventurers")
 

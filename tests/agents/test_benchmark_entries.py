@@ -13,8 +13,9 @@ from agents.benchmark import tables
 from agents.benchmark.__main__ import main
 from agents.benchmark.entry import MOST_BYTES, agent_version, check, read_entry, write_entry
 from agents.benchmark.protocol import FORMAT, TASKS, most_decisions, task_of
-from agents.benchmark.records import CurvePoint, Result, read_lines
+from agents.benchmark.records import CurvePoint, Result
 from kepler_envs.bots.protocol import BotError
+from kepler_envs.records import read_lines
 
 BUDGET, SEEDS = 50_000, 2
 

@@ -25,8 +25,9 @@ from agents.benchmark.exact import (
     train_network,
     uniform_table,
 )
-from agents.benchmark.records import ExactLine, read_lines, write_lines
+from agents.benchmark.records import ExactLine
 from kepler_envs.engine.batch import Batch
+from kepler_envs.records import read_lines, write_lines
 
 KITTENS, RACE = Reduced("kitten_adventurers", 2, REDUCED[0].options), Reduced("race_to_kepler", 4)
 

@@ -6,20 +6,10 @@ import pytest
 
 from agents.benchmark import tables
 from agents.benchmark.protocol import TASKS
-from agents.benchmark.records import (
-    ATTACKS,
-    CURVES,
-    EXACT,
-    RESULTS,
-    AttackLine,
-    CurvePoint,
-    ExactLine,
-    Result,
-    read_lines,
-    write_lines,
-)
+from agents.benchmark.records import ATTACKS, CURVES, EXACT, RESULTS, AttackLine, CurvePoint, ExactLine, Result
 from agents.benchmark.report import PAGE, as_markdown, write_page
 from docs.build import PART
+from kepler_envs.records import read_lines, write_lines
 
 RECORDS = ((RESULTS, Result), (CURVES, CurvePoint), (ATTACKS, AttackLine), (EXACT, ExactLine))
 

@@ -15,12 +15,13 @@ from agents.benchmark.entry import Entry, TrainedRun, check, read_curve
 from agents.benchmark.methods import METHODS, Curve, Job
 from agents.benchmark.playing import Effort, fixed_players, measure, normalised, players_of, score
 from agents.benchmark.protocol import POOL, SEARCH, Task, task_of, version_of
-from agents.benchmark.records import CurvePoint, Result, read_lines, write_lines
+from agents.benchmark.records import CurvePoint, Result
 from agents.benchmark.running import entry_folder, train_entry
 from agents.benchmark.tables import Row, rows_of, scores_of
 from agents.evaluation import Evaluation
 from agents.run import Status
 from kepler_envs.bots.networks.checkpoint import read_weights
+from kepler_envs.records import read_lines, write_lines
 from kepler_envs.tournament.standings import Share
 
 TASK = task_of("kitten_adventurers")

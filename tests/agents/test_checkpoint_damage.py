@@ -23,7 +23,7 @@ from agents import checkpoint
 from agents.exploit import Exploit
 from agents.progress import full_disks_told_once
 from agents.publish import Publish, publish
-from agents.run import Run, beginning_of
+from agents.run import Run, beginning_of, shape_of
 from agents.run_folder import check_nobody_else_writes
 from agents.settings import TrainConfig
 from agents.train import main
@@ -96,7 +96,7 @@ def use_all_of_it(path: Path) -> None:
     run = object.__new__(Run)
     run.config, run.all_games, run.games = TrainConfig(GAME, start=f"net:{path}"), [CONFIG], CONFIG
     run.beginning = beginning_of(run.config.start, run.config.over, CONFIG)
-    checkpoint.continue_network(checkpoint.build(run._network(), CONFIG), path)
+    checkpoint.continue_network(checkpoint.build(shape_of(run.config, run.beginning), CONFIG), path)
     publish(Publish(path, f"{GAME}/tiny-v0", replace=True))
 
 

@@ -80,8 +80,8 @@ def test_a_run_writes_what_it_says(finished):
         curve = list(csv.DictReader(lines))
     assert [int(row["generation"]) for row in curve] == [0, 1, 2]
     for row in curve:
-        assert 0 <= float(row["low_greedy_2p"]) <= float(row["win_rate_greedy_2p"]) <= float(row["high_greedy_2p"]) <= 1
-        assert 0 <= float(row["win_rate_uniform_2p"]) <= 1
+        assert 0 <= float(row["low_greedy"]) <= float(row["win_rate_greedy"]) <= float(row["high_greedy"]) <= 1
+        assert 0 <= float(row["win_rate_uniform"]) <= 1
     games = [path for generation in (1, 2) for path in games_of(finished, generation)]
     assert finished.played == sum(int(Positions.load(path).played) for path in games) + int(
         finished._positions_of_greedy().played
@@ -120,7 +120,7 @@ def test_a_run_may_begin_with_a_network(finished, tmp_path):
     assert run.curve[0]["accepted"] and run.best_file.exists()
     best = ExpertRun(replace(TINY, out=finished.out))
     assert read_description(run.best_file)["network"] == read_description(finished.best_file)["network"]
-    assert best.curve[-1]["win_rate_greedy_2p"] == run.curve[0]["win_rate_greedy_2p"]
+    assert best.curve[-1]["win_rate_greedy"] == run.curve[0]["win_rate_greedy"]
     assert [job.expert for job in run._jobs()] == ["8"], (
         "greedy plays games to their end, as nothing guides the search yet"
     )
@@ -135,7 +135,7 @@ def test_a_network_over_greedy_begins_as_greedy(tmp_path):
     mine = play_games(CheckpointBot(run.best_file, games), games, 20, 3)
     assert (mine.final_return == play_games(bots.load("greedy", games), games, 20, 3).final_return).all()
     done = iterate(config)
-    assert done.accuracy == 1 and done.curve[0]["win_rate_greedy_2p"] > 0.2
+    assert done.accuracy == 1 and done.curve[0]["win_rate_greedy"] > 0.2
 
 
 def test_a_network_that_loses_to_the_best_one_is_not_kept(finished, tmp_path):
@@ -163,9 +163,7 @@ def test_an_interrupted_run_ends_like_an_uninterrupted_one(finished, tmp_path, a
     assert part.generation == at[0] and part.fraction < 1
     rest = iterate(config)
     assert rest.generation == 3 and same(rest, finished)
-    assert [line["win_rate_greedy_2p"] for line in rest.curve] == [
-        line["win_rate_greedy_2p"] for line in finished.curve
-    ]
+    assert [line["win_rate_greedy"] for line in rest.curve] == [line["win_rate_greedy"] for line in finished.curve]
 
 
 def test_more_processes_play_the_same_games(finished, tmp_path):
@@ -242,7 +240,7 @@ def test_a_start_over_another_bot_is_refused(finished, tmp_path):
 
 
 def test_the_command_of_a_run_asks_for_its_settings(finished):
-    settings = {name: value for name, value in finished._settings().items() if name != "out"}
+    settings = {name: value for name, value in finished._describe()["training"].items() if name != "out"}
     words = command_line(json.loads(json.dumps(settings)))
     assert words.startswith(
         "python -m agents.expert kitten_adventurers --generations 3 --players 2 --option quest_size=2"

@@ -11,21 +11,21 @@ import kepler_envs
 from agents.search_games import MOST_ACTIONS, Play, search_games, target_of
 from kepler_envs import bots
 from kepler_envs.bots.protocol import play_games
-from kepler_envs.bots.search import MctsConfig, make_searcher
+from kepler_envs.bots.search import Grown, MctsConfig, make_searcher
 from kepler_envs.bots.search.kernels.tree import NODE, NONE, ROOT
 
 CONFIG = kepler_envs.load_game("kitten_adventurers").configure(3, quest_size=3)
 ASKED = MctsConfig(iterations=12)
 
 
-def tree(visits: list[int], means: list[float], priors: list[float] | None = None) -> np.ndarray:
+def tree(visits: list[int], means: list[float], priors: list[float] | None = None) -> Grown:
     """A root whose children are the actions 10, 11, ..., seat 1 searching."""
     nodes = np.zeros(len(visits) + 1, NODE)
     nodes["parent"], nodes["action"] = [NONE, *[ROOT] * len(visits)], [NONE, *range(10, 10 + len(visits))]
     nodes["visits"] = [sum(visits), *visits]
     nodes["value"][1:, 1] = np.array(visits) * np.array(means)
     nodes["prior"][1:] = priors or 0
-    return nodes
+    return Grown(nodes, 0)
 
 
 def played(play: Play, games: int = 24, seed: int = 5, asked: MctsConfig | None = ASKED):

@@ -1,7 +1,7 @@
 """PyTorch: the network of ``engine/network.py``, for training, in PyTorch's own operations and in compiled code."""
 
 from kepler_envs.adapters.pytorch.compiled import CompiledLearner
-from kepler_envs.adapters.pytorch.learners import Learner, TorchLearner, learner_of
+from kepler_envs.adapters.pytorch.learners import Learner, TorchLearner, judged, learner_of
 from kepler_envs.adapters.pytorch.network import ILLEGAL, PieceNetwork
 
-__all__ = ["ILLEGAL", "CompiledLearner", "Learner", "PieceNetwork", "TorchLearner", "learner_of"]
+__all__ = ["ILLEGAL", "CompiledLearner", "Learner", "PieceNetwork", "TorchLearner", "judged", "learner_of"]

@@ -38,11 +38,7 @@ class TorchLearner:
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
         """See :meth:`CompiledLearner.judge`; tensors on the network's device."""
         log_probs, values = self.network(self._sent(observations), self._sent(masks).bool())
-        chosen = log_probs.gather(1, self._sent(actions).long().reshape(len(log_probs), -1))
-        if shares is not None:
-            counted = self._sent(shares)
-            chosen = th.where(counted != 0, chosen * counted, 0)
-        return chosen.sum(1), -(log_probs.exp() * log_probs).sum(1), values
+        return *judged(log_probs, self._sent(actions), None if shares is None else self._sent(shares)), values
 
     def answer(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See :meth:`CompiledLearner.answer`."""
@@ -52,6 +48,14 @@ class TorchLearner:
 
     def _sent(self, array: np.ndarray) -> th.Tensor:
         return th.as_tensor(array, device=self.network.device)
+
+
+def judged(log_probs: th.Tensor, actions: th.Tensor, shares: th.Tensor | None = None) -> tuple[th.Tensor, th.Tensor]:
+    """(log-probabilities (N,) of actions (N,) or, by their shares, of actions (N, K); entropies (N,)) from masked log-probabilities (N, A)."""
+    chosen = log_probs.gather(1, actions.long().reshape(len(log_probs), -1))
+    if shares is not None:
+        chosen = th.where(shares != 0, chosen * shares, 0)
+    return chosen.sum(1), -(log_probs.exp() * log_probs).sum(1)
 
 
 def learner_of(network: PieceNetwork) -> Learner:

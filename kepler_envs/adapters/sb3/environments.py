@@ -41,15 +41,17 @@ class _BatchVecEnv(VecEnv):
         env_seconds: time spent in ``step``, ``reset`` and ``action_masks`` so far, without that of opponents.
     """
 
-    below: Opponent | None = None
+    below: Opponent | None = None  # until somebody takes the place after unpickling
 
-    def __init__(self, batch: Batch, below: Opponent | None = None) -> None:
+    def __init__(self, batch: Batch, over: Any = None) -> None:
         self.batch = batch
-        self.below = below
+        self.below = opponent_of(over, batch.config, batch.num_envs) if over else None
         self.env_seconds = 0.0
         self.render_mode: str | None = None
         seen = batch.single_observation_space
-        super().__init__(batch.num_envs, with_choice(seen, batch) if below else seen, batch.single_action_space)
+        super().__init__(
+            batch.num_envs, seen if self.below is None else with_choice(seen, batch), batch.single_action_space
+        )
         self._rows = np.arange(batch.num_envs)
         self._no_infos: list[dict[str, Any]] = [{} for _ in range(batch.num_envs)]
         self._actions = np.empty(0, np.int64)
@@ -153,7 +155,7 @@ class SeatVecEnv(_BatchVecEnv):
         bootstrap_truncated: bool = False,
         over: Any = None,
     ) -> None:
-        super().__init__(batch, opponent_of(over, batch.config, batch.num_envs) if over else None)
+        super().__init__(batch, over)
         self.learner_seat = check_view(learner_seat, batch.num_players, "learner_seat")
         self.opponent = opponent_of(opponent, batch.config, batch.num_envs)
         self.opponent_seconds = 0.0
@@ -270,11 +272,11 @@ class SharedSeatVecEnv(_BatchVecEnv):
 
     Args:
         batch: the games.
-        below: the bot that a network is over: observations have one more entry, what it would do.
+        over: the bot that a network is over, named as an opponent of :class:`SeatVecEnv`: observations have one more entry, what it would do.
     """
 
-    def __init__(self, batch: Batch, below: Opponent | None = None) -> None:
-        super().__init__(batch, below)
+    def __init__(self, batch: Batch, over: Any = None) -> None:
+        super().__init__(batch, over)
         self._made = time.time()
 
     @property

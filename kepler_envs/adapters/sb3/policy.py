@@ -10,7 +10,7 @@ import numpy as np
 import torch as th
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
-from kepler_envs.adapters.pytorch import CompiledLearner, PieceNetwork
+from kepler_envs.adapters.pytorch import CompiledLearner, PieceNetwork, judged
 from kepler_envs.engine.actions import ActionSet
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.network import NetworkInputs, NetworkShape
@@ -122,8 +122,8 @@ class PiecePolicy(MaskableActorCriticPolicy):
             chosen, entropy, values = learner.judge(obs.numpy(), masks, actions.long().reshape(-1).numpy())
             return values[:, : self.valued_seats], chosen, entropy
         log_probs, values = self.log_probs_and_values(obs, action_masks)
-        chosen = log_probs.gather(1, actions.long().reshape(-1, 1)).squeeze(1)
-        return values[:, : self.valued_seats], chosen, -(log_probs.exp() * log_probs).sum(1)
+        chosen, entropy = judged(log_probs, actions)
+        return values[:, : self.valued_seats], chosen, entropy
 
     def get_distribution(self, obs: Any, action_masks: np.ndarray | None = None) -> Any:
         """The distribution that ``predict`` chooses from."""

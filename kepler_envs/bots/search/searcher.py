@@ -63,6 +63,14 @@ class Grown:
         sums[actions] = self.nodes["value"][children, seat]
         return visits, sums
 
+    def root_priors(self, num_actions: int) -> tuple[np.ndarray, np.ndarray]:
+        """(what the network gave the decision, float64; whether the tree has it, bool) by action id."""
+        priors, known = np.zeros(num_actions), np.zeros(num_actions, np.bool_)
+        children = np.flatnonzero(self.nodes["parent"] == ROOT)
+        actions = self.nodes["action"][children]
+        priors[actions], known[actions] = self.nodes["prior"][children], True
+        return priors, known
+
 
 class Searcher(Protocol):
     """Grows trees for positions of one configuration. Equal generators and a budget in iterations give equal trees."""
