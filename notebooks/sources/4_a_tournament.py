@@ -92,4 +92,41 @@ for line in found["lines"]:
 
 # %% [markdown]
 # The same command goes on where it stopped, and `--games 900` would extend this tournament: games that are in the ledger are not played
-# again. Next: how `mcts` can search a game in which it does not see the cards of the others.
+# again.
+#
+# ## A row of the benchmark
+#
+# A tournament compares agents. The benchmark compares *ways to learn*: the same game, the same number of decisions, several seeds, and a
+# fixed pool of opponents. A score of 0 is what `uniform` gets there, 1 is what `greedy` gets. The full rules ask for ten million decisions;
+# here are three runs of a hundred thousand, which take about a minute.
+
+# %% language="bash"
+# python -m agents.benchmark run kitten_adventurers pieces --decisions 100000 --seeds 3 --games 400 --search-games 0 \
+#     --out rows --record rows.csv --curves curves.csv > /dev/null
+
+# %%
+from agents.benchmark.tables import results
+
+columns, rows = results(Path("rows.csv"))
+wanted = [columns.index(name) for name in ("method", "decisions", "runs", "all games")]
+for row in rows:
+    print("   ".join(str(row[place]).strip("`").ljust(12) for place in wanted))
+
+# %% [markdown]
+# The interval is a bootstrap over runs. One run of an algorithm says little about the next one, so every point of a learning curve
+# belongs to a seed:
+
+# %%
+points = np.genfromtxt("curves.csv", delimiter=",", names=True, dtype=None, encoding="utf-8")
+for seed in np.unique(points["seed"]):
+    its = points[points["seed"] == seed]
+    plt.plot(its["decisions"], its["returns"], marker=".", label=f"seed {seed}")
+plt.axhline(0, color="black", linewidth=0.5)
+plt.xlabel("decisions")
+plt.ylabel("mean return against the pool")
+plt.legend()
+plt.show()
+
+# %% [markdown]
+# `python -m agents.benchmark check FOLDER` looks at an entry that you hand in; the page *The benchmark* has the tables and the rules. Next:
+# how `mcts` can search a game in which it does not see the cards of the others.
