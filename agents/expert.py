@@ -29,6 +29,8 @@ from agents.expert_settings import ExpertConfig
 from agents.progress import explain
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.terminal import stop_on_signals
+from kepler_envs.tournament import TournamentError
+from kepler_envs.tournament.cluster import cluster_at
 
 STOPPING = "stopping after these games; once more to give them up"
 
@@ -75,9 +77,9 @@ def main() -> None:
     try:
         with stop_on_signals(console, STOPPING) as stop:
             display = Display(console)
-            with display.progress:
-                run = iterate(config, stop, display)
-    except (BotError, kepler_envs.OptionError, KeyError, OSError) as error:
+            with cluster_at(config.ray, console, config.processes) as cluster, display.progress:
+                run = iterate(config, stop, display, cluster)
+    except (BotError, TournamentError, kepler_envs.OptionError, KeyError, OSError) as error:
         sys.exit(explain(error))
     console.print(f"{run.out}: {run.generation} generations in {run.seconds / 60:.1f} minutes", soft_wrap=True)
     if run.fraction < 1:

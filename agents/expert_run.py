@@ -40,6 +40,8 @@ from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import mix
 from kepler_envs.files import write_atomically
 from kepler_envs.printable import one_line
+from kepler_envs.tournament.cluster import Cluster
+from kepler_envs.tournament.shipment import Shipment
 
 PROGRESS, OPTIMIZER = "expert.json", "optimizer.pth"
 """Entries of last.zip: how far the run is, and what the optimiser remembers in the midst of learning."""
@@ -57,27 +59,34 @@ class Job:
     """Games to play: everything a process needs to know. The same job gives the same games.
 
     Attributes:
-        expert: the search; "" where greedy says what is to be done. network: the checkpoint that plays half of the seats; None: greedy plays all.
+        expert: the search; "" where greedy says what is to be done. guided: whether the network guides it.
+        network: the checkpoint that plays half of the seats; None: greedy plays all.
     """
 
     config: Configuration
     games: int
     seed: int
     expert: str
+    guided: bool
     network: Path | None
     play: Play
     out: Path
 
     def run(self) -> Path:
         """Play them and write the file."""
+        self.positions().save(self.out)
+        return self.out
+
+    def positions(self) -> Positions:
+        """Play them."""
         below = bots.load("greedy", self.config)
         quick: list[Bot] = [bots.load("greedy", self.config)]
         if self.network is not None:
             quick.append(CheckpointBot(self.network, self.config))
-        asked = MctsConfig.parse(self.expert) if self.expert else None
+        search = self.expert + (f",network=net:{self.network}" if self.guided else "")
+        asked = MctsConfig.parse(search) if self.expert else None
         searcher = make_searcher(self.config, asked) if asked else None
-        search_games(self.config, self.games, self.seed, asked, searcher, quick, below, self.play).save(self.out)
-        return self.out
+        return search_games(self.config, self.games, self.seed, asked, searcher, quick, below, self.play)
 
 
 @dataclass(frozen=True)
@@ -101,10 +110,11 @@ class ExpertRun:
     Attributes:
         generation: which one is under way, from 0, the imitation of greedy, on.
         played: decisions in games, those of greedy that were imitated included. shown: positions that were shown to the network.
+        cluster: who plays games; None: processes of this machine.
     """
 
-    def __init__(self, config: ExpertConfig) -> None:
-        self.config = config
+    def __init__(self, config: ExpertConfig, cluster: Cluster | None = None) -> None:
+        self.config, self.cluster = config, cluster
         asked = TrainConfig(config.game, players=config.players, option=config.option, seat="pool")
         self.all_games = [without_rewards(games) for games in game_configurations(asked)]
         self.games = self.all_games[-1]
@@ -209,13 +219,13 @@ class ExpertRun:
         chunks = -(-chunks // counts) * counts  # each player count as often
         games = -(-config.games // chunks)
         guided = config.guided_from is not None and self.generation >= config.guided_from
-        expert = "" if self._dagger else config.search + (f",network=net:{self.best_file}" if guided else "")
+        expert = "" if self._dagger else config.search
         play = Play(config.searched, config.noise, config.quick, config.differing)
         for chunk in range(chunks):
             path = self._folder(self.generation) / f"{chunk:03}.npz"
             if not path.exists():
                 seed = GAME_SEED + mix(config.seed) % 2**40 + games * (self.generation * 1000 + chunk)
-                yield Job(self.all_games[chunk % counts], games, seed, expert, self.best_file, play, path)
+                yield Job(self.all_games[chunk % counts], games, seed, expert, guided, self.best_file, play, path)
 
     def _folder(self, generation: int) -> Path:
         return self.out / "games" / f"{generation:03}"
@@ -227,7 +237,7 @@ class ExpertRun:
             return True
         self._folder(self.generation).mkdir(parents=True, exist_ok=True)
         began, before = time.perf_counter(), self.seconds
-        for done, _ in enumerate(_results(jobs, self.config.processes, stop), 1):
+        for done, _ in enumerate(_results(jobs, self.config.processes, stop, self.cluster), 1):
             self.seconds = before + time.perf_counter() - began
             watch(self._status(PLAYING, done / len(jobs)))
         self.save()
@@ -361,8 +371,14 @@ class ExpertRun:
 # ---------------------------------------------------------------- processes
 
 
-def _results(jobs: list[Job], processes: int, stop: threading.Event) -> Iterator[Path]:
+def _results(jobs: list[Job], processes: int, stop: threading.Event, cluster: Cluster | None) -> Iterator[Path]:
     """Files of games as they are written; none is begun after ``stop``."""
+    if cluster is not None:
+        network = Shipment.pack([f"net:{jobs[0].network}"])
+        for job, content in cluster.map(_play_elsewhere, network, iter(jobs), stop):
+            write_atomically(job.out, content)
+            yield job.out
+        return
     if processes == 1:
         for job in jobs:
             if stop.is_set():
@@ -377,6 +393,12 @@ def _results(jobs: list[Job], processes: int, stop: threading.Event) -> Iterator
                     other.cancel()
             if not done.cancelled():
                 yield done.result()
+
+
+def _play_elsewhere(network: Shipment, job: Job) -> bytes:
+    """In a worker of a cluster, which need not have this machine's files: the file of a job."""
+    (spec,) = network.unpack()
+    return dataclasses.replace(job, network=Path(spec.removeprefix("net:"))).positions().as_file()
 
 
 @contextmanager
@@ -395,17 +417,21 @@ def _ignore_interrupts() -> None:
 
 
 def iterate(
-    config: ExpertConfig, stop: threading.Event | None = None, watch: Callable[[Status], None] | None = None
+    config: ExpertConfig,
+    stop: threading.Event | None = None,
+    watch: Callable[[Status], None] | None = None,
+    cluster: Cluster | None = None,
 ) -> ExpertRun:
     """Begin a run, or go on with the one in ``config.out``, until its budget is spent.
 
     Args:
         stop: once it is set, what is under way is kept, and the run returns.
         watch: is shown the status after every file of games, some learning, and every generation.
+        cluster: who plays games; None: processes of this machine.
 
     Raises:
         BotError: the run in the folder was begun with other settings, or a setting is not allowed.
     """
-    run = ExpertRun(config)
+    run = ExpertRun(config, cluster)
     run.advance_to_end(stop or threading.Event(), watch or (lambda status: None))
     return run

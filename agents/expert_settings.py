@@ -11,7 +11,10 @@ import tyro
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.bots.search import MctsConfig
 
-MAY_CHANGE = ("game", "out", "generations", "steps", "minutes", "processes")
+OnRay = Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")]
+"""``--ray`` or ``--ray ADDRESS``."""
+
+MAY_CHANGE = ("game", "out", "generations", "steps", "minutes", "processes", "ray")
 """What may be another time when a run is gone on with; ``game`` is compared by what it stands for."""
 
 
@@ -37,6 +40,9 @@ class ExpertConfig:
     """Of games, network and sampling. The same seed gives the same run, however many processes play."""
     processes: int = 1
     """Processes that play games."""
+    ray: OnRay = None
+    """Play games on a Ray cluster: the one at ADDRESS, or, without one, that of this machine, which is started with --processes cores if it is not
+    there."""
     start: str | None = None
     """Trained network to begin with, for example bc-v1 or net:PATH; it settles width, hidden, rows and what it is over. Without one, the network
     first imitates greedy."""

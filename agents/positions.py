@@ -62,10 +62,14 @@ class Positions:
         return Positions(*(getattr(self, name)[chosen] for name in ROWS), self.num_actions, self.played)
 
     def save(self, path: Path) -> None:
-        """Write them to a ``.npz`` file, compressed, as a whole or not at all."""
+        """Write them to a ``.npz`` file, as a whole or not at all."""
+        write_atomically(path, self.as_file())
+
+    def as_file(self) -> bytes:
+        """A ``.npz`` file, compressed."""
         buffer = io.BytesIO()
         np.savez_compressed(buffer, **{field.name: getattr(self, field.name) for field in fields(self)})
-        write_atomically(path, buffer.getvalue())
+        return buffer.getvalue()
 
     @classmethod
     def load(cls, path: Path) -> Positions:

@@ -26,9 +26,8 @@ from agents.evaluation import mean_with_interval
 from kepler_envs import bots
 from kepler_envs.bots.protocol import Bot, TrustedDecisions
 from kepler_envs.engine.game import Configuration
-from kepler_envs.engine.seeds import stream_seed
 from kepler_envs.terminal import grid, make_console, stop_on_signals
-from kepler_envs.tournament.pairing import play_against, whole_rounds
+from kepler_envs.tournament.pairing import parts_of, play_against
 from kepler_envs.tournament.standings import Share, share
 
 STOPPING = "stopping after these deals; once more to give it up"
@@ -153,8 +152,8 @@ def ablate(
     alone, whole = Row("nothing", ()), Row("everything", tuple(int(node) for node in nodes))
     compared = Compared(agent, other)
     rows: list[Row] = []
-    for games in whole_rounds(asked.games, asked.side_by_side, config.num_players):
-        seed = stream_seed(asked.seed, len(alone.wins))
+    for part in parts_of(asked.games, asked.side_by_side, config.num_players, asked.seed):
+        games, seed = part.games, part.seed
         alone.wins = np.append(alone.wins, play_against(compared, against, config, games, seed).wins)
         rows = rows or _rows_of_kinds(nodes, compared.decisions)
         advance(games, len(rows) + 2)

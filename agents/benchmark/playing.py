@@ -13,12 +13,10 @@ from agents.benchmark.entry import Entry, TrainedRun, agent_spec, agent_version,
 from agents.benchmark.protocol import GAMES, GAMES_SEED, ONE, POOL, SEARCH, SEARCH_GAMES, ZERO, Task, version_of
 from agents.benchmark.records import CurvePoint, Result
 from agents.evaluation import mean_with_interval
-from kepler_envs import bots
 from kepler_envs.bots.protocol import BotError
-from kepler_envs.engine.seeds import stream_seed
 from kepler_envs.records import read_lines, write_lines
 from kepler_envs.revision import commit
-from kepler_envs.tournament.pairing import play_against, whole_rounds
+from kepler_envs.tournament.pairing import parts_of, play_parts
 
 SIDE_BY_SIDE = 400
 """Games played at a time; a stop is seen between them."""
@@ -127,13 +125,11 @@ def _known(record: Path, player: Player, opponent: str, version: str, games: int
 
 def _play(player: Player, opponent: str, version: str, games: int, stop: threading.Event) -> Result | None:
     config = player.task.config
-    agent, others = bots.load(player.spec, config), bots.load(opponent, config)
-    returns, wins = np.zeros(0), np.zeros(0)
-    for part in whole_rounds(games, SIDE_BY_SIDE, config.num_players):
-        if stop.is_set():
-            return None
-        found = play_against(agent, others, config, part, stream_seed(GAMES_SEED, len(wins)))
-        returns, wins = np.concatenate([returns, found.returns]), np.concatenate([wins, found.wins])
+    parts = parts_of(games, SIDE_BY_SIDE, config.num_players, GAMES_SEED)
+    found = list(play_parts(player.spec, opponent, config, parts, stop=stop))
+    if len(found) < len(parts):
+        return None
+    returns, wins = (np.concatenate([getattr(one, name) for one in found]) for name in ("returns", "wins"))
     mean, run = mean_with_interval(returns), player.run
     return Result(
         player.task.game, player.task.players, player.method, player.kind, player.budget, run.decisions, run.seed, opponent, version,

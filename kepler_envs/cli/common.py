@@ -15,6 +15,7 @@ from kepler_envs.engine.game import Configuration, Game
 from kepler_envs.engine.seeds import check_seed, fresh_seed
 
 GameName = Annotated[Positional[str], arg(metavar="GAME")]
+OnRay = Annotated[tuple[str, ...] | None, arg(metavar="[ADDRESS]")]
 
 
 class UsageError(Exception):

@@ -9,7 +9,7 @@ from typing import Annotated
 from rich.console import Console
 from tyro.conf import arg
 
-from kepler_envs.cli.common import GameName, find_game, needing
+from kepler_envs.cli.common import GameName, OnRay, find_game, needing
 from kepler_envs.terminal import stop_on_signals
 
 STOPPING = "stopping after these games; once more to give it up"
@@ -41,15 +41,19 @@ class MeasureStrength:
     """Of the games."""
     out: Annotated[Path, arg(metavar="FILE")] = Path("strength.csv")
     """The record that lines are added to."""
+    ray: OnRay = None
+    """Play on a Ray cluster: the one at ADDRESS, or, without one, that of this machine, which is started if it is not there. Parts of
+    --side-by-side games are what it shares out."""
 
     def run(self, console: Console) -> int:
         """Measure what the record lacks; 0, or 130 if it was stopped."""
         with needing("tournament"):
+            from kepler_envs.tournament.cluster import cluster_at
             from kepler_envs.tournament.strength import Strength, measure_all
         request = Strength(
             find_game(self.game).configure(self.players), self.agents, self.against, self.games, self.side_by_side,
             self.minutes, self.seed, self.out,
         )  # fmt: skip
-        with stop_on_signals(console, STOPPING) as stop:
-            measure_all(request, stop, console)
+        with cluster_at(self.ray, console) as cluster, stop_on_signals(console, STOPPING) as stop:
+            measure_all(request, stop, console, cluster)
         return 130 if stop.is_set() else 0

@@ -9,7 +9,7 @@ from typing import Annotated
 from rich.console import Console
 from tyro.conf import arg
 
-from kepler_envs.cli.common import GameArguments, needing
+from kepler_envs.cli.common import GameArguments, OnRay, needing
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,16 @@ class PlayTournament(GameArguments):
     """Samples for the intervals of the ratings."""
     fresh: bool = False
     """Throw away what an earlier tournament left in the folder."""
+    ray: OnRay = None
+    """Play on a Ray cluster: the one at ADDRESS, or, without one, that of this machine, which is started with --processes cores if it is not
+    there."""
 
     def run(self, console: Console) -> int:
         """Play what is missing and report; 0, or 130 if it was stopped before the last game."""
         with needing("tournament"):
+            from kepler_envs.tournament.cluster import cluster_at
             from kepler_envs.tournament.run import Tournament
         own = {field.name for field in fields(PlayTournament)} - {field.name for field in fields(GameArguments)}
-        return Tournament(self.configure(), **{name: getattr(self, name) for name in own}).run(console)
+        asked = {name: getattr(self, name) for name in own - {"ray"}}
+        with cluster_at(self.ray, console, self.processes) as cluster:
+            return Tournament(self.configure(), cluster=cluster, **asked).run(console)

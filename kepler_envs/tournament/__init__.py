@@ -23,3 +23,7 @@ class WorkerError(TournamentError):
 
 class CheckError(TournamentError):
     """A game does not follow from its seed and its decisions."""
+
+
+class ClusterError(TournamentError):
+    """A cluster cannot be used: it cannot be reached, or its nodes would not play the same games."""

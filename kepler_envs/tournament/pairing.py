@@ -1,16 +1,20 @@
-"""One bot against another on all other seats."""
+"""One bot against another on all other seats: here, or in parts on a cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from kepler_envs import bots
 from kepler_envs.bots.protocol import Bot, TrustedDecisions
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import Configuration
-from kepler_envs.engine.seeds import opponent_seeds
+from kepler_envs.engine.seeds import opponent_seeds, stream_seed
+from kepler_envs.tournament.cluster import Cluster
+from kepler_envs.tournament.shipment import Shipment
 
 
 @dataclass(frozen=True)
@@ -53,9 +57,60 @@ def play_against(learner: Bot, opponent: Bot, config: Configuration, games: int,
     )
 
 
-def whole_rounds(games: int, at_a_time: int, seats: int) -> Iterator[int]:
-    """The games of each part of ``games``, played so many at a time: all are rounded up to use every seat equally often."""
-    left, most = (-(-number // seats) * seats for number in (games, at_a_time))
-    while left > 0:
-        yield min(left, most)
-        left -= most
+@dataclass(frozen=True)
+class Part:
+    """Games that are played side by side: how many, and the seed of the first."""
+
+    games: int
+    seed: int
+
+
+def parts_of(games: int, at_a_time: int, seats: int, seed: int) -> list[Part]:
+    """``games`` in parts: all numbers are rounded up to use every seat equally often, and no part has the seeds of another."""
+    total, most = (-(-number // seats) * seats for number in (games, at_a_time))
+    return [Part(min(most, total - done), stream_seed(seed, done)) for done in range(0, total, most)]
+
+
+def play_parts(
+    learner: str,
+    opponent: str,
+    config: Configuration,
+    parts: Sequence[Part],
+    cluster: Cluster | None = None,
+    stop: threading.Event | None = None,
+) -> Iterator[Results]:
+    """The results of each part in their order, as they are known.
+
+    Args:
+        learner, opponent: specs of the bots. cluster: who plays; None: this process.
+        stop: once it is set, no further part is begun.
+
+    Raises:
+        BotError: there is no such bot. TournamentError: the cluster fails.
+    """
+    if cluster is None:
+        one, others = bots.load(learner, config), bots.load(opponent, config)
+        for part in parts:
+            if stop is not None and stop.is_set():
+                return
+            yield play_against(one, others, config, part.games, part.seed)
+        return
+    known: dict[int, Results] = {}
+    told, duel = 0, _Duel(Shipment.pack((learner, opponent)), config)
+    for (number, _), results in cluster.map(_play_part, duel, enumerate(parts), stop):
+        known[number] = results
+        while told in known:
+            yield known.pop(told)
+            told += 1
+
+
+@dataclass(frozen=True)
+class _Duel:
+    bots: Shipment
+    config: Configuration
+
+
+def _play_part(duel: _Duel, numbered: tuple[int, Part]) -> Results:
+    """In a worker of a cluster."""
+    learner, opponent = (bots.load(spec, duel.config) for spec in duel.bots.unpack())
+    return play_against(learner, opponent, duel.config, numbered[1].games, numbered[1].seed)

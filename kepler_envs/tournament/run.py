@@ -22,9 +22,11 @@ from kepler_envs.revision import commit
 from kepler_envs.terminal import say, stop_on_signals
 from kepler_envs.tournament import TournamentError
 from kepler_envs.tournament.adaptive import AdaptiveSchedule
+from kepler_envs.tournament.cluster import Cluster
 from kepler_envs.tournament.html import write_page
 from kepler_envs.tournament.ledger import Ledger
 from kepler_envs.tournament.play import Chunk, GameResult, Players
+from kepler_envs.tournament.ray_workers import RayWorkers
 from kepler_envs.tournament.report import Facts, SavedReplay, print_report, write_report
 from kepler_envs.tournament.schedule import Schedule
 from kepler_envs.tournament.standings import standings
@@ -58,6 +60,7 @@ class Tournament:
         out: folder of everything that is written, and continued from. seed: of the schedule; each game's own follows from it.
         processes: that play; None: as many as there are cores. batch: most games a process plays side by side.
         bootstrap: samples for the intervals of the ratings. fresh: throw away what an earlier tournament left in the folder.
+        cluster: who plays; None: processes of this machine.
     """
 
     config: Configuration
@@ -72,6 +75,7 @@ class Tournament:
     batch: int = BATCH
     bootstrap: int = 100
     fresh: bool = False
+    cluster: Cluster | None = None
 
     def run(self, console: Console) -> int:
         """Play what is missing and report; 0, or 130 if it was stopped before the last game."""
@@ -86,7 +90,7 @@ class Tournament:
             (self.out / LEDGER).unlink(missing_ok=True)
         with (
             Ledger(self.out / LEDGER, self._identity(config)) as ledger,
-            Workers(players, self.processes or os.cpu_count() or 1) as workers,
+            self._workers(players) as workers,
         ):
             schedule = self._schedule(config, ledger)
             games = self._whole_rounds(schedule, console)
@@ -96,7 +100,7 @@ class Tournament:
             self._report(ledger, schedule, workers, games, console)
         return 0
 
-    def _report(self, ledger: Ledger, schedule: AnySchedule, workers: Workers, games: int, console: Console) -> None:
+    def _report(self, ledger: Ledger, schedule: AnySchedule, workers: AnyWorkers, games: int, console: Console) -> None:
         config, names = workers.players.config, display_names(self.agents)
         results = ledger.results(games)
         with Progress(*_COLUMNS, console=console, transient=True) as progress:
@@ -115,6 +119,11 @@ class Tournament:
             write_page(self.out, found, saved, facts)
         print_report(found, console)
         say(console, printable(f"written: {self.out / 'report.html'}, {self.out / 'results.md'}"))
+
+    def _workers(self, players: Players) -> AnyWorkers:
+        if self.cluster is None:
+            return Workers(players, self.processes or os.cpu_count() or 1)
+        return RayWorkers(players, self.cluster, self.batch)
 
     def _check(self) -> None:
         if self.config.num_players < 2:
@@ -162,11 +171,13 @@ class Tournament:
             console.print(f"{self.games} games are rounded up to {games}: {whole}")
         return games
 
-    def _play(self, ledger: Ledger, schedule: AnySchedule, workers: Workers, games: int, console: Console) -> bool:
+    def _play(self, ledger: Ledger, schedule: AnySchedule, workers: AnyWorkers, games: int, console: Console) -> bool:
         """Play the missing games; whether all are there now."""
         made_at = commit(SHORT)
         with stop_on_signals(console, STOPPING) as stop, _progress(console) as progress:
             task = progress.add_task("games", total=games, completed=games - len(ledger.missing(games)))
+            if isinstance(workers, RayWorkers):
+                workers.watch = lambda: progress.update(task, description=_on(workers.cluster))
             while True:
                 known = int(min(games, schedule.known))
                 for results in workers.play(self._chunks(schedule, ledger.missing(known), workers), stop):
@@ -179,7 +190,7 @@ class Tournament:
                 assert isinstance(schedule, AdaptiveSchedule)
                 ledger.add_stage(schedule.choose_stage(ledger.results(known), self.agents))
 
-    def _chunks(self, schedule: AnySchedule, missing: Sequence[int], workers: Workers) -> list[Chunk]:
+    def _chunks(self, schedule: AnySchedule, missing: Sequence[int], workers: AnyWorkers) -> list[Chunk]:
         """The missing games in parts, at least one for each process. Whole games in compiled code come in larger ones."""
         parts: list[Chunk] = []
         games = [schedule[number] for number in missing]
@@ -191,6 +202,11 @@ class Tournament:
 
 
 AnySchedule = Schedule | AdaptiveSchedule
+AnyWorkers = Workers | RayWorkers
+
+
+def _on(cluster: Cluster) -> str:
+    return f"games on {cluster.nodes} nodes, {cluster.cores} cores" if cluster.cores else "waiting for a node"
 
 
 class _GamesPerSecond(ProgressColumn):
@@ -214,7 +230,7 @@ def display_names(specs: Sequence[str]) -> list[str]:
 
 
 def save_replays(
-    folder: Path, workers: Workers, schedule: AnySchedule, results: Sequence[GameResult], names: Sequence[str]
+    folder: Path, workers: AnyWorkers, schedule: AnySchedule, results: Sequence[GameResult], names: Sequence[str]
 ) -> list[SavedReplay]:
     """Write one game of each two agents as a replay, if possible one without forfeits, and verify the file.
 

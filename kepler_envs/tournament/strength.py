@@ -17,10 +17,10 @@ from rich.console import Console
 
 from kepler_envs import bots, records
 from kepler_envs.engine.game import Configuration
-from kepler_envs.engine.seeds import stream_seed
 from kepler_envs.revision import commit
 from kepler_envs.tournament import TournamentError
-from kepler_envs.tournament.pairing import play_against, whole_rounds
+from kepler_envs.tournament.cluster import Cluster
+from kepler_envs.tournament.pairing import parts_of, play_parts
 from kepler_envs.tournament.standings import share
 
 SHORT = 7
@@ -92,13 +92,19 @@ def write_line(path: Path, line: Line) -> None:
     records.write_lines(path, [line], Line)
 
 
-def measure(request: Strength, agent: str, against: str, stop: threading.Event, console: Console) -> Line:
+def measure(
+    request: Strength,
+    agent: str,
+    against: str,
+    stop: threading.Event,
+    console: Console,
+    cluster: Cluster | None = None,
+) -> Line:
     """Play a pairing, in parts, until it is stopped or its time is over."""
     config = request.config
-    learner, others = bots.load(agent, config), bots.load(against, config)
     began, wins = time.monotonic(), np.zeros(0)
-    for part in whole_rounds(request.games, request.side_by_side, config.num_players):
-        results = play_against(learner, others, config, part, stream_seed(request.seed, len(wins)))
+    parts = parts_of(request.games, request.side_by_side, config.num_players, request.seed)
+    for results in play_parts(agent, against, config, parts, cluster):
         wins = np.concatenate([wins, results.wins])
         console.print(f"  {len(wins):,} games, {wins.mean():.1%}, {time.monotonic() - began:.0f} s", highlight=False)
         late = request.minutes is not None and time.monotonic() - began > 60 * request.minutes
@@ -113,8 +119,8 @@ def measure(request: Strength, agent: str, against: str, stop: threading.Event, 
     )  # fmt: skip
 
 
-def measure_all(request: Strength, stop: threading.Event, console: Console) -> None:
-    """Measure all pairings that the record lacks."""
+def measure_all(request: Strength, stop: threading.Event, console: Console, cluster: Cluster | None = None) -> None:
+    """Measure all pairings that the record lacks, here or on a cluster."""
     config = request.config
     for against in request.against:
         for agent in request.agents:
@@ -127,7 +133,7 @@ def measure_all(request: Strength, stop: threading.Event, console: Console) -> N
             if stop.is_set():
                 return
             console.print(name, highlight=False)
-            line = measure(request, agent, against, stop, console)
+            line = measure(request, agent, against, stop, console, cluster)
             write_line(request.out, line)
             console.print(
                 f"  wins {line.wins:.1%} ({line.low:.1%} .. {line.high:.1%}), an equal share is {1 / line.players:.1%}",

@@ -1,0 +1,277 @@
+"""Many machines, or the cores of this one: functions called by Ray, each as a task that may be done twice.
+
+A game is a function of its seed and its bots, so whatever a task does can be done again elsewhere, with the same result: Ray repeats the tasks of
+workers and nodes that are gone, and the one process that asked writes what came out. Here is all that this library knows of Ray.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar
+
+from rich.console import Console
+
+from kepler_envs.tournament import ClusterError, WorkerError
+
+TASKS_A_CORE = 2
+"""Tasks under way: the next one is there when a core has done the last."""
+RETRIES = 5
+"""How often a task whose worker was lost is done again; a task that ends every worker is not somebody else's fault."""
+SECONDS_TO_ANSWER = 60.0
+"""For a node that is asked what it has installed."""
+SECONDS_TO_CONNECT = 5.0
+LOOK_EVERY = 1.0
+"""Seconds between two looks at how many nodes and cores there are."""
+PACKAGE = Path(__file__).parents[1]
+
+Common = TypeVar("Common")
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Installed:
+    """What a node has installed; games are the same only where it is.
+
+    Attributes:
+        library: version of kepler_envs. sources: 12 hex digits of its files. python, numba: their versions.
+    """
+
+    library: str
+    sources: str
+    python: str
+    numba: str
+
+    def __str__(self) -> str:
+        return f"kepler_envs {self.library} (files {self.sources}), Python {self.python}, numba {self.numba}"
+
+
+@cache
+def installed_here() -> Installed:
+    """What this process has."""
+    digest = hashlib.sha256()
+    for path in sorted(file for file in PACKAGE.rglob("*") if file.suffix in (".py", ".toml", ".zip", ".txt")):
+        digest.update(str(path.relative_to(PACKAGE)).encode() + b"\0")
+        digest.update(path.read_bytes())
+    return Installed(_library(), digest.hexdigest()[:12], platform.python_version(), version("numba"))
+
+
+def _library() -> str:
+    from kepler_envs import __version__
+
+    return __version__
+
+
+@contextmanager
+def cluster_at(asked: Sequence[str] | None, console: Console, cores: int | None = None) -> Iterator[Cluster | None]:
+    """What ``--ray`` asks for: the cluster at an address, without one that of this machine; None without ``--ray``.
+
+    Args:
+        cores: of a cluster that is started here; None: all of this machine.
+
+    Raises:
+        ClusterError: there are several addresses, or the cluster cannot be used.
+    """
+    if asked is None:
+        yield None
+        return
+    if len(asked) > 1:
+        raise ClusterError(f"--ray {' '.join(asked)}: one address or none; other arguments stand before it")
+    with console.status("connecting to the cluster ..."):
+        cluster = Cluster(asked[0] if asked else "", cores)
+    with cluster:
+        console.print(f"on a Ray cluster: {cluster.nodes} nodes, {cluster.cores} cores", highlight=False)
+        yield cluster
+
+
+class Cluster:
+    """A Ray cluster: that of an address, the one that runs on this machine, or a new one on its cores; use it in a ``with``.
+
+    Args:
+        address: of a cluster, as ``ray.init`` takes it; "": the one on this machine, started if there is none.
+        cores: of a cluster that is started; None: all of this machine.
+        dashboard: whether a cluster that is started has one.
+
+    Raises:
+        ClusterError: Ray is not installed, the cluster cannot be reached, or a node has something else installed.
+    """
+
+    def __init__(self, address: str = "", cores: int | None = None, dashboard: bool = False) -> None:
+        try:
+            import ray
+        except ModuleNotFoundError as problem:
+            raise ClusterError("--ray needs Ray: pip install 'kepler_envs[ray]'") from problem
+        self._ray: Any = ray
+        self._looked_at, self._nodes, self._cores = float("-inf"), 0, 0
+        self._connect(address, cores, dashboard)
+        try:
+            self._check_nodes()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Cluster:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the cluster, and end it if it was started here; tasks under way are given up."""
+        self._ray.shutdown()
+
+    @property
+    def nodes(self) -> int:
+        """Nodes that take tasks now."""
+        self._look()
+        return self._nodes
+
+    @property
+    def cores(self) -> int:
+        """Their cores."""
+        self._look()
+        return self._cores
+
+    def map(
+        self,
+        function: Callable[[Common, Task], Result],
+        common: Common,
+        tasks: Iterator[Task],
+        stop: threading.Event | None = None,
+        waiting: Callable[[], None] = lambda: None,
+    ) -> Iterator[tuple[Task, Result]]:
+        """``function(common, task)`` for all tasks, each with its result as it comes, in any order.
+
+        Args:
+            function: of a module that all nodes have. common: for all tasks, sent once to each node.
+            tasks: taken when a core is soon free. Once ``stop`` is set no further one is begun.
+            waiting: called at least every second.
+
+        Raises:
+            WorkerError: a task raised, or its workers ended again and again.
+            ClusterError: a node that has come has something else installed, or the cluster is gone.
+        """
+        ray = self._ray
+        remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_call)
+        shared = ray.put(common)
+        under_way: dict[Any, Task] = {}
+        try:
+            while True:
+                while len(under_way) < max(1, TASKS_A_CORE * self.cores) and not (stop and stop.is_set()):
+                    task = next(tasks, None)
+                    if task is None:
+                        break
+                    under_way[remote.remote(function, shared, task, installed_here())] = task
+                if not under_way:
+                    return
+                done, _ = ray.wait(list(under_way), num_returns=len(under_way), timeout=0)
+                if not done:
+                    done, _ = ray.wait(list(under_way), timeout=LOOK_EVERY)
+                waiting()
+                for reference in done:
+                    yield under_way.pop(reference), self._result(reference)
+        finally:
+            for reference in under_way:
+                with suppress(Exception):  # the cluster may be gone
+                    ray.cancel(reference, force=True)
+
+    # ------------------------------------------------------------ parts
+
+    def _connect(self, address: str, cores: int | None, dashboard: bool) -> None:
+        quiet = {"logging_level": "ERROR", "log_to_driver": False}
+        try:
+            if address:
+                _check_reachable(address)
+                self._ray.init(address=address, **quiet)
+                return
+            try:
+                self._ray.init(address="auto", **quiet)
+            except ConnectionError:  # there is none on this machine
+                self._ray.init(address="local", num_cpus=cores, include_dashboard=dashboard, **quiet)
+        except ClusterError:
+            raise
+        except Exception as problem:  # Ray has no class for what may be wrong with an address
+            where = f"the cluster at {address}" if address else "a cluster on this machine"
+            raise ClusterError(f"{where} cannot be used: {str(problem).strip().splitlines()[0]}") from problem
+
+    def _look(self) -> None:
+        if time.monotonic() - self._looked_at < LOOK_EVERY:
+            return
+        alive = [node for node in self._ray.nodes() if node["Alive"] and node["Resources"].get("CPU", 0) >= 1]
+        self._nodes = len(alive)
+        self._cores = sum(int(node["Resources"]["CPU"]) for node in alive)
+        self._looked_at = time.monotonic()
+
+    def _check_nodes(self) -> None:
+        """ClusterError naming the first node that would not play the same games."""
+        ray = self._ray
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        def ask() -> str:  # sent as code, not by its name: it has to run where this library is not
+            from kepler_envs.tournament.cluster import installed_here
+
+            return str(installed_here())
+
+        asked = {}
+        for node in ray.nodes():
+            if node["Alive"] and node["Resources"].get("CPU", 0) >= 1:
+                there = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+                question = ray.remote(num_cpus=0, max_retries=1, scheduling_strategy=there)(ask)
+                asked[question.remote()] = node["NodeManagerAddress"]
+        for reference, where in asked.items():
+            try:
+                found = ray.get(reference, timeout=SECONDS_TO_ANSWER)
+            except ray.exceptions.GetTimeoutError:
+                raise ClusterError(f"node {where} does not answer within {SECONDS_TO_ANSWER:.0f} s") from None
+            except ray.exceptions.RayTaskError as problem:
+                raise ClusterError(
+                    f"node {where} cannot play: {problem.cause}; all nodes need this library, from the same wheel"
+                ) from None
+            if found != str(installed_here()):
+                raise ClusterError(_differs(where, found))
+
+    def _result(self, reference: Any) -> Any:
+        exceptions = self._ray.exceptions
+        try:
+            return self._ray.get(reference)
+        except exceptions.RayTaskError as problem:
+            if isinstance(problem.cause, ClusterError):
+                raise ClusterError(str(problem.cause)) from None
+            raise WorkerError(f"a task failed on a worker:\n{problem}") from None
+        except exceptions.RayError as problem:
+            words = str(problem).strip().splitlines()[0]
+            raise WorkerError(f"a task was given up after {RETRIES + 1} workers were lost over it: {words}") from None
+
+
+def _call(function: Callable[[Any, Any], Any], common: Any, task: Any, expected: Installed) -> Any:
+    """In a worker: the function, if games are the same here."""
+    if installed_here() != expected:
+        raise ClusterError(_differs(socket.gethostname(), str(installed_here()), str(expected)))
+    return function(common, task)
+
+
+def _differs(where: str, there: str, here: str | None = None) -> str:
+    return f"node {where} has {there}, and this process {here or installed_here()}; install the same wheel on all nodes"
+
+
+def _check_reachable(address: str) -> None:
+    """ClusterError if nobody listens at ``HOST:PORT``: Ray itself would try for minutes, and then end the process."""
+    host, colon, port = address.rpartition("://")[2].rpartition(":")
+    if address in ("auto", "local"):
+        return
+    if not (colon and host and port.isdigit()):
+        raise ClusterError(f"--ray {address}: an address is HOST:PORT, for example 10.0.0.5:6379")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), SECONDS_TO_CONNECT).close()
+    except OSError as problem:
+        raise ClusterError(f"the cluster at {address} cannot be reached: {problem}") from problem
