@@ -1,0 +1,324 @@
+"""Games on a cluster of several nodes, all on this machine: the same games, whatever happens to workers and nodes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import kepler_envs
+from agents.expert_run import iterate
+from kepler_envs.cli import main
+from kepler_envs.cli.tournament import PlayTournament
+from kepler_envs.tournament import ClusterError, WorkerError, cluster, ray_workers
+from kepler_envs.tournament.cluster import Cluster, Installed
+from kepler_envs.tournament.pairing import parts_of, play_parts
+from kepler_envs.tournament.play import Players
+from kepler_envs.tournament.ray_workers import RayWorkers
+from kepler_envs.tournament.schedule import Schedule
+from kepler_envs.tournament.shipment import Shipment
+from kepler_envs.tournament.strength import Strength, measure
+from kepler_envs.tournament.workers import Workers
+from tests.agents.test_expert import TINY, same, same_curve
+
+ray = pytest.importorskip("ray", reason="Ray is not installed: nothing is tested on a cluster")
+
+GAME = "kitten_adventurers"
+CONFIG = kepler_envs.load_game(GAME).configure(4)
+ROOT = Path(__file__).parents[2]
+SLOW = ("uniform", "mcts:6")
+pytestmark = pytest.mark.xdist_group("ray")  # one cluster, one after the other
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[tuple[str, object]]:
+    """(the address of a cluster of three nodes with a core each, the cluster); the first node only leads."""
+    from ray.cluster_utils import Cluster as Nodes
+
+    found = Nodes(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+    for _ in range(3):
+        found.add_node(num_cpus=1)
+    yield found.address, found
+    found.shutdown()
+
+
+@pytest.fixture
+def three(nodes) -> Iterator[Cluster]:
+    with Cluster(nodes[0]) as found:
+        yield found
+
+
+def play(out: Path, **settings) -> int:
+    asked = {"processes": 1, "games": 120, "bootstrap": 5, **settings}
+    return PlayTournament(game=GAME, players=4, out=out, **asked).run(Console(quiet=True))
+
+
+def rows(out: Path) -> list[tuple]:
+    """All games of a ledger, without when and at which commit they were written."""
+    with sqlite3.connect(out / "games.sqlite") as database:
+        names = [row[1] for row in database.execute("PRAGMA table_info(games)")]
+        kept = ", ".join(f'"{name}"' for name in names if name not in ("time", "commit", "checksum"))
+        return database.execute(f"SELECT {kept} FROM games ORDER BY number").fetchall()
+
+
+def own(name: str) -> str:
+    return f"python:{Path(__file__).with_name('misbehaving.py')}:{name}"
+
+
+# ---------------------------------------------------------------- the same games
+
+
+MIXED = {"agents": ("uniform", "greedy", "mcts:4"), "games": 180}
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory) -> dict[bool, list[tuple]]:
+    """The ledgers of processes of this machine, by whether the schedule is adaptive."""
+    folder = tmp_path_factory.mktemp("here")
+    for adaptive in (False, True):
+        assert play(folder / str(adaptive), adaptive=adaptive, processes=2, **MIXED) == 0
+    return {adaptive: rows(folder / str(adaptive)) for adaptive in (False, True)}
+
+
+def test_a_ledger_is_the_same_on_a_cluster_that_is_started_for_it(tmp_path, here):
+    """Before the nodes of the other tests are there, which would be found."""
+    assert play(tmp_path, ray=(), processes=2, **MIXED) == 0
+    assert rows(tmp_path) == here[False] and len(here[False]) >= 180
+
+
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_a_ledger_is_the_same_on_three_nodes(tmp_path, here, nodes, adaptive):
+    assert play(tmp_path, adaptive=adaptive, ray=(nodes[0],), **MIXED) == 0
+    assert rows(tmp_path) == here[adaptive]
+
+
+def test_forfeits_are_those_of_a_tournament_without_ray(three):
+    """A bot that raises, one that never returns and one that ends its process."""
+    specs = (own("Raises"), own("NeverReturns"), own("EndsTheProcess"))
+    players, schedule = Players(specs, CONFIG, limit=0.5), Schedule(3, 4, 0)
+    games = [schedule[number] for number in range(12)]
+    with Workers(players, 1) as here:
+        known = {one.number: one for some in here.play([games]) for one in some}
+    with RayWorkers(players, three, 4) as workers:
+        found = {one.number: one for some in workers.play([games]) for one in some}
+    assert sorted(found) == sorted(known) == [game.number for game in games]
+    reasons = {number: {(one.agent, one.reason) for one in game.forfeits} for number, game in known.items()}
+    assert {reason for some in reasons.values() for _, reason in some} == {"exception", "too slow", "process died"}
+    for number, game in found.items():
+        assert game.agents == known[number].agents and set(game.agents) <= set(specs)
+        assert {(one.agent, one.reason) for one in game.forfeits} == reasons[number]
+        if not game.forfeits:
+            assert game == known[number]
+
+
+def test_strengths_are_the_same(three):
+    request = Strength(CONFIG, ("greedy",), ("uniform",), games=96, side_by_side=16)
+    quiet, never = Console(quiet=True), threading.Event()
+    assert measure(request, "greedy", "uniform", never, quiet, three) == measure(
+        request, "greedy", "uniform", never, quiet
+    )
+
+
+def test_parts_come_in_their_order_and_are_those_of_this_process(three):
+    parts = parts_of(100, 12, 4, 9)
+    assert sum(part.games for part in parts) == 100 and len({part.seed for part in parts}) == len(parts) == 9
+    network = f"net:{ROOT / 'kepler_envs/bots/published' / GAME / 'bc-v1.zip'}"
+    here = list(play_parts(network, "greedy", CONFIG, parts))
+    there = list(play_parts(network, "greedy", CONFIG, parts, three))
+    assert len(here) == len(there) == 9
+    for one, other in zip(here, there, strict=True):
+        assert np.array_equal(one.wins, other.wins) and np.array_equal(one.lengths, other.lengths)
+
+
+def test_expert_iteration_learns_the_same(three, tmp_path):
+    settings = replace(TINY, generations=2)
+    here, there = (
+        iterate(replace(settings, out=tmp_path / "here")),
+        iterate(replace(settings, out=tmp_path / "there"), cluster=three),
+    )
+    assert same(here, there) and same_curve(here.curve, there.curve)
+
+
+# ---------------------------------------------------------------- what may happen
+
+
+def command(out: Path, address: str, games: int) -> list[str]:
+    return [
+        sys.executable, "-m", "kepler_envs", "tournament", GAME, "--players", "4", "--agents", *SLOW, "--games", str(games),
+        "--batch", "8", "--bootstrap", "5", "--out", str(out), "--ray", address,
+    ]  # fmt: skip
+
+
+def count_games(out: Path) -> int:
+    try:
+        with sqlite3.connect(f"file:{out / 'games.sqlite'}?mode=ro", uri=True, timeout=10) as database:
+            return int(database.execute("SELECT count(*) FROM games").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0  # not there yet
+
+
+def wait_for(process: subprocess.Popen, out: Path, games: int) -> None:
+    deadline = time.monotonic() + 240
+    while count_games(out) < games:
+        assert process.poll() is None and time.monotonic() < deadline, process.communicate()[0]
+        time.sleep(0.05)
+
+
+def workers_with_tasks() -> list[int]:
+    """Processes of Ray that do a task."""
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                words = (folder / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if words.startswith(b"ray::_call"):
+                found.append(int(folder.name))
+    return found
+
+
+def test_nothing_is_lost_and_nothing_twice_whatever_goes_and_comes(tmp_path, nodes):
+    """A worker is killed, a node is taken away, another comes, the driver is killed and started again."""
+    address, cluster_of_nodes = nodes
+    games, out = 600, tmp_path / "hit"
+    process = subprocess.Popen(
+        command(out, address, games), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT
+    )
+    wait_for(process, out, 24)
+    killed = workers_with_tasks()
+    assert killed
+    os.kill(killed[0], signal.SIGKILL)
+    wait_for(process, out, count_games(out) + 16)
+    cluster_of_nodes.remove_node(cluster_of_nodes.list_all_nodes()[-1])
+    cluster_of_nodes.add_node(num_cpus=1)
+    wait_for(process, out, count_games(out) + 16)
+    process.kill()
+    process.communicate()
+    before = rows(out)
+    assert 24 < len(before) < games
+    done = subprocess.run(command(out, address, games), capture_output=True, text=True, cwd=ROOT, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 nodes" in done.stdout
+    assert play(tmp_path / "whole", agents=SLOW, games=games, processes=2) == 0
+    assert set(before) <= set(rows(out)) and rows(out) == rows(tmp_path / "whole")
+    assert len({row[0] for row in rows(out)}) == len(rows(out)) >= games
+
+
+def test_ctrl_c_leaves_a_ledger_to_go_on_from(tmp_path, nodes):
+    out = tmp_path / "stopped"
+    process = subprocess.Popen(
+        command(out, nodes[0], 4000),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=ROOT,
+        start_new_session=True,
+    )
+    wait_for(process, out, 8)
+    os.killpg(process.pid, signal.SIGINT)
+    printed = process.communicate(timeout=120)[0]
+    assert process.returncode == 130 and "the same command goes on from there" in printed, printed
+    assert 8 <= len(rows(out)) < 4000
+
+
+def test_a_task_that_raises_says_so(three):
+    with pytest.raises(WorkerError, match="no such thing"):
+        list(three.map(_raise, "no such thing", iter([1])))
+
+
+def _raise(words: str, number: int) -> None:
+    raise KeyError(words)
+
+
+def test_a_cluster_that_cannot_be_reached_is_one_sentence(tmp_path, capsys):
+    began = time.monotonic()
+    assert main(["tournament", GAME, "--out", str(tmp_path / "no"), "--ray", "127.0.0.1:1"]) == 2
+    assert "the cluster at 127.0.0.1:1 cannot be reached" in capsys.readouterr().err
+    assert time.monotonic() - began < 20 and not (tmp_path / "no").exists()
+    for address in ("somewhere", "host:port"):
+        assert main(["tournament", GAME, "--out", str(tmp_path / "no"), "--ray", address]) == 2
+        assert "HOST:PORT" in capsys.readouterr().err
+    assert main(["tournament", GAME, "--out", str(tmp_path / "no"), "--ray", "a:1", "b:2"]) == 2
+    assert "one address or none" in capsys.readouterr().err
+
+
+def test_nodes_with_something_else_installed_are_named_before_the_first_game(nodes, monkeypatch, tmp_path, capsys):
+    other = Installed("0.0.9", "0123456789ab", "3.11.0", "0.68.0")
+    monkeypatch.setattr(cluster, "installed_here", lambda: other)
+    assert main(["tournament", GAME, "--out", str(tmp_path / "no"), "--ray", nodes[0]]) == 2
+    words = capsys.readouterr().err
+    assert "install the same wheel" in words and str(other) in words and len(words.strip().splitlines()) == 1
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_node_that_comes_later_is_checked_too(three, monkeypatch):
+    monkeypatch.setattr(cluster, "installed_here", lambda: Installed("0.0.9", "0123456789ab", "3.11.0", "0.68.0"))
+    with pytest.raises(ClusterError, match="install the same wheel"):
+        list(three.map(_raise, "", iter([1])))
+
+
+def test_without_ray_it_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ClusterError, match=r"kepler_envs\[ray\]"):
+        Cluster("127.0.0.1:1")
+
+
+# ---------------------------------------------------------------- parts
+
+
+def test_files_of_bots_travel(tmp_path):
+    """Used where they lie if they are there and equal, else written to a folder of the user's own."""
+    file = tmp_path / "mine.py"
+    file.write_text("class Mine: ...\n")
+    network = ROOT / "kepler_envs/bots/published" / GAME / "bc-v1.zip"
+    specs = ("greedy", f"python:{file}:Mine", f"mcts:8,network=net:{network},exploration=1")
+    shipment = Shipment.pack(specs)
+    assert shipment.unpack() == specs
+    file.write_text("class Other: ...\n")
+    here = shipment.unpack()
+    assert here[0] == "greedy" and here[2] == specs[2] and here[1] != specs[1]
+    kind, path, name = here[1].split(":")
+    assert (kind, name) == ("python", "Mine") and Path(path).read_text() == "class Mine: ...\n"
+    assert Path(path).parents[2].stat().st_mode & 0o077 == 0
+    assert Shipment.pack(specs).key != shipment.key
+
+
+def test_tasks_become_as_long_as_they_should():
+    schedule = Schedule(2, 4, 0)
+    games = [schedule[number] for number in range(500)]
+    tasks = ray_workers._Tasks(games, 64, 3)
+    assert len(next(tasks)) == ray_workers.FIRST_GAMES
+    tasks.took(8, 0.01)
+    assert len(next(tasks)) == 32, "four times as many at most"
+    tasks.took(32, 0.04)
+    assert len(next(tasks)) == 64
+    tasks.took(64, 16.0)
+    assert len(next(tasks)) == 16
+    tasks.took(16, 400.0)
+    assert len(next(tasks)) == 1
+    tasks.took(1, 0.0)
+    rest = [len(task) for task in tasks]
+    assert sum(rest) == 500 - 8 - 32 - 64 - 16 - 1 and rest[-1] == 1
+
+
+def test_results_out_of_order_are_put_in_order():
+    class Reversed:
+        def map(self, function, common, tasks, stop=None):
+            for task in reversed(list(tasks)):
+                yield task, function(common, task)
+
+    parts = parts_of(24, 8, 4, 1)
+    here, there = (list(play_parts("greedy", "uniform", CONFIG, parts, one)) for one in (None, Reversed()))
+    assert [one.wins.tolist() for one in here] == [one.wins.tolist() for one in there]
