@@ -19,6 +19,7 @@ from benchmarks import machine
 from benchmarks.engine_speed import aec_loop, clone_cost, engine_and_batch, games_table, threads
 from benchmarks.imitation import imitation
 from benchmarks.observation import observation
+from benchmarks.ray_speed import ray_tournament
 from benchmarks.sampling import GAME, PLAYERS, Row, Settings
 from benchmarks.search_speed import guided_search_table, search_table
 from benchmarks.start_up import start_up
@@ -59,6 +60,7 @@ def chosen_parts(only: Sequence[str]) -> list[Callable[[Settings], list[Row]]]:
         search_table,
         guided_search_table,
         tournament,
+        ray_tournament,
         start_up,
         training_share,
         imitation,

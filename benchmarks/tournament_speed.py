@@ -11,8 +11,8 @@ from pathlib import Path
 import kepler_envs
 from benchmarks.sampling import GAME, PLAYERS, Row, Settings, rates, ratio
 from kepler_envs.tournament.ledger import Ledger
-from kepler_envs.tournament.play import Players
-from kepler_envs.tournament.run import BATCH, COMPILED_TOGETHER
+from kepler_envs.tournament.play import COMPILED_TOGETHER, Players
+from kepler_envs.tournament.run import BATCH
 from kepler_envs.tournament.schedule import Schedule
 
 

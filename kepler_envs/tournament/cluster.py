@@ -98,7 +98,7 @@ class Cluster:
     """A Ray cluster: that of an address, the one that runs on this machine, or a new one on its cores; use it in a ``with``.
 
     Args:
-        address: of a cluster, as ``ray.init`` takes it; "": the one on this machine, started if there is none.
+        address: HOST:PORT of a cluster; "": the one on this machine, started if there is none; "local": a new one on this machine.
         cores: of a cluster that is started; None: all of this machine.
         dashboard: whether a cluster that is started has one.
 

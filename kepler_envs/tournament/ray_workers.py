@@ -9,17 +9,18 @@ from dataclasses import dataclass, replace
 
 from kepler_envs.engine.game import Configuration
 from kepler_envs.tournament.cluster import Cluster
-from kepler_envs.tournament.play import Chunk, Forfeit, GameResult, Players
+from kepler_envs.tournament.play import COMPILED_TOGETHER, Chunk, Forfeit, GameResult, Players
 from kepler_envs.tournament.schedule import ScheduledGame
 from kepler_envs.tournament.shipment import Shipment
 from kepler_envs.tournament.workers import Workers
 
-SECONDS_A_TASK = 4.0
-"""What a task should take: long beside sending it, short beside what is lost with a worker."""
+SECONDS_A_TASK, LEAST_SECONDS = 2.0, 0.1
+"""What a task should take: long beside sending it, short beside what is lost with a worker. In the end tasks become shorter, down to the second
+number, so that no worker waits long for the last one."""
 FIRST_GAMES = 8
 """Of the first tasks, from which it is learned how long a game takes."""
-GROWTH = 4
-"""A task has at most so many times the games of those whose time is known."""
+GROWTH = 8
+"""A task has at most so many times the games of one whose time is known."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,15 @@ class Team:
     limit: float | None
     whole_games: bool
     memory: int | None
+    batch: int
+    """Games played side by side; four times as many in compiled code."""
 
 
 class RayWorkers:
     """Those who play, as :class:`~kepler_envs.tournament.workers.Workers`; the games are the same ones.
 
     Args:
-        players: the bots. cluster: whose workers play. batch: most games of a task.
+        players: the bots. cluster: whose workers play. batch: most games that a worker plays side by side.
         watch: called about every second.
     """
 
@@ -47,11 +50,10 @@ class RayWorkers:
         self.players = players
         self.cluster = cluster
         self.watch = watch
-        self._batch = batch
         self._here = Workers(players, 1)
-        self._team = Team(
-            Shipment.pack(players.specs), players.config, players.limit, players.whole_games, players.memory
-        )
+        shipped = Shipment.pack(players.specs)
+        self._team = Team(shipped, players.config, players.limit, players.whole_games, players.memory, batch)
+        self._paces = {True: Pace(), False: Pace()}  # of games of compiled policies, and of others
 
     @property
     def processes(self) -> int:
@@ -70,11 +72,11 @@ class RayWorkers:
 
     def play(self, chunks: Sequence[Chunk], stop: threading.Event | None = None) -> Iterator[list[GameResult]]:
         """As :meth:`Workers.play`; how many games are together is found out on the way."""
-        for compiled in (True, False):
+        for compiled, pace in self._paces.items():
             games = [game for chunk in chunks for game in chunk if self.players.is_compiled(game) == compiled]
-            tasks = _Tasks(games, self._batch * (GROWTH if compiled else 1), self.processes)
+            tasks = _tasks(games, pace, lambda: self.processes)
             for task, (results, seconds) in self.cluster.map(play_games, self._team, tasks, stop, self.watch):
-                tasks.took(len(task), seconds)
+                pace.took(len(task), seconds)
                 yield results
 
     def play_alone(self, game: ScheduledGame, careful: bool = False) -> tuple[list[int], GameResult]:
@@ -82,29 +84,27 @@ class RayWorkers:
         return self._here.play_alone(game, careful)
 
 
-class _Tasks:
-    """Games in tasks of about SECONDS_A_TASK, and in the end of fewer, so that all workers have something to do."""
+class Pace:
+    """How many games a task should have, as far as it is known how long they take."""
 
-    def __init__(self, games: Chunk, most: int, processes: int) -> None:
-        self._games, self._most, self._processes = games, most, processes
-        self._begun, self._size = 0, min(FIRST_GAMES, most)
-
-    def __iter__(self) -> _Tasks:
-        return self
-
-    def __next__(self) -> Chunk:
-        left = len(self._games) - self._begun
-        if not left:
-            raise StopIteration
-        size = max(1, min(self._size, -(-left // self._processes)))
-        task = self._games[self._begun : self._begun + size]
-        self._begun += size
-        return task
+    def __init__(self) -> None:
+        self.games, self.least = FIRST_GAMES, 1
 
     def took(self, games: int, seconds: float) -> None:
         """A task of so many games took so long."""
-        wanted = int(games * SECONDS_A_TASK / max(seconds, 1e-3))
-        self._size = max(1, min(self._most, wanted, GROWTH * games if wanted > games else wanted))
+        a_second = games / max(seconds, 1e-4)
+        self.games = max(1, min(int(SECONDS_A_TASK * a_second), GROWTH * games))
+        self.least = max(1, min(int(LEAST_SECONDS * a_second), self.games))
+
+
+def _tasks(games: Chunk, pace: Pace, processes: Callable[[], int]) -> Iterator[Chunk]:
+    """The games in tasks: half of what is left shared between all, but not more or less than the pace allows."""
+    begun = 0
+    while begun < len(games):
+        share = -(-(len(games) - begun) // (2 * processes()))
+        size = min(pace.games, max(pace.least, share))
+        yield games[begun : begun + size]
+        begun += size
 
 
 # ---------------------------------------------------------------- in a worker
@@ -114,10 +114,12 @@ _here: dict[str, tuple[Workers, dict[str, str]]] = {}
 
 
 def play_games(team: Team, games: Chunk) -> tuple[list[GameResult], float]:
-    """(the results of these games, the seconds they took); bots are loaded with the first games."""
+    """(the results of these games, all of compiled policies or none, and the seconds they took); bots are loaded with the first ones."""
     workers, names = _workers_of(team)
+    together = team.batch * (COMPILED_TOGETHER if workers.players.is_compiled(games[0]) else 1)
     began = time.perf_counter()
-    results = [_named(result, names) for some in workers.play([games]) for result in some]
+    chunks = [games[low : low + together] for low in range(0, len(games), together)]
+    results = [_named(result, names) for some in workers.play(chunks) for result in some]
     return results, time.perf_counter() - began
 
 

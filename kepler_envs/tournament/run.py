@@ -25,7 +25,7 @@ from kepler_envs.tournament.adaptive import AdaptiveSchedule
 from kepler_envs.tournament.cluster import Cluster
 from kepler_envs.tournament.html import write_page
 from kepler_envs.tournament.ledger import Ledger
-from kepler_envs.tournament.play import Chunk, GameResult, Players
+from kepler_envs.tournament.play import COMPILED_TOGETHER, Chunk, GameResult, Players
 from kepler_envs.tournament.ray_workers import RayWorkers
 from kepler_envs.tournament.report import Facts, SavedReplay, print_report, write_report
 from kepler_envs.tournament.schedule import Schedule
@@ -39,8 +39,6 @@ SHORT = 12
 """Digits of a commit in the ledger."""
 GAMES_WORTH_COMPILING = 5000
 """From this many games on, whole games are played in compiled code: it compiles half a minute or more when it is first used."""
-COMPILED_TOGETHER = 4
-"""Compiled games are this many times quicker to play than to write: more of them go into a transaction."""
 _COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
 REPLAYS = "replays"
 MOST_LETTERS = 60

@@ -296,21 +296,19 @@ def test_files_of_bots_travel(tmp_path):
 
 
 def test_tasks_become_as_long_as_they_should():
-    schedule = Schedule(2, 4, 0)
+    schedule, pace = Schedule(2, 4, 0), ray_workers.Pace()
     games = [schedule[number] for number in range(500)]
-    tasks = ray_workers._Tasks(games, 64, 3)
-    assert len(next(tasks)) == ray_workers.FIRST_GAMES
-    tasks.took(8, 0.01)
-    assert len(next(tasks)) == 32, "four times as many at most"
-    tasks.took(32, 0.04)
-    assert len(next(tasks)) == 64
-    tasks.took(64, 16.0)
-    assert len(next(tasks)) == 16
-    tasks.took(16, 400.0)
+    tasks = ray_workers._tasks(games, pace, lambda: 3)
+    sizes = [len(next(tasks))]
+    for seconds in (0.008, 0.064, 2.0):
+        pace.took(sizes[-1], seconds)
+        sizes.append(len(next(tasks)))
+    assert sizes == [8, 64, 100, 55], "eight times as many, what a tenth of a second holds, half of what is left among three"
+    pace.took(55, 600.0)
     assert len(next(tasks)) == 1
-    tasks.took(1, 0.0)
+    pace.took(1, 0.01)
     rest = [len(task) for task in tasks]
-    assert sum(rest) == 500 - 8 - 32 - 64 - 16 - 1 and rest[-1] == 1
+    assert sum(sizes) + 1 + sum(rest) == 500 and max(rest) == 8 and 1 <= rest[-1] <= 8
 
 
 def test_results_out_of_order_are_put_in_order():
