@@ -42,9 +42,10 @@ LEADERBOARD_AGENTS = (
     "greedy",
     "mcts:100",
     "mcts:1000",
-    "pool-v1",
-    "mcts:100,network=pool-v1,exploration=0.5",
+    published.BEST,
+    f"mcts:100,network={published.BEST},exploration=0.5",
 )
+"""``best`` stands for the best network of each game."""
 SEARCH_BUDGETS = (100, 1000)
 SPANS = {"turns": "turns", "round": "rounds"}
 """What a game's infos may count besides decisions (one of these), and its name in a table."""
@@ -176,6 +177,10 @@ def leaderboard() -> str:
     games = [kepler_envs.load_game(name) for name in kepler_envs.list_games()]
     lines = [line for line in read_lines(RECORD) if line.against == "greedy"]
     found = {(line.game, line.agent): line for line in lines if line.players == game_defaults(line.game)}
+    for game, best in (name.split("/") for name in published.best_names()):
+        for agent in LEADERBOARD_AGENTS:
+            if published.BEST in agent and (game, agent.replace(published.BEST, best)) in found:
+                found[game, agent] = found[game, agent.replace(published.BEST, best)]
     rows = [
         [code(agent), *(wins_alone(found.get((game.name, agent))) for game in games)]
         for agent in LEADERBOARD_AGENTS
