@@ -109,7 +109,7 @@ def test_games_are_those_of_all_player_counts_and_as_many_as_asked(tmp_path):
     assert [job.config.num_players for job in jobs] == [2, 3, 2, 3] and sum(job.games for job in jobs) == config.games
     seeds = {range(job.seed, job.seed + job.games) for job in jobs}
     assert len(set().union(*seeds)) == config.games, "no game is dealt twice"
-    assert all(job.expert == f"8,network=net:{run.best_file}" for job in jobs)
+    assert all((job.expert, job.guided, job.network) == ("8", True, run.best_file) for job in jobs)
 
 
 def test_a_run_may_begin_with_a_network(finished, tmp_path):
@@ -121,7 +121,7 @@ def test_a_run_may_begin_with_a_network(finished, tmp_path):
     best = ExpertRun(replace(TINY, out=finished.out))
     assert read_description(run.best_file)["network"] == read_description(finished.best_file)["network"]
     assert best.curve[-1]["win_rate_greedy"] == run.curve[0]["win_rate_greedy"]
-    assert [job.expert for job in run._jobs()] == ["8"], (
+    assert [(job.expert, job.guided) for job in run._jobs()] == [("8", False)], (
         "greedy plays games to their end, as nothing guides the search yet"
     )
 

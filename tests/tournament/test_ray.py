@@ -303,7 +303,9 @@ def test_tasks_become_as_long_as_they_should():
     for seconds in (0.008, 0.064, 2.0):
         pace.took(sizes[-1], seconds)
         sizes.append(len(next(tasks)))
-    assert sizes == [8, 64, 100, 55], "eight times as many, what a tenth of a second holds, half of what is left among three"
+    assert sizes == [8, 64, 100, 55], (
+        "eight times as many, what a tenth of a second holds, half of what is left among three"
+    )
     pace.took(55, 600.0)
     assert len(next(tasks)) == 1
     pace.took(1, 0.01)
