@@ -65,7 +65,8 @@ def check_same_run(saved: dict[str, Any], config: Any, may_change: Collection[st
 def settings_as_json(config: Any) -> dict[str, Any]:
     """The settings, a dataclass, as a checkpoint keeps them."""
     values = dataclasses.asdict(config)
-    values.pop("trust_folder", None)  # a matter of the folder, not of the run
+    for name in ("trust_folder", "ray"):  # matters of the folder and of the machines, not of the run
+        values.pop(name, None)
     return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
 
 
