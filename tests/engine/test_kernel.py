@@ -18,7 +18,8 @@ import pytest
 
 import kepler_envs
 from kepler_envs.engine import kernel as kernels
-from kepler_envs.engine.kernel import INT, JIT_ENABLED, Scope, array_of, kernel
+from kepler_envs.engine.code_cache import Scope
+from kepler_envs.engine.kernel import INT, JIT_ENABLED, array_of, kernel
 
 PACKAGE = Path(kepler_envs.__file__).parent
 
@@ -42,7 +43,8 @@ TOY = {
         "from pathlib import Path\n"
         "import numpy as np\n"
         "from kepler_envs.engine.bits import bit_count\n"
-        "from kepler_envs.engine.kernel import Scope, array_of, kernel, INT\n"
+        "from kepler_envs.engine.code_cache import Scope\n"
+        "from kepler_envs.engine.kernel import array_of, kernel, INT\n"
         "from toy.helpers import advance\n"
         "FOLDER = Path(__file__).parent\n"
         "SCOPE = Scope('toy', FOLDER)\n"
@@ -246,7 +248,7 @@ def test_missing_cache_files(warm: Copy) -> None:
 DAMAGES = (
     "import json, random, sys, warnings\n"
     "import numpy as np, toy\n"
-    "from kepler_envs.engine import kernel as kernels\n"
+    "from kepler_envs.engine import code_cache, kernel as kernels\n"
     "@kernels.kernel(toy.SCOPE, 'other', (kernels.array_of(np.int64), kernels.INT))\n"
     "def other(numbers, at):\n"
     "    return numbers[at]\n"
@@ -259,7 +261,7 @@ DAMAGES = (
     "damaged = [whole[:length] for length in (0, 1, 31, 32, 33, len(whole) // 2, len(whole) - 1)]\n"
     "damaged += [*map(flipped, places), foreign.read_bytes(), whole + b'x', bytes(len(whole))]\n"
     "def load():\n"
-    "    kernels._warn.cache_clear()\n"
+    "    code_cache._warn.cache_clear()\n"
     "    with warnings.catch_warnings(record=True) as said:\n"
     "        warnings.simplefilter('always')\n"
     "        run = toy.build()\n"
@@ -299,12 +301,12 @@ def test_a_process_killed_while_it_writes_leaves_the_old_file(warm: Copy) -> Non
     whole = file.read_bytes()
     killed = (
         "import os, toy\n"
-        "from kepler_envs.engine.kernel import _KernelFile\n"
+        "from kepler_envs.engine.code_cache import _KernelFile\n"
         "class Killed(_KernelFile):\n"
         "    def _checksum(self, key, content):\n"
         "        os._exit(9)\n"
-        "from kepler_envs.engine import kernel\n"
-        "kernel._KernelFile = Killed\n"
+        "from kepler_envs.engine import code_cache\n"
+        "code_cache._KernelFile = Killed\n"
         "Killed.load = lambda self, key: None\n"
         "toy.build()\n"
     )
@@ -360,10 +362,10 @@ def test_no_place_for_a_cache(copied: Copy, place: str) -> None:
 def test_a_full_disk_is_said_once(copied: Copy) -> None:
     code = (
         "import errno, toy\n"
-        "from kepler_envs.engine import kernel\n"
+        "from kepler_envs.engine import code_cache\n"
         "def full(self, path):\n"
         "    raise OSError(errno.ENOSPC, 'No space left on device')\n"
-        "kernel._KernelFile._open_for_write = full\n"
+        "code_cache._KernelFile._open_for_write = full\n"
         "toy.build(); toy.build()\n" + MAIN.format(at=0)
     )
     out, problems = copied.start(code).communicate(timeout=300)
