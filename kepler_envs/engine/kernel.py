@@ -24,7 +24,7 @@ from numba.core import config as numba_config
 from numba.core import types as numba_types
 from numba.extending import intrinsic
 
-from kepler_envs.engine.code_cache import BOUNDSCHECK, Scope, ScopeCache
+from kepler_envs.engine.code_cache import BOUNDSCHECK, KernelCache, Scope
 
 JIT_ENABLED = not numba_config.DISABLE_JIT  # type: ignore[attr-defined]
 COMPILE_OPTIONS: dict[str, Any] = {
@@ -112,10 +112,9 @@ def kernel(
             return _uncompiled(function)
         function.__qualname__ = f"{scope.name}.{name}"  # names symbols and profiles by game
         dispatcher = numba.njit(parallel=parallel, **COMPILE_OPTIONS)(function)
-        folder = scope.cache_folder()
-        if folder is not None:
-            dispatcher._cache = ScopeCache(function, scope, folder, name)
-        dispatcher.compile(tuple(signature))
+        dispatcher._cache = kept = KernelCache(scope, name)
+        with kept.at_work():
+            dispatcher.compile(tuple(signature))
         dispatcher.disable_compile()
         return dispatcher
 
