@@ -22,11 +22,12 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
+import llvmlite.binding as llvm
 from numba.core import config as numba_config
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
@@ -167,10 +168,8 @@ def _remove_unused(base: Path, name: str, keep: Path) -> None:
 @cache
 def _note_use(folder: Path) -> None:
     """For :func:`_remove_unused`."""
-    try:
+    with suppress(OSError):  # read-only
         os.utime(folder)
-    except OSError:
-        pass  # read-only
 
 
 class KernelCache(NullCache):
@@ -211,7 +210,7 @@ class KernelCache(NullCache):
         if found is None:
             progress.say_compiling(self._scope.name)
             return None
-        return CompileResult._rebuild(target_context, *found)
+        return _rebuild(target_context, found)
 
     def _find_own(self, sig: Any, codegen: Any) -> Any:
         for folder in self._scope.kept_in():
@@ -249,6 +248,21 @@ class KernelCache(NullCache):
             file.save(self._key(sig, data.codegen), content)
         except OSError as problem:  # disk full or folder gone: the function runs all the same
             _warn(f"compiled code cannot be kept in {folder}: {problem.strerror}")
+
+
+def _rebuild(target_context: Any, found: Any) -> Any:
+    """What numba compiled once. Its intermediate form, most of the file, is for kernels that call this one, and unpacked when one is compiled."""
+    (name, kind, (code, intermediate)), described, *others = found
+    named = (described.llvm_func_name, described.llvm_cpython_wrapper_name)
+    target_context.codegen()._engine._defined_symbols.update(named)  # numba would take them from the intermediate form
+    result = CompileResult._rebuild(target_context, (name, kind, (code, _no_intermediate())), described, *others)
+    result.library._get_module_for_linking = cache(lambda: llvm.parse_bitcode(intermediate))
+    return result
+
+
+@cache
+def _no_intermediate() -> bytes:
+    return llvm.parse_assembly("").as_bitcode()
 
 
 class _KernelFile:
