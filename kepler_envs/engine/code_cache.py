@@ -91,6 +91,10 @@ class Scope:
             if folder.is_dir() and _is_own(base) and _is_own(folder):
                 yield folder
 
+    def came_with_package(self) -> Path | None:
+        """The folder of the package that has this scope's code; None where there is none, or none that may run here."""
+        return shipped.folder_of(self.name, self.digest) if _uses_shipped and not BOUNDSCHECK else None
+
     def cache_folder(self) -> Path | None:
         """The folder that takes this scope's compiled code, created on demand; None where nothing is writable."""
         is_refused = False
@@ -98,9 +102,7 @@ class Scope:
             folder = base / self._folder_name
             try:
                 is_new = not folder.is_dir()
-                for path in (base, folder):
-                    path.mkdir(mode=0o755, parents=True, exist_ok=True)  # closed to others, whatever the umask
-                if not (_is_own(base) and _is_own(folder)):
+                if not (_make_own(base) and _make_own(folder)):
                     is_refused = True
                     continue
                 tempfile.TemporaryFile(dir=folder).close()
@@ -128,6 +130,12 @@ def cache_bases() -> list[Path]:
     if os.path.isabs(user_cache):
         bases.append(Path(user_cache) / "kepler_envs")
     return bases
+
+
+def _make_own(folder: Path) -> bool:
+    """Make a folder, closed to others whatever the umask, or see whether the one there is."""
+    folder.mkdir(mode=0o755, parents=True, exist_ok=True)
+    return _is_own(folder)
 
 
 def _is_own(path: Path, found: os.stat_result | None = None) -> bool:
@@ -221,9 +229,7 @@ class KernelCache(NullCache):
         return None
 
     def _find_shipped(self, sig: Any, codegen: Any) -> Any:
-        if BOUNDSCHECK or not _uses_shipped:
-            return None
-        folder = shipped.folder_of(self._scope.name, self._scope.digest)
+        folder = self._scope.came_with_package()
         if folder is None:
             return None
         triple = codegen.magic_tuple()[0]

@@ -127,7 +127,9 @@ class _Lines:
 
     def show(self, words: str, share: float, at_once: bool) -> None:
         now = time.monotonic()
-        if at_once or now - self._said >= SECONDS_BETWEEN_LINES:
+        if at_once:
+            print(words, file=sys.stderr, flush=True)
+        elif now - self._said >= SECONDS_BETWEEN_LINES:
             self._said = now
             print(words, file=sys.stderr, flush=True)
 
