@@ -9,8 +9,11 @@ python -I installed.py again           the same kernel once more, from the user'
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from pathlib import Path
+
+os.environ.setdefault("NUMBA_NUM_THREADS", "2")  # two threads are tried on machines with one core, too
 
 import numpy as np
 from numba.core import event
@@ -64,6 +67,19 @@ def check_batch(name: str) -> None:
                 break
 
 
+def check_threads(name: str) -> None:
+    """Two threads against one."""
+    import kepler_envs
+
+    one, two = (kepler_envs.make_batch(name, 8, seed=SEED, threads=threads) for threads in (1, 2))
+    for _ in range(DECISIONS):
+        actions = one.uniform()
+        assert all(np.array_equal(*pair) for pair in zip(one.step(actions)[:4], two.step(actions)[:4], strict=True)), (
+            name
+        )
+    assert one.states.tobytes() == two.states.tobytes(), name
+
+
 def let_bots_play(name: str) -> None:
     """Greedy against a search against uniform, to the end."""
     import kepler_envs
@@ -88,8 +104,9 @@ def play() -> None:
 
     for name in kepler_envs.list_games():
         check_batch(name)
+        check_threads(name)
         let_bots_play(name)
-        print(f"{name:20} batch equal to single games, bots against bots", flush=True)
+        print(f"{name:20} batch equal to single games, two threads to one, bots against bots", flush=True)
 
 
 def take_first_step(name: str) -> None:
