@@ -427,7 +427,7 @@ def step_rows_kernel(game: Game) -> Any:
     potential, max_players = game.verbs.potential, game.max_players
     pay_shaping, close_game = _result_helpers(game)
 
-    @kernel(game.scope, "step_rows", (*_array_types(game), record_types(game).states, array_of(np.int64, readonly=True)))  # fmt: skip
+    @kernel(game.scope, "step_rows", (*_array_types(game), record_types(game).states, array_of(np.int64, readonly=True)), embedded=True)  # fmt: skip
     def step_rows(states, rows, observation, action_mask, constants, final_states, actions):
         observation, action_mask = borrowed(observation), borrowed(action_mask)
         c = constants[0]

@@ -187,8 +187,8 @@ class KernelCache(NullCache):
     changes from process to process (a closure over compiled functions holds their random identifiers).
     """
 
-    def __init__(self, scope: Scope, name: str) -> None:
-        self._scope, self._name = scope, name
+    def __init__(self, scope: Scope, name: str, is_embedded: bool = False) -> None:
+        self._scope, self._name, self._is_embedded = scope, name, is_embedded
         python = shipped.versions()["Python"].replace(".", "")
         self._file_name = f"{scope.name}-{name}.py{python}"
         self._held = ExitStack()
@@ -247,27 +247,38 @@ class KernelCache(NullCache):
         folder = self._scope.cache_folder()
         if folder is None:
             return
-        reduced = data._reduce()
-        content = (*reduced[:6], "", *reduced[7:])  # without numba's annotated source: long, and nobody reads it
         try:
             file = _KernelFile(folder, self._file_name, self._scope.digest)
-            file.save(self._key(sig, data.codegen), content)
+            file.save(self._key(sig, data.codegen), _reduced(data, self._is_embedded))
         except OSError as problem:  # disk full or folder gone: the function runs all the same
             _warn(f"compiled code cannot be kept in {folder}: {problem.strerror}")
 
 
+def _reduced(compiled: Any, is_embedded: bool) -> Any:
+    """What is kept of what numba compiled: neither its annotated source nor, but for kernels that others embed, LLVM's bitcode of four times the size."""
+    (name, kind, (code, bitcode)), *described, _annotated, last, environments = compiled._reduce()
+    return (name, kind, (code, bitcode if is_embedded else b"")), *described, "", last, environments
+
+
 def _rebuild(target_context: Any, found: Any) -> Any:
-    """What numba compiled once. Its intermediate form, most of the file, is for kernels that call this one, and unpacked when one is compiled."""
-    (name, kind, (code, intermediate)), described, *others = found
+    """What numba compiled once. Bitcode is parsed when another kernel that embeds this one is compiled."""
+    (name, kind, (code, bitcode)), described, *others = found
     named = (described.llvm_func_name, described.llvm_cpython_wrapper_name)
-    target_context.codegen()._engine._defined_symbols.update(named)  # numba would take them from the intermediate form
-    result = CompileResult._rebuild(target_context, (name, kind, (code, _no_intermediate())), described, *others)
-    result.library._get_module_for_linking = cache(lambda: llvm.parse_bitcode(intermediate))
+    target_context.codegen()._engine._defined_symbols.update(named)  # numba would take them from the bitcode
+    result = CompileResult._rebuild(target_context, (name, kind, (code, _no_bitcode())), described, *others)
+
+    @cache
+    def parse() -> Any:
+        if not bitcode:
+            raise TypeError(f"{described.qualname} is called by another kernel: it has to be embedded=True")
+        return llvm.parse_bitcode(bitcode)
+
+    result.library._get_module_for_linking = parse
     return result
 
 
 @cache
-def _no_intermediate() -> bytes:
+def _no_bitcode() -> bytes:
     return llvm.parse_assembly("").as_bitcode()
 
 

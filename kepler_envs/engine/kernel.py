@@ -99,11 +99,11 @@ INT = numba_types.int64
 
 
 def kernel(
-    scope: Scope, name: str, signature: Sequence[Any], *, parallel: bool = False
+    scope: Scope, name: str, signature: Sequence[Any], *, parallel: bool = False, embedded: bool = False
 ) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function Python calls, for exactly one signature, and keep it in the scope's cache.
 
-    ``name`` must be unique in the scope. An argument of another type or layout is a ``TypeError`` rather
+    ``name`` must be unique in the scope. Other kernels may call one that is ``embedded``: they hold a copy of it. An argument of another type or layout is a ``TypeError`` rather
     than a silent second compilation.
     """
 
@@ -112,7 +112,7 @@ def kernel(
             return _uncompiled(function)
         function.__qualname__ = f"{scope.name}.{name}"  # names symbols and profiles by game
         dispatcher = numba.njit(parallel=parallel, **COMPILE_OPTIONS)(function)
-        dispatcher._cache = kept = KernelCache(scope, name)
+        dispatcher._cache = kept = KernelCache(scope, name, embedded)
         with kept.at_work():
             dispatcher.compile(tuple(signature))
         dispatcher.disable_compile()
