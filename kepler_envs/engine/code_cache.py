@@ -243,7 +243,8 @@ class KernelCache(NullCache):
         if not self._scope.is_current():
             return  # the sources changed since they were loaded: what was compiled is not what is on disk
         if data.lifted or data.library.has_dynamic_globals:
-            raise TypeError(f"{self._scope.name}: {self._name} holds an address or a large array and cannot be kept")
+            _warn(f"{self._scope.name}: {self._name} holds an address or a large array and is not kept")
+            return
         folder = self._scope.cache_folder()
         if folder is None:
             return
