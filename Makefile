@@ -1,6 +1,6 @@
 # Everything here sets up .venv by itself. PYTHON picks the interpreter it is made from (3.11 or newer).
 PYTHON ?= python3
-PYTHONS ?= $(PYTHON)
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -95,7 +95,7 @@ notebooks: $(DOCS_STAMP) ## run the notebooks anew from their sources
 notebooks-quick: $(DOCS_STAMP) ## those that take seconds; continuous integration runs them
 	$(BIN)/python -m notebooks.build $(QUICK_NOTEBOOKS)
 
-dist: $(STAMP) ## build wheel and sdist into dist/, try the wheel alone with every interpreter in PYTHONS
+dist: $(STAMP) ## build sdist and wheels into dist/, those with compiled code for every interpreter in PYTHONS, and try them
 	$(BIN)/python -m tests.distribution --python $(PYTHONS)
 
 compile: $(STAMP) ## fill the compile cache

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from kepler_envs.engine.code_cache import Scope
 from kepler_envs.engine.game import RUNNING, TERMINATED, TRUNCATED, Game
-from kepler_envs.engine.kernel import INT, Scope, array_of, kernel
+from kepler_envs.engine.kernel import INT, array_of, kernel
 from kepler_envs.engine.rng import GENERATOR, next_seed
 from kepler_envs.engine.transition import core, record_types
 

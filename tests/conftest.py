@@ -6,6 +6,8 @@ import os
 
 os.environ.setdefault("NUMBA_NUM_THREADS", "2")  # batches with two threads are tested on machines with one core, too
 
+os.environ.setdefault("KEPLER_ENVS_QUIET", "1")  # tests compare what commands say, whatever is compiled on the way
+
 from hypothesis import HealthCheck, settings
 
 from tests.effort import DEEP

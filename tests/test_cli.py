@@ -22,7 +22,7 @@ from kepler_envs.cli.match import Match
 from kepler_envs.cli.stage import Stage
 from kepler_envs.cli.strength import MeasureStrength
 from kepler_envs.cli.tournament import PlayTournament
-from kepler_envs.engine import batch, one_game, playout, warmup
+from kepler_envs.engine import batch, code_cache, one_game, playout, warmup
 from kepler_envs.engine.kernel import JIT_ENABLED
 from kepler_envs.engine.replay import read_replay, verify
 from kepler_envs.engine.snapshot import Snapshot
@@ -500,6 +500,17 @@ def test_compile_command(capsys):
     assert main(["compile", GAME, "--no-agents"]) == 0
     printed = capsys.readouterr().out
     assert f"{kepler_envs.load_game(GAME).id}: 17 kernels ready in " in printed and "of agents" not in printed
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
+def test_compile_for_this_processor(monkeypatch):
+    """Only with --native is code that came with the package left aside."""
+    used = []
+    monkeypatch.setattr(
+        "kepler_envs.cli.compile.compile_kernels", lambda listed, report: used.append(code_cache._uses_shipped) or 0
+    )
+    assert main(["compile", GAME]) == main(["compile", GAME, "--native", "--no-agents"]) == 0
+    assert used == [True, True, False] and code_cache._uses_shipped
 
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")

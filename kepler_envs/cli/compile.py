@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
@@ -16,8 +17,11 @@ from tyro.conf import Positional, arg
 from kepler_envs import registry
 from kepler_envs.bots import warmup as bot_warmup
 from kepler_envs.cli.common import UsageError, find_game
+from kepler_envs.engine import shipped
+from kepler_envs.engine.code_cache import without_shipped
 from kepler_envs.engine.game import Game
 from kepler_envs.engine.kernel import JIT_ENABLED
+from kepler_envs.engine.progress import silence
 from kepler_envs.engine.warmup import Report, compile_kernels, kernels
 from kepler_envs.terminal import say
 
@@ -34,6 +38,8 @@ class Compile:
     """Games compiled at the same time; as many as there are cores if left out."""
     agents: bool = True
     """Leave out what the agents greedy, mcts and those with networks need."""
+    native: bool = False
+    """Compile for this very processor even what came compiled with the package; from then on that is used."""
 
     def run(self, console: Console) -> int:
         games = [find_game(name) for name in self.games or registry.list_games()]
@@ -45,9 +51,9 @@ class Compile:
         processes = min(len(games), self.processes or os.cpu_count() or 1)
         if processes == 1:
             for game in games:
-                _compile_here(game, self.agents, console)
+                _compile_here(game, self.agents, self.native, console)
         else:
-            _compile_side_by_side(games, self.agents, processes, console)
+            _compile_side_by_side(games, self.agents, self.native, processes, console)
         return 0
 
 
@@ -60,18 +66,18 @@ class Done(NamedTuple):
     agent_seconds: float
 
 
-def _compile_here(game: Game, with_agents: bool, console: Console) -> None:
+def _compile_here(game: Game, with_agents: bool, native: bool, console: Console) -> None:
     with Progress(*_COLUMNS, console=console, transient=True) as bar:
         task = bar.add_task(game.id)
 
         def report(name: str, done: int, total: int) -> None:
             bar.update(task, description=f"{game.id}: {name}", completed=done, total=total)
 
-        done = _compile(game, with_agents, report)
+        done = _compile(game, with_agents, native, report)
     _tell(game, done, console)
 
 
-def _compile_side_by_side(games: list[Game], with_agents: bool, processes: int, console: Console) -> None:
+def _compile_side_by_side(games: list[Game], with_agents: bool, native: bool, processes: int, console: Console) -> None:
     # spawned: a fork of a process in which numba runs threads may hang
     context = multiprocessing.get_context("spawn")
     with (
@@ -79,22 +85,30 @@ def _compile_side_by_side(games: list[Game], with_agents: bool, processes: int, 
         Progress(*_COLUMNS, console=console, transient=True) as bar,
     ):
         task = bar.add_task(f"compiling on {processes} cores", total=len(games))
-        running = {pool.submit(_compile, game, with_agents): game for game in games}
+        running = {pool.submit(_compile, game, with_agents, native): game for game in games}
         for done in as_completed(running):
             _tell(running[done], done.result(), console)
             bar.advance(task)
 
 
-def _compile(game: Game, with_agents: bool, report: Report | None = None) -> Done:
-    begun = time.perf_counter()
-    count = compile_kernels(kernels(game), report)
-    between = time.perf_counter()
-    agent_count = compile_kernels(bot_warmup.kernels(game), report) if with_agents else 0
-    return Done(count, between - begun, agent_count, time.perf_counter() - between)
+def _compile(game: Game, with_agents: bool, native: bool, report: Report | None = None) -> Done:
+    with silence(), without_shipped() if native else nullcontext():
+        begun = time.perf_counter()
+        count = compile_kernels(kernels(game), report)
+        between = time.perf_counter()
+        agent_count = compile_kernels(bot_warmup.kernels(game), report) if with_agents else 0
+        return Done(count, between - begun, agent_count, time.perf_counter() - between)
 
 
 def _tell(game: Game, done: Done, console: Console) -> None:
-    folder = game.scope.cache_folder()
-    where = f"kept in {folder.parent}" if folder else "not kept: no cache folder can be written"
     agents = f", {done.agent_kernels} of agents in {done.agent_seconds:.1f} s" if done.agent_kernels else ""
-    say(console, f"{game.id}: {done.kernels} kernels ready in {done.seconds:.1f} s{agents}, {where}")
+    say(console, f"{game.id}: {done.kernels} kernels ready in {done.seconds:.1f} s{agents}, {_place(game)}")
+
+
+def _place(game: Game) -> str:
+    """Where the compiled code is."""
+    for folder in game.scope.kept_in():
+        return f"kept in {folder.parent}"
+    if game.scope.came_with_package():
+        return f"as they came with kepler_envs, for {shipped.CPU}; --native compiles them for this processor"
+    return "not kept: no cache folder can be used"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -13,6 +14,7 @@ from pettingzoo import AECEnv
 from kepler_envs.engine import one_game
 from kepler_envs.engine.checks import check_view, is_integer
 from kepler_envs.engine.game import RUNNING, TERMINATED, TRUNCATED, Configuration, OptionError, records_from_bytes
+from kepler_envs.engine.progress import load_or_compile
 from kepler_envs.engine.seeds import check_seed, following_seed, fresh_seed
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, deal, describe_illegal, empty_sets
 
@@ -137,6 +139,8 @@ class KeplerEnv(AECEnv):
         self._shaped = bool(self.config.values.get("shaping", 0))
 
     def _bind_kernels(self) -> None:
+        firsts = (one_game.step_kernel, one_game.begin_kernel, one_game.observe_kernel)  # what every game needs
+        load_or_compile([partial(build, self.config.game) for build in firsts])
         self._step = one_game.step_kernel(self.config.game)
 
     def __getstate__(self) -> dict[str, Any]:

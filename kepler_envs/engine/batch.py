@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 
 import gymnasium
@@ -23,6 +23,7 @@ from kepler_envs.engine.game import (
     records_from_bytes,
 )
 from kepler_envs.engine.kernel import INT, array_of, borrowed, helper, kernel, leaf
+from kepler_envs.engine.progress import load_or_compile
 from kepler_envs.engine.rng import next_seed, start, stream_seed
 from kepler_envs.engine.rows import row_dtype
 from kepler_envs.engine.seeds import check_seed, fresh_seed
@@ -121,6 +122,9 @@ class Batch:
 
     def _bind_kernels(self) -> None:
         game = self.config.game
+        threaded = () if self.threads == 1 else (step_rows_parallel_kernel,)  # with a copy of the one before
+        firsts = (begin_rows_kernel, find_illegal_kernel, step_rows_kernel, *threaded)
+        load_or_compile([partial(build, game) for build in firsts])
         self._arrays = (self.states, self.rows, self.observation, self.action_mask, self.config.constants)
         self._begin = begin_rows_kernel(game)
         self._step = step_rows_kernel(game) if self.threads == 1 else step_rows_parallel_kernel(game)
@@ -423,7 +427,7 @@ def step_rows_kernel(game: Game) -> Any:
     potential, max_players = game.verbs.potential, game.max_players
     pay_shaping, close_game = _result_helpers(game)
 
-    @kernel(game.scope, "step_rows", (*_array_types(game), record_types(game).states, array_of(np.int64, readonly=True)))  # fmt: skip
+    @kernel(game.scope, "step_rows", (*_array_types(game), record_types(game).states, array_of(np.int64, readonly=True)), embedded=True)  # fmt: skip
     def step_rows(states, rows, observation, action_mask, constants, final_states, actions):
         observation, action_mask = borrowed(observation), borrowed(action_mask)
         c = constants[0]

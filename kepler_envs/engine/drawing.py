@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from html import escape
 from types import ModuleType
 from typing import Any, Protocol
-from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
@@ -123,7 +123,7 @@ class Text:
         place = _attributes(x=self.x, y=self.y, font_size=self.size)
         anchor = "" if self.anchor == "start" else f' text-anchor="{self.anchor}"'
         weight = ' font-weight="bold"' if self.bold else ""
-        return f'<text{place}{anchor}{weight} fill="{self.fill}">{escape(self.text)}</text>'
+        return f'<text{place}{anchor}{weight} fill="{self.fill}">{escape(self.text, quote=False)}</text>'
 
     def paint(self, brush: _Brush) -> None:
         brush.text(self.x, self.y, self.text, self.size, self.fill, self.anchor, self.bold)
@@ -134,7 +134,7 @@ class _GroupStart:
     hint: str
 
     def svg(self) -> str:
-        return f"<g><title>{escape(self.hint)}</title>"
+        return f"<g><title>{escape(self.hint, quote=False)}</title>"
 
     def paint(self, brush: _Brush) -> None:
         """Pixels have no hints."""
@@ -255,8 +255,8 @@ class Drawing:
         size = _attributes(width=self.width, height=self.height)
         head = [
             f'<svg xmlns="http://www.w3.org/2000/svg"{size} viewBox="0 0 {_number(self.width)} {_number(self.height)}"'
-            f' role="img" font-family={quoteattr(FONT_FAMILY)} stroke-linejoin="round">',
-            f"<title>{escape(self.title)}</title>",
+            f' role="img" font-family="{FONT_FAMILY}" stroke-linejoin="round">',
+            f"<title>{escape(self.title, quote=False)}</title>",
             f'<rect{size} fill="{self.background}"/>',
         ]
         return "\n".join([*head, *(shape.svg() for shape in self._shapes), "</svg>"]) + "\n"

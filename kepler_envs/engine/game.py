@@ -22,7 +22,8 @@ import numpy as np
 
 from kepler_envs.engine.actions import ActionSet
 from kepler_envs.engine.checks import check_integer
-from kepler_envs.engine.kernel import JIT_ENABLED, Scope
+from kepler_envs.engine.code_cache import Scope
+from kepler_envs.engine.kernel import JIT_ENABLED
 from kepler_envs.engine.observation import Layout
 
 RUNNING, TERMINATED, TRUNCATED = 0, 1, 2

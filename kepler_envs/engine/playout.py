@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine.checks import check_integer
+from kepler_envs.engine.code_cache import Scope
 from kepler_envs.engine.game import RUNNING, Game, record_array
-from kepler_envs.engine.kernel import INT, Scope, array_of, helper, kernel
+from kepler_envs.engine.kernel import INT, array_of, helper, kernel
 from kepler_envs.engine.rng import GENERATOR, fork, start
 from kepler_envs.engine.seeds import check_seed, mix
 from kepler_envs.engine.snapshot import Snapshot

@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kepler_envs.engine.bits import lowest, without_lowest
-from kepler_envs.engine.kernel import Scope, array_of, borrowed, helper, kernel, leaf
+from kepler_envs.engine.code_cache import Scope
+from kepler_envs.engine.kernel import array_of, borrowed, helper, kernel, leaf
 from kepler_envs.engine.simd import pack_bits
 from kepler_envs.networks.simd import BLOCK, REGISTER, add_row, block_products, dot, mean_positive, sum_rows
 

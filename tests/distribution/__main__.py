@@ -1,4 +1,7 @@
-"""``python -m tests.distribution``: build sdist and wheel into dist/, try the wheel alone with one or several Pythons, and each extra."""
+"""``python -m tests.distribution``: build sdist, pure wheel and a wheel with compiled code for each Python into dist/, and try them.
+
+The pure wheel is tried with the first of the Pythons, alone and with each extra, the others with their own.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,19 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import kepler_envs
+from tests.distribution.compiled import build_compiled, can_build, check_compiled, find_python, make_environment
 from tests.distribution.contents import ROOT, ContentError, build, check_sdist, check_wheel
 
-SMOKE, SMOKE_EXTRAS = (Path(__file__).with_name(name) for name in ("smoke.py", "smoke_extras.py"))
+SMOKE, SMOKE_EXTRAS, INSTALLED = (Path(__file__).with_name(name) for name in ("smoke.py", "smoke_extras.py", "installed.py"))  # fmt: skip
+PYTHONS = ("python3.11", "python3.12", "python3.13", "python3.14")
+REPETITIONS = 7
+MOST_IMPORTS = 2.0
+"""A first step takes at most so many times what importing numba, gymnasium and pettingzoo takes."""
 EXTRAS = ("tournament", "cli", "analysis", "openspiel", "sb3", "torchrl", "rllib")
 """Those for users of the wheel; the others (training, docs, notebooks, dev) are for a checkout."""
 TORCH = ("sb3", "torchrl", "rllib")
@@ -28,43 +38,103 @@ def try_alone(wheel: Path, python: str, extra: str = "") -> None:
     """Install the wheel into a fresh environment, with its core dependencies or with an extra, and use it outside the checkout."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        subprocess.run([python, "-m", "venv", folder / "venv"], check=True)
-        inside = folder / "venv" / "bin" / "python"
         pins = folder / "constraints.txt"
         lines = (ROOT / "constraints.txt").read_text().splitlines()
         unpinned = "gymnasium==" if extra in OLDER_GYMNASIUM else "#"
         pins.write_text("\n".join(line for line in lines if not line.startswith(unpinned)) + "\n")
-        pip = [inside, "-I", "-m", "pip"]  # isolated: a checkout on PYTHONPATH would pass for an installation
         torch = [next(line for line in lines if line.startswith("torch=="))] if extra in TORCH else []
-        for wanted in (torch, [f"{wheel.resolve()}[{extra}]" if extra else wheel.resolve()]):
-            if wanted:
-                subprocess.run([*pip, "install", "--quiet", "-c", pins, *wanted], check=True)
-        subprocess.run([*pip, "check"], check=True, stdout=subprocess.DEVNULL)
+        wanted = f"{wheel.resolve()}[{extra}]" if extra else wheel.resolve()
+        inside = make_environment(folder / "venv", python, [*torch, wanted], pins)
         script = [SMOKE_EXTRAS, extra] if extra else [SMOKE]
         subprocess.run([inside, "-I", *script, folder], check=True, cwd=folder, env={**os.environ, **CACHE})
 
 
+def try_compiled(wheel: Path, python: str) -> None:
+    """Everything from the wheel with nothing compiled; and where its code does not fit, what is needed is compiled."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        inside = make_environment(folder / "venv", python, [wheel.resolve()], ROOT / "constraints.txt")
+
+        def run(*command: object, cache: str = "cache") -> None:
+            kept = {
+                key: value for key, value in os.environ.items() if not key.startswith(("NUMBA_", "KEPLER_", "PYTHON"))
+            }
+            environment = {**kept, "KEPLER_ENVS_CACHE_DIR": str(folder / cache)}
+            subprocess.run([inside, *command], check=True, cwd=folder, env=environment)
+
+        run("-I", SMOKE, folder)
+        run("-I", INSTALLED, "play")
+        for game in kepler_envs.list_games():
+            run("-I", INSTALLED, "first", game)
+            print(f"{game:20} {_time_first_step(inside, game)}")
+        rules = next((folder / "venv").rglob("games/kitten_adventurers/rules.py"))
+        text = rules.read_text(encoding="utf-8")
+        for reason in ("sources", "numba", "processor"):
+            rules.write_text(text + "# edited\n" if reason == "sources" else text, encoding="utf-8")
+            run("-I", INSTALLED, "lesser", reason, cache=reason)
+            run("-I", INSTALLED, "again", reason, cache=reason)
+        print("compiled and said why where sources, numba or the processor differ")
+        subprocess.run([inside, "-I", "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", "pytest"], check=True)  # fmt: skip
+        shutil.copytree(ROOT / "tests", folder / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+        run("-m", "tests.playthroughs")
+        written = [str(path) for path in (folder / "cache").rglob("*.nbc")]
+        if written:
+            raise ContentError(f"{wheel.name} lacks code that was compiled here: {written}")
+
+
+def _time_first_step(inside: Path, game: str) -> str:
+    """The fastest of several new processes, against the fastest that import the libraries alone; ContentError if it is more than twice as long."""
+    libraries = "import numba, gymnasium, pettingzoo"
+    step = f"import kepler_envs as k; env = k.make({game!r}); env.reset(seed=1); env.step(env.legal_actions()[0])"
+    seconds: dict[str, list[float]] = {libraries: [], step: []}
+    for _ in range(REPETITIONS):
+        for code, found in seconds.items():
+            begun = time.perf_counter()
+            subprocess.run([inside, "-I", "-c", code], check=True)
+            found.append(time.perf_counter() - begun)
+    imports, first = min(seconds[libraries]), min(seconds[step])
+    if first > MOST_IMPORTS * imports:
+        raise ContentError(
+            f"{game}: first step after {first:.2f} s, more than {MOST_IMPORTS} times the {imports:.2f} s of imports"
+        )
+    return f"first step of a new process after {first:.2f} s, {first / imports:.2f} of importing the libraries alone"
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.distribution", description=__doc__)
-    parser.add_argument("--python", nargs="+", default=[sys.executable], help="interpreters to try the wheel with")
+    parser.add_argument(
+        "--python", nargs="+", default=PYTHONS, help="interpreters to build for; those that are missing are told"
+    )
     parser.add_argument(
         "--extras", nargs="*", choices=EXTRAS, default=EXTRAS, help="extras to try with the first of them"
     )
-    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="where the two files go")
+    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="where the files go")
     asked = parser.parse_args(argv)
-    absent = [python for python in asked.python if shutil.which(python) is None]
-    if absent:
-        print(f"no such interpreter: {', '.join(absent)}", file=sys.stderr)
+    pythons = {command: find_python(command) for command in asked.python}
+    for command, found in pythons.items():
+        if found is None:
+            print(f"{command}: no CPython that wheels are built for, left out")
+    present = list({found.tag: found for found in pythons.values() if found is not None}.values())
+    if not present:
+        print("none of these interpreters is on this machine", file=sys.stderr)
         return 2
     asked.out.mkdir(parents=True, exist_ok=True)
     try:
         built = build(asked.out)
         print(f"{built.sdist}: {len(check_sdist(built.sdist))} files")
         print(f"{built.wheel}: {len(check_wheel(built.wheel))} files")
-        for python in asked.python:
-            try_alone(built.wheel, python)
+        try_alone(built.wheel, present[0].command)
         for extra in asked.extras:
-            try_alone(built.wheel, asked.python[0], extra)
+            try_alone(built.wheel, present[0].command, extra)
+        if not can_build():
+            print("no wheels with compiled code: they are for Linux on x86-64")
+            return 0
+        for python in present:
+            wheel = build_compiled(built.wheel, python)
+            code = check_compiled(wheel)
+            sizes = f"{wheel.stat().st_size / 1e6:.1f} MB, of which {code.size / 1e6:.1f} MB of code unpacked"
+            print(f"{wheel}: {code.kernels} kernels of {code.scopes} scopes, {sizes}", flush=True)
+            try_compiled(wheel, python.command)
     except ContentError as problem:
         print(problem, file=sys.stderr)
         return 1

@@ -1,4 +1,4 @@
-"""Building the two files, and what must be in them."""
+"""Building sdist and pure wheel, and what must be in them."""
 
 from __future__ import annotations
 

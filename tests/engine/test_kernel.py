@@ -16,119 +16,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import kepler_envs
 from kepler_envs.engine import kernel as kernels
-from kepler_envs.engine.kernel import INT, JIT_ENABLED, Scope, array_of, kernel
-
-PACKAGE = Path(kepler_envs.__file__).parent
+from kepler_envs.engine.code_cache import Scope
+from kepler_envs.engine.kernel import INT, JIT_ENABLED, array_of, kernel
+from tests.engine.toy_package import MAIN, PACKAGE, VALUE, Copy
 
 pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
-
-TOY = {
-    "constants.py": "STEP = 10\n",
-    "helpers.py": (
-        "from kepler_envs.engine.kernel import helper, leaf\n"
-        "from toy.constants import STEP\n"
-        "@leaf\n"
-        "def twice(x):\n"
-        "    return 2 * x\n"
-        "@helper\n"
-        "def advance(x):\n"
-        "    return twice(x) + STEP\n"
-    ),
-    "numbers.toml": "value = 1000\n",
-    "__init__.py": (
-        "import sys, tomllib\n"
-        "from pathlib import Path\n"
-        "import numpy as np\n"
-        "from kepler_envs.engine.bits import bit_count\n"
-        "from kepler_envs.engine.kernel import Scope, array_of, kernel, INT\n"
-        "from toy.helpers import advance\n"
-        "FOLDER = Path(__file__).parent\n"
-        "SCOPE = Scope('toy', FOLDER)\n"
-        "TABLE = np.array([tomllib.loads((FOLDER / 'numbers.toml').read_text())['value']])\n"
-        "def build():\n"
-        "    @kernel(SCOPE, 'run', (array_of(np.int64), INT))\n"
-        "    def run(numbers, at):\n"
-        "        return advance(numbers[at]) + TABLE[0] + 100000 * bit_count(np.uint64(7))\n"
-        "    return run\n"
-    ),
-}
-"""advance(1) = 12; + 1000 from the table; + 300000 from the engine's bit_count."""
-
-VALUE = 301_012
-MAIN = "import numpy as np, toy; run = toy.build(); print(run(np.array([1]), {at}), sum(run.stats.cache_hits.values()))"
-
-
-class Copy:
-    """A copy of the engine and the toy, with a cache of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.cache = folder / "cache"
-        shutil.copytree(
-            PACKAGE / "engine", folder / "kepler_envs" / "engine", ignore=shutil.ignore_patterns("__pycache__")
-        )
-        (folder / "kepler_envs" / "__init__.py").touch()
-        self.toy = folder / "toy"
-        self.toy.mkdir()
-        for name, text in TOY.items():
-            (self.toy / name).write_text(text)
-
-    def environment(self, **changes: str | None) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "KEPLER_", "XDG_"))}
-        # Python's own cache of modules goes by seconds and sizes: it would miss an edit within a second
-        settled = {
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONPATH": str(self.folder),
-            "KEPLER_ENVS_CACHE_DIR": str(self.cache),
-        }
-        wanted = {**kept, **settled, **changes}
-        return {name: value for name, value in wanted.items() if value is not None}
-
-    def run(self, code: str = MAIN.format(at=0), **changes: str | None) -> list[int]:
-        """What a new process prints: the value, and how many kernels came from the cache."""
-        result = self.start(code, **changes)
-        out, problems = result.communicate(timeout=300)
-        assert result.returncode == 0, problems
-        return [int(word) for word in out.split()]
-
-    def start(self, code: str = MAIN.format(at=0), **changes: str | None) -> subprocess.Popen[str]:
-        return subprocess.Popen(
-            [sys.executable, "-c", code], env=self.environment(**changes), cwd=self.folder, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-
-    def edit(self, path: str, old: str, new: str) -> None:
-        file = self.folder / path
-        text = file.read_text()
-        assert old in text
-        file.write_text(text.replace(old, new, 1))
-
-    def cached_files(self) -> list[Path]:
-        return sorted(path for path in self.cache.rglob("*.nb?"))
-
-
-@pytest.fixture
-def copied(tmp_path: Path) -> Copy:
-    """A copy with an empty cache."""
-    return Copy(tmp_path)
-
-
-@pytest.fixture(scope="module")
-def filled_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The cache after one run. It knows no absolute path, so every copy can have it."""
-    copied = Copy(tmp_path_factory.mktemp("filled"))
-    assert copied.run() == [VALUE, 0]
-    return copied.cache
-
-
-@pytest.fixture
-def warm(tmp_path: Path, filled_cache: Path) -> Copy:
-    """A copy with a filled cache."""
-    copied = Copy(tmp_path)
-    shutil.copytree(filled_cache, copied.cache)
-    return copied
 
 
 # ---------------------------------------------------------------- never stale
@@ -225,11 +118,14 @@ def test_games_see_edited_rules_and_components(tmp_path: Path) -> None:
 
 def test_processes_that_compile_at_once(copied: Copy) -> None:
     """With an empty cache all of them get the right value, and leave a cache that works."""
-    running = [copied.start() for _ in range(4)]
+    running, loaded = [copied.start() for _ in range(4)], 0
     for process in running:
         out, problems = process.communicate(timeout=300)
         assert process.returncode == 0, problems
-        assert out.split()[0] == str(VALUE)
+        value, from_cache = map(int, out.split())
+        assert value == VALUE
+        loaded += from_cache
+    assert loaded == 3, "one of them compiles, the others wait"
     assert copied.run() == [VALUE, 1]
 
 
@@ -246,7 +142,7 @@ def test_missing_cache_files(warm: Copy) -> None:
 DAMAGES = (
     "import json, random, sys, warnings\n"
     "import numpy as np, toy\n"
-    "from kepler_envs.engine import kernel as kernels\n"
+    "from kepler_envs.engine import code_cache, kernel as kernels\n"
     "@kernels.kernel(toy.SCOPE, 'other', (kernels.array_of(np.int64), kernels.INT))\n"
     "def other(numbers, at):\n"
     "    return numbers[at]\n"
@@ -259,7 +155,7 @@ DAMAGES = (
     "damaged = [whole[:length] for length in (0, 1, 31, 32, 33, len(whole) // 2, len(whole) - 1)]\n"
     "damaged += [*map(flipped, places), foreign.read_bytes(), whole + b'x', bytes(len(whole))]\n"
     "def load():\n"
-    "    kernels._warn.cache_clear()\n"
+    "    code_cache._warn.cache_clear()\n"
     "    with warnings.catch_warnings(record=True) as said:\n"
     "        warnings.simplefilter('always')\n"
     "        run = toy.build()\n"
@@ -299,12 +195,12 @@ def test_a_process_killed_while_it_writes_leaves_the_old_file(warm: Copy) -> Non
     whole = file.read_bytes()
     killed = (
         "import os, toy\n"
-        "from kepler_envs.engine.kernel import _KernelFile\n"
+        "from kepler_envs.engine.code_cache import _KernelFile\n"
         "class Killed(_KernelFile):\n"
         "    def _checksum(self, key, content):\n"
         "        os._exit(9)\n"
-        "from kepler_envs.engine import kernel\n"
-        "kernel._KernelFile = Killed\n"
+        "from kepler_envs.engine import code_cache\n"
+        "code_cache._KernelFile = Killed\n"
         "Killed.load = lambda self, key: None\n"
         "toy.build()\n"
     )
@@ -360,10 +256,10 @@ def test_no_place_for_a_cache(copied: Copy, place: str) -> None:
 def test_a_full_disk_is_said_once(copied: Copy) -> None:
     code = (
         "import errno, toy\n"
-        "from kepler_envs.engine import kernel\n"
+        "from kepler_envs.engine import code_cache\n"
         "def full(self, path):\n"
         "    raise OSError(errno.ENOSPC, 'No space left on device')\n"
-        "kernel._KernelFile._open_for_write = full\n"
+        "code_cache._KernelFile._open_for_write = full\n"
         "toy.build(); toy.build()\n" + MAIN.format(at=0)
     )
     out, problems = copied.start(code).communicate(timeout=300)
@@ -390,7 +286,11 @@ def test_code_of_old_sources_is_removed_after_a_month(warm: Copy) -> None:
     other.mkdir()
     os.utime(other, (month_ago, month_ago))
     warm.run()
-    assert set((warm.cache / "kepler_envs").glob("toy-*")) == recent - {first}
+    assert first.exists(), "nothing new came in its place"
+    warm.edit("toy/constants.py", "11", "12")
+    warm.run()
+    left = set((warm.cache / "kepler_envs").glob("toy-*"))
+    assert first not in left and len(left) == 2 and recent - {first} < left
     assert other.exists(), "another scope's folders are not ours to remove"
 
 
@@ -482,3 +382,32 @@ def test_scopes() -> None:
     assert Scope("a", here).is_current()
     names = {scope.cache_folder().name.rpartition("-")[0] for scope in (Scope("a"), Scope("b"))}
     assert names == {"a", "b"} or kernels.BOUNDSCHECK
+
+
+EMBEDDING = (
+    "import numpy as np, toy\n"
+    "from kepler_envs.engine.kernel import INT, kernel\n"
+    "@kernel(toy.SCOPE, 'inner', (INT,), embedded={embedded})\n"
+    "def inner(x):\n"
+    "    return toy.advance(x)\n"
+    "if {with_outer}:\n"
+    "    @kernel(toy.SCOPE, 'outer', (INT,))\n"
+    "    def outer(x):\n"
+    "        return inner(x) + 1\n"
+    "    print(outer(1), sum(outer.stats.cache_hits.values()), sum(inner.stats.cache_hits.values()))\n"
+    "else:\n"
+    "    print(inner(1))\n"
+)
+
+
+def test_a_kernel_inside_another_one(copied: Copy) -> None:
+    """A kernel from the cache can be embedded in one that is compiled, if it was made for it."""
+    assert copied.run(EMBEDDING.format(embedded=True, with_outer=False)) == [12]
+    assert copied.run(EMBEDDING.format(embedded=True, with_outer=True)) == [13, 0, 1]
+    assert copied.run(EMBEDDING.format(embedded=True, with_outer=True)) == [13, 1, 1]
+
+
+def test_a_kernel_that_is_not_made_for_that(copied: Copy) -> None:
+    copied.run(EMBEDDING.format(embedded=False, with_outer=False))
+    _, problems = copied.start(EMBEDDING.format(embedded=False, with_outer=True)).communicate()
+    assert "toy.inner is called by another kernel: it has to be embedded=True" in problems

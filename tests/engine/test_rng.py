@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kepler_envs.engine import rng, seeds
+from kepler_envs.engine.code_cache import Scope
 from kepler_envs.engine.game import record_array
-from kepler_envs.engine.kernel import INT, Scope, array_of, kernel
+from kepler_envs.engine.kernel import INT, array_of, kernel
 from tests.effort import games_to_play
 
 WORD = 2**64

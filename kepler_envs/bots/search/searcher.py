@@ -20,8 +20,8 @@ from kepler_envs.bots.published import network_file
 from kepler_envs.bots.search.config import MctsConfig
 from kepler_envs.bots.search.kernels.search import search_kernel
 from kepler_envs.bots.search.kernels.tree import NODE, ROOT
+from kepler_envs.engine.code_cache import Scope
 from kepler_envs.engine.game import Configuration, Game, record_array
-from kepler_envs.engine.kernel import Scope
 from kepler_envs.engine.playout import CompiledPolicy, uniform_policy
 from kepler_envs.engine.rng import GENERATOR
 from kepler_envs.engine.seeds import mix

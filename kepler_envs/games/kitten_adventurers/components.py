@@ -132,7 +132,7 @@ def _fill_relations(file: ComponentFile, tables: Any) -> None:
         tables["by_top"]["room"][one + 1, NOBODY] = -1
     for start in range(LADDER_LENGTH):
         for goal in range(start + 1, LADDER_LENGTH):
-            steps, chain = (tables["by_span"]["roles"][span_place(start, goal) + more] for more in (0, SPANS))
+            steps, chain = (tables["by_span"]["roles"][_place_of_span(start, goal) + more] for more in (0, SPANS))
             steps[start:goal] = STEP
             chain[start:goal] = ON_CHAIN
             chain[start] = NEXT
@@ -145,10 +145,12 @@ def _fill_relations(file: ComponentFile, tables: Any) -> None:
             row[:players] = np.roll(row[:players], -seat)
 
 
-@leaf
-def span_place(start, goal):
+def _place_of_span(start, goal):
     """Where the span of the values ``start .. goal - 1`` stands; -1 is allowed for both."""
     return (NUM_TYPES + 1) * (goal + 1) + start + 1
+
+
+span_place = leaf(_place_of_span)  # the function itself fills tables: that compiles nothing
 
 
 def room_on(top: int, card: int) -> int:

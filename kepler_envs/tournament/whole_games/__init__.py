@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from kepler_envs.engine.code_cache import Scope
 from kepler_envs.engine.game import RUNNING, Configuration, Game, record_array
-from kepler_envs.engine.kernel import Scope, array_of, helper, kernel
+from kepler_envs.engine.kernel import array_of, helper, kernel
 from kepler_envs.engine.playout import CompiledPolicy
 from kepler_envs.engine.rng import GENERATOR, start
 from kepler_envs.engine.snapshot import Snapshot

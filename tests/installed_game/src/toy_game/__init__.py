@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from kepler_envs.engine.kernel import Scope
+from kepler_envs.engine.code_cache import Scope
 from kepler_envs.games.kitten_adventurers import GAME as KITTENS
 
 GAME = replace(
