@@ -37,7 +37,10 @@ from numba.core import cgutils
 from numba.core import config as numba_config
 from numba.core import types as numba_types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.compiler import Compiler
 from numba.extending import intrinsic
+
+from kepler_envs.engine.compiler import HelperDispatcher, KernelCompiler
 
 JIT_ENABLED = not numba_config.DISABLE_JIT  # type: ignore[attr-defined]
 BOUNDSCHECK = bool(numba_config.BOUNDSCHECK)  # type: ignore[attr-defined]
@@ -64,14 +67,14 @@ def helper(function: Callable[..., Any]) -> Any:
     if not JIT_ENABLED:
         return _uncompiled(function)
     # said aloud: a helper first compiled on behalf of a leaf would inherit its option, and be copied everywhere
-    return numba.njit(forceinline=False, **COMPILE_OPTIONS)(function)
+    return HelperDispatcher(function, {"nopython": True, "forceinline": False, **COMPILE_OPTIONS})
 
 
 def leaf(function: Callable[..., Any]) -> Any:
     """Compile a short function, or one with a single call site, into each of its callers."""
     if not JIT_ENABLED:
         return _uncompiled(function)
-    return numba.njit(forceinline=True, **COMPILE_OPTIONS)(function)
+    return HelperDispatcher(function, {"nopython": True, "forceinline": True, **COMPILE_OPTIONS})
 
 
 def room_for(dtype: np.dtype) -> Any:
@@ -307,7 +310,8 @@ def kernel(
         if not JIT_ENABLED:
             return _uncompiled(function)
         function.__qualname__ = f"{scope.name}.{name}"  # names symbols and profiles by game
-        dispatcher = numba.njit(parallel=parallel, **COMPILE_OPTIONS)(function)
+        compiler = Compiler if parallel else KernelCompiler
+        dispatcher = numba.njit(parallel=parallel, pipeline_class=compiler, **COMPILE_OPTIONS)(function)
         folder = scope.cache_folder()
         if folder is not None:
             dispatcher._cache = _ScopeCache(function, scope, folder, name)

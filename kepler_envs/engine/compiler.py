@@ -1,0 +1,135 @@
+"""How numba compiles here: helpers are typed and lowered only, LLVM sees them once, in the kernel that calls them.
+
+numba optimises each function together with all that it calls and makes machine code of it, and does so again for each caller up to
+the kernel. Nobody calls a helper but compiled code, so that work is lost: it was two thirds of a game's cold compile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from numba.core.codegen import CodeLibrary, JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
+from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.funcdesc import PythonFunctionDescriptor
+from numba.core.lowering import Lower
+from numba.core.registry import CPUDispatcher
+from numba.core.typed_passes import NativeLowering
+
+
+class HelperLibrary(JITCodeLibrary):
+    """The code of one helper as it was lowered, and the libraries of what it calls: never optimised as a whole, never run."""
+
+    def finalize(self) -> None:
+        self._finalized = True
+
+    def _get_module_for_linking(self) -> Any:
+        return self._final_module
+
+
+class KernelLibrary(JITCodeLibrary):
+    """The code of one kernel with everything that it calls, each helper once."""
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()
+        for library in _below(self, set()):
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+            if isinstance(library, HelperLibrary):
+                for function in library._final_module.functions:
+                    if not function.is_declaration:
+                        self._final_module.get_function(function.name).linkage = "internal"
+        self._optimize_final_module()
+        self._final_module.verify()
+        self._finalize_final_module()
+
+
+def _below(library: CodeLibrary, seen: set[CodeLibrary]) -> Iterator[CodeLibrary]:
+    """The libraries that ``library`` links, directly or through helpers, callers first."""
+    order: list[CodeLibrary] = []
+
+    def visit(one: CodeLibrary) -> None:
+        for below in one._linking_libraries:
+            if below not in seen:
+                seen.add(below)
+                if isinstance(below, HelperLibrary):
+                    visit(below)
+                order.append(below)
+
+    visit(library)
+    return reversed(order)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class KernelLowering(NativeLowering):
+    """numba's lowering into a :class:`KernelLibrary`."""
+
+    _name = "kepler_kernel_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = KernelLibrary(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return super().run_pass(state)
+
+
+class Uncalled:
+    """Stands for a helper among numba's compiled functions: a key, nothing to call."""
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class HelperLowering(NativeLowering):
+    """Lowering without a wrapper for Python and without machine code."""
+
+    _name = "kepler_helper_lowering"
+
+    def run_pass(self, state: Any) -> bool:
+        flags, target = state.flags, state.targetctx
+        library = state.library = HelperLibrary(target.codegen(), state.func_id.func_qualname)
+        described = PythonFunctionDescriptor.from_specialized_function(
+            state.func_ir, state.typemap, state.return_type, state.calltypes, mangler=target.mangler,
+            inline=flags.forceinline, noalias=flags.noalias, abi_tags=[flags.get_mangle_string()],
+        )  # fmt: skip
+        with target.push_code_library(library):
+            lower = Lower(target, library, described, state.func_ir, metadata=state.metadata)
+            lower.lower()
+        library.finalize()
+        key = Uncalled()
+        target.insert_user_function(key, described, [library])
+        state["cr"] = _LowerResult(described, lower.call_helper, cfunc=key, env=lower.env)
+        return True
+
+
+def _passes(state: Any, name: str, lowering: type[NativeLowering]) -> list[PassManager]:
+    manager = DefaultPassBuilder.define_nopython_pipeline(state, name)
+    manager.passes = [(lowering if one is NativeLowering else one, text) for one, text in manager.passes]
+    manager._finalized = False
+    manager.finalize()
+    return [manager]
+
+
+class KernelCompiler(CompilerBase):
+    """What compiles kernels."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        return _passes(self.state, "kernel", KernelLowering)
+
+
+class HelperCompiler(CompilerBase):
+    """What compiles helpers."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        return _passes(self.state, "helper", HelperLowering)
+
+
+class HelperDispatcher(CPUDispatcher):
+    """A function that compiled code calls. Python, that is a test, calls another compilation of the same source."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        super().__init__(function, targetoptions=options, pipeline_class=HelperCompiler)
+        self._for_python = CPUDispatcher(function, targetoptions=options, pipeline_class=KernelCompiler)
+
+    def add_overload(self, cres: Any) -> None:
+        self.overloads[tuple(cres.signature.args)] = cres
+
+    def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
+        return self._for_python._compile_for_args(*arguments, **named)
