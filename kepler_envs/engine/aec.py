@@ -221,7 +221,7 @@ class KeplerEnv(AECEnv):
 
     def _find_legal(self) -> None:
         """Write the legal set of a position that was put in."""
-        one_game.legal_kernel(self.config.game)(self._states, self.config.tables, self._legal, self._mask)
+        one_game.legal_kernel(self.config.game)(self._states, self.config.constants, self._legal, self._mask)
 
     def _observe_mover(self) -> None:
         """Write what the seat to move sees."""
@@ -249,7 +249,7 @@ class KeplerEnv(AECEnv):
             return
         self._cumulative_rewards[agent] = 0.0
         seat, end, count = self._step(
-            self._states, self.config.tables, self._legal, int(action), self._observation, self._mask
+            self._states, self.config.constants, self._legal, int(action), self._observation, self._mask
         )
         self._mover = self.possible_agents[seat]
         if end == RUNNING:

@@ -10,6 +10,7 @@ import gymnasium
 import numba
 import numpy as np
 
+from kepler_envs.engine import shared
 from kepler_envs.engine.checks import check_integer, check_row, check_seats
 from kepler_envs.engine.game import (
     RUNNING,
@@ -22,10 +23,13 @@ from kepler_envs.engine.game import (
     record_array,
     records_from_bytes,
 )
-from kepler_envs.engine.kernel import INT, array_of, borrowed, helper, kernel, leaf
+from kepler_envs.engine.kernel import INT, array_of, borrowed, kernel, leaf
+from kepler_envs.engine.linking import NOWHERE, Shared, address
+from kepler_envs.engine.linking import shared as linked
 from kepler_envs.engine.rng import next_seed, start, stream_seed
 from kepler_envs.engine.rows import row_dtype
 from kepler_envs.engine.seeds import check_seed, fresh_seed
+from kepler_envs.engine.shared import DEAL, LOOK, NO_SEED
 from kepler_envs.engine.simd import pack_bits
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
 from kepler_envs.engine.transition import core, record_types
@@ -125,6 +129,7 @@ class Batch:
         self._begin = begin_rows_kernel(game)
         self._step = step_rows_kernel(game) if self.threads == 1 else step_rows_parallel_kernel(game)
         self._find_illegal = find_illegal_kernel(game)
+        self._value = shared.value(game).address if self.config.values.get("shaping", 0) else NOWHERE
 
     def __getstate__(self) -> dict[str, Any]:
         saved = {name: value for name, value in self.__dict__.items() if name not in _BOUND}
@@ -183,7 +188,7 @@ class Batch:
         self.terminated[:] = False
         self.truncated[:] = False
         self.episodes[:] = 0
-        ended = self._begin(*self._arrays, first, mode)
+        ended = self._begin(*self._arrays, first, mode, self._value)
         if ended >= 0:
             self._refuse_deal(ended)
 
@@ -208,10 +213,10 @@ class Batch:
             message = describe_illegal(self.config, self.states[wrong], int(actions[wrong]), legal)
             raise IllegalAction(f"game {wrong} of the batch: {message}")
         if self.threads == 1:
-            stuck = self._step(*self._arrays, self.final_state, actions)
+            stuck = self._step(*self._arrays, self.final_state, actions, self._value)
         else:
             numba.set_num_threads(self.threads)
-            self._step(*self._arrays, self.final_state, actions, self._status)
+            self._step(*self._arrays, self.final_state, actions, self._value, self._status)
             stuck = int(self._status.max())
         if stuck >= 0:
             if self.states["end"][stuck] != RUNNING:
@@ -277,7 +282,7 @@ class Batch:
         if snapshot.over:
             raise ValueError("the snapshot is of a finished game; a batch holds running games")
         self.states[row] = snapshot.states[0]
-        refresh_row_kernel(self.config.game)(*self._arrays, row)
+        refresh_row_kernel(self.config.game)(*self._arrays, row, self._value)
 
 
 INFOS = ("final_return", "final_rank", "final_score", "final_length", "episodes", "seat", "action_mask")
@@ -285,7 +290,7 @@ INFOS = ("final_return", "final_rank", "final_score", "final_length", "episodes"
 
 _BOUND = (
     "seed", "policy_rng", "legal_bits", "legal_count", "seat", "terminated", "truncated", "reward", "final_return", "final_rank",
-    "final_score", "final_length", "episodes", "infos", "_told", "_arrays", "_begin", "_step", "_find_illegal",
+    "final_score", "final_length", "episodes", "infos", "_told", "_arrays", "_begin", "_step", "_find_illegal", "_value",
     "single_observation_space", "single_action_space",
 )  # fmt: skip
 """Attributes that are views, compiled functions or spaces: left out of a pickle and made again."""
@@ -322,61 +327,31 @@ def _array_types(game: Game) -> tuple[Any, ...]:
 
 
 @cache
-def _result_helpers(game: Game) -> tuple[Any, Any]:
-    """Compiled helpers on one row's record: (pay_shaping, close_game)."""
-    verbs, max_players = game.verbs, game.max_players
-    find_ranks, find_scores, find_returns, potential = verbs.ranks, verbs.scores, verbs.returns, verbs.potential
-
-    @helper
-    def pay_shaping(s, t, row):
-        """Reward every seat with the change of its potential."""
-        for seat in range(max_players):
-            row.reward[seat] = -row.potential[seat]
-        potential(s, t, row.potential)
-        for seat in range(max_players):
-            row.reward[seat] += row.potential[seat]
-
-    @helper
-    def close_game(s, t, row):
-        """Keep what the game ended with and pay the returns."""
-        find_ranks(s, t, row.final_rank)
-        find_scores(s, t, row.final_score)
-        find_returns(s, t, row.final_rank, row.final_return)
-        for seat in range(max_players):
-            row.reward[seat] += row.final_return[seat]
-        row.final_length = s.decisions
-        row.episodes += 1
-        row.terminated = s.end == TERMINATED
-        row.truncated = s.end == TRUNCATED
-
-    return pay_shaping, close_game
-
-
-@cache
 def _show_row(game: Game) -> Any:
     """A compiled helper: write what the seat to move sees and may do."""
-    expand, observe = core(game).expand, game.verbs.observe
+    expand, show = core(game).expand, shared.show(game).call
 
     @leaf
     def show_row(s, t, row, count, observation, action_mask):
         row.legal_count = count
         row.seat = s.seat
         expand(row.legal_bits, action_mask)
-        observe(s, t, np.int64(s.seat), observation)
+        show(s, t, int(s.seat), address(observation), observation.size)
 
     return show_row
 
 
 @cache
 def begin_rows_kernel(game: Game) -> Any:
-    """(*arrays, first uint64[1], mode): deal every row and write what its first seat sees.
+    """(*arrays, first uint64[1], mode, value): deal every row and write what its first seat sees.
 
-    Returns a row whose deal ends the game at once, or -1.
+    ``value`` is the address of :func:`kepler_envs.engine.shared.value` where rewards are shaped, or NOWHERE. Returns a row whose deal ends
+    the game at once, or -1.
     """
-    begin, show_row, potential = core(game).begin, _show_row(game), game.verbs.potential
+    turn, find_value, show_row = shared.turn(game).call, shared.call_value(game), _show_row(game)
 
-    @kernel(game.scope, "begin_rows", (*_array_types(game), array_of(np.uint64), INT))
-    def begin_rows(states, rows, observation, action_mask, constants, first, mode):
+    @kernel(game.scope, "begin_rows", (*_array_types(game), array_of(np.uint64), INT, INT))
+    def begin_rows(states, rows, observation, action_mask, constants, first, mode, value):
         observation, action_mask = borrowed(observation), borrowed(action_mask)
         c = constants[0]
         ended = -1
@@ -387,10 +362,11 @@ def begin_rows_kernel(game: Game) -> Any:
             elif mode == STREAM_SEEDS:
                 row.seed = stream_seed(first[0], g)
             start(row.policy_rng, ~row.seed)  # a stream apart from the deal's
-            count = begin(states, g, c, row.seed, row.legal_bits[:])
+            count = turn(s, c, DEAL, row.seed, address(row.legal_bits))
             if s.end != RUNNING:
                 ended = g
-            potential(s, c.tables, row.potential)
+            if value != NOWHERE:
+                find_value(value, s, c.tables, address(row.potential))
             show_row(s, c.tables, row, count, observation[g], action_mask[g])
         return ended
 
@@ -399,32 +375,52 @@ def begin_rows_kernel(game: Game) -> Any:
 
 @cache
 def refresh_row_kernel(game: Game) -> Any:
-    """(*arrays, g): write what belongs to a row whose state was replaced."""
-    find_legal, show_row, potential = core(game).find_legal, _show_row(game), game.verbs.potential
+    """(*arrays, g, value): write what belongs to a row whose state was replaced; ``value`` as in ``begin_rows``."""
+    turn, find_value, show_row = shared.turn(game).call, shared.call_value(game), _show_row(game)
 
-    @kernel(game.scope, "refresh_row", (*_array_types(game), INT))
-    def refresh_row(states, rows, observation, action_mask, constants, g):
+    @kernel(game.scope, "refresh_row", (*_array_types(game), INT, INT))
+    def refresh_row(states, rows, observation, action_mask, constants, g, value):
         observation, action_mask = borrowed(observation), borrowed(action_mask)
-        s, row, t = states[g], rows[g], constants[0].tables
-        count = find_legal(s, t, row.legal_bits[:])
-        potential(s, t, row.potential)
-        show_row(s, t, row, count, observation[g], action_mask[g])
+        s, row, c = states[g], rows[g], constants[0]
+        count = turn(s, c, LOOK, NO_SEED, address(row.legal_bits))
+        if value != NOWHERE:
+            find_value(value, s, c.tables, address(row.potential))
+        show_row(s, c.tables, row, count, observation[g], action_mask[g])
 
     return refresh_row
 
 
 @cache
-def step_rows_kernel(game: Game) -> Any:
-    """(*arrays, final_states, actions int64 (N,)): one decision in every row.
+def _step_rows(game: Game) -> Shared:
+    """(*arrays, final_states, actions int64 (N,), value): one decision in every row; ``value`` as in ``begin_rows``.
 
     Returns a row without a legal action, or -1: its next deal ended the game at once, or the game has a bug.
     """
-    begin, decide, show_row = core(game).begin, core(game).decide, _show_row(game)
-    potential, max_players = game.verbs.potential, game.max_players
-    pay_shaping, close_game = _result_helpers(game)
+    turn, finish, find_value = shared.turn(game).call, shared.finish(game).call, shared.call_value(game)
+    show_row, max_players = _show_row(game), game.max_players
 
-    @kernel(game.scope, "step_rows", (*_array_types(game), record_types(game).states, array_of(np.int64, readonly=True)))  # fmt: skip
-    def step_rows(states, rows, observation, action_mask, constants, final_states, actions):
+    @leaf
+    def pay_shaping(s, t, row, value):
+        """Reward every seat with the change of its potential."""
+        for seat in range(max_players):
+            row.reward[seat] = -row.potential[seat]
+        find_value(value, s, t, address(row.potential))
+        for seat in range(max_players):
+            row.reward[seat] += row.potential[seat]
+
+    @leaf
+    def close_game(s, t, row):
+        """Keep what the game ended with and pay the returns."""
+        finish(s, t, address(row.final_rank), address(row.final_score), address(row.final_return))
+        for seat in range(max_players):
+            row.reward[seat] += row.final_return[seat]
+        row.final_length = s.decisions
+        row.episodes += 1
+        row.terminated = s.end == TERMINATED
+        row.truncated = s.end == TRUNCATED
+
+    @linked(game.scope, "step_rows", _step_types(game))
+    def step_rows(states, rows, observation, action_mask, constants, final_states, actions, value):
         observation, action_mask = borrowed(observation), borrowed(action_mask)
         c = constants[0]
         t = c.tables
@@ -438,16 +434,16 @@ def step_rows_kernel(game: Game) -> Any:
             if actions[g] == SKIP:
                 continue
             s = states[g]
-            legal = row.legal_bits[:]  # as an array like any other, so that nothing is compiled a second time for it
-            count = decide(s, t, actions[g], legal)
-            if c.shaped:
-                pay_shaping(s, t, row)
+            count = turn(s, c, actions[g], NO_SEED, address(row.legal_bits))
+            if value != NOWHERE:
+                pay_shaping(s, t, row, value)
             if s.end != RUNNING:
                 close_game(s, t, row)
                 final_states[g] = states[g]
                 row.seed = next_seed(row.seed)
-                count = begin(states, g, c, row.seed, legal)
-                potential(s, t, row.potential)
+                count = turn(s, c, DEAL, row.seed, address(row.legal_bits))
+                if value != NOWHERE:
+                    find_value(value, s, t, address(row.potential))
             if count == 0:
                 stuck = g
             show_row(s, t, row, count, observation[g], action_mask[g])
@@ -456,22 +452,31 @@ def step_rows_kernel(game: Game) -> Any:
     return step_rows
 
 
+def _step_types(game: Game) -> tuple[Any, ...]:
+    return (*_array_types(game), record_types(game).states, array_of(np.int64, readonly=True), INT)
+
+
+def step_rows_kernel(game: Game) -> Any:
+    """(*arrays, final_states, actions int64 (N,), value): one decision in every row; ``value`` as in ``begin_rows``.
+
+    Returns a row without a legal action, or -1: its next deal ended the game at once, or the game has a bug.
+    """
+    return _step_rows(game).kernel
+
+
 @cache
 def step_rows_parallel_kernel(game: Game) -> Any:
     """The same, shared between threads: one entry of ``status`` int64 (threads,) for each."""
-    step_rows = step_rows_kernel(game)
-    signature = (
-        *_array_types(game), record_types(game).states, array_of(np.int64, readonly=True), array_of(np.int64),
-    )  # fmt: skip
+    step_rows = _step_rows(game).call
 
-    @kernel(game.scope, "step_rows_parallel", signature, parallel=True)
-    def step_rows_parallel(states, rows, observation, action_mask, constants, final_states, actions, status):
+    @kernel(game.scope, "step_rows_parallel", (*_step_types(game), array_of(np.int64)), parallel=True)
+    def step_rows_parallel(states, rows, observation, action_mask, constants, final_states, actions, value, status):
         parts = status.size
         for part in numba.prange(parts):
             low, high = actions.size * part // parts, actions.size * (part + 1) // parts
             stuck = step_rows(
                 states[low:high], rows[low:high], observation[low:high], action_mask[low:high], constants,
-                final_states[low:high], actions[low:high],
+                final_states[low:high], actions[low:high], value,
             )  # fmt: skip
             status[part] = low + stuck if stuck >= 0 else -1
 
@@ -496,12 +501,12 @@ def find_illegal_kernel(game: Game) -> Any:
 @cache
 def observe_rows_kernel(game: Game) -> Any:
     """(states, tables, seats int64 (N,), out int16 (N, D)): what one seat of each row observes."""
-    kinds, observe = record_types(game), game.verbs.observe
+    kinds, show = record_types(game), shared.show(game).call
 
     @kernel(game.scope, "observe_rows", (kinds.states, kinds.tables, array_of(np.int64), array_of(np.int16, 2)))
     def observe_rows(states, tables, seats, out):
         out = borrowed(out)
         for g in range(states.size):
-            observe(states[g], tables[0], seats[g], out[g])
+            show(states[g], tables[0], seats[g], address(out[g]), out.shape[1])
 
     return observe_rows

@@ -41,8 +41,14 @@ class Transition(NamedTuple):
     """Compiled helpers of one game. ``s`` is a state record, ``t`` the tables record, ``c`` the record of a configuration's constants, ``legal`` a legal
     set (uint64 words)."""
 
+    clear: Any
+    """(legal): empty a legal set."""
     find_legal: Any
     """(s, t, legal) -> count: write the legal set of the present node, which is not over; its size."""
+    only_legal: Any
+    """(legal) -> the id of a legal set of one."""
+    is_offered: Any
+    """(s, count) -> whether the present node, with ``count`` legal ids, is put to a seat."""
     settle: Any
     """(s, t, action, legal) -> count: apply a legal id (or NOTHING), then forced nodes up to the next decision that is offered, and write
     its legal set; 0 once the game is over."""
@@ -167,6 +173,6 @@ def core(game: Game) -> Transition:
         expand_bits(out, 64 * (words - 1), legal[words - 1], rest)
 
     return Transition(
-        find_legal=find_legal, settle=settle, begin=begin, decide=decide, is_legal=is_legal, pick=pick,
+        clear=clear, find_legal=find_legal, only_legal=only_legal, is_offered=is_offered, settle=settle, begin=begin, decide=decide, is_legal=is_legal, pick=pick,
         count_legal=count_legal, expand=expand, observe=game.verbs.observe,
     )  # fmt: skip
