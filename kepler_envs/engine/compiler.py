@@ -6,8 +6,11 @@ the kernel. Nobody calls a helper but compiled code, so that work is lost: it wa
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+import os
 
 from numba.core.codegen import CodeLibrary, JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
@@ -15,11 +18,35 @@ from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.lowering import Lower
 from numba.core.registry import CPUDispatcher
-from numba.core.typed_passes import NativeLowering
+from numba.core.typed_passes import (
+    AnnotateTypes,
+    DumpParforDiagnostics,
+    InlineOverloads,
+    NativeLowering,
+    NoPythonSupportedFeatureValidation,
+)
+from numba.core.untyped_passes import (
+    DeadBranchPrune,
+    FindLiterallyCalls,
+    InlineClosureLikes,
+    InlineInlinables,
+    LiteralPropagationSubPipelinePass,
+    LiteralUnroll,
+    MakeFunctionToJitFunction,
+    RewriteDynamicRaises,
+    WithLifting,
+)
 
 
 class HelperLibrary(JITCodeLibrary):
     """The code of one helper as it was lowered, and the libraries of what it calls: never optimised as a whole, never run."""
+
+    def add_llvm_module(self, ll_module: Any) -> None:
+        if os.environ.get("V_NOFPM"):
+            ll_module.data_layout = self._codegen._data_layout
+            self._final_module.link_in(ll_module)
+        else:
+            super().add_llvm_module(ll_module)
 
     def finalize(self) -> None:
         self._finalized = True
@@ -39,7 +66,11 @@ class KernelLibrary(JITCodeLibrary):
                 for function in library._final_module.functions:
                     if not function.is_declaration:
                         self._final_module.get_function(function.name).linkage = "internal"
-        self._optimize_final_module()
+        if os.environ.get("V_NOCHEAP"):
+            pm, pb = self._codegen._module_pass_manager()
+            pm.run(self._final_module, pb)
+        else:
+            self._optimize_final_module()
         self._final_module.verify()
         self._finalize_final_module()
 
@@ -99,10 +130,33 @@ class HelperLowering(NativeLowering):
         return True
 
 
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Compile without Python's search for cycles, which goes through numba's many objects in vain (an eighth of the time)."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+UNNEEDED_PASSES = (
+    WithLifting, InlineClosureLikes, RewriteDynamicRaises, MakeFunctionToJitFunction, InlineInlinables, FindLiterallyCalls, LiteralUnroll,
+    LiteralPropagationSubPipelinePass, InlineOverloads, NoPythonSupportedFeatureValidation, AnnotateTypes, DumpParforDiagnostics,
+)  # fmt: skip
+"""What numba does for features of Python that no helper and no kernel here has: closures, ``with``, comprehensions, loops over types."""
+
+
 def _passes(state: Any, name: str, lowering: type[NativeLowering]) -> list[PassManager]:
-    manager = DefaultPassBuilder.define_nopython_pipeline(state, name)
-    manager.passes = [(lowering if one is NativeLowering else one, text) for one, text in manager.passes]
-    manager._finalized = False
+    """numba's passes without those, and without pruning dead branches a second and a third time."""
+    manager, chosen = PassManager(name), []
+    for one, text in DefaultPassBuilder.define_nopython_pipeline(state).passes:
+        if one in UNNEEDED_PASSES or (one is DeadBranchPrune and one in chosen):
+            continue
+        chosen.append(lowering if one is NativeLowering else one)
+        manager.add_pass(chosen[-1], text)
     manager.finalize()
     return [manager]
 
@@ -127,6 +181,10 @@ class HelperDispatcher(CPUDispatcher):
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         super().__init__(function, targetoptions=options, pipeline_class=HelperCompiler)
         self._for_python = CPUDispatcher(function, targetoptions=options, pipeline_class=KernelCompiler)
+
+    def compile(self, sig: Any) -> Any:
+        known = self.overloads.get(sig)  # asked at each call in each caller: numba's own way to the answer is long
+        return super().compile(sig) if known is None else known.entry_point
 
     def add_overload(self, cres: Any) -> None:
         self.overloads[tuple(cres.signature.args)] = cres

@@ -40,7 +40,7 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataC
 from numba.core.compiler import Compiler
 from numba.extending import intrinsic
 
-from kepler_envs.engine.compiler import HelperDispatcher, KernelCompiler
+from kepler_envs.engine.compiler import HelperDispatcher, KernelCompiler, without_collector
 
 JIT_ENABLED = not numba_config.DISABLE_JIT  # type: ignore[attr-defined]
 BOUNDSCHECK = bool(numba_config.BOUNDSCHECK)  # type: ignore[attr-defined]
@@ -315,7 +315,8 @@ def kernel(
         folder = scope.cache_folder()
         if folder is not None:
             dispatcher._cache = _ScopeCache(function, scope, folder, name)
-        dispatcher.compile(tuple(signature))
+        with without_collector():
+            dispatcher.compile(tuple(signature))
         dispatcher.disable_compile()
         return dispatcher
 
