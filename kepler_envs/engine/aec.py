@@ -226,7 +226,7 @@ class KeplerEnv(AECEnv):
     def _observe_mover(self) -> None:
         """Write what the seat to move sees."""
         seat = int(self._states[0]["seat"])
-        one_game.observe_kernel(self.config.game)(self._states, self.config.tables, seat, self._observation)
+        one_game.observe_kernel(self.config.game)(self._states, self.config.constants, seat, self._observation)
 
     def step(self, action: int | None) -> None:
         """Apply the decision of ``agent_selection`` (None for an agent whose game is over).

@@ -29,7 +29,7 @@ from kepler_envs.engine.linking import shared as linked
 from kepler_envs.engine.rng import next_seed, start, stream_seed
 from kepler_envs.engine.rows import row_dtype
 from kepler_envs.engine.seeds import check_seed, fresh_seed
-from kepler_envs.engine.shared import DEAL, LOOK, NO_SEED
+from kepler_envs.engine.shared import DEAL, LOOK, SEE
 from kepler_envs.engine.simd import pack_bits
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
 from kepler_envs.engine.transition import core, record_types
@@ -252,7 +252,7 @@ class Batch:
     def _observe(self, states: np.ndarray, seat: int | np.ndarray) -> np.ndarray:
         seats = check_seats(seat, self.num_envs, self.num_players)
         out = np.zeros_like(self.observation)
-        observe_rows_kernel(self.config.game)(states, self.config.tables, seats, out)
+        observe_rows_kernel(self.config.game)(states, self.config.constants, seats, out)
         return out
 
     def uniform(self) -> np.ndarray:
@@ -327,18 +327,17 @@ def _array_types(game: Game) -> tuple[Any, ...]:
 
 
 @cache
-def _show_row(game: Game) -> Any:
-    """A compiled helper: write what the seat to move sees and may do."""
-    expand, show = core(game).expand, shared.show(game).call
+def _turn_row(game: Game) -> Any:
+    """A compiled helper: a turn in a row of a batch, with what the row keeps of it; see :func:`kepler_envs.engine.shared.turn`."""
+    expand, turn = core(game).expand, shared.turn(game).call
 
     @leaf
-    def show_row(s, t, row, count, observation, action_mask):
-        row.legal_count = count
+    def turn_row(s, c, action, row, observation, action_mask):
+        row.legal_count = turn(s, c, action, address(row.legal_bits), address(observation), observation.size)
         row.seat = s.seat
         expand(row.legal_bits, action_mask)
-        show(s, t, int(s.seat), address(observation), observation.size)
 
-    return show_row
+    return turn_row
 
 
 @cache
@@ -348,7 +347,7 @@ def begin_rows_kernel(game: Game) -> Any:
     ``value`` is the address of :func:`kepler_envs.engine.shared.value` where rewards are shaped, or NOWHERE. Returns a row whose deal ends
     the game at once, or -1.
     """
-    turn, find_value, show_row = shared.turn(game).call, shared.call_value(game), _show_row(game)
+    turn_row, find_value = _turn_row(game), shared.call_value(game)
 
     @kernel(game.scope, "begin_rows", (*_array_types(game), array_of(np.uint64), INT, INT))
     def begin_rows(states, rows, observation, action_mask, constants, first, mode, value):
@@ -362,12 +361,12 @@ def begin_rows_kernel(game: Game) -> Any:
             elif mode == STREAM_SEEDS:
                 row.seed = stream_seed(first[0], g)
             start(row.policy_rng, ~row.seed)  # a stream apart from the deal's
-            count = turn(s, c, DEAL, row.seed, address(row.legal_bits))
+            s.rng = row.seed
+            turn_row(s, c, DEAL, row, observation[g], action_mask[g])
             if s.end != RUNNING:
                 ended = g
             if value != NOWHERE:
                 find_value(value, s, c.tables, address(row.potential))
-            show_row(s, c.tables, row, count, observation[g], action_mask[g])
         return ended
 
     return begin_rows
@@ -376,16 +375,15 @@ def begin_rows_kernel(game: Game) -> Any:
 @cache
 def refresh_row_kernel(game: Game) -> Any:
     """(*arrays, g, value): write what belongs to a row whose state was replaced; ``value`` as in ``begin_rows``."""
-    turn, find_value, show_row = shared.turn(game).call, shared.call_value(game), _show_row(game)
+    turn_row, find_value = _turn_row(game), shared.call_value(game)
 
     @kernel(game.scope, "refresh_row", (*_array_types(game), INT, INT))
     def refresh_row(states, rows, observation, action_mask, constants, g, value):
         observation, action_mask = borrowed(observation), borrowed(action_mask)
         s, row, c = states[g], rows[g], constants[0]
-        count = turn(s, c, LOOK, NO_SEED, address(row.legal_bits))
+        turn_row(s, c, LOOK, row, observation[g], action_mask[g])
         if value != NOWHERE:
             find_value(value, s, c.tables, address(row.potential))
-        show_row(s, c.tables, row, count, observation[g], action_mask[g])
 
     return refresh_row
 
@@ -397,7 +395,7 @@ def _step_rows(game: Game) -> Shared:
     Returns a row without a legal action, or -1: its next deal ended the game at once, or the game has a bug.
     """
     turn, finish, find_value = shared.turn(game).call, shared.finish(game).call, shared.call_value(game)
-    show_row, max_players = _show_row(game), game.max_players
+    expand, max_players = core(game).expand, game.max_players
 
     @leaf
     def pay_shaping(s, t, row, value):
@@ -424,7 +422,7 @@ def _step_rows(game: Game) -> Shared:
         observation, action_mask = borrowed(observation), borrowed(action_mask)
         c = constants[0]
         t = c.tables
-        stuck = -1
+        stuck, size = -1, observation.shape[1]
         for g in range(states.size):
             row = rows[g]
             for seat in range(max_players):
@@ -434,19 +432,23 @@ def _step_rows(game: Game) -> Shared:
             if actions[g] == SKIP:
                 continue
             s = states[g]
-            count = turn(s, c, actions[g], NO_SEED, address(row.legal_bits))
+            legal, out = address(row.legal_bits), address(observation[g])
+            count = turn(s, c, actions[g], legal, out, size)
             if value != NOWHERE:
                 pay_shaping(s, t, row, value)
             if s.end != RUNNING:
                 close_game(s, t, row)
                 final_states[g] = states[g]
                 row.seed = next_seed(row.seed)
-                count = turn(s, c, DEAL, row.seed, address(row.legal_bits))
+                s.rng = row.seed
+                count = turn(s, c, DEAL, legal, out, size)
                 if value != NOWHERE:
                     find_value(value, s, t, address(row.potential))
             if count == 0:
                 stuck = g
-            show_row(s, t, row, count, observation[g], action_mask[g])
+            row.legal_count = count
+            row.seat = s.seat
+            expand(row.legal_bits, action_mask[g])
         return stuck
 
     return step_rows
@@ -500,13 +502,13 @@ def find_illegal_kernel(game: Game) -> Any:
 
 @cache
 def observe_rows_kernel(game: Game) -> Any:
-    """(states, tables, seats int64 (N,), out int16 (N, D)): what one seat of each row observes."""
-    kinds, show = record_types(game), shared.show(game).call
+    """(states, constants, seats int64 (N,), out int16 (N, D)): what one seat of each row observes."""
+    kinds, turn = record_types(game), shared.turn(game).call
 
-    @kernel(game.scope, "observe_rows", (kinds.states, kinds.tables, array_of(np.int64), array_of(np.int16, 2)))
-    def observe_rows(states, tables, seats, out):
+    @kernel(game.scope, "observe_rows", (kinds.states, kinds.constants, array_of(np.int64), array_of(np.int16, 2)))
+    def observe_rows(states, constants, seats, out):
         out = borrowed(out)
         for g in range(states.size):
-            show(states[g], tables[0], seats[g], address(out[g]), out.shape[1])
+            turn(states[g], constants[0], SEE - seats[g], NOWHERE, address(out[g]), out.shape[1])
 
     return observe_rows

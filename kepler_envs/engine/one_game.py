@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine import shared
-from kepler_envs.engine.game import Game
+from kepler_envs.engine.game import RUNNING, Game
 from kepler_envs.engine.kernel import INT, array_of, kernel
-from kepler_envs.engine.linking import address
+from kepler_envs.engine.linking import NOWHERE, address
 from kepler_envs.engine.rng import GENERATOR
-from kepler_envs.engine.shared import DEAL, LOOK, NO_SEED
+from kepler_envs.engine.shared import DEAL, LOOK, NOT_SEEN, SEE
 from kepler_envs.engine.transition import core, record_types
 
 
@@ -27,7 +27,9 @@ def begin_kernel(game: Game) -> Any:
 
     @kernel(game.scope, "begin_one", signature)
     def begin_one(states, constants, seeds, legal, action_mask):
-        count = turn(states[0], constants[0], DEAL, seeds[0], address(legal))
+        s = states[0]
+        s.rng = seeds[0]
+        count = turn(s, constants[0], DEAL, address(legal), NOWHERE, NOT_SEEN)
         expand(legal, action_mask)
         return count
 
@@ -45,9 +47,9 @@ def apply_kernel(game: Game) -> Any:
     @kernel(game.scope, "apply_one", (kinds.states, kinds.constants, array_of(np.uint64), INT))
     def apply_one(states, constants, legal, action):
         s, c = states[0], constants[0]
-        if turn(s, c, LOOK, NO_SEED, address(legal)) == 0 or not is_legal(legal, action):
+        if turn(s, c, LOOK, address(legal), NOWHERE, NOT_SEEN) == 0 or not is_legal(legal, action):
             return False
-        turn(s, c, action, NO_SEED, address(legal))
+        turn(s, c, action, address(legal), NOWHERE, NOT_SEEN)
         return True
 
     return apply_one
@@ -59,15 +61,17 @@ def step_kernel(game: Game) -> Any:
 
     ``action`` must be legal. Observation and mask are those of the seat that moves next, the mask all 0 at the end.
     """
-    kinds, turn, show, expand = record_types(game), shared.turn(game).call, shared.show(game).call, core(game).expand
+    kinds, turn, expand = record_types(game), shared.turn(game).call, core(game).expand
 
     @kernel(game.scope, "step_one", (kinds.states, kinds.constants, array_of(np.uint64), INT, array_of(np.int16), array_of(np.int8)))  # fmt: skip
     def step_one(states, constants, legal, action, observation, action_mask):
         s, c = states[0], constants[0]
-        count = turn(s, c, action, NO_SEED, address(legal))
+        count = turn(s, c, action, address(legal), address(observation), observation.size)
         expand(legal, action_mask)
-        show(s, c.tables, int(s.seat), address(observation), observation.size)
-        return int(s.seat), int(s.end), count
+        seat, end = int(s.seat), int(s.end)
+        if end != RUNNING:
+            turn(s, c, SEE - seat, NOWHERE, address(observation), observation.size)
+        return seat, end, count
 
     return step_one
 
@@ -79,7 +83,7 @@ def legal_kernel(game: Game) -> Any:
 
     @kernel(game.scope, "legal_one", (kinds.states, kinds.constants, array_of(np.uint64), array_of(np.int8)))
     def legal_one(states, constants, legal, action_mask):
-        count = turn(states[0], constants[0], LOOK, NO_SEED, address(legal))
+        count = turn(states[0], constants[0], LOOK, address(legal), NOWHERE, NOT_SEEN)
         expand(legal, action_mask)
         return count
 
@@ -88,12 +92,12 @@ def legal_kernel(game: Game) -> Any:
 
 @cache
 def observe_kernel(game: Game) -> Any:
-    """(states, tables, seat, observation int16[D]): what ``seat`` observes."""
-    kinds, show = record_types(game), shared.show(game).call
+    """(states, constants, seat, observation int16[D]): what ``seat`` observes."""
+    kinds, turn = record_types(game), shared.turn(game).call
 
-    @kernel(game.scope, "observe_one", (kinds.states, kinds.tables, INT, array_of(np.int16)))
-    def observe_one(states, tables, seat, observation):
-        show(states[0], tables[0], seat, address(observation), observation.size)
+    @kernel(game.scope, "observe_one", (kinds.states, kinds.constants, INT, array_of(np.int16)))
+    def observe_one(states, constants, seat, observation):
+        turn(states[0], constants[0], SEE - seat, NOWHERE, address(observation), observation.size)
 
     return observe_one
 

@@ -12,46 +12,38 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine.game import RUNNING, Game
-from kepler_envs.engine.kernel import INT
+from kepler_envs.engine.kernel import INT, leaf
 from kepler_envs.engine.linking import Shared, caller_at, copy_record, item_of, shared, viewer
 from kepler_envs.engine.rng import start
 from kepler_envs.engine.transition import NOTHING, core
 
-LOOK, DEAL = -2, -3
-"""Actions of ``turn`` besides an id: write the legal set of the position as it is, and deal a new game."""
+LOOK, DEAL, SEE = -2, -3, -4
+"""Actions of ``turn`` besides an id: write the legal set of the position as it is; deal a new game from the seed that is in ``s.rng``; only
+write what a seat observes (SEE - seat)."""
 
-NO_SEED = np.uint64(0)
+NOT_SEEN = 0
+"""The size of an observation that is not to be written."""
 
 
 @cache
 def turn(game: Game) -> Shared:
-    """(s, c, action, seed, legal) -> count: what happens from one decision to the next.
+    """(s, c, action, legal, out, size) -> count: what happens from one decision to the next, and what the seat that makes it observes.
 
-    ``action`` is a legal id, LOOK (at a node of a game that is not over) or DEAL, for which alone ``seed`` counts. ``c`` is the record of a
-    configuration's constants, ``legal`` the address of a legal set, which becomes that of the next decision; 0 once the game is over.
+    ``action`` is a legal id, LOOK, DEAL, or SEE - seat. ``c`` is the record of a configuration's constants. ``legal`` is the address of a
+    legal set, which becomes that of the next decision, and count its size; 0 once the game is over. ``out`` is the address of an
+    observation of ``size`` entries; at the end it is not written, unless it was asked for with SEE.
     """
-    helpers, setup, apply = core(game), game.verbs.setup, game.verbs.apply
+    helpers, setup, apply, observe = core(game), game.verbs.setup, game.verbs.apply, game.verbs.observe
     find_legal, is_offered, only_legal, clear = (
         helpers.find_legal, helpers.is_offered, helpers.only_legal, helpers.clear,
     )  # fmt: skip
-    view, words = viewer(np.uint64), game.mask_words
+    view_bits, view_entries, words = viewer(np.uint64), viewer(np.int16), game.mask_words
 
-    @shared(game.scope, "turn", (item_of(game.state), item_of(game.constants), INT, item_of(np.uint64), INT))
-    def turn(s, c, action, seed, legal):
-        legal, t = view(legal, words), c.tables
-        looking = action == LOOK
-        if action == DEAL:
-            copy_record(s, c.blank)
-            start(s, seed)
-            setup(s, t, c.options)
-            action = NOTHING
-        elif looking:
-            action = NOTHING
-        else:
-            s.decisions += 1
+    @leaf
+    def settle(s, t, action, looking, legal):
         while True:
             if action != NOTHING:
-                apply(s, t, action)
+                apply(s, t, action)  # the one call: many a game's ``apply`` is copied to where it is called
             if s.end != RUNNING:
                 break
             count = find_legal(s, t, legal)
@@ -61,19 +53,33 @@ def turn(game: Game) -> Shared:
         clear(legal)
         return 0
 
+    @leaf
+    def deal(s, c):
+        seed = np.uint64(s.rng)
+        copy_record(s, c.blank)
+        start(s, seed)
+        setup(s, c.tables, c.options)
+
+    @shared(game.scope, "turn", (item_of(game.state), item_of(game.constants), INT, INT, INT, INT))
+    def turn(s, c, action, legal, out, size):
+        count = 0
+        if action <= SEE:
+            seat = SEE - action
+        else:
+            id_or_nothing = max(action, NOTHING)
+            if action == DEAL:
+                deal(s, c)
+            elif action != LOOK:
+                s.decisions += 1
+            count = settle(s, c.tables, id_or_nothing, action == LOOK, view_bits(legal, words))
+            if s.end != RUNNING:
+                return count
+            seat = int(s.seat)
+        if size != NOT_SEEN:
+            observe(s, c.tables, seat, view_entries(out, size))
+        return count
+
     return turn
-
-
-@cache
-def show(game: Game) -> Shared:
-    """(s, t, seat, out, size): what ``seat`` observes, written into the int16 array of ``size`` entries at the address ``out``."""
-    observe, view = game.verbs.observe, viewer(np.int16)
-
-    @shared(game.scope, "show", (item_of(game.state), item_of(game.tables), INT, INT, INT))
-    def show(s, t, seat, out, size):
-        observe(s, t, seat, view(out, size))
-
-    return show
 
 
 @cache

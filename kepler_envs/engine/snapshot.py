@@ -110,7 +110,7 @@ class Snapshot:
         """The observation of ``seat``, int16 (D,). ValueError for no seat of the game."""
         seat = check_seat(seat, self.config.num_players)
         observation = np.zeros(self.config.observation.size, np.int16)
-        one_game.observe_kernel(self.config.game)(self._states, self.config.tables, seat, observation)
+        one_game.observe_kernel(self.config.game)(self._states, self.config.constants, seat, observation)
         return observation
 
     def action_mask(self) -> np.ndarray:
