@@ -23,7 +23,7 @@ from kepler_envs.engine.game import (
     record_array,
     records_from_bytes,
 )
-from kepler_envs.engine.kernel import INT, array_of, borrowed, kernel, leaf
+from kepler_envs.engine.kernel import INT, array_of, borrowed, helper, kernel, leaf
 from kepler_envs.engine.linking import NOWHERE, Shared, address
 from kepler_envs.engine.linking import shared as linked
 from kepler_envs.engine.rng import next_seed, start, stream_seed
@@ -36,6 +36,9 @@ from kepler_envs.engine.transition import core, record_types
 
 SKIP = -1
 """An action that leaves its game as it is."""
+
+NONE_STUCK, FIRST_ILLEGAL = -1, -2
+"""What a step of all rows ends with: a row that cannot go on, NONE_STUCK, or FIRST_ILLEGAL - row where nothing was done."""
 
 GIVEN_SEEDS, NEXT_SEEDS, STREAM_SEEDS = 0, 1, 2
 """Where the seeds of a reset come from: the array as it is, the games that follow, the streams of one seed."""
@@ -128,8 +131,7 @@ class Batch:
         self._arrays = (self.states, self.rows, self.observation, self.action_mask, self.config.constants)
         self._begin = begin_rows_kernel(game)
         self._step = step_rows_kernel(game) if self.threads == 1 else step_rows_parallel_kernel(game)
-        self._find_illegal = find_illegal_kernel(game)
-        self._value = shared.value(game).address if self.config.values.get("shaping", 0) else NOWHERE
+        self._value = shared.value_kernel(game).address if self.config.values.get("shaping", 0) else NOWHERE
 
     def __getstate__(self) -> dict[str, Any]:
         saved = {name: value for name, value in self.__dict__.items() if name not in _BOUND}
@@ -207,24 +209,33 @@ class Batch:
             ComponentError: the step is done, but the next deal of a row ends its game at once (see :meth:`reset`).
         """
         actions = self._as_ids(actions)
-        wrong = self._find_illegal(self.rows, actions)
-        if wrong >= 0:
-            legal = self.config.legal_actions(self.action_mask[wrong])
-            message = describe_illegal(self.config, self.states[wrong], int(actions[wrong]), legal)
-            raise IllegalAction(f"game {wrong} of the batch: {message}")
-        if self.threads == 1:
-            stuck = self._step(*self._arrays, self.final_state, actions, self._value)
-        else:
-            numba.set_num_threads(self.threads)
-            self._step(*self._arrays, self.final_state, actions, self._value, self._status)
-            stuck = int(self._status.max())
-        if stuck >= 0:
+        stuck = (
+            self._step(*self._arrays, self.final_state, actions, self._value, True)
+            if self.threads == 1
+            else self._step_parallel(actions)
+        )
+        if stuck != NONE_STUCK:
+            if stuck <= FIRST_ILLEGAL:
+                self._refuse_action(FIRST_ILLEGAL - stuck, actions)
             if self.states["end"][stuck] != RUNNING:
                 self._refuse_deal(stuck)
             raise AssertionError(
                 f"{self.config.game.id}: game {stuck} has a node without a legal action (a bug of the game)"
             )
         return self._told
+
+    def _step_parallel(self, actions: np.ndarray) -> int:
+        wrong = find_illegal_kernel(self.config.game)(self.rows, actions)  # before any thread changes its games
+        if wrong >= 0:
+            return FIRST_ILLEGAL - int(wrong)
+        numba.set_num_threads(self.threads)
+        self._step(*self._arrays, self.final_state, actions, self._value, self._status)
+        return int(self._status.max())
+
+    def _refuse_action(self, row: int, actions: np.ndarray) -> None:
+        legal = self.config.legal_actions(self.action_mask[row])
+        message = describe_illegal(self.config, self.states[row], int(actions[row]), legal)
+        raise IllegalAction(f"game {row} of the batch: {message}")
 
     def _as_ids(self, actions: Any) -> np.ndarray:
         """The actions as kernels take them; ValueError."""
@@ -290,7 +301,7 @@ INFOS = ("final_return", "final_rank", "final_score", "final_length", "episodes"
 
 _BOUND = (
     "seed", "policy_rng", "legal_bits", "legal_count", "seat", "terminated", "truncated", "reward", "final_return", "final_rank",
-    "final_score", "final_length", "episodes", "infos", "_told", "_arrays", "_begin", "_step", "_find_illegal", "_value",
+    "final_score", "final_length", "episodes", "infos", "_told", "_arrays", "_begin", "_step", "_value",
     "single_observation_space", "single_action_space",
 )  # fmt: skip
 """Attributes that are views, compiled functions or spaces: left out of a pickle and made again."""
@@ -328,8 +339,8 @@ def _array_types(game: Game) -> tuple[Any, ...]:
 
 @cache
 def _turn_row(game: Game) -> Any:
-    """A compiled helper: a turn in a row of a batch, with what the row keeps of it; see :func:`kepler_envs.engine.shared.turn`."""
-    expand, turn = core(game).expand, shared.turn(game).call
+    """A compiled helper: a turn in a row of a batch, with what the row keeps of it; see :func:`kepler_envs.engine.shared.turn_kernel`."""
+    expand, turn = core(game).expand, shared.turn_kernel(game).call
 
     @leaf
     def turn_row(s, c, action, row, observation, action_mask):
@@ -344,7 +355,7 @@ def _turn_row(game: Game) -> Any:
 def begin_rows_kernel(game: Game) -> Any:
     """(*arrays, first uint64[1], mode, value): deal every row and write what its first seat sees.
 
-    ``value`` is the address of :func:`kepler_envs.engine.shared.value` where rewards are shaped, or NOWHERE. Returns a row whose deal ends
+    ``value`` is the address of :func:`kepler_envs.engine.shared.value_kernel` where rewards are shaped, or NOWHERE. Returns a row whose deal ends
     the game at once, or -1.
     """
     turn_row, find_value = _turn_row(game), shared.call_value(game)
@@ -389,13 +400,37 @@ def refresh_row_kernel(game: Game) -> Any:
 
 
 @cache
-def _step_rows(game: Game) -> Shared:
-    """(*arrays, final_states, actions int64 (N,), value): one decision in every row; ``value`` as in ``begin_rows``.
+def _find_illegal(game: Game) -> Any:
+    """A compiled helper (rows, actions int64 (N,)): the first row with an id that is not legal, or -1."""
+    is_legal = core(game).is_legal
 
-    Returns a row without a legal action, or -1: its next deal ended the game at once, or the game has a bug.
-    """
-    turn, finish, find_value = shared.turn(game).call, shared.finish(game).call, shared.call_value(game)
-    expand, max_players = core(game).expand, game.max_players
+    @helper
+    def find_illegal(rows, actions):
+        for g in range(actions.size):
+            if actions[g] != SKIP and not is_legal(rows[g].legal_bits, actions[g]):
+                return g
+        return -1
+
+    return find_illegal
+
+
+@cache
+def find_illegal_kernel(game: Game) -> Any:
+    """(rows, actions int64 (N,)): the first row with an id that is not legal, or -1."""
+    find = _find_illegal(game)
+
+    @kernel(game.scope, "find_illegal", (record_types(game).rows, array_of(np.int64, readonly=True)))
+    def find_illegal(rows, actions):
+        return find(rows, actions)
+
+    return find_illegal
+
+
+@cache
+def _step_rows(game: Game) -> Shared:
+    """What :func:`step_rows_kernel` and its parallel form share."""
+    turn, finish, find_value = shared.turn_kernel(game).call, shared.finish_kernel(game).call, shared.call_value(game)
+    expand, find_illegal, max_players = core(game).expand, _find_illegal(game), game.max_players
 
     @leaf
     def pay_shaping(s, t, row, value):
@@ -417,12 +452,16 @@ def _step_rows(game: Game) -> Shared:
         row.terminated = s.end == TERMINATED
         row.truncated = s.end == TRUNCATED
 
-    @linked(game.scope, "step_rows", _step_types(game))
-    def step_rows(states, rows, observation, action_mask, constants, final_states, actions, value):
+    @linked(game.scope, "step_rows", (*_step_types(game), INT))
+    def step_rows(states, rows, observation, action_mask, constants, final_states, actions, value, check):
+        if check:
+            wrong = find_illegal(rows, actions)
+            if wrong >= 0:
+                return FIRST_ILLEGAL - wrong
         observation, action_mask = borrowed(observation), borrowed(action_mask)
         c = constants[0]
         t = c.tables
-        stuck, size = -1, observation.shape[1]
+        stuck, size = NONE_STUCK, observation.shape[1]
         for g in range(states.size):
             row = rows[g]
             for seat in range(max_players):
@@ -455,20 +494,22 @@ def _step_rows(game: Game) -> Shared:
 
 
 def _step_types(game: Game) -> tuple[Any, ...]:
+    """Signature types of what both forms of the step take first."""
     return (*_array_types(game), record_types(game).states, array_of(np.int64, readonly=True), INT)
 
 
 def step_rows_kernel(game: Game) -> Any:
-    """(*arrays, final_states, actions int64 (N,), value): one decision in every row; ``value`` as in ``begin_rows``.
+    """(*arrays, final_states, actions int64 (N,), value, check): one decision in every row; ``value`` as in ``begin_rows``.
 
-    Returns a row without a legal action, or -1: its next deal ended the game at once, or the game has a bug.
+    With ``check`` nothing is done if there is an illegal id: FIRST_ILLEGAL - row is returned. Else a row without a legal action, or NONE_STUCK:
+    its next deal ended the game at once, or the game has a bug.
     """
     return _step_rows(game).kernel
 
 
 @cache
 def step_rows_parallel_kernel(game: Game) -> Any:
-    """The same, shared between threads: one entry of ``status`` int64 (threads,) for each."""
+    """(*arrays, final_states, actions int64 (N,), value, status int64 (threads,)): the same, unchecked, shared between threads; what each returns."""
     step_rows = _step_rows(game).call
 
     @kernel(game.scope, "step_rows_parallel", (*_step_types(game), array_of(np.int64)), parallel=True)
@@ -478,32 +519,17 @@ def step_rows_parallel_kernel(game: Game) -> Any:
             low, high = actions.size * part // parts, actions.size * (part + 1) // parts
             stuck = step_rows(
                 states[low:high], rows[low:high], observation[low:high], action_mask[low:high], constants,
-                final_states[low:high], actions[low:high], value,
+                final_states[low:high], actions[low:high], value, False,
             )  # fmt: skip
-            status[part] = low + stuck if stuck >= 0 else -1
+            status[part] = low + stuck if stuck >= 0 else NONE_STUCK
 
     return step_rows_parallel
 
 
 @cache
-def find_illegal_kernel(game: Game) -> Any:
-    """(rows, actions int64 (N,)): the first row with an id that is not legal, or -1."""
-    is_legal = core(game).is_legal
-
-    @kernel(game.scope, "find_illegal", (record_types(game).rows, array_of(np.int64, readonly=True)))
-    def find_illegal(rows, actions):
-        for g in range(actions.size):
-            if actions[g] != SKIP and not is_legal(rows[g].legal_bits, actions[g]):
-                return g
-        return -1
-
-    return find_illegal
-
-
-@cache
 def observe_rows_kernel(game: Game) -> Any:
     """(states, constants, seats int64 (N,), out int16 (N, D)): what one seat of each row observes."""
-    kinds, turn = record_types(game), shared.turn(game).call
+    kinds, turn = record_types(game), shared.turn_kernel(game).call
 
     @kernel(game.scope, "observe_rows", (kinds.states, kinds.constants, array_of(np.int64), array_of(np.int16, 2)))
     def observe_rows(states, constants, seats, out):

@@ -10,7 +10,6 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-import os
 
 from numba.core.codegen import CodeLibrary, JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
@@ -38,15 +37,18 @@ from numba.core.untyped_passes import (
 )
 
 
-class HelperLibrary(JITCodeLibrary):
-    """The code of one helper as it was lowered, and the libraries of what it calls: never optimised as a whole, never run."""
+class _Library(JITCodeLibrary):
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """numba's passes over each function, without making them anew for each and for what is only declared."""
+        ll_module.data_layout = self._codegen._data_layout
+        passes, builder = self._codegen._function_pass_manager()
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes.run(function, builder)
 
-    def add_llvm_module(self, ll_module: Any) -> None:
-        if os.environ.get("V_NOFPM"):
-            ll_module.data_layout = self._codegen._data_layout
-            self._final_module.link_in(ll_module)
-        else:
-            super().add_llvm_module(ll_module)
+
+class HelperLibrary(_Library):
+    """The code of one helper as it was lowered, and the libraries of what it calls: never optimised as a whole, never run."""
 
     def finalize(self) -> None:
         self._finalized = True
@@ -55,29 +57,25 @@ class HelperLibrary(JITCodeLibrary):
         return self._final_module
 
 
-class KernelLibrary(JITCodeLibrary):
+class KernelLibrary(_Library):
     """The code of one kernel with everything that it calls, each helper once."""
 
     def finalize(self) -> None:
         self._raise_if_finalized()
-        for library in _below(self, set()):
+        for library in _below(self):
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
             if isinstance(library, HelperLibrary):
-                for function in library._final_module.functions:
-                    if not function.is_declaration:
-                        self._final_module.get_function(function.name).linkage = "internal"
-        if os.environ.get("V_NOCHEAP"):
-            pm, pb = self._codegen._module_pass_manager()
-            pm.run(self._final_module, pb)
-        else:
-            self._optimize_final_module()
+                for function in library.get_defined_functions():
+                    self._final_module.get_function(function.name).linkage = "internal"
+        self._optimize_final_module()
         self._final_module.verify()
         self._finalize_final_module()
 
 
-def _below(library: CodeLibrary, seen: set[CodeLibrary]) -> Iterator[CodeLibrary]:
+def _below(library: CodeLibrary) -> Iterator[CodeLibrary]:
     """The libraries that ``library`` links, directly or through helpers, callers first."""
     order: list[CodeLibrary] = []
+    seen: set[CodeLibrary] = set()
 
     def visit(one: CodeLibrary) -> None:
         for below in one._linking_libraries:

@@ -22,7 +22,7 @@ from kepler_envs.engine.transition import core, record_types
 @cache
 def begin_kernel(game: Game) -> Any:
     """(states, constants, seeds uint64[1], legal uint64[W], action_mask int8[A]) -> number of legal ids."""
-    kinds, turn, expand = record_types(game), shared.turn(game).call, core(game).expand
+    kinds, turn, expand = record_types(game), shared.turn_kernel(game).call, core(game).expand
     signature = (kinds.states, kinds.constants, array_of(np.uint64), array_of(np.uint64), array_of(np.int8))
 
     @kernel(game.scope, "begin_one", signature)
@@ -42,7 +42,7 @@ def apply_kernel(game: Game) -> Any:
 
     Any integer may be given. ``legal`` is only written.
     """
-    kinds, turn, is_legal = record_types(game), shared.turn(game).call, core(game).is_legal
+    kinds, turn, is_legal = record_types(game), shared.turn_kernel(game).call, core(game).is_legal
 
     @kernel(game.scope, "apply_one", (kinds.states, kinds.constants, array_of(np.uint64), INT))
     def apply_one(states, constants, legal, action):
@@ -61,7 +61,7 @@ def step_kernel(game: Game) -> Any:
 
     ``action`` must be legal. Observation and mask are those of the seat that moves next, the mask all 0 at the end.
     """
-    kinds, turn, expand = record_types(game), shared.turn(game).call, core(game).expand
+    kinds, turn, expand = record_types(game), shared.turn_kernel(game).call, core(game).expand
 
     @kernel(game.scope, "step_one", (kinds.states, kinds.constants, array_of(np.uint64), INT, array_of(np.int16), array_of(np.int8)))  # fmt: skip
     def step_one(states, constants, legal, action, observation, action_mask):
@@ -79,7 +79,7 @@ def step_kernel(game: Game) -> Any:
 @cache
 def legal_kernel(game: Game) -> Any:
     """(states, constants, legal uint64[W], action_mask int8[A]) -> number of legal ids of the present node; 0, and empty sets, once the game is over."""
-    kinds, turn, expand = record_types(game), shared.turn(game).call, core(game).expand
+    kinds, turn, expand = record_types(game), shared.turn_kernel(game).call, core(game).expand
 
     @kernel(game.scope, "legal_one", (kinds.states, kinds.constants, array_of(np.uint64), array_of(np.int8)))
     def legal_one(states, constants, legal, action_mask):
@@ -93,7 +93,7 @@ def legal_kernel(game: Game) -> Any:
 @cache
 def observe_kernel(game: Game) -> Any:
     """(states, constants, seat, observation int16[D]): what ``seat`` observes."""
-    kinds, turn = record_types(game), shared.turn(game).call
+    kinds, turn = record_types(game), shared.turn_kernel(game).call
 
     @kernel(game.scope, "observe_one", (kinds.states, kinds.constants, INT, array_of(np.int16)))
     def observe_one(states, constants, seat, observation):
@@ -117,7 +117,7 @@ def resample_kernel(game: Game) -> Any:
 @cache
 def result_kernel(game: Game) -> Any:
     """(states, tables, ranks int32[P], scores int32[P], returns float32[P]); returns only once the game is over."""
-    kinds, finish = record_types(game), shared.finish(game).call
+    kinds, finish = record_types(game), shared.finish_kernel(game).call
 
     @kernel(game.scope, "result_one", (kinds.states, kinds.tables, array_of(np.int32), array_of(np.int32), array_of(np.float32)))  # fmt: skip
     def result_one(states, tables, ranks, scores, returns):
@@ -129,7 +129,7 @@ def result_kernel(game: Game) -> Any:
 @cache
 def potential_kernel(game: Game) -> Any:
     """(states, tables, potential float32[P]): the shaping potential of every seat."""
-    kinds, value = record_types(game), shared.value(game).call
+    kinds, value = record_types(game), shared.value_kernel(game).call
 
     @kernel(game.scope, "potential_one", (kinds.states, kinds.tables, array_of(np.float32)))
     def potential_one(states, tables, out):

@@ -26,32 +26,15 @@ NOT_SEEN = 0
 
 
 @cache
-def turn(game: Game) -> Shared:
+def turn_kernel(game: Game) -> Shared:
     """(s, c, action, legal, out, size) -> count: what happens from one decision to the next, and what the seat that makes it observes.
 
     ``action`` is a legal id, LOOK, DEAL, or SEE - seat. ``c`` is the record of a configuration's constants. ``legal`` is the address of a
     legal set, which becomes that of the next decision, and count its size; 0 once the game is over. ``out`` is the address of an
     observation of ``size`` entries; at the end it is not written, unless it was asked for with SEE.
     """
-    helpers, setup, apply, observe = core(game), game.verbs.setup, game.verbs.apply, game.verbs.observe
-    find_legal, is_offered, only_legal, clear = (
-        helpers.find_legal, helpers.is_offered, helpers.only_legal, helpers.clear,
-    )  # fmt: skip
+    settle, setup, observe = core(game).settle, game.verbs.setup, game.verbs.observe
     view_bits, view_entries, words = viewer(np.uint64), viewer(np.int16), game.mask_words
-
-    @leaf
-    def settle(s, t, action, looking, legal):
-        while True:
-            if action != NOTHING:
-                apply(s, t, action)  # the one call: many a game's ``apply`` is copied to where it is called
-            if s.end != RUNNING:
-                break
-            count = find_legal(s, t, legal)
-            if looking or is_offered(s, count):
-                return count
-            action = only_legal(legal)
-        clear(legal)
-        return 0
 
     @leaf
     def deal(s, c):
@@ -66,12 +49,11 @@ def turn(game: Game) -> Shared:
         if action <= SEE:
             seat = SEE - action
         else:
-            id_or_nothing = max(action, NOTHING)
             if action == DEAL:
                 deal(s, c)
             elif action != LOOK:
                 s.decisions += 1
-            count = settle(s, c.tables, id_or_nothing, action == LOOK, view_bits(legal, words))
+            count = settle(s, c.tables, max(action, NOTHING), view_bits(legal, words), action == LOOK)
             if s.end != RUNNING:
                 return count
             seat = int(s.seat)
@@ -83,7 +65,7 @@ def turn(game: Game) -> Shared:
 
 
 @cache
-def finish(game: Game) -> Shared:
+def finish_kernel(game: Game) -> Shared:
     """(s, t, ranks, scores, returns): what a game ends with, at the addresses of int32, int32 and float32 arrays; returns only once it is over."""
     verbs, seats = game.verbs, game.max_players
     find_ranks, find_scores, find_returns = verbs.ranks, verbs.scores, verbs.returns
@@ -101,7 +83,7 @@ def finish(game: Game) -> Shared:
 
 
 @cache
-def value(game: Game) -> Shared:
+def value_kernel(game: Game) -> Shared:
     """(s, t, out): the shaping potential of every seat, at the address of a float32 array."""
     potential, view, seats = game.verbs.potential, viewer(np.float32), game.max_players
 

@@ -41,17 +41,11 @@ class Transition(NamedTuple):
     """Compiled helpers of one game. ``s`` is a state record, ``t`` the tables record, ``c`` the record of a configuration's constants, ``legal`` a legal
     set (uint64 words)."""
 
-    clear: Any
-    """(legal): empty a legal set."""
     find_legal: Any
     """(s, t, legal) -> count: write the legal set of the present node, which is not over; its size."""
-    only_legal: Any
-    """(legal) -> the id of a legal set of one."""
-    is_offered: Any
-    """(s, count) -> whether the present node, with ``count`` legal ids, is put to a seat."""
     settle: Any
-    """(s, t, action, legal) -> count: apply a legal id (or NOTHING), then forced nodes up to the next decision that is offered, and write
-    its legal set; 0 once the game is over."""
+    """(s, t, action, legal, looking=False) -> count: apply a legal id (or NOTHING), then forced nodes up to the next decision that is
+    offered, and write its legal set; 0 once the game is over. Who is only looking, with NOTHING, gets the present node's set."""
     begin: Any
     """(states, index, c, seed, legal) -> count: deal game number ``index`` of ``states`` and settle; 0 if the deal ends the game."""
     decide: Any
@@ -121,14 +115,14 @@ def core(game: Game) -> Transition:
         return count != 1 or (always_offered >> int(s.node)) & 1
 
     @leaf
-    def settle(s, t, action, legal):
+    def settle(s, t, action, legal, looking=False):
         while True:
             if action != NOTHING:
                 apply(s, t, action)  # the one call: many a game's ``apply`` is copied to where it is called
             if s.end != RUNNING:
                 break
             count = find_legal(s, t, legal)
-            if is_offered(s, count):
+            if looking or is_offered(s, count):
                 return count
             action = only_legal(legal)
         clear(legal)
@@ -173,6 +167,6 @@ def core(game: Game) -> Transition:
         expand_bits(out, 64 * (words - 1), legal[words - 1], rest)
 
     return Transition(
-        clear=clear, find_legal=find_legal, only_legal=only_legal, is_offered=is_offered, settle=settle, begin=begin, decide=decide, is_legal=is_legal, pick=pick,
+        find_legal=find_legal, settle=settle, begin=begin, decide=decide, is_legal=is_legal, pick=pick,
         count_legal=count_legal, expand=expand, observe=game.verbs.observe,
     )  # fmt: skip
