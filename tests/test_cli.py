@@ -22,7 +22,7 @@ from kepler_envs.cli.match import Match
 from kepler_envs.cli.stage import Stage
 from kepler_envs.cli.strength import MeasureStrength
 from kepler_envs.cli.tournament import PlayTournament
-from kepler_envs.engine import batch, code_cache, one_game, playout, warmup
+from kepler_envs.engine import batch, code_cache, one_game, playout, shared, warmup
 from kepler_envs.engine.kernel import JIT_ENABLED
 from kepler_envs.engine.replay import read_replay, verify
 from kepler_envs.engine.snapshot import Snapshot
@@ -471,7 +471,7 @@ def test_compile_lists_every_kernel_of_the_engine(capsys):
     names = [name for name, _ in warmup.kernels(kepler_envs.load_game(GAME))]
     in_modules = {
         name.removesuffix("_kernel")
-        for module in (one_game, batch, playout)
+        for module in (shared, one_game, batch, playout)
         for name, value in vars(module).items()
         if name.endswith("_kernel") and value.__module__ == module.__name__
     }

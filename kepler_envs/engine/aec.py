@@ -16,6 +16,7 @@ from kepler_envs.engine.checks import check_view, is_integer
 from kepler_envs.engine.game import RUNNING, TERMINATED, TRUNCATED, Configuration, OptionError, records_from_bytes
 from kepler_envs.engine.progress import load_or_compile
 from kepler_envs.engine.seeds import check_seed, following_seed, fresh_seed
+from kepler_envs.engine.shared import turn_kernel
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, deal, describe_illegal, empty_sets
 
 RENDER_MODES = ("ansi", "svg", "rgb_array", "human")
@@ -139,7 +140,12 @@ class KeplerEnv(AECEnv):
         self._shaped = bool(self.config.values.get("shaping", 0))
 
     def _bind_kernels(self) -> None:
-        firsts = (one_game.step_kernel, one_game.begin_kernel, one_game.observe_kernel)  # what every game needs
+        firsts = (
+            turn_kernel,
+            one_game.step_kernel,
+            one_game.begin_kernel,
+            one_game.observe_kernel,
+        )  # what every game needs
         load_or_compile([partial(build, self.config.game) for build in firsts])
         self._step = one_game.step_kernel(self.config.game)
 
@@ -225,12 +231,12 @@ class KeplerEnv(AECEnv):
 
     def _find_legal(self) -> None:
         """Write the legal set of a position that was put in."""
-        one_game.legal_kernel(self.config.game)(self._states, self.config.tables, self._legal, self._mask)
+        one_game.legal_kernel(self.config.game)(self._states, self.config.constants, self._legal, self._mask)
 
     def _observe_mover(self) -> None:
         """Write what the seat to move sees."""
         seat = int(self._states[0]["seat"])
-        one_game.observe_kernel(self.config.game)(self._states, self.config.tables, seat, self._observation)
+        one_game.observe_kernel(self.config.game)(self._states, self.config.constants, seat, self._observation)
 
     def step(self, action: int | None) -> None:
         """Apply the decision of ``agent_selection`` (None for an agent whose game is over).
@@ -253,7 +259,7 @@ class KeplerEnv(AECEnv):
             return
         self._cumulative_rewards[agent] = 0.0
         seat, end, count = self._step(
-            self._states, self.config.tables, self._legal, int(action), self._observation, self._mask
+            self._states, self.config.constants, self._legal, int(action), self._observation, self._mask
         )
         self._mover = self.possible_agents[seat]
         if end == RUNNING:

@@ -10,6 +10,7 @@ import gymnasium
 import numba
 import numpy as np
 
+from kepler_envs.engine import shared
 from kepler_envs.engine.checks import check_integer, check_row, check_seats
 from kepler_envs.engine.game import (
     RUNNING,
@@ -23,16 +24,22 @@ from kepler_envs.engine.game import (
     records_from_bytes,
 )
 from kepler_envs.engine.kernel import INT, array_of, borrowed, helper, kernel, leaf
+from kepler_envs.engine.linking import NOWHERE, Shared, address
+from kepler_envs.engine.linking import shared as linked
 from kepler_envs.engine.progress import load_or_compile
 from kepler_envs.engine.rng import next_seed, start, stream_seed
 from kepler_envs.engine.rows import row_dtype
 from kepler_envs.engine.seeds import check_seed, fresh_seed
+from kepler_envs.engine.shared import DEAL, LOOK, SEE
 from kepler_envs.engine.simd import pack_bits
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
 from kepler_envs.engine.transition import core, record_types
 
 SKIP = -1
 """An action that leaves its game as it is."""
+
+NONE_STUCK, FIRST_ILLEGAL = -1, -2
+"""What a step of all rows ends with: a row that cannot go on, NONE_STUCK, or FIRST_ILLEGAL - row where nothing was done."""
 
 GIVEN_SEEDS, NEXT_SEEDS, STREAM_SEEDS = 0, 1, 2
 """Where the seeds of a reset come from: the array as it is, the games that follow, the streams of one seed."""
@@ -122,13 +129,16 @@ class Batch:
 
     def _bind_kernels(self) -> None:
         game = self.config.game
-        threaded = () if self.threads == 1 else (step_rows_parallel_kernel,)  # with a copy of the one before
-        firsts = (begin_rows_kernel, find_illegal_kernel, step_rows_kernel, *threaded)
+        shaped = bool(self.config.values.get("shaping", 0))
+        firsts = (
+            shared.turn_kernel, shared.finish_kernel, *((shared.value_kernel,) if shaped else ()), begin_rows_kernel, step_rows_kernel,
+            *(() if self.threads == 1 else (find_illegal_kernel, step_rows_parallel_kernel)),
+        )  # fmt: skip
         load_or_compile([partial(build, game) for build in firsts])
         self._arrays = (self.states, self.rows, self.observation, self.action_mask, self.config.constants)
         self._begin = begin_rows_kernel(game)
         self._step = step_rows_kernel(game) if self.threads == 1 else step_rows_parallel_kernel(game)
-        self._find_illegal = find_illegal_kernel(game)
+        self._value = shared.value_kernel(game).address if shaped else NOWHERE
 
     def __getstate__(self) -> dict[str, Any]:
         saved = {name: value for name, value in self.__dict__.items() if name not in _BOUND}
@@ -187,7 +197,7 @@ class Batch:
         self.terminated[:] = False
         self.truncated[:] = False
         self.episodes[:] = 0
-        ended = self._begin(*self._arrays, first, mode)
+        ended = self._begin(*self._arrays, first, mode, self._value)
         if ended >= 0:
             self._refuse_deal(ended)
 
@@ -206,24 +216,33 @@ class Batch:
             ComponentError: the step is done, but the next deal of a row ends its game at once (see :meth:`reset`).
         """
         actions = self._as_ids(actions)
-        wrong = self._find_illegal(self.rows, actions)
-        if wrong >= 0:
-            legal = self.config.legal_actions(self.action_mask[wrong])
-            message = describe_illegal(self.config, self.states[wrong], int(actions[wrong]), legal)
-            raise IllegalAction(f"game {wrong} of the batch: {message}")
-        if self.threads == 1:
-            stuck = self._step(*self._arrays, self.final_state, actions)
-        else:
-            numba.set_num_threads(self.threads)
-            self._step(*self._arrays, self.final_state, actions, self._status)
-            stuck = int(self._status.max())
-        if stuck >= 0:
+        stuck = (
+            self._step(*self._arrays, self.final_state, actions, self._value, True)
+            if self.threads == 1
+            else self._step_parallel(actions)
+        )
+        if stuck != NONE_STUCK:
+            if stuck <= FIRST_ILLEGAL:
+                self._refuse_action(FIRST_ILLEGAL - stuck, actions)
             if self.states["end"][stuck] != RUNNING:
                 self._refuse_deal(stuck)
             raise AssertionError(
                 f"{self.config.game.id}: game {stuck} has a node without a legal action (a bug of the game)"
             )
         return self._told
+
+    def _step_parallel(self, actions: np.ndarray) -> int:
+        wrong = find_illegal_kernel(self.config.game)(self.rows, actions)  # before any thread changes its games
+        if wrong >= 0:
+            return FIRST_ILLEGAL - int(wrong)
+        numba.set_num_threads(self.threads)
+        self._step(*self._arrays, self.final_state, actions, self._value, self._status)
+        return int(self._status.max())
+
+    def _refuse_action(self, row: int, actions: np.ndarray) -> None:
+        legal = self.config.legal_actions(self.action_mask[row])
+        message = describe_illegal(self.config, self.states[row], int(actions[row]), legal)
+        raise IllegalAction(f"game {row} of the batch: {message}")
 
     def _as_ids(self, actions: Any) -> np.ndarray:
         """The actions as kernels take them; ValueError."""
@@ -251,7 +270,7 @@ class Batch:
     def _observe(self, states: np.ndarray, seat: int | np.ndarray) -> np.ndarray:
         seats = check_seats(seat, self.num_envs, self.num_players)
         out = np.zeros_like(self.observation)
-        observe_rows_kernel(self.config.game)(states, self.config.tables, seats, out)
+        observe_rows_kernel(self.config.game)(states, self.config.constants, seats, out)
         return out
 
     def uniform(self) -> np.ndarray:
@@ -281,7 +300,7 @@ class Batch:
         if snapshot.over:
             raise ValueError("the snapshot is of a finished game; a batch holds running games")
         self.states[row] = snapshot.states[0]
-        refresh_row_kernel(self.config.game)(*self._arrays, row)
+        refresh_row_kernel(self.config.game)(*self._arrays, row, self._value)
 
 
 INFOS = ("final_return", "final_rank", "final_score", "final_length", "episodes", "seat", "action_mask")
@@ -289,7 +308,7 @@ INFOS = ("final_return", "final_rank", "final_score", "final_length", "episodes"
 
 _BOUND = (
     "seed", "policy_rng", "legal_bits", "legal_count", "seat", "terminated", "truncated", "reward", "final_return", "final_rank",
-    "final_score", "final_length", "episodes", "infos", "_told", "_arrays", "_begin", "_step", "_find_illegal",
+    "final_score", "final_length", "episodes", "infos", "_told", "_arrays", "_begin", "_step", "_value",
     "single_observation_space", "single_action_space",
 )  # fmt: skip
 """Attributes that are views, compiled functions or spaces: left out of a pickle and made again."""
@@ -326,61 +345,30 @@ def _array_types(game: Game) -> tuple[Any, ...]:
 
 
 @cache
-def _result_helpers(game: Game) -> tuple[Any, Any]:
-    """Compiled helpers on one row's record: (pay_shaping, close_game)."""
-    verbs, max_players = game.verbs, game.max_players
-    find_ranks, find_scores, find_returns, potential = verbs.ranks, verbs.scores, verbs.returns, verbs.potential
-
-    @helper
-    def pay_shaping(s, t, row):
-        """Reward every seat with the change of its potential."""
-        for seat in range(max_players):
-            row.reward[seat] = -row.potential[seat]
-        potential(s, t, row.potential)
-        for seat in range(max_players):
-            row.reward[seat] += row.potential[seat]
-
-    @helper
-    def close_game(s, t, row):
-        """Keep what the game ended with and pay the returns."""
-        find_ranks(s, t, row.final_rank)
-        find_scores(s, t, row.final_score)
-        find_returns(s, t, row.final_rank, row.final_return)
-        for seat in range(max_players):
-            row.reward[seat] += row.final_return[seat]
-        row.final_length = s.decisions
-        row.episodes += 1
-        row.terminated = s.end == TERMINATED
-        row.truncated = s.end == TRUNCATED
-
-    return pay_shaping, close_game
-
-
-@cache
-def _show_row(game: Game) -> Any:
-    """A compiled helper: write what the seat to move sees and may do."""
-    expand, observe = core(game).expand, game.verbs.observe
+def _turn_row(game: Game) -> Any:
+    """A compiled helper: a turn in a row of a batch, with what the row keeps of it; see :func:`kepler_envs.engine.shared.turn_kernel`."""
+    expand, turn = core(game).expand, shared.turn_kernel(game).call
 
     @leaf
-    def show_row(s, t, row, count, observation, action_mask):
-        row.legal_count = count
+    def turn_row(s, c, action, row, observation, action_mask):
+        row.legal_count = turn(s, c, action, address(row.legal_bits), address(observation), observation.size)
         row.seat = s.seat
         expand(row.legal_bits, action_mask)
-        observe(s, t, np.int64(s.seat), observation)
 
-    return show_row
+    return turn_row
 
 
 @cache
 def begin_rows_kernel(game: Game) -> Any:
-    """(*arrays, first uint64[1], mode): deal every row and write what its first seat sees.
+    """(*arrays, first uint64[1], mode, value): deal every row and write what its first seat sees.
 
-    Returns a row whose deal ends the game at once, or -1.
+    ``value`` is the address of :func:`kepler_envs.engine.shared.value_kernel` where rewards are shaped, or NOWHERE. Returns a row whose deal ends
+    the game at once, or -1.
     """
-    begin, show_row, potential = core(game).begin, _show_row(game), game.verbs.potential
+    turn_row, find_value = _turn_row(game), shared.call_value(game)
 
-    @kernel(game.scope, "begin_rows", (*_array_types(game), array_of(np.uint64), INT))
-    def begin_rows(states, rows, observation, action_mask, constants, first, mode):
+    @kernel(game.scope, "begin_rows", (*_array_types(game), array_of(np.uint64), INT, INT))
+    def begin_rows(states, rows, observation, action_mask, constants, first, mode, value):
         observation, action_mask = borrowed(observation), borrowed(action_mask)
         c = constants[0]
         ended = -1
@@ -391,11 +379,12 @@ def begin_rows_kernel(game: Game) -> Any:
             elif mode == STREAM_SEEDS:
                 row.seed = stream_seed(first[0], g)
             start(row.policy_rng, ~row.seed)  # a stream apart from the deal's
-            count = begin(states, g, c, row.seed, row.legal_bits[:])
+            s.rng = row.seed
+            turn_row(s, c, DEAL, row, observation[g], action_mask[g])
             if s.end != RUNNING:
                 ended = g
-            potential(s, c.tables, row.potential)
-            show_row(s, c.tables, row, count, observation[g], action_mask[g])
+            if value != NOWHERE:
+                find_value(value, s, c.tables, address(row.potential))
         return ended
 
     return begin_rows
@@ -403,91 +392,26 @@ def begin_rows_kernel(game: Game) -> Any:
 
 @cache
 def refresh_row_kernel(game: Game) -> Any:
-    """(*arrays, g): write what belongs to a row whose state was replaced."""
-    find_legal, show_row, potential = core(game).find_legal, _show_row(game), game.verbs.potential
+    """(*arrays, g, value): write what belongs to a row whose state was replaced; ``value`` as in ``begin_rows``."""
+    turn_row, find_value = _turn_row(game), shared.call_value(game)
 
-    @kernel(game.scope, "refresh_row", (*_array_types(game), INT))
-    def refresh_row(states, rows, observation, action_mask, constants, g):
+    @kernel(game.scope, "refresh_row", (*_array_types(game), INT, INT))
+    def refresh_row(states, rows, observation, action_mask, constants, g, value):
         observation, action_mask = borrowed(observation), borrowed(action_mask)
-        s, row, t = states[g], rows[g], constants[0].tables
-        count = find_legal(s, t, row.legal_bits[:])
-        potential(s, t, row.potential)
-        show_row(s, t, row, count, observation[g], action_mask[g])
+        s, row, c = states[g], rows[g], constants[0]
+        turn_row(s, c, LOOK, row, observation[g], action_mask[g])
+        if value != NOWHERE:
+            find_value(value, s, c.tables, address(row.potential))
 
     return refresh_row
 
 
 @cache
-def step_rows_kernel(game: Game) -> Any:
-    """(*arrays, final_states, actions int64 (N,)): one decision in every row.
-
-    Returns a row without a legal action, or -1: its next deal ended the game at once, or the game has a bug.
-    """
-    begin, decide, show_row = core(game).begin, core(game).decide, _show_row(game)
-    potential, max_players = game.verbs.potential, game.max_players
-    pay_shaping, close_game = _result_helpers(game)
-
-    @kernel(game.scope, "step_rows", (*_array_types(game), record_types(game).states, array_of(np.int64, readonly=True)), embedded=True)  # fmt: skip
-    def step_rows(states, rows, observation, action_mask, constants, final_states, actions):
-        observation, action_mask = borrowed(observation), borrowed(action_mask)
-        c = constants[0]
-        t = c.tables
-        stuck = -1
-        for g in range(states.size):
-            row = rows[g]
-            for seat in range(max_players):
-                row.reward[seat] = 0
-            row.terminated = False
-            row.truncated = False
-            if actions[g] == SKIP:
-                continue
-            s = states[g]
-            legal = row.legal_bits[:]  # as an array like any other, so that nothing is compiled a second time for it
-            count = decide(s, t, actions[g], legal)
-            if c.shaped:
-                pay_shaping(s, t, row)
-            if s.end != RUNNING:
-                close_game(s, t, row)
-                final_states[g] = states[g]
-                row.seed = next_seed(row.seed)
-                count = begin(states, g, c, row.seed, legal)
-                potential(s, t, row.potential)
-            if count == 0:
-                stuck = g
-            show_row(s, t, row, count, observation[g], action_mask[g])
-        return stuck
-
-    return step_rows
-
-
-@cache
-def step_rows_parallel_kernel(game: Game) -> Any:
-    """The same, shared between threads: one entry of ``status`` int64 (threads,) for each."""
-    step_rows = step_rows_kernel(game)
-    signature = (
-        *_array_types(game), record_types(game).states, array_of(np.int64, readonly=True), array_of(np.int64),
-    )  # fmt: skip
-
-    @kernel(game.scope, "step_rows_parallel", signature, parallel=True)
-    def step_rows_parallel(states, rows, observation, action_mask, constants, final_states, actions, status):
-        parts = status.size
-        for part in numba.prange(parts):
-            low, high = actions.size * part // parts, actions.size * (part + 1) // parts
-            stuck = step_rows(
-                states[low:high], rows[low:high], observation[low:high], action_mask[low:high], constants,
-                final_states[low:high], actions[low:high],
-            )  # fmt: skip
-            status[part] = low + stuck if stuck >= 0 else -1
-
-    return step_rows_parallel
-
-
-@cache
-def find_illegal_kernel(game: Game) -> Any:
-    """(rows, actions int64 (N,)): the first row with an id that is not legal, or -1."""
+def _find_illegal(game: Game) -> Any:
+    """A compiled helper (rows, actions int64 (N,)): the first row with an id that is not legal, or -1."""
     is_legal = core(game).is_legal
 
-    @kernel(game.scope, "find_illegal", (record_types(game).rows, array_of(np.int64, readonly=True)))
+    @helper
     def find_illegal(rows, actions):
         for g in range(actions.size):
             if actions[g] != SKIP and not is_legal(rows[g].legal_bits, actions[g]):
@@ -498,14 +422,126 @@ def find_illegal_kernel(game: Game) -> Any:
 
 
 @cache
-def observe_rows_kernel(game: Game) -> Any:
-    """(states, tables, seats int64 (N,), out int16 (N, D)): what one seat of each row observes."""
-    kinds, observe = record_types(game), game.verbs.observe
+def find_illegal_kernel(game: Game) -> Any:
+    """(rows, actions int64 (N,)): the first row with an id that is not legal, or -1."""
+    find = _find_illegal(game)
 
-    @kernel(game.scope, "observe_rows", (kinds.states, kinds.tables, array_of(np.int64), array_of(np.int16, 2)))
-    def observe_rows(states, tables, seats, out):
+    @kernel(game.scope, "find_illegal", (record_types(game).rows, array_of(np.int64, readonly=True)))
+    def find_illegal(rows, actions):
+        return find(rows, actions)
+
+    return find_illegal
+
+
+@cache
+def _step_rows(game: Game) -> Shared:
+    """What :func:`step_rows_kernel` and its parallel form share."""
+    turn, finish, find_value = shared.turn_kernel(game).call, shared.finish_kernel(game).call, shared.call_value(game)
+    expand, find_illegal, max_players = core(game).expand, _find_illegal(game), game.max_players
+
+    @leaf
+    def pay_shaping(s, t, row, value):
+        """Reward every seat with the change of its potential."""
+        for seat in range(max_players):
+            row.reward[seat] = -row.potential[seat]
+        find_value(value, s, t, address(row.potential))
+        for seat in range(max_players):
+            row.reward[seat] += row.potential[seat]
+
+    @leaf
+    def close_game(s, t, row):
+        """Keep what the game ended with and pay the returns."""
+        finish(s, t, address(row.final_rank), address(row.final_score), address(row.final_return))
+        for seat in range(max_players):
+            row.reward[seat] += row.final_return[seat]
+        row.final_length = s.decisions
+        row.episodes += 1
+        row.terminated = s.end == TERMINATED
+        row.truncated = s.end == TRUNCATED
+
+    @linked(game.scope, "step_rows", (*_step_types(game), INT))
+    def step_rows(states, rows, observation, action_mask, constants, final_states, actions, value, check):
+        if check:
+            wrong = find_illegal(rows, actions)
+            if wrong >= 0:
+                return FIRST_ILLEGAL - wrong
+        observation, action_mask = borrowed(observation), borrowed(action_mask)
+        c = constants[0]
+        t = c.tables
+        stuck, size = NONE_STUCK, observation.shape[1]
+        for g in range(states.size):
+            row = rows[g]
+            for seat in range(max_players):
+                row.reward[seat] = 0
+            row.terminated = False
+            row.truncated = False
+            if actions[g] == SKIP:
+                continue
+            s = states[g]
+            legal, out = address(row.legal_bits), address(observation[g])
+            count = turn(s, c, actions[g], legal, out, size)
+            if value != NOWHERE:
+                pay_shaping(s, t, row, value)
+            if s.end != RUNNING:
+                close_game(s, t, row)
+                final_states[g] = states[g]
+                row.seed = next_seed(row.seed)
+                s.rng = row.seed
+                count = turn(s, c, DEAL, legal, out, size)
+                if value != NOWHERE:
+                    find_value(value, s, t, address(row.potential))
+            if count == 0:
+                stuck = g
+            row.legal_count = count
+            row.seat = s.seat
+            expand(row.legal_bits, action_mask[g])
+        return stuck
+
+    return step_rows
+
+
+def _step_types(game: Game) -> tuple[Any, ...]:
+    """Signature types of what both forms of the step take first."""
+    return (*_array_types(game), record_types(game).states, array_of(np.int64, readonly=True), INT)
+
+
+def step_rows_kernel(game: Game) -> Any:
+    """(*arrays, final_states, actions int64 (N,), value, check): one decision in every row; ``value`` as in ``begin_rows``.
+
+    With ``check`` nothing is done if there is an illegal id: FIRST_ILLEGAL - row is returned. Else a row without a legal action, or NONE_STUCK:
+    its next deal ended the game at once, or the game has a bug.
+    """
+    return _step_rows(game).kernel
+
+
+@cache
+def step_rows_parallel_kernel(game: Game) -> Any:
+    """(*arrays, final_states, actions int64 (N,), value, status int64 (threads,)): the same, unchecked, shared between threads; what each returns."""
+    step_rows = _step_rows(game).call
+
+    @kernel(game.scope, "step_rows_parallel", (*_step_types(game), array_of(np.int64)), parallel=True)
+    def step_rows_parallel(states, rows, observation, action_mask, constants, final_states, actions, value, status):
+        parts = status.size
+        for part in numba.prange(parts):
+            low, high = actions.size * part // parts, actions.size * (part + 1) // parts
+            stuck = step_rows(
+                states[low:high], rows[low:high], observation[low:high], action_mask[low:high], constants,
+                final_states[low:high], actions[low:high], value, False,
+            )  # fmt: skip
+            status[part] = low + stuck if stuck >= 0 else NONE_STUCK
+
+    return step_rows_parallel
+
+
+@cache
+def observe_rows_kernel(game: Game) -> Any:
+    """(states, constants, seats int64 (N,), out int16 (N, D)): what one seat of each row observes."""
+    kinds, turn = record_types(game), shared.turn_kernel(game).call
+
+    @kernel(game.scope, "observe_rows", (kinds.states, kinds.constants, array_of(np.int64), array_of(np.int16, 2)))
+    def observe_rows(states, constants, seats, out):
         out = borrowed(out)
         for g in range(states.size):
-            observe(states[g], tables[0], seats[g], out[g])
+            turn(states[g], constants[0], SEE - seats[g], NOWHERE, address(out[g]), out.shape[1])
 
     return observe_rows

@@ -187,8 +187,8 @@ class KernelCache(NullCache):
     changes from process to process (a closure over compiled functions holds their random identifiers).
     """
 
-    def __init__(self, scope: Scope, name: str, is_embedded: bool = False) -> None:
-        self._scope, self._name, self._is_embedded = scope, name, is_embedded
+    def __init__(self, scope: Scope, name: str) -> None:
+        self._scope, self._name = scope, name
         python = shipped.versions()["Python"].replace(".", "")
         self._file_name = f"{scope.name}-{name}.py{python}"
         self._held = ExitStack()
@@ -250,31 +250,30 @@ class KernelCache(NullCache):
             return
         try:
             file = _KernelFile(folder, self._file_name, self._scope.digest)
-            file.save(self._key(sig, data.codegen), _reduced(data, self._is_embedded))
+            file.save(self._key(sig, data.codegen), _reduced(data))
         except OSError as problem:  # disk full or folder gone: the function runs all the same
             _warn(f"compiled code cannot be kept in {folder}: {problem.strerror}")
 
 
-def _reduced(compiled: Any, is_embedded: bool) -> Any:
-    """What is kept of what numba compiled: neither its annotated source nor, but for kernels that others embed, LLVM's bitcode of four times the size."""
-    (name, kind, (code, bitcode)), *described, _annotated, last, environments = compiled._reduce()
-    return (name, kind, (code, bitcode if is_embedded else b"")), *described, "", last, environments
+def _reduced(compiled: Any) -> Any:
+    """What is kept of what numba compiled: neither its annotated source nor LLVM's bitcode, which is four times as large as the code."""
+    (name, kind, (code, _bitcode)), *described, _annotated, last, environments = compiled._reduce()
+    return (name, kind, (code, b"")), *described, "", last, environments
 
 
 def _rebuild(target_context: Any, found: Any) -> Any:
-    """What numba compiled once. Bitcode is parsed when another kernel that embeds this one is compiled."""
-    (name, kind, (code, bitcode)), described, *others = found
+    """What numba compiled once."""
+    (name, kind, (code, _)), described, *others = found
     named = (described.llvm_func_name, described.llvm_cpython_wrapper_name)
     target_context.codegen()._engine._defined_symbols.update(named)  # numba would take them from the bitcode
     result = CompileResult._rebuild(target_context, (name, kind, (code, _no_bitcode())), described, *others)
 
-    @cache
-    def parse() -> Any:
-        if not bitcode:
-            raise TypeError(f"{described.qualname} is called by another kernel: it has to be embedded=True")
-        return llvm.parse_bitcode(bitcode)
+    def refuse() -> Any:
+        raise TypeError(
+            f"{described.qualname} is called by another kernel: it has to be shared (kepler_envs.engine.linking)"
+        )
 
-    result.library._get_module_for_linking = parse
+    result.library._get_module_for_linking = refuse
     return result
 
 

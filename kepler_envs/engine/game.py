@@ -232,10 +232,10 @@ class Game:
 
     @cached_property
     def constants(self) -> np.dtype:
-        """The record of what a configuration fixes for compiled code: ``blank`` (a zeroed state: what every deal starts from), ``tables``,
-        ``options``, and whether rewards are ``shaped``.
+        """The record of what a configuration fixes for compiled code: ``blank`` (a zeroed state: what every deal starts from), ``tables``
+        and ``options``.
         """
-        fields = [("blank", self.state), ("tables", self.tables), ("options", self.options), ("shaped", "i1")]
+        fields = [("blank", self.state), ("tables", self.tables), ("options", self.options)]
         return np.dtype(fields, align=True)
 
     @property
@@ -397,7 +397,6 @@ class Configuration:
     def constants(self) -> np.ndarray:
         constants = np.zeros(1, self.game.constants)
         constants["tables"], constants["options"] = self.tables, self.options
-        constants["shaped"] = bool(self.values.get("shaping", 0))
         constants.flags.writeable = False
         return record_array(constants)
 

@@ -22,9 +22,11 @@ import numpy as np
 from numba.core import cgutils
 from numba.core import config as numba_config
 from numba.core import types as numba_types
+from numba.core.compiler import Compiler
 from numba.extending import intrinsic
 
 from kepler_envs.engine.code_cache import BOUNDSCHECK, KernelCache, Scope
+from kepler_envs.engine.compiler import HelperDispatcher, KernelCompiler, without_collector
 
 JIT_ENABLED = not numba_config.DISABLE_JIT  # type: ignore[attr-defined]
 COMPILE_OPTIONS: dict[str, Any] = {
@@ -45,14 +47,14 @@ def helper(function: Callable[..., Any]) -> Any:
     if not JIT_ENABLED:
         return _uncompiled(function)
     # said aloud: a helper first compiled on behalf of a leaf would inherit its option, and be copied everywhere
-    return numba.njit(forceinline=False, **COMPILE_OPTIONS)(function)
+    return HelperDispatcher(function, {"nopython": True, "forceinline": False, **COMPILE_OPTIONS})
 
 
 def leaf(function: Callable[..., Any]) -> Any:
     """Compile a short function, or one with a single call site, into each of its callers."""
     if not JIT_ENABLED:
         return _uncompiled(function)
-    return numba.njit(forceinline=True, **COMPILE_OPTIONS)(function)
+    return HelperDispatcher(function, {"nopython": True, "forceinline": True, **COMPILE_OPTIONS})
 
 
 def room_for(dtype: np.dtype) -> Any:
@@ -99,21 +101,22 @@ INT = numba_types.int64
 
 
 def kernel(
-    scope: Scope, name: str, signature: Sequence[Any], *, parallel: bool = False, embedded: bool = False
+    scope: Scope, name: str, signature: Sequence[Any], *, parallel: bool = False
 ) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function Python calls, for exactly one signature, and keep it in the scope's cache.
 
-    ``name`` must be unique in the scope. Other kernels may call one that is ``embedded``: they hold a copy of it. An argument of another type or layout is a ``TypeError`` rather
-    than a silent second compilation.
+    ``name`` must be unique in the scope. An argument of another type or layout is a ``TypeError`` rather than a silent second compilation. Other
+    kernels call it only if it is shared (:mod:`kepler_envs.engine.linking`).
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
         if not JIT_ENABLED:
             return _uncompiled(function)
         function.__qualname__ = f"{scope.name}.{name}"  # names symbols and profiles by game
-        dispatcher = numba.njit(parallel=parallel, **COMPILE_OPTIONS)(function)
-        dispatcher._cache = kept = KernelCache(scope, name, embedded)
-        with kept.at_work():
+        compiler = Compiler if parallel else KernelCompiler
+        dispatcher = numba.njit(parallel=parallel, pipeline_class=compiler, **COMPILE_OPTIONS)(function)
+        dispatcher._cache = kept = KernelCache(scope, name)
+        with kept.at_work(), without_collector():
             dispatcher.compile(tuple(signature))
         dispatcher.disable_compile()
         return dispatcher

@@ -110,13 +110,13 @@ class Snapshot:
         """The observation of ``seat``, int16 (D,). ValueError for no seat of the game."""
         seat = check_seat(seat, self.config.num_players)
         observation = np.zeros(self.config.observation.size, np.int16)
-        one_game.observe_kernel(self.config.game)(self._states, self.config.tables, seat, observation)
+        one_game.observe_kernel(self.config.game)(self._states, self.config.constants, seat, observation)
         return observation
 
     def action_mask(self) -> np.ndarray:
         """The legal ids as int8 (A,), all 0 once the game is over."""
         legal, mask = empty_sets(self.config)
-        one_game.legal_kernel(self.config.game)(self._states, self.config.tables, legal, mask)
+        one_game.legal_kernel(self.config.game)(self._states, self.config.constants, legal, mask)
         return mask
 
     def legal_actions(self) -> list[int]:
@@ -134,7 +134,7 @@ class Snapshot:
         is_id = is_integer(action) and 0 <= action < len(self.config.actions)
         legal = np.zeros(self.config.game.mask_words, np.uint64)
         apply = one_game.apply_kernel(self.config.game)
-        if not is_id or not apply(after._states, self.config.tables, legal, int(action)):
+        if not is_id or not apply(after._states, self.config.constants, legal, int(action)):
             raise IllegalAction(describe_illegal(self.config, self.state, action, self.legal_actions()))
         return after
 

@@ -44,8 +44,8 @@ class Transition(NamedTuple):
     find_legal: Any
     """(s, t, legal) -> count: write the legal set of the present node, which is not over; its size."""
     settle: Any
-    """(s, t, action, legal) -> count: apply a legal id (or NOTHING), then forced nodes up to the next decision that is offered, and write
-    its legal set; 0 once the game is over."""
+    """(s, t, action, legal, looking=False) -> count: apply a legal id (or NOTHING), then forced nodes up to the next decision that is
+    offered, and write its legal set; 0 once the game is over. Who is only looking, with NOTHING, gets the present node's set."""
     begin: Any
     """(states, index, c, seed, legal) -> count: deal game number ``index`` of ``states`` and settle; 0 if the deal ends the game."""
     decide: Any
@@ -115,14 +115,14 @@ def core(game: Game) -> Transition:
         return count != 1 or (always_offered >> int(s.node)) & 1
 
     @leaf
-    def settle(s, t, action, legal):
+    def settle(s, t, action, legal, looking=False):
         while True:
             if action != NOTHING:
                 apply(s, t, action)  # the one call: many a game's ``apply`` is copied to where it is called
             if s.end != RUNNING:
                 break
             count = find_legal(s, t, legal)
-            if is_offered(s, count):
+            if looking or is_offered(s, count):
                 return count
             action = only_legal(legal)
         clear(legal)

@@ -6,17 +6,20 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from kepler_envs.engine import batch, one_game, playout
+from kepler_envs.engine import batch, one_game, playout, shared
 from kepler_envs.engine.game import Game
 
 KERNEL_BUILDERS: tuple[Callable[[Game], Any], ...] = (
+    shared.turn_kernel,
     one_game.begin_kernel,
     one_game.apply_kernel,
     one_game.step_kernel,
     one_game.legal_kernel,
     one_game.observe_kernel,
     one_game.resample_kernel,
+    shared.finish_kernel,
     one_game.result_kernel,
+    shared.value_kernel,
     one_game.potential_kernel,
     batch.begin_rows_kernel,
     batch.step_rows_kernel,

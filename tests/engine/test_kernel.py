@@ -384,30 +384,32 @@ def test_scopes() -> None:
     assert names == {"a", "b"} or kernels.BOUNDSCHECK
 
 
-EMBEDDING = (
+CALLING = (
     "import numpy as np, toy\n"
     "from kepler_envs.engine.kernel import INT, kernel\n"
-    "@kernel(toy.SCOPE, 'inner', (INT,), embedded={embedded})\n"
+    "from kepler_envs.engine.linking import shared\n"
+    "@{kind}(toy.SCOPE, 'inner', (INT,))\n"
     "def inner(x):\n"
     "    return toy.advance(x)\n"
+    "call, below = (inner.call, inner.kernel) if hasattr(inner, 'call') else (inner, inner)\n"
     "if {with_outer}:\n"
     "    @kernel(toy.SCOPE, 'outer', (INT,))\n"
     "    def outer(x):\n"
-    "        return inner(x) + 1\n"
-    "    print(outer(1), sum(outer.stats.cache_hits.values()), sum(inner.stats.cache_hits.values()))\n"
+    "        return call(x) + 1\n"
+    "    print(outer(1), sum(outer.stats.cache_hits.values()), sum(below.stats.cache_hits.values()))\n"
     "else:\n"
-    "    print(inner(1))\n"
+    "    print(below(1))\n"
 )
 
 
-def test_a_kernel_inside_another_one(copied: Copy) -> None:
-    """A kernel from the cache can be embedded in one that is compiled, if it was made for it."""
-    assert copied.run(EMBEDDING.format(embedded=True, with_outer=False)) == [12]
-    assert copied.run(EMBEDDING.format(embedded=True, with_outer=True)) == [13, 0, 1]
-    assert copied.run(EMBEDDING.format(embedded=True, with_outer=True)) == [13, 1, 1]
+def test_a_kernel_calls_a_shared_one(copied: Copy) -> None:
+    """Whether either of them is compiled or comes from the cache."""
+    assert copied.run(CALLING.format(kind="shared", with_outer=False)) == [12]
+    assert copied.run(CALLING.format(kind="shared", with_outer=True)) == [13, 0, 1]
+    assert copied.run(CALLING.format(kind="shared", with_outer=True)) == [13, 1, 1]
 
 
-def test_a_kernel_that_is_not_made_for_that(copied: Copy) -> None:
-    copied.run(EMBEDDING.format(embedded=False, with_outer=False))
-    _, problems = copied.start(EMBEDDING.format(embedded=False, with_outer=True)).communicate()
-    assert "toy.inner is called by another kernel: it has to be embedded=True" in problems
+def test_a_kernel_that_is_not_shared_is_not_called(copied: Copy) -> None:
+    copied.run(CALLING.format(kind="kernel", with_outer=False))
+    _, problems = copied.start(CALLING.format(kind="kernel", with_outer=True)).communicate()
+    assert "toy.inner is called by another kernel: it has to be shared" in problems
