@@ -21,6 +21,7 @@ MOST_ITERATIONS = 20_000
 PLAIN = re.compile(r"greedy|uniform|best|[a-z0-9_]+(?:/[a-z0-9-]+)?|mcts:\d{1,6}(?:,network=[a-z0-9_/-]+)?")
 """Specs that anybody with a link may ask: they name no files."""
 
+LONGEST_SPEC = 100
 SEED = 0
 
 
@@ -36,7 +37,7 @@ def advise(position: Snapshot, spec: str) -> dict[str, Any]:
     Raises:
         WebError: there is no such bot, it cannot play this game, or it would think too long.
     """
-    if not PLAIN.fullmatch(spec):
+    if len(spec) > LONGEST_SPEC or not PLAIN.fullmatch(spec):
         raise WebError(f"bots to ask are greedy, best, names of published ones and mcts:N, not {spec[:60]!r}")
     name, _, argument = spec.partition(":")
     try:

@@ -13,7 +13,7 @@ from kepler_envs.engine.seeds import check_seed
 from kepler_envs.web import UnknownError, WebError
 from kepler_envs.web.tables import PERSON
 
-MOST_LETTERS = 300
+MOST_LETTERS = 200
 """Of a bot's spec or an option's value."""
 HIDDEN_OPTIONS = ("shaping", "reward_mode", "derived")
 """Options that concern learners and not players."""

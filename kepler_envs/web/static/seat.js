@@ -16,9 +16,9 @@ const undo = make("button", { type: "button", title: "take back your last decisi
 const links = make("div", { class: "row" }), advice = make("div", {}, asking.box);
 document.querySelector("header").append(heading, who, make("span", { class: "grow" }), board.zoom, rulesButton(`${api}/rules`), themeButton());
 document.querySelector("main").append(words, make("div", { class: "table" },
-  make("div", {}, board.frame),
-  make("div", {}, results, make("section", { class: "choices" }, prompt, make("div", { class: "row" }, undo), links, advice, moves.box),
-    make("section", {}, make("h2", {}, "What happened"), heard))));
+  make("div", { class: "picture" }, board.frame),
+  make("div", { class: "side" }, results, make("section", { class: "choices" }, prompt, make("div", { class: "row" }, undo), links, advice, moves.box)),
+  make("div", { class: "below" }, make("section", {}, make("h2", {}, "What happened"), heard))));
 
 function decide(action) { change("decide", { action, version: state.version }); }
 

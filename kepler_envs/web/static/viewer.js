@@ -40,16 +40,17 @@ export class Viewer {
     const steps = make("div", { class: "steps" }, button("|<", "to the start (Home)", () => this.go(0)), button("<", "back (left arrow)", () => this.go(this.at - 1)),
       this.playing, button(">", "on (right arrow)", () => this.go(this.at + 1)), button(">|", "to the end (End)", () => this.go(this.last)), this.slider, this.pace, this.seats, this.board.zoom);
     root.replaceChildren(make("div", { class: "table" },
-      make("div", {}, this.where, this.board.frame, steps),
-      make("div", {}, this.results, make("section", {}, make("h2", {}, "Scores"), this.plots.scores.box), this.expectedBox,
-        make("section", {}, make("h2", {}, "Decisions"), this.told), this.moveBox)));
+      make("div", { class: "picture" }, this.where, this.board.frame, steps),
+      make("div", { class: "side" }, make("section", {}, make("h2", {}, "Decisions"), this.told), this.results,
+        make("section", {}, make("h2", {}, "Scores"), this.plots.scores.box), this.expectedBox),
+      make("div", { class: "below" }, this.moveBox)));
   }
 
   get last() { return this.story.told.length; }
 
   /** Show a story (see films.py); a longer one may follow. */
   show(story) {
-    const first = !this.story, atEnd = !first && this.at === this.last;
+    const first = !this.story;
     this.story = story;
     if (first) {
       this.seats.replaceChildren(make("option", { value: "open" }, "everything open"), ...story.seats.map((name, seat) => make("option", { value: seat }, `seen by ${player(seat)}`)));
@@ -65,7 +66,7 @@ export class Viewer {
         `${number ? "" : "Biggest drop: "}${player(drop.seat)} -${drop.fall.toFixed(2)} at ${drop.at}`)));
     }
     this.results.replaceChildren(...(story.results.length ? [resultTable(story.results)] : []));
-    this.go(atEnd && this.timer === null ? this.at : this.at);
+    this.go(this.at);
   }
 
   async go(at) {
