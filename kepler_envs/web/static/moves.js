@@ -26,7 +26,7 @@ export class Moves {
     this.taken = taken;
     this.advice = null;
     this.filter.value = "";
-    this.filter.hidden = actions.length < 6;
+    this.filter.hidden = actions.length < 2;
     this.draw();
   }
 

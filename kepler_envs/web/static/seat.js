@@ -5,7 +5,7 @@ import { Asking, Moves } from "./moves.js";
 import { resultTable } from "./viewer.js";
 
 const api = `/api/seat/${token()}`;
-let state = null, busy = false;
+let state = null, busy = false, missed = false;
 
 const point = (ids) => { board.light(ids); moves.light(ids); };
 const board = new Board(decide, point), moves = new Moves(decide, point);
@@ -34,18 +34,18 @@ async function change(what, body) {
     await load();
   }
   busy = false;
+  if (missed) load(); // bots have decided meanwhile
+  missed = false;
 }
 
-async function load() {
-  try {
-    show(await ask(api));
-  } catch (problem) {
-    words.textContent = problem.message;
-  }
+let loading = null; // one question at a time
+
+function load() {
+  loading ??= ask(api).then(show).catch((problem) => { words.textContent = problem.message; }).finally(() => { loading = null; });
+  return loading;
 }
 
 function show(found) {
-  if (state && found.version < state.version && !found.over) state = null; // the server was started anew
   state = found;
   heading.textContent = state.title;
   document.title = `${state.yours ? "Your turn: " : ""}${state.title}`;
@@ -78,7 +78,11 @@ document.addEventListener("keydown", (event) => {
 });
 
 const events = new EventSource(`${api}/events`);
-events.onmessage = (event) => { if (!state || Number(event.data) !== state.version) load(); };
+events.onmessage = async (event) => {
+  await loading;
+  missed ||= busy;
+  if (!busy && (!state || Number(event.data) !== state.version)) load();
+};
 events.onerror = () => { if (state) words.textContent = "the server does not answer; trying again ..."; };
 events.onopen = () => { words.textContent = ""; };
 load();
