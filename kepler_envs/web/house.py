@@ -45,6 +45,7 @@ class House:
         self._tables: dict[str, Table] = {}
         self._seats: dict[str, tuple[Table, int]] = {}
         self._films: dict[str, Film] = {}
+        self._players: dict[str, Players] = {}  # the bots of tables, loaded once
         self._busy: set[str] = set()
         self._bots = ThreadPoolExecutor(BOT_THREADS, "bots")
         self._closing = threading.Event()
@@ -73,9 +74,10 @@ class House:
         if len(self._tables) >= MOST_TABLES:
             raise NotNowError(f"there are {MOST_TABLES} tables: close some first")
         seats = [Seat(spec) for spec in specs]
-        Players(config, [seat.spec for seat in seats if not seat.is_person], 0)  # raises before anything is written
+        players = Players(config, _bots_of(seats), fresh_seed())  # raises before anything is written
         table = Table(secrets.token_hex(6), config, fresh_seed() if seed is None else seed, seats, advice)
         self._store.add(table)
+        self._players[table.number] = players
         self._put(table)
         self.play_on(table)
         return table
@@ -86,6 +88,7 @@ class House:
             table = self.table(number)
             self._store.remove(table)
             del self._tables[number]
+            self._players.pop(number, None)
             for seat in table.seats:
                 self._seats.pop(seat.token, None)
 
@@ -126,8 +129,6 @@ class House:
 
     def _let_bots_decide(self, table: Table) -> None:
         try:
-            specs = [seat.spec for seat in table.seats if not seat.is_person]
-            players = Players(table.config, specs, fresh_seed())
             while not self._closing.is_set() and table.number in self._tables:
                 with table.lock:
                     mover, position, version = table.to_move, table.position, table.version
@@ -135,7 +136,7 @@ class House:
                     break
                 began = time.monotonic()
                 try:
-                    action = players.decide(mover.spec, position)
+                    action = self._players_of(table).decide(mover.spec, position)
                     self._closing.wait(max(0.0, self._pace - (time.monotonic() - began)))
                     table.decide_for_bot(action, version)
                 except Exception as problem:  # whatever a bot of the user's own raises, or a full disk
@@ -149,6 +150,12 @@ class House:
                 self._busy.discard(table.number)
         if not table.problem:
             self.play_on(table)  # a person may have decided just now
+
+    def _players_of(self, table: Table) -> Players:
+        """The bots of a table; those of one that was taken up again are loaded when they are needed."""
+        if table.number not in self._players:
+            self._players[table.number] = Players(table.config, _bots_of(table.seats), fresh_seed())
+        return self._players[table.number]
 
     # ------------------------------------------------------------ films
 
@@ -211,6 +218,10 @@ class House:
                 for token, film in reversed(films)
             ],
         }
+
+
+def _bots_of(seats: list[Seat]) -> list[str]:
+    return [seat.spec for seat in seats if not seat.is_person]
 
 
 def _table_words(table: Table) -> dict[str, Any]:

@@ -7,6 +7,7 @@ are made from that alone. A planet or a card that only its back can be seen of i
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -423,6 +424,7 @@ BOARD_X = MARGIN + SYSTEM_COLUMNS * (SYSTEM_WIDTH + GAP)
 BOARD_WIDTH = WIDTH - MARGIN - BOARD_X
 SPACE_COLUMNS, SPACE_HEIGHT, SPACE_STEP = 3, 44, 50
 BANK_Y = 296
+HAND_COLUMNS = 64  # letters of a line of a hand
 TRACK_Y, TRACK_HEIGHT = HEADER_HEIGHT + SYSTEMS_HEIGHT + GAP, 54
 PLAYERS_Y, PLAYER_HEIGHT = TRACK_Y + TRACK_HEIGHT + GAP, 84
 PLACES = (0, 1, 2, 3, 5, 6, 7, 8)  # of the eight systems in a grid of three by three; the Sun is in its middle
@@ -670,10 +672,12 @@ def _draw_player(drawing: Drawing, player: PlayerView, view: View, colour: str, 
         drawing.text(582, 58, f"deep space: {player.deep_space}", size=12, fill=INK if player.deep_space else DIM)
     room = WIDTH - 2 * MARGIN - 800 - 14
     cards = "hidden" if player.cards is None else _grouped(player.cards)
-    drawing.text(800, 20, f"hand: {cards}", size=12, fill=DIM if player.cards is None else INK, width=room)
-    drawing.text(800, 43, f"set aside: {_grouped(player.aside) or '-'}", size=12, fill=DIM, width=room)
+    for line, words in enumerate(textwrap.wrap(f"hand: {cards}", HAND_COLUMNS)):
+        ink = DIM if player.cards is None else INK
+        drawing.text(800, 14 + 17 * line, words, size=12, fill=ink, width=room)
+    drawing.text(800, 50, f"set aside: {_grouped(player.aside) or '-'}", size=12, fill=DIM, width=room)
     artifacts = ", ".join(player.artifacts) or (
         f"{player.hidden_artifacts} face down" if player.hidden_artifacts else "-"
     )
     with drawing.group(actions=range(ARTIFACT, ARTIFACT + NUM_ARTIFACTS) if player.active and player.artifacts else ()):
-        drawing.text(800, 65, f"artifacts: {artifacts}", size=12, fill=GOLD if artifacts != "-" else DIM, width=room)
+        drawing.text(800, 69, f"artifacts: {artifacts}", size=12, fill=GOLD if artifacts != "-" else DIM, width=room)

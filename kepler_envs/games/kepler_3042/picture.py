@@ -772,15 +772,15 @@ def _draw_player(drawing: Drawing, player: PlayerView, view: View) -> None:
         drawing.text(116, 96, "first player", size=12, fill=DIM)
     drawing.text(30, 58, str(player.points), size=28, fill=INK, bold=True)
     drawing.text(76, 62, f"VP, rank {player.rank}" if player.rank else "VP", size=12, fill=DIM)
-    drawing.text(400, 20, player.action, size=13, fill=colour, bold=True, width=170)
+    drawing.text(396, 20, player.action, size=11.5, fill=colour, bold=True, width=178)
     for number, (label, counts) in enumerate((("storage", player.storage), ("pit", player.pit))):
         drawing.text(400, 46 + 22 * number, label, size=12, fill=DIM)
         touched = [_storage_actions(kind) if player.active and not number else () for kind in range(NUM_RESOURCES)]
         _draw_cubes(drawing, 456, 46 + 22 * number, counts, touched)
     drawing.text(400, 96, f"starships in supply: {player.ships.count('in supply')}", size=12, fill=DIM)
     for number, colony in enumerate(player.colonies):
-        touched = (SLOT + number,) if player.active else ()
-        with drawing.group(574 + 112 * number, 12, _colony_words(colony, view), touched):
+        whole = (SLOT + number,) if player.active else ()
+        with drawing.group(574 + 112 * number, 12, _colony_words(colony, view), whole):
             _draw_colony(drawing, colony, view, number if player.active else None)
     if player.objectives is None:
         drawing.text(574, 99, "objective face down", size=12, fill=DIM)

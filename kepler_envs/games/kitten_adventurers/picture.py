@@ -446,8 +446,8 @@ def _draw_hand(drawing: Drawing, player: PlayerView, view: View) -> None:
     step = min(CARD_WIDTH + 2, (HAND_WIDTH - CARD_WIDTH) / max(1, len(player.hand) - 1))
     announced = player.hand.index(view.announced) if player.announced == "hand" else None
     for place, card in enumerate(player.hand):
-        known = player.active and card is not None
-        with drawing.group(actions=(PLAY_HAND + card, END_WITH + card) if known else ()):
+        touched = () if card is None or not player.active else (PLAY_HAND + card, END_WITH + card)
+        with drawing.group(actions=touched):
             _draw_card(drawing, HAND_X + place * step, CARDS_Y, card, view, place == announced)
     with drawing.group(actions=(PASS,) if player.active else ()):
         drawing.text(HAND_X, CAPTIONS_Y, f"hand {len(player.hand)}", size=13, fill=INK)

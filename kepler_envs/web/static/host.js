@@ -5,18 +5,24 @@ const api = `/api/host/${token()}`;
 const main = document.querySelector("main"), words = make("p", { class: "bad", role: "alert" });
 const lists = make("div"), forms = make("div", { class: "cards" });
 document.querySelector("header").append(make("h1", {}, "kepler_envs"), make("span", { class: "faint" }, "play, watch and ask"), make("span", { class: "grow" }), themeButton());
-main.append(words, forms, lists);
 
-/** Do something that may fail, and say why. */
+
+const waiting = make("p", { role: "status" }, "");
+
+/** Do something that takes a while and may fail, and say so. */
 async function attempt(act) {
   words.textContent = "";
+  waiting.textContent = "one moment; a game that is set up for the first time is compiled, which takes up to two minutes ...";
   try {
     await act();
   } catch (problem) {
     words.textContent = problem.message;
     words.scrollIntoView({ block: "nearest" });
   }
+  waiting.textContent = "";
 }
+
+main.append(waiting, words, forms, lists);
 
 /** Fields for a game; `people`: whether seats may be taken by people. */
 class Form {
