@@ -56,6 +56,7 @@ class Serve:
         shown = "localhost" if self.host in ANY else f"[{self.host}]" if ":" in self.host else self.host
         say(console, f"Open  http://{shown}:{port}/host/{house.host_token}")
         say(console, self._who_can_play(local))
+        console.file.flush()  # into a pipe, too
         app = make_app(house, local, self.name)
         server = uvicorn.Server(
             uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1)

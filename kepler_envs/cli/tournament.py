@@ -46,5 +46,7 @@ class PlayTournament(GameArguments):
         """Play what is missing and report; 0, or 130 if it was stopped before the last game."""
         with needing("tournament"):
             from kepler_envs.tournament.run import Tournament
+        from kepler_envs.web.page import replay_page
+
         own = {field.name for field in fields(PlayTournament)} - {field.name for field in fields(GameArguments)}
-        return Tournament(self.configure(), **{name: getattr(self, name) for name in own}).run(console)
+        return Tournament(self.configure(), **{name: getattr(self, name) for name in own}).run(console, replay_page)

@@ -22,7 +22,7 @@ from kepler_envs.revision import commit
 from kepler_envs.terminal import say, stop_on_signals
 from kepler_envs.tournament import TournamentError
 from kepler_envs.tournament.adaptive import AdaptiveSchedule
-from kepler_envs.tournament.html import write_page
+from kepler_envs.tournament.html import ReplayPage, write_page
 from kepler_envs.tournament.ledger import Ledger
 from kepler_envs.tournament.play import Chunk, GameResult, Players
 from kepler_envs.tournament.report import Facts, SavedReplay, print_report, write_report
@@ -73,8 +73,11 @@ class Tournament:
     bootstrap: int = 100
     fresh: bool = False
 
-    def run(self, console: Console) -> int:
-        """Play what is missing and report; 0, or 130 if it was stopped before the last game."""
+    def run(self, console: Console, replay_page: ReplayPage | None = None) -> int:
+        """Play what is missing and report; 0, or 130 if it was stopped before the last game.
+
+        ``replay_page`` makes the pages of whole games that the report links to; without it there are none.
+        """
         self._check()
         config = self.config
         with console.status("loading and compiling agents ..."):
@@ -93,10 +96,18 @@ class Tournament:
             if not self._play(ledger, schedule, workers, games, console):
                 say(console, f"stopped; every finished game is in {ledger.path}, the same command goes on from there")
                 return 130
-            self._report(ledger, schedule, workers, games, console)
+            self._report(ledger, schedule, workers, games, console, replay_page)
         return 0
 
-    def _report(self, ledger: Ledger, schedule: AnySchedule, workers: Workers, games: int, console: Console) -> None:
+    def _report(
+        self,
+        ledger: Ledger,
+        schedule: AnySchedule,
+        workers: Workers,
+        games: int,
+        console: Console,
+        replay_page: ReplayPage | None,
+    ) -> None:
         config, names = workers.players.config, display_names(self.agents)
         results = ledger.results(games)
         with Progress(*_COLUMNS, console=console, transient=True) as progress:
@@ -112,7 +123,7 @@ class Tournament:
                 config, self.agents, self.seed, self.adaptive, self.seconds_per_decision, ledger.commits(games)
             )
             write_report(self.out, found, saved, facts)
-            write_page(self.out, found, saved, facts)
+            write_page(self.out, found, saved, facts, replay_page)
         print_report(found, console)
         say(console, printable(f"written: {self.out / 'report.html'}, {self.out / 'results.md'}"))
 

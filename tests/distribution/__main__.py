@@ -14,7 +14,7 @@ from pathlib import Path
 from tests.distribution.contents import ROOT, ContentError, build, check_sdist, check_wheel
 
 SMOKE, SMOKE_EXTRAS = (Path(__file__).with_name(name) for name in ("smoke.py", "smoke_extras.py"))
-EXTRAS = ("tournament", "cli", "analysis", "openspiel", "sb3", "torchrl", "rllib")
+EXTRAS = ("tournament", "cli", "web", "analysis", "openspiel", "sb3", "torchrl", "rllib")
 """Those for users of the wheel; the others (training, docs, notebooks, dev) are for a checkout."""
 TORCH = ("sb3", "torchrl", "rllib")
 """Those that bring PyTorch, which is named first and exactly: another release would bring gigabytes of GPU libraries along."""

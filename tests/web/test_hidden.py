@@ -15,7 +15,7 @@ DECISIONS = 45
 REDRAWS = (1, 2**40)
 
 
-def answers(client, token: str, mover: bool) -> list[bytes]:
+def answers(client, token: str, mover: bool, version: int) -> list[bytes]:
     """Every answer a seat can get, without changing anything; status codes included."""
     asked = [
         client.get(f"/api/seat/{token}"),
@@ -23,6 +23,7 @@ def answers(client, token: str, mover: bool) -> list[bytes]:
         client.get(f"/api/seat/{token}/replay"),
         client.get(f"/seat/{token}"),
         client.post(f"/api/seat/{token}/decide", json={"action": 10**6, "version": -1}),
+        client.post(f"/api/seat/{token}/decide", json={"action": 10**6, "version": version}),
     ]
     for bot in ("greedy", "best", "mcts:12", "uniform"):
         asked.append(client.post(f"/api/seat/{token}/ask", json={"bot": bot}))
@@ -48,11 +49,11 @@ def test_positions_that_a_seat_cannot_tell_apart_give_equal_answers(game: str, t
                 compared += 1
                 true = table.position
                 seat = chance.randrange(players) if chance.random() < 0.5 else true.seat
-                expected = answers(client, tokens[seat], seat == true.seat)
+                expected = answers(client, tokens[seat], seat == true.seat, table.version)
                 for redraw in REDRAWS:
                     table.position = true.resample(seat, redraw)
                     assert isinstance(table.position, Snapshot)
-                    assert answers(client, tokens[seat], seat == true.seat) == expected
+                    assert answers(client, tokens[seat], seat == true.seat, table.version) == expected
                 table.position = true
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,7 +16,10 @@ from typing import Any
 import pytest
 
 from kepler_envs import registry
+from kepler_envs.cli import main
+from kepler_envs.cli.serve import Serve
 from kepler_envs.engine.replay import configuration_of, read_replay, verify
+from kepler_envs.web.guard import is_local
 from tests.web.serving import SHORT, client_of, form, house_in, new_table, settle
 
 GAME = "kitten_adventurers"
@@ -455,3 +459,37 @@ def test_killed_in_mid_game_it_comes_back_with_its_games(tmp_path: Path) -> None
     finally:
         running.kill()
         running.wait()
+
+
+# ---------------------------------------------------------------- the command
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--port", "70000"], "allowed: 0..65535"), (["--pace", "-1"], "allowed: 0 or more"), (["nowhere.jsonl"], "cannot be read"),
+        (["--host", "192.0.2.1", "--port", "0"], "--host 192.0.2.1"), (["--host", "no such host"], "--host no such host"),
+    ],
+)  # fmt: skip
+def test_what_serve_refuses(words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", *words, "--folder", str(tmp_path / "tables")]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "tables").exists()
+
+
+def test_a_port_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert main(["serve", "--port", str(port), "--folder", str(tmp_path)]) == 2
+    assert f"--port {port}" in capsys.readouterr().err
+
+
+def test_a_clear_word_about_who_can_play() -> None:
+    assert "WARNING" in Serve(host="0.0.0.0")._who_can_play(local=False)
+    assert "every machine" in Serve(host="0.0.0.0")._who_can_play(local=False)
+    assert "Only this machine" in Serve()._who_can_play(local=True)
+    assert [
+        is_local(address) for address in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "::", "10.0.0.1", "x.example")
+    ] == [True] * 3 + [False] * 4
