@@ -206,7 +206,7 @@ def test_a_bot_is_asked_on_the_page(browser: Any, house: Any, base: str) -> None
         shares = [float(text.split()[0]) for text in page.locator(".moves .share").all_inner_texts()]
         assert len(shares) == len(table.position.legal_actions()) and shares == sorted(shares, reverse=True)
         page.get_by_text("Rules", exact=True).click()
-        assert "quest pile" in page.locator("dialog").inner_text()
+        page.locator("dialog[open]", has_text="quest pile").wait_for()
 
 
 @pytest.mark.parametrize("scheme", ["dark", "light"])

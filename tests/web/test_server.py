@@ -19,7 +19,6 @@ from kepler_envs import registry
 from kepler_envs.cli import main
 from kepler_envs.cli.serve import Serve
 from kepler_envs.engine.replay import configuration_of, read_replay, verify
-from kepler_envs.web.guard import is_local
 from tests.web.serving import SHORT, client_of, form, house_in, new_table, settle
 
 GAME = "kitten_adventurers"
@@ -487,6 +486,8 @@ def test_a_port_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_a_clear_word_about_who_can_play() -> None:
+    from kepler_envs.web.guard import is_local
+
     assert "WARNING" in Serve(host="0.0.0.0")._who_can_play(local=False)
     assert "every machine" in Serve(host="0.0.0.0")._who_can_play(local=False)
     assert "Only this machine" in Serve()._who_can_play(local=True)

@@ -41,7 +41,8 @@ async function change(what, body) {
 let loading = null; // one question at a time
 
 function load() {
-  loading ??= ask(api).then(show).catch((problem) => { words.textContent = problem.message; }).finally(() => { loading = null; });
+  const news = (found) => { if (!state || found.version !== state.version) show(found); }; // else an open menu would close
+  loading ??= ask(api).then(news).catch((problem) => { words.textContent = problem.message; }).finally(() => { loading = null; });
   return loading;
 }
 
