@@ -19,7 +19,6 @@ from kepler_envs.engine.replay import Replay, ReplayError, configuration_of, rea
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.printable import printable, printable_name
 from kepler_envs.terminal import say
-from kepler_envs.web.page import replay_page
 
 
 @dataclass(frozen=True)
@@ -57,6 +56,8 @@ class ShowReplay:
                 count = self._draw(replay, config, path, suffix)
                 say(console, f"{count} picture{'s' * (count != 1)} written: {path}")
         if self.html is not None:
+            from kepler_envs.web.page import replay_page  # with networks, which other commands need not wait for
+
             check_target(self.html)
             self.html.write_text(replay_page(replay, self.file.name), encoding="utf-8")
             say(console, f"page written: {self.html}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from rich.console import Console
 from tyro.conf import Positional, UseAppendAction, arg
@@ -57,10 +57,18 @@ class Serve:
         say(console, f"Open  http://{shown}:{port}/host/{house.host_token}")
         say(console, self._who_can_play(local))
         console.file.flush()  # into a pipe, too
-        app = make_app(house, local, self.name)
-        server = uvicorn.Server(
-            uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1)
-        )
+
+        class Server(uvicorn.Server):
+            def handle_exit(self, sig: int, frame: Any) -> None:
+                house.closing.set()  # pages that wait for news are told that there will be none
+                super().handle_exit(sig, frame)
+
+        server = Server(
+            uvicorn.Config(
+                make_app(house, local, self.name), log_level="warning", access_log=False, server_header=False,
+                timeout_graceful_shutdown=2,
+            )
+        )  # fmt: skip
         try:
             server.run(sockets=[listening])
         finally:

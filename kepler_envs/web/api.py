@@ -175,7 +175,7 @@ class Api:
 
         async def news() -> AsyncIterator[str]:
             told, silent = None, 0.0
-            while table.number in self._house.numbers:
+            while table.number in self._house.numbers and not self._house.closing.is_set():
                 if table.version != told:
                     told, silent = table.version, 0.0
                     yield f"data: {told}\n\n"

@@ -6,7 +6,6 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,8 @@ from kepler_envs.web.views import shown_name
 
 MOST_TABLES, MOST_FILMS = 200, 200
 BOT_THREADS = 2
+"""Bots that think at a time."""
+PATIENCE = 3.0  # seconds
 
 
 class House:
@@ -34,7 +35,7 @@ class House:
         say: told in words what whoever runs the server should know.
 
     Attributes:
-        host_token: the secret of whoever runs the server.
+        host_token: the secret of whoever runs the server. closing: set once nothing is to go on.
     """
 
     def __init__(self, folder: Path, pace: float = 0.4, say: Callable[[str], None] = lambda words: None) -> None:
@@ -47,8 +48,8 @@ class House:
         self._films: dict[str, Film] = {}
         self._players: dict[str, Players] = {}  # the bots of tables, loaded once
         self._busy: set[str] = set()
-        self._bots = ThreadPoolExecutor(BOT_THREADS, "bots")
-        self._closing = threading.Event()
+        self._thinking = threading.BoundedSemaphore(BOT_THREADS)
+        self.closing = threading.Event()
         self.host_token = self._store.host_token()
         for found in self._store.load():
             if isinstance(found, str):
@@ -58,9 +59,11 @@ class House:
                 self.play_on(found)
 
     def close(self) -> None:
-        """Let no bot decide any more."""
-        self._closing.set()
-        self._bots.shutdown(wait=True, cancel_futures=True)
+        """Let no bot decide any more; one that thinks just now has a moment, but nobody waits for it longer."""
+        self.closing.set()
+        end = time.monotonic() + PATIENCE
+        while self._busy and time.monotonic() < end:
+            time.sleep(0.01)
 
     # ------------------------------------------------------------ tables
 
@@ -122,22 +125,23 @@ class House:
         """Let bots decide in the background until a person is asked, or the game is over."""
         with self._lock:
             mover = table.to_move
-            if mover is None or mover.is_person or table.number in self._busy or self._closing.is_set():
+            if mover is None or mover.is_person or table.number in self._busy or self.closing.is_set():
                 return
             self._busy.add(table.number)
-        self._bots.submit(self._let_bots_decide, table)
+        threading.Thread(target=self._let_bots_decide, args=(table,), name="bots", daemon=True).start()
 
     def _let_bots_decide(self, table: Table) -> None:
         try:
-            while not self._closing.is_set() and table.number in self._tables:
+            while not self.closing.is_set() and table.number in self._tables:
                 with table.lock:
                     mover, position, version = table.to_move, table.position, table.version
                 if mover is None or mover.is_person:
                     break
                 began = time.monotonic()
                 try:
-                    action = self._players_of(table).decide(mover.spec, position)
-                    self._closing.wait(max(0.0, self._pace - (time.monotonic() - began)))
+                    with self._thinking:
+                        action = self._players_of(table).decide(mover.spec, position)
+                    self.closing.wait(max(0.0, self._pace - (time.monotonic() - began)))
                     table.decide_for_bot(action, version)
                 except Exception as problem:  # whatever a bot of the user's own raises, or a full disk
                     self._say(f"table {table.number}, bot {mover.spec}: {one_line(problem)}")
@@ -180,7 +184,7 @@ class House:
 
     def _shoot(self, film: Film, players: Players, specs: list[str]) -> None:
         try:
-            while not self._closing.is_set() and not film.positions[-1].over:
+            while not self.closing.is_set() and not film.positions[-1].over:
                 position = film.positions[-1]
                 film.add(players.decide(specs[position.seat], position))
         except Exception as problem:

@@ -93,5 +93,6 @@ def serving(house: House) -> Iterator[str]:
     try:
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
+        house.closing.set()
         server.should_exit = True
         thread.join(10)
