@@ -23,7 +23,8 @@ MAY_IMPORT = {
     "tournament": ("tools", "engine", "games", "registry", "bots"),
     "adapters": ("tools", "engine", "networks", "games", "registry", "bots", "front"),
     "front": ("tools", "engine", "games", "registry"),
-    "cli": ("tools", "engine", "games", "registry", "describe", "bots", "tournament", "front"),
+    "web": ("tools", "engine", "networks", "games", "registry", "describe", "bots", "tournament"),
+    "cli": ("tools", "engine", "games", "registry", "describe", "bots", "tournament", "web", "front"),
     "agents": (
         "tools",
         "engine",
@@ -33,6 +34,7 @@ MAY_IMPORT = {
         "describe",
         "bots",
         "tournament",
+        "web",
         "adapters",
         "front",
     ),

@@ -21,6 +21,7 @@ from kepler_envs.cli.common import UsageError
 from kepler_envs.cli.compile import Compile
 from kepler_envs.cli.play import Play
 from kepler_envs.cli.replay import ShowReplay
+from kepler_envs.cli.serve import Serve
 from kepler_envs.cli.show import ListGames, Show
 from kepler_envs.cli.strength import MeasureStrength
 from kepler_envs.cli.tournament import PlayTournament
@@ -30,12 +31,14 @@ from kepler_envs.engine.replay import ReplayError
 from kepler_envs.printable import printable
 from kepler_envs.terminal import make_console
 from kepler_envs.tournament import CheckError, TournamentError
+from kepler_envs.web import WebError
 
 Command = (
     Annotated[ListGames, subcommand("list")]
     | Annotated[Show, subcommand("show")]
     | Annotated[Play, subcommand("play")]
     | Annotated[Watch, subcommand("watch")]
+    | Annotated[Serve, subcommand("serve")]
     | Annotated[PlayTournament, subcommand("tournament")]
     | Annotated[MeasureStrength, subcommand("strength")]
     | Annotated[PlayCampaign, subcommand("campaign")]
@@ -44,7 +47,7 @@ Command = (
     | Annotated[Compile, subcommand("compile")]
 )
 
-EXPECTED = (UsageError, BotError, OptionError, ComponentError, ReplayError, TournamentError, OSError)
+EXPECTED = (UsageError, BotError, OptionError, ComponentError, ReplayError, TournamentError, WebError, OSError)
 """What may go wrong without a bug: each becomes one line."""
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)

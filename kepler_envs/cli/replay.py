@@ -12,6 +12,7 @@ from tyro.conf import Positional, arg
 
 from kepler_envs import registry
 from kepler_envs.cli.common import UsageError, check_target
+from kepler_envs.cli.motion import write_gif
 from kepler_envs.cli.stage import Stage, picture_folder, print_position, print_result, write_picture
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import Replay, ReplayError, configuration_of, read_replay, verify
@@ -36,6 +37,10 @@ class ShowReplay:
     """Draw: a name ending in .svg gets one position (the last, or that of --at), a folder gets all."""
     png: Annotated[Path | None, arg(metavar="PATH")] = None
     """The same as PNG."""
+    html: Annotated[Path | None, arg(metavar="OUT")] = None
+    """Write the whole game as one page that opens in a browser from disk: slider, views, decisions, plots."""
+    gif: Annotated[Path | None, arg(metavar="OUT")] = None
+    """Write a moving picture of at most 60 positions, as --seat sees them."""
 
     def run(self, console: Console) -> int:
         replay = read_replay(self.file)
@@ -50,7 +55,17 @@ class ShowReplay:
             if path is not None:
                 count = self._draw(replay, config, path, suffix)
                 say(console, f"{count} picture{'s' * (count != 1)} written: {path}")
-        if self.svg is None and self.png is None:
+        if self.html is not None:
+            from kepler_envs.web.page import replay_page  # with networks, which other commands need not wait for
+
+            check_target(self.html)
+            self.html.write_text(replay_page(replay, self.file.name), encoding="utf-8")
+            say(console, f"page written: {self.html}")
+        if self.gif is not None:
+            check_target(self.gif)
+            frames = write_gif(self.gif, list(replay.positions(config)), self.seat)
+            say(console, f"{frames} frames written: {self.gif}")
+        if all(path is None for path in (self.svg, self.png, self.html, self.gif)):
             self._show(console, replay, config)
         if self.at is None:
             self._say_verified(console, replay, last)

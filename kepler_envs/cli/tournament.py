@@ -50,7 +50,9 @@ class PlayTournament(GameArguments):
         with needing("tournament"):
             from kepler_envs.tournament.cluster import cluster_at
             from kepler_envs.tournament.run import Tournament
+        from kepler_envs.web.page import replay_page
+
         own = {field.name for field in fields(PlayTournament)} - {field.name for field in fields(GameArguments)}
         asked = {name: getattr(self, name) for name in own - {"ray"}}
         with cluster_at(self.ray, console, self.processes) as cluster:
-            return Tournament(self.configure(), cluster=cluster, **asked).run(console)
+            return Tournament(self.configure(), cluster=cluster, **asked).run(console, replay_page)

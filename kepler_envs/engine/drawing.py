@@ -1,14 +1,15 @@
 """Pictures: a display list in user units that becomes SVG or pixels; it knows no game.
 
 A game's picture.py adds shapes to a :class:`Drawing`, later ones over earlier ones. ``svg()`` and ``rgb()`` then show
-the same list: the first needs nothing, the second needs pillow, and neither needs a display or a font file.
+the same list: the first needs nothing, the second needs pillow, and neither needs a display or a font file. Groups of
+shapes are marked with the actions that touch them, so that a page can be played by clicking on its picture.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -123,7 +124,8 @@ class Text:
         place = _attributes(x=self.x, y=self.y, font_size=self.size)
         anchor = "" if self.anchor == "start" else f' text-anchor="{self.anchor}"'
         weight = ' font-weight="bold"' if self.bold else ""
-        return f'<text{place}{anchor}{weight} fill="{self.fill}">{escape(self.text, quote=False)}</text>'
+        spaces = ' xml:space="preserve"' if "  " in self.text else ""
+        return f'<text{place}{anchor}{weight}{spaces} fill="{self.fill}">{escape(self.text, quote=False)}</text>'
 
     def paint(self, brush: _Brush) -> None:
         brush.text(self.x, self.y, self.text, self.size, self.fill, self.anchor, self.bold)
@@ -132,9 +134,11 @@ class Text:
 @dataclass(frozen=True, slots=True)
 class _GroupStart:
     hint: str
+    actions: tuple[int, ...] = ()
 
     def svg(self) -> str:
-        return f"<g><title>{escape(self.hint, quote=False)}</title>"
+        marks = f' data-actions="{" ".join(map(str, self.actions))}"' if self.actions else ""
+        return f"<g{marks}>" + (f"<title>{escape(self.hint, quote=False)}</title>" if self.hint else "")
 
     def paint(self, brush: _Brush) -> None:
         """Pixels have no hints."""
@@ -227,16 +231,23 @@ class Drawing:
         self._shapes.append(Text(x, y, shown, size, _colour("fill", fill), anchor, bold))
 
     @contextmanager
-    def group(self, x: float = 0, y: float = 0, hint: str = "") -> Iterator[None]:
-        """Shapes added inside are moved by (x, y); ``hint`` is shown where the mouse rests on them (SVG only)."""
+    def group(self, x: float = 0, y: float = 0, hint: str = "", actions: Iterable[int] = ()) -> Iterator[None]:
+        """Shapes added inside are moved by (x, y).
+
+        Args:
+            hint: shown where the mouse rests on them (SVG only).
+            actions: ids that touch what the shapes stand for, legal or not (SVG only, as ``data-actions``).
+        """
         before = self._origin
         self._origin = self._place(x, y)
-        if hint:
-            self._shapes.append(_GroupStart(_clean(hint)))
+        start = _GroupStart(_clean(hint), tuple(actions))
+        marked = bool(start.hint or start.actions)
+        if marked:
+            self._shapes.append(start)
         try:
             yield
         finally:
-            if hint:
+            if marked:
                 self._shapes.append(_GroupEnd())
             self._origin = before
 
@@ -293,9 +304,21 @@ def blend(colour: str, other: str, share: float) -> str:
 
 
 def readable_on(colour: str, dark: str = "#000000", light: str = "#ffffff") -> str:
-    """Whichever of ``dark`` and ``light`` reads better on ``colour``."""
-    red, green, blue = _channels(colour)
-    return dark if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else light
+    """Whichever of ``dark`` and ``light`` has the greater contrast to ``colour``."""
+    return dark if contrast(colour, dark) >= contrast(colour, light) else light
+
+
+def contrast(colour: str, other: str) -> float:
+    """The contrast ratio of two colours as WCAG 2 has it, 1 to 21; text needs 4.5."""
+    high, low = sorted((_luminance(colour), _luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: str) -> float:
+    """0 (black) to 1 (white)."""
+    shares = (channel / 255 for channel in _channels(colour))
+    red, green, blue = (share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def star(x: float, y: float, radius: float, tips: int = 5, inner: float = 0.45) -> list[tuple[float, float]]:

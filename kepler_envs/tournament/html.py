@@ -77,12 +77,23 @@ for (const figure of document.querySelectorAll("figure.replay")) {
 """
 
 
-def write_page(folder: Path, found: Standings, replays: Sequence[SavedReplay], facts: Facts) -> None:
-    """Write report.html beside what ``write_report`` wrote; the replays are read from the folder."""
-    (folder / PAGE).write_text(page(found, replays, facts, folder / "replays"), encoding="utf-8")
+ReplayPage = Callable[[Replay, str], str]
+"""Makes a page of a whole game, with the label it is headed with: ``kepler_envs.web.page.replay_page``."""
 
 
-def page(found: Standings, replays: Sequence[SavedReplay], facts: Facts, folder: Path) -> str:
+def write_page(
+    folder: Path, found: Standings, replays: Sequence[SavedReplay], facts: Facts, replay_page: ReplayPage | None = None
+) -> None:
+    """Write report.html beside what ``write_report`` wrote; the replays are read from the folder.
+
+    With ``replay_page`` each game that is pictured gets a page of its own beside its replay, to which the report links.
+    """
+    (folder / PAGE).write_text(page(found, replays, facts, folder / "replays", replay_page), encoding="utf-8")
+
+
+def page(
+    found: Standings, replays: Sequence[SavedReplay], facts: Facts, folder: Path, replay_page: ReplayPage | None = None
+) -> str:
     """The page, well-formed as XML, too."""
     config = facts.config
     title = f"{config.game.title}: tournament"
@@ -93,7 +104,7 @@ def page(found: Standings, replays: Sequence[SavedReplay], facts: Facts, folder:
         _section(leaderboard.title, ratings_plot(found), table(leaderboard)),
         *(_part(other, found) for other in others),
         *_learning_curves(facts),
-        *_replays(found, replays, config, folder),
+        *_replays(found, replays, config, folder, replay_page),
         _section("How to read this", *map(_paragraph, notes(found, facts))),
         _section("Files", FILES),
     ]
@@ -286,19 +297,36 @@ def _tracebacks(found: Standings) -> list[str]:
     ]
 
 
-def _replays(found: Standings, replays: Sequence[SavedReplay], config: Configuration, folder: Path) -> list[str]:
+def _replays(
+    found: Standings,
+    replays: Sequence[SavedReplay],
+    config: Configuration,
+    folder: Path,
+    replay_page: ReplayPage | None,
+) -> list[str]:
     """Pictures of some replays, those between the best agents first."""
     place = {line.agent: number for number, line in enumerate(found.lines)}
     best_first = sorted(replays, key=lambda saved: sorted(place[name] for name in set(saved.agents)))
     shown, others = best_first[:MOST_REPLAYS], best_first[MOST_REPLAYS:]
-    figures = [_figure(saved, read_replay(folder / saved.file), config, PICTURE_BYTES // len(shown)) for saved in shown]
+    figures = []
+    for saved in shown:
+        replay = read_replay(folder / saved.file)
+        whole = "" if replay_page is None else _whole_game(saved, replay, folder, replay_page)
+        figures.append(_figure(saved, replay, config, PICTURE_BYTES // len(shown), whole))
     more = [f'<a href="replays/{escape(saved.file)}">{escape(saved.file)}</a>' for saved in others]
     if more:
         figures.append(f"<p>More: {', '.join(more)}.</p>")
     return [_section("Replays", *figures)]
 
 
-def _figure(saved: SavedReplay, replay: Replay, config: Configuration, most_bytes: int) -> str:
+def _whole_game(saved: SavedReplay, replay: Replay, folder: Path, replay_page: ReplayPage) -> str:
+    """Write the page of a whole game; the link to it."""
+    name = f"{Path(saved.file).stem}.html"
+    (folder / name).write_text(replay_page(replay, f"game {saved.game}"), encoding="utf-8")
+    return f'<a href="replays/{escape(name)}">The whole game, step by step</a>. '
+
+
+def _figure(saved: SavedReplay, replay: Replay, config: Configuration, most_bytes: int, whole: str) -> str:
     frames = [
         f'<div class="frame"><div class="faint">{caption}</div>{svg}</div>'
         for caption, svg in pictures(replay, config, most_bytes)
@@ -307,7 +335,7 @@ def _figure(saved: SavedReplay, replay: Replay, config: Configuration, most_byte
     same = "" if saved.same else f" ({NOT_THE_SAME})"
     ranks = "" if replay.final is None else f" Places by seat: {', '.join(map(str, replay.final['rank']))}."
     return (
-        f'<figure class="replay"><figcaption>Game {saved.game}: {escape(seats)}.{ranks}{same} '
+        f'<figure class="replay"><figcaption>Game {saved.game}: {escape(seats)}.{ranks}{same} {whole}'
         f'<a href="replays/{escape(saved.file)}">{escape(saved.file)}</a>, <code>kepler-envs replay replays/'
         f"{escape(saved.file)}</code></figcaption>\n"
         '<div class="steps"><button class="back" type="button">back</button>'

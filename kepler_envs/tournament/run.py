@@ -23,7 +23,7 @@ from kepler_envs.terminal import say, stop_on_signals
 from kepler_envs.tournament import TournamentError
 from kepler_envs.tournament.adaptive import AdaptiveSchedule
 from kepler_envs.tournament.cluster import Cluster
-from kepler_envs.tournament.html import write_page
+from kepler_envs.tournament.html import ReplayPage, write_page
 from kepler_envs.tournament.ledger import Ledger
 from kepler_envs.tournament.play import COMPILED_TOGETHER, Chunk, GameResult, Players
 from kepler_envs.tournament.ray_workers import RayWorkers
@@ -75,8 +75,11 @@ class Tournament:
     fresh: bool = False
     cluster: Cluster | None = None
 
-    def run(self, console: Console) -> int:
-        """Play what is missing and report; 0, or 130 if it was stopped before the last game."""
+    def run(self, console: Console, replay_page: ReplayPage | None = None) -> int:
+        """Play what is missing and report; 0, or 130 if it was stopped before the last game.
+
+        ``replay_page`` makes the pages of whole games that the report links to; without it there are none.
+        """
         self._check()
         config = self.config
         with console.status("loading and compiling agents ..."):
@@ -95,10 +98,18 @@ class Tournament:
             if not self._play(ledger, schedule, workers, games, console):
                 say(console, f"stopped; every finished game is in {ledger.path}, the same command goes on from there")
                 return 130
-            self._report(ledger, schedule, workers, games, console)
+            self._report(ledger, schedule, workers, games, console, replay_page)
         return 0
 
-    def _report(self, ledger: Ledger, schedule: AnySchedule, workers: AnyWorkers, games: int, console: Console) -> None:
+    def _report(
+        self,
+        ledger: Ledger,
+        schedule: AnySchedule,
+        workers: AnyWorkers,
+        games: int,
+        console: Console,
+        replay_page: ReplayPage | None,
+    ) -> None:
         config, names = workers.players.config, display_names(self.agents)
         results = ledger.results(games)
         with Progress(*_COLUMNS, console=console, transient=True) as progress:
@@ -114,7 +125,7 @@ class Tournament:
                 config, self.agents, self.seed, self.adaptive, self.seconds_per_decision, ledger.commits(games)
             )
             write_report(self.out, found, saved, facts)
-            write_page(self.out, found, saved, facts)
+            write_page(self.out, found, saved, facts, replay_page)
         print_report(found, console)
         say(console, printable(f"written: {self.out / 'report.html'}, {self.out / 'results.md'}"))
 

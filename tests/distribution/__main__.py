@@ -24,7 +24,7 @@ PYTHONS = ("python3.11", "python3.12", "python3.13", "python3.14")
 REPETITIONS = 7
 MOST_IMPORTS = 2.0
 """A first step takes at most so many times what importing numba, gymnasium and pettingzoo takes."""
-EXTRAS = ("tournament", "cli", "analysis", "openspiel", "sb3", "torchrl", "rllib")
+EXTRAS = ("tournament", "cli", "web", "analysis", "openspiel", "sb3", "torchrl", "ray", "rllib")
 """Those for users of the wheel; the others (training, docs, notebooks, dev) are for a checkout."""
 TORCH = ("sb3", "torchrl", "rllib")
 """Those that bring PyTorch, which is named first and exactly: another release would bring gigabytes of GPU libraries along."""

@@ -16,7 +16,7 @@ import kepler_envs
 ROOT = Path(__file__).parents[2]
 CORE = {"gymnasium", "numba", "numpy", "pettingzoo"}
 """All that an installation without extras may ask for."""
-SHIPPED_SUFFIXES = (".py", ".toml", ".txt", ".typed", ".zip")
+SHIPPED_SUFFIXES = (".py", ".toml", ".txt", ".typed", ".zip", ".html", ".js", ".css", ".svg", ".md")
 
 
 class ContentError(AssertionError):

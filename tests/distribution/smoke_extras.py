@@ -123,6 +123,29 @@ def try_analysis(folder: Path) -> str:
     return "alpha-rank and Nash averaging of three bots"
 
 
+def try_web(folder: Path) -> str:
+    """The server answers, with its pages; a replay becomes a page of its own."""
+    absent("torch", "httpx2", "playwright", "agents")
+    from urllib.request import urlopen
+
+    command("watch", GAME, "--agents", "greedy", "--quiet", "--save", "game.jsonl")
+    command("replay", "game.jsonl", "--html", "game.html")
+    program = Path(sys.executable).with_name("kepler-envs")
+    words = [program, "serve", "game.jsonl", "--port", "0", "--folder", "tables"]
+    server = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout is not None
+        link = server.stdout.readline().split()[1]
+        server.stdout.readline()
+        for page in (link, link.replace("/host/", "/api/host/"), link.partition("/host/")[0] + "/static/host.js"):
+            with urlopen(page, timeout=60) as answer:
+                assert answer.status == 200
+    finally:
+        server.terminate()
+        server.wait(60)
+    return f"a page of {(folder / 'game.html').stat().st_size:,} bytes, and a server"
+
+
 def try_rllib(folder: Path) -> str:
     absent("agents", "tyro", "stable_baselines3")
     from kepler_envs.adapters.rllib import SHARED, SeatsEnv, masked_ppo

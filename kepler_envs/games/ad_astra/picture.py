@@ -7,6 +7,7 @@ are made from that alone. A planet or a card that only its back can be seen of i
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,23 @@ from typing import Any
 from kepler_envs.engine.components import names
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star
 from kepler_envs.engine.game import RUNNING, Configuration
-from kepler_envs.games.ad_astra.actions import CARD_NAMES, planet_name
+from kepler_envs.games.ad_astra.actions import (
+    ARTIFACT,
+    AT,
+    BANK,
+    CARD_NAMES,
+    CARDS,
+    COUNT,
+    DESTINATIONS,
+    GO,
+    ITEM,
+    PARTNER,
+    PLACE,
+    QUANTITIES,
+    TAKE,
+    TO_DEEP,
+    planet_name,
+)
 from kepler_envs.games.ad_astra.state import (
     BUILD_CARD,
     CARDS_OF_A_KIND,
@@ -22,7 +39,13 @@ from kepler_envs.games.ad_astra.state import (
     FIRST_SCORING,
     FIRST_START,
     ITEM_FACTORY,
+    ITEM_STARSHIP,
+    ITEM_TERRAFORMER,
+    MAX_PAWNS,
+    NUM_ARTIFACTS,
     NUM_CARDS,
+    NUM_ITEMS,
+    NUM_SPACES,
     NUM_SYSTEMS,
     NUM_TYPES,
     SLOTS,
@@ -401,10 +424,17 @@ BOARD_X = MARGIN + SYSTEM_COLUMNS * (SYSTEM_WIDTH + GAP)
 BOARD_WIDTH = WIDTH - MARGIN - BOARD_X
 SPACE_COLUMNS, SPACE_HEIGHT, SPACE_STEP = 3, 44, 50
 BANK_Y = 296
+HAND_COLUMNS = 64  # letters of a line of a hand
 TRACK_Y, TRACK_HEIGHT = HEADER_HEIGHT + SYSTEMS_HEIGHT + GAP, 54
 PLAYERS_Y, PLAYER_HEIGHT = TRACK_Y + TRACK_HEIGHT + GAP, 84
 PLACES = (0, 1, 2, 3, 5, 6, 7, 8)  # of the eight systems in a grid of three by three; the Sun is in its middle
 PLANET_X, PLANET_Y, PLANET_STEP, PLANET_RADIUS = 28, 66, 39.5, 15
+ITEMS_OF_PAWNS = (  # starships, colonies, factories, terraformers
+    range(ITEM + ITEM_STARSHIP, ITEM + NUM_ITEMS),
+    range(ITEM, ITEM + ITEM_FACTORY),
+    (ITEM + ITEM_FACTORY,),
+    (ITEM + ITEM_TERRAFORMER,),
+)
 
 
 def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
@@ -422,7 +452,8 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     _draw_header(drawing, view)
     for system, planets in enumerate(view.systems):
         row, column = divmod(4 if system == SUN else PLACES[system], SYSTEM_COLUMNS)
-        with drawing.group(MARGIN + column * (SYSTEM_WIDTH + GAP), HEADER_HEIGHT + row * (SYSTEM_HEIGHT + GAP)):
+        x, y = MARGIN + column * (SYSTEM_WIDTH + GAP), HEADER_HEIGHT + row * (SYSTEM_HEIGHT + GAP)
+        with drawing.group(x, y, actions=() if system == SUN else _moves_to(system)):
             _draw_system(drawing, system, planets, view, colours)
     with drawing.group(BOARD_X, HEADER_HEIGHT):
         _draw_board(drawing, view, colours)
@@ -430,8 +461,13 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
         _draw_track(drawing, view, colours)
     for number, player in enumerate(view.players):
         with drawing.group(MARGIN, PLAYERS_Y + number * (PLAYER_HEIGHT + GAP)):
-            _draw_player(drawing, player, view, colours[number])
+            _draw_player(drawing, player, view, colours[number], (number - int(state["seat"])) % len(view.players))
     return drawing
+
+
+def _moves_to(destination: int) -> range:
+    """The moves of all starships to a destination."""
+    return range(GO + destination, GO + MAX_PAWNS * DESTINATIONS, DESTINATIONS)
 
 
 def _draw_header(drawing: Drawing, view: View) -> None:
@@ -457,8 +493,17 @@ def _draw_system(
     drawing.text(44, 20, view.system_names[system], size=15, fill=INK, bold=True)
     drawing.text(SYSTEM_WIDTH - 12, 20, view.system_keys[system], size=13, fill=DIM, anchor="end")
     for place, planet in enumerate(planets):
-        with drawing.group(PLANET_X + place * PLANET_STEP, PLANET_Y, hint=_planet_hint(planet, view)):
+        touched = (_position_action(planet.position, view),)
+        with drawing.group(PLANET_X + place * PLANET_STEP, PLANET_Y, _planet_hint(planet, view), touched):
             _draw_planet(drawing, planet, view, colours)
+
+
+def _position_action(position: int, view: View) -> int:
+    """The id of a position: start planets count from that of the seat that decides."""
+    if position < FIRST_START:
+        return AT + position
+    decider = next((seat for seat, player in enumerate(view.players) if player.active), 0)
+    return AT + FIRST_START + (position - FIRST_START - decider) % len(view.players)
 
 
 def _draw_star(drawing: Drawing, system: int) -> None:
@@ -532,19 +577,21 @@ def _draw_board(drawing: Drawing, view: View, colours: list[str]) -> None:
     width = (BOARD_WIDTH - 2 * 10 - (SPACE_COLUMNS - 1) * 6) / SPACE_COLUMNS
     for space, card in enumerate(view.board):
         row, column = divmod(space, SPACE_COLUMNS)
-        with drawing.group(10 + column * (width + 6), 34 + row * SPACE_STEP, hint=_space_hint(space, card, view)):
+        touched = range(PLACE + space, PLACE + NUM_CARDS * NUM_SPACES, NUM_SPACES)
+        with drawing.group(10 + column * (width + 6), 34 + row * SPACE_STEP, _space_hint(space, card, view), touched):
             _draw_space(drawing, space, card, width, colours)
     drawing.text(14, BANK_Y, "Bank", size=14, fill=DIM, bold=True)
     artifacts = f"artifacts: {view.artifact_deck} in the deck, {len(view.used_artifacts)} used"
     drawing.text(BOARD_WIDTH - 14, BANK_Y, artifacts, size=13, fill=DIM, anchor="end")
     for kind, count in enumerate(view.bank):
-        _draw_resource(drawing, 24 + kind * 55, BANK_Y + 36, kind, count, view)
+        with drawing.group(actions=(TAKE + kind, BANK + kind)):
+            _draw_resource(drawing, 24 + kind * 55, BANK_Y + 36, kind, count, view)
 
 
 def _draw_space(drawing: Drawing, space: int, card: CardView | None, width: float, colours: list[str]) -> None:
     if card is None:
         drawing.rect(0, 0, width, SPACE_HEIGHT, radius=5, stroke=EDGE)
-        drawing.text(width / 2, SPACE_HEIGHT / 2, str(space + 1), size=15, fill=EDGE, anchor="middle", bold=True)
+        drawing.text(width / 2, SPACE_HEIGHT / 2, str(space + 1), size=15, fill=DIM, anchor="middle", bold=True)
         return
     colour = colours[card.owner]
     fill = {"current": blend(colour, PANEL, 0.35), "done": blend(colour, PANEL, 0.8)}.get(card.state, BACK)
@@ -593,34 +640,44 @@ def _draw_track(drawing: Drawing, view: View, colours: list[str]) -> None:
             drawing.circle(30 + points * step, 28 - 4.5 * height, 6, fill=colours[number], stroke=DARK)
 
 
-def _draw_player(drawing: Drawing, player: PlayerView, view: View, colour: str) -> None:
+def _draw_player(drawing: Drawing, player: PlayerView, view: View, colour: str, distance: int) -> None:
+    """A player, ``distance`` seats clockwise from the one that decides."""
     lit = player.active or player.rank == 1
     _draw_panel(drawing, WIDTH - 2 * MARGIN, PLAYER_HEIGHT, GOLD if lit else EDGE)
     drawing.rect(0, 12, 6, PLAYER_HEIGHT - 24, fill=colour)
     if player.active:
         drawing.polygon([(14, 13), (14, 27), (25, 20)], fill=GOLD)
     name = f"{player.name} (viewer)" if player.viewer else player.name
-    drawing.text(32, 20, name, size=16, fill=GOLD if lit else INK, bold=True, width=178)
+    with drawing.group(actions=(PARTNER + distance - 1,) if distance else ()):
+        drawing.text(32, 20, name, size=16, fill=GOLD if lit else INK, bold=True, width=178)
     drawing.text(32, 44, player.faction, size=14, fill=colour, width=120)
     if player.first:
         drawing.text(32, 65, "first player", size=12, fill=DIM)
     drawing.text(230, 32, str(player.points), size=28, fill=INK, anchor="middle", bold=True)
     drawing.text(230, 60, f"rank {player.rank}" if player.rank else "points", size=12, fill=DIM, anchor="middle")
     for kind, count in enumerate(player.hand):
-        _draw_resource(drawing, 290 + kind * 46, 24, kind, count, view)
-    drawing.text(282, 58, f"{sum(player.hand)} cards", size=12, fill=DIM)
+        of_kind = (TAKE + kind, BANK + kind, *range(CARDS + QUANTITIES * kind, CARDS + QUANTITIES * (kind + 1)))
+        with drawing.group(actions=of_kind if player.active else ()):
+            _draw_resource(drawing, 290 + kind * 46, 24, kind, count, view)
+    with drawing.group(actions=range(COUNT, ARTIFACT) if player.active else ()):
+        drawing.text(282, 58, f"{sum(player.hand)} cards", size=12, fill=DIM)
     pawns = zip(("starship", "colony", "factory", "terraformer"), player.reserve, strict=True)
     drawing.text(582, 24, "reserve", size=12, fill=DIM)
     for number, (pawn, count) in enumerate(pawns):
-        with drawing.group(640 + number * 36, 24, hint=f"{count} in reserve: {pawn}"):
+        touched = ITEMS_OF_PAWNS[number] if player.active else ()
+        with drawing.group(640 + number * 36, 24, f"{count} in reserve: {pawn}", touched):
             _draw_pawn(drawing, 0, 0, pawn, colour if count else EDGE)
             drawing.text(9, 0, str(count), size=13, fill=INK if count else DIM)
-    drawing.text(582, 58, f"deep space: {player.deep_space}", size=12, fill=INK if player.deep_space else DIM)
+    with drawing.group(actions=_moves_to(TO_DEEP) if player.active else ()):
+        drawing.text(582, 58, f"deep space: {player.deep_space}", size=12, fill=INK if player.deep_space else DIM)
     room = WIDTH - 2 * MARGIN - 800 - 14
     cards = "hidden" if player.cards is None else _grouped(player.cards)
-    drawing.text(800, 20, f"hand: {cards}", size=12, fill=DIM if player.cards is None else INK, width=room)
-    drawing.text(800, 43, f"set aside: {_grouped(player.aside) or '-'}", size=12, fill=DIM, width=room)
+    for line, words in enumerate(textwrap.wrap(f"hand: {cards}", HAND_COLUMNS)):
+        ink = DIM if player.cards is None else INK
+        drawing.text(800, 14 + 17 * line, words, size=12, fill=ink, width=room)
+    drawing.text(800, 50, f"set aside: {_grouped(player.aside) or '-'}", size=12, fill=DIM, width=room)
     artifacts = ", ".join(player.artifacts) or (
         f"{player.hidden_artifacts} face down" if player.hidden_artifacts else "-"
     )
-    drawing.text(800, 65, f"artifacts: {artifacts}", size=12, fill=GOLD if artifacts != "-" else DIM, width=room)
+    with drawing.group(actions=range(ARTIFACT, ARTIFACT + NUM_ARTIFACTS) if player.active and player.artifacts else ()):
+        drawing.text(800, 69, f"artifacts: {artifacts}", size=12, fill=GOLD if artifacts != "-" else DIM, width=room)

@@ -7,7 +7,8 @@ are made from that alone. A tile that only its back can be seen of is None, as i
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,16 +16,30 @@ from kepler_envs.engine.components import names
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star
 from kepler_envs.engine.game import DERIVED, RUNNING, Configuration, records_from_bytes
 from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.games.kepler_3042.actions import hex_name
+from kepler_envs.games.kepler_3042.actions import (
+    ALLOCATE,
+    BURN,
+    CONVERT,
+    HEX,
+    NUM_DIRECTIONS,
+    RES,
+    SHIP,
+    SLOT,
+    TECH,
+    TRACK,
+    hex_name,
+)
 from kepler_envs.games.kepler_3042.components_map import SAGITTARIUS, SOL, SPACE, STAR
 from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH, as_hexes
 from kepler_envs.games.kepler_3042.observation_layout import LAYOUT
 from kepler_envs.games.kepler_3042.state import (
     GHOST,
+    MAX_COLONIES,
     MAX_LEVEL,
     MINE,
     NUM_OBJECTIVES,
     NUM_PLANETS,
+    NUM_RESOURCES,
     NUM_TRACKS,
     REWARD_KINDS,
     ROUNDS,
@@ -480,7 +495,7 @@ STAR_COLOURS = ("#ffd166", "#ff9f5a", "#ff6b4a")  # single, binary, trinary
 BACK, BACK_EDGE = "#4a5270", "#7b86ab"
 TYPE_COLOURS = ("#3f8fe0", "#c9703d", "#56b84a", "#b98be0", "#48d6c5")
 MINE_COLOUR, TARGET_COLOUR = "#a9adb8", "#e0c04f"
-SEAT_COLOURS = ("#4f8cff", "#ff5a5a", "#ffd447", "#4fd07a")
+SEAT_COLOURS = ("#56b4e9", "#ff7a33", "#f0e442", "#e58ac4")  # told apart by all eyes (after Okabe and Ito)
 GHOST_COLOUR = "#9aa3b5"
 CUBE_COLOURS = ("#ffd447", "#6fa8ff", "#d46bff")
 TRACK_COLOURS = ("#e08a3f", "#5aa0ff")
@@ -493,6 +508,7 @@ MAP_WIDTH, MAP_HEIGHT = (WIDTH + 0.5) * HEX_WIDTH + 16, (1.5 * (HEIGHT - 1) + 2)
 SIDE_X = MARGIN + MAP_WIDTH + GAP
 SIDE_WIDTH = DRAWN_WIDTH - MARGIN - SIDE_X
 CARD_HEIGHT, TRACKS_HEIGHT = 124, 346
+CARD_COLUMNS = 44  # letters of a line on the progress card
 LEGEND_HEIGHT = MAP_HEIGHT - CARD_HEIGHT - TRACKS_HEIGHT - 2 * GAP
 PLAYERS_Y, PLAYER_HEIGHT = HEADER_HEIGHT + MAP_HEIGHT + GAP, 116
 NUM_ROWS = 4
@@ -556,7 +572,7 @@ def _draw_hex(drawing: Drawing, view: HexView, whole: View) -> None:
     x = 8 + (column + 0.5 + 0.5 * (row % 2)) * HEX_WIDTH
     y = 8 + (1 + 1.5 * row) * HEX_RADIUS
     edge, edge_width = (GOLD, 2.5) if view.marked else (EDGE, 1.0)
-    with drawing.group(x, y, hint=_hex_hint(view, whole)):
+    with drawing.group(x, y, _hex_hint(view, whole), _hex_actions(view, whole)):
         corners = _corners(HEX_RADIUS - 0.7 * edge_width)
         drawing.polygon(corners, fill=ZONE_COLOURS[view.zone], stroke=edge, stroke_width=edge_width)
         if view.terrain == STAR:
@@ -570,6 +586,19 @@ def _draw_hex(drawing: Drawing, view: HexView, whole: View) -> None:
             _draw_tile(drawing, view)
         if view.ship:
             _draw_ship(drawing, view)
+
+
+def _hex_actions(view: HexView, whole: View) -> Iterator[int]:
+    """The hex itself, the starship there, and the colony there of the player who decides."""
+    yield HEX + view.place
+    decider = next((player for player in whole.players if player.active), None)
+    if decider is None:
+        return
+    if view.ship and view.ship[0] == decider.seat:
+        yield SHIP + view.ship[1] - 1
+    for slot, colony in enumerate(decider.colonies):
+        if (view.terrain == SOL) if slot == 0 else (view.owner == decider.seat and view.body == colony.number):
+            yield SLOT + slot
 
 
 def _draw_star(drawing: Drawing, view: HexView) -> None:
@@ -643,13 +672,15 @@ def _draw_card(drawing: Drawing, view: View) -> None:
     _draw_panel(drawing, SIDE_WIDTH, CARD_HEIGHT)
     drawing.text(14, 20, "Progress card", size=14, fill=DIM, bold=True)
     drawing.text(14, 46, view.card or "none yet", size=17, fill=INK, bold=True, width=SIDE_WIDTH - 28)
-    for line, part in enumerate(view.card_effect.split(": ")):
-        drawing.text(14, 70 + 20 * line, part, size=14, fill=INK if line else DIM, width=SIDE_WIDTH - 28)
-    x = 20.0
+    who, _, effect = view.card_effect.partition(": ")
+    drawing.text(14, 68, who, size=14, fill=DIM, width=SIDE_WIDTH - 28)
+    for line, part in enumerate(textwrap.wrap(effect, CARD_COLUMNS)):
+        drawing.text(14, 88 + 18 * line, part, size=14, fill=INK, width=SIDE_WIDTH - 28)
+    x = SIDE_WIDTH - 22
     for track, count in enumerate(view.card_medals):
         for _ in range(count):
-            drawing.circle(x, 110, 7, fill=TRACK_COLOURS[track], stroke=INK)
-            x += 18
+            drawing.circle(x, 20, 7, fill=TRACK_COLOURS[track], stroke=INK)
+            x -= 18
 
 
 def _draw_tracks(drawing: Drawing, view: View) -> None:
@@ -657,7 +688,8 @@ def _draw_tracks(drawing: Drawing, view: View) -> None:
     _draw_panel(drawing, SIDE_WIDTH, TRACKS_HEIGHT)
     for track, name in enumerate(view.track_names):
         left = 14 + track * (SIDE_WIDTH - 14) / 2
-        drawing.text(left, 18, f"{name} track", size=14, fill=TRACK_COLOURS[track], bold=True)
+        with drawing.group(actions=(TRACK + track,)):
+            drawing.text(left, 18, f"{name} track", size=14, fill=TRACK_COLOURS[track], bold=True)
         icons = dict(view.icons[track])
         for space in range(TRACK_END + 1):
             y = TRACKS_HEIGHT - 14 - space * 15
@@ -697,12 +729,29 @@ def _draw_legend(drawing: Drawing, view: View) -> None:
     drawing.text(148, 12 + step * 4.5, "ring: owner, white: terraformed", size=12, fill=DIM, width=SIDE_WIDTH - 156)
 
 
-def _draw_cubes(drawing: Drawing, x: float, y: float, counts: tuple[int, ...]) -> None:
+def _draw_cubes(
+    drawing: Drawing, x: float, y: float, counts: tuple[int, ...], touched: Sequence[Sequence[int]] = ((), (), ())
+) -> None:
+    """Cubes of each kind; ``touched`` are the ids that touch each."""
     for kind, count in enumerate(counts):
         left = x + 30 * kind
         colour = CUBE_COLOURS[kind] if count else blend(CUBE_COLOURS[kind], PANEL, 0.75)
-        drawing.rect(left, y - 5, 10, 10, radius=2, fill=colour)
-        drawing.text(left + 13, y, str(count), size=13, fill=INK if count else DIM, bold=count > 0)
+        with drawing.group(actions=touched[kind]):
+            drawing.rect(left, y - 5, 10, 10, radius=2, fill=colour)
+            drawing.text(left + 13, y, str(count), size=13, fill=INK if count else DIM, bold=count > 0)
+
+
+def _storage_actions(kind: int) -> tuple[int, ...]:
+    return (BURN + kind, RES + kind)
+
+
+def _cube_actions(slot: int, kind: int) -> Iterator[int]:
+    """What touches the cubes of a kind on the card of a slot: burning, converting, allocating them."""
+    yield BURN + NUM_RESOURCES * (slot + 1) + kind
+    if kind < NUM_DIRECTIONS:
+        yield CONVERT + NUM_DIRECTIONS * slot + kind
+    for taker in range(MAX_COLONIES):
+        yield ALLOCATE + NUM_RESOURCES * (MAX_COLONIES * slot + taker) + kind
 
 
 def _draw_player(drawing: Drawing, player: PlayerView, view: View) -> None:
@@ -723,14 +772,16 @@ def _draw_player(drawing: Drawing, player: PlayerView, view: View) -> None:
         drawing.text(116, 96, "first player", size=12, fill=DIM)
     drawing.text(30, 58, str(player.points), size=28, fill=INK, bold=True)
     drawing.text(76, 62, f"VP, rank {player.rank}" if player.rank else "VP", size=12, fill=DIM)
-    drawing.text(400, 20, player.action, size=13, fill=colour, bold=True, width=170)
+    drawing.text(396, 20, player.action, size=11.5, fill=colour, bold=True, width=178)
     for number, (label, counts) in enumerate((("storage", player.storage), ("pit", player.pit))):
         drawing.text(400, 46 + 22 * number, label, size=12, fill=DIM)
-        _draw_cubes(drawing, 456, 46 + 22 * number, counts)
+        touched = [_storage_actions(kind) if player.active and not number else () for kind in range(NUM_RESOURCES)]
+        _draw_cubes(drawing, 456, 46 + 22 * number, counts, touched)
     drawing.text(400, 96, f"starships in supply: {player.ships.count('in supply')}", size=12, fill=DIM)
     for number, colony in enumerate(player.colonies):
-        with drawing.group(574 + 112 * number, 12, hint=_colony_words(colony, view)):
-            _draw_colony(drawing, colony, view)
+        whole = (SLOT + number,) if player.active else ()
+        with drawing.group(574 + 112 * number, 12, _colony_words(colony, view), whole):
+            _draw_colony(drawing, colony, view, number if player.active else None)
     if player.objectives is None:
         drawing.text(574, 99, "objective face down", size=12, fill=DIM)
     else:
@@ -744,13 +795,15 @@ def _draw_technologies(drawing: Drawing, player: PlayerView, colour: str) -> Non
     """Five columns of four steps."""
     for tech, level in enumerate(player.techs):
         x = 212 + 34 * tech
-        for step in range(MAX_LEVEL):
-            fill = colour if step < level else blend(colour, PANEL, 0.82)
-            drawing.rect(x, 66 - 17 * step, 26, 14, radius=3, fill=fill)
-        drawing.text(x + 13, 96, ROMAN[tech], size=12, fill=DIM, anchor="middle", bold=True)
+        with drawing.group(actions=(TECH + tech,) if player.active else ()):
+            for step in range(MAX_LEVEL):
+                fill = colour if step < level else blend(colour, PANEL, 0.82)
+                drawing.rect(x, 66 - 17 * step, 26, 14, radius=3, fill=fill)
+            drawing.text(x + 13, 96, ROMAN[tech], size=12, fill=DIM, anchor="middle", bold=True)
 
 
-def _draw_colony(drawing: Drawing, colony: ColonyView, view: View) -> None:
+def _draw_colony(drawing: Drawing, colony: ColonyView, view: View, slot: int | None) -> None:
+    """A colony; ``slot`` is its own if its owner decides."""
     fill = "#ffffff" if colony.kind is None else TYPE_COLOURS[colony.kind]
     drawing.rect(
         0, 0, 104, 72, radius=8, fill=BACKGROUND, stroke="#ffffff" if colony.terraformed else EDGE, stroke_width=1.5
@@ -762,4 +815,5 @@ def _draw_colony(drawing: Drawing, colony: ColonyView, view: View) -> None:
     words = "Earth" if colony.kind is None else view.type_names[colony.kind]
     drawing.text(34, 14, words, size=12, fill=INK, width=68)
     drawing.text(34, 30, f"{colony.zone} zone" if colony.zone else "at Sol", size=11, fill=DIM)
-    _draw_cubes(drawing, 10, 54, colony.cubes)
+    touched = [() if slot is None else tuple(_cube_actions(slot, kind)) for kind in range(NUM_RESOURCES)]
+    _draw_cubes(drawing, 10, 54, colony.cubes, touched)

@@ -12,11 +12,25 @@ from typing import Any
 
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star
 from kepler_envs.engine.game import RUNNING, Configuration
+from kepler_envs.games.kepler_run.actions import (
+    BOOSTER,
+    CONTRACT,
+    DISCOVER,
+    LOAD,
+    MODULE,
+    MOVE,
+    PART,
+    SPECIAL,
+    STOP,
+    TARGET,
+    USE_PART,
+)
 from kepler_envs.games.kepler_run.components import action_names, contract_names, part_names, ship_names, type_names
 from kepler_envs.games.kepler_run.state import (
     ASTEROIDS,
     COMETS,
     DELIVERY_SLOTS,
+    MAX_FUEL,
     NUM_TRAITS,
     PART_SLOTS,
     SOURCES,
@@ -407,7 +421,8 @@ def _draw_run(drawing: Drawing, view: View, height: float) -> None:
     for place in range(len(view.run) + 2):
         line, column = divmod(place, PLACES_PER_LINE)
         x = GAP + column * (width - GAP) / PLACES_PER_LINE
-        with drawing.group(x, TITLE_HEIGHT + line * (PLACE_HEIGHT + GAP), hint=_place_words(view, place)):
+        y = TITLE_HEIGHT + line * (PLACE_HEIGHT + GAP)
+        with drawing.group(x, y, hint=_place_words(view, place), actions=_place_actions(view, place)):
             if 1 <= place <= len(view.run):
                 _draw_sector(drawing, view.run[place - 1], view)
             else:
@@ -423,6 +438,17 @@ def _place_words(view: View, place: int) -> str:
     icons = _icon_words(sector.icons, view)
     disk = "" if sector.disk is None else f", disk of {_name(sector.disk)}"
     return f"{view.type_names[sector.type]}, cost {sector.cost}{f', {icons}' if icons else ''}{disk}"
+
+
+def _place_actions(view: View, place: int) -> Iterator[int]:
+    """What touches a place: a special action, and leaving for it or staying there."""
+    if 1 <= place <= len(view.run):
+        yield TARGET + place - 1
+    for player in view.players:
+        if view.flying and player.active and place == player.place:
+            yield STOP
+        elif view.flying and player.active and place == player.place + 1:
+            yield from (MOVE, BOOSTER, *range(USE_PART, USE_PART + PART_SLOTS))
 
 
 def _draw_end(drawing: Drawing, name: str) -> None:
@@ -479,7 +505,7 @@ def _draw_pawns(drawing: Drawing, view: View, place: int) -> None:
         x, y = 11 + number * 17, PLACE_HEIGHT - 10
         edge = GOLD if player.active else INK
         drawing.polygon([(x - 7, y + 7), (x, y - 9), (x + 7, y + 7)], fill=colour, stroke=edge, stroke_width=1.5)
-        drawing.text(x, y + 2, str(player.seat), size=9, fill=readable_on(colour, DARK), anchor="middle", bold=True)
+        drawing.text(x, y + 2, str(player.seat), size=10, fill=readable_on(colour, DARK), anchor="middle", bold=True)
 
 
 # ---------------------------------------------------------------- the row
@@ -495,7 +521,8 @@ def _draw_row(drawing: Drawing, view: View, height: float) -> None:
         if slot not in cards:
             drawing.rect(x, TITLE_HEIGHT, ROW_CARD_WIDTH, ROW_CARD_HEIGHT, radius=6, stroke=EDGE)
             continue
-        with drawing.group(x, TITLE_HEIGHT, hint=_card_words(cards[slot], view)):
+        touched = (DISCOVER + slot, PART + slot, MODULE + slot, SPECIAL + slot)
+        with drawing.group(x, TITLE_HEIGHT, hint=_card_words(cards[slot], view), actions=touched):
             _draw_row_card(drawing, cards[slot], view)
 
 
@@ -552,7 +579,8 @@ def _draw_player(drawing: Drawing, player: PlayerView, view: View) -> None:
     _draw_fuel(drawing, player, view)
     _draw_contracts(drawing, player, view)
     for slot, part in enumerate(player.parts):
-        _draw_part(drawing, 14 + slot * CHIP_STEP, 104, CHIP_WIDTH, part, view)
+        with drawing.group(actions=(USE_PART + slot,) if player.active else ()):
+            _draw_part(drawing, 14 + slot * CHIP_STEP, 104, CHIP_WIDTH, part, view)
     for slot, delivery in enumerate(player.deliveries):
         _draw_delivery(drawing, 14 + slot * CHIP_STEP, 136, delivery, view)
     if player.deliveries and len(player.deliveries) < DELIVERY_SLOTS:
@@ -574,14 +602,16 @@ def _draw_fuel(drawing: Drawing, player: PlayerView, view: View) -> None:
     for box in range(view.boxes):
         filled = box < player.modules
         drawing.rect(14 + box * 16, 38, 12, 18, radius=2, fill=FUEL_COLOUR if filled else None, stroke=FUEL_COLOUR)
-    drawing.text(186, 47, f"fuel {player.fuel}", size=13, fill=INK)
-    for fuel in range(player.fuel):
-        drawing.circle(240 + fuel * 11, 47, 4.5, fill=FUEL_COLOUR)
+    with drawing.group(actions=range(LOAD, LOAD + MAX_FUEL + 1) if player.active else ()):
+        drawing.text(186, 47, f"fuel {player.fuel}", size=13, fill=INK)
+        for fuel in range(player.fuel):
+            drawing.circle(240 + fuel * 11, 47, 4.5, fill=FUEL_COLOUR)
     drawing.text(366, 47, "disks", size=13, fill=INK)
     for disk in range(player.disks):
         drawing.circle(410 + disk * 15, 47, 6, fill=SHIP_COLOURS[player.ship], stroke=INK)
     if not player.booster_used:
-        drawing.text(PLAYER_WIDTH - 14, 47, "booster", size=13, fill=GOLD, anchor="end")
+        with drawing.group(actions=(BOOSTER,) if player.active else ()):
+            drawing.text(PLAYER_WIDTH - 14, 47, "booster", size=13, fill=GOLD, anchor="end")
 
 
 def _draw_contracts(drawing: Drawing, player: PlayerView, view: View) -> None:
@@ -589,11 +619,11 @@ def _draw_contracts(drawing: Drawing, player: PlayerView, view: View) -> None:
     for contract, name in enumerate(view.contract_names):
         x, chosen = 14 + contract * 132, player.contract == contract
         if contract in player.hand:
-            drawing.rect(
-                x, 66, 126, 26, radius=4, fill=DARK, stroke=GOLD if chosen else EDGE, stroke_width=2 if chosen else 1
-            )
-            _draw_icon(drawing, contract, x + 16, 79)
-            drawing.text(x + 32, 79, name, size=12, fill=INK if chosen else DIM, width=90)
+            edge, edge_width = (GOLD, 2) if chosen else (EDGE, 1)
+            with drawing.group(actions=(CONTRACT + contract,) if player.active else ()):
+                drawing.rect(x, 66, 126, 26, radius=4, fill=DARK, stroke=edge, stroke_width=edge_width)
+                _draw_icon(drawing, contract, x + 16, 79)
+                drawing.text(x + 32, 79, name, size=12, fill=INK if chosen else DIM, width=90)
         elif view.completed_by[contract] == player.seat:
             drawing.text(x + 32, 79, f"{name} done", size=12, fill=GOLD, width=94)
     if player.contract is None and player.committed:

@@ -12,7 +12,15 @@ from typing import Any
 
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star
 from kepler_envs.engine.game import RUNNING, Configuration
-from kepler_envs.games.kitten_adventurers.actions import END_WITH, PLAY_LANE, PLAY_QUEST
+from kepler_envs.games.kitten_adventurers.actions import (
+    AS_VALUE,
+    END_WITH,
+    PASS,
+    PLAY_HAND,
+    PLAY_LANE,
+    PLAY_QUEST,
+    TO_LANE,
+)
 from kepler_envs.games.kitten_adventurers.components import type_names
 from kepler_envs.games.kitten_adventurers.state import (
     HYPERSPEED,
@@ -367,7 +375,9 @@ def _draw_ladders(drawing: Drawing, view: View) -> None:
     ladders = {ladder.slot: ladder for ladder in view.ladders}
     step = (LADDERS_WIDTH - 2 * GAP) / view.ladder_slots
     for slot in range(view.ladder_slots):
-        with drawing.group(GAP + slot * step + (step - RUNG_WIDTH) / 2, TABLE_HEIGHT - 30):
+        needs = ladders[slot].height if slot in ladders else 0
+        left = GAP + slot * step + (step - RUNG_WIDTH) / 2
+        with drawing.group(left, TABLE_HEIGHT - 30, actions=(AS_VALUE + needs, PLAY_HAND + needs)):
             drawing.line([(0, 2), (RUNG_WIDTH, 2)], stroke=EDGE, stroke_width=2)
             if slot in ladders:
                 _draw_ladder(drawing, ladders[slot], view)
@@ -405,11 +415,13 @@ def _draw_player(drawing: Drawing, player: PlayerView, view: View) -> None:
     if player.rank:
         x = HAND_X + HAND_WIDTH
         drawing.text(x, 19, f"rank {player.rank}", size=16, fill=ink, anchor="end", bold=True)
-    _draw_quest_pile(drawing, player, view)
+    with drawing.group(actions=(PLAY_QUEST,) if player.active else ()):
+        _draw_quest_pile(drawing, player, view)
     _draw_hand(drawing, player, view)
     drawing.text(LANES_X, 19, "lanes, top card first", size=13, fill=DIM)
     for lane in range(NUM_LANES):
-        with drawing.group(LANES_X, LANES_Y + lane * LANE_STEP):
+        touched = (PLAY_LANE + lane, TO_LANE + lane) if player.active else ()
+        with drawing.group(LANES_X, LANES_Y + lane * LANE_STEP, actions=touched):
             _draw_lane(drawing, lane, player, view)
 
 
@@ -434,8 +446,11 @@ def _draw_hand(drawing: Drawing, player: PlayerView, view: View) -> None:
     step = min(CARD_WIDTH + 2, (HAND_WIDTH - CARD_WIDTH) / max(1, len(player.hand) - 1))
     announced = player.hand.index(view.announced) if player.announced == "hand" else None
     for place, card in enumerate(player.hand):
-        _draw_card(drawing, HAND_X + place * step, CARDS_Y, card, view, place == announced)
-    drawing.text(HAND_X, CAPTIONS_Y, f"hand {len(player.hand)}", size=13, fill=INK)
+        touched = () if card is None or not player.active else (PLAY_HAND + card, END_WITH + card)
+        with drawing.group(actions=touched):
+            _draw_card(drawing, HAND_X + place * step, CARDS_Y, card, view, place == announced)
+    with drawing.group(actions=(PASS,) if player.active else ()):
+        drawing.text(HAND_X, CAPTIONS_Y, f"hand {len(player.hand)}", size=13, fill=INK)
 
 
 def _draw_lane(drawing: Drawing, lane: int, player: PlayerView, view: View) -> None:

@@ -16,11 +16,14 @@ import numpy as np
 from kepler_envs.engine.components import text_of
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star, text_width
 from kepler_envs.engine.game import RUNNING, Configuration
+from kepler_envs.games.race_to_kepler.actions import ACQUIRE, ACQUIRE_GOLD, CITY, DONE, END_TURN, OPERATE, PICK, PLAY
 from kepler_envs.games.race_to_kepler.components import DEPARTMENTS, card_names, city_names
 from kepler_envs.games.race_to_kepler.effects import Destination, Hook, Source
 from kepler_envs.games.race_to_kepler.state import (
     CLASSES,
+    FIRST_CREW,
     FIRST_TITAN,
+    GOLD,
     NUM_CITIES,
     NUM_KINDS,
     NUM_TOKENS,
@@ -34,6 +37,7 @@ from kepler_envs.games.race_to_kepler.state import (
 
 @dataclass(frozen=True)
 class CardView:
+    kind: int
     name: str
     count: int
     cost: int
@@ -66,7 +70,7 @@ class PlayerView:
     city: str  # empty while it is not known
     trait: str
     operations: tuple[OperationView, ...]
-    offers: tuple[str, ...]  # cities to choose from
+    offers: tuple[tuple[int, str], ...]  # cities to choose from, with their numbers
     hand: Cards | None  # None: only its size is known
     hand_size: int
     bid: Cards | None
@@ -221,7 +225,7 @@ def _card(kind: int, count: int, tables: Any) -> CardView:
         words += f". +{card['bid_bonus']} in a bid"
     group = department if department != "none" else ("iron", "gold", "mafia")[kind]
     is_titan = CLASSES[int(card["group"])] == "titan"
-    return CardView(card_names(tables)[kind], count, int(card["cost"]), group, is_titan, words)
+    return CardView(kind, card_names(tables)[kind], count, int(card["cost"]), group, is_titan, words)
 
 
 def _player(state: Any, tables: Any, number: int, seat: int | None) -> PlayerView:
@@ -232,7 +236,7 @@ def _player(state: Any, tables: Any, number: int, seat: int | None) -> PlayerVie
     city = int(player["city"]) - 1 if is_open or not choosing else -1
     known = player["known_kind"][: int(player["known_size"])][::-1]
     names, cities = card_names(tables), city_names(tables)
-    offers = [cities[c] for c in range(NUM_CITIES) if int(player["offers"]) >> c & 1]
+    offers = [(c, cities[c]) for c in range(NUM_CITIES) if int(player["offers"]) >> c & 1]
     return PlayerView(
         name=_name(number),
         seat=number,
@@ -353,7 +357,7 @@ def _player_lines(player: PlayerView, resources: str) -> list[str]:
         for operation in operations:
             lines += _wrapped(2 * INDENT, operation, 3 * INDENT)
     elif player.offers:
-        lines.append(f"{INDENT}cities dealt: {', '.join(player.offers)}")
+        lines.append(f"{INDENT}cities dealt: {', '.join(name for _, name in player.offers)}")
     hand = f"{player.hand_size} cards" if player.hand is None else _counted(player.hand)
     lines += _wrapped(f"{INDENT}hand ", hand)
     if player.play:
@@ -379,7 +383,7 @@ GROUP_COLOURS = {
     "iron": "#9aa3b5", "gold": "#e6b93c", "mafia": "#5d6580", "scientist": "#43b48c", "engineer": "#e07b4f", "miner": "#b08d57",
     "smuggler": "#9a6be0",
 }  # fmt: skip
-SEAT_COLOURS = ("#4cc3ff", "#ff7b7b", "#7ddf6a", "#f2a6ff")
+SEAT_COLOURS = ("#56b4e9", "#ff7a33", "#f0e442", "#e58ac4")  # told apart by all eyes (after Okabe and Ito)
 
 WIDTH, MARGIN, GAP = 1280, 16, 8
 INNER = WIDTH - 2 * MARGIN
@@ -484,12 +488,14 @@ def _draw_table(drawing: Drawing, view: View) -> None:
     faces = [card for card in shown for _ in range(card.count)]
     step = min(CARD_STEP, (MOST_CARDS * CARD_STEP - CARD_WIDTH) / max(1, len(faces) - 1))
     for number, card in enumerate(faces):
-        with drawing.group(14 + number * step, 34, hint=f"{card.name}: {card.words}"):
+        touched = (*_picks(card), *_acquisitions(card))
+        with drawing.group(14 + number * step, 34, f"{card.name}: {card.words}", touched):
             _draw_card(drawing, card)
     x = 28 + MOST_CARDS * CARD_STEP
     piles = (("Gold pile", view.gold_pile), ("Crew deck", view.crew_deck), ("Titan deck", view.titan_deck))
     for number, (name, count) in enumerate(piles):
-        drawing.text(x + number * 150, 18, f"{name} {count}", size=14, fill=INK)
+        with drawing.group(actions=() if number else (ACQUIRE_GOLD, PICK + GOLD)):
+            drawing.text(x + number * 150, 18, f"{name} {count}", size=14, fill=INK)
     drawing.text(x, 44, "Airlock", size=14, fill=DIM, bold=True)
     _draw_chips(drawing, view.airlock, x, 56, INNER - x - 14, rows=4)
 
@@ -509,7 +515,18 @@ def _draw_card(drawing: Drawing, card: CardView) -> None:
         drawing.text(6, 35 + 14 * number, line, size=10.5, fill=INK, width=CARD_WIDTH - 8)
 
 
-def _draw_chips(drawing: Drawing, cards: Cards, x: float, y: float, width: float, rows: int = CHIP_ROWS) -> None:
+def _picks(card: CardView) -> tuple[int, ...]:
+    return (PICK + card.kind,)
+
+
+def _acquisitions(card: CardView) -> tuple[int, ...]:
+    """Only crew is for sale besides Gold."""
+    return (ACQUIRE + card.kind,) if FIRST_CREW <= card.kind < FIRST_TITAN else ()
+
+
+def _draw_chips(
+    drawing: Drawing, cards: Cards, x: float, y: float, width: float, rows: int = CHIP_ROWS, touchable: bool = True
+) -> None:
     """Cards as small labels in rows; what does not fit is counted."""
     left, row = x, 0
     for number, card in enumerate(cards):
@@ -523,7 +540,9 @@ def _draw_chips(drawing: Drawing, cards: Cards, x: float, y: float, width: float
                 return
             left, row, y = x, row + 1, y + CHIP_HEIGHT + 4
         colour = GROUP_COLOURS[card.group]
-        with drawing.group(left, y, hint=f"{card.name}: {card.words}"):
+        with drawing.group(
+            left, y, f"{card.name}: {card.words}", (PLAY + card.kind, *_picks(card)) if touchable else ()
+        ):
             drawing.rect(
                 0, 0, size, CHIP_HEIGHT, radius=4, fill=blend(colour, DARK, 0.35), stroke=LIT if card.is_titan else None
             )
@@ -544,19 +563,20 @@ def _draw_player(drawing: Drawing, player: PlayerView, resources: str) -> None:
     unit = "parsec" if player.parsecs == 1 else "parsecs"
     drawing.text(216, 19, f"{player.parsecs} {unit}", size=15, fill=INK, bold=True)
     status = f"rank {player.rank}" if player.rank else resources if player.active else f"turns {player.turns}"
-    drawing.text(PLAYER_WIDTH - 14, 19, status, size=13, fill=LIT if lit else DIM, anchor="end", width=300)
+    with drawing.group(actions=(DONE, END_TURN) if player.decides else ()):
+        drawing.text(PLAYER_WIDTH - 14, 19, status, size=13, fill=LIT if lit else DIM, anchor="end", width=300)
     _draw_city(drawing, player)
     y = 148.0
     hidden = "card" if player.hand_size == 1 else "cards"
-    _draw_zone(drawing, "hand", player.hand, f"{player.hand_size} {hidden}", y)
+    _draw_zone(drawing, "hand", player.hand, f"{player.hand_size} {hidden}", y, CHIP_ROWS, player.decides)
     if player.bid_size or player.bid_closed:
         label = f"{player.bid_size} face down{', complete' if player.bid_closed else ''}"
-        _draw_zone(drawing, "bid", player.bid if player.bid_size else None, label, y + 50, rows=1)
+        _draw_zone(drawing, "bid", player.bid if player.bid_size else None, label, y + 50, 1, player.decides)
     elif player.look_size:
-        _draw_zone(drawing, "looks at", player.looks_at, f"{player.look_size} cards", y + 50, rows=1)
-        _draw_zone(drawing, "in play", player.play, "", y + 76, rows=1)
+        _draw_zone(drawing, "looks at", player.looks_at, f"{player.look_size} cards", y + 50, 1, player.decides)
+        _draw_zone(drawing, "in play", player.play, "", y + 76, 1, player.decides)
     else:
-        _draw_zone(drawing, "in play", player.play, "", y + 50)
+        _draw_zone(drawing, "in play", player.play, "", y + 50, CHIP_ROWS, player.decides)
     drawing.text(14, y + 110, _deck_words(player), size=12, fill=DIM, width=PLAYER_WIDTH - 28)
 
 
@@ -568,23 +588,28 @@ def _deck_words(player: PlayerView) -> str:
 def _draw_city(drawing: Drawing, player: PlayerView) -> None:
     """The city with its operations, those used this turn faded."""
     if not player.city:
-        words = f"cities dealt: {', '.join(player.offers)}" if player.offers else "chooses a city"
-        drawing.text(14, 48, words, size=14, fill=INK, width=PLAYER_WIDTH - 28)
+        drawing.text(14, 48, "cities dealt:" if player.offers else "chooses a city", size=14, fill=INK)
+        for number, (city, name) in enumerate(player.offers):
+            with drawing.group(actions=(CITY + city,) if player.decides else ()):
+                drawing.text(120 + 150 * number, 48, name, size=14, fill=LIT, bold=True, width=140)
         return
     drawing.text(14, 46, player.city, size=14, fill=LIT, bold=True, width=120)
     drawing.text(130, 46, player.trait, size=13, fill=INK, width=PLAYER_WIDTH - 144)
     for number, operation in enumerate(player.operations):
         y = 68 + 20 * number
-        drawing.circle(22, y, 8, fill=EDGE if operation.used else "#4cc3ff")
-        drawing.text(22, y, str(operation.cost), size=11, fill=DARK, anchor="middle", bold=True)
-        drawing.text(38, y, operation.words, size=12, fill=DIM if operation.used else INK, width=PLAYER_WIDTH - 52)
+        fill, letters = (EDGE, INK) if operation.used else ("#4cc3ff", DARK)
+        with drawing.group(actions=(OPERATE + number,) if player.decides else ()):
+            drawing.circle(22, y, 8, fill=fill)
+            drawing.text(22, y, str(operation.cost), size=11, fill=letters, anchor="middle", bold=True)
+            drawing.text(38, y, operation.words, size=12, fill=DIM if operation.used else INK, width=PLAYER_WIDTH - 52)
 
 
 def _draw_zone(
-    drawing: Drawing, name: str, cards: Sequence[CardView] | None, hidden: str, y: float, rows: int = CHIP_ROWS
+    drawing: Drawing, name: str, cards: Sequence[CardView] | None, hidden: str, y: float, rows: int, touchable: bool
 ) -> None:
+    """Cards of a player; ``touchable`` if it is that player who decides."""
     drawing.text(14, y + CHIP_HEIGHT / 2, name, size=12, fill=DIM, bold=True)
     if cards is None:
         drawing.text(74, y + CHIP_HEIGHT / 2, hidden, size=12, fill=INK)
     else:
-        _draw_chips(drawing, tuple(cards), 74, y, PLAYER_WIDTH - 88, rows)
+        _draw_chips(drawing, tuple(cards), 74, y, PLAYER_WIDTH - 88, rows, touchable)

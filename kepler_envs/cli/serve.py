@@ -1,0 +1,115 @@
+"""``kepler-envs serve``: play, watch and ask bots in a browser."""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from rich.console import Console
+from tyro.conf import Positional, UseAppendAction, arg
+
+from kepler_envs.cli.common import UsageError, needing
+from kepler_envs.engine.replay import read_replay
+from kepler_envs.terminal import say
+
+USUAL_PORT = 8042
+ANY = ("0.0.0.0", "::")
+
+
+@dataclass(frozen=True)
+class Serve:
+    """Play, watch bots and ask them in a browser: a page of this machine, or with --host of your network."""
+
+    open: Annotated[Positional[tuple[Path, ...]], arg(metavar="FILE")] = ()
+    """Replays, or folders of tournaments, to look at."""
+    port: Annotated[int, arg(metavar="PORT")] = USUAL_PORT
+    """Port to listen on; 0 takes a free one."""
+    host: Annotated[str, arg(metavar="ADDRESS")] = "127.0.0.1"
+    """Address to listen on. Unless it is this machine's own, whoever gets hold of a link can use it."""
+    name: Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="NAME")] = ()
+    """A name of this machine that links may use besides its addresses."""
+    folder: Annotated[Path | None, arg(metavar="FOLDER")] = None
+    """Where games are kept; ~/.local/share/kepler_envs/tables if left out."""
+    pace: Annotated[float, arg(metavar="SECONDS")] = 0.4
+    """Time between two moves of bots at a table with people."""
+
+    def run(self, console: Console) -> int:
+        with needing("web"):
+            import uvicorn
+
+            from kepler_envs.web.server import make_app
+        from kepler_envs.web.films import Film
+        from kepler_envs.web.guard import is_local
+        from kepler_envs.web.house import House
+        from kepler_envs.web.store import usual_folder
+
+        self._check()
+        films = [Film.of(read_replay(path), label) for path, label in self._replays()]
+        listening = self._listen()
+        house = House(self.folder or usual_folder(), self.pace, lambda words: say(console, words))
+        for film in films:
+            house.add_film(film)
+        local = is_local(self.host)
+        port = listening.getsockname()[1]
+        shown = "localhost" if self.host in ANY else f"[{self.host}]" if ":" in self.host else self.host
+        say(console, f"Open  http://{shown}:{port}/host/{house.host_token}")
+        say(console, self._who_can_play(local))
+        console.file.flush()  # into a pipe, too
+
+        class Server(uvicorn.Server):
+            def handle_exit(self, sig: int, frame: Any) -> None:
+                house.closing.set()  # pages that wait for news are told that there will be none
+                super().handle_exit(sig, frame)
+
+        server = Server(
+            uvicorn.Config(
+                make_app(house, local, self.name), log_level="warning", access_log=False, server_header=False,
+                timeout_graceful_shutdown=2,
+            )
+        )  # fmt: skip
+        try:
+            server.run(sockets=[listening])
+        finally:
+            house.close()
+        return 0
+
+    def _check(self) -> None:
+        if not 0 <= self.port <= 65535:
+            raise UsageError(f"--port {self.port} is not allowed; allowed: 0..65535")
+        if self.pace < 0:
+            raise UsageError(f"--pace {self.pace:g} is not allowed; allowed: 0 or more seconds")
+
+    def _listen(self) -> socket.socket:
+        """The socket, before anything is set up: a port that is taken is better known at once."""
+        try:
+            family, *_, address = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM)[0]
+            listening = socket.socket(family)
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+        except OSError as problem:
+            raise UsageError(f"--host {self.host} --port {self.port}: {problem.strerror or problem}") from problem
+        return listening
+
+    def _who_can_play(self, local: bool) -> str:
+        if local:
+            return "Only this machine can reach it. The link is a secret: it sets tables up. Ctrl-C ends the server; games are kept."
+        return (
+            f"WARNING  --host {self.host}: every machine that reaches this one can connect, unencrypted. Whoever has a seat's link plays that "
+            "seat; whoever has the link above sets tables up and runs bots of yours. Give away only the links of seats."
+        )
+
+    def _replays(self) -> list[tuple[Path, str]]:
+        """The files to show, with what to call them."""
+        found = []
+        for path in self.open:
+            if path.is_dir():
+                folder = path / "replays" if (path / "replays").is_dir() else path
+                inside = sorted(folder.glob("*.jsonl"))
+                if not inside:
+                    raise UsageError(f"{path}: there are no replays (*.jsonl) in it")
+                found += [(file, f"{path.name}: {file.name}") for file in inside]
+            else:
+                found.append((path, path.name))
+        return found

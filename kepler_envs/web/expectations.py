@@ -1,0 +1,64 @@
+"""What a published network expects of a position: the returns of all seats, for a plot over time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kepler_envs.bots import BotError
+from kepler_envs.bots.greedy import GreedyBot
+from kepler_envs.bots.networks import checkpoint_at, load_network
+from kepler_envs.bots.protocol import TrustedDecisions
+from kepler_envs.bots.published import BEST, best_names, find_published
+from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.networks import with_choices
+
+
+class Expectations:
+    """Asks the game's best network, by way of the seat to move: it knows what that seat knows.
+
+    Attributes:
+        name: of the network, as ``kitten_adventurers/bc-v1``.
+    """
+
+    def __init__(self, name: str, config: Configuration) -> None:
+        self.name = name
+        self._config = config
+        path = find_published(name, config.game.name)
+        assert path is not None
+        self._network = load_network(checkpoint_at(path), config)
+        self._below = GreedyBot(config) if self._network.over else None
+        self._batch = Batch(config, 1, 0)
+        self._rows = np.zeros(1, np.int64)
+        if self._below is not None:
+            self._below.start(self._rows, np.zeros(1, np.uint64))
+
+    @classmethod
+    def of(cls, config: Configuration) -> Expectations | None:
+        """Those of the game's best network; None where it has none that plays this configuration."""
+        names = [name for name in best_names() if name.split("/")[0] == config.game.name]
+        try:
+            return cls(names[0], config) if names and find_published(BEST, config.game.name) else None
+        except BotError:
+            return None
+
+    def __call__(self, position: Snapshot) -> list[float]:
+        """The return it expects for every seat; of a finished game the true one."""
+        if position.over:
+            return [round(float(paid), 3) for paid in position.results()[2]]
+        values = self.ask(position)[1]
+        players = self._config.num_players
+        by_seat = np.zeros(players)
+        by_seat[(position.seat + np.arange(players)) % players] = values[:players]
+        return [round(float(value), 3) for value in by_seat]
+
+    def ask(self, position: Snapshot) -> tuple[np.ndarray, np.ndarray]:
+        """(probabilities by id, returns by seat from the deciding one on) of a position that is not over."""
+        self._batch.restore(0, position)
+        decisions = TrustedDecisions(self._batch, self._rows)
+        seen = decisions.observation
+        if self._below is not None:
+            seen = with_choices(seen, self._below.act(decisions))
+        probabilities, values = self._network(seen, decisions.action_mask)
+        return probabilities[0], values[0]

@@ -1,0 +1,124 @@
+"""A game to look at from outside: all its positions, decisions in words, scores over time, what a network expects."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from kepler_envs import registry
+from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.replay import Replay, closing, configuration_of, verify
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.web import UnknownError, WebError
+from kepler_envs.web.expectations import Expectations
+from kepler_envs.web.views import choices, game_words, picture, results, shown_name
+
+
+class Film:
+    """A game that is being watched: it may still grow.
+
+    Attributes:
+        label: what a list calls it. growing: whether bots still play it. problem: why they stopped, or "".
+        positions: before each decision, then the last one. expected: per position, the return by seat that the game's best network
+            expects (None where there is no such network).
+    """
+
+    def __init__(self, config: Configuration, seed: int, names: list[str], label: str) -> None:
+        self.config = config
+        self.label = label
+        self.growing = False
+        self.problem = ""
+        self.lock = threading.RLock()
+        self.replay = Replay(config.game.id, config.describe(), seed, config.components_digest, names)
+        self.positions = [Snapshot.deal(config, seed)]
+        self.scores: list[list[int]] = []
+        self.expected: list[list[float]] | None = []
+        self._expectations = Expectations.of(config)
+        self._note(self.positions[0])
+
+    @classmethod
+    def of(cls, replay: Replay, label: str) -> Film:
+        """A recorded game, played again. ReplayError if it does not come out as recorded."""
+        config = configuration_of(replay, registry.load_game)
+        verify(replay, config)
+        film = cls(config, replay.seed, [shown_name(name) for name in replay.agents], label)
+        for action in replay.actions:
+            film.add(action)
+        return film
+
+    def add(self, action: int) -> None:
+        """The next decision."""
+        with self.lock:
+            before = self.positions[-1]
+            after = before.apply(action)
+            self.replay.seats.append(before.seat)
+            self.replay.actions.append(action)
+            self.replay.texts.append(self.config.actions.text(action))
+            if after.over:
+                self.replay.final = closing(after, len(self.replay.actions))
+            self._note(after)
+            self.positions.append(after)
+
+    def _note(self, position: Snapshot) -> None:
+        self.scores.append(position.results()[1].tolist())
+        if self._expectations is None:
+            self.expected = None
+        elif self.expected is not None:
+            self.expected.append(self._expectations(position))
+
+    # ------------------------------------------------------------ what a page is told
+
+    def story(self, start: int = 0) -> dict[str, Any]:
+        """The game and its decisions from ``start`` on.
+
+        ``told[n]`` leads from position n to n + 1, with its words for everybody and, where they differ, for the seat itself;
+        ``scores[n]`` and ``expected[n]`` are by seat, of position n.
+        """
+        with self.lock:
+            start = max(0, min(start, len(self.positions) - 1))
+            last = self.positions[-1]
+            return {
+                **game_words(self.config),
+                "label": self.label,
+                "seats": list(self.replay.agents),
+                "start": start,
+                "decisions": len(self.replay.actions),
+                "told": [self._decision(number) for number in range(start, len(self.replay.actions))],
+                "scores": self.scores[start:],
+                "expected": None if self.expected is None else self.expected[start:],
+                "expects": "" if self._expectations is None else self._expectations.name,
+                "growing": self.growing,
+                "problem": self.problem,
+                "results": results(last, self.replay.agents) if last.over else [],
+            }
+
+    def _decision(self, number: int) -> dict[str, Any]:
+        words = self.replay.texts[number]
+        public = self.positions[number].public_text(self.replay.actions[number])
+        told = {"seat": self.replay.seats[number], "words": words}
+        return told if public == words else {**told, "public": public}
+
+    def frame(self, at: int, seat: int | None) -> dict[str, Any]:
+        """Position ``at`` as ``seat`` sees it, None with everything open, and who decides there between what."""
+        position = self.position(at)
+        shown = position.over or seat in (None, position.seat)
+        return {
+            "at": at,
+            "picture": picture(position, self.check_seat(seat)),
+            "turn": None if position.over else position.seat,
+            "actions": choices(position) if shown else [],
+            "taken": self.replay.actions[at] if shown and at < len(self.replay.actions) else None,
+        }
+
+    def position(self, at: int) -> Snapshot:
+        """The position after ``at`` decisions; UnknownError if there is none."""
+        with self.lock:
+            if not 0 <= at < len(self.positions):
+                raise UnknownError(f"position {at} is not there; there are 0..{len(self.positions) - 1}")
+            return self.positions[at]
+
+    def check_seat(self, seat: int | None) -> int | None:
+        """A seat of this game, or None; WebError otherwise."""
+        if seat is not None and not 0 <= seat < self.config.num_players:
+            raise WebError(f"seat {seat} is not there; there are 0..{self.config.num_players - 1}")
+        return seat

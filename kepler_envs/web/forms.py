@@ -1,0 +1,131 @@
+"""What the pages send: JSON objects, checked field by field."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from kepler_envs import registry
+from kepler_envs.bots.published import BEST, best_names, published_names
+from kepler_envs.describe import option_rows
+from kepler_envs.engine.game import ComponentError, Configuration, Game, Option, OptionError
+from kepler_envs.engine.seeds import check_seed
+from kepler_envs.web import UnknownError, WebError
+from kepler_envs.web.tables import PERSON
+
+MOST_LETTERS = 200
+"""Of a bot's spec or an option's value."""
+HIDDEN_OPTIONS = ("shaping", "reward_mode", "derived")
+"""Options that concern learners and not players."""
+
+
+def parse(body: bytes, **kinds: Any) -> dict[str, Any]:
+    """The fields of a JSON object: those named, each of its kind (or one of a tuple of kinds). WebError for anything else."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError) as problem:
+        raise WebError(f"the body is not JSON: {problem}") from None
+    if not isinstance(found, dict):
+        raise WebError("the body is not a JSON object")
+    unknown = sorted(set(found) - set(kinds))
+    if unknown:
+        raise WebError(f"unknown fields: {', '.join(unknown)[:200]}; there are {', '.join(kinds)}")
+    for name, kind in kinds.items():
+        allowed = kind if isinstance(kind, tuple) else (kind,)
+        if type(found.get(name)) not in allowed:
+            wanted = " or ".join("null" if one is type(None) else one.__name__ for one in allowed)
+            raise WebError(f"{name} must be {wanted}")
+    return {name: found.get(name) for name in kinds}
+
+
+def find_game(name: str) -> Game:
+    """A game by its name; UnknownError if there is none."""
+    try:
+        return registry.load_game(name)
+    except KeyError as problem:
+        raise UnknownError(str(problem.args[0])) from None
+
+
+def configuration(game: str, players: int | None, options: dict[str, Any]) -> Configuration:
+    """What is to be played; WebError where the game does not allow it."""
+    found = find_game(game)
+    by_name = {option.name: option for option in found.option_list}
+    try:
+        values = {name: _value(by_name.get(name), value) for name, value in options.items()}
+        return found.configure(players, **values)
+    except (OptionError, ComponentError, TypeError, ValueError) as problem:
+        raise WebError(str(problem)) from problem
+
+
+def _value(option: Option | None, value: Any) -> Any:
+    """What a field of a form stands for: one of the choices as they are written, or a number."""
+    if not isinstance(value, str):
+        return value
+    if len(value) > MOST_LETTERS:
+        raise WebError(f"a value has at most {MOST_LETTERS} letters")
+    for choice in option.choices if option else ():
+        if str(choice) == value:
+            return choice
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value
+
+
+def specs_of(seats: list[Any], config: Configuration, people: bool) -> list[str]:
+    """Who sits where; WebError unless there is a spec for each seat, and a person where there must be one."""
+    if len(seats) != config.num_players or not all(
+        isinstance(spec, str) and 0 < len(spec) <= MOST_LETTERS for spec in seats
+    ):
+        raise WebError(f"seats must be {config.num_players} texts: {PERSON!r}, or what a bot is called")
+    if people and PERSON not in seats:
+        raise WebError("nobody plays: watch the bots instead")
+    if not people and PERSON in seats:
+        raise WebError("bots alone are watched")
+    return seats
+
+
+def seed_of(seed: str | None) -> int | None:
+    """A seed that is asked for, as text (JavaScript's numbers are too short); WebError if it is none."""
+    if seed is None:
+        return None
+    if not seed.isascii() or not seed.isdecimal() or len(seed) > 20:
+        raise WebError("a seed is a whole number from 0 to 2**64 - 1")
+    try:
+        return check_seed(int(seed))
+    except ValueError as problem:
+        raise WebError(str(problem)) from problem
+
+
+def seat_of(text: str) -> int | None:
+    """``open`` or a seat's number, as views of films are called."""
+    if text == "open":
+        return None
+    if not text.isdecimal() or len(text) > 2:
+        raise WebError(f"a view is 'open' or a seat, not {text[:20]!r}")
+    return int(text)
+
+
+def menu() -> list[dict[str, Any]]:
+    """The games with what a form offers: players, options, bots."""
+    games = []
+    for name in registry.list_games():
+        game = registry.load_game(name)
+        published = [full.split("/")[1] for full in published_names() if full.split("/")[0] == name]
+        best = [BEST] if any(full.split("/")[0] == name for full in best_names()) else []
+        rows = {row.name: row for row in option_rows(game)}
+        games.append({
+            "name": name,
+            "title": game.title,
+            "players": list(range(game.min_players, game.max_players + 1)),
+            "usual": game.default_players,
+            "options": [
+                {"name": option.name, "usual": str(option.default), "choices": [str(choice) for choice in option.choices],
+                 "free": option.number is not None, "allowed": rows[option.name].allowed, "meaning": option.meaning}
+                for option in game.option_list if option.name not in HIDDEN_OPTIONS
+            ],
+            "bots": ["greedy", *best, *published, "mcts:1000", "uniform"],
+        })  # fmt: skip
+    return games

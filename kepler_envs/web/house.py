@@ -1,0 +1,244 @@
+"""All tables and films of a server: found by their secret tokens, played on by bots in the background."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.replay import Replay
+from kepler_envs.engine.seeds import fresh_seed
+from kepler_envs.printable import one_line
+from kepler_envs.web import NotNowError, UnknownError
+from kepler_envs.web.films import Film
+from kepler_envs.web.players import Players
+from kepler_envs.web.store import Store
+from kepler_envs.web.tables import Seat, Table, new_token
+from kepler_envs.web.views import shown_name
+
+MOST_TABLES, MOST_FILMS = 200, 200
+BOT_THREADS = 2
+"""Bots that think at a time."""
+PATIENCE = 3.0  # seconds
+
+
+class House:
+    """Everything that is going on.
+
+    Args:
+        folder: where tables are kept.
+        pace: seconds that pass at least between two decisions of bots at a table with people.
+        say: told in words what whoever runs the server should know.
+
+    Attributes:
+        host_token: the secret of whoever runs the server. closing: set once nothing is to go on.
+    """
+
+    def __init__(self, folder: Path, pace: float = 0.4, say: Callable[[str], None] = lambda words: None) -> None:
+        self._store = Store(folder)
+        self._pace = pace
+        self._say = say
+        self._lock = threading.RLock()
+        self._tables: dict[str, Table] = {}
+        self._seats: dict[str, tuple[Table, int]] = {}
+        self._films: dict[str, Film] = {}
+        self._players: dict[str, Players] = {}  # the bots of tables, loaded once
+        self._busy: set[str] = set()
+        self._thinking = threading.BoundedSemaphore(BOT_THREADS)
+        self.closing = threading.Event()
+        self.host_token = self._store.host_token()
+        for found in self._store.load():
+            if isinstance(found, str):
+                say(f"not taken up again: {found}")
+            else:
+                self._put(found)
+                self.play_on(found)
+
+    def close(self) -> None:
+        """Let no bot decide any more; one that thinks just now has a moment, but nobody waits for it longer."""
+        self.closing.set()
+        end = time.monotonic() + PATIENCE
+        while self._busy and time.monotonic() < end:
+            time.sleep(0.01)
+
+    # ------------------------------------------------------------ tables
+
+    def open_table(self, config: Configuration, specs: list[str], seed: int | None, advice: bool) -> Table:
+        """Deal a game: ``specs`` are of bots, or ``person``, by seat.
+
+        Raises:
+            NotNowError: there are too many tables.
+            WebError: one of the bots cannot play this game.
+        """
+        if len(self._tables) >= MOST_TABLES:
+            raise NotNowError(f"there are {MOST_TABLES} tables: close some first")
+        seats = [Seat(spec) for spec in specs]
+        players = Players(config, _bots_of(seats), fresh_seed())  # raises before anything is written
+        table = Table(secrets.token_hex(6), config, fresh_seed() if seed is None else seed, seats, advice)
+        self._store.add(table)
+        self._players[table.number] = players
+        self._put(table)
+        self.play_on(table)
+        return table
+
+    def close_table(self, number: str) -> None:
+        """Forget a table and delete its files."""
+        with self._lock:
+            table = self.table(number)
+            self._store.remove(table)
+            del self._tables[number]
+            self._players.pop(number, None)
+            for seat in table.seats:
+                self._seats.pop(seat.token, None)
+
+    def _put(self, table: Table) -> None:
+        with self._lock:
+            self._tables[table.number] = table
+            for number, seat in enumerate(table.seats):
+                if seat.is_person:
+                    self._seats[seat.token] = (table, number)
+
+    def table(self, number: str) -> Table:
+        """The table of that number; UnknownError if there is none."""
+        try:
+            return self._tables[number]
+        except KeyError:
+            raise UnknownError("there is no such table") from None
+
+    @property
+    def numbers(self) -> set[str]:
+        """Of the tables there are."""
+        return set(self._tables)
+
+    def seat(self, token: str) -> tuple[Table, int]:
+        """The table and the seat whose link has this secret; UnknownError if there is none."""
+        try:
+            return self._seats[token]
+        except KeyError:
+            raise UnknownError("there is no such seat: the link is wrong, or the table was closed") from None
+
+    def play_on(self, table: Table) -> None:
+        """Let bots decide in the background until a person is asked, or the game is over."""
+        with self._lock:
+            mover = table.to_move
+            if mover is None or mover.is_person or table.number in self._busy or self.closing.is_set():
+                return
+            self._busy.add(table.number)
+        threading.Thread(target=self._let_bots_decide, args=(table,), name="bots", daemon=True).start()
+
+    def _let_bots_decide(self, table: Table) -> None:
+        try:
+            while not self.closing.is_set() and table.number in self._tables:
+                with table.lock:
+                    mover, position, version = table.to_move, table.position, table.version
+                if mover is None or mover.is_person:
+                    break
+                began = time.monotonic()
+                try:
+                    with self._thinking:
+                        action = self._players_of(table).decide(mover.spec, position)
+                    self.closing.wait(max(0.0, self._pace - (time.monotonic() - began)))
+                    table.decide_for_bot(action, version)
+                except Exception as problem:  # whatever a bot of the user's own raises, or a full disk
+                    self._say(f"table {table.number}, bot {mover.spec}: {one_line(problem)}")
+                    table.stop(
+                        version, f"the bot {shown_name(mover.spec)} cannot go on; the server's terminal says why"
+                    )
+                    return
+        finally:
+            with self._lock:
+                self._busy.discard(table.number)
+        if not table.problem:
+            self.play_on(table)  # a person may have decided just now
+
+    def _players_of(self, table: Table) -> Players:
+        """The bots of a table; those of one that was taken up again are loaded when they are needed."""
+        if table.number not in self._players:
+            self._players[table.number] = Players(table.config, _bots_of(table.seats), fresh_seed())
+        return self._players[table.number]
+
+    # ------------------------------------------------------------ films
+
+    def add_film(self, film: Film) -> str:
+        """Show a game; its token. NotNowError if there are too many."""
+        with self._lock:
+            if len(self._films) >= MOST_FILMS:
+                raise NotNowError(f"there are {MOST_FILMS} games on show: start the server anew")
+            token = new_token()
+            self._films[token] = film
+            return token
+
+    def watch(self, config: Configuration, specs: list[str], seed: int | None) -> str:
+        """Let bots play a game that is watched meanwhile; its token. WebError if one of them cannot play it."""
+        seed = fresh_seed() if seed is None else seed
+        players = Players(config, specs, seed)
+        film = Film(config, seed, [shown_name(spec) for spec in specs], f"{config.game.title}: {', '.join(specs)}")
+        film.growing = True
+        token = self.add_film(film)
+        threading.Thread(target=self._shoot, args=(film, players, specs), name="film", daemon=True).start()
+        return token
+
+    def _shoot(self, film: Film, players: Players, specs: list[str]) -> None:
+        try:
+            while not self.closing.is_set() and not film.positions[-1].over:
+                position = film.positions[-1]
+                film.add(players.decide(specs[position.seat], position))
+        except Exception as problem:
+            self._say(f"a game being watched: {one_line(problem)}")
+            film.problem = "a bot cannot go on; the server's terminal says why"
+        finally:
+            film.growing = False
+
+    def film(self, token: str) -> Film:
+        """A film by its token, or the whole game of a finished table by its own; UnknownError if there is none."""
+        with self._lock:
+            if token in self._films:
+                return self._films[token]
+            table = next((table for table in self._tables.values() if table.film_token == token), None)
+        if table is None:
+            raise UnknownError("there is no such game")
+        with table.lock:
+            if not table.position.over:
+                raise UnknownError("there is no such game")
+            replay = table.replay
+        film = Film.of(Replay(**vars(replay)), f"{table.config.game.title}: a game at this server")
+        with self._lock:
+            return self._films.setdefault(token, film)
+
+    # ------------------------------------------------------------ what the host is told
+
+    def overview(self) -> dict[str, Any]:
+        """All tables with the links of their seats, all films."""
+        with self._lock:
+            tables, films = list(self._tables.values()), list(self._films.items())
+        return {
+            "tables": [_table_words(table) for table in reversed(tables)],
+            "films": [
+                {"token": token, "label": film.label, "decisions": len(film.replay.actions), "growing": film.growing}
+                for token, film in reversed(films)
+            ],
+        }
+
+
+def _bots_of(seats: list[Seat]) -> list[str]:
+    return [seat.spec for seat in seats if not seat.is_person]
+
+
+def _table_words(table: Table) -> dict[str, Any]:
+    with table.lock:
+        return {
+            "number": table.number,
+            "title": table.config.game.title,
+            "decisions": len(table.heard),
+            "over": table.position.over,
+            "turn": None if table.position.over else table.position.seat,
+            "problem": table.problem,
+            "seats": [
+                {"name": shown_name(seat.spec), "token": seat.token if seat.is_person else ""} for seat in table.seats
+            ],
+            "film": table.film_token if table.position.over else "",
+        }

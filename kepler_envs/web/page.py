@@ -1,0 +1,117 @@
+"""A replay as one file that opens from disk: every position from everybody's view, decisions in words, plots.
+
+The pictures of a game differ little from one to the next, so the page holds every line of SVG once, and a picture is a list of numbers of
+lines; all that is deflated. The page loads nothing, and its scripts are those of the server's pages.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from kepler_envs.engine.replay import Replay
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.web.films import Film
+
+MODULES = ("dom", "board", "moves", "plot", "viewer", "filepage")
+"""Of static/, each after those it imports."""
+
+_MARKS = re.compile(r' data-actions="[^"]*"')  # nobody plays on these pages
+_IMPORT = re.compile(r'^import (\{.*?\}) from "\./(\w+)\.js";$', re.MULTILINE)
+_EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) (\w+))", re.MULTILINE)
+
+FRAME = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<header></header>
+<main><noscript><p>Stepping through the game needs JavaScript; this is its last position.</p><div class="board">{last}</div></noscript></main>
+<script type="application/octet-stream" id="game">{game}</script>
+<script type="module">
+{script}</script>
+</body>
+</html>
+"""
+
+
+def replay_page(replay: Replay, label: str) -> str:
+    """The page of a recorded game as HTML.
+
+    Args:
+        label: what the page is headed with besides the game's title.
+
+    Raises:
+        ReplayError: the game does not come out as recorded.
+    """
+    film = Film.of(replay, label)
+    packed = zlib.compress(json.dumps(contents(film), separators=(",", ":")).encode(), 9)
+    return FRAME.format(
+        title=escape(f"{film.config.game.title}: {label}"),
+        style=_static("style.css"),
+        last=film.positions[-1].drawing().svg(),
+        game=base64.b64encode(packed).decode(),
+        script=bundle(),
+    )
+
+
+def contents(film: Film) -> dict[str, Any]:
+    """What the page's script reads: the story (see :meth:`Film.story`), lines of SVG, pictures by view, who could do what."""
+    lines: dict[str, int] = {}
+
+    def numbered(position: Snapshot, seat: int | None) -> list[int]:
+        svg = _MARKS.sub("", position.drawing(seat).svg())
+        return [lines.setdefault(line, len(lines)) for line in svg.split("\n")]
+
+    seats = range(film.config.num_players)
+    views = {"open": None, **{str(seat): seat for seat in seats}}
+    pictures = {name: list(_changes(numbered(at, seat) for at in film.positions)) for name, seat in views.items()}
+    legal = [[] if at.over else at.legal_actions() for at in film.positions]
+    words = {action: film.config.actions.text(action) for ids in legal for action in ids}
+    return {
+        "story": film.story(),
+        "lines": list(lines),
+        "pictures": pictures,
+        "legal": legal,
+        "words": words,
+        "turns": [None if at.over else at.seat for at in film.positions],
+        "taken": [*film.replay.actions, None],
+    }
+
+
+def _changes(frames: Iterator[list[int]]) -> Iterator[list[int]]:
+    """Each frame as a change of the one before: lines kept from its start, lines kept to its end, and the lines between."""
+    before: list[int] = []
+    for frame in frames:
+        most = min(len(before), len(frame))
+        head = next((place for place in range(most) if before[place] != frame[place]), most)
+        tail = next((back for back in range(most - head) if before[-1 - back] != frame[-1 - back]), most - head)
+        yield [head, tail, *frame[head : len(frame) - tail]]
+        before = frame
+
+
+def bundle() -> str:
+    """The modules of MODULES as one script: each in a function of its own, its imports taken from what the others export."""
+    parts = ["const modules = {};\n"]
+    for name in MODULES:
+        source = _static(f"{name}.js")
+        exports = [found.group(2) for found in _EXPORT.finditer(source)]
+        inside = _EXPORT.sub(r"\1", _IMPORT.sub(r"const \1 = modules.\2;", source))
+        parts.append(f"modules.{name} = (() => {{\n{inside}return {{ {', '.join(exports)} }};\n}})();\n")
+    return "".join(parts)
+
+
+def _static(name: str) -> str:
+    return (files("kepler_envs.web") / "static" / name).read_text(encoding="utf-8")

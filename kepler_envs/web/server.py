@@ -1,0 +1,82 @@
+"""HTTP around a house of tables: pages and files, an API in JSON, events.
+
+Every link holds a secret: ``/host/TOKEN`` sets tables up, ``/seat/TOKEN`` plays one seat, ``/film/TOKEN`` shows a game. The API lies under
+``/api`` with the same secrets. Errors are ``{"error": words}`` with status 400 (not as it must be), 403 (guard), 404 (no such link or
+game), 409 (not now), 413 (too long), 429 (asked too much at once).
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from kepler_envs.web.api import Api, Handler
+from kepler_envs.web.guard import Guard
+from kepler_envs.web.house import House
+
+KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+
+
+def make_app(house: House, local: bool = True, names: tuple[str, ...] = ()) -> Starlette:
+    """The application that serves a house.
+
+    Args:
+        local: it can be reached from this machine alone (see :class:`Guard`).
+        names: further names of the server.
+    """
+    api = Api(house)
+    pages = {
+        "/": "index.html",
+        "/host/{token}": "host.html",
+        "/seat/{token}": "seat.html",
+        "/film/{token}": "film.html",
+    }
+    routes = [
+        *(Route(path, _page(name), methods=["GET"]) for path, name in pages.items()),
+        Route("/static/{name}", _static, methods=["GET"]),
+        Route("/api/host/{token}", api.host(api.overview), methods=["GET"]),
+        Route("/api/host/{token}/menu", api.host(api.menu), methods=["GET"]),
+        Route("/api/host/{token}/tables", api.host(api.open_table), methods=["POST"]),
+        Route("/api/host/{token}/tables/{number}", api.host(api.close_table), methods=["DELETE"]),
+        Route("/api/host/{token}/watch", api.host(api.watch), methods=["POST"]),
+        Route("/api/host/{token}/replays", api.host(api.open_replay), methods=["POST"]),
+        Route("/api/seat/{token}", api.answer(api.seat), methods=["GET"]),
+        Route("/api/seat/{token}/events", api.events, methods=["GET"]),
+        Route("/api/seat/{token}/rules", api.answer(api.seat_rules), methods=["GET"]),
+        Route("/api/seat/{token}/replay", api.answer(api.seat_replay), methods=["GET"]),
+        Route("/api/seat/{token}/decide", api.answer(api.decide), methods=["POST"]),
+        Route("/api/seat/{token}/undo", api.answer(api.undo), methods=["POST"]),
+        Route("/api/seat/{token}/ask", api.answer(api.seat_ask), methods=["POST"]),
+        Route("/api/film/{token}", api.answer(api.film), methods=["GET"]),
+        Route("/api/film/{token}/frames/{at:int}/{view}", api.answer(api.frame), methods=["GET"]),
+        Route("/api/film/{token}/rules", api.answer(api.film_rules), methods=["GET"]),
+        Route("/api/film/{token}/replay", api.answer(api.film_replay), methods=["GET"]),
+        Route("/api/film/{token}/ask", api.answer(api.film_ask), methods=["POST"]),
+    ]
+    return Starlette(routes=routes, middleware=[Middleware(Guard, local=local, names=names)])
+
+
+def _page(name: str) -> Handler:
+    async def page(request: Request) -> Response:
+        return _file(name)
+
+    return page
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    known_names = {path.name for path in files("kepler_envs.web").joinpath("static").iterdir()}
+    if name not in known_names or name.endswith(".html"):
+        return JSONResponse({"error": "there is no such file"}, 404)
+    return _file(name)
+
+
+def _file(name: str) -> Response:
+    path = Path(str(files("kepler_envs.web") / "static" / name))
+    return FileResponse(path, media_type=KINDS[path.suffix])

@@ -1,0 +1,78 @@
+// The picture of a position: shapes that touch legal actions can be clicked, or reached with the Tab key.
+import { make } from "./dom.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export class Board {
+  /** `pick(action)` is called with what was clicked; `point(ids)` with the actions of what the mouse is on. */
+  constructor(pick = null, point = () => {}) {
+    this.pick = pick;
+    this.point = point;
+    this.legal = new Map();
+    this.frame = make("div", { class: innerWidth < 960 ? "board large" : "board", tabindex: -1 });
+    this.zoom = make("button", { type: "button", title: "the whole picture, or large enough to read" }, "Zoom");
+    this.zoom.onclick = () => this.frame.classList.toggle("large");
+    this.menu = make("div", { class: "menu", role: "menu", hidden: true });
+    document.addEventListener("pointerdown", (event) => { if (!this.menu.contains(event.target)) this.close(); });
+    document.addEventListener("keydown", (event) => { if (event.key === "Escape") this.close(); });
+  }
+
+  /** Show a picture (SVG as text) with its legal actions [{id, words}]. */
+  show(picture, actions = []) {
+    this.close();
+    this.frame.innerHTML = picture; // made by the server or this page's own data, all texts escaped
+    this.legal = new Map(actions.map((action) => [action.id, action]));
+    if (this.pick) for (const group of this.frame.querySelectorAll("[data-actions]")) this.mark(group);
+  }
+
+  ids(group) { return group.dataset.actions.split(" ").map(Number).filter((id) => this.legal.has(id)); }
+
+  mark(group) {
+    const ids = this.ids(group);
+    if (!ids.length) return;
+    const words = ids.map((id) => this.legal.get(id).words);
+    group.classList.add("can");
+    group.setAttribute("tabindex", "0");
+    group.setAttribute("role", "button");
+    group.setAttribute("aria-label", words.length > 1 ? `${words.length} moves: ${words.slice(0, 3).join(", ")}` : words[0]);
+    const box = group.getBBox(), room = 3;
+    for (const kind of ["touch", "ring"]) { // something to hit even between letters, and something to see
+      const rect = document.createElementNS(SVG, "rect");
+      rect.setAttribute("class", kind);
+      rect.setAttribute("x", box.x - room);
+      rect.setAttribute("y", box.y - room);
+      rect.setAttribute("width", box.width + 2 * room);
+      rect.setAttribute("height", box.height + 2 * room);
+      rect.setAttribute("rx", 5);
+      if (kind === "touch") group.prepend(rect); // below what is in it: inner groups are hit first
+      else group.append(rect);
+    }
+    group.onclick = (event) => { event.stopPropagation(); this.chosen(ids, group); };
+    group.onkeydown = (event) => {
+      if (event.target === group && (event.key === "Enter" || event.key === " ")) { event.preventDefault(); this.chosen(ids, group); }
+    };
+    group.onpointerenter = () => this.point(ids);
+    group.onpointerleave = () => this.point([]);
+  }
+
+  /** One action is taken, of several one is asked for. */
+  chosen(ids, group) {
+    if (ids.length === 1) { this.pick(ids[0]); return; }
+    const buttons = ids.map((id) => make("button", { type: "button", role: "menuitem", "data-action": id, onclick: () => { this.close(); this.pick(id); } }, this.legal.get(id).words));
+    this.menu.replaceChildren(...buttons);
+    if (!this.menu.isConnected) document.body.append(this.menu);
+    this.menu.hidden = false;
+    const at = group.getBoundingClientRect(), left = Math.min(at.left + scrollX, scrollX + innerWidth - this.menu.offsetWidth - 8);
+    const below = at.bottom + this.menu.offsetHeight < innerHeight ? at.bottom : Math.max(4, at.top - this.menu.offsetHeight);
+    this.menu.style.left = `${Math.max(4, left)}px`;
+    this.menu.style.top = `${below + scrollY}px`;
+    buttons[0].focus();
+  }
+
+  close() { this.menu.hidden = true; }
+
+  /** Light up what these actions touch. */
+  light(ids) {
+    for (const group of this.frame.querySelectorAll(".can")) group.classList.toggle("hot", this.ids(group).some((id) => ids.includes(id)));
+  }
+}

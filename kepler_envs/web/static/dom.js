@@ -1,0 +1,69 @@
+// Elements, requests, the switch between light and dark.
+
+/** An element: `make("button", { onclick, class: "main" }, "words", child)`. Text is text, never markup. */
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element[name] = value;
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** The JSON of a path; with `body` it is sent. Throws an Error with the server's words. */
+export async function ask(path, body = undefined, method = body === undefined ? "GET" : "POST") {
+  const sent = body === undefined ? { method } : { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
+  let answer;
+  try {
+    answer = await fetch(path, sent);
+  } catch {
+    throw new Error("the server does not answer: is it still running?");
+  }
+  const found = await answer.json().catch(() => ({ error: `status ${answer.status}` }));
+  if (!answer.ok) throw new Error(found.error || `status ${answer.status}`);
+  return found;
+}
+
+/** The secret in this page's address. */
+export const token = () => location.pathname.split("/")[2];
+
+export const player = (seat) => `player_${seat}`;
+
+/** A button that goes round: as the system has it, dark, light. */
+export function themeButton() {
+  const themes = ["auto", "dark", "light"];
+  const read = () => { try { return localStorage.getItem("kepler-theme") || "auto"; } catch { return "auto"; } };
+  const button = make("button", { type: "button", title: "colours: as the system has it, dark, light" });
+  const show = (theme) => {
+    if (theme === "auto") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme;
+    button.textContent = `colours: ${theme}`;
+  };
+  button.onclick = () => {
+    const next = themes[(themes.indexOf(read()) + 1) % themes.length];
+    try { localStorage.setItem("kepler-theme", next); } catch { /* a page from disk may keep nothing */ }
+    show(next);
+  };
+  show(read());
+  return button;
+}
+
+/** A button that opens the rules. */
+export function rulesButton(path) {
+  const box = make("dialog", { class: "rules" });
+  const button = make("button", { type: "button" }, "Rules");
+  button.onclick = async () => {
+    if (!box.isConnected) document.body.append(box);
+    if (!box.childElementCount) {
+      const card = await ask(path);
+      const words = make("div");
+      words.innerHTML = card.html; // made by the server from the card, with everything else escaped
+      box.append(make("h2", {}, card.title), words, make("p", { class: "faint" }, `Seats are asked for: ${card.asked.join(", ")}.`),
+        make("button", { type: "button", class: "main", onclick: () => box.close() }, "Close"));
+    }
+    box.showModal();
+  };
+  return button;
+}

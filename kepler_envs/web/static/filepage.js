@@ -1,0 +1,40 @@
+// A page from disk: one game, its pictures made from the lines that the page holds.
+import { make, themeButton } from "./dom.js";
+import { Viewer } from "./viewer.js";
+
+/** What page.py packed. */
+async function unpack() {
+  const bytes = Uint8Array.from(atob(document.getElementById("game").textContent), (letter) => letter.charCodeAt(0));
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(plain).json();
+}
+
+/** All frames of a view as lists of lines' numbers, from their changes. */
+function unfold(changes) {
+  let before = [];
+  return changes.map(([head, tail, ...middle]) => {
+    before = [...before.slice(0, head), ...middle, ...(tail ? before.slice(-tail) : [])];
+    return before;
+  });
+}
+
+async function start() {
+  const game = await unpack(), views = {};
+  const source = {
+    async frame(at, view) {
+      views[view] ??= unfold(game.pictures[view]);
+      const turn = game.turns[at], shown = turn === null || view === "open" || Number(view) === turn;
+      return {
+        picture: views[view][at].map((line) => game.lines[line]).join("\n"), turn,
+        actions: shown ? game.legal[at].map((id) => ({ id, words: game.words[id] })) : [], taken: shown ? game.taken[at] : null,
+      };
+    },
+  };
+  const { story } = game, options = story.options.length ? ` (${story.options.join(", ")})` : "";
+  document.querySelector("header").append(make("h1", {}, story.title), make("span", { class: "faint" }, `${story.label}${options}`), make("span", { class: "grow" }), themeButton());
+  const root = make("div");
+  document.querySelector("main").append(root);
+  new Viewer(root, source).show(story);
+}
+
+start();

@@ -1,0 +1,48 @@
+// The page of a game on the server.
+import { ask, make, rulesButton, themeButton, token } from "./dom.js";
+import { Viewer } from "./viewer.js";
+
+const api = `/api/film/${token()}`, frames = new Map(), KEPT = 400;
+
+const source = {
+  async frame(at, view) {
+    const key = `${at}/${view}`;
+    if (!frames.has(key)) {
+      if (frames.size > KEPT) frames.clear();
+      frames.set(key, await ask(`${api}/frames/${key}`));
+    }
+    return frames.get(key);
+  },
+  ask: (at, bot) => ask(`${api}/ask`, { at, bot }),
+};
+
+const words = make("p", { class: "bad", role: "alert" }), heading = make("h1"), line = make("span", { class: "faint" });
+document.querySelector("header").append(heading, line, make("span", { class: "grow" }),
+  make("a", { class: "button", href: `${api}/replay`, download: true }, "Save replay"), rulesButton(`${api}/rules`), themeButton());
+const main = document.querySelector("main"), root = make("div");
+main.append(words, root);
+
+/** Read what is new until the game is over. */
+async function follow() {
+  const viewer = new Viewer(root, source);
+  let story = null;
+  for (;;) {
+    const more = await ask(`${api}?from=${story ? story.told.length : 0}`);
+    if (story) {
+      more.told = [...story.told, ...more.told];
+      more.scores = [...story.scores.slice(0, more.start), ...more.scores];
+      if (more.expected) more.expected = [...story.expected.slice(0, more.start), ...more.expected];
+    }
+    const first = !story, ended = story?.growing && !more.growing;
+    story = more;
+    heading.textContent = story.title;
+    line.textContent = `${story.label}${story.options.length ? ` (${story.options.join(", ")})` : ""}`;
+    words.textContent = story.problem;
+    viewer.show(story);
+    if (first && story.growing) viewer.play();
+    if (ended || !story.growing) return;
+    await new Promise((done) => setTimeout(done, 500));
+  }
+}
+
+follow().catch((problem) => { words.textContent = problem.message; });

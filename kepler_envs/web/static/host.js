@@ -1,0 +1,126 @@
+// The page of whoever runs the server: tables to set up, games to watch, replays to open.
+import { ask, make, player, themeButton, token } from "./dom.js";
+
+const api = `/api/host/${token()}`;
+const main = document.querySelector("main"), words = make("p", { class: "bad", role: "alert" });
+const lists = make("div"), forms = make("div", { class: "cards" });
+document.querySelector("header").append(make("h1", {}, "kepler_envs"), make("span", { class: "faint" }, "play, watch and ask"), make("span", { class: "grow" }), themeButton());
+
+
+const waiting = make("p", { role: "status" }, "");
+
+/** Do something that takes a while and may fail, and say so. */
+async function attempt(act) {
+  words.textContent = "";
+  waiting.textContent = "one moment; a game that is set up for the first time is compiled, which takes up to two minutes ...";
+  try {
+    await act();
+  } catch (problem) {
+    words.textContent = problem.message;
+    words.scrollIntoView({ block: "nearest" });
+  }
+  waiting.textContent = "";
+}
+
+main.append(waiting, words, forms, lists);
+
+/** Fields for a game; `people`: whether seats may be taken by people. */
+class Form {
+  constructor(games, people) {
+    this.games = games;
+    this.people = people;
+    this.game = make("select", {}, ...games.map((game) => make("option", { value: game.name }, game.title)));
+    this.players = make("select");
+    this.seats = make("div", { class: "seats" });
+    this.options = make("div");
+    this.seed = make("input", { type: "text", inputmode: "numeric", placeholder: "drawn" });
+    this.game.onchange = () => this.setGame();
+    this.players.onchange = () => this.setSeats();
+    this.bots = make("datalist", { id: `bots-${people ? "play" : "watch"}` });
+    const field = (name, input) => make("label", {}, make("span", {}, name), input);
+    this.box = make("div", {}, field("Game", this.game), field("Players", this.players), make("h3", {}, "Seats"), this.seats, this.bots,
+      make("details", {}, make("summary", {}, "Options"), this.options, field("Seed", this.seed)));
+    this.setGame();
+  }
+
+  get chosen() { return this.games.find((game) => game.name === this.game.value); }
+
+  setGame() {
+    const game = this.chosen;
+    this.players.replaceChildren(...game.players.map((count) => make("option", {}, `${count}`)));
+    this.players.value = game.usual;
+    this.bots.replaceChildren(...game.bots.map((bot) => make("option", { value: bot })));
+    this.options.replaceChildren(...game.options.map((option) => {
+      const input = option.free ? make("input", { type: "text", placeholder: option.usual, name: option.name })
+        : make("select", { name: option.name }, ...option.choices.map((choice) => make("option", { selected: choice === option.usual }, choice)));
+      return make("label", { title: option.allowed }, make("span", {}, option.name), input, make("span", { class: "faint" }, `${option.meaning}; ${option.allowed}`));
+    }));
+    this.setSeats();
+  }
+
+  setSeats() {
+    this.seats.replaceChildren(...Array.from({ length: Number(this.players.value) }, (_, seat) => {
+      const usual = this.people && seat === 0 ? "person" : "greedy";
+      const input = make("input", { type: "text", list: this.bots.id, name: `seat-${seat}`, value: usual, autocomplete: "off" });
+      const link = make("button", { type: "button", title: "a person sits here", onclick: () => { input.value = "person"; } }, "person");
+      return make("label", {}, make("span", {}, player(seat)), input, this.people ? link : null);
+    }));
+  }
+
+  read() {
+    const options = {};
+    for (const input of this.options.querySelectorAll("input, select")) {
+      const usual = this.chosen.options.find((option) => option.name === input.name).usual;
+      if (input.value.trim() && input.value !== usual) options[input.name] = input.value.trim();
+    }
+    const seed = this.seed.value.trim();
+    if (seed && !/^\d{1,20}$/.test(seed)) throw new Error("a seed is a whole number");
+    return { game: this.chosen.name, players: Number(this.players.value), options, seed: seed || null,
+      seats: [...this.seats.querySelectorAll("input")].map((input) => input.value.trim()) };
+  }
+}
+
+function seatLinks(table) {
+  return table.seats.map((seat, number) => seat.token
+    ? make("div", {}, `${player(number)}: `, make("a", { class: "link seat-link", href: `/seat/${seat.token}`, target: "_blank", rel: "noopener" }, `${location.origin}/seat/${seat.token}`))
+    : make("div", { class: "faint" }, `${player(number)}: ${seat.name}`));
+}
+
+async function draw() {
+  const found = await ask(api);
+  const tables = found.tables.map((table) => make("section", { class: "one-table" },
+    make("h2", {}, `${table.title}, ${table.decisions} decisions, ${table.over ? "over" : `${player(table.turn)} decides`}`),
+    table.problem ? make("p", { class: "bad" }, table.problem) : null, ...seatLinks(table),
+    make("div", { class: "row" }, table.over ? make("a", { class: "button", href: `/film/${table.film}` }, "Look at it") : null,
+      make("button", { type: "button", onclick: () => { if (confirm("Delete this table and its game?")) attempt(async () => { await ask(`${api}/tables/${table.number}`, undefined, "DELETE"); await draw(); }); } }, "Delete"))));
+  const films = found.films.map((film) => make("li", {}, make("a", { href: `/film/${film.token}` }, film.label), ` ${film.decisions} decisions${film.growing ? ", being played" : ""}`));
+  lists.replaceChildren(...(tables.length ? [make("h2", {}, "Tables"), make("p", { class: "faint" }, "Give each person the link of one seat, and no other: it shows what that seat sees, and plays it."), make("div", { class: "cards" }, ...tables)] : []),
+    ...(films.length ? [make("section", {}, make("h2", {}, "Games to look at"), make("ul", {}, ...films))] : []));
+}
+
+async function start() {
+  const { games } = await ask(`${api}/menu`);
+  const play = new Form(games, true), watch = new Form(games, false);
+  const advice = make("input", { type: "checkbox", checked: true });
+  const file = make("input", { type: "file", accept: ".jsonl" });
+  const open = make("button", { type: "button", class: "main open-table" }, "Set the table up");
+  open.onclick = () => attempt(async () => {
+    const made = await ask(`${api}/tables`, { ...play.read(), advice: advice.checked });
+    const people = made.tokens.filter((secret) => secret);
+    if (people.length === 1) location.href = `/seat/${people[0]}`;
+    else await draw();
+  });
+  const show = make("button", { type: "button", class: "main watch" }, "Watch");
+  show.onclick = () => attempt(async () => { location.href = `/film/${(await ask(`${api}/watch`, watch.read())).token}`; });
+  file.onchange = () => attempt(async () => {
+    const chosen = file.files[0];
+    if (chosen) location.href = `/film/${(await ask(`${api}/replays`, { name: chosen.name, text: await chosen.text() })).token}`;
+  });
+  forms.replaceChildren(
+    make("section", {}, make("h2", {}, "Play"), play.box, make("label", {}, make("span", {}, "Bots may be asked"), advice), open),
+    make("section", {}, make("h2", {}, "Watch bots"), watch.box, show),
+    make("section", {}, make("h2", {}, "Open a replay"), make("p", { class: "faint" }, "A file of `play --save`, `watch --save`, a tournament, or this server."), file));
+  await draw();
+}
+
+attempt(start);

@@ -1,0 +1,99 @@
+// All legal actions in words, with a filter, and what a bot thinks of them as bars.
+import { make } from "./dom.js";
+
+export class Moves {
+  /** `pick(action)`: null for a list to read only; `point(ids)`: what the mouse is on. */
+  constructor(pick = null, point = () => {}) {
+    this.pick = pick;
+    this.point = point;
+    this.actions = [];
+    this.taken = null;
+    this.advice = null;
+    this.filter = make("input", { type: "search", placeholder: "filter the moves ( / )", "aria-label": "filter the moves" });
+    this.filter.oninput = () => this.draw();
+    this.filter.onkeydown = (event) => {
+      if (event.key === "Enter" && this.shown().length === 1) this.pick?.(this.shown()[0].id);
+      if (event.key === "Escape") { this.filter.value = ""; this.filter.blur(); this.draw(); }
+    };
+    this.note = make("p", { class: "faint", hidden: true });
+    this.list = make("ol", { class: "moves" });
+    this.box = make("div", {}, this.filter, this.note, this.list);
+  }
+
+  /** Show these actions; `taken` is marked. A new list drops the advice about the last one. */
+  show(actions, taken = null) {
+    this.actions = actions;
+    this.taken = taken;
+    this.advice = null;
+    this.filter.value = "";
+    this.filter.hidden = actions.length < 2;
+    this.draw();
+  }
+
+  /** Show what a bot says: {spec, note, rows: [{id, share, value}]}. */
+  tell(advice) { this.advice = advice; this.draw(); }
+
+  shown() {
+    const words = this.filter.value.trim().toLowerCase().split(/\s+/);
+    const found = this.actions.filter((action) => words.every((word) => action.words.toLowerCase().includes(word)));
+    if (!this.advice) return found;
+    const place = new Map(this.advice.rows.map((row, number) => [row.id, number]));
+    return found.toSorted((a, b) => (place.get(a.id) ?? 1e9) - (place.get(b.id) ?? 1e9));
+  }
+
+  draw() {
+    const said = new Map((this.advice?.rows ?? []).map((row) => [row.id, row]));
+    this.note.hidden = !this.advice;
+    this.note.textContent = this.advice ? `${this.advice.spec}: ${this.advice.kind}; ${this.advice.note}` : "";
+    this.list.replaceChildren(...this.shown().map((action, number) => make("li", { "data-action": action.id }, this.entry(action, number, said.get(action.id)))));
+  }
+
+  entry(action, number, row) {
+    const parts = [];
+    if (row) {
+      const bar = make("span", { class: "bar" });
+      bar.style.width = `${100 * row.share}%`;
+      parts.push(bar);
+    }
+    parts.push(make("span", { class: "key" }, number < 9 && this.pick ? `${number + 1}` : ""), make("span", { class: "words" }, action.words));
+    if (row) parts.push(make("span", { class: "share" }, `${(100 * row.share).toFixed(row.share && row.share < 0.1 ? 1 : 0)} %${typeof row.value === "number" ? `  ${row.value >= 0 ? "+" : ""}${row.value.toFixed(2)}` : ""}`));
+    const kind = action.id === this.taken ? "move taken" : "move";
+    if (!this.pick) return make("div", { class: kind }, ...parts);
+    return make("button", { type: "button", class: kind, onclick: () => this.pick(action.id), onpointerenter: () => this.point([action.id]),
+      onpointerleave: () => this.point([]), onfocus: () => this.point([action.id]), onblur: () => this.point([]) }, ...parts);
+  }
+
+  /** Mark the entries of these actions. */
+  light(ids) { for (const item of this.list.children) item.classList.toggle("hot", ids.includes(Number(item.dataset.action))); }
+
+  /** The n-th move that is shown, from 0; undefined if there are fewer. */
+  at(number) { return this.shown()[number]; }
+}
+
+/** A bot to ask: a field with proposals, and a button. `question(spec)` gives its answer. */
+export class Asking {
+  constructor(question, moves) {
+    const bots = ["greedy", "best", "mcts:300", "mcts:1000"];
+    this.bot = make("select", { "aria-label": "bot to ask" }, ...bots.map((bot) => make("option", {}, bot)));
+    this.button = make("button", { type: "button" }, "What would it do?");
+    this.words = make("span", { class: "faint", role: "status" });
+    this.box = make("div", { class: "row ask" }, this.bot, this.button, this.words);
+    this.asked = 0;
+    this.button.onclick = async () => {
+      const number = ++this.asked;
+      this.button.disabled = true;
+      this.words.textContent = "thinking ...";
+      try {
+        const said = await question(this.bot.value);
+        if (number === this.asked) moves.tell(said);
+        this.words.textContent = "";
+      } catch (problem) {
+        this.words.textContent = problem.message;
+      }
+      this.button.disabled = false;
+    };
+  }
+
+  /** The position has changed: an answer that is on its way is of no use. */
+  forget() { this.asked += 1; this.words.textContent = ""; }
+}

@@ -1,0 +1,89 @@
+// The page of one person at a table.
+import { Board } from "./board.js";
+import { ask, make, player, rulesButton, themeButton, token } from "./dom.js";
+import { Asking, Moves } from "./moves.js";
+import { resultTable } from "./viewer.js";
+
+const api = `/api/seat/${token()}`;
+let state = null, busy = false, missed = false;
+
+const point = (ids) => { board.light(ids); moves.light(ids); };
+const board = new Board(decide, point), moves = new Moves(decide, point);
+const asking = new Asking((bot) => ask(`${api}/ask`, { bot }), moves);
+const heading = make("h1"), who = make("span", { class: "faint" }), words = make("p", { class: "bad", role: "alert" });
+const prompt = make("p", { class: "prompt", role: "status" }), heard = make("ol", { class: "heard" }), results = make("div");
+const undo = make("button", { type: "button", title: "take back your last decision (u)", onclick: () => change("undo", {}) }, "Undo");
+const links = make("div", { class: "row" }), advice = make("div", {}, asking.box);
+document.querySelector("header").append(heading, who, make("span", { class: "grow" }), board.zoom, rulesButton(`${api}/rules`), themeButton());
+document.querySelector("main").append(words, make("div", { class: "table" },
+  make("div", { class: "picture" }, board.frame),
+  make("div", { class: "side" }, results, make("section", { class: "choices" }, prompt, make("div", { class: "row" }, undo), links, advice, moves.box)),
+  make("div", { class: "below" }, make("section", {}, make("h2", {}, "What happened"), heard))));
+
+function decide(action) { change("decide", { action, version: state.version }); }
+
+/** Tell the server; nothing changes here before it agrees. */
+async function change(what, body) {
+  if (busy || !state) return;
+  busy = true;
+  try {
+    show(await ask(`${api}/${what}`, body));
+    words.textContent = "";
+  } catch (problem) {
+    words.textContent = problem.message;
+    await load();
+  }
+  busy = false;
+  if (missed) load(); // bots have decided meanwhile
+  missed = false;
+}
+
+let loading = null; // one question at a time
+
+function load() {
+  const news = (found) => { if (!state || found.version !== state.version) show(found); }; // else an open menu would close
+  loading ??= ask(api).then(news).catch((problem) => { words.textContent = problem.message; }).finally(() => { loading = null; });
+  return loading;
+}
+
+function show(found) {
+  state = found;
+  heading.textContent = state.title;
+  document.title = `${state.yours ? "Your turn: " : ""}${state.title}`;
+  who.textContent = `you are ${player(state.seat)}; ${state.seats.filter((at) => at.seat !== state.seat).map((at) => `${player(at.seat)} ${at.name}`).join(", ")}`;
+  board.show(state.picture, state.actions);
+  board.frame.dataset.version = state.version;
+  moves.show(state.actions);
+  moves.box.hidden = !state.yours;
+  undo.hidden = state.over;
+  undo.disabled = !state.undo;
+  advice.hidden = !state.yours || !state.advice;
+  asking.forget();
+  prompt.textContent = state.over ? "The game is over." : state.yours ? "Your turn: click on the board, or choose here."
+    : state.problem || `${player(state.turn)} (${state.seats[state.turn].name}) decides ...`;
+  results.replaceChildren(...(state.over ? [resultTable(state.results)] : []));
+  links.replaceChildren(...(state.over ? [make("a", { class: "button", href: `/film/${state.film}` }, "Look at the whole game"), make("a", { class: "button", href: `${api}/replay`, download: true }, "Save replay")] : []));
+  heard.replaceChildren(...state.heard.map((one) => {
+    const item = make("li", { class: one.news ? "news" : "" }, `${one.number}  ${one.seat === state.seat ? "you" : player(one.seat)}: ${one.words}`);
+    item.style.setProperty("--seat", `var(--seat-${one.seat % 8})`);
+    return item;
+  }));
+  heard.scrollTop = heard.scrollHeight;
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "/") { event.preventDefault(); moves.filter.focus(); }
+  else if (event.key === "u" && state?.undo) change("undo", {});
+  else if (event.key >= "1" && event.key <= "9" && state?.yours) { const move = moves.at(Number(event.key) - 1); if (move) decide(move.id); }
+});
+
+const events = new EventSource(`${api}/events`);
+events.onmessage = async (event) => {
+  await loading;
+  missed ||= busy;
+  if (!busy && (!state || Number(event.data) !== state.version)) load();
+};
+events.onerror = () => { if (state) words.textContent = "the server does not answer; trying again ..."; };
+events.onopen = () => { words.textContent = ""; };
+load();

@@ -1,0 +1,142 @@
+// A game to look at: slider and keys, whose view, decisions in words, plots. The same for the server's pages and for pages from disk.
+import { Board } from "./board.js";
+import { make, player } from "./dom.js";
+import { Asking, Moves } from "./moves.js";
+import { biggestDrops, Plot } from "./plot.js";
+
+const PACES = [["slow", 1500], ["usual", 600], ["fast", 200], ["fastest", 40]];
+const AROUND = 40; // decisions in words before and after the one on show
+
+export class Viewer {
+  /** `source` has frame(at, view) -> {picture, turn, actions, taken}, and ask(at, bot) if bots can be asked. */
+  constructor(root, source) {
+    this.source = source;
+    this.at = 0;
+    this.view = "open";
+    this.timer = null;
+    this.board = new Board();
+    this.moves = new Moves();
+    this.plots = { scores: new Plot((at) => this.go(at)), expected: new Plot((at) => this.go(at)) };
+    this.asking = source.ask ? new Asking((bot) => source.ask(this.at, bot), this.moves) : null;
+    this.build(root);
+    document.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  build(root) {
+    const button = (words, title, act) => make("button", { type: "button", title, "aria-label": title, onclick: act }, words);
+    this.slider = make("input", { type: "range", min: 0, value: 0, "aria-label": "position" });
+    this.slider.oninput = () => this.go(Number(this.slider.value));
+    this.playing = button("Play", "play or pause (space)", () => this.play());
+    this.pace = make("select", { "aria-label": "pace" }, ...PACES.map(([words]) => make("option", {}, words)));
+    this.pace.value = "usual";
+    this.seats = make("select", { "aria-label": "whose view", class: "view" });
+    this.seats.onchange = () => { this.view = this.seats.value; this.go(this.at); };
+    this.where = make("p", { class: "prompt", "aria-live": "polite" });
+    this.told = make("ol", { class: "heard" });
+    this.drops = make("div", { class: "row" });
+    this.results = make("div");
+    this.moveBox = make("section", { class: "choices" }, make("h2", {}, "What could be done here"), this.asking?.box ?? null, this.moves.box);
+    this.expectedBox = make("section", {}, make("h2", {}, "What the network expects"), this.plots.expected.box, this.drops);
+    const steps = make("div", { class: "steps" }, button("|<", "to the start (Home)", () => this.go(0)), button("<", "back (left arrow)", () => this.go(this.at - 1)),
+      this.playing, button(">", "on (right arrow)", () => this.go(this.at + 1)), button(">|", "to the end (End)", () => this.go(this.last)), this.slider, this.pace, this.seats, this.board.zoom);
+    root.replaceChildren(make("div", { class: "table" },
+      make("div", { class: "picture" }, this.where, this.board.frame, steps),
+      make("div", { class: "side" }, make("section", {}, make("h2", {}, "Decisions"), this.told), this.results,
+        make("section", {}, make("h2", {}, "Scores"), this.plots.scores.box), this.expectedBox),
+      make("div", { class: "below" }, this.moveBox)));
+  }
+
+  get last() { return this.story.told.length; }
+
+  /** Show a story (see films.py); a longer one may follow. */
+  show(story) {
+    const first = !this.story;
+    this.story = story;
+    if (first) {
+      this.seats.replaceChildren(make("option", { value: "open" }, "everything open"), ...story.seats.map((name, seat) => make("option", { value: seat }, `seen by ${player(seat)}`)));
+      document.title = story.title;
+    }
+    this.slider.max = this.last;
+    this.plots.scores.show(story.scores, story.seats, "scores");
+    this.expectedBox.hidden = !story.expected;
+    if (story.expected) {
+      this.plots.expected.show(story.expected, story.seats, `return that ${story.expects} expects`);
+      const drops = biggestDrops(story.expected);
+      this.drops.replaceChildren(...drops.map((drop, number) => make("button", { type: "button", class: "drop", onclick: () => this.go(drop.at - 1) },
+        `${number ? "" : "Biggest drop: "}${player(drop.seat)} -${drop.fall.toFixed(2)} at ${drop.at}`)));
+    }
+    this.results.replaceChildren(...(story.results.length ? [resultTable(story.results)] : []));
+    this.go(this.at);
+  }
+
+  async go(at) {
+    this.at = Math.max(0, Math.min(this.last, at));
+    this.slider.value = this.at;
+    const wanted = `${this.at} ${this.view}`;
+    this.wanted = wanted;
+    this.asking?.forget();
+    const frame = await this.source.frame(this.at, this.view);
+    if (this.wanted !== wanted) return; // the reader is elsewhere already
+    this.board.show(frame.picture);
+    this.board.frame.dataset.at = this.at;
+    this.where.textContent = `${this.at} of ${this.last} decisions${this.at ? `: ${this.sentence(this.at - 1)}` : ""}`;
+    for (const plot of Object.values(this.plots)) plot.mark(this.at);
+    this.moveBox.hidden = !frame.actions?.length;
+    if (frame.actions) this.moves.show(frame.actions, frame.taken);
+    this.tell();
+  }
+
+  sentence(number) {
+    const told = this.story.told[number];
+    const hidden = told.public !== undefined && this.view !== "open" && Number(this.view) !== told.seat && !this.over(number);
+    return `${player(told.seat)}: ${hidden ? told.public : told.words}`;
+  }
+
+  /** In a finished game everything is open. */
+  over() { return this.story.results.length > 0 && this.at === this.last; }
+
+  tell() {
+    const from = Math.max(0, this.at - AROUND), to = Math.min(this.last, this.at + AROUND), items = [];
+    for (let number = from; number < to; number++) {
+      const item = make("li", { class: number === this.at - 1 ? "now" : "" }, make("button", { type: "button", onclick: () => this.go(number + 1) }, `${number + 1}  ${this.sentence(number)}`));
+      item.style.setProperty("--seat", `var(--seat-${this.story.told[number].seat % 8})`);
+      items.push(item);
+    }
+    this.told.replaceChildren(...items);
+    const now = this.told.querySelector(".now");
+    if (now) this.told.scrollTop = now.offsetTop - this.told.offsetTop - this.told.clientHeight / 2;
+  }
+
+  play() {
+    if (this.timer !== null) { clearTimeout(this.timer); this.timer = null; this.playing.textContent = "Play"; return; }
+    if (this.at === this.last && !this.story.growing) this.at = -1;
+    this.playing.textContent = "Pause";
+    const step = async () => {
+      if (this.at < this.last) await this.go(this.at + 1);
+      if (this.at >= this.last && !this.story.growing) { this.play(); return; }
+      if (this.timer !== null) this.timer = setTimeout(step, PACES.find(([words]) => words === this.pace.value)[1]);
+    };
+    this.timer = setTimeout(step, 0);
+  }
+
+  key(event) {
+    if (event.target.closest("input:not([type=range]), select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const moves = { ArrowRight: 1, ArrowLeft: -1, PageDown: 10, PageUp: -10 };
+    if (event.key in moves) this.go(this.at + moves[event.key] * (event.shiftKey ? 10 : 1));
+    else if (event.key === "Home") this.go(0);
+    else if (event.key === "End") this.go(this.last);
+    else if (event.key === " " && event.target.tagName !== "BUTTON") this.play();
+    else if (event.key === "v") { this.seats.selectedIndex = (this.seats.selectedIndex + 1) % this.seats.length; this.seats.onchange(); }
+    else return;
+    event.preventDefault();
+  }
+}
+
+/** Who came where. */
+export function resultTable(rows) {
+  const head = ["rank", "seat", "who", "score", "reward"];
+  const cells = (row) => [row.rank, player(row.seat), row.name, row.score, `${row.reward >= 0 ? "+" : ""}${row.reward}`];
+  return make("section", { class: "results" }, make("h2", {}, "Result"), make("div", { class: "wide" }, make("table", {},
+    make("thead", {}, make("tr", {}, ...head.map((words) => make("th", {}, words)))),
+    make("tbody", {}, ...rows.map((row) => make("tr", {}, ...cells(row).map((words) => make("td", {}, `${words}`))))))));
+}

@@ -1,0 +1,252 @@
+"""A game that people and bots play: who sits where, what was decided, taking back, going on after a crash."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.replay import Replay, closing
+from kepler_envs.engine.snapshot import IllegalAction, Snapshot
+from kepler_envs.web import NotNowError, WebError
+from kepler_envs.web.views import choices, game_words, known, picture, results, shown_name
+
+PERSON = "person"
+TOKEN_BYTES = 24
+MOST_HEARD = 60
+"""Decisions that a seat is told again, at least; all since its own last one come in any case."""
+
+
+def new_token() -> str:
+    """A secret for a link: 192 bits, unguessable."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+@dataclass
+class Seat:
+    """Who plays a seat: a person, who has the link with ``token``, or the bot of ``spec``."""
+
+    spec: str = PERSON
+    token: str = field(default_factory=new_token)
+
+    @property
+    def is_person(self) -> bool:
+        return self.spec == PERSON
+
+
+@dataclass(frozen=True)
+class Heard:
+    """One decision in words: as the seat that took it reads them, and as the others do."""
+
+    seat: int
+    own: str
+    public: str
+
+
+class Table:
+    """One game in progress. All methods may be called from any thread.
+
+    Args:
+        number: what its folder is called.
+        config, seed: the deal.
+        seats: who sits where, by seat.
+        advice: whether people may ask bots about their decisions.
+        keep: called with the replay before any change counts; what it raises leaves the table as it was.
+
+    Attributes:
+        version: counts changes, for pages that wait for one.
+        problem: why a bot does not go on, or "".
+        film_token: the link to the whole game, valid when it is over.
+    """
+
+    def __init__(
+        self, number: str, config: Configuration, seed: int, seats: list[Seat], advice: bool,
+        keep: Callable[[Replay], None] = lambda replay: None,
+    ) -> None:  # fmt: skip
+        self.number = number
+        self.config = config
+        self.seats = seats
+        self.advice = advice
+        self.version = 0
+        self.problem = ""
+        self.film_token = new_token()
+        self.lock = threading.RLock()
+        self.keep = keep
+        self.replay = Replay(config.game.id, config.describe(), seed, config.components_digest, self.names)
+        self.position = Snapshot.deal(config, seed)
+        self.heard: list[Heard] = []
+
+    @property
+    def names(self) -> list[str]:
+        return [shown_name(seat.spec) for seat in self.seats]
+
+    @property
+    def to_move(self) -> Seat | None:
+        """Who decides; None once the game is over."""
+        return None if self.position.over else self.seats[self.position.seat]
+
+    def take_up(self, actions: list[int]) -> None:
+        """Play on from the deal to where a replay ended; WebError if it does not fit."""
+        for action in actions:
+            self._apply(action)
+        self.version = len(self.heard)
+
+    def save(self) -> None:
+        """Write the game down as it is."""
+        with self.lock:
+            self.keep(self.replay)
+
+    # ------------------------------------------------------------ decisions
+
+    def decide(self, seat: int, action: int, version: int | None = None) -> None:
+        """A person's decision.
+
+        Args:
+            version: of the view it was taken at; a decision about an older view is refused.
+
+        Raises:
+            NotNowError: it is not this seat's turn, or the table has changed since.
+            WebError: the action is not legal.
+        """
+        with self.lock:
+            if self.position.over:
+                raise NotNowError("the game is over")
+            if self.position.seat != seat:
+                raise NotNowError(f"it is the turn of player_{self.position.seat}")
+            if version is not None and version != self.version:
+                raise NotNowError("the table has changed meanwhile: look again")
+            self._write_and_apply(action)
+
+    def decide_for_bot(self, action: int, version: int) -> bool:
+        """A bot's decision about the position of that version; False if the table has changed meanwhile."""
+        with self.lock:
+            if version != self.version or self.position.over:
+                return False
+            self._write_and_apply(action)
+            return True
+
+    def _write_and_apply(self, action: int) -> None:
+        """On disk first: what was answered is never lost."""
+        before, heard = self.position, len(self.heard)
+        try:
+            self._apply(action)
+            self.keep(self.replay)
+        except BaseException:
+            self.position = before
+            self._cut(heard)
+            raise
+        self.version += 1
+        self.problem = ""
+
+    def _apply(self, action: int) -> None:
+        position = self.position
+        try:
+            after = position.apply(action)
+        except IllegalAction as problem:
+            raise WebError(str(problem)) from problem
+        words = self.config.actions.text(action)
+        self.heard.append(Heard(position.seat, words, position.public_text(action)))
+        self.replay.seats.append(position.seat)
+        self.replay.actions.append(action)
+        self.replay.texts.append(words)
+        self.position = after
+        self.replay.final = closing(after, len(self.replay.actions)) if after.over else None
+
+    def _cut(self, length: int) -> None:
+        """Forget the decisions from ``length`` on."""
+        del self.heard[length:], self.replay.seats[length:], self.replay.actions[length:], self.replay.texts[length:]
+        self.replay.final = None
+
+    def _undo_to(self, seat: int) -> int | None:
+        """The decision that ``seat`` may take back: its last one, if only bots have decided since."""
+        if self.position.over:
+            return None
+        for number in reversed(range(len(self.heard))):
+            decided = self.heard[number].seat
+            if decided == seat:
+                return number
+            if self.seats[decided].is_person:
+                return None
+        return None
+
+    def undo(self, seat: int) -> None:
+        """Take back the last decision of ``seat`` and the bots' answers; NotNowError if a person has decided since."""
+        with self.lock:
+            number = self._undo_to(seat)
+            if number is None:
+                raise NotNowError("nothing can be taken back: another person has decided since, or the game is over")
+            before = (
+                self.position,
+                list(self.heard),
+                list(self.replay.seats),
+                list(self.replay.actions),
+                list(self.replay.texts),
+            )
+            position = Snapshot.deal(self.config, self.replay.seed)
+            for action in self.replay.actions[:number]:
+                position = position.apply(action)
+            self._cut(number)
+            try:
+                self.keep(self.replay)
+            except BaseException:
+                self.position, self.heard = before[0], before[1]
+                self.replay.seats, self.replay.actions, self.replay.texts = before[2:]
+                raise
+            self.position = position
+            self.version += 1
+            self.problem = ""
+
+    def stop(self, version: int, problem: str) -> None:
+        """A bot cannot decide: say so to everybody at the table."""
+        with self.lock:
+            if version == self.version:
+                self.problem = problem
+                self.version += 1
+
+    # ------------------------------------------------------------ what a seat is told
+
+    def view(self, seat: int) -> dict[str, Any]:
+        """Everything the page of ``seat`` shows."""
+        with self.lock:
+            seen = known(self.position, seat)
+            yours = not seen.over and seen.seat == seat
+            return {
+                **game_words(self.config),
+                "version": self.version,
+                "seat": seat,
+                "seats": [
+                    {"seat": number, "name": name, "person": at.is_person}
+                    for number, (at, name) in enumerate(zip(self.seats, self.names, strict=True))
+                ],
+                "turn": None if seen.over else seen.seat,
+                "yours": yours,
+                "over": seen.over,
+                "results": results(seen, self.names) if seen.over else [],
+                "picture": picture(seen, seat),
+                "actions": choices(seen) if yours else [],
+                "heard": list(self._told(seat)),
+                "undo": self._undo_to(seat) is not None,
+                "advice": self.advice,
+                "problem": self.problem,
+                "film": self.film_token if seen.over else "",
+            }
+
+    def _told(self, seat: int) -> Iterator[dict[str, Any]]:
+        """The last decisions as ``seat`` heard them; ``news``: taken by others since its own last one."""
+        own = max((number for number, heard in enumerate(self.heard) if heard.seat == seat), default=-1)
+        for number in range(max(0, min(own, len(self.heard) - MOST_HEARD)), len(self.heard)):
+            heard = self.heard[number]
+            words = heard.own if heard.seat == seat or self.position.over else heard.public
+            yield {"number": number + 1, "seat": heard.seat, "words": words, "news": number > own}
+
+    def asked_about(self, seat: int) -> Snapshot:
+        """The position as the seat that decides knows it, for bots to be asked about; NotNowError for others."""
+        with self.lock:
+            if not self.advice:
+                raise NotNowError("this table was set up without advice")
+            if self.position.over or self.position.seat != seat:
+                raise NotNowError("bots are asked about your own decisions, when it is your turn")
+            return known(self.position, seat)

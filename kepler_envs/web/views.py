@@ -1,0 +1,70 @@
+"""What a seat is told: JSON made from the position as the seat knows it, and from what it has heard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.printable import printable_name
+
+KNOWING = 0
+"""Seed of the redraw behind every view. Redraws do not depend on what is hidden, so any seed will do."""
+
+
+def known(position: Snapshot, seat: int) -> Snapshot:
+    """The position with everything that ``seat`` cannot know drawn anew: equal for all positions it cannot tell apart.
+
+    Hidden things are open in a finished game; then it is the position itself.
+    """
+    return position if position.over else position.resample(seat, KNOWING)
+
+
+def picture(position: Snapshot, seat: int | None) -> str:
+    """The position as SVG; ``seat`` sees its own hidden cards only, None sees all."""
+    return position.drawing(seat).svg()
+
+
+def choices(position: Snapshot) -> list[dict[str, Any]]:
+    """The legal actions of the seat to move in their order: id, words, and the block of ids they belong to."""
+    actions = position.config.actions
+    return [
+        {"id": action, "words": actions.text(action), "block": actions.block_of(action).name}
+        for action in position.legal_actions()
+    ]
+
+
+def results(position: Snapshot, names: list[str]) -> list[dict[str, Any]]:
+    """Rank, score and reward of every seat of a finished game, best first."""
+    ranks, scores, returns = position.results()
+    rows = [
+        {
+            "seat": seat,
+            "name": name,
+            "rank": int(ranks[seat]),
+            "score": int(scores[seat]),
+            "reward": round(float(returns[seat]), 3),
+        }
+        for seat, name in enumerate(names)
+    ]
+    return sorted(rows, key=lambda row: (row["rank"], row["seat"]))
+
+
+def game_words(config: Configuration) -> dict[str, Any]:
+    """What a page is headed with: the game, and the options that are not as usual."""
+    defaults = {option.name: option.default for option in config.game.option_list}
+    options = {name: value for name, value in config.values.items() if value != defaults[name]}
+    return {
+        "game": config.game.name,
+        "title": config.game.title,
+        "players": config.num_players,
+        "options": [f"{name} = {value}" for name, value in options.items()],
+    }
+
+
+def shown_name(name: str) -> str:
+    """A bot's spec as a page may show it: of a file only its name, not where it lies."""
+    kind, colon, argument = name.partition(":")
+    if kind in ("net", "python"):
+        argument = argument.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    return printable_name(kind + colon + argument)[:80]

@@ -1,0 +1,294 @@
+"""The pages in a real browser: games played by clicks alone, reloads, two people, nothing hidden in page or traffic."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.web.browsing import chromium, decide, page_of
+from tests.web.serving import SHORT, client_of, house_in, new_table, serving, settle
+
+pytestmark = pytest.mark.xdist_group("browser")
+PERSON = "person"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    with house_in(tmp_path_factory.mktemp("tables")) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def base(house: Any) -> Iterator[str]:
+    with serving(house) as address:
+        yield address
+
+
+def table_of(house: Any, game: str, seats: list[str] | None = None, **more: Any) -> tuple[Any, list[str]]:
+    return new_table(client_of(house), house, game, seats, **more)
+
+
+@pytest.mark.parametrize("game", SHORT)
+def test_a_game_is_played_by_clicks_alone(browser: Any, house: Any, base: str, game: str) -> None:
+    """Set up on the page, played against greedy to the result, looked at afterwards."""
+    chance = random.Random(game)
+    short = SHORT[game]
+    with page_of(browser) as page:
+        page.goto(f"{base}/host/{house.host_token}")
+        form = page.locator("section").first
+        form.locator("select").first.select_option(game)
+        form.locator("select").nth(1).select_option(str(short["players"]))
+        form.locator("summary").click()
+        for name, value in short["options"].items():
+            form.locator(f"[name={name}]").fill(value)
+        form.get_by_placeholder("drawn").fill("5")
+        page.locator(".open-table").click()
+        page.wait_for_url("**/seat/*")
+        clicks = 0
+        while decide(page, chance, "done" if game == "kepler_3042" else "no more" if game == "race_to_kepler" else ""):
+            clicks += 1
+        assert clicks > 3
+        table, _ = house.seat(page.url.rpartition("/")[2])
+        assert table.position.over and table.replay.seats.count(0) == clicks
+        assert page.locator(".results tbody tr").count() == short["players"]
+        page.get_by_text("Look at the whole game").click()
+        page.wait_for_url("**/film/*")
+        page.locator(".board[data-at='0'] svg").wait_for()
+        page.keyboard.press("End")
+        page.locator(f".board[data-at='{len(table.heard)}'] svg").wait_for()
+        assert page.locator(".board").inner_html() == browser_form(page, table.position.drawing().svg())
+
+
+def browser_form(page: Any, svg: str) -> str:
+    """SVG as the browser writes it."""
+    return page.evaluate(
+        "(svg) => { const box = document.createElement('div'); box.innerHTML = svg; return box.innerHTML; }", svg
+    )
+
+
+def test_a_reload_in_mid_game_loses_nothing(browser: Any, house: Any, base: str) -> None:
+    table, tokens = table_of(house, "kitten_adventurers")
+    chance = random.Random(1)
+    with page_of(browser) as page:
+        page.goto(f"{base}/seat/{tokens[0]}")
+        for _ in range(3):
+            assert decide(page, chance)
+        settle(table)
+        page.locator(f".board[data-version='{table.version}']").wait_for()
+        before = [page.locator(part).inner_html() for part in (".board", ".moves", ".heard")]
+        page.reload()
+        page.locator(f".board[data-version='{table.version}'] svg").wait_for()
+        assert [page.locator(part).inner_html() for part in (".board", ".moves", ".heard")] == before
+        assert decide(page, chance)
+
+
+def test_two_people_at_one_table(browser: Any, house: Any, base: str) -> None:
+    """What one of them does shows on the other's page without a reload."""
+    table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
+    chance = random.Random(2)
+    with page_of(browser) as one, page_of(browser) as two:
+        pages = [one, two]
+        for page, token in zip(pages, tokens, strict=True):
+            page.goto(f"{base}/seat/{token}")
+            page.locator(".board svg").wait_for()
+        for _ in range(12):
+            if table.position.over:
+                break
+            mover = table.position.seat
+            pages[1 - mover].locator(".prompt", has_text=f"player_{mover}").wait_for()
+            assert pages[1 - mover].locator(".moves button").count() == 0
+            assert decide(pages[mover], chance)
+            pages[1 - mover].locator(f".board[data-version='{table.version}']").wait_for()
+        words = [page.locator(".heard li").last.inner_text().split(": ")[1] for page in pages]
+        assert words[0] == words[1]
+
+
+def everything(page: Any, address: str) -> tuple[str, list[bytes]]:
+    """What a page shows and all that it was sent (each body once), freshly loaded."""
+    bodies: list[bytes] = []
+    page.on("response", lambda answer: bodies.append(answer.body()) if "/events" not in answer.url else None)
+    page.goto(address)
+    page.locator(".board svg").wait_for()
+    page.wait_for_timeout(300)
+    return page.content(), sorted(set(bodies))
+
+
+@pytest.mark.parametrize("game", SHORT)
+def test_nothing_hidden_in_page_or_traffic(browser: Any, house: Any, base: str, game: str) -> None:
+    """Other cards behind the backs: the same page, the same traffic, byte for byte."""
+    chance = random.Random(game)
+    players = SHORT[game]["players"]
+    table, tokens = table_of(house, game, [PERSON] * players, options={})
+    for _ in range(25):
+        if not table.position.over:
+            table.decide(table.position.seat, chance.choice(table.position.legal_actions()))
+    true, seat = table.position, 1
+    found = []
+    for position in (true, true.resample(seat, 7), true.resample(seat, 8)):
+        table.position = position
+        with page_of(browser) as page:
+            found.append(everything(page, f"{base}/seat/{tokens[seat]}"))
+    table.position = true
+    assert found[0] == found[1] == found[2]
+
+
+def test_a_card_placed_face_down_is_not_told(browser: Any, house: Any, base: str) -> None:
+    table, tokens = table_of(house, "ad_astra", [PERSON] * 3)
+    mover = table.position.seat
+    action = next(
+        a for a in table.position.legal_actions() if "scoring card 3 on space 7" in table.config.actions.text(a)
+    )
+    table.decide(mover, action)
+    with page_of(browser) as page:
+        content, bodies = everything(page, f"{base}/seat/{tokens[(mover + 1) % 3]}")
+        sent = b"".join(bodies).decode()
+        assert (
+            "place an action card face down on space 7" in content
+            and "place an action card face down on space 7" in sent
+        )
+        assert "scoring card 3 on space 7" not in content + sent
+    with page_of(browser) as page:
+        content, _ = everything(page, f"{base}/seat/{tokens[mover]}")
+        assert "place scoring card 3 on space 7" in content
+
+
+def test_keyboard_filter_and_undo(browser: Any, house: Any, base: str) -> None:
+    table, tokens = table_of(house, "kitten_adventurers")
+    settle(table)
+    heard = len(table.heard)
+    with page_of(browser) as page:
+        page.goto(f"{base}/seat/{tokens[0]}")
+        page.locator(".moves button").first.wait_for()
+        legal = [table.config.actions.text(action) for action in table.position.legal_actions()]
+        page.keyboard.press("/")
+        page.keyboard.type("end turn")
+        wanted = [words for words in legal if "end" in words and "turn" in words]
+        assert page.locator(".moves .words").all_inner_texts() == wanted
+        page.keyboard.press("Escape")
+        version = table.version
+        page.keyboard.press("1")
+        page.locator(f".board:not([data-version='{version}'])").wait_for()
+        assert table.heard[heard].own == legal[0]
+        page.locator(".moves button").first.wait_for()
+        settle(table)
+        page.locator(f".board[data-version='{table.version}']").wait_for()
+        version = table.version
+        page.keyboard.press("u")
+        page.locator(f".board:not([data-version='{version}'])").wait_for()
+        assert len(table.heard) == heard
+        element = page.locator(".board .can").first
+        element.focus()
+        version = table.version
+        page.keyboard.press("Enter")
+        if page.locator(".menu button").count():
+            page.keyboard.press("Enter")
+        page.locator(f".board:not([data-version='{version}'])").wait_for()
+
+
+def test_a_bot_is_asked_on_the_page(browser: Any, house: Any, base: str) -> None:
+    table, tokens = table_of(house, "kitten_adventurers", options={})
+    settle(table)
+    with page_of(browser) as page:
+        page.goto(f"{base}/seat/{tokens[0]}")
+        page.locator(".ask select").select_option("best")
+        page.get_by_text("What would it do?").click()
+        page.locator(".moves .bar").first.wait_for()
+        shares = [float(text.split()[0]) for text in page.locator(".moves .share").all_inner_texts()]
+        assert len(shares) == len(table.position.legal_actions()) and shares == sorted(shares, reverse=True)
+        page.get_by_text("Rules", exact=True).click()
+        page.locator("dialog[open]", has_text="quest pile").wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+@pytest.mark.parametrize("width", [1200, 375])
+def test_nothing_sticks_out_and_words_are_readable(
+    browser: Any, house: Any, base: str, width: int, scheme: str
+) -> None:
+    """No sideways scrolling of the page itself, and a contrast of at least 4.5 between words and what is behind them."""
+    table, tokens = table_of(house, "kitten_adventurers")
+    settle(table)
+    for path in (f"/seat/{tokens[0]}", f"/host/{house.host_token}"):
+        with page_of(browser, width=width, color_scheme=scheme) as page:
+            page.goto(base + path)
+            page.locator("button").nth(3).wait_for()
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+            assert page.evaluate(LOW_CONTRAST) == []
+
+
+LOW_CONTRAST = """
+() => {
+  const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (element) => {
+    for (; element; element = element.parentElement) {
+      const found = channels(getComputedStyle(element).backgroundColor);
+      if (found.length < 4 || found[3] === 1) return found;
+    }
+    return [255, 255, 255];
+  };
+  const low = [];
+  for (const element of document.querySelectorAll("body *:not(svg *)")) {
+    const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!own || !element.checkVisibility() || element.matches(":disabled")) continue;
+    const [a, b] = [light(channels(getComputedStyle(element).color)), light(ground(element))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) low.push(`${element.tagName} ${element.textContent.slice(0, 40)} ${((a + 0.05) / (b + 0.05)).toFixed(2)}`);
+  }
+  return low;
+}
+"""
+
+
+def test_watching_and_stepping(browser: Any, house: Any, base: str) -> None:
+    with page_of(browser) as page:
+        page.goto(f"{base}/host/{house.host_token}")
+        page.locator(".watch").click()
+        page.wait_for_url("**/film/*")
+        page.locator(".board svg").wait_for()
+        film = house.film(page.url.rpartition("/")[2])
+        while film.growing:
+            page.wait_for_timeout(50)
+        page.locator(".results").wait_for()
+        page.keyboard.press("End")
+        last = len(film.positions) - 1
+        page.locator(f".board[data-at='{last}']").wait_for()
+        page.keyboard.press("Home")
+        page.locator(".board[data-at='0']").wait_for()
+        page.keyboard.press("ArrowRight")
+        page.locator(".board[data-at='1']").wait_for()
+        page.locator(".view").select_option("1")
+        hidden = film.positions[1].drawing(1).svg().count("a covered card")
+        page.locator(".board", has_text="seen by player_1").wait_for()
+        assert page.locator(".board").inner_html().count("a covered card") == hidden > 0
+        page.locator(".drop").first.click()
+        page.locator(".board:not([data-at='1'])").wait_for()
+        page.locator("main input[type=range]").fill("5")
+        page.locator(".board[data-at='5']").wait_for()
+
+
+def test_a_replay_file_is_opened(browser: Any, house: Any, base: str, tmp_path: Path) -> None:
+    table, tokens = table_of(house, "kitten_adventurers")
+    chance = random.Random(3)
+    while not table.position.over:
+        settle(table)
+        if not table.position.over:
+            table.decide(0, chance.choice(table.position.legal_actions()))
+            house.play_on(table)
+    saved = tmp_path / "mine.jsonl"
+    saved.write_bytes(client_of(house).get(f"/api/seat/{tokens[0]}/replay").content)
+    with page_of(browser) as page:
+        page.goto(f"{base}/host/{house.host_token}")
+        page.locator("input[type=file]").set_input_files(saved)
+        page.wait_for_url("**/film/*")
+        page.locator(".board svg").wait_for()
+        assert "mine.jsonl" in page.locator("header").inner_text()

@@ -1,0 +1,162 @@
+"""Pages without a server: a replay as one HTML file, and as a moving picture."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kepler_envs import registry
+from kepler_envs.cli import main
+from kepler_envs.cli.motion import chosen
+from kepler_envs.engine.replay import Replay, record, write_replay
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.web.page import replay_page
+from kepler_envs.web.players import Players
+from kepler_envs.web.rules import rules_card, to_html
+from tests.effort import DEEP
+from tests.web.browsing import chromium, page_of
+
+GAMES = ("kitten_adventurers", "kepler_run", "ad_astra", "race_to_kepler", "kepler_3042")
+LARGEST = 2_000_000  # bytes of a page
+
+
+def game_of_greedy(name: str, players: int, seed: int = 3, most: int = 10**6) -> Replay:
+    """A game of greedy against itself, cut off after ``most`` decisions."""
+    config = registry.load_game(name).configure(players)
+    bots, position, actions = Players(config, ["greedy"], seed), Snapshot.deal(config, seed), []
+    while not position.over and len(actions) < most:
+        actions.append(bots.decide("greedy", position))
+        position = position.apply(actions[-1])
+    return record(config, seed, actions, ["greedy"] * players)
+
+
+def unpacked(page: str) -> dict[str, Any]:
+    packed = re.search(r'id="game">([^<]*)</script>', page)
+    assert packed
+    return json.loads(zlib.decompress(base64.b64decode(packed.group(1))))
+
+
+def unfolded(game: dict[str, Any], view: str) -> Iterator[str]:
+    """The pictures of a view, as filepage.js puts them together."""
+    before: list[int] = []
+    for head, tail, *middle in game["pictures"][view]:
+        before = [*before[:head], *middle, *(before[-tail:] if tail else [])]
+        yield "\n".join(game["lines"][line] for line in before)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_page_holds_every_position_from_every_view(name: str) -> None:
+    players = registry.load_game(name).min_players + (name == "kepler_3042")
+    replay = game_of_greedy(name, players, most=60)
+    config = registry.load_game(name).configure(players)
+    game = unpacked(replay_page(replay, "a game"))
+    positions = list(replay.positions(config))
+    for view in ("open", *map(str, range(players))):
+        pictures = list(unfolded(game, view))
+        assert len(pictures) == len(positions)
+        for position, picture in list(zip(positions, pictures, strict=True))[::7]:
+            drawn = position.drawing(None if view == "open" else int(view)).svg()
+            assert picture == re.sub(r' data-actions="[^"]*"', "", drawn)
+    assert game["legal"][0] == positions[0].legal_actions() and game["taken"][:-1] == replay.actions
+    assert [told["words"] for told in game["story"]["told"]] == replay.texts
+
+
+WHOLE = [("kepler_3042", 2), *([("kitten_adventurers", 8), ("race_to_kepler", 4), ("kepler_3042", 4)] if DEEP else [])]
+"""The game with the largest pictures; in the deep run the longest games, too."""
+
+
+@pytest.mark.parametrize(("name", "players"), WHOLE)
+def test_pages_of_whole_games_are_small_and_load_nothing(name: str, players: int) -> None:
+    page = replay_page(game_of_greedy(name, players), "a game")
+    assert len(page.encode()) < LARGEST
+    assert not re.search(r"(src|href)=", page) and "import " not in page.partition('<script type="module">')[2].replace(
+        "// ", ""
+    )
+    assert "default-src 'none'" in page
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace('http-equiv="', "")
+
+
+def test_names_from_outside_are_text() -> None:
+    replay = game_of_greedy("kitten_adventurers", 2, most=5)
+    replay.agents = ["</script><script>alert(1)</script>", "\x1b[31m<b>"]
+    page = replay_page(replay, "<i>label</i>")
+    assert "alert(1)" not in page and "<i>label" not in page
+    assert unpacked(page)["story"]["seats"][0].startswith("</script>")
+
+
+@pytest.mark.xdist_group("browser")
+def test_a_page_from_disk_is_scrubbed_to_its_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    replay = game_of_greedy("kitten_adventurers", 3)
+    write_replay(tmp_path / "game.jsonl", replay)
+    assert main(["replay", str(tmp_path / "game.jsonl"), "--html", str(tmp_path / "game.html")]) == 0
+    assert "page written" in capsys.readouterr().out
+    last = len(replay.actions)
+    with chromium() as browser, page_of(browser) as page:
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto((tmp_path / "game.html").as_uri())
+        for at in (0, 1, last // 2, last):
+            page.locator("main input[type=range]").fill(str(at))
+            page.locator(f".board[data-at='{at}'] svg").wait_for()
+        assert page.locator(".results tbody tr").count() == 3
+        page.keyboard.press("Home")
+        page.locator(".view").select_option("1")
+        page.locator(".board", has_text="seen by player_1").wait_for()
+        assert "a covered card" in page.locator(".board").inner_html()
+        page.locator(".drop").first.click()
+        page.locator(".board:not([data-at='0'])").wait_for()
+        assert asked == [(tmp_path / "game.html").as_uri()]
+
+
+def test_a_moving_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from PIL import Image
+
+    replay = game_of_greedy("kitten_adventurers", 2)
+    write_replay(tmp_path / "game.jsonl", replay)
+    assert main(["replay", str(tmp_path / "game.jsonl"), "--gif", str(tmp_path / "game.gif")]) == 0
+    with Image.open(tmp_path / "game.gif") as picture:
+        assert picture.n_frames == min(60, len(replay.actions) + 1)
+        assert picture.width == 720 and picture.info["loop"] == 0
+    assert (tmp_path / "game.gif").stat().st_size < 1_000_000
+    assert main(["replay", str(tmp_path / "game.jsonl"), "--gif", str(tmp_path / "nowhere" / "game.gif")]) == 2
+    capsys.readouterr()
+
+
+def test_positions_are_spread_evenly() -> None:
+    assert chosen(3) == [0, 1, 2]
+    numbers = chosen(1001, 11)
+    assert numbers == list(range(0, 1001, 100))
+
+
+# ---------------------------------------------------------------- rules cards
+
+DOCS = Path(__file__).parents[2] / "docs" / "games"
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_the_rules_card_is_the_section_of_the_games_page(name: str) -> None:
+    """Where it differs: copy the section "The game" of docs/games/NAME.md to kepler_envs/web/rules/NAME.md."""
+    from importlib.resources import files
+
+    section = re.search(r"\n## The game\n(.*?)\n##", (DOCS / f"{name}.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert section
+    card = (files("kepler_envs.web") / "rules" / f"{name}.md").read_text(encoding="utf-8")
+    assert card.strip() == section.group(1).strip()
+    shown = rules_card(registry.load_game(name))
+    assert shown["html"].count("<p>") > 2 and shown["asked"] and "**" not in shown["html"]
+
+
+def test_markdown_of_cards() -> None:
+    assert to_html("a *b* **c** `d` < e") == "<p>a <em>b</em> <strong>c</strong> <code>d</code> &lt; e</p>"
+    assert to_html("1. one\n   more\n2. two") == "<ol><li>one more</li><li>two</li></ol>"
+    assert to_html("- one\n- two") == "<ul><li>one</li><li>two</li></ul>"
+    table = to_html("| | b |\n|---|---|\n| c | d |")
+    assert "<th></th><th>b</th>" in table and "<td>c</td><td>d</td>" in table
+    assert "<script" not in to_html("<script>alert(1)</script>")

@@ -1,0 +1,496 @@
+"""The server: playing a game through its API, who may do what, requests that are not as they must be, going on after a crash."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kepler_envs import registry
+from kepler_envs.cli import main
+from kepler_envs.cli.serve import Serve
+from kepler_envs.engine.replay import configuration_of, read_replay, verify
+from tests.web.serving import SHORT, client_of, form, house_in, new_table, settle
+
+GAME = "kitten_adventurers"
+PERSON = "person"
+
+
+class Room:
+    """A house with a client, for short."""
+
+    def __init__(self, house: Any) -> None:
+        self.house = house
+        self.client = client_of(house)
+        self.host = f"/api/host/{house.host_token}"
+
+    def table(self, game: str = GAME, seats: list[str] | None = None, **more: Any) -> tuple[Any, list[str]]:
+        return new_table(self.client, self.house, game, seats, **more)
+
+    def view(self, token: str) -> dict[str, Any]:
+        answer = self.client.get(f"/api/seat/{token}")
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    def decide(self, token: str, action: int, version: int) -> Any:
+        return self.client.post(f"/api/seat/{token}/decide", json={"action": action, "version": version})
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Room]:
+    with house_in(tmp_path / "tables") as house:
+        yield Room(house)
+
+
+def play_to_the_end(room: Room, table: Any, tokens: dict[int, str], pick: int = 0) -> int:
+    """People take a legal action in turn; how many they took."""
+    taken = 0
+    while True:
+        settle(table)
+        if table.position.over:
+            return taken
+        assert not table.problem
+        view = room.view(tokens[table.position.seat])
+        assert view["yours"] and view["turn"] == view["seat"]
+        action = view["actions"][(pick + taken) % len(view["actions"])]
+        answer = room.decide(tokens[table.position.seat], action["id"], view["version"])
+        assert answer.status_code == 200, answer.text
+        taken += 1
+
+
+# ---------------------------------------------------------------- playing
+
+
+@pytest.mark.parametrize("game", SHORT)
+def test_a_game_is_played_to_its_end_and_saved(room: Room, game: str, tmp_path: Path) -> None:
+    table, tokens = room.table(game)
+    assert play_to_the_end(room, table, {0: tokens[0]}) > 0
+    view = room.view(tokens[0])
+    assert view["over"] and not view["yours"] and len(view["results"]) == SHORT[game]["players"]
+    saved = tmp_path / "saved.jsonl"
+    saved.write_bytes(room.client.get(f"/api/seat/{tokens[0]}/replay").content)
+    replay = read_replay(saved)
+    assert verify(replay, configuration_of(replay, registry.load_game)).over
+    assert replay.agents == table.names
+    story = room.client.get(f"/api/film/{view['film']}").json()
+    assert story["decisions"] == len(replay.actions) == len(story["told"]) == len(story["scores"]) - 1
+    assert story["scores"][-1] == table.position.results()[1].tolist()
+    frame = room.client.get(f"/api/film/{view['film']}/frames/{story['decisions']}/open").json()
+    assert frame["picture"] == table.position.drawing().svg() and frame["turn"] is None
+
+
+def test_two_people_at_one_table(room: Room) -> None:
+    table, tokens = room.table(seats=[PERSON, PERSON])
+    waiting = 1 - table.position.seat
+    mover = room.view(tokens[1 - waiting])
+    idle = room.view(tokens[waiting])
+    assert mover["actions"] and not idle["actions"] and not idle["yours"] and idle["turn"] == 1 - waiting
+    refused = room.decide(tokens[waiting], mover["actions"][0]["id"], mover["version"])
+    assert refused.status_code == 409 and "turn of player" in refused.json()["error"]
+    play_to_the_end(room, table, dict(enumerate(tokens)))
+    assert room.view(tokens[0])["results"] == room.view(tokens[1])["results"]
+
+
+def test_what_others_hide_is_told_in_public_words(room: Room) -> None:
+    table, tokens = room.table("ad_astra", seats=[PERSON] * 3)
+    mover = table.position.seat
+    view = room.view(tokens[mover])
+    placed = view["actions"][0]
+    room.decide(tokens[mover], placed["id"], view["version"])
+    for seat, token in enumerate(tokens):
+        told = room.view(token)["heard"][-1]["words"]
+        assert told == (placed["words"] if seat == mover else "place an action card face down on space 1")
+
+
+def test_undo_takes_back_the_bots_answers(room: Room) -> None:
+    table, tokens = room.table()
+    settle(table)
+    before = room.view(tokens[0])
+    digest, heard = table.position.digest(), len(table.heard)
+    end = next(action for action in before["actions"] if action["block"] == "END_WITH")
+    room.decide(tokens[0], end["id"], before["version"])
+    settle(table)
+    assert len(table.heard) > heard and room.view(tokens[0])["undo"]
+    while table.heard[-1].seat == 0 and len(table.heard) > heard + 1:  # the lane was asked for
+        assert room.client.post(f"/api/seat/{tokens[0]}/undo", json={}).status_code == 200
+    assert room.client.post(f"/api/seat/{tokens[0]}/undo", json={}).status_code == 200
+    assert table.position.digest() == digest or len(table.heard) > heard
+    while len(table.heard) > heard:
+        assert room.client.post(f"/api/seat/{tokens[0]}/undo", json={}).status_code == 200
+    assert table.position.digest() == digest
+    assert room.view(tokens[0])["actions"] == before["actions"]
+
+
+def test_no_undo_behind_another_person(room: Room) -> None:
+    table, tokens = room.table(seats=[PERSON, PERSON])
+    first = table.position.seat
+    while table.position.seat == first:
+        view = room.view(tokens[first])
+        room.decide(tokens[first], view["actions"][-1]["id"], view["version"])
+    assert room.view(tokens[first])["undo"]
+    second = room.view(tokens[1 - first])
+    room.decide(tokens[1 - first], second["actions"][0]["id"], second["version"])
+    assert not room.view(tokens[first])["undo"]
+    refused = room.client.post(f"/api/seat/{tokens[first]}/undo", json={})
+    assert refused.status_code == 409 and "another person" in refused.json()["error"]
+
+
+def test_a_decision_about_an_older_view_is_refused(room: Room) -> None:
+    table, tokens = room.table(seats=[PERSON, PERSON])
+    view = room.view(tokens[table.position.seat])
+    digest = table.position.digest()
+    refused = room.decide(tokens[table.position.seat], view["actions"][0]["id"], view["version"] - 1)
+    assert refused.status_code == 409 and table.position.digest() == digest
+
+
+def test_watching_bots(room: Room) -> None:
+    asked = {name: value for name, value in form(GAME, ["greedy", "uniform"]).items() if name != "advice"}
+    token = room.client.post(f"{room.host}/watch", json=asked).json()["token"]
+    for _ in range(2000):
+        story = room.client.get(f"/api/film/{token}").json()
+        if not story["growing"]:
+            break
+        time.sleep(0.01)
+    assert story["results"] and story["seats"] == ["greedy", "uniform"]
+    later = room.client.get(f"/api/film/{token}?from=3").json()
+    assert later["told"] == story["told"][3:] and later["scores"] == story["scores"][3:]
+    text = room.client.get(f"/api/film/{token}/replay").text
+    again = room.client.post(f"{room.host}/replays", json={"name": "game.jsonl", "text": text}).json()["token"]
+    assert room.client.get(f"/api/film/{again}").json()["told"] == story["told"]
+
+
+def test_expectations_of_the_published_network(room: Room) -> None:
+    asked = {name: value for name, value in form(GAME, ["greedy"] * 4).items() if name != "advice"}
+    asked.update(players=4, options={})
+    token = room.client.post(f"{room.host}/watch", json=asked).json()["token"]
+    while room.client.get(f"/api/film/{token}").json()["growing"]:
+        time.sleep(0.02)
+    story = room.client.get(f"/api/film/{token}").json()
+    assert story["expects"] == "kitten_adventurers/bc-v1"
+    assert len(story["expected"]) == len(story["scores"])
+    final = {row["seat"]: row["reward"] for row in story["results"]}
+    assert story["expected"][-1] == pytest.approx([final[seat] for seat in range(4)], abs=1e-3)
+
+
+# ---------------------------------------------------------------- asking bots
+
+
+def test_bots_are_asked(room: Room) -> None:
+    table, tokens = room.table(options={})
+    settle(table)
+    legal = {action["id"] for action in room.view(tokens[0])["actions"]}
+    before = table.position.digest()
+    kinds = {"greedy": "choice", "best": "probabilities", "mcts:50": "visits"}
+    for bot, kind in kinds.items():
+        said = room.client.post(f"/api/seat/{tokens[0]}/ask", json={"bot": bot})
+        assert said.status_code == 200, said.text
+        rows = said.json()["rows"]
+        assert said.json()["kind"] == kind and {row["id"] for row in rows} == legal
+        assert sum(row["share"] for row in rows) == pytest.approx(1, abs=0.01)
+        assert [row["share"] for row in rows] == sorted((row["share"] for row in rows), reverse=True)
+    assert table.position.digest() == before
+
+
+def test_who_may_ask_what(room: Room) -> None:
+    table, tokens = room.table(seats=[PERSON, PERSON])
+    waiting = tokens[1 - table.position.seat]
+    assert room.client.post(f"/api/seat/{waiting}/ask", json={"bot": "greedy"}).status_code == 409
+    mover = tokens[table.position.seat]
+    for bot in (
+        "python:/etc/passwd:x",
+        "net:/tmp/x",
+        "mcts:9999999",
+        "mcts:50000",
+        "nobody",
+        "mcts:5,network=net:/x",
+        "x" * 5000,
+    ):
+        refused = room.client.post(f"/api/seat/{mover}/ask", json={"bot": bot})
+        assert refused.status_code == 400, (bot, refused.text)
+    quiet, tokens = room.table(seats=[PERSON, PERSON], advice=False)
+    assert room.client.post(f"/api/seat/{tokens[quiet.position.seat]}/ask", json={"bot": "greedy"}).status_code == 409
+
+
+# ---------------------------------------------------------------- requests that are turned away
+
+
+def test_only_links_open_anything(room: Room) -> None:
+    table, tokens = room.table()
+    settle(table)
+    wrong = tokens[0][:-1] + ("A" if tokens[0][-1] != "A" else "B")
+    for path in (f"/api/seat/{wrong}", f"/api/seat/{wrong}/events", f"/api/film/{wrong}", f"/api/film/{table.film_token}",
+                 f"/api/host/{wrong}", f"/api/host/{wrong}/menu", "/api/seat/", "/api/nothing", "/static/../tables.py", "/static/host.html"):  # fmt: skip
+        assert room.client.get(path).status_code == 404, path
+    assert room.client.post(f"/api/host/{wrong}/tables", json=form(GAME)).status_code == 404
+    assert len(tokens[0]) >= 32 and tokens[0] != room.house.host_token
+    # whoever runs the server is told seats' links, seats are told none
+    assert tokens[0] in room.client.get(room.host).text
+    page = room.client.get(f"/api/seat/{tokens[0]}").text
+    assert tokens[0] not in page and room.house.host_token not in page
+
+
+def test_host_and_origin(room: Room) -> None:
+    _, tokens = room.table()
+    path = f"/api/seat/{tokens[0]}"
+    for host in (
+        "evil.example",
+        "evil.example:8042",
+        "10.0.0.7:8042",
+        "",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example:8042",
+    ):
+        assert room.client.get(path, headers={"Host": host}).status_code == 403, host
+    for host in ("localhost", "localhost:1", "127.0.0.1:8042", "[::1]:8042"):
+        assert room.client.get(path, headers={"Host": host}).status_code == 200, host
+    for origin in ("http://evil.example", "null", "https://127.0.0.1:9", "http://127.0.0.1"):
+        answer = room.client.post(f"{path}/undo", json={}, headers={"Origin": origin})
+        assert answer.status_code == 403, origin
+    assert room.client.get(path, headers={"Origin": "http://127.0.0.1:8042"}).status_code == 200
+    open_to_all = client_of(room.house, local=False, names=("table.example",))
+    for host, status in (("10.0.0.7:8042", 200), ("table.example", 200), ("evil.example", 403)):
+        assert open_to_all.get(path, headers={"Host": host}).status_code == status, host
+
+
+def test_pages_load_nothing_from_elsewhere(room: Room) -> None:
+    _, tokens = room.table()
+    for path in ("/", f"/host/{room.house.host_token}", f"/seat/{tokens[0]}", "/static/style.css", "/static/viewer.js"):
+        answer = room.client.get(path)
+        assert answer.status_code == 200, path
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        assert answer.headers["referrer-policy"] == "no-referrer" and answer.headers["cache-control"] == "no-store"
+        assert "http://" not in answer.text.replace("http://www.w3.org/2000/svg", "") and "https://" not in answer.text
+
+
+BAD_BODIES: list[tuple[str, Any]] = [
+    ("decide", b""), ("decide", b"{"), ("decide", b"[]"), ("decide", b"[" * 100_000), ("decide", b"\xff\xfe"),
+    ("decide", {}), ("decide", {"action": "0", "version": 0}), ("decide", {"action": 0}), ("decide", {"action": True, "version": 0}),
+    ("decide", {"action": 0.0, "version": 0}), ("decide", {"action": None, "version": 0}), ("decide", {"action": 0, "version": 0, "x": 1}),
+    ("undo", {"x": 1}), ("undo", []), ("ask", {"bot": 5}), ("ask", {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("what", "body"), BAD_BODIES)
+def test_bad_bodies_change_nothing(room: Room, what: str, body: Any) -> None:
+    table, tokens = room.table()
+    settle(table)
+    before = room.client.get(f"/api/seat/{tokens[0]}").content
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    headers = {"Content-Type": "application/json"}
+    answer = room.client.post(f"/api/seat/{tokens[0]}/{what}", content=content, headers=headers)
+    assert 400 <= answer.status_code < 500 and answer.json()["error"], answer.text
+    assert room.client.get(f"/api/seat/{tokens[0]}").content == before
+
+
+@pytest.mark.parametrize("action", [-1, 51, 10**30, -(10**30), 2**63])
+def test_actions_that_are_not_legal(room: Room, action: int) -> None:
+    table, tokens = room.table()
+    settle(table)
+    view = room.view(tokens[0])
+    answer = room.decide(tokens[0], action, view["version"])
+    assert answer.status_code == 400 and "illegal action" in answer.json()["error"]
+    assert room.view(tokens[0]) == view
+
+
+def test_only_json_and_not_too_much_of_it(room: Room) -> None:
+    _, tokens = room.table()
+    path = f"/api/seat/{tokens[0]}/undo"
+    assert room.client.post(path, content="{}", headers={"Content-Type": "text/plain"}).status_code == 400
+    assert room.client.post(path, data={"a": "b"}).status_code == 400
+    big = b'{"x": "' + b"x" * 70_000 + b'"}'
+    assert room.client.post(path, content=big, headers={"Content-Type": "application/json"}).status_code == 413
+    assert room.client.put(path).status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("wrong", "status"),
+    [
+        ({"game": "chess"}, 404), ({"players": 9}, 400), ({"players": "2"}, 400), ({"seats": [PERSON]}, 400), ({"seats": [PERSON, 5]}, 400),
+        ({"seats": ["greedy", "greedy"]}, 400), ({"seats": [PERSON, "nobody"]}, 400), ({"seats": [PERSON, "net:/nowhere"]}, 400),
+        ({"seats": [PERSON, "x" * 400]}, 400), ({"options": {"nonsense": "1"}}, 400), ({"options": {"quest_size": "99"}}, 400),
+        ({"options": {"components": "/etc/passwd"}}, 400), ({"options": {"quest_size": [1]}}, 400), ({"seed": "-1"}, 400),
+        ({"seed": "x"}, 400), ({"seed": str(2**64)}, 400), ({"seed": 5}, 400), ({"advice": 1}, 400), ({"options": {"num_players": 2}}, 400),
+    ],
+)  # fmt: skip
+def test_tables_that_cannot_be_set_up(room: Room, wrong: dict[str, Any], status: int, tmp_path: Path) -> None:
+    before = sorted(path.name for path in (tmp_path / "tables").iterdir())
+    answer = room.client.post(f"{room.host}/tables", json={**form(GAME), **wrong})
+    assert answer.status_code == status and answer.json()["error"], answer.text
+    assert room.client.get(room.host).json()["tables"] == []
+    assert sorted(path.name for path in (tmp_path / "tables").iterdir()) == before
+
+
+@pytest.mark.parametrize("text", ["", "x", "{}", '{"format": "kepler-replay-1"}', "[" * 5000])
+def test_replays_that_cannot_be_opened(room: Room, text: str) -> None:
+    answer = room.client.post(f"{room.host}/replays", json={"name": "x.jsonl", "text": text})
+    assert answer.status_code == 400 and answer.json()["error"].startswith("x.jsonl"), answer.text
+
+
+def test_an_upload_reads_no_file_of_the_server(room: Room) -> None:
+    header = {
+        "format": "kepler-replay-1",
+        "game": "kitten_adventurers-v1",
+        "seed": 1,
+        "components": "0",
+        "agents": ["a", "b"],
+    }
+    text = json.dumps({**header, "options": {"num_players": 2, "components": "/etc/passwd"}})
+    answer = room.client.post(f"{room.host}/replays", json={"name": "x.jsonl", "text": text})
+    assert answer.status_code == 400 and "passwd" not in answer.text
+
+
+def test_the_replay_is_not_given_away_early(room: Room) -> None:
+    table, tokens = room.table()
+    settle(table)
+    assert room.client.get(f"/api/seat/{tokens[0]}/replay").status_code == 409
+    assert str(table.replay.seed) not in json.dumps({**room.view(tokens[0]), "picture": ""}) or table.replay.seed < 100
+
+
+def test_frames_that_are_not_there(room: Room) -> None:
+    table, tokens = room.table()
+    play_to_the_end(room, table, {0: tokens[0]})
+    film = f"/api/film/{table.film_token}"
+    for path, status in (("/frames/99999/open", 404), ("/frames/0/7", 400), ("/frames/0/-1", 400), ("/frames/0/x", 400),
+                         ("/frames/x/open", 404), ("?from=x", 400), ("?from=-1", 400)):  # fmt: skip
+        assert room.client.get(film + path).status_code == status, path
+    last = len(table.heard)
+    assert room.client.post(f"{film}/ask", json={"bot": "greedy", "at": last}).status_code == 409
+    assert room.client.post(f"{film}/ask", json={"bot": "greedy", "at": 0}).status_code == 200
+
+
+def test_tables_are_deleted_with_their_files(room: Room, tmp_path: Path) -> None:
+    table, tokens = room.table()
+    settle(table)
+    assert (tmp_path / "tables" / table.number / "game.jsonl").is_file()
+    assert room.client.delete(f"{room.host}/tables/{table.number}").status_code == 200
+    assert not (tmp_path / "tables" / table.number).exists()
+    assert room.client.get(f"/api/seat/{tokens[0]}").status_code == 404
+    assert room.client.delete(f"{room.host}/tables/{table.number}").status_code == 404
+
+
+# ---------------------------------------------------------------- on disk
+
+
+def test_a_decision_that_cannot_be_written_down_does_not_count(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, tokens = room.table(seats=[PERSON, PERSON])
+    mover = tokens[table.position.seat]
+    view = room.view(mover)
+
+    def full(replay: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(table, "keep", full)
+    answer = room.decide(mover, view["actions"][0]["id"], view["version"])
+    assert answer.status_code == 507 and "No space" in answer.json()["error"]
+    assert room.view(mover) == view and table.replay.actions == []
+
+
+def test_files_are_their_owners(room: Room, tmp_path: Path) -> None:
+    table, _ = room.table()
+    assert (tmp_path / "tables" / table.number).stat().st_mode & 0o077 == 0
+    assert (tmp_path / "tables" / "host.token").stat().st_mode & 0o077 == 0
+
+
+def test_a_damaged_table_is_left_alone(tmp_path: Path) -> None:
+    with house_in(tmp_path) as house:
+        room = Room(house)
+        good, tokens = room.table()
+        bad, _ = room.table()
+        settle(good)
+        settle(bad)
+    (tmp_path / bad.number / "game.jsonl").write_text("rubbish")
+    with house_in(tmp_path) as house:
+        assert house.numbers == {good.number}
+        assert bad.number in house.said[0]
+        assert Room(house).view(tokens[0])["heard"]
+    assert (tmp_path / bad.number / "game.jsonl").read_text() == "rubbish"
+
+
+SERVER = """
+import sys
+from kepler_envs.cli import main
+sys.exit(main(["serve", "--port", "0", "--pace", "0", "--folder", sys.argv[1]]))
+"""
+
+
+def test_killed_in_mid_game_it_comes_back_with_its_games(tmp_path: Path) -> None:
+    import httpx2 as httpx
+
+    def start() -> tuple[subprocess.Popen[str], str, str]:
+        running = subprocess.Popen(
+            [sys.executable, "-u", "-c", SERVER, str(tmp_path)], stdout=subprocess.PIPE, text=True
+        )
+        assert running.stdout is not None
+        link = running.stdout.readline().split()[1]
+        base, _, token = link.rpartition("/host/")
+        for _ in range(600):
+            try:
+                httpx.get(base)
+                break
+            except httpx.TransportError:
+                time.sleep(0.05)
+        return running, base, token
+
+    running, base, host = start()
+    try:
+        made = httpx.post(f"{base}/api/host/{host}/tables", json=form(GAME, [PERSON, PERSON])).json()
+        tokens = made["tokens"]
+        for number in range(5):
+            views = [httpx.get(f"{base}/api/seat/{token}").json() for token in tokens]
+            mover = next(view for view in views if view["yours"])
+            body = {"action": mover["actions"][number % len(mover["actions"])]["id"], "version": mover["version"]}
+            assert httpx.post(f"{base}/api/seat/{tokens[mover['seat']]}/decide", json=body).status_code == 200
+        before = [httpx.get(f"{base}/api/seat/{token}").json() for token in tokens]
+        os.kill(running.pid, signal.SIGKILL)
+        running.wait()
+        running, base, again = start()
+        assert again == host
+        assert [httpx.get(f"{base}/api/seat/{token}").json() for token in tokens] == before
+    finally:
+        running.kill()
+        running.wait()
+
+
+# ---------------------------------------------------------------- the command
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--port", "70000"], "allowed: 0..65535"), (["--pace", "-1"], "allowed: 0 or more"), (["nowhere.jsonl"], "cannot be read"),
+        (["--host", "192.0.2.1", "--port", "0"], "--host 192.0.2.1"), (["--host", "no such host"], "--host no such host"),
+    ],
+)  # fmt: skip
+def test_what_serve_refuses(words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", *words, "--folder", str(tmp_path / "tables")]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "tables").exists()
+
+
+def test_a_port_that_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert main(["serve", "--port", str(port), "--folder", str(tmp_path)]) == 2
+    assert f"--port {port}" in capsys.readouterr().err
+
+
+def test_a_clear_word_about_who_can_play() -> None:
+    from kepler_envs.web.guard import is_local
+
+    assert "WARNING" in Serve(host="0.0.0.0")._who_can_play(local=False)
+    assert "every machine" in Serve(host="0.0.0.0")._who_can_play(local=False)
+    assert "Only this machine" in Serve()._who_can_play(local=True)
+    assert [
+        is_local(address) for address in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "::", "10.0.0.1", "x.example")
+    ] == [True] * 3 + [False] * 4
