@@ -146,6 +146,29 @@ def try_web(folder: Path) -> str:
     return f"a page of {(folder / 'game.html').stat().st_size:,} bytes, and a server"
 
 
+def try_ray(folder: Path) -> str:
+    """A tournament on a cluster that is started for it."""
+    absent("agents", "torch")
+    command(
+        "tournament",
+        GAME,
+        "--agents",
+        "uniform",
+        "greedy",
+        "--games",
+        "24",
+        "--bootstrap",
+        "5",
+        "--processes",
+        "1",
+        "--out",
+        "rays",
+        "--ray",
+    )
+    lines = json.loads((folder / "rays" / "leaderboard.json").read_text())["lines"]
+    return f"a tournament of {len(lines)} bots"
+
+
 def try_rllib(folder: Path) -> str:
     absent("agents", "tyro", "stable_baselines3")
     from kepler_envs.adapters.rllib import SHARED, SeatsEnv, masked_ppo
