@@ -216,6 +216,8 @@ def test_who_may_ask_what(room: Room) -> None:
     ):
         refused = room.client.post(f"/api/seat/{mover}/ask", json={"bot": bot})
         assert refused.status_code == 400, (bot, refused.text)
+    other = room.client.post(f"/api/seat/{mover}/ask", json={"bot": "best"})  # which was trained for other options
+    assert other.status_code == 400 and other.json()["error"].startswith("kitten_adventurers/bc-v1.zip was trained")
     quiet, tokens = room.table(seats=[PERSON, PERSON], advice=False)
     assert room.client.post(f"/api/seat/{tokens[quiet.position.seat]}/ask", json={"bot": "greedy"}).status_code == 409
 
