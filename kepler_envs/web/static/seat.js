@@ -58,6 +58,7 @@ function show(found) {
   undo.hidden = state.over;
   undo.disabled = !state.undo;
   advice.hidden = !state.yours || !state.advice;
+  asking.offer(state.bots);
   asking.forget();
   prompt.textContent = state.over ? "The game is over." : state.yours ? "Your turn: click on the board, or choose here."
     : state.problem || `${player(state.turn)} (${state.seats[state.turn].name}) decides ...`;
