@@ -323,7 +323,7 @@ def _whole_game(saved: SavedReplay, replay: Replay, folder: Path, replay_page: R
     """Write the page of a whole game; the link to it."""
     name = f"{Path(saved.file).stem}.html"
     (folder / name).write_text(replay_page(replay, f"game {saved.game}"), encoding="utf-8")
-    return f'<a href="replays/{escape(name)}">The whole game, step by step</a>. '
+    return f'; <a href="replays/{escape(name)}">the whole game, step by step</a>'
 
 
 def _figure(saved: SavedReplay, replay: Replay, config: Configuration, most_bytes: int, whole: str) -> str:
@@ -335,9 +335,9 @@ def _figure(saved: SavedReplay, replay: Replay, config: Configuration, most_byte
     same = "" if saved.same else f" ({NOT_THE_SAME})"
     ranks = "" if replay.final is None else f" Places by seat: {', '.join(map(str, replay.final['rank']))}."
     return (
-        f'<figure class="replay"><figcaption>Game {saved.game}: {escape(seats)}.{ranks}{same} {whole}'
+        f'<figure class="replay"><figcaption>Game {saved.game}: {escape(seats)}.{ranks}{same} '
         f'<a href="replays/{escape(saved.file)}">{escape(saved.file)}</a>, <code>kepler-envs replay replays/'
-        f"{escape(saved.file)}</code></figcaption>\n"
+        f"{escape(saved.file)}</code>{whole}</figcaption>\n"
         '<div class="steps"><button class="back" type="button">back</button>'
         f'<input type="range" min="0" max="{len(frames) - 1}" value="{len(frames) // 2}" aria-label="position"/>'
         '<button class="next" type="button">next</button></div>\n' + "\n".join(frames) + "</figure>"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any
 
 import numpy as np
 
 from kepler_envs.bots import KINDS, BotError
-from kepler_envs.bots.published import find_published
+from kepler_envs.bots.published import FOLDER, find_published
 from kepler_envs.bots.search import MctsConfig, search
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.web import WebError
@@ -47,7 +48,7 @@ def advise(position: Snapshot, spec: str) -> dict[str, Any]:
             return _by_network(position, spec)
         return _by_choice(position, spec)
     except BotError as problem:
-        raise WebError(str(problem)) from problem
+        raise WebError(str(problem).replace(f"{FOLDER}{os.sep}", "")) from problem  # where it lies is nobody's business
 
 
 def _by_search(position: Snapshot, spec: str, asked: MctsConfig) -> dict[str, Any]:

@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 from kepler_envs import registry
-from kepler_envs.bots.published import BEST, best_names, published_names
 from kepler_envs.describe import option_rows
 from kepler_envs.engine.game import ComponentError, Configuration, Game, Option, OptionError
 from kepler_envs.engine.seeds import check_seed
 from kepler_envs.web import UnknownError, WebError
 from kepler_envs.web.tables import PERSON
+from kepler_envs.web.views import bots_to_ask
 
 MOST_LETTERS = 200
 """Of a bot's spec or an option's value."""
@@ -113,8 +113,6 @@ def menu() -> list[dict[str, Any]]:
     games = []
     for name in registry.list_games():
         game = registry.load_game(name)
-        published = [full.split("/")[1] for full in published_names() if full.split("/")[0] == name]
-        best = [BEST] if any(full.split("/")[0] == name for full in best_names()) else []
         rows = {row.name: row for row in option_rows(game)}
         games.append({
             "name": name,
@@ -126,6 +124,6 @@ def menu() -> list[dict[str, Any]]:
                  "free": option.number is not None, "allowed": rows[option.name].allowed, "meaning": option.meaning}
                 for option in game.option_list if option.name not in HIDDEN_OPTIONS
             ],
-            "bots": ["greedy", *best, *published, "mcts:1000", "uniform"],
+            "bots": [*bots_to_ask(name), "uniform"],
         })  # fmt: skip
     return games

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kepler_envs.engine.game import Configuration
@@ -178,24 +178,19 @@ class Table:
             number = self._undo_to(seat)
             if number is None:
                 raise NotNowError("nothing can be taken back: another person has decided since, or the game is over")
-            before = (
-                self.position,
-                list(self.heard),
-                list(self.replay.seats),
-                list(self.replay.actions),
-                list(self.replay.texts),
+            replay = self.replay
+            kept = replace(
+                replay,
+                seats=replay.seats[:number],
+                actions=replay.actions[:number],
+                texts=replay.texts[:number],
+                final=None,
             )
-            position = Snapshot.deal(self.config, self.replay.seed)
-            for action in self.replay.actions[:number]:
+            position = Snapshot.deal(self.config, kept.seed)
+            for action in kept.actions:
                 position = position.apply(action)
-            self._cut(number)
-            try:
-                self.keep(self.replay)
-            except BaseException:
-                self.position, self.heard = before[0], before[1]
-                self.replay.seats, self.replay.actions, self.replay.texts = before[2:]
-                raise
-            self.position = position
+            self.keep(kept)
+            self.position, self.replay, self.heard = position, kept, self.heard[:number]
             self.version += 1
             self.problem = ""
 

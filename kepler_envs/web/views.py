@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from kepler_envs.bots.greedy import greedy_games
+from kepler_envs.bots.published import BEST, best_names, published_names
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.printable import printable_name
@@ -59,7 +61,16 @@ def game_words(config: Configuration) -> dict[str, Any]:
         "title": config.game.title,
         "players": config.num_players,
         "options": [f"{name} = {value}" for name, value in options.items()],
+        "bots": bots_to_ask(config.game.name),
     }
+
+
+def bots_to_ask(game: str) -> list[str]:
+    """What a page proposes to ask: rules of thumb, published networks, searches."""
+    published = [full.split("/")[1] for full in published_names() if full.split("/")[0] == game]
+    best = [BEST] if any(full.split("/")[0] == game for full in best_names()) else []
+    greedy = ["greedy"] if game in greedy_games() else []
+    return [*greedy, *best, *published, "mcts:300", "mcts:1000"]
 
 
 def shown_name(name: str) -> str:

@@ -227,3 +227,22 @@ def test_a_window_is_opened_once_per_title_updated_in_place_and_closed(no_displa
 def test_a_window_takes_pictures_only(wrong):
     with pytest.raises(ValueError, match="uint8"):
         render_window.show(wrong, "a")
+
+
+def test_groups_are_marked_with_actions():
+    drawing = Drawing(10, 10, "marks", BLACK)
+    with drawing.group(actions=(3, 17)), drawing.group(hint="inner", actions=[5]):
+        drawing.circle(5, 5, 1, fill=RED)
+    with drawing.group(1, 1):
+        drawing.circle(5, 5, 1, fill=BLUE)
+    groups = elements(drawing, "g")
+    assert [group.get("data-actions") for group in groups] == ["3 17", "5"]
+    assert [group.findtext(SVG + "title") for group in groups] == [None, "inner"]
+
+
+def test_spaces_in_a_row_are_kept():
+    drawing = Drawing(10, 10, "spaces", BLACK)
+    drawing.text(0, 0, "a   b", size=5, fill=RED)
+    drawing.text(0, 0, "a b", size=5, fill=RED)
+    space = "{http://www.w3.org/XML/1998/namespace}space"
+    assert [text.get(space) for text in elements(drawing, "text")] == ["preserve", None]

@@ -70,9 +70,10 @@ def test_the_tables_of_the_text_stay_tables(shown):
     assert {line.replace("\\|", "").count("|") for line in lines} == {head.count("|")}
 
 
-def test_every_replay_has_a_file_of_its_own(shown):
+def test_every_replay_has_a_file_of_its_own_and_a_page(shown):
     files = [path.name for path in (shown[0] / "replays").iterdir()]
-    assert len(files) == 3 and all(name.isascii() or name.isprintable() for name in files)
+    assert sorted(Path(name).suffix for name in files) == [".html"] * 3 + [".jsonl"] * 3
+    assert all(name.isascii() or name.isprintable() for name in files)
     names = ["x.1", "x-1", "y" * 400, "z"]
     paths = replay_paths(Path(), names)
     assert len(set(paths.values())) == 6 and max(len(path.name) for path in paths.values()) < 200

@@ -129,6 +129,16 @@ def test_a_moving_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     capsys.readouterr()
 
 
+def test_a_tournaments_report_links_to_whole_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = "--players 2 --agents uniform greedy --games 2 --bootstrap 2 --processes 1 --out"
+    assert main(["tournament", "kitten_adventurers", *words.split(), str(tmp_path)]) == 0
+    links = re.findall(r'href="(replays/[^"]*\.html)"', (tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert links == ["replays/uniform-greedy.html"]
+    played = unpacked((tmp_path / links[0]).read_text(encoding="utf-8"))["story"]
+    assert sorted(played["seats"]) == ["greedy", "uniform"] and played["results"]
+    capsys.readouterr()
+
+
 def test_positions_are_spread_evenly() -> None:
     assert chosen(3) == [0, 1, 2]
     numbers = chosen(1001, 11)

@@ -17,6 +17,7 @@ import pytest
 
 from kepler_envs import registry
 from kepler_envs.cli import main
+from kepler_envs.cli.common import UsageError
 from kepler_envs.cli.serve import Serve
 from kepler_envs.engine.replay import configuration_of, read_replay, verify
 from tests.web.serving import SHORT, client_of, form, house_in, new_table, settle
@@ -216,6 +217,8 @@ def test_who_may_ask_what(room: Room) -> None:
     ):
         refused = room.client.post(f"/api/seat/{mover}/ask", json={"bot": bot})
         assert refused.status_code == 400, (bot, refused.text)
+    other = room.client.post(f"/api/seat/{mover}/ask", json={"bot": "best"})  # which was trained for other options
+    assert other.status_code == 400 and other.json()["error"].startswith("kitten_adventurers/bc-v1.zip was trained")
     quiet, tokens = room.table(seats=[PERSON, PERSON], advice=False)
     assert room.client.post(f"/api/seat/{tokens[quiet.position.seat]}/ask", json={"bot": "greedy"}).status_code == 409
 
@@ -494,3 +497,15 @@ def test_a_clear_word_about_who_can_play() -> None:
     assert [
         is_local(address) for address in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "::", "10.0.0.1", "x.example")
     ] == [True] * 3 + [False] * 4
+
+
+def test_files_and_folders_to_look_at(tmp_path: Path) -> None:
+    (tmp_path / "cup" / "replays").mkdir(parents=True)
+    for name in ("cup/replays/b.jsonl", "cup/replays/a.jsonl", "cup/report.html", "game.jsonl"):
+        (tmp_path / name).touch()
+    found = Serve(open=(tmp_path / "game.jsonl", tmp_path / "cup"))._replays()
+    assert [label for _, label in found] == ["game.jsonl", "cup: a.jsonl", "cup: b.jsonl"]
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(UsageError, match="no replays"):
+        Serve(open=(empty,))._replays()

@@ -70,11 +70,10 @@ export class Moves {
   at(number) { return this.shown()[number]; }
 }
 
-/** A bot to ask: a field with proposals, and a button. `question(spec)` gives its answer. */
+/** A bot to ask: a choice, and a button. `question(spec)` gives its answer. */
 export class Asking {
   constructor(question, moves) {
-    const bots = ["greedy", "best", "mcts:300", "mcts:1000"];
-    this.bot = make("select", { "aria-label": "bot to ask" }, ...bots.map((bot) => make("option", {}, bot)));
+    this.bot = make("select", { "aria-label": "bot to ask" });
     this.button = make("button", { type: "button" }, "What would it do?");
     this.words = make("span", { class: "faint", role: "status" });
     this.box = make("div", { class: "row ask" }, this.bot, this.button, this.words);
@@ -92,6 +91,11 @@ export class Asking {
       }
       this.button.disabled = false;
     };
+  }
+
+  /** Which bots there are. */
+  offer(bots) {
+    if (this.bot.length !== bots.length) this.bot.replaceChildren(...bots.map((bot) => make("option", {}, bot)));
   }
 
   /** The position has changed: an answer that is on its way is of no use. */

@@ -5,7 +5,7 @@ import { Asking, Moves } from "./moves.js";
 import { resultTable } from "./viewer.js";
 
 const api = `/api/seat/${token()}`;
-let state = null, busy = false, missed = false;
+let state = null, busy = false, missed = false, restarted = false;
 
 const point = (ids) => { board.light(ids); moves.light(ids); };
 const board = new Board(decide, point), moves = new Moves(decide, point);
@@ -41,12 +41,14 @@ async function change(what, body) {
 let loading = null; // one question at a time
 
 function load() {
-  const news = (found) => { if (!state || found.version !== state.version) show(found); }; // else an open menu would close
+  const news = (found) => { if (!state || restarted || found.version !== state.version) show(found); }; // else an open menu would close
   loading ??= ask(api).then(news).catch((problem) => { words.textContent = problem.message; }).finally(() => { loading = null; });
   return loading;
 }
 
 function show(found) {
+  if (state && !restarted && found.version < state.version) return; // an answer that was overtaken
+  restarted = false;
   state = found;
   heading.textContent = state.title;
   document.title = `${state.yours ? "Your turn: " : ""}${state.title}`;
@@ -58,6 +60,7 @@ function show(found) {
   undo.hidden = state.over;
   undo.disabled = !state.undo;
   advice.hidden = !state.yours || !state.advice;
+  asking.offer(state.bots);
   asking.forget();
   prompt.textContent = state.over ? "The game is over." : state.yours ? "Your turn: click on the board, or choose here."
     : state.problem || `${player(state.turn)} (${state.seats[state.turn].name}) decides ...`;
@@ -84,6 +87,6 @@ events.onmessage = async (event) => {
   missed ||= busy;
   if (!busy && (!state || Number(event.data) !== state.version)) load();
 };
-events.onerror = () => { if (state) words.textContent = "the server does not answer; trying again ..."; };
-events.onopen = () => { words.textContent = ""; };
+events.onerror = () => { restarted = true; if (state) words.textContent = "the server does not answer; trying again ..."; };
+events.onopen = () => { words.textContent = ""; if (restarted) load(); };
 load();

@@ -56,6 +56,7 @@ export class Viewer {
       this.seats.replaceChildren(make("option", { value: "open" }, "everything open"), ...story.seats.map((name, seat) => make("option", { value: seat }, `seen by ${player(seat)}`)));
       document.title = story.title;
     }
+    this.asking?.offer(story.bots);
     this.slider.max = this.last;
     this.plots.scores.show(story.scores, story.seats, "scores");
     this.expectedBox.hidden = !story.expected;

@@ -1,0 +1,70 @@
+"""Pictures one can play on: what they mark with actions, and that they can be read."""
+
+from __future__ import annotations
+
+import importlib
+import random
+from xml.etree import ElementTree
+
+import pytest
+
+from kepler_envs import Game, Snapshot
+from kepler_envs.engine.drawing import contrast
+from tests.contract.subjects import every_game
+from tests.pictures import SVG
+
+NOWHERE = {
+    "ad_astra": {"PASS", "ACCEPT", "ELEMENT"},
+    "kepler_3042": {"DONE", "MAIN", "BONUS"},
+}
+"""Blocks of ids that touch nothing on the picture: they are chosen in words."""
+READABLE = 4.5  # WCAG AA for text
+TOLD_APART = 3.0  # WCAG AA for what is no text
+SMALLEST = 10.0  # font size in a picture of 1280 units
+
+
+def marked(position: Snapshot, seat: int | None) -> set[int]:
+    """All ids that groups of the picture are marked with."""
+    groups = ElementTree.fromstring(position.drawing(seat).svg()).iter(SVG + "g")
+    return {int(action) for group in groups for action in group.get("data-actions", "").split()}
+
+
+@every_game
+def test_what_can_be_done_can_be_clicked(game: Game) -> None:
+    """Every legal id of the seat to move is on its picture, but for the blocks that touch nothing."""
+    config = game.configure()
+    chance, position = random.Random(game.name), Snapshot.deal(config, 1)
+    for _ in range(150):
+        if position.over:
+            break
+        ids = marked(position, position.seat)
+        assert ids <= set(range(len(config.actions)))
+        for action in position.legal_actions():
+            block = config.actions.block_of(action).name
+            assert action in ids or block in NOWHERE.get(game.name, ()), config.actions.text(action)
+        position = position.apply(chance.choice(position.legal_actions()))
+
+
+@every_game
+def test_words_and_seats_can_be_seen(game: Game) -> None:
+    picture = importlib.import_module(f"{game.module}.picture")
+    for ground in (
+        picture.PANEL,
+        getattr(picture, "SPACE", picture.PANEL) if game.name != "kepler_3042" else picture.BACKGROUND,
+    ):
+        assert isinstance(ground, str)
+        for ink in (picture.INK, picture.DIM):
+            assert contrast(ink, ground) >= READABLE
+        for colour in getattr(picture, "SEAT_COLOURS", ()):
+            assert contrast(colour, ground) >= TOLD_APART
+    position = Snapshot.deal(game.configure(), 1)
+    sizes = [
+        float(text.get("font-size", 0)) for text in ElementTree.fromstring(position.drawing().svg()).iter(SVG + "text")
+    ]
+    assert min(sizes) >= SMALLEST
+
+
+def test_contrast_is_that_of_wcag() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+    assert contrast("#123456", "#123456") == 1
