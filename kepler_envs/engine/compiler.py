@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from llvmlite.binding import Linkage
 from numba.core import types
 from numba.core.codegen import CodeLibrary, JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
@@ -54,8 +55,22 @@ class HelperLibrary(_Library):
     def finalize(self) -> None:
         self._finalized = True
 
-    def _get_module_for_linking(self) -> Any:
+    @property
+    def own_module(self) -> Any:
+        """The code of this helper alone."""
         return self._final_module
+
+    def _get_module_for_linking(self) -> Any:
+        """With all that it calls, for libraries of numba's own kind: loops that threads share are in one."""
+        if self._shared_module is None:
+            whole = self._final_module.clone()
+            for library in _below(self):
+                whole.link_in(_module_of(library), preserve=True)
+            for function in whole.functions:
+                if not function.is_declaration and function.linkage == Linkage.external:
+                    function.linkage = "linkonce_odr"  # others may bring it, too
+            self._shared_module = whole
+        return self._shared_module
 
 
 class KernelLibrary(_Library):
@@ -64,7 +79,7 @@ class KernelLibrary(_Library):
     def finalize(self) -> None:
         self._raise_if_finalized()
         for library in _below(self):
-            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+            self._final_module.link_in(_module_of(library), preserve=True)
             if isinstance(library, HelperLibrary):
                 for function in library.get_defined_functions():
                     self._final_module.get_function(function.name).linkage = "internal"
@@ -73,13 +88,17 @@ class KernelLibrary(_Library):
         self._finalize_final_module()
 
 
+def _module_of(library: CodeLibrary) -> Any:
+    return library.own_module if isinstance(library, HelperLibrary) else library._get_module_for_linking()  # type: ignore[attr-defined]
+
+
 def _below(library: CodeLibrary) -> Iterator[CodeLibrary]:
     """The libraries that ``library`` links, directly or through helpers, callers first."""
     order: list[CodeLibrary] = []
     seen: set[CodeLibrary] = set()
 
     def visit(one: CodeLibrary) -> None:
-        for below in one._linking_libraries:
+        for below in one._linking_libraries:  # type: ignore[attr-defined]
             if below not in seen:
                 seen.add(below)
                 if isinstance(below, HelperLibrary):
@@ -182,7 +201,7 @@ def _widened(kind: Any) -> Any:
     """
     if isinstance(kind, types.IntegerLiteral | types.BooleanLiteral):
         return types.unliteral(kind)
-    if isinstance(kind, types.Integer) and kind.signed:
+    if isinstance(kind, types.Integer) and kind.signed:  # type: ignore[attr-defined]
         return types.int64
     return kind
 
@@ -201,10 +220,10 @@ class HelperDispatcher(CPUDispatcher):
 
     def compile(self, sig: Any) -> Any:
         known = self.overloads.get(sig)  # asked at each call in each caller: numba's own way to the answer is long
-        return super().compile(sig) if known is None else known.entry_point
+        return super().compile(sig) if known is None else known.entry_point  # type: ignore[attr-defined]
 
     def add_overload(self, cres: Any) -> None:
         self.overloads[tuple(cres.signature.args)] = cres
 
     def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:
-        return self._for_python._compile_for_args(*arguments, **named)
+        return self._for_python._compile_for_args(*arguments, **named)  # type: ignore[attr-defined]

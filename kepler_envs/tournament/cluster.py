@@ -63,13 +63,7 @@ def installed_here() -> Installed:
     for path in sorted(file for file in PACKAGE.rglob("*") if file.suffix in (".py", ".toml", ".zip", ".txt")):
         digest.update(str(path.relative_to(PACKAGE)).encode() + b"\0")
         digest.update(path.read_bytes())
-    return Installed(_library(), digest.hexdigest()[:12], platform.python_version(), version("numba"))
-
-
-def _library() -> str:
-    from kepler_envs import __version__
-
-    return __version__
+    return Installed(version("kepler_envs"), digest.hexdigest()[:12], platform.python_version(), version("numba"))
 
 
 @contextmanager

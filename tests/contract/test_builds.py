@@ -59,11 +59,11 @@ USE_EVERYTHING = """
 import sys
 import numpy as np
 import kepler_envs
-from kepler_envs.engine import kernel, warmup
+from kepler_envs.engine import code_cache, warmup
 
 built = []
-find_folder = kernel.Scope.cache_folder
-kernel.Scope.cache_folder = lambda scope: built.append(scope.name) or find_folder(scope)
+load = code_cache.KernelCache.load_overload
+code_cache.KernelCache.load_overload = lambda cache, *rest: built.append(cache._name) or load(cache, *rest)
 
 game = kepler_envs.load_game(sys.argv[1])
 count = warmup.compile_kernels(warmup.kernels(game))
