@@ -31,6 +31,7 @@ from kepler_envs.tournament.shipment import Shipment
 from kepler_envs.tournament.strength import Strength, measure
 from kepler_envs.tournament.workers import Workers
 from tests.agents.test_expert import TINY, same, same_curve
+from tests.effort import DEEP
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: nothing is tested on a cluster")
 
@@ -103,6 +104,7 @@ def test_a_ledger_is_the_same_on_three_nodes(tmp_path, here, nodes, adaptive):
     assert rows(tmp_path) == here[adaptive]
 
 
+@pytest.mark.skipif(not DEEP, reason="half a minute of bots that hang; make test-deep")
 def test_forfeits_are_those_of_a_tournament_without_ray(three):
     """A bot that raises, one that never returns and one that ends its process."""
     specs = (own("Raises"), own("NeverReturns"), own("EndsTheProcess"))
