@@ -31,11 +31,10 @@ async function change(what, body) {
     words.textContent = "";
   } catch (problem) {
     words.textContent = problem.message;
-    await load();
+    await loadAnew();
   }
   busy = false;
-  if (missed) load(); // bots have decided meanwhile
-  missed = false;
+  if (missed) { missed = false; await loadAnew(); } // bots have decided meanwhile
 }
 
 let loading = null; // one question at a time
@@ -44,6 +43,12 @@ function load() {
   const news = (found) => { if (!state || restarted || found.version !== state.version) show(found); }; // else an open menu would close
   loading ??= ask(api).then(news).catch((problem) => { words.textContent = problem.message; }).finally(() => { loading = null; });
   return loading;
+}
+
+/** A question that is under way may be older than what is to be seen: ask after it. */
+async function loadAnew() {
+  await loading;
+  await load();
 }
 
 function show(found) {
