@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -75,8 +76,11 @@ class RayWorkers:
         for compiled, pace in self._paces.items():
             games = [game for chunk in chunks for game in chunk if self.players.is_compiled(game) == compiled]
             tasks = _tasks(games, pace, lambda: self.processes)
-            for task, (results, seconds) in self.cluster.map(play_games, self._team, tasks, stop, self.watch):
-                pace.took(len(task), seconds)
+            for _, (pickled, seconds) in self.cluster.map(
+                play_games, self._team, map(pickle.dumps, tasks), stop, self.watch
+            ):
+                results = pickle.loads(pickled)
+                pace.took(len(results), seconds)
                 yield results
 
     def play_alone(self, game: ScheduledGame, careful: bool = False) -> tuple[list[int], GameResult]:
@@ -113,14 +117,23 @@ _here: dict[str, tuple[Workers, dict[str, str]]] = {}
 """Of the last team that played in this process: who plays, and the bots' specs by those they have here."""
 
 
-def play_games(team: Team, games: Chunk) -> tuple[list[GameResult], float]:
-    """(the results of these games, all of compiled policies or none, and the seconds they took); bots are loaded with the first ones."""
+def play_games(team: Team, pickled: bytes) -> tuple[bytes, float]:
+    """(the results of these games, all of compiled policies or none, and the seconds they took); bots are loaded with the first ones.
+
+    Games and results are pickled here: Ray's own pickler asks Python about each object, which takes as long as a game.
+    """
+    games: Chunk = pickle.loads(pickled)
     workers, names = _workers_of(team)
     together = team.batch * (COMPILED_TOGETHER if workers.players.is_compiled(games[0]) else 1)
     began = time.perf_counter()
     chunks = [games[low : low + together] for low in range(0, len(games), together)]
-    results = [_named(result, names) for some in workers.play(chunks) for result in some]
-    return results, time.perf_counter() - began
+    results = [result for some in workers.play(chunks) for result in some]
+    if any(here != asked for here, asked in names.items()):
+        results = [_named(result, names) for result in results]
+    results = [
+        result if result.course is None else replace(result, course=None) for result in results
+    ]  # it was checked here
+    return pickle.dumps(results), time.perf_counter() - began
 
 
 def _workers_of(team: Team) -> tuple[Workers, dict[str, str]]:
@@ -136,6 +149,6 @@ def _workers_of(team: Team) -> tuple[Workers, dict[str, str]]:
 
 
 def _named(result: GameResult, names: dict[str, str]) -> GameResult:
-    """With the bots' specs as they were asked for. Its decisions were checked here, and stay."""
+    """With the bots' specs as they were asked for."""
     forfeits = tuple(Forfeit(names[one.agent], one.decision, one.reason, one.details) for one in result.forfeits)
-    return replace(result, agents=tuple(names[agent] for agent in result.agents), forfeits=forfeits, course=None)
+    return replace(result, agents=tuple(names[agent] for agent in result.agents), forfeits=forfeits)
