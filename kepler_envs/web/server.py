@@ -13,7 +13,7 @@ from pathlib import Path
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from kepler_envs.web.api import Api, Handler
@@ -31,14 +31,9 @@ def make_app(house: House, local: bool = True, names: tuple[str, ...] = ()) -> S
         names: further names of the server.
     """
     api = Api(house)
-    pages = {
-        "/": "index.html",
-        "/host/{token}": "host.html",
-        "/seat/{token}": "seat.html",
-        "/film/{token}": "film.html",
-    }
     routes = [
-        *(Route(path, _page(name), methods=["GET"]) for path, name in pages.items()),
+        Route("/", _welcome, methods=["GET"]),
+        *(Route(f"/{name}/{{token}}", _page(f"{name}.js"), methods=["GET"]) for name in ("host", "seat", "film")),
         Route("/static/{name}", _static, methods=["GET"]),
         Route("/api/host/{token}", api.host(api.overview), methods=["GET"]),
         Route("/api/host/{token}/menu", api.host(api.menu), methods=["GET"]),
@@ -62,9 +57,16 @@ def make_app(house: House, local: bool = True, names: tuple[str, ...] = ()) -> S
     return Starlette(routes=routes, middleware=[Middleware(Guard, local=local, names=names)])
 
 
-def _page(name: str) -> Handler:
+async def _welcome(request: Request) -> Response:
+    return _file("index.html")
+
+
+def _page(script: str) -> Handler:
+    """A page that its script fills."""
+    content = (files("kepler_envs.web") / "static" / "page.html").read_text(encoding="utf-8").replace("SCRIPT", script)
+
     async def page(request: Request) -> Response:
-        return _file(name)
+        return HTMLResponse(content)
 
     return page
 

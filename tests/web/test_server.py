@@ -231,7 +231,7 @@ def test_only_links_open_anything(room: Room) -> None:
     settle(table)
     wrong = tokens[0][:-1] + ("A" if tokens[0][-1] != "A" else "B")
     for path in (f"/api/seat/{wrong}", f"/api/seat/{wrong}/events", f"/api/film/{wrong}", f"/api/film/{table.film_token}",
-                 f"/api/host/{wrong}", f"/api/host/{wrong}/menu", "/api/seat/", "/api/nothing", "/static/../tables.py", "/static/host.html"):  # fmt: skip
+                 f"/api/host/{wrong}", f"/api/host/{wrong}/menu", "/api/seat/", "/api/nothing", "/static/../tables.py", "/static/page.html"):  # fmt: skip
         assert room.client.get(path).status_code == 404, path
     assert room.client.post(f"/api/host/{wrong}/tables", json=form(GAME)).status_code == 404
     assert len(tokens[0]) >= 32 and tokens[0] != room.house.host_token
