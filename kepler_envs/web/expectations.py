@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from kepler_envs.bots import BotError
-from kepler_envs.bots.greedy import GreedyBot
-from kepler_envs.bots.networks import checkpoint_at, load_network
+from kepler_envs.bots.networks import CheckpointBot
 from kepler_envs.bots.protocol import TrustedDecisions
 from kepler_envs.bots.published import BEST, best_names, find_published
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.networks import with_choices
 
 
 class Expectations:
@@ -27,12 +25,10 @@ class Expectations:
         self._config = config
         path = find_published(name, config.game.name)
         assert path is not None
-        self._network = load_network(checkpoint_at(path), config)
-        self._below = GreedyBot(config) if self._network.over else None
+        self._bot = CheckpointBot(path, config)
         self._batch = Batch(config, 1, 0)
         self._rows = np.zeros(1, np.int64)
-        if self._below is not None:
-            self._below.start(self._rows, np.zeros(1, np.uint64))
+        self._bot.start(self._rows, np.zeros(1, np.uint64))
 
     @classmethod
     def of(cls, config: Configuration) -> Expectations | None:
@@ -56,9 +52,5 @@ class Expectations:
     def ask(self, position: Snapshot) -> tuple[np.ndarray, np.ndarray]:
         """(probabilities by id, returns by seat from the deciding one on) of a position that is not over."""
         self._batch.restore(0, position)
-        decisions = TrustedDecisions(self._batch, self._rows)
-        seen = decisions.observation
-        if self._below is not None:
-            seen = with_choices(seen, self._below.act(decisions))
-        probabilities, values = self._network(seen, decisions.action_mask)
+        probabilities, values = self._bot.ask(TrustedDecisions(self._batch, self._rows))
         return probabilities[0], values[0]

@@ -53,11 +53,15 @@ class NetworkBot:
 
     def act(self, decisions: TrustedDecisions) -> np.ndarray:
         """See :meth:`Bot.act`."""
+        probabilities, _ = self.ask(decisions)
+        return probabilities.argmax(1) if self.deterministic else self._draw(probabilities, decisions.rows)
+
+    def ask(self, decisions: TrustedDecisions) -> tuple[np.ndarray, np.ndarray]:
+        """(probabilities float32 (M, A) of the actions, returns float32 (M, P) that it expects for all seats, the deciding one first)."""
         seen = decisions.observation
         if self.below is not None:
             seen = with_choices(seen, self.below.act(decisions))
-        probabilities, _ = self._network(seen, decisions.action_mask)
-        return probabilities.argmax(1) if self.deterministic else self._draw(probabilities, decisions.rows)
+        return self._network(seen, decisions.action_mask)
 
     def _draw(self, probabilities: np.ndarray, rows: np.ndarray) -> np.ndarray:
         if rows.max(initial=-1) >= len(self._words):
