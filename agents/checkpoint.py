@@ -1,8 +1,9 @@
 """Checkpoints of trained networks: what PyTorch writes and reads of them.
 
-A checkpoint is a Stable-Baselines3 zip with two more entries: ``description.json`` and, in that of a run, ``run.pickle`` with all it
-takes to go on exactly. An agent reads only the weights and the description (``kepler_envs/bots/networks/checkpoint.py``), never anything
-pickled. A copy of the description lies beside the file for people. Files are replaced as a whole or not at all.
+A checkpoint is a Stable-Baselines3 zip with two more entries: ``description.json`` and, in that of a run,
+``run.pickle`` with all it takes to go on exactly. An agent reads only the weights and the description
+(``kepler_envs/bots/networks/checkpoint.py``), never anything pickled. A copy of the description lies beside the file
+for people. Files are replaced as a whole or not at all.
 """
 
 from __future__ import annotations

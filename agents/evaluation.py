@@ -38,7 +38,8 @@ class Evaluation:
         """What a learning curve says of it."""
         name, wins = self.opponent, self.wins
         return {
-            f"win_rate_{name}": round(wins.mean, 4), f"low_{name}": round(wins.low, 4), f"high_{name}": round(wins.high, 4),
+            f"win_rate_{name}": round(wins.mean, 4), f"low_{name}": round(wins.low, 4),
+            f"high_{name}": round(wins.high, 4),
             f"games_{name}": wins.games,
         }  # fmt: skip
 

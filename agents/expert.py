@@ -1,8 +1,10 @@
-"""Expert iteration: a network learns what a search finds: ``python -m agents.expert ad_astra --players 3-5 --out runs/astra``.
+"""Expert iteration: a network learns what a search finds: ``python -m agents.expert ad_astra --players 3-5 --out
+runs/astra``.
 
-In every generation games are played in which some decisions are searched. What the search visited, and what the games paid, is learned from the games of
-the last generations. The network that comes out plays against greedy and against the best network so far; if it is not worse, it is the best one, plays
-in the next games, and may guide the search in them (T. Anthony, Z. Tian, D. Barber, arXiv:1705.08439, 2017; D. Silver et al., Science 362, 2018).
+In every generation games are played in which some decisions are searched. What the search visited, and what the games
+paid, is learned from the games of the last generations. The network that comes out plays against greedy and against the
+best network so far; if it is not worse, it is the best one, plays in the next games, and may guide the search in them
+(T. Anthony, Z. Tian, D. Barber, arXiv:1705.08439, 2017; D. Silver et al., Science 362, 2018).
 
 The folder of a run holds
 
@@ -10,7 +12,8 @@ The folder of a run holds
 * ``last.zip``: everything it takes to go on; ``best.zip``: the best network; both play as ``net:FOLDER``;
 * ``learning_curve.csv``: a line for each generation.
 
-The same command with the same ``--out`` goes on where the run was; on one thread it ends with the same network as a run that was not interrupted.
+The same command with the same ``--out`` goes on where the run was; on one thread it ends with the same network as a run
+that was not interrupted.
 """
 
 from __future__ import annotations

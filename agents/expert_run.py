@@ -109,7 +109,8 @@ class ExpertRun:
 
     Attributes:
         generation: which one is under way, from 0, the imitation of greedy, on.
-        played: decisions in games, those of greedy that were imitated included. shown: positions that were shown to the network.
+        played: decisions in games, those of greedy that were imitated included. shown: positions that were shown to the
+            network.
         cluster: who plays games; None: processes of this machine.
     """
 
@@ -290,7 +291,10 @@ class ExpertRun:
         )
 
     def _judge(self) -> dict[str, Any]:
-        """Play against greedy and against the best network so far; become it, or not. The new line of the learning curve."""
+        """Play against greedy and against the best network so far; become it, or not.
+
+        The new line of the learning curve.
+        """
         config, began = self.config, time.perf_counter()
         learner = bot_of(self.policy, self.games)
         self.evaluations = tuple(

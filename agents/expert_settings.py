@@ -41,25 +41,29 @@ class ExpertConfig:
     processes: int = 1
     """Processes that play games."""
     ray: OnRay = None
-    """Play games on a Ray cluster: the one at ADDRESS, or, without one, that of this machine, which is started with --processes cores if it is not
-    there."""
+    """Play games on a Ray cluster: the one at ADDRESS, or, without one, that of this machine, which is started with
+    --processes cores if it is not there."""
     start: str | None = None
-    """Trained network to begin with, for example bc-v1 or net:PATH; it settles width, hidden, rows and what it is over. Without one, the network
-    first imitates greedy."""
+    """Trained network to begin with, for example bc-v1 or net:PATH; it settles width, hidden, rows and what it is over.
+    Without one, the network first imitates greedy."""
     over: Annotated[Literal["greedy"] | None, tyro.conf.arg(aliases=["--from"])] = None
-    """The bot whose choice the network is told, and whose strength it begins with: it learns where to leave it (a residual policy)."""
+    """The bot whose choice the network is told, and whose strength it begins with: it learns where to leave it (a
+    residual policy)."""
     teacher_positions: int = 200_000
     """Decisions of greedy that a network without a beginning imitates first."""
     dagger: int = 1
-    """Generations after that in which greedy says what to do in positions that the network gets itself into (DAgger); not with --start or --over."""
+    """Generations after that in which greedy says what to do in positions that the network gets itself into (DAgger);
+    not with --start or --over."""
     games: int = 1024
     """Games of a generation, of all player counts together."""
     search: str = "100"
     """Budget and settings of the search, as behind mcts: in the name of a bot."""
     guided_from: int | None = None
-    """First generation in which the best network so far guides the search; before, and without it, greedy plays games to their end."""
+    """First generation in which the best network so far guides the search; before, and without it, greedy plays games
+    to their end."""
     searched: float = 0.25
-    """Share of the decisions that are searched; all others are made at once, by greedy in half of the seats, by the best network in the rest."""
+    """Share of the decisions that are searched; all others are made at once, by greedy in half of the seats, by the
+    best network in the rest."""
     quick: float = 0.1
     """Share of the decisions that are kept without a search, for what their games paid."""
     noise: float = 0.05
@@ -83,7 +87,8 @@ class ExpertConfig:
     eval_games: int = 400
     """Games against greedy, and against the best network so far, after each generation and for each player count."""
     gate: float = 1.0
-    """A network becomes the best one if it wins so many times an equal share against the best before it, over all player counts."""
+    """A network becomes the best one if it wins so many times an equal share against the best before it, over all
+    player counts."""
 
     def __post_init__(self) -> None:
         least = {

@@ -12,7 +12,8 @@ from kepler_envs.engine.game import REWARD_OPTIONS, Configuration, Game
 
 
 def game_configurations(config: TrainConfig) -> list[Configuration]:
-    """The games to train on, one configuration for each player count, ascending; OptionError or KeyError say what there is."""
+    """The games to train on, one configuration for each player count, ascending; OptionError or KeyError say what there
+    is."""
     game: Game = kepler_envs.load_game(config.game)
     options = dict(_option(text) for text in config.option)
     if any(option.name == "shaping" for option in game.option_list):

@@ -52,11 +52,12 @@ def gather(
 ) -> Positions:
     """Decisions from games in which the teacher plays all seats.
 
-    Games are played to their end, so that all of what they paid is known, and decisions of every phase are as frequent as in play. Those
-    where only one action is legal are left out.
+    Games are played to their end, so that all of what they paid is known, and decisions of every phase are as frequent
+    as in play. Those where only one action is legal are left out.
 
     Args:
-        positions: how many. noise: share of moves that are uniformly random; what is learned there is still the teacher's choice.
+        positions: how many. noise: share of moves that are uniformly random; what is learned there is still the
+            teacher's choice.
         seed: of games and noise; games are those of this seed and the next ones. envs: games side by side.
         below: the teacher is the bot that the network is over.
     """
@@ -99,7 +100,8 @@ def _play(
 
 
 def returns_from(batch: Batch, games: np.ndarray, seats: np.ndarray) -> np.ndarray:
-    """float32 (M, P): what these games (M,) of a batch paid in the end, these seats (M,) first, then those clockwise."""
+    """float32 (M, P): what these games (M,) of a batch paid in the end, these seats (M,) first, then those
+    clockwise."""
     clockwise = (seats[:, None] + np.arange(batch.num_players)) % batch.num_players
     return batch.final_return[games[:, None], clockwise].astype(np.float32)
 
@@ -176,7 +178,10 @@ class Imitation:
         return surprise.item(), error.item()
 
     def measure(self) -> tuple[float, float]:
-        """On positions of games that it does not learn from: (share of the teacher's choices it predicts, squared error of the returns)."""
+        """On positions of games that it does not learn from:
+
+        (share of the teacher's choices it predicts, squared error of the returns).
+        """
         right, errors = [], []
         for chosen in (
             np.array_split(self.held_out, -(-len(self.held_out) // (4 * MINIBATCH))) if len(self.held_out) else ()
@@ -203,7 +208,8 @@ class Imitation:
 
 @dataclass(frozen=True)
 class Report:
-    """How an imitation went: on positions of games it did not learn from, the share of choices predicted and the squared error of returns."""
+    """How an imitation went: on positions of games it did not learn from, the share of choices predicted and the
+    squared error of returns."""
 
     accuracy: float
     value_error: float
@@ -232,7 +238,8 @@ def imitate(
 
     Args:
         epochs: how often each is shown. minutes: if that would take longer, they are shown less often.
-        watch: is told how much is done (0..1), surprise (nats) and squared error of the returns, about every 10,000 positions.
+        watch: is told how much is done (0..1), surprise (nats) and squared error of the returns, about every 10,000
+            positions.
 
     Returns:
         What it has learned. With the same seed, and ``minutes`` None, the network is the same.
@@ -250,5 +257,6 @@ def imitate(
             watch(min(1.0, done), surprise, error)
     accuracy, value_error = learner.measure()
     return Report(
-        accuracy, value_error, len(learner.learned_from), len(learner.held_out), learner.epochs, time.perf_counter() - began
+        accuracy, value_error, len(learner.learned_from), len(learner.held_out), learner.epochs,
+        time.perf_counter() - began
     )  # fmt: skip

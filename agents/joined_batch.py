@@ -28,7 +28,8 @@ def check_alike(configs: Sequence[Configuration]) -> None:
 class JoinedBatch:
     """Batches used like one: their rows follow one another, arrays per seat have a column for each seat of the largest.
 
-    It has what an environment of Stable-Baselines3 needs of a :class:`Batch`. Seats that a game does not have are paid 0.
+    It has what an environment of Stable-Baselines3 needs of a :class:`Batch`. Seats that a game does not have are paid
+    0.
 
     Attributes:
         parts: the batches. config, num_players: of the one with most players. num_envs: rows of all.
@@ -53,7 +54,12 @@ class JoinedBatch:
         if num_envs < len(configs):
             raise BotError(f"{num_envs} games side by side are too few for {len(configs)} player counts")
         sizes = [len(rows) for rows in np.array_split(np.arange(num_envs), len(configs))]
-        return cls([Batch(config, size, seed + number) for number, (config, size) in enumerate(zip(configs, sizes, strict=True))])  # fmt: skip
+        return cls(
+            [
+                Batch(config, size, seed + number)
+                for number, (config, size) in enumerate(zip(configs, sizes, strict=True))
+            ]
+        )
 
     def step(self, actions: np.ndarray) -> None:
         """See :meth:`Batch.step`; what it wrote is read from the attributes, each of which joins arrays anew."""
@@ -66,7 +72,8 @@ class JoinedBatch:
             part.reset(None if seed is None else seed + number)
 
     def split(self, rows: np.ndarray) -> Iterator[tuple[Batch, np.ndarray, np.ndarray]]:
-        """For each part with some of these rows (M,), ascending: it, its own row numbers, and their places among the M."""
+        """For each part with some of these rows (M,), ascending: it, its own row numbers, and their places among the
+        M."""
         first = 0
         for part in self.parts:
             places = np.flatnonzero((rows >= first) & (rows < first + part.num_envs))

@@ -3,16 +3,18 @@
 At every table one seat, a different one each game, is the learner's. Each other seat is played by one of
 
 * the learner as it is: a seat like the first, from which it learns, too;
-* a snapshot of it, taken a while ago: any of them, or those most likely to beat it (prioritised fictitious self-play: Vinyals et al. 2019,
-  *Grandmaster level in StarCraft II using multi-agent reinforcement learning*, weight (1 - p)^2 for a snapshot that the learner beats with probability p);
+* a snapshot of it, taken a while ago: any of them, or those most likely to beat it (prioritised fictitious self-play:
+  Vinyals et al. 2019, *Grandmaster level in StarCraft II using multi-agent reinforcement learning*, weight (1 - p)^2
+  for a snapshot that the learner beats with probability p);
 * a sparring partner: an agent by its spec, ``greedy``, ``mcts:100``, ``bc-v1``.
 
-Who plays whom changes with every game, but only a few snapshots and partners, the *line-up*, are drawn at a time, and each is asked once a step
-for all its seats together. Everybody is rated while they play, by Bradley-Terry over all pairs of a table (Weng and Lin 2011). openskill
-calls that ``BradleyTerryFull``; its ``PlackettLuce`` updates ties wrongly.
+Who plays whom changes with every game, but only a few snapshots and partners, the *line-up*, are drawn at a time, and
+each is asked once a step for all its seats together. Everybody is rated while they play, by Bradley-Terry over all
+pairs of a table (Weng and Lin 2011). openskill calls that ``BradleyTerryFull``; its ``PlackettLuce`` updates ties
+wrongly.
 
-Everything that takes part is in the environment and pickled with it, so that a run goes on exactly where it was. Agents loaded by name are not:
-they are started anew with every rollout.
+Everything that takes part is in the environment and pickled with it, so that a run goes on exactly where it was. Agents
+loaded by name are not: they are started anew with every rollout.
 """
 
 from __future__ import annotations
@@ -39,7 +41,10 @@ LEARNER = -1
 
 RATING = BradleyTerryFull(tau=0.0)
 LEARNER_DRIFT = 25 / 300
-"""Added (in squares) to the learner's uncertainty before each game, because it changes; openskill's own tau. Members do not change."""
+"""Added (in squares) to the learner's uncertainty before each game, because it changes; openskill's own tau.
+
+Members do not change.
+"""
 DECAY = 0.99
 """Of results with each new one, as in AlphaStar: the learner they were won against is gone."""
 
@@ -53,7 +58,8 @@ class Member:
 
     Attributes:
         name: its spec, or the step it was taken at.
-        weights: a snapshot's network in float16, as NumPy stores arrays; empty for others, and once nobody plays it any more.
+        weights: a snapshot's network in float16, as NumPy stores arrays; empty for others, and once nobody plays it any
+            more.
         steps: decisions of the learner when it joined.
         mu, sigma: rating and its uncertainty (openskill's scale: everybody begins at 25 +- 25/3).
         games: rated games.
@@ -97,7 +103,8 @@ def pfsp_weights(beaten_rates: Sequence[float]) -> np.ndarray:
 
 
 def most_crowded(steps: Sequence[int]) -> int:
-    """The place (neither first nor last) of the ascending numbers that leaves the smallest gap if taken out; the first such."""
+    """The place (neither first nor last) of the ascending numbers that leaves the smallest gap if taken out; the first
+    such."""
     gaps = [steps[place + 1] - steps[place - 1] for place in range(1, len(steps) - 1)]
     return 1 + int(np.argmin(gaps))
 

@@ -1,4 +1,5 @@
-"""Decisions to learn from: what a seat saw, what a teacher or a search would have it do, and what the game paid in the end."""
+"""Decisions to learn from: what a seat saw, what a teacher or a search would have it do, and what the game paid in the
+end."""
 
 from __future__ import annotations
 
@@ -22,10 +23,11 @@ class Positions:
 
     Attributes:
         observation: int16 (M, D). mask: uint8 (M, A / 8 rounded up), action masks as ``np.packbits`` writes them.
-        actions: int16 (M, K), what is to be chosen, the best first. shares: float32 (M, K), how much of the choice each of them gets; the sum is
-            what the position counts, 0 where only its returns are to be learned.
+        actions: int16 (M, K), what is to be chosen, the best first. shares: float32 (M, K), how much of the choice each
+            of them gets; the sum is what the position counts, 0 where only its returns are to be learned.
         below: int16 (M,), what the bot would do that a network is over; NOBODY if none was asked.
-        returns: float32 (M, P), what the game paid in the end: the seat that decides first, then clockwise; NaN for seats it does not have.
+        returns: float32 (M, P), what the game paid in the end: the seat that decides first, then clockwise; NaN for
+            seats it does not have.
         game: int64 (M,), a number for each game.
         num_actions: int64 (), A. played: int64 (), all decisions of the games that these are of.
     """
@@ -86,7 +88,10 @@ ROWS = tuple(field.name for field in fields(Positions) if field.name not in ("nu
 
 
 def join(parts: Sequence[Positions]) -> Positions:
-    """All of them one after the other; they may be of different numbers of players. Games get new numbers where two parts have the same ones."""
+    """All of them one after the other; they may be of different numbers of players.
+
+    Games get new numbers where two parts have the same ones.
+    """
     columns = {name: [getattr(one, name) for one in parts] for name in ROWS}
     for name, missing in (("returns", np.nan), ("actions", 0), ("shares", 0)):
         most = max(array.shape[1] for array in columns[name])

@@ -73,7 +73,8 @@ def explain(error: Exception) -> str:
 
 @contextmanager
 def full_disks_told_once() -> Iterator[None]:
-    """TensorBoard writes in a thread of its own, whose traceback would be printed besides: its error is raised in this one, too."""
+    """TensorBoard writes in a thread of its own, whose traceback would be printed besides: its error is raised in this
+    one, too."""
     before = threading.excepthook
 
     def tell(raised: threading.ExceptHookArgs) -> None:

@@ -1,8 +1,8 @@
 """Publish a trained agent with the repository: ``python -m agents.publish runs/ad_astra-4p-shared ad_astra/bc-v1``.
 
-The checkpoint of the run's folder is written to ``kepler_envs/bots/published/GAME/NAME.zip`` with its weights in float16, its learning curve, and a
-description that says how to train it again. Weights may lose precision but not change play: on positions from its own games the
-copy has to choose what the original chooses.
+The checkpoint of the run's folder is written to ``kepler_envs/bots/published/GAME/NAME.zip`` with its weights in
+float16, its learning curve, and a description that says how to train it again. Weights may lose precision but not
+change play: on positions from its own games the copy has to choose what the original chooses.
 """
 
 from __future__ import annotations
@@ -135,7 +135,8 @@ def _curve(folder: Path) -> bytes:
 
 
 def agreement_of_play(original: PiecePolicy, weights: bytes, config: Configuration, network: NetworkShape) -> float:
-    """How often a network with these weights chooses what the original chooses, at positions that the original comes to."""
+    """How often a network with these weights chooses what the original chooses, at positions that the original comes
+    to."""
     copy = build(network, config)
     set_weights(copy, plain_weights(weights))
     one, other = bot_of(original, config), bot_of(copy, config)
@@ -176,11 +177,13 @@ def main(argv: Sequence[str] | None = None) -> None:
             f"  wins {wins['mean']:.1%} ({wins['low']:.1%} .. {wins['high']:.1%}) of {wins['games']} against {opponent}"
         )
     print(
-        f"  chooses as in float32 in {about['float16']['same_choice']:.2%} of {about['float16']['positions']:,} positions"
+        f"  chooses as in float32 in {about['float16']['same_choice']:.2%} of {about['float16']['positions']:,} "
+        "positions"
     )
     if (about["commit"] or "+").endswith("+"):
         print(
-            "  note: trained in a checkout with uncommitted changes, or outside of one; nobody can train it again exactly"
+            "  note: trained in a checkout with uncommitted changes, or outside of one; nobody can train it again "
+            "exactly"
         )
 
 

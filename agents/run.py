@@ -277,7 +277,8 @@ class Run:
         )
 
     def evaluate(self) -> None:
-        """Play against the evaluation's opponents and add a line to the learning curve; keep the network if it is the best."""
+        """Play against the evaluation's opponents and add a line to the learning curve; keep the network if it is the
+        best."""
         began = time.perf_counter()
         if self._opponents is None:
             self._opponents = self._evaluation_opponents()

@@ -1,7 +1,8 @@
 """Games from which a network learns what a search finds: see :mod:`agents.expert`.
 
-A few decisions of each game are searched for long, and what the search visited is what is to be learned there (D. Silver et al., Science 362, 2018);
-all others are made at once (playout cap randomisation, D. Wu, arXiv:1902.10565, 2019), so that many games end, and returns are learned from all of them.
+A few decisions of each game are searched for long, and what the search visited is what is to be learned there (D.
+Silver et al., Science 362, 2018); all others are made at once (playout cap randomisation, D. Wu, arXiv:1902.10565,
+2019), so that many games end, and returns are learned from all of them.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class Play:
     Attributes:
         searched: share of decisions that are searched. noise: share of moves that are uniformly random.
         quick: share of decisions without a search that are kept for their returns.
-        differing: how much a position counts in which the search does not choose what the bot below would do; others count 1.
+        differing: how much a position counts in which the search does not choose what the bot below would do; others
+            count 1.
     """
 
     searched: float = 0.25
@@ -56,7 +58,8 @@ def search_games(
     Args:
         config: the games. games: how many, side by side. seed: of the first one, of all noise, and of all bots.
         asked, searcher: the search; None: what the bot below would do is what is to be learned.
-        quick: who decides without a search; each seat of each game has one of them throughout. below: the bot that a network may be over.
+        quick: who decides without a search; each seat of each game has one of them throughout. below: the bot that a
+            network may be over.
     """
     batch, dice = Batch(config, games, seed), np.random.default_rng([seed, 0x5EA2C4])
     table = _Table(batch, quick, below, dice)
@@ -158,7 +161,8 @@ class _Kept:
         its, batch = rows[kept], self._batch
         masks = np.packbits(batch.action_mask[its].view(np.bool_), axis=1)
         self._parts.append(
-            (batch.observation[its], masks, targets.actions[kept], targets.shares[kept], told[kept].astype(np.int16), its, batch.seat[its])
+            (batch.observation[its], masks, targets.actions[kept], targets.shares[kept], told[kept].astype(np.int16),
+             its, batch.seat[its])
         )  # fmt: skip
 
     def positions(self) -> Positions:
@@ -172,8 +176,8 @@ class _Kept:
 def target_of(grown: Grown, seat: int, below: int, asked: MctsConfig, num_actions: int) -> tuple[np.ndarray, int]:
     """(shares float64 (A,) of the visits at the root, the action of a search).
 
-    Visits that exploration alone had made are taken off (*forced playouts and policy target pruning*, D. Wu 2019): as many as an action
-    could be without, and still be worth less than the best one in the selection formula.
+    Visits that exploration alone had made are taken off (*forced playouts and policy target pruning*, D. Wu 2019): as
+    many as an action could be without, and still be worth less than the best one in the selection formula.
 
     Args:
         grown: the tree. seat: searches. below: what the playouts' policy, or the bot below, would do.

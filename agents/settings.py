@@ -76,8 +76,8 @@ class TrainConfig:
     game: Annotated[str, tyro.conf.Positional] = "kitten_adventurers"
     """Name or id of the game."""
     out: Path | None = None
-    """Folder of the run, runs/GAME-PLAYERSp-SEAT unless told. A run that is already there goes on where it was: its last.zip is
-    unpickled, which runs whatever code is in it."""
+    """Folder of the run, runs/GAME-PLAYERSp-SEAT unless told. A run that is already there goes on where it was: its
+    last.zip is unpickled, which runs whatever code is in it."""
     trust_folder: bool = False
     """Go on with a run whose folder or last.zip belongs to somebody else, or which others may write to."""
     steps: int | None = None
@@ -85,29 +85,34 @@ class TrainConfig:
     minutes: float | None = None
     """Stop after this long, evaluations included."""
     players: int | str | None = None
-    """Seats; the game's default unless told. A range such as 3-5 (with --seat pool): games of all these counts, one network."""
+    """Seats; the game's default unless told.
+
+    A range such as 3-5 (with --seat pool): games of all these counts, one network.
+    """
     option: tuple[str, ...] = ()
     """Options of the game, as name=value."""
     seed: int = 0
     """Of games, network and sampling. The same seed gives the same run on one thread."""
     seat: Literal["shared", "single", "pool"] = "shared"
-    """shared: the network plays every seat and learns from all of them. single: one seat, the others are played by `opponent`.
+    """shared: the network plays every seat and learns from all of them. single: one seat, the others are played by
+    `opponent`.
     pool: one seat, the others are played by the network as it is, as it was, and by sparring partners."""
     opponent: str = "uniform"
     """For --seat single: the agent on all other seats (uniform, greedy, mcts:1000, net:PATH)."""
     pool: PoolConfig = field(default_factory=PoolConfig)
     start: str | None = None
-    """Trained agent whose network the run begins with, for example bc-v1 or net:PATH; it settles width, hidden and rows.
-    It may be one for other numbers of players."""
+    """Trained agent whose network the run begins with, for example bc-v1 or net:PATH; it settles width, hidden and
+    rows. It may be one for other numbers of players."""
     over: Annotated[Literal["greedy"] | None, tyro.conf.arg(aliases=["--from"])] = None
-    """The bot whose choice the network is told, and whose strength it begins with: it learns where to leave it (a residual policy)."""
+    """The bot whose choice the network is told, and whose strength it begins with: it learns where to leave it (a
+    residual policy)."""
     teacher: str | None = None
     """Agent that the network imitates first, for example greedy; None: it learns from its own play alone."""
     teacher_share: float = 0.2
     """Part of the budget for that; 1: it does nothing else."""
     teacher_positions: int = 200_000
-    """The teacher's decisions that it learns from, gathered first, and again where a run is taken up; each is shown as often as the
-    budget allows."""
+    """The teacher's decisions that it learns from, gathered first, and again where a run is taken up; each is shown as
+    often as the budget allows."""
     teacher_noise: float = 0.1
     """Share of the moves in these games that are random instead of the teacher's."""
     teacher_learning_rate: float = 2e-3
@@ -153,7 +158,10 @@ class TrainConfig:
     threads: int = 1
     """Threads of the network's arithmetic. Two help only on an otherwise idle machine."""
     device: str = "cpu"
-    """Where the network learns: cpu, or a GPU as PyTorch names it, cuda or cuda:1. Games are played on the processor."""
+    """Where the network learns: cpu, or a GPU as PyTorch names it, cuda or cuda:1.
+
+    Games are played on the processor.
+    """
 
     def __post_init__(self) -> None:
         counts = (

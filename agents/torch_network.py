@@ -13,7 +13,8 @@ from kepler_envs.adapters.sb3 import PiecePolicy
 
 
 class TorchNetwork:
-    """What a network says of positions, in double precision on one thread: see :class:`kepler_envs.networks.PositionNetwork`."""
+    """What a network says of positions, in double precision on one thread: see
+    :class:`kepler_envs.networks.PositionNetwork`."""
 
     def __init__(self, policy: PiecePolicy) -> None:
         self._policy = deepcopy(policy).double()
@@ -27,7 +28,8 @@ class TorchNetwork:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let PyTorch compute on one thread: the few rows an agent asks about are not worth more, and sums keep their order."""
+    """Let PyTorch compute on one thread: the few rows an agent asks about are not worth more, and sums keep their
+    order."""
     threads = th.get_num_threads()
     th.set_num_threads(1)
     try:

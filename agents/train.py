@@ -7,8 +7,8 @@ The folder of a run holds
 * ``learning_curve.csv``: a line for each evaluation; ``tensorboard/``: the same and the losses;
 * ``ratings.csv``, with ``--seat pool``: everybody who ever played in training, best first.
 
-The same command with the same ``--out`` goes on where the run was: with the budget in steps and one thread, a run that was
-interrupted ends with the same network as one that was not.
+The same command with the same ``--out`` goes on where the run was: with the budget in steps and one thread, a run that
+was interrupted ends with the same network as one that was not.
 """
 
 from __future__ import annotations

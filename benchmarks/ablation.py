@@ -1,9 +1,10 @@
 """Where a bot loses its games: at one kind of node after the other, another bot chooses in its place.
 
-python -m benchmarks.ablation kepler_run --agent bc-v1 --players 4 --games 4000    # by greedy, against greedy on all other seats
+python -m benchmarks.ablation kepler_run --agent bc-v1 --players 4 --games 4000    # by greedy, against greedy on all
+other seats
 
-All rows play the same deals, seats rotated. A kind of node whose row wins more than the first one is a kind at which the bot chooses worse than
-the one in its place; Ctrl-C ends after the deals that are played.
+All rows play the same deals, seats rotated. A kind of node whose row wins more than the first one is a kind at which
+the bot chooses worse than the one in its place; Ctrl-C ends after the deals that are played.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ class Compared:
     """A bot that plays alone, while another one is asked, too.
 
     Attributes:
-        decisions, otherwise: int64 by node: decisions so far, and those in which the other bot would have chosen otherwise.
+        decisions, otherwise: int64 by node: decisions so far, and those in which the other bot would have chosen
+        otherwise.
     """
 
     def __init__(self, agent: Bot, other: Bot) -> None:
@@ -92,7 +94,8 @@ class Row:
     Attributes:
         name: of the kind, or ``everything`` or ``nothing``. nodes: chosen at by the other bot.
         wins: float64, of each game so far; a win shared by w counts 1 / w.
-        decisions, otherwise: of these kinds when the bot plays alone, and those of them in which the other would have chosen otherwise.
+        decisions, otherwise: of these kinds when the bot plays alone, and those of them in which the other would have
+        chosen otherwise.
     """
 
     name: str
@@ -190,7 +193,8 @@ def as_table(asked: Ablation, rows: list[Row]) -> Table:
         ))  # fmt: skip
     config = asked.configuration()
     title = (
-        f"{config.game.id}, {config.num_players} players: {asked.agent}, with choices by {asked.other}, against {asked.against}; "
+        f"{config.game.id}, {config.num_players} players: {asked.agent}, with choices by {asked.other}, against "
+        f"{asked.against}; "
         f"{len(alone.wins):,} games a row, seed {asked.seed}; an equal share is {1 / config.num_players:.1%}"
     )
     return grid(title, COLUMNS, lines, right=COLUMNS[1:])

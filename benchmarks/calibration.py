@@ -1,7 +1,7 @@
 """Figures of whole games against those of the specification: ``python -m benchmarks.calibration race_to_kepler``.
 
-Greedy players in all seats, random players that hardly ever end a turn early, and uniform ones: how long games take, how fast
-players are, who wins. The random ones know nothing but the rules, so that their figures test the rules alone.
+Greedy players in all seats, random players that hardly ever end a turn early, and uniform ones: how long games take,
+how fast players are, who wins. The random ones know nothing but the rules, so that their figures test the rules alone.
 """
 
 from __future__ import annotations
@@ -19,15 +19,17 @@ from kepler_envs.games.race_to_kepler.actions import END_TURN
 from kepler_envs.games.race_to_kepler.components import city_names
 
 SPECIFIED_CITIES = {
-    "Moscow": 0.386, "Istanbul": 0.325, "Johannesburg": 0.320, "Cairo": 0.290, "Shanghai": 0.284, "Lima": 0.276, "Seoul": 0.257,
-    "Karachi": 0.237, "Lagos": 0.226, "Delhi": 0.225, "Bangkok": 0.211, "Kinshasa": 0.211, "Tokyo": 0.178, "Tehran": 0.161,
+    "Moscow": 0.386, "Istanbul": 0.325, "Johannesburg": 0.320, "Cairo": 0.290, "Shanghai": 0.284, "Lima": 0.276,
+    "Seoul": 0.257,
+    "Karachi": 0.237, "Lagos": 0.226, "Delhi": 0.225, "Bangkok": 0.211, "Kinshasa": 0.211, "Tokyo": 0.178,
+    "Tehran": 0.161,
     "Sao Paulo": 0.160,
 }  # fmt: skip
 """Win rates of the specification's greedy policy, four players."""
 
 SPECIFIED = {
-    # (agent, players): median turns of the winner, its parsecs a turn, of all players, capped, encounters, titans, win rate by
-    # turn order, decisions
+    # (agent, players): median turns of the winner, its parsecs a turn, of all players, capped, encounters, titans, win
+    # rate by turn order, decisions
     ("greedy", 4): ("11 (9-12)", "1.89", "1.36", "0 %", "6.5", "6.3", "0.284 0.277 0.239 0.200", "496"),
     ("greedy", 3): ("10 (9-12)", "", "", "0 %", "", "", "0.373 0.333 0.294", "378"),
     ("greedy", 2): ("10 (8-12)", "", "", "0 %", "", "", "0.531 0.469", "263"),
@@ -128,7 +130,8 @@ def _rate(wins: np.ndarray) -> tuple[float, int]:
 
 def summary(results: dict[tuple[str, int], Figures], games: dict[tuple[str, int], int]) -> str:
     columns = (
-        "agent", "players", "games", "winner's turns: median (10-90 %)", "parsecs a turn, winner", "all", "capped", "encounters",
+        "agent", "players", "games", "winner's turns: median (10-90 %)", "parsecs a turn, winner", "all", "capped",
+        "encounters",
         "titans taken", "win rate by turn order", "decisions",
     )  # fmt: skip
     rows = []
@@ -139,8 +142,10 @@ def summary(results: dict[tuple[str, int], Figures], games: dict[tuple[str, int]
             turns = f"{middle:g} ({low:g}-{high:g})"
         order = " ".join(f"{rate:.3f}" for rate in figures.by_order) if figures.winner_turns.size else "-"
         winner = f"{figures.winner_speed:.2f}" if figures.winner_turns.size else "-"
-        rows.append((name, players, games[name, players], turns, winner, f"{figures.speed:.2f}", f"{100 * figures.capped:.1f} %",
-                     f"{figures.encounters:.1f}", f"{figures.titans:.1f}", order, f"{figures.decisions.mean():.0f}"))  # fmt: skip
+        rows.append((name, players, games[name, players], turns, winner, f"{figures.speed:.2f}",
+                     f"{100 * figures.capped:.1f} %",
+                     f"{figures.encounters:.1f}", f"{figures.titans:.1f}", order,
+                     f"{figures.decisions.mean():.0f}"))  # fmt: skip
         if (name, players) in SPECIFIED:
             rows.append(("*specification*", players, "", *SPECIFIED[name, players]))
     return table(columns, rows)

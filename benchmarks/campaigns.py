@@ -1,9 +1,10 @@
-"""The ladder of Kepler-3042's solo campaigns: points, and how often a level is won, of each bot at each level of each campaign.
+"""The ladder of Kepler-3042's solo campaigns: points, and how often a level is won, of each bot at each level of each
+campaign.
 
 python -m benchmarks.campaigns --agents uniform greedy mcts:100 --games 100 --out docs/campaigns.csv
 
-Each level is begun without bonus cubes. A line that the record has with as many games of the same version of the bot is not played again;
-Ctrl-C ends after the level that is played.
+Each level is begun without bonus cubes. A line that the record has with as many games of the same version of the bot is
+not played again; Ctrl-C ends after the level that is played.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ def measure(agent: str, campaign: int, level: int, games: int, seed: int) -> Lin
     won = share(batch.final_return[:, 0] > 0)
     return Line(
         agent, bots.fingerprint(agent, GAME.name), campaign, level, games,
-        round(points.mean, 4), round(points.low, 4), round(points.high, 4), round(won.mean, 4), round(won.low, 4), round(won.high, 4),
+        round(points.mean, 4), round(points.low, 4), round(points.high, 4), round(won.mean, 4), round(won.low, 4),
+        round(won.high, 4),
         seed, commit() or "unknown",
     )  # fmt: skip
 
@@ -117,7 +119,8 @@ def columns() -> tuple[str, ...]:
 
 
 def ladder(lines: Iterable[Line]) -> list[tuple[str, ...]]:
-    """A row for each level and bot that played all campaigns, the bot with fewest points first: points are the mean over the campaigns."""
+    """A row for each level and bot that played all campaigns, the bot with fewest points first: points are the mean
+    over the campaigns."""
     found = {line.key: line for line in lines}
     rows = []
     for level in range(1, NUM_LEVELS + 1):

@@ -105,7 +105,8 @@ def threads(settings: Settings) -> list[Row]:
 
 
 class ScriptedBatch:
-    """Batch.step alone, with the actions of recorded play, so that only the step is timed and shared between threads."""
+    """Batch.step alone, with the actions of recorded play, so that only the step is timed and shared between
+    threads."""
 
     def __init__(self, games: int, threads_used: int) -> None:
         self.batch = kepler_envs.make_batch(GAME, games, num_players=PLAYERS, seed=1, threads=threads_used)

@@ -1,7 +1,8 @@
 """What a network can see: how often it predicts greedy, and what it wins against it, after imitation on one core.
 
-python -m benchmarks.imitation ad_astra 4 --out docs/imitation.csv    # one game; several processes may run side by side, each with its own file
-python -m benchmarks --only imitation                                 # all of them, into docs/imitation.csv
+python -m benchmarks.imitation ad_astra 4 --out docs/imitation.csv    # one game; several processes may run side by
+side, each with its own file python -m benchmarks --only imitation                                 # all of them, into
+docs/imitation.csv
 """
 
 from __future__ import annotations
@@ -59,7 +60,10 @@ class Asked:
 
 @dataclass(frozen=True)
 class Measured:
-    """A line of the record: what was asked, and what came of it. Wins of w seats count 1 / w; ``low`` to ``high`` is the 95 % interval."""
+    """A line of the record: what was asked, and what came of it.
+
+    Wins of w seats count 1 / w; ``low`` to ``high`` is the 95 % interval.
+    """
 
     game: str
     players: int
@@ -111,9 +115,11 @@ def measure(asked: Asked) -> Measured:
         report = imitate(policy.network, positions, asked.epochs, left, NETWORK_SEED)
         wins = evaluate(bot_of(policy, config), greedy, config, asked.games, GAMES_SEED).wins
     return Measured(
-        config.game.id, asked.players, asked.width, " ".join(map(str, asked.hidden)), asked.rows, asked.derived, asked.positions, NOISE,
+        config.game.id, asked.players, asked.width, " ".join(map(str, asked.hidden)), asked.rows, asked.derived,
+        asked.positions, NOISE,
         f"{POSITIONS_SEED} {NETWORK_SEED} {GAMES_SEED}", round(report.epochs, 2), parameter_count(policy),
-        round(report.accuracy, 4), round(report.value_error, 4), round(wins.mean, 4), round(wins.low, 4), round(wins.high, 4),
+        round(report.accuracy, 4), round(report.value_error, 4), round(wins.mean, 4), round(wins.low, 4),
+        round(wins.high, 4),
         wins.games, round(1 / asked.players, 4), round(gathering, 1), round(report.seconds, 1), commit() or "unknown",
     )  # fmt: skip
 
@@ -148,7 +154,8 @@ def as_row(found: Measured, target: float | None) -> Row:
     seen = "" if found.rows and found.derived else ", a flat network of the facts alone"
     return Row(
         f"{found.game}, {found.players} players: greedy imitated from {found.positions:,} positions{seen}",
-        f"{found.accuracy:.1%} of choices predicted, {found.wins:.1%} wins ({found.low:.1%} .. {found.high:.1%}) of {found.games} games, "
+        f"{found.accuracy:.1%} of choices predicted, {found.wins:.1%} wins ({found.low:.1%} .. {found.high:.1%}) of "
+        f"{found.games} games, "
         f"equal share {found.equal_share:.0%}; {found.seconds_gathering + found.seconds_learning:.0f} s",
         "" if target is None else f"{target:.0%} wins",
         None if target is None else found.wins >= target,

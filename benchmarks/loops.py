@@ -22,13 +22,15 @@ def scope(game: Game) -> Scope:
 
 @cache
 def random_play(game: Game) -> Any:
-    """The engine alone: uniform pick, apply, settle, next deal, legal set, mask and observation, ``steps`` times for every game."""
+    """The engine alone: uniform pick, apply, settle, next deal, legal set, mask and observation, ``steps`` times for
+    every game."""
     kinds, helpers = record_types(game), core(game)
     begin, decide, pick, expand, observe = (
         helpers.begin, helpers.decide, helpers.pick, helpers.expand, helpers.observe,
     )  # fmt: skip
     signature = (
-        kinds.states, kinds.rows, array_of(np.int16, 2), array_of(np.int8, 2), kinds.constants, array_of(GENERATOR), INT,
+        kinds.states, kinds.rows, array_of(np.int16, 2), array_of(np.int8, 2), kinds.constants, array_of(GENERATOR),
+        INT,
     )  # fmt: skip
 
     @kernel(scope(game), "random_play", signature)

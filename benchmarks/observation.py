@@ -161,7 +161,8 @@ def beside_openspiel(settings: Settings) -> list[Row]:
         sides = {"ours": batch_side(name, FEW, players), "theirs": openspiel_side(pyspiel.load_game("gin_rummy"))}
         samples = rates(sides, settings, time.thread_time)
         times, least = ratio(samples, "ours", "theirs"), LEAST_BESIDE_OPENSPIEL.get(name, USUAL_BESIDE_OPENSPIEL)
-        value = f"{millions(samples['ours'])} against {statistics.median(samples['theirs']) / 1e3:.0f} k/s = {times:.0f} times"
+        theirs = statistics.median(samples["theirs"]) / 1e3
+        value = f"{millions(samples['ours'])} against {theirs:.0f} k/s = {times:.0f} times"
         what = f"{name}, {players} players, {FEW} games: decisions beside OpenSpiel's gin_rummy through Python"
         rows.append(Row(what, value, f">= {least}", times >= least))
     return rows

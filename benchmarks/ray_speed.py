@@ -1,4 +1,5 @@
-"""A tournament on Ray, on the cores of this machine: games a second beside processes, and what the process that asks can take."""
+"""A tournament on Ray, on the cores of this machine: games a second beside processes, and what the process that asks
+can take."""
 
 from __future__ import annotations
 
@@ -43,7 +44,10 @@ def _game_row(name: str, cluster: Cluster, settings: Settings) -> Row:
                 samples[side].append(count / play(count))
     part = ratio(samples, "ray", "processes")
     ours, theirs = (statistics.median(samples[side]) for side in ("ray", "processes"))
-    what = f"{name}, {config.num_players} players: tournament of greedy and uniform with --ray against processes, {CORES} cores"
+    what = (
+        f"{name}, {config.num_players} players: tournament of greedy and uniform "
+        f"with --ray against processes, {CORES} cores"
+    )
     return Row(what, f"{ours:,.0f} games/s / {theirs:,.0f} games/s = {part:.2f}", ">= 0.9", part >= 0.9)
 
 

@@ -74,8 +74,10 @@ def guided_search_table(settings: Settings) -> list[Row]:
         rows.append(
             Row(
                 f"{name}, tree search with bc-v1, {config.num_players} players, {trees} positions side by side",
-                f"{statistics.median(samples['search']):,.0f} iterations/s, {ratio(samples, 'search', 'network'):.2f} of the "
-                f"speed of the network alone, which is {ratio(samples, 'network', 'pytorch'):.1f} times as fast as in PyTorch",
+                f"{statistics.median(samples['search']):,.0f} iterations/s, {ratio(samples, 'search', 'network'):.2f} "
+                "of the "
+                f"speed of the network alone, which is {ratio(samples, 'network', 'pytorch'):.1f} times as fast as in "
+                "PyTorch",
                 "",
                 None,
             )

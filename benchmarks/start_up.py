@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[1]
 
 
 def start_up(settings: Settings) -> list[Row]:
-    """start-up of new processes, with an empty and with a full compile cache, and from a wheel that brings compiled code"""
+    """start-up of new processes, with an empty and with a full compile cache, and from a wheel that brings compiled
+    code"""
     with tempfile.TemporaryDirectory(prefix="kepler_envs_cache_") as folder:
         cold = _first_step(folder)
         warm = [_first_step(folder) for _ in range(max(3, settings.repetitions))]
@@ -72,7 +73,8 @@ def _wheel_row(game: str, folder: str, repetitions: int) -> Row:
             found.append(_seconds_of(code, folder, environment))
     first, imports = min(seconds[step]), min(seconds[libraries])
     compiled = any(cache_folder.rglob("*.nbc"))  # its code does not fit here
-    value = f"{first:.2f} s ({first / imports:.2f} of importing the libraries alone{', after compiling' if compiled else ''})"
+    late = ", after compiling" if compiled else ""
+    value = f"{first:.2f} s ({first / imports:.2f} of importing the libraries alone{late})"
     return Row(f"{game}, first step from the wheel", value, "<= 2", first <= 2 * imports and not compiled)
 
 
@@ -88,7 +90,8 @@ def _seconds_of(code: str, folder: str, environment: dict[str, str]) -> float:
 def _cold_compile() -> list[Row]:
     """CPU seconds of compiling all kernels of each game into an empty cache, in new processes, and their sum."""
     code = (
-        "import time, sys; import kepler_envs; from kepler_envs.engine.warmup import compile_kernels, kernels; start = time.process_time(); "
+        "import time, sys; import kepler_envs; from kepler_envs.engine.warmup import compile_kernels, kernels; start = "
+        "time.process_time(); "
         "compile_kernels(kernels(kepler_envs.load_game(sys.argv[1]))); print(time.process_time() - start)"
     )
     rows, total = [], 0.0

@@ -1,8 +1,9 @@
-"""Write the generated parts of the pages anew: ``make docs-tables`` or ``python -m docs.build``, or only look with ``--check``.
+"""Write the generated parts of the pages anew: ``make docs-tables`` or ``python -m docs.build``, or only look with
+``--check``.
 
-A generated part of ``docs/games/<game>.md`` stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``, where NAME
-is one of SECTIONS, in ``docs/bots.md``, ``docs/training.md`` and ``README.md`` one of AGENT_SECTIONS; it comes from the code, so that the page cannot say anything else. Every game also has a picture,
-``docs/images/<game>.svg``.
+A generated part of ``docs/games/<game>.md`` stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``, where
+NAME is one of SECTIONS, in ``docs/bots.md``, ``docs/training.md`` and ``README.md`` one of AGENT_SECTIONS; it comes
+from the code, so that the page cannot say anything else. Every game also has a picture, ``docs/images/<game>.svg``.
 """
 
 from __future__ import annotations
@@ -90,7 +91,8 @@ def components(game: Game) -> str:
 
 
 def lengths(game: Game) -> str:
-    """How long games of uniformly random and of greedy players are, and how they end: by reason, or with which scores."""
+    """How long games of uniformly random and of greedy players are, and how they end: by reason, or with which
+    scores."""
     rows: list[list[Any]] = []
     for players in range(game.min_players, game.max_players + 1):
         for name in MEASURED_AGENTS:
@@ -191,7 +193,8 @@ def leaderboard() -> str:
 
 
 def searches() -> str:
-    """Tree search against greedy players at both budgets, wherever it was measured; the settings behind the budget in a column of their own."""
+    """Tree search against greedy players at both budgets, wherever it was measured; the settings behind the budget in a
+    column of their own."""
     found: dict[tuple[str, int, str], dict[int, Line]] = {}
     for line in read_lines(RECORD):
         kind, _, argument = line.agent.partition(":")
@@ -220,7 +223,8 @@ def wins_alone(line: Line | None) -> str:
 
 
 def imitation() -> str:
-    """What networks predict of greedy's choices and win against it, from the record of ``python -m benchmarks.imitation``."""
+    """What networks predict of greedy's choices and win against it, from the record of ``python -m
+    benchmarks.imitation``."""
     with IMITATION.open(newline="", encoding="utf-8") as file:
         lines = sorted(
             csv.DictReader(file), key=lambda line: (line["game"], line["players"], line["derived"] != "True")
@@ -228,11 +232,12 @@ def imitation() -> str:
     rows = [
         (
             code(line["game"]), line["players"],
-            f"{line['width']}, {line['hidden']}; {line['rows']} a row" if line["rows"] != "0" else f"{line['width']}, {line['hidden']}; flat",
+            f"{line['width']}, {line['hidden']}; " + (f"{line['rows']} per row" if line["rows"] != "0" else "flat"),
             "all" if line["derived"] == "True" else "facts",
             f"{int(line['parameters']):,}",
             f"{100 * float(line['accuracy']):.1f} %",
-            f"{100 * float(line['wins']):.1f} % ({100 * float(line['low']):.1f} .. {100 * float(line['high']):.1f}), {int(line['games']):,}",
+            f"{100 * float(line['wins']):.1f} % ({100 * float(line['low']):.1f} .. {100 * float(line['high']):.1f}), "
+            f"{int(line['games']):,}",
             f"{100 * float(line['equal_share']):g} %",
             f"{(float(line['seconds_gathering']) + float(line['seconds_learning'])) / 60:.1f}",
             code(line["commit"][:7]),
@@ -240,7 +245,8 @@ def imitation() -> str:
         for line in lines
     ]  # fmt: skip
     titles = (
-        "game", "players", "network", "sees", "parameters", "predicted", "wins against greedy, games", "equal share", "minutes", "commit"
+        "game", "players", "network", "sees", "parameters", "predicted", "wins against greedy, games", "equal share",
+        "minutes", "commit"
     )  # fmt: skip
     return markdown_table(titles, rows)
 

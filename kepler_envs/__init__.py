@@ -4,8 +4,9 @@
     env = kepler_envs.make("kitten_adventurers-v1", num_players=4)            # PettingZoo AEC
     batch = kepler_envs.make_batch("kitten_adventurers-v1", num_envs=4096)    # thousands of games as arrays
 
-Importing this package registers every game with PettingZoo (1.27 and later): ``pettingzoo.make("aec", "kepler/kitten_adventurers-v1")``; and with
-Gymnasium, one seat against opponents: ``gymnasium.make("kepler/kitten_adventurers-v1")``, ``gymnasium.make_vec`` for many games at once.
+Importing this package registers every game with PettingZoo (1.27 and later): ``pettingzoo.make("aec",
+"kepler/kitten_adventurers-v1")``; and with Gymnasium, one seat against opponents:
+``gymnasium.make("kepler/kitten_adventurers-v1")``, ``gymnasium.make_vec`` for many games at once.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ def make(
         render_seat: whose view is drawn; None draws everything.
         illegal: ``raise`` or ``lose``, what an illegal action does.
         copy: whether observations are copies.
-        mask_in: ``observation``, ``info`` or ``both``: where the action mask is; with ``info`` the observation is the vector alone.
+        mask_in: ``observation``, ``info`` or ``both``: where the action mask is; with ``info`` the observation is the
+            vector alone.
         components: a card file of your own, like the game's components.toml.
         options: the game's options (``kepler-envs show GAME`` lists them).
 
@@ -84,7 +86,8 @@ def register(game: Game) -> None:
     An installed package needs no call: see :mod:`kepler_envs.registry`.
 
     Raises:
-        TypeError: it is no :class:`Game`, or not the ``GAME`` of its module. ValueError: there is another game of that name.
+        TypeError: it is no :class:`Game`, or not the ``GAME`` of its module. ValueError: there is another game of that
+            name.
     """
     if registry.register(game):
         _register_elsewhere(game.id)

@@ -7,7 +7,8 @@ KEPT = "\n\t"
 
 
 def printable(text: str) -> str:
-    """``text`` with a ``?`` for whatever a terminal would obey and no XML may hold: control and format characters, lone surrogates."""
+    """``text`` with a ``?`` for whatever a terminal would obey and no XML may hold: control and format characters, lone
+    surrogates."""
     return "".join(letter if letter.isprintable() or letter in KEPT else "?" for letter in text)
 
 

@@ -42,7 +42,8 @@ def read_lines(path: Path, kind: type[Kind]) -> list[Kind]:
 def write_lines(
     path: Path, new: Iterable[Kind], kind: type[Kind], gone: Callable[[Kind], bool] = lambda line: False
 ) -> None:
-    """Put lines in the place of those with their keys, or beside them, and leave out what is ``gone``; the record stays sorted."""
+    """Put lines in the place of those with their keys, or beside them, and leave out what is ``gone``; the record stays
+    sorted."""
     kept = [line for line in read_lines(path, kind) if not gone(line)]
     lines = {line.key: line for line in [*kept, *new]}
     write_atomically(path, as_csv(kind, (lines[key] for key in sorted(lines))))

@@ -1,6 +1,7 @@
 """The games there are: those of this package, those of installed packages, and those registered by hand.
 
-A package brings a game of its own by an entry point of the group ``kepler_envs.games``, whose value names its :class:`Game`:
+A package brings a game of its own by an entry point of the group ``kepler_envs.games``, whose value names its
+:class:`Game`:
 
     [project.entry-points."kepler_envs.games"]
     my_game-v0 = "my_package.my_game:GAME"
@@ -19,7 +20,8 @@ from importlib.metadata import entry_points
 from kepler_envs.engine.game import NAME_OF_GAME, Game, game_of
 
 ENTRY_POINTS = "kepler_envs.games"
-"""Group of entry points by which an installed package brings games: the name is a game's id, the value ``module:GAME``."""
+"""Group of entry points by which an installed package brings games: the name is a game's id, the value
+``module:GAME``."""
 
 OWN_IDS = ("kitten_adventurers-v1", "kepler_run-v1", "ad_astra-v1", "race_to_kepler-v1", "kepler_3042-v1")
 """Folder below ``kepler_envs/games`` and version of each game of this package, in the order of the README."""
@@ -92,7 +94,10 @@ def _load_listed(name: str) -> Game | None:
 
 @cache
 def _loaders() -> dict[str, Callable[[], object]]:
-    """What loads each game, by its id. Of two of the same name the first counts, with a warning: this package's own come first."""
+    """What loads each game, by its id.
+
+    Of two of the same name the first counts, with a warning: this package's own come first.
+    """
     loaders: dict[str, Callable[[], object]] = {
         game_id: partial(game_of, f"kepler_envs.games.{_name_of(game_id)}") for game_id in OWN_IDS
     }

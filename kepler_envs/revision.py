@@ -10,7 +10,8 @@ DIGITS = 40
 
 
 def commit(digits: int = DIGITS) -> str:
-    """The git commit of the checkout this package lies in, with ``+`` behind it if files differ from it; empty outside of one.
+    """The git commit of the checkout this package lies in, with ``+`` behind it if files differ from it; empty outside
+    of one.
 
     Args:
         digits: of the commit, the first ones.

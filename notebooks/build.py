@@ -1,8 +1,8 @@
 """Run the notebooks from their sources: ``make notebooks``, or ``python -m notebooks.build 1_meet_the_games ...``.
 
-A source is a Python file in ``sources/`` whose cells begin with ``# %%`` (jupytext's percent format). Each is run from its first to its last
-cell in a new kernel and an empty folder, and written to ``notebooks/`` with its outputs, which must be small and say nothing of the
-machine.
+A source is a Python file in ``sources/`` whose cells begin with ``# %%`` (jupytext's percent format). Each is run from
+its first to its last cell in a new kernel and an empty folder, and written to ``notebooks/`` with its outputs, which
+must be small and say nothing of the machine.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def execute(notebook: NotebookNode, name: str) -> None:
 
 
 def problems(notebook: NotebookNode, name: str) -> Iterator[str]:
-    """What keeps a notebook from being published: size, errors, cells out of order, paths of a machine, a stale source."""
+    """What keeps a notebook from being published: size, errors, cells out of order, paths of a machine, a stale
+    source."""
     size = len(nbformat.writes(notebook).encode())
     if size > MOST_BYTES:
         yield f"{name}: {size:,} bytes; allowed: {MOST_BYTES:,}"

@@ -1,8 +1,9 @@
-"""Every command of README and pages, run as it stands there: ``make docs-check``, or ``python -m tests.commands README.md ...``.
+"""Every command of README and pages, run as it stands there: ``make docs-check``, or ``python -m tests.commands
+README.md ...``.
 
-A block without a language is for a shell, a command a line; ``python`` blocks are programs, each run on its own. All run in the root of
-the checkout with the interpreter that runs this, in front of everything else on PATH, and nothing typed in. A comment above a block
-changes that:
+A block without a language is for a shell, a command a line; ``python`` blocks are programs, each run on its own. All
+run in the root of the checkout with the interpreter that runs this, in front of everything else on PATH, and nothing
+typed in. A comment above a block changes that:
 
     <!-- check: short: COMMAND -->    too long for a check: COMMAND is run in its place
     <!-- check: long: WHY -->         not run; WHY says what tries it

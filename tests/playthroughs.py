@@ -4,8 +4,8 @@
     python -m tests.playthroughs --write    write them anew (with a change of version, and an entry in CHANGELOG.md)
     python -m tests.playthroughs --print PATH...   play the games of these files and print them
 
-A file starts with a header: game, options, seed, digest of the component data, and how its decisions are chosen. Then follows each
-decision: its number, seat, node, legal ids and choice, fingerprints of observation and mask, and what the
+A file starts with a header: game, options, seed, digest of the component data, and how its decisions are chosen. Then
+follows each decision: its number, seat, node, legal ids and choice, fingerprints of observation and mask, and what the
 decision changed in the chooser's own observation. The last lines are the result.
 """
 
@@ -82,7 +82,8 @@ def _lines(config: Configuration, eagerness: float, seed: int) -> Iterator[str]:
         seat, before = position.seat, position.observe(position.seat)
         mask = position.action_mask()
         yield ""
-        yield f"{number}. player_{seat} at {position.node.name}: {_ranges(legal)}  [{_fingerprint(before)} {_fingerprint(mask)}]"
+        prints = f"[{_fingerprint(before)} {_fingerprint(mask)}]"
+        yield f"{number}. player_{seat} at {position.node.name}: {_ranges(legal)}  {prints}"
         yield f"  -> {action} {config.actions.text(action)}"
         position = position.apply(action)
         yield from _changes(config, before, position.observe(seat))

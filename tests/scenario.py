@@ -1,4 +1,5 @@
-"""What the scenarios of all games share: a game that goes on from a position, and games of which every decision is checked."""
+"""What the scenarios of all games share: a game that goes on from a position, and games of which every decision is
+checked."""
 
 from __future__ import annotations
 

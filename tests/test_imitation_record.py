@@ -8,7 +8,8 @@ from dataclasses import replace
 from benchmarks.imitation import Measured, as_row, write
 
 LINE = Measured(
-    "ad_astra-v1", 4, 128, "128 64", 32, True, 1000, 0.1, "1 0 7", 12.0, 9, 0.9, 0.3, 0.25, 0.2, 0.3, 2000, 0.25, 5.0, 60.5, "abc"
+    "ad_astra-v1", 4, 128, "128 64", 32, True, 1000, 0.1, "1 0 7", 12.0, 9, 0.9, 0.3, 0.25, 0.2, 0.3, 2000, 0.25, 5.0,
+    60.5, "abc"
 )  # fmt: skip
 
 

@@ -128,7 +128,8 @@ def test_no_module_imports_itself_through_others():
 
 
 def test_playing_needs_no_library_of_training():
-    """Torch and what stands on it are imported only by the adapters that are named after it, and where a training run is read."""
+    """Torch and what stands on it are imported only by the adapters that are named after it, and where a training run
+    is read."""
     allowed = {
         "kepler_envs.adapters.pytorch",
         "kepler_envs.adapters.sb3",

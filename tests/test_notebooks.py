@@ -1,4 +1,5 @@
-"""The notebooks as they are published: run in order from their present sources, small, without errors or paths of a machine."""
+"""The notebooks as they are published: run in order from their present sources, small, without errors or paths of a
+machine."""
 
 from __future__ import annotations
 

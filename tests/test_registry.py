@@ -58,7 +58,8 @@ def installed(tmp_path_factory) -> Path:
 
 
 def run(code: str, site: Path) -> str:
-    """What a program prints in a process that finds the installed package; uncompiled, which is quicker for a few steps."""
+    """What a program prints in a process that finds the installed package; uncompiled, which is quicker for a few
+    steps."""
     folders = os.pathsep.join([str(site), *filter(None, sys.path)])
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -1,4 +1,5 @@
-"""Replays from outside: damaged, edited or made to do harm, each is told in one clear line and never shown as if it were the game."""
+"""Replays from outside: damaged, edited or made to do harm, each is told in one clear line and never shown as if it
+were the game."""
 
 from __future__ import annotations
 
@@ -75,7 +76,8 @@ def edited(content: bytes, dice: random.Random) -> bytes:
 
 
 def test_no_accident_is_shown_as_the_game(path, content, capsys):
-    """Whatever is edited is an error of one line; but nothing contradicts a name, or a file that ends where a game might have been left."""
+    """Whatever is edited is an error of one line; but nothing contradicts a name, or a file that ends where a game
+    might have been left."""
     dice, original, outcomes = random.Random(14), read_replay(path), {0: 0, 1: 0, 2: 0}
     for _ in range(EDITS):
         path.write_bytes(edited(content, dice))

@@ -1,12 +1,12 @@
 """The benchmark: train a method, check and measure what somebody hands in, and make the tables.
 
-    python -m agents.benchmark run kitten_adventurers pieces          # train five seeds, then measure: one method in one game
-    python -m agents.benchmark check their-entry                      # what is wrong with an entry that was handed in
-    python -m agents.benchmark measure their-entry                    # play its agents and add them to the record
-    python -m agents.benchmark references                             # the bots that scores are made of
-    python -m agents.benchmark attack                                 # how exploitable the published agents are
-    python -m agents.benchmark exact                                  # NashConv in reduced games
-    python -m agents.benchmark report                                 # docs/benchmark.md from the records
+    python -m agents.benchmark run kitten_adventurers pieces          # train five seeds, then measure: one method in
+    one game python -m agents.benchmark check their-entry                      # what is wrong with an entry that was
+    handed in python -m agents.benchmark measure their-entry                    # play its agents and add them to the
+    record python -m agents.benchmark references                             # the bots that scores are made of python
+    -m agents.benchmark attack                                 # how exploitable the published agents are python -m
+    agents.benchmark exact                                  # NashConv in reduced games python -m agents.benchmark
+    report                                 # docs/benchmark.md from the records
 
 Each goes on where it was interrupted. docs/benchmark.md says what is measured.
 """
@@ -41,7 +41,10 @@ INTERRUPTED = 130
 
 @dataclass(frozen=True)
 class Run:
-    """Train a method in a game from several seeds, then measure it: one row. Ctrl-C keeps what there is; the same command goes on."""
+    """Train a method in a game from several seeds, then measure it: one row.
+
+    Ctrl-C keeps what there is; the same command goes on.
+    """
 
     game: Positional[str]
     """Name or id of the game."""
@@ -93,7 +96,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Check:
-    """Check entries that somebody hands in: files, fields, and that every agent plays. The code of agents from Python files is run."""
+    """Check entries that somebody hands in: files, fields, and that every agent plays.
+
+    The code of agents from Python files is run.
+    """
 
     folders: Positional[tuple[Path, ...]]
     """Folders with an entry.json."""
@@ -207,7 +213,8 @@ class Attack:
                 line = attack(siege, self.record, stop, display, partial(say, console))
             if line is None:
                 return INTERRUPTED
-            say(console, f"{agent} in {task.name}: the best attacker wins {line.wins:.1%} ({line.low:.1%} .. {line.high:.1%}), "
+            say(console,
+                f"{agent} in {task.name}: the best attacker wins {line.wins:.1%} ({line.low:.1%} .. {line.high:.1%}), "
                 f"an equal share is {line.equal_share:.1%}")  # fmt: skip
         return 0
 
@@ -242,7 +249,8 @@ class Exact:
             write_lines(self.record, [line], ExactLine)
             say(
                 console,
-                f"{line.game}: {line.policy} {line.amount or ''} seed {line.seed}: NashConv {line.nash_conv:.4f}, {line.seconds:.0f} s",
+                f"{line.game}: {line.policy} {line.amount or ''} seed {line.seed}: NashConv {line.nash_conv:.4f}, "
+                f"{line.seconds:.0f} s",
             )
 
         for game in chosen:

@@ -1,4 +1,5 @@
-"""A row of somebody's: a folder with ``entry.json``, the trained agents and their learning curves, and what may be wrong with it.
+"""A row of somebody's: a folder with ``entry.json``, the trained agents and their learning curves, and what may be
+wrong with it.
 
 What an entry claims about its strength is not believed: the agents are played. Decisions, hours and hardware are.
 """
@@ -43,7 +44,8 @@ class TrainedRun:
 
     Attributes:
         seed: of the run. decisions: of the learner. hours: that it took.
-        agent: the agent at the end: a checkpoint (``seed-0/agent.zip``) or ``python:seed-0/agent.py:NAME``, in a folder of its own with all it needs.
+        agent: the agent at the end: a checkpoint (``seed-0/agent.zip``) or ``python:seed-0/agent.py:NAME``, in a folder
+            of its own with all it needs.
         curve: CSV with CURVE_COLUMNS: mean return against the pool during training.
     """
 
@@ -59,7 +61,8 @@ class Entry:
     """One method in one game.
 
     Attributes:
-        method: its name in tables. kind: one of KINDS. about: a sentence on it. command: that trains it again. code: commit or address of its code.
+        method: its name in tables. kind: one of KINDS. about: a sentence on it. command: that trains it again. code:
+            commit or address of its code.
         budget: decisions that every run was given. known: bots of the pool that the method trained with.
     """
 
@@ -81,7 +84,8 @@ class Entry:
 
 
 COLUMNS = {
-    "game": str, "players": int, "method": str, "kind": str, "about": str, "command": str, "code": str, "budget": int, "known": list,
+    "game": str, "players": int, "method": str, "kind": str, "about": str, "command": str, "code": str, "budget": int,
+    "known": list,
     "hardware": str, "runs": list,
 }  # fmt: skip
 RUN_COLUMNS = {"seed": int, "decisions": int, "hours": float, "agent": str, "curve": str}

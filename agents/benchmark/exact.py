@@ -1,8 +1,9 @@
 """Exact distance from equilibrium: NashConv, computed by OpenSpiel, in two games reduced to a few thousand states.
 
-Counterfactual regret minimisation (CFR) shows that it goes to 0; beside it stand uniform play, greedy, search and a network trained by PPO,
-each as the policy that it is in every information state. The reduced games have two players, card files of their own (``reduced/``) and a few
-deals, which everybody may know: PPO trains on these deals, while a search draws what is hidden from all deals of the cards.
+Counterfactual regret minimisation (CFR) shows that it goes to 0; beside it stand uniform play, greedy, search and a
+network trained by PPO, each as the policy that it is in every information state. The reduced games have two players,
+card files of their own (``reduced/``) and a few deals, which everybody may know: PPO trains on these deals, while a
+search draws what is hidden from all deals of the cards.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ class Reduced:
 
     @cached_property
     def positions(self) -> Mapping[str, Snapshot]:
-        """A position for every information state, by OpenSpiel's name of it; what its seat sees is the same in all of them."""
+        """A position for every information state, by OpenSpiel's name of it; what its seat sees is the same in all of
+        them."""
         return self._walk[0]
 
     @property
@@ -178,12 +180,14 @@ class DealtVecEnv(SharedSeatVecEnv):
 
 
 def train_network(game: Reduced, decisions: int, seed: int) -> PiecePolicy:
-    """Self-play by MaskablePPO on the deals of the game, with the settings of ``agents.train`` but for smaller networks and batches."""
+    """Self-play by MaskablePPO on the deals of the game, with the settings of ``agents.train`` but for smaller networks
+    and batches."""
     setting = game.spiel.new_initial_state().moment.setting
     deals = [setting.deal(number) for number in range(game.deals)]
     env = DealtVecEnv(Batch(game.config, NUM_ENVS, seed), deals, seed)
     model = SharedMaskablePPO(
-        PiecePolicy, env, n_steps=N_STEPS, batch_size=512, n_epochs=3, learning_rate=lambda left: 1e-4 + 9e-4 * left, gamma=1.0,
+        PiecePolicy, env, n_steps=N_STEPS, batch_size=512, n_epochs=3, learning_rate=lambda left: 1e-4 + 9e-4 * left,
+        gamma=1.0,
         ent_coef=0.01, policy_kwargs=piece_policy(game.config, 64, (64,), 16), seed=seed, device="cpu",
     )  # fmt: skip
     model.learn(decisions)

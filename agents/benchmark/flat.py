@@ -1,5 +1,6 @@
-"""MaskablePPO as sb3-contrib has it, on the observation as one flat vector: ``MlpPolicy``, one seat that learns, all others played by the
-network as it is. The other settings are those of ``python -m agents.train``, so that the network and what it learns from are what differs.
+"""MaskablePPO as sb3-contrib has it, on the observation as one flat vector: ``MlpPolicy``, one seat that learns, all
+others played by the network as it is. The other settings are those of ``python -m agents.train``, so that the network
+and what it learns from are what differs.
 """
 
 from __future__ import annotations
@@ -108,9 +109,11 @@ class FlatRun:
         config = self.config
         self.env = SeatVecEnv(Batch(self.games, config.num_envs, config.seed), own)
         self.model = MaskablePPO(
-            "MlpPolicy", self.env, learning_rate=config.learning_rate, n_steps=config.n_steps, batch_size=config.batch_size,
+            "MlpPolicy", self.env, learning_rate=config.learning_rate, n_steps=config.n_steps,
+            batch_size=config.batch_size,
             n_epochs=config.epochs, gamma=config.gamma, gae_lambda=config.gae_lambda, clip_range=config.clip_range,
-            ent_coef=config.entropy, vf_coef=config.value_weight, max_grad_norm=config.max_grad_norm, seed=config.seed, device="cpu",
+            ent_coef=config.entropy, vf_coef=config.value_weight, max_grad_norm=config.max_grad_norm, seed=config.seed,
+            device="cpu",
             policy_kwargs={
                 "net_arch": LAYERS, "activation_fn": nn.ReLU, "features_extractor_class": FlatFeatures,
                 "features_extractor_kwargs": {"layout": self.games.observation},

@@ -1,7 +1,8 @@
-"""A network on the flat observation that plays without PyTorch: ``python:FOLDER/agent.py:FlatAgent``, its weights beside it.
+"""A network on the flat observation that plays without PyTorch: ``python:FOLDER/agent.py:FlatAgent``, its weights
+beside it.
 
-``python -m agents.benchmark run GAME flat`` copies this file into the folder of each agent. It shows what an entry may look like that is
-not a checkpoint of this library.
+``python -m agents.benchmark run GAME flat`` copies this file into the folder of each agent. It shows what an entry may
+look like that is not a checkpoint of this library.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ class FlatAgent:
 
     Args:
         config: the games to play.
-        weights: ``weight_i`` (out, in) and ``bias_i`` (out,) of each layer; those of the file beside this one unless given.
+        weights: ``weight_i`` (out, in) and ``bias_i`` (out,) of each layer; those of the file beside this one unless
+            given.
     """
 
     name = "flat"

@@ -1,4 +1,7 @@
-"""The methods that the benchmark trains itself. A further one is one more entry of METHODS; whoever trains elsewhere hands in a folder."""
+"""The methods that the benchmark trains itself.
+
+A further one is one more entry of METHODS; whoever trains elsewhere hands in a folder.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,8 @@ class Job:
         """For ``agents.train``, with an evaluation against the pool at every point of the curve."""
         return TrainConfig(
             game=self.task.game, players=self.task.players, steps=self.decisions, seed=self.seed, out=self.training,
-            threads=self.threads, eval_every=max(1, self.decisions // CURVE_POINTS), eval_games=CURVE_GAMES, eval_opponents=POOL, **changes,
+            threads=self.threads, eval_every=max(1, self.decisions // CURVE_POINTS), eval_games=CURVE_GAMES,
+            eval_opponents=POOL, **changes,
         )  # fmt: skip
 
     def expert_settings(self) -> ExpertConfig:
@@ -70,7 +74,8 @@ Training = Callable[[Job, threading.Event, Watch], Trained | None]
 
 @dataclass(frozen=True)
 class Method:
-    """A way to learn: its name and kind in an entry, what it is, the bots of the pool it trains with, and how it is trained."""
+    """A way to learn: its name and kind in an entry, what it is, the bots of the pool it trains with, and how it is
+    trained."""
 
     name: str
     kind: str
@@ -134,14 +139,17 @@ def _keep_network(checkpoint: Path, folder: Path) -> None:
     write_checkpoint(folder / AGENT, read_description(checkpoint), {TORCH_WEIGHTS: weights})
 
 
-# Whoever trains with bots of the pool knows its opponents; so this pool holds nobody but the learner, as it is and as it was.
+# Whoever trains with bots of the pool knows its opponents; so this pool holds nobody but the learner, as it is and as
+# it was.
 OWN_POOL = PoolConfig(latest=0.5, past=0.2, pfsp=0.3, sparring_share=0.0, sparring=())
 
 METHODS = {
     method.name: method
     for method in (
         Method(
-            "flat", "network", "MaskablePPO and MlpPolicy of sb3-contrib on the flat vector; one seat learns, the network plays the others",
+            "flat", "network",
+            "MaskablePPO and MlpPolicy of sb3-contrib on the flat vector; one seat learns, "
+            "the network plays the others",
             "python -m agents.benchmark run GAME flat", train_flat_policy,
         ),
         Method(
@@ -150,7 +158,8 @@ METHODS = {
         ),
         Method(
             "pieces-pool", "network", "the same with a pool of earlier versions of itself",
-            "python -m agents.train GAME --seat pool", partial(train_with_agents, seat="pool", pool=OWN_POOL, num_envs=256, n_steps=32),
+            "python -m agents.train GAME --seat pool",
+            partial(train_with_agents, seat="pool", pool=OWN_POOL, num_envs=256, n_steps=32),
         ),
         Method(
             "expert", "network", "imitation of greedy, then expert iteration: searches with playouts by greedy",
@@ -170,7 +179,10 @@ class Curve:
         self._taken_up = bool(self.points)
 
     def add(self, status: Status) -> None:
-        """A point, in the place of those behind it. The first status of a run that is taken up repeats its last evaluation: no point."""
+        """A point, in the place of those behind it.
+
+        The first status of a run that is taken up repeats its last evaluation: no point.
+        """
         if self._taken_up:
             self._taken_up = False
             return

@@ -1,4 +1,5 @@
-"""The agents of an entry, and the bots they are compared with, against the pool and the search: what goes into the record."""
+"""The agents of an entry, and the bots they are compared with, against the pool and the search: what goes into the
+record."""
 
 from __future__ import annotations
 
@@ -96,7 +97,8 @@ def measure(
                 return False
             write_lines(record, [line], Result)
             say(
-                f"  return {line.returns:+.3f} ({line.low:+.3f} .. {line.high:+.3f}), wins {line.wins:.1%}, {line.games:,} games"
+                f"  return {line.returns:+.3f} ({line.low:+.3f} .. {line.high:+.3f}), wins {line.wins:.1%}, "
+                f"{line.games:,} games"
             )
     return True
 
@@ -109,7 +111,8 @@ def check_not_taken(players: list[Player], record: Path) -> None:
         agent = known.get((task.game, task.players, player.method, player.budget, player.run.seed), player.version)
         if agent != player.version:
             raise BotError(
-                f"the record has another agent of {player.method} in {task.name}, seed {player.run.seed}; give the method another name, "
+                f"the record has another agent of {player.method} in {task.name}, seed {player.run.seed}; give the "
+                "method another name, "
                 "or add --replace"
             )
 
@@ -132,8 +135,10 @@ def _play(player: Player, opponent: str, version: str, games: int, stop: threadi
     returns, wins = (np.concatenate([getattr(one, name) for one in found]) for name in ("returns", "wins"))
     mean, run = mean_with_interval(returns), player.run
     return Result(
-        player.task.game, player.task.players, player.method, player.kind, player.budget, run.decisions, run.seed, opponent, version,
-        " ".join(player.known), mean.games, round(mean.mean, 5), round(mean.low, 5), round(mean.high, 5), round(float(wins.mean()), 5),
+        player.task.game, player.task.players, player.method, player.kind, player.budget, run.decisions, run.seed,
+        opponent, version,
+        " ".join(player.known), mean.games, round(mean.mean, 5), round(mean.low, 5), round(mean.high, 5),
+        round(float(wins.mean()), 5),
         run.hours, player.hardware, player.version, commit(7) or "unknown",
     )  # fmt: skip
 
@@ -170,7 +175,8 @@ def reference(lines: list[Result], task: Task, bot: str, opponents: tuple[str, .
 def score(
     lines: list[Result], task: Task, method: str, budget: int, seed: int, opponents: tuple[str, ...]
 ) -> float | None:
-    """0 is uniform play, 1 is greedy, in mean return against these opponents; None if the record lacks one of the games.
+    """0 is uniform play, 1 is greedy, in mean return against these opponents; None if the record lacks one of the
+    games.
 
     Lines that were played against another version of an opponent do not count.
     """

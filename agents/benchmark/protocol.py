@@ -1,4 +1,7 @@
-"""What is played, for how long, and against whom: version 1 of the benchmark. A change of any number is another version."""
+"""What is played, for how long, and against whom: version 1 of the benchmark.
+
+A change of any number is another version.
+"""
 
 from __future__ import annotations
 
@@ -16,19 +19,22 @@ FORMAT = "kepler-benchmark-1"
 DECISIONS = 10_000_000
 """Of the learner, in training."""
 AN_UPDATE = 16_384
-"""Decisions by which training may go beyond its budget, or a hundredth of it if that is more: updates are made whole."""
+"""Decisions by which training may go beyond its budget, or a hundredth of it if that is more: updates are made
+whole."""
 LEAST_SEEDS = 5
 """Training runs in each game."""
 
 ZERO, ONE = "uniform", "greedy"
 """The bots whose scores are 0 and 1."""
 POOL = ("uniform", "greedy", "bc-v1")
-"""Who sits on all other seats, one kind a game, each equally often: a bot that plays anything, one that is written by hand, and one that
-was learned. An agent that wins only where the others play well, or only against one way of playing, falls back."""
+"""Who sits on all other seats, one kind a game, each equally often: a bot that plays anything, one that is written by
+hand, and one that was learned. An agent that wins only where the others play well, or only against one way of playing,
+falls back."""
 SEARCH = "mcts:100"
 """A stronger opponent, for a score of its own."""
 GAMES, SEARCH_GAMES = 2000, 400
-"""Games of one agent against each bot of the pool, and against the search; rounded up to use every seat equally often."""
+"""Games of one agent against each bot of the pool, and against the search; rounded up to use every seat equally
+often."""
 GAMES_SEED = 2**62 + 2**40
 """Games that no training and no evaluation in training has seen."""
 
@@ -77,7 +83,8 @@ def task_of(game: str) -> Task:
 
 
 def version_of(bot: str, game: str) -> str:
-    """16 hex digits for a bot of the pool in a game: of the file it is written in, or of its network; empty for one without either.
+    """16 hex digits for a bot of the pool in a game: of the file it is written in, or of its network; empty for one
+    without either.
 
     What is measured against one version of a bot is not compared with what was measured against another.
     """

@@ -17,8 +17,9 @@ ATTACKS, EXACT = DOCS / "robustness.csv", DOCS / "exploitability.csv"
 class Result(Line):
     """One trained agent, or a bot for comparison, alone against ``opponent`` on all other seats.
 
-    ``returns`` is its mean return with a 95 % interval, ``wins`` its share of wins. ``agent`` and ``opponent_version`` tell which files
-    played: lines of another version of the opponent are not compared. ``hours`` and ``hardware`` are those of its training.
+    ``returns`` is its mean return with a 95 % interval, ``wins`` its share of wins. ``agent`` and ``opponent_version``
+    tell which files played: lines of another version of the opponent are not compared. ``hours`` and ``hardware`` are
+    those of its training.
     """
 
     KEY: ClassVar = ("game", "players", "method", "budget", "seed", "opponent")
@@ -61,7 +62,8 @@ class CurvePoint(Line):
 
 @dataclass(frozen=True)
 class AttackLine(Line):
-    """What the best of some attackers wins from an agent on all other seats, in games that had no part in choosing it."""
+    """What the best of some attackers wins from an agent on all other seats, in games that had no part in choosing
+    it."""
 
     KEY: ClassVar = ("game", "players", "agent", "decisions", "attackers")
     game: str
@@ -84,7 +86,8 @@ class AttackLine(Line):
 
 @dataclass(frozen=True)
 class ExactLine(Line):
-    """How far a policy is from equilibrium in a reduced game: NashConv, the sum over both seats of what a best response gains.
+    """How far a policy is from equilibrium in a reduced game: NashConv, the sum over both seats of what a best response
+    gains.
 
     ``amount`` counts iterations of CFR, decisions of training, or draws of a bot's choice in each information state.
     """

@@ -1,4 +1,5 @@
-"""An attack with the same budget on every published agent: several attackers each (:mod:`agents.exploit`), of which the best counts."""
+"""An attack with the same budget on every published agent: several attackers each (:mod:`agents.exploit`), of which the
+best counts."""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ class Siege:
     """An agent and the budget of those who attack it.
 
     Attributes:
-        agent: ``bc-v1``, ``greedy``. attackers: so many, seeds 0, 1, ... decisions: of each, in training. games: of the result, and of
-            the choice of the best attacker. out: folder for the attackers.
+        agent: ``bc-v1``, ``greedy``. attackers: so many, seeds 0, 1, ... decisions: of each, in training. games: of the
+            result, and of the choice of the best attacker. out: folder for the attackers.
     """
 
     task: Task
@@ -62,7 +63,8 @@ def attack(
     watch: Callable[[Status], None] = lambda status: None,
     say: Callable[[str], None] = lambda line: None,
 ) -> AttackLine | None:
-    """Train all attackers, or go on with them, let the best play new games, and write the line; None if it was stopped before.
+    """Train all attackers, or go on with them, let the best play new games, and write the line; None if it was stopped
+    before.
 
     What the record has of this agent with this budget is not done again.
     """
@@ -98,7 +100,8 @@ def _line(siege: Siege, each: list[Outcome], final: Outcome, seconds: float) -> 
     task, wins = siege.task, final.wins
     return AttackLine(
         task.game, task.players, siege.agent, version_of(siege.agent, task.game), siege.decisions, siege.attackers,
-        " ".join(f"{100 * one.wins.mean:.1f}" for one in each), round(wins.mean, 4), round(wins.low, 4), round(wins.high, 4),
+        " ".join(f"{100 * one.wins.mean:.1f}" for one in each), round(wins.mean, 4), round(wins.low, 4),
+        round(wins.high, 4),
         round(final.returns.mean, 4), wins.games, round(final.equal_share, 4), round(seconds / 3600, 2),
         f"{processor()}, 1 of {os.cpu_count()} cores", commit(7) or "unknown",
     )  # fmt: skip

@@ -65,7 +65,8 @@ def _begun(folder: Path, task: Task, method: Method, decisions: int, threads: in
         return entry
     command = f"{method.command.replace('GAME', task.game.partition('-v')[0])} (settings: agents/benchmark/methods.py)"
     return Entry(
-        task.game, task.players, method.name, method.kind, method.about, command, commit() or "unknown", decisions, method.known,
+        task.game, task.players, method.name, method.kind, method.about, command, commit() or "unknown", decisions,
+        method.known,
         f"{processor()}, {threads} of {os.cpu_count()} cores", (),
     )  # fmt: skip
 

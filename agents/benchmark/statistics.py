@@ -1,8 +1,8 @@
-"""What scores add up to over games and training runs: Agarwal et al. 2021, *Deep Reinforcement Learning at the Edge of the Statistical
-Precipice*.
+"""What scores add up to over games and training runs: Agarwal et al. 2021, *Deep Reinforcement Learning at the Edge of
+the Statistical Precipice*.
 
-Scores come as one array a game, with an entry for each training run. Runs of different games are different things, so the bootstrap draws
-them game by game (stratified).
+Scores come as one array a game, with an entry for each training run. Runs of different games are different things, so
+the bootstrap draws them game by game (stratified).
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def probability_of_improvement(
     """How likely a run of the one method scores more than a run of the other, ties half: the mean over the games.
 
     Args:
-        one, other: one array (runs,) a game, for the same games in the same order. ValueError if these are not equally many.
+        one, other: one array (runs,) a game, for the same games in the same order. ValueError if these are not equally
+        many.
     """
     if len(one) != len(other):
         raise ValueError(f"{len(one)} games against {len(other)}; both methods need the same games")
@@ -61,7 +62,8 @@ def estimate(
     if all(np.ptp(sample) == 0 for sample in samples):  # scipy calls that degenerate
         return Estimate(value, value, value)
     found = stats.bootstrap(
-        tuple(samples), statistic, n_resamples=resamples, batch=1000, paired=False, vectorized=True, method="percentile",
+        tuple(samples), statistic, n_resamples=resamples, batch=1000, paired=False, vectorized=True,
+        method="percentile",
         confidence_level=CONFIDENCE, rng=np.random.default_rng(seed),
     ).confidence_interval  # fmt: skip
     return Estimate(value, float(found.low), float(found.high))

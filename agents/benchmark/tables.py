@@ -141,8 +141,10 @@ def attacks(path: Path = ATTACKS) -> Table:
     """What the best of some attackers wins from each agent."""
     rows = [
         (
-            kepler_envs.load_game(line.game).title, line.players, f"`{line.agent}`", f"{line.attackers} x {line.decisions:,}",
-            f"{100 * line.wins:.1f} % ({100 * line.low:.1f} .. {100 * line.high:.1f}), {line.games:,}", f"{100 * line.equal_share:.0f} %",
+            kepler_envs.load_game(line.game).title, line.players, f"`{line.agent}`",
+            f"{line.attackers} x {line.decisions:,}",
+            f"{100 * line.wins:.1f} % ({100 * line.low:.1f} .. {100 * line.high:.1f}), {line.games:,}",
+            f"{100 * line.equal_share:.0f} %",
             line.each, f"{line.hours:.1f}", f"`{line.commit}`",
         )
         for line in read_lines(path, AttackLine)
@@ -173,7 +175,8 @@ def exact(path: Path = EXACT) -> Table:
         spread = f" ({min(values):.3f} .. {max(values):.3f}, {len(values)} runs)" if len(values) > 1 else ""
         rows.append(
             (
-                kepler_envs.load_game(game).title, f"{found[0].states:,}", f"{found[0].information_states:,}", f"`{policy}`",
+                kepler_envs.load_game(game).title, f"{found[0].states:,}", f"{found[0].information_states:,}",
+                f"`{policy}`",
                 f"{amount:,}" if amount else NOTHING, f"{np.mean(values):.3f}{spread}", f"`{found[0].commit}`",
             )
         )  # fmt: skip
@@ -260,7 +263,8 @@ def _runs(points: list[CurvePoint]) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def picture(drawn: dict[tuple[Task, Row], tuple[np.ndarray, np.ndarray]]) -> bytes:
-    """The curves as SVG: a panel a game, a line a method (the mean of its runs), from the worst run to the best in its colour."""
+    """The curves as SVG: a panel a game, a line a method (the mean of its runs), from the worst run to the best in its
+    colour."""
     import io
 
     import matplotlib

@@ -9,7 +9,8 @@ from kepler_envs.engine.observation import Layout, Piece
 
 
 class FlatInputs:
-    """An observation as one float vector, piece by piece: numbers and counts are divided by their scale, labels become one-hot.
+    """An observation as one float vector, piece by piece: numbers and counts are divided by their scale, labels become
+    one-hot.
 
     So do references to tables of at most MOST_NAMED rows; those to larger ones are divided by the number of rows.
 
@@ -19,7 +20,8 @@ class FlatInputs:
     Attributes:
         size: E, numbers of the vector.
         low, high: float32 (E,), their bounds.
-        pieces: by name, where a piece begins and the shape it has: that of the piece, and an axis of labels if it has some.
+        pieces: by name, where a piece begins and the shape it has: that of the piece, and an axis of labels if it has
+            some.
     """
 
     def __init__(self, layout: Layout) -> None:

@@ -42,7 +42,8 @@ def make_seat(
     components: str | Path | None = None,
     **options: Any,
 ) -> SeatEnv:
-    """What ``gymnasium.make("kepler/<game>", ...)`` calls: :class:`SeatEnv` with the game's players, components and options.
+    """What ``gymnasium.make("kepler/<game>", ...)`` calls: :class:`SeatEnv` with the game's players, components and
+    options.
 
     Raises:
         KeyError: no such game. OptionError: a value that is not allowed. ComponentError: a wrong card file.
@@ -65,22 +66,25 @@ def configuration(
 class SeatEnv(gymnasium.Env[np.ndarray, int]):
     """A game as one of its players lives it: ``step`` returns when it is the learner's turn again, or the game is over.
 
-    The reward is everything the learner's seat was paid since its last decision, so a loss that another seat's move brings
-    about arrives, and the rewards of a game sum to what it paid that seat. Games that end before the learner's first decision
-    are passed over.
+    The reward is everything the learner's seat was paid since its last decision, so a loss that another seat's move
+    brings about arrives, and the rewards of a game sum to what it paid that seat. Games that end before the learner's
+    first decision are passed over.
 
     Args:
         config: the game with its players, options and components.
-        opponents: plays all other seats, or a sequence of one for each of them, seated in order behind the learner: a bot's name
-            (``greedy``), or what else :func:`kepler_envs.adapters.opponents.opponent_of` takes; None plays uniformly.
+        opponents: plays all other seats, or a sequence of one for each of them, seated in order behind the learner: a
+            bot's name (``greedy``), or what else :func:`kepler_envs.adapters.opponents.opponent_of` takes; None plays
+            uniformly.
         seat: the learner's; None: drawn anew by each ``reset``.
         illegal: ``lose``: the game ends at once with reward -1 and a text in ``info["illegal"]`` (Gymnasium wants every
             action of the space to be accepted); ``raise``: an :class:`IllegalAction`, and nothing changes.
-        render_mode: None, ``ansi`` (str), ``svg`` (str), ``rgb_array`` (uint8 H x W x 3) or ``human``: what the learner sees.
+        render_mode: None, ``ansi`` (str), ``svg`` (str), ``rgb_array`` (uint8 H x W x 3) or ``human``: what the learner
+            sees.
 
-    ``observation`` is int16 (D,), with the pieces of ``env.unwrapped.config.observation``. ``info`` has ``action_mask`` (int8 (A,); all 1
-    at the end: with vectorised environments that start the next game one step later, the action in between is not looked at), ``seat``,
-    ``returns``, ``rank``, ``score`` and what the game's page lists, these 0 until the end.
+    ``observation`` is int16 (D,), with the pieces of ``env.unwrapped.config.observation``. ``info`` has ``action_mask``
+    (int8 (A,); all 1 at the end: with vectorised environments that start the next game one step later, the action in
+    between is not looked at), ``seat``, ``returns``, ``rank``, ``score`` and what the game's page lists, these 0 until
+    the end.
 
     Raises:
         OptionError: a value that is not allowed. BotError (a ValueError), TypeError: no such opponent.
@@ -118,7 +122,8 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         """Deal a game and play it up to the learner's first decision.
 
         Args:
-            seed: 0 .. 2**64 - 1; deals the game that the AEC environment deals from it. None goes on from the last seed.
+            seed: 0 .. 2**64 - 1; deals the game that the AEC environment deals from it. None goes on from the last
+                seed.
             options: not used; options of the game are given to ``make``.
         """
         super().reset(seed=seed)
@@ -159,8 +164,8 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         """The learner's decision.
 
         Returns:
-            observation at the learner's next decision or at the end, reward since the last one, terminated, truncated (a limit
-            of the game was reached), info.
+            observation at the learner's next decision or at the end, reward since the last one, terminated, truncated
+            (a limit of the game was reached), info.
 
         Raises:
             RuntimeError: no game is running. ValueError: no integer. IllegalAction: with ``illegal="raise"``.

@@ -51,7 +51,8 @@ def make_seats(
     threads: int = 1,
     **options: Any,
 ) -> SeatVectorEnv:
-    """What ``gymnasium.make_vec("kepler/<game>", ...)`` calls: :class:`SeatVectorEnv` with the game's players, components and options.
+    """What ``gymnasium.make_vec("kepler/<game>", ...)`` calls: :class:`SeatVectorEnv` with the game's players,
+    components and options.
 
     Raises:
         KeyError: no such game. OptionError: a value that is not allowed. ComponentError: a wrong card file.
@@ -61,24 +62,27 @@ def make_seats(
 
 
 class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
-    """``num_envs`` games N, one learner in each: what a ``SyncVectorEnv`` over :class:`kepler_envs.adapters.gym.SeatEnv` does, to the bit.
+    """``num_envs`` games N, one learner in each: what a ``SyncVectorEnv`` over
+    :class:`kepler_envs.adapters.gym.SeatEnv` does, to the bit.
 
-    A finished game is followed by the next within the same step (``AutoresetMode.SAME_STEP``): observation and ``action_mask`` are
-    those of the new game's first decision, so no mask is ever empty and no step is lost. What the game ended with is in ``infos``:
-    ``final_obs`` and ``final_info`` for the rows of ``_final_info``.
+    A finished game is followed by the next within the same step (``AutoresetMode.SAME_STEP``): observation and
+    ``action_mask`` are those of the new game's first decision, so no mask is ever empty and no step is lost. What the
+    game ended with is in ``infos``: ``final_obs`` and ``final_info`` for the rows of ``_final_info``.
 
-    Row g of ``reset(seed=s)`` plays the game of ``gymnasium.make(...).reset(seed=s + g)``, and then those that its resets without
-    a seed bring.
+    Row g of ``reset(seed=s)`` plays the game of ``gymnasium.make(...).reset(seed=s + g)``, and then those that its
+    resets without a seed bring.
 
     Args:
         config: the game with its players, options and components.
         num_envs: number of games.
-        opponents, seat, illegal: as in :class:`kepler_envs.adapters.gym.SeatEnv`; with ``illegal="raise"`` no game changes.
+        opponents, seat, illegal: as in :class:`kepler_envs.adapters.gym.SeatEnv`; with ``illegal="raise"`` no game
+            changes.
         render_mode: None, ``ansi``, ``svg`` or ``rgb_array``: a picture of each row.
         threads: threads that share a step. Worth it from about a thousand games on.
 
-    ``observation`` is int16 (N, D), ``rewards`` float64 (N,), ``terminations`` and ``truncations`` bool (N,). ``infos`` has an array (N, ...) for
-    each entry of a single environment's info, and beside it, with a leading ``_``, the rows (bool) that have it.
+    ``observation`` is int16 (N, D), ``rewards`` float64 (N,), ``terminations`` and ``truncations`` bool (N,). ``infos``
+    has an array (N, ...) for each entry of a single environment's info, and beside it, with a leading ``_``, the rows
+    (bool) that have it.
 
     Raises:
         OptionError: a value that is not allowed. BotError (a ValueError), TypeError: no such opponent.
@@ -126,8 +130,8 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
         Args:
             seed: an integer s: row g gets s + g; a sequence: one for each row; None goes on from a row's last seed.
-            options: ``reset_mask``, bool (N,): the rows to deal anew; the others stay as they are, and have no infos. Options of the game are
-                given to ``make_vec``.
+            options: ``reset_mask``, bool (N,): the rows to deal anew; the others stay as they are, and have no infos.
+                Options of the game are given to ``make_vec``.
 
         Raises:
             ValueError: seeds or a mask that are not allowed. RuntimeError: the first reset leaves rows out.
@@ -192,8 +196,8 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """The learners' decisions, action ids (N,).
 
         Returns:
-            observations at the learners' next decisions, in the next game where one has ended; rewards since the last ones; which games
-            terminated; which were truncated (a limit of the game was reached); infos.
+            observations at the learners' next decisions, in the next game where one has ended; rewards since the last
+            ones; which games terminated; which were truncated (a limit of the game was reached); infos.
 
         Raises:
             RuntimeError: no game is running. ValueError: no N integers. IllegalAction: with ``illegal="raise"``.

@@ -5,12 +5,14 @@
 
     game = pyspiel.load_game("kepler_kitten_adventurers(players=2,options=quest_size:1;hand_size:5)")
 
-Chance is one explicit node at the root: the *deal*, one of ``deals`` equally likely ones. It fixes the cards and all chance to
-come, which nobody can see, so that a history replays exactly. An algorithm that clones states and looks ahead (plain MCTS)
-therefore sees the future; one that uses ``resample_from_infostate`` (ISMCTS) does not: that redraws hidden things and
-future chance. A resampled state keeps the history of the original; its hidden part is no longer that of the deal in it.
+Chance is one explicit node at the root: the *deal*, one of ``deals`` equally likely ones. It fixes the cards and all
+chance to come, which nobody can see, so that a history replays exactly. An algorithm that clones states and looks ahead
+(plain MCTS) therefore sees the future; one that uses ``resample_from_infostate`` (ISMCTS) does not: that redraws hidden
+things and future chance. A resampled state keeps the history of the original; its hidden part is no longer that of the
+deal in it.
 
-Parameters: ``players``, ``deals``, ``seed`` (deal i is the game of stream i of this seed), ``options`` (the game's own, as above;
+Parameters: ``players``, ``deals``, ``seed`` (deal i is the game of stream i of this seed), ``options`` (the game's own,
+    as above;
 there is no shaping, only results are paid) and ``components`` (a card file).
 """
 
@@ -101,7 +103,8 @@ class Moment:
         return Moment(self.setting, self.position.apply(action), self, action)
 
     def resample(self, seat: int, seed: int) -> Moment:
-        """The same for ``seat``, with everything it cannot know drawn anew: hidden things, future chance, what others have seen."""
+        """The same for ``seat``, with everything it cannot know drawn anew: hidden things, future chance, what others
+        have seen."""
         assert self.position is not None
         drawn = self.position.resample(seat, seed)
         own = self.known()[seat]
@@ -240,7 +243,8 @@ class KeplerState(pyspiel.State):
 
 
 class ObservationObserver:
-    """What a seat sees now: a tensor with the game's named pieces, and a readable string that is equal where the tensor is."""
+    """What a seat sees now: a tensor with the game's named pieces, and a readable string that is equal where the tensor
+    is."""
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
@@ -268,7 +272,10 @@ class ObservationObserver:
 
 
 class RecallObserver:
-    """All a seat ever saw, as a digest: a string that is equal exactly where its whole past is. There is no tensor of it."""
+    """All a seat ever saw, as a digest: a string that is equal exactly where its whole past is.
+
+    There is no tensor of it.
+    """
 
     tensor: np.ndarray | None = None
     dict: Mapping[str, np.ndarray] = {}
@@ -352,7 +359,8 @@ def game_type(game: Game, zero_sum: bool = True) -> pyspiel.GameType:
 
 def _register() -> None:
     for game in map(load_game, list_games()):
-        # a class, because OpenSpiel lets go of what is registered after Python has ended, which a function does not survive
+        # a class, because OpenSpiel lets go of what is registered after Python has ended, which a function does not
+        # survive
         pyspiel.register_game(game_type(game), type(f"KeplerGame_{game.name}", (KeplerGame,), {"rules": game}))
 
 

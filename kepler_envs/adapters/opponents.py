@@ -44,7 +44,10 @@ class CompiledOpponent:
 
 
 class CallableOpponent:
-    """A function of observation and mask as an opponent. It has to keep what it remembers, and its randomness, by itself."""
+    """A function of observation and mask as an opponent.
+
+    It has to keep what it remembers, and its randomness, by itself.
+    """
 
     def __init__(self, choice: Choice) -> None:
         self._choice = choice
@@ -60,9 +63,9 @@ def opponent_of(given: Any, config: Configuration, num_envs: int) -> Opponent:
     """An opponent from what a user has at hand.
 
     Args:
-        given: a bot's name as in ``bots.load`` (``uniform``, ``greedy``, ``mcts:100``, ``net:PATH``); None (plays uniformly); a
-            :class:`CompiledPolicy`, an :class:`Opponent` (``bots.BotOpponent`` makes one of a bot), or a function
-            (observation, action_mask) -> id.
+        given: a bot's name as in ``bots.load`` (``uniform``, ``greedy``, ``mcts:100``, ``net:PATH``); None (plays
+            uniformly); a :class:`CompiledPolicy`, an :class:`Opponent` (``bots.BotOpponent`` makes one of a bot), or a
+            function (observation, action_mask) -> id.
 
     Raises:
         BotError (a ValueError): no bot of that name for this game. TypeError: anything else.

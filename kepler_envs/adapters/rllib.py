@@ -39,8 +39,9 @@ FORBIDDEN = -1e9
 class SeatsEnv(MultiAgentEnv):
     """Every seat of a game is an agent, ``player_0`` ..; each step is one decision of the seat to move.
 
-    A seat gets everything it was paid since its last decision, with its next observation or at the end; seats that never
-    decided are left out there. A game that reaches a limit pays its final result like any other, so it counts as terminated.
+    A seat gets everything it was paid since its last decision, with its next observation or at the end; seats that
+    never decided are left out there. A game that reaches a limit pays its final result like any other, so it counts as
+    terminated.
 
     Observations: ``{"observations": float32 (E,), "action_mask": float32 (A,)}``, see :class:`FlatInputs`.
 
@@ -105,7 +106,8 @@ def action_space(config: Configuration) -> spaces.Discrete:
 
 
 class MaskedModule(DefaultPPOTorchRLModule):
-    """RLlib's default network of PPO on ``observations``, with the logits of actions outside ``action_mask`` far below all others."""
+    """RLlib's default network of PPO on ``observations``, with the logits of actions outside ``action_mask`` far below
+    all others."""
 
     def __init__(self, *args: Any, observation_space: spaces.Dict, **kwargs: Any) -> None:
         super().__init__(*args, observation_space=observation_space["observations"], **kwargs)

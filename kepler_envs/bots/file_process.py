@@ -1,4 +1,7 @@
-"""The process of a bot from a file, which from_file.py starts and asks: ``python -m kepler_envs.bots.file_process DESCRIPTOR``."""
+"""The process of a bot from a file, which from_file.py starts and asks:
+
+``python -m kepler_envs.bots.file_process DESCRIPTOR``.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +60,10 @@ def main(descriptor: int) -> None:
 
 
 def load(path: Path, name: str, config: Configuration) -> Any:
-    """Run the file and call ``NAME(config)``; BotError if that makes no bot. What the file itself raises goes through."""
+    """Run the file and call ``NAME(config)``; BotError if that makes no bot.
+
+    What the file itself raises goes through.
+    """
     spec = importlib.util.spec_from_file_location(f"bots_of_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise BotError(f"{path} is not a Python file")

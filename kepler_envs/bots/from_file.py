@@ -1,7 +1,8 @@
 """Bots of your own, from a Python file: ``python:my_bots.py:MyBot``.
 
-Such a bot runs in a process of its own (file_process.py). It is sent what its seats may know, and its answers come back as bytes that
-are numbers or text, never as pickles. So nothing of the games is in its memory, and whatever it does there ends no other process.
+Such a bot runs in a process of its own (file_process.py). It is sent what its seats may know, and its answers come back
+as bytes that are numbers or text, never as pickles. So nothing of the games is in its memory, and whatever it does
+there ends no other process.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ EXCEPTION, TOO_SLOW, TOO_MUCH_MEMORY, PROCESS_DIED = "exception", "too slow", "t
 """Why a bot failed."""
 
 READY, REFUSED, IDS, OTHER, RAISED, OUT_OF_MEMORY = b"L", b"R", b"I", b"O", b"E", b"M"
-"""The first byte of what the process sends: IDS is followed by int64 numbers, OTHER by any other array in NumPy's format."""
+"""The first byte of what the process sends:
+
+IDS is followed by int64 numbers, OTHER by any other array in NumPy's format.
+"""
 
 MOST_BYTES = 2**24
 """Of an answer."""
@@ -62,7 +66,8 @@ def split(argument: str) -> tuple[Path, str]:
 def seeds_of(seed: int) -> tuple[int, int]:
     """From the seed that a bot is given for a game: the one it is told, and where its snapshots are drawn from.
 
-    One way: seeds of games and bots follow from each other by steps that can be undone, and the deal follows from the game's.
+    One way: seeds of games and bots follow from each other by steps that can be undone, and the deal follows from the
+    game's.
     """
     digest = hashlib.blake2b(int(seed).to_bytes(8, "little"), digest_size=16, person=b"agent of a file").digest()
     return int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")

@@ -56,11 +56,12 @@ def load(spec: str, config: Configuration, memory: int | None = None) -> Bot:
 
 
 def fingerprint(spec: str, game: str = "") -> str:
-    """What tells versions of a bot apart: SHA-256 (16 hex digits) of the files behind its spec, ``greedy-2`` for rules of thumb; empty for
-    bots that never change, as ``uniform``.
+    """What tells versions of a bot apart: SHA-256 (16 hex digits) of the files behind its spec, ``greedy-2`` for rules
+    of thumb; empty for bots that never change, as ``uniform``.
 
-    A network over greedy has greedy's version behind its own. A search has that of what it plays out with, or of its network (both, with "+" between them, if it needs both). A published name without a
-    game is that of ``game``; if that is not given, of all games that have one, and rules of thumb have no version.
+    A network over greedy has greedy's version behind its own. A search has that of what it plays out with, or of its
+    network (both, with "+" between them, if it needs both). A published name without a game is that of ``game``; if
+    that is not given, of all games that have one, and rules of thumb have no version.
     """
     name, _, argument = spec.partition(":")
     if name == "greedy":

@@ -34,8 +34,8 @@ class Decisions:
     action_mask: np.ndarray
     """(M, A) int8: 1 for each legal id; at least one per row."""
     snapshots: Sequence[Snapshot] = ()
-    """A position for each row if the bot has ``searches = True``, else empty: the game's, with all that the seat to move cannot
-    know, and all chance to come, drawn anew from the bot's seed. For more draws, ``resample`` it again."""
+    """A position for each row if the bot has ``searches = True``, else empty: the game's, with all that the seat to
+    move cannot know, and all chance to come, drawn anew from the bot's seed. For more draws, ``resample`` it again."""
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -1,4 +1,5 @@
-"""The kernels of the bots, for compiling ahead of time: those of ``greedy``, of ``mcts`` as it is by default, and of networks."""
+"""The kernels of the bots, for compiling ahead of time: those of ``greedy``, of ``mcts`` as it is by default, and of
+networks."""
 
 from __future__ import annotations
 

@@ -64,7 +64,8 @@ def run(argv: Sequence[str] | None) -> int:
         command = tyro.cli(
             Command,  # type: ignore[arg-type]
             prog="kepler-envs",
-            description="Modern space board games as multi-agent reinforcement-learning environments. --version prints the version.",
+            description="Modern space board games as multi-agent reinforcement-learning environments. "
+            "--version prints the version.",
             args=argv,
             config=(OmitSubcommandPrefixes, FlagCreatePairsOff),
         )
@@ -83,5 +84,6 @@ def run(argv: Sequence[str] | None) -> int:
 
 
 def exit_code(problem: Exception) -> int:
-    """1 for what breaks long work off on its way (what was written before is there), 2 for what cannot be done as asked."""
+    """1 for what breaks long work off on its way (what was written before is there), 2 for what cannot be done as
+    asked."""
     return 1 if isinstance(problem, CheckError) or getattr(problem, "errno", None) in NO_ROOM else 2

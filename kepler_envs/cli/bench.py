@@ -1,4 +1,5 @@
-"""``kepler-envs bench``: a quick look at the speed of a game on this machine. benchmarks/ has the measurements to quote."""
+"""``kepler-envs bench``: a quick look at the speed of a game on this machine. benchmarks/ has the measurements to
+quote."""
 
 from __future__ import annotations
 

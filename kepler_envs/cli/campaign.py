@@ -26,7 +26,10 @@ class PlayCampaign:
     name: Annotated[Positional[str], arg(metavar="NAME")]
     """The campaign: its name, a part of it, or its number 0..4."""
     file: Annotated[Path | None, arg(metavar="FILE")] = None
-    """Where the progress is kept, NAME.json in the current folder unless told. A campaign that is there already goes on."""
+    """Where the progress is kept, NAME.json in the current folder unless told.
+
+    A campaign that is there already goes on.
+    """
     agent: Annotated[str, arg(metavar="AGENT")] = PERSON
     """Who plays: you, or an agent (uniform, greedy, mcts:1000, net:PATH)."""
     games: Annotated[int, arg(metavar="N")] = 1

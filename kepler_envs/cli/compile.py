@@ -58,7 +58,8 @@ class Compile:
 
 
 class Done(NamedTuple):
-    """What was compiled, or loaded from the cache, for a game: kernels of the game and of agents, and the seconds they took."""
+    """What was compiled, or loaded from the cache, for a game: kernels of the game and of agents, and the seconds they
+    took."""
 
     kernels: int
     seconds: float

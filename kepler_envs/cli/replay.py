@@ -23,7 +23,8 @@ from kepler_envs.terminal import say
 
 @dataclass(frozen=True)
 class ShowReplay:
-    """Play a recorded game again, and if it is the recorded one, show it move by move or draw it; exit code 1 if it differs."""
+    """Play a recorded game again, and if it is the recorded one, show it move by move or draw it; exit code 1 if it
+    differs."""
 
     file: Annotated[Positional[Path], arg(metavar="FILE")]
     """A replay, as `play --save` and `watch --save` write it."""

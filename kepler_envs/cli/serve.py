@@ -94,9 +94,13 @@ class Serve:
 
     def _who_can_play(self, local: bool) -> str:
         if local:
-            return "Only this machine can reach it. The link is a secret: it sets tables up. Ctrl-C ends the server; games are kept."
+            return (
+                "Only this machine can reach it. The link is a secret: it sets tables up. "
+                "Ctrl-C ends the server; games are kept."
+            )
         return (
-            f"WARNING  --host {self.host}: every machine that reaches this one can connect, unencrypted. Whoever has a seat's link plays that "
+            f"WARNING  --host {self.host}: every machine that reaches this one can connect, unencrypted. Whoever has a "
+            "seat's link plays that "
             "seat; whoever has the link above sets tables up and runs bots of yours. Give away only the links of seats."
         )
 

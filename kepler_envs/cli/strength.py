@@ -19,8 +19,8 @@ STOPPING = "stopping after these games; once more to give it up"
 class MeasureStrength:
     """Measure agents, each alone against one on all other seats, seats rotated.
 
-    A pairing that the record has with as many games, by the same versions of the agents, is not played again; after Ctrl-C, or once --minutes
-    are over, the games so far are written.
+    A pairing that the record has with as many games, by the same versions of the agents, is not played again; after
+    Ctrl-C, or once --minutes are over, the games so far are written.
     """
 
     game: GameName
@@ -42,8 +42,8 @@ class MeasureStrength:
     out: Annotated[Path, arg(metavar="FILE")] = Path("strength.csv")
     """The record that lines are added to."""
     ray: OnRay = None
-    """Play on a Ray cluster: the one at ADDRESS, or, without one, that of this machine, which is started if it is not there. Parts of
-    --side-by-side games are what it shares out."""
+    """Play on a Ray cluster: the one at ADDRESS, or, without one, that of this machine, which is started if it is not
+    there. Parts of --side-by-side games are what it shares out."""
 
     def run(self, console: Console) -> int:
         """Measure what the record lacks; 0, or 130 if it was stopped."""

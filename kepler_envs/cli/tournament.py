@@ -28,7 +28,10 @@ class PlayTournament(GameArguments):
     seconds_per_decision: Annotated[float | None, arg(metavar="S")] = None
     """An agent that takes longer forfeits the game; it is cut off even if it never answers. No limit if left out."""
     memory_per_agent: Annotated[int | None, arg(metavar="MIB")] = None
-    """An agent from a file (python:FILE.py:NAME) whose process takes more than so many MiB forfeits the game. No limit if left out."""
+    """An agent from a file (python:FILE.py:NAME) whose process takes more than so many MiB forfeits the game.
+
+    No limit if left out.
+    """
     out: Annotated[Path, arg(metavar="FOLDER")] = Path("runs/tournament")
     """Where everything is written, and continued from."""
     seed: Annotated[int, arg(metavar="SEED")] = 0
@@ -42,8 +45,8 @@ class PlayTournament(GameArguments):
     fresh: bool = False
     """Throw away what an earlier tournament left in the folder."""
     ray: OnRay = None
-    """Play on a Ray cluster: the one at ADDRESS, or, without one, that of this machine, which is started with --processes cores if it is not
-    there."""
+    """Play on a Ray cluster: the one at ADDRESS, or, without one, that of this machine, which is started with
+    --processes cores if it is not there."""
 
     def run(self, console: Console) -> int:
         """Play what is missing and report; 0, or 130 if it was stopped before the last game."""

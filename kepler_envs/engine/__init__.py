@@ -1,1 +1,2 @@
-"""What every game stands on: environment, batches, snapshots, playouts, replays, drawing, and the cache of compiled code."""
+"""What every game stands on: environment, batches, snapshots, playouts, replays, drawing, and the cache of compiled
+code."""

@@ -43,16 +43,18 @@ class KeplerEnv(AECEnv):
     Args:
         config: the game with its players, options and components.
         render_mode: None, ``ansi`` (str), ``svg`` (str), ``rgb_array`` (uint8 H x W x 3) or ``human``.
-        illegal: ``raise`` an :class:`IllegalAction` (nothing changes), or ``lose``: the offender gets -1, the others share
-            +1, and the game ends.
+        illegal: ``raise`` an :class:`IllegalAction` (nothing changes), or ``lose``: the offender gets -1, the others
+            share +1, and the game ends.
         copy: False hands out views of the environment's own buffers, valid until the next step (faster).
         render_seat: draw only what this seat may see; None draws everything.
-        mask_in: where the action mask is. ``observation``: see below. ``info``: ``infos[agent]["action_mask"]``, and the observation is
-            the vector alone, for wrappers that take only such. ``both``: in the observation and in the infos.
+        mask_in: where the action mask is. ``observation``: see below. ``info``: ``infos[agent]["action_mask"]``, and
+            the observation is the vector alone, for wrappers that take only such. ``both``: in the observation and in
+            the infos.
 
-    ``observe`` gives ``{"observation": int16 (D,), "action_mask": int8 (A,)}``, the mask all 0 for agents that do not decide.
-    ``infos[agent]`` has ``seat``, ``returns``, ``rank``, ``score`` and what the game's page lists. All but ``seat`` are 0 until the end;
-    :meth:`info` has the game's figures at any time. With ``illegal="lose"`` an offence adds ``illegal``, its message.
+    ``observe`` gives ``{"observation": int16 (D,), "action_mask": int8 (A,)}``, the mask all 0 for agents that do not
+    decide. ``infos[agent]`` has ``seat``, ``returns``, ``rank``, ``score`` and what the game's page lists. All but
+    ``seat`` are 0 until the end; :meth:`info` has the game's figures at any time. With ``illegal="lose"`` an offence
+    adds ``illegal``, its message.
     """
 
     metadata: dict[str, Any] = {
@@ -339,7 +341,10 @@ class KeplerEnv(AECEnv):
     # ------------------------------------------------------------ what agents see
 
     def observe(self, agent: str) -> dict[str, np.ndarray] | np.ndarray:
-        """What ``agent`` sees now; valid at the end too. RuntimeError before the first ``reset``, KeyError for no agent of the game."""
+        """What ``agent`` sees now; valid at the end too.
+
+        RuntimeError before the first ``reset``, KeyError for no agent of the game.
+        """
         if agent == self._mover:
             if self._bare:
                 return self._observation.copy() if self.copy else self._observation
@@ -452,7 +457,8 @@ class KeplerEnv(AECEnv):
     # ------------------------------------------------------------ pictures
 
     def render(self) -> str | np.ndarray | None:
-        """Draw the position in the render mode; None for ``human`` (a window, or the terminal where there is no display)."""
+        """Draw the position in the render mode; None for ``human`` (a window, or the terminal where there is no
+        display)."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() was called, but render_mode is None: give one to make()")
             return None

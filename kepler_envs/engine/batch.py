@@ -39,7 +39,8 @@ SKIP = -1
 """An action that leaves its game as it is."""
 
 NONE_STUCK, FIRST_ILLEGAL = -1, -2
-"""What a step of all rows ends with: a row that cannot go on, NONE_STUCK, or FIRST_ILLEGAL - row where nothing was done."""
+"""What a step of all rows ends with: a row that cannot go on, NONE_STUCK, or FIRST_ILLEGAL - row where nothing was
+done."""
 
 GIVEN_SEEDS, NEXT_SEEDS, STREAM_SEEDS = 0, 1, 2
 """Where the seeds of a reset come from: the array as it is, the games that follow, the streams of one seed."""
@@ -49,8 +50,8 @@ class Batch:
     """``num_envs`` games side by side.
 
     A finished game is replaced at once by the next one of its row; what it ended with stays in the ``final_*``
-    arrays. All arrays are allocated once and overwritten by each step: copy what you keep. Those of a row (all but ``states``,
-    ``final_state``, ``observation`` and ``action_mask``) are views of the records ``rows``.
+    arrays. All arrays are allocated once and overwritten by each step: copy what you keep. Those of a row (all but
+    ``states``, ``final_state``, ``observation`` and ``action_mask``) are views of the records ``rows``.
 
     Args:
         config: the game with its players, options and components.
@@ -67,13 +68,17 @@ class Batch:
         action_mask: int8 (N, A), of the seat to move.
         seat: int8 (N,), the seat to move.
         reward: float32 (N, P), what the last step paid each seat.
-        terminated, truncated: bool (N,), whether the last step ended a game, by the rules or by a limit; the next is already dealt.
+        terminated, truncated: bool (N,), whether the last step ended a game, by the rules or by a limit; the next is
+            already dealt.
         final_return, final_rank, final_score: float32, int32, int32 (N, P), of each row's last finished game.
         final_length: int32 (N,), its decisions. final_state: its last state.
-        episodes: int64 (N,), games finished. seed: uint64 (N,), seeds of the games now running:
+        episodes: int64 (N,), games finished.
+        seed: uint64 (N,), seeds of the games now running:
             ``make(...).reset(seed=int(batch.seed[g]))`` deals the same game.
-        infos: dict with ``final_return``, ``final_rank``, ``final_score``, ``final_length``, ``episodes``, ``seat``, ``action_mask``.
-        states: the N state records. legal_bits: uint64 (N, W), legal sets as bits. legal_count: int32 (N,), their sizes.
+        infos: dict with ``final_return``, ``final_rank``, ``final_score``, ``final_length``, ``episodes``, ``seat``,
+            ``action_mask``.
+        states: the N state records. legal_bits: uint64 (N, W), legal sets as bits. legal_count: int32 (N,), their
+            sizes.
         rows: the N records of :func:`kepler_envs.engine.rows.row_dtype`.
     """
 
@@ -131,7 +136,8 @@ class Batch:
         game = self.config.game
         shaped = bool(self.config.values.get("shaping", 0))
         firsts = (
-            shared.turn_kernel, shared.finish_kernel, *((shared.value_kernel,) if shaped else ()), begin_rows_kernel, step_rows_kernel,
+            shared.turn_kernel, shared.finish_kernel, *((shared.value_kernel,) if shaped else ()), begin_rows_kernel,
+            step_rows_kernel,
             *(() if self.threads == 1 else (find_illegal_kernel, step_rows_parallel_kernel)),
         )  # fmt: skip
         load_or_compile([partial(build, game) for build in firsts])
@@ -168,13 +174,13 @@ class Batch:
         """Deal every row anew.
 
         Args:
-            seed: an integer: row g gets stream g of it; an integer array (N,): the seed of each row's game; None: each row goes on
-                with its next game.
+            seed: an integer: row g gets stream g of it; an integer array (N,): the seed of each row's game; None: each
+                row goes on with its next game.
 
         Raises:
             ValueError: seeds that are not allowed.
-            ComponentError: a deal ends its game at once, before anybody decides, which only contrived component files do. A batch holds
-                games with decisions; the AEC environment pays such a game out.
+            ComponentError: a deal ends its game at once, before anybody decides, which only contrived component files
+                do. A batch holds games with decisions; the AEC environment pays such a game out.
         """
         first = np.zeros(1, np.uint64)
         if seed is None:
@@ -205,10 +211,12 @@ class Batch:
         """One decision in every game.
 
         Args:
-            actions: integers (N,): an id that ``action_mask`` allows, or ``Batch.SKIP`` to leave that game as it is. It may be read-only.
+            actions: integers (N,): an id that ``action_mask`` allows, or ``Batch.SKIP`` to leave that game as it is. It
+                may be read-only.
 
         Returns:
-            ``observation``, ``reward``, ``terminated``, ``truncated``, ``infos``: the same arrays each time, overwritten.
+            ``observation``, ``reward``, ``terminated``, ``truncated``, ``infos``: the same arrays each time,
+            overwritten.
 
         Raises:
             ValueError: no such array; no game has changed.
@@ -255,7 +263,8 @@ class Batch:
 
     def _refuse_deal(self, row: int) -> None:
         raise ComponentError(
-            f"{self.config.game.id}: the deal of seed {self.seed[row]} (row {row}) ends the game at once, before anybody decides; a batch "
+            f"{self.config.game.id}: the deal of seed {self.seed[row]} (row {row}) ends the game at once, before "
+            "anybody decides; a batch "
             "holds games with decisions: change the component file or the options"
         )
 
@@ -274,7 +283,8 @@ class Batch:
         return out
 
     def uniform(self) -> np.ndarray:
-        """A uniformly random legal id for every game: int64 (N,), from the batch's own ``policy_rng``; ``SKIP`` where none is legal."""
+        """A uniformly random legal id for every game: int64 (N,), from the batch's own ``policy_rng``; ``SKIP`` where
+        none is legal."""
         actions = np.empty(self.num_envs, np.int64)
         sample_rows_kernel(self.config.game)(self.rows, self.action_mask, actions, self._pick_words)
         return actions
@@ -293,7 +303,10 @@ class Batch:
         return Snapshot.take(self.config, self.final_state, row)
 
     def restore(self, row: int, snapshot: Snapshot) -> None:
-        """Put a position into a row. ValueError if there is no such row, or the position is over or of another configuration."""
+        """Put a position into a row.
+
+        ValueError if there is no such row, or the position is over or of another configuration.
+        """
         row = check_row(row, self.num_envs)
         if snapshot.config.digest != self.config.digest:
             raise ValueError("the snapshot belongs to another game, number of players, options or components")
@@ -307,7 +320,8 @@ INFOS = ("final_return", "final_rank", "final_score", "final_length", "episodes"
 """What ``step`` returns as infos."""
 
 _BOUND = (
-    "seed", "policy_rng", "legal_bits", "legal_count", "seat", "terminated", "truncated", "reward", "final_return", "final_rank",
+    "seed", "policy_rng", "legal_bits", "legal_count", "seat", "terminated", "truncated", "reward", "final_return",
+    "final_rank",
     "final_score", "final_length", "episodes", "infos", "_told", "_arrays", "_begin", "_step", "_value",
     "single_observation_space", "single_action_space",
 )  # fmt: skip
@@ -325,7 +339,11 @@ def sample_rows_kernel(game: Game) -> Any:
     helpers, words, rest = core(game), game.mask_words, len(game.actions) - 64 * (game.mask_words - 1)
     count_legal, pick = helpers.count_legal, helpers.pick
 
-    @kernel(game.scope, "sample_rows", (record_types(game).rows, array_of(np.int8, 2), array_of(np.int64), array_of(np.uint64)))  # fmt: skip
+    @kernel(
+        game.scope,
+        "sample_rows",
+        (record_types(game).rows, array_of(np.int8, 2), array_of(np.int64), array_of(np.uint64)),
+    )
     def sample_rows(rows, action_mask, actions, legal):
         action_mask = borrowed(action_mask)
         for g in range(rows.size):
@@ -346,7 +364,8 @@ def _array_types(game: Game) -> tuple[Any, ...]:
 
 @cache
 def _turn_row(game: Game) -> Any:
-    """A compiled helper: a turn in a row of a batch, with what the row keeps of it; see :func:`kepler_envs.engine.shared.turn_kernel`."""
+    """A compiled helper: a turn in a row of a batch, with what the row keeps of it; see
+    :func:`kepler_envs.engine.shared.turn_kernel`."""
     expand, turn = core(game).expand, shared.turn_kernel(game).call
 
     @leaf
@@ -362,8 +381,8 @@ def _turn_row(game: Game) -> Any:
 def begin_rows_kernel(game: Game) -> Any:
     """(*arrays, first uint64[1], mode, value): deal every row and write what its first seat sees.
 
-    ``value`` is the address of :func:`kepler_envs.engine.shared.value_kernel` where rewards are shaped, or NOWHERE. Returns a row whose deal ends
-    the game at once, or -1.
+    ``value`` is the address of :func:`kepler_envs.engine.shared.value_kernel` where rewards are shaped, or NOWHERE.
+    Returns a row whose deal ends the game at once, or -1.
     """
     turn_row, find_value = _turn_row(game), shared.call_value(game)
 
@@ -506,17 +525,19 @@ def _step_types(game: Game) -> tuple[Any, ...]:
 
 
 def step_rows_kernel(game: Game) -> Any:
-    """(*arrays, final_states, actions int64 (N,), value, check): one decision in every row; ``value`` as in ``begin_rows``.
+    """(*arrays, final_states, actions int64 (N,), value, check): one decision in every row; ``value`` as in
+    ``begin_rows``.
 
-    With ``check`` nothing is done if there is an illegal id: FIRST_ILLEGAL - row is returned. Else a row without a legal action, or NONE_STUCK:
-    its next deal ended the game at once, or the game has a bug.
+    With ``check`` nothing is done if there is an illegal id: FIRST_ILLEGAL - row is returned. Else a row without a
+    legal action, or NONE_STUCK: its next deal ended the game at once, or the game has a bug.
     """
     return _step_rows(game).kernel
 
 
 @cache
 def step_rows_parallel_kernel(game: Game) -> Any:
-    """(*arrays, final_states, actions int64 (N,), value, status int64 (threads,)): the same, unchecked, shared between threads; what each returns."""
+    """(*arrays, final_states, actions int64 (N,), value, status int64 (threads,)): the same, unchecked, shared between
+    threads; what each returns."""
     step_rows = _step_rows(game).call
 
     @kernel(game.scope, "step_rows_parallel", (*_step_types(game), array_of(np.int64)), parallel=True)

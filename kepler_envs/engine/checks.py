@@ -18,7 +18,8 @@ def is_integer(value: Any) -> TypeGuard[int]:
 def check_integer(
     name: str, value: Any, low: int, high: int | None = None, *, error: type[Exception] = ValueError
 ) -> int:
-    """``value`` as a Python integer; an ``error`` that tells the allowed ones unless it is one of ``low..high`` (None: no end)."""
+    """``value`` as a Python integer; an ``error`` that tells the allowed ones unless it is one of ``low..high`` (None:
+    no end)."""
     if not is_integer(value) or value < low or (high is not None and value > high):
         allowed = f"an integer from {low} on" if high is None else f"an integer {low}..{high}"
         raise error(f"{name} = {value!r} is not allowed; allowed: {allowed}")

@@ -3,11 +3,11 @@
 numba's own cache looks only at the file that defines the cached function, so an edited helper, constant or
 option would go on running in its old form (numba#1833). Here every kernel belongs to a :class:`Scope`: a name and
 the source folders its machine code was made from. The digest of those sources, of the compiler's version
-and of its options names the cache folder, so another source can never find the old code. A file of the cache begins with a checksum, and
-nothing of it is loaded before that was compared: a damaged one would end the process, or run.
+and of its options names the cache folder, so another source can never find the old code. A file of the cache begins
+with a checksum, and nothing of it is loaded before that was compared: a damaged one would end the process, or run.
 
-Code comes from two places only: folders that nobody but their user writes to, and the package itself (:mod:`kepler_envs.engine.shipped`).
-What the user's processes compiled for this very processor goes first.
+Code comes from two places only: folders that nobody but their user writes to, and the package itself
+(:mod:`kepler_envs.engine.shipped`). What the user's processes compiled for this very processor goes first.
 """
 
 from __future__ import annotations
@@ -143,14 +143,18 @@ def _is_own(path: Path, found: os.stat_result | None = None) -> bool:
     reason = _who_else_writes(found or path.stat())
     if reason:
         _warn(
-            f"{path} {reason}, and whoever writes there could have you run any code: compiled code is not kept there. Mend that, or "
+            f"{path} {reason}, and whoever writes there could have you run any code: compiled code is not kept there. "
+            "Mend that, or "
             f"set {CACHE_VARIABLE} to a folder of your own"
         )
     return not reason
 
 
 def _who_else_writes(found: os.stat_result) -> str:
-    """Why a file or folder is not the user's own; empty if it is. The administrator and the owner of the package may do anything anyway."""
+    """Why a file or folder is not the user's own; empty if it is.
+
+    The administrator and the owner of the package may do anything anyway.
+    """
     if not hasattr(os, "getuid"):
         return ""
     if found.st_uid not in (os.getuid(), 0, ENGINE_FOLDER.stat().st_uid):
@@ -183,8 +187,8 @@ def _note_use(folder: Path) -> None:
 class KernelCache(NullCache):
     """What numba asks for a kernel's code, and gives what it compiled.
 
-    The scope's folder already stands for all sources, so the key has the kernel's name where numba's has a hash of the closure, which
-    changes from process to process (a closure over compiled functions holds their random identifiers).
+    The scope's folder already stands for all sources, so the key has the kernel's name where numba's has a hash of the
+    closure, which changes from process to process (a closure over compiled functions holds their random identifiers).
     """
 
     def __init__(self, scope: Scope, name: str) -> None:
@@ -256,7 +260,8 @@ class KernelCache(NullCache):
 
 
 def _reduced(compiled: Any) -> Any:
-    """What is kept of what numba compiled: neither its annotated source nor LLVM's bitcode, which is four times as large as the code."""
+    """What is kept of what numba compiled: neither its annotated source nor LLVM's bitcode, which is four times as
+    large as the code."""
     (name, kind, (code, _bitcode)), *described, _annotated, last, environments = compiled._reduce()
     return (name, kind, (code, b"")), *described, "", last, environments
 
@@ -285,8 +290,9 @@ def _no_bitcode() -> bytes:
 class _KernelFile:
     """The code of one kernel, one file for each kind of processor: a checksum, then numba's pickle.
 
-    A kernel has one signature, so numba's index of signatures is not needed. The checksum covers what the file stands for, too: a whole
-    file of another kernel in its place is a damaged one. Files are replaced whole, so processes may write and be killed as they like.
+    A kernel has one signature, so numba's index of signatures is not needed. The checksum covers what the file stands
+    for, too: a whole file of another kernel in its place is a damaged one. Files are replaced whole, so processes may
+    write and be killed as they like.
     """
 
     def __init__(self, folder: Path, name: str, stamp: str, is_shipped: bool = False) -> None:
@@ -342,7 +348,10 @@ class _KernelFile:
 
 @contextmanager
 def _locked(path: Path, say_waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold what one process at a time can hold; the end of a process frees it. Where the system has no such locks nothing is held."""
+    """Hold what one process at a time can hold; the end of a process frees it.
+
+    Where the system has no such locks nothing is held.
+    """
     try:
         file = _take(path, say_waiting)
     except OSError:

@@ -1,7 +1,8 @@
 """How numba compiles here: helpers are typed and lowered only, LLVM sees them once, in the kernel that calls them.
 
-numba optimises each function together with all that it calls and makes machine code of it, and does so again for each caller up to
-the kernel. Nobody calls a helper but compiled code, so that work is lost: it was two thirds of a game's cold compile.
+numba optimises each function together with all that it calls and makes machine code of it, and does so again for each
+caller up to the kernel. Nobody calls a helper but compiled code, so that work is lost: it was two thirds of a game's
+cold compile.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ class _Library(JITCodeLibrary):
 
 
 class HelperLibrary(_Library):
-    """The code of one helper as it was lowered, and the libraries of what it calls: never optimised as a whole, never run."""
+    """The code of one helper as it was lowered, and the libraries of what it calls: never optimised as a whole, never
+    run."""
 
     def finalize(self) -> None:
         self._finalized = True
@@ -89,7 +91,9 @@ class KernelLibrary(_Library):
 
 
 def _module_of(library: CodeLibrary) -> Any:
-    return library.own_module if isinstance(library, HelperLibrary) else library._get_module_for_linking()  # type: ignore[attr-defined]
+    if isinstance(library, HelperLibrary):
+        return library.own_module
+    return library._get_module_for_linking()  # type: ignore[attr-defined]
 
 
 def _below(library: CodeLibrary) -> Iterator[CodeLibrary]:
@@ -150,7 +154,8 @@ class HelperLowering(NativeLowering):
 
 @contextmanager
 def without_collector() -> Iterator[None]:
-    """Compile without Python's search for cycles, which goes through numba's many objects in vain (an eighth of the time)."""
+    """Compile without Python's search for cycles, which goes through numba's many objects in vain (an eighth of the
+    time)."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -161,10 +166,13 @@ def without_collector() -> Iterator[None]:
 
 
 UNNEEDED_PASSES = (
-    WithLifting, InlineClosureLikes, RewriteDynamicRaises, MakeFunctionToJitFunction, InlineInlinables, FindLiterallyCalls, LiteralUnroll,
-    LiteralPropagationSubPipelinePass, InlineOverloads, NoPythonSupportedFeatureValidation, AnnotateTypes, DumpParforDiagnostics,
+    WithLifting, InlineClosureLikes, RewriteDynamicRaises, MakeFunctionToJitFunction, InlineInlinables,
+    FindLiterallyCalls, LiteralUnroll,
+    LiteralPropagationSubPipelinePass, InlineOverloads, NoPythonSupportedFeatureValidation, AnnotateTypes,
+    DumpParforDiagnostics,
 )  # fmt: skip
-"""What numba does for features of Python that no helper and no kernel here has: closures, ``with``, comprehensions, loops over types."""
+"""What numba does for features of Python that no helper and no kernel here has: closures, ``with``, comprehensions,
+loops over types."""
 
 
 def _passes(state: Any, name: str, lowering: type[NativeLowering]) -> list[PassManager]:
@@ -196,8 +204,9 @@ class HelperCompiler(CompilerBase):
 def _widened(kind: Any) -> Any:
     """The type of an argument as helpers get it: int64 for constants and for signed integers of any width.
 
-    numba would compile a helper anew for each constant and for each width that it is called with, 82 of 211 compilations in the largest case.
-    Nothing changes by it: arithmetic is of int64 all the same, and constants are found by LLVM.
+    numba would compile a helper anew for each constant and for each width that it is called with, 82 of 211
+    compilations in the largest case. Nothing changes by it: arithmetic is of int64 all the same, and constants are
+    found by LLVM.
     """
     if isinstance(kind, types.IntegerLiteral | types.BooleanLiteral):
         return types.unliteral(kind)

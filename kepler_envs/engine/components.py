@@ -100,7 +100,8 @@ class ComponentFile:
             raise self.error(section, f"lacks the rows {', '.join(missing)}")
 
     def read_numbers(self, allowed: Mapping[str, tuple[int, int]], tables: Any) -> None:
-        """The ``[[numbers]]`` rows, one for each name in ``allowed`` and in its range, into the fields of these names."""
+        """The ``[[numbers]]`` rows, one for each name in ``allowed`` and in its range, into the fields of these
+        names."""
         rows = self.rows("numbers", {"name": str, "value": int, "meaning": str, "prov": str})
         self.check_names("numbers", rows, tuple(allowed))
         for row in rows:
@@ -136,7 +137,8 @@ def load_tables(
         path: a TOML file like the components.toml of the game.
         game: the game's name.
         dtype: of the tables.
-        sections: what reads and checks a part of the file each, in this order: (file, tables record) -> the record filled in.
+        sections: what reads and checks a part of the file each, in this order: (file, tables record) -> the record
+            filled in.
 
     Returns:
         A record array of length one.

@@ -42,7 +42,10 @@ NAME_OF_GAME = "GAME"
 
 
 class Reason(IntEnum):
-    """Why a game ended: an integer that prints as a word. Infos hold numbers alone, because some libraries make tensors of them."""
+    """Why a game ended: an integer that prints as a word.
+
+    Infos hold numbers alone, because some libraries make tensors of them.
+    """
 
     def __str__(self) -> str:
         return self.name.lower()
@@ -64,8 +67,8 @@ class OptionError(ValueError):
 
 
 class UnknownOptionError(OptionError, TypeError):
-    """Options that the game does not have, their ``names`` in order. A TypeError, too, as for any unknown keyword: by it libraries find
-    out what they may not pass on.
+    """Options that the game does not have, their ``names`` in order. A TypeError, too, as for any unknown keyword: by
+    it libraries find out what they may not pass on.
     """
 
     def __init__(self, message: str, names: Sequence[str] = ()) -> None:
@@ -77,7 +80,8 @@ class UnknownOptionError(OptionError, TypeError):
 class Option:
     """One option of a game.
 
-    ``choices`` are allowed literally; besides, a number in ``low..high`` of type ``number`` (int or float) if that is given.
+    ``choices`` are allowed literally; besides, a number in ``low..high`` of type ``number`` (int or float) if that is
+    given.
     """
 
     name: str
@@ -120,12 +124,12 @@ class Verbs:
     setup(s, t, o)              deal a game; ``s`` is all zero but for ``s.rng``
     legal(s, t, mask)           set the bit of each legal id in ``mask`` (uint64 words, cleared before)
     apply(s, t, action)         apply a legal id, with everything automatic behind it
-    observe(s, t, seat, out)    write every entry of the observation of ``seat``; where ``out`` has room for facts alone, those
-    resample(s, t, seat, g)     redraw from generator ``g`` all that ``seat`` cannot know, ``s.rng`` included, and ``s.decisions`` where it tells
-    returns(s, t, ranks, out)   final rewards (float32 per seat) of a finished game, each in [-1, 1]; sum 0 unless one plays alone
-    ranks(s, t, out)            final ranks (int32 per seat), 1 is best, equal results share the better rank
-    scores(s, t, out)           current score (int32 per seat), more is better
-    potential(s, t, out)        shaping potential (float32 per seat); rewards get its differences
+    observe(s, t, seat, out)    write every entry of the observation of ``seat``; where ``out`` has room for facts
+    alone, those resample(s, t, seat, g)     redraw from generator ``g`` all that ``seat`` cannot know, ``s.rng``
+    included, and ``s.decisions`` where it tells returns(s, t, ranks, out)   final rewards (float32 per seat) of a
+    finished game, each in [-1, 1]; sum 0 unless one plays alone ranks(s, t, out)            final ranks (int32 per
+    seat), 1 is best, equal results share the better rank scores(s, t, out)           current score (int32 per seat),
+    more is better potential(s, t, out)        shaping potential (float32 per seat); rewards get its differences
 
     ``engine/returns.py`` makes the last four of what a game says of one seat.
     """
@@ -152,21 +156,25 @@ class Game:
 
     Attributes:
         name: folder name and registry name (``kitten_adventurers``).
-        module: the module whose ``GAME`` it is (``__name__`` there); games are pickled by it, and components.toml lies beside it.
+        module: the module whose ``GAME`` it is (``__name__`` there); games are pickled by it, and components.toml lies
+            beside it.
         version: raised when rules, numbers, ids or observation change; ``-v1`` stands for the same games for ever.
         state, tables, options: aligned structured dtypes; ``state`` has STATE_FIELDS.
         nodes: enum of the values of ``state.node``.
         always_offered: nodes a seat is asked at even when only one id is legal; others are applied unasked.
         max_decisions: bound on the decisions of a game with default limits (SPEC section on bounds).
-        option_list: the options besides ``num_players``, ``components``; the last is DERIVED_OPTION, which every game has.
+        option_list: the options besides ``num_players``, ``components``; the last is DERIVED_OPTION, which every game
+            has.
         load_components: path or None -> tables, a read-only array of one record; raises ComponentError.
         resolve_options: (tables, num_players, checked values) -> options record array of length one; OptionError.
         actions, observation: (tables record) -> ActionSet, Layout.
-        info: (state record, tables record, seat) -> extra ``infos`` of that seat: numbers, lists of them, and a :class:`Reason`.
-        draw: (state record, configuration, seat or None) -> Drawing; ``seat`` sees its own hidden cards only, None sees all.
+        info: (state record, tables record, seat) -> extra ``infos`` of that seat: numbers, lists of them, and a
+            :class:`Reason`.
+        draw: (state record, configuration, seat or None) -> Drawing; ``seat`` sees its own hidden cards only, None sees
+            all.
         text: the same as text for a terminal.
-        public_text: (state record, configuration, action) -> a decision in that state as everybody at the table hears it;
-            a game with decisions that are made in secret says here only what the others get to know.
+        public_text: (state record, configuration, action) -> a decision in that state as everybody at the table hears
+            it; a game with decisions that are made in secret says here only what the others get to know.
     """
 
     name: str
@@ -232,8 +240,8 @@ class Game:
 
     @cached_property
     def constants(self) -> np.dtype:
-        """The record of what a configuration fixes for compiled code: ``blank`` (a zeroed state: what every deal starts from), ``tables``
-        and ``options``.
+        """The record of what a configuration fixes for compiled code: ``blank`` (a zeroed state: what every deal starts
+        from), ``tables`` and ``options``.
         """
         fields = [("blank", self.state), ("tables", self.tables), ("options", self.options)]
         return np.dtype(fields, align=True)
@@ -251,7 +259,8 @@ class Game:
     def configure(
         self, num_players: int | None = None, components: str | Path | None = None, **options: Any
     ) -> Configuration:
-        """Fix players, component file and options; unknown ones raise :class:`UnknownOptionError`, disallowed ones :class:`OptionError`."""
+        """Fix players, component file and options; unknown ones raise :class:`UnknownOptionError`, disallowed ones
+        :class:`OptionError`."""
         given = self.default_players if num_players is None else num_players
         players = check_integer(
             f"{self.name}: num_players", given, self.min_players, self.max_players, error=OptionError
@@ -260,7 +269,8 @@ class Game:
         unknown = sorted(set(options) - set(by_name))
         if unknown:
             raise UnknownOptionError(
-                f"{self.name}: unknown option {', '.join(unknown)}; there are num_players, components, {', '.join(by_name)}",
+                f"{self.name}: unknown option {', '.join(unknown)}; there are num_players, components, "
+                f"{', '.join(by_name)}",
                 unknown,
             )
         values = {name: option.check(options.get(name, option.default), self.name) for name, option in by_name.items()}
@@ -289,7 +299,8 @@ def make_game(
     """The game of a folder, put together from its files.
 
     Args:
-        module: ``__name__`` of the folder; its last part is the game's name. What is not named here is as in :class:`Game`.
+        module: ``__name__`` of the folder; its last part is the game's name. What is not named here is as in
+            :class:`Game`.
         state: has MIN_PLAYERS, MAX_PLAYERS, STATE, OPTIONS and Node.
         components: has TABLES and load_components.
         actions: has make_actions, and public_text where decisions are made in secret.
@@ -355,8 +366,8 @@ class Configuration:
     """A game with players, components and options fixed. Two environments with different files live side by side.
 
     Attributes: ``game``, ``num_players``, ``values`` (options by name), ``components`` (path or None),
-    ``tables`` and ``options`` (record arrays of length one, read-only), ``actions``, ``observation``, ``constants`` (what kernels take of
-    all this: a record array of length one, read-only, see :attr:`Game.constants`).
+    ``tables`` and ``options`` (record arrays of length one, read-only), ``actions``, ``observation``, ``constants``
+    (what kernels take of all this: a record array of length one, read-only, see :attr:`Game.constants`).
     """
 
     def __init__(self, game: Game, num_players: int, components: Path | None, values: Mapping[str, Any]) -> None:

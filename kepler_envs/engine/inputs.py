@@ -1,7 +1,9 @@
-"""What a network takes in, made from the tables of an observation: with or without PyTorch the same inputs in the same order.
+"""What a network takes in, made from the tables of an observation: with or without PyTorch the same inputs in the same
+order.
 
-What an entry of the flat vector means is data (:class:`~kepler_envs.engine.observation.Layout`). A row of a table becomes numbers, its
-*inputs*; all rows of a table have the same ones. ``adapters/pytorch`` makes layers of them, ``networks`` computes trained ones.
+What an entry of the flat vector means is data (:class:`~kepler_envs.engine.observation.Layout`). A row of a table
+becomes numbers, its *inputs*; all rows of a table have the same ones. ``adapters/pytorch`` makes layers of them,
+``networks`` computes trained ones.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ import numpy as np
 from kepler_envs.engine.observation import COUNT, LABEL, REFERENCE, FixedTable, Layout, Piece, Table
 
 MOST_NAMED = 64
-"""Rows of the largest table whose rows a reference names one by one; of a larger one only what its rows hold is of use."""
+"""Rows of the largest table whose rows a reference names one by one; of a larger one only what its rows hold is of
+use."""
 
 
 def labels_of(field: Piece, layout: Layout) -> int:
@@ -28,7 +31,8 @@ class Input(NamedTuple):
     """How one entry of a row becomes inputs.
 
     * number, flag: ``x * inverse_scale``; count: that, and the sign of ``x``;
-    * label: one input a label, 1 for that of ``x`` (``one_hot``); so for a reference to a table of at most MOST_NAMED rows (0 is none);
+    * label: one input a label, 1 for that of ``x`` (``one_hot``); so for a reference to a table of at most MOST_NAMED
+      rows (0 is none);
     * reference to a larger table: whether there is one, as a number that is cut to 1.
     """
 
@@ -44,7 +48,8 @@ class Input(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Join:
-    """A field of ``table`` that refers to rows of the table ``of``: a network sees the one row with the other, both ways.
+    """A field of ``table`` that refers to rows of the table ``of``: a network sees the one row with the other, both
+    ways.
 
     Attributes:
         name: of the piece. columns: which entries of a row of ``table`` they are.
@@ -92,7 +97,8 @@ class TableInputs:
         self.size += count
 
     def encode(self, rows: np.ndarray) -> np.ndarray:
-        """The inputs float32 (..., size) of rows given by their entries int (..., K): what everything else has to agree with."""
+        """The inputs float32 (..., size) of rows given by their entries int (..., K): what everything else has to agree
+        with."""
         out = np.zeros((*rows.shape[:-1], self.size), np.float32)
         for column, one in enumerate(self.inputs):
             x = rows[..., column]

@@ -58,7 +58,8 @@ def leaf(function: Callable[..., Any]) -> Any:
 
 
 def room_for(dtype: np.dtype) -> Any:
-    """A compiled function of a count: an array of so many records without contents, for copies on which rules are tried out."""
+    """A compiled function of a count: an array of so many records without contents, for copies on which rules are tried
+    out."""
     if not JIT_ENABLED:
         return lambda count: np.zeros(count, dtype).view(np.recarray)
 
@@ -105,8 +106,8 @@ def kernel(
 ) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function Python calls, for exactly one signature, and keep it in the scope's cache.
 
-    ``name`` must be unique in the scope. An argument of another type or layout is a ``TypeError`` rather than a silent second compilation. Other
-    kernels call it only if it is shared (:mod:`kepler_envs.engine.linking`).
+    ``name`` must be unique in the scope. An argument of another type or layout is a ``TypeError`` rather than a silent
+    second compilation. Other kernels call it only if it is shared (:mod:`kepler_envs.engine.linking`).
     """
 
     def decorate(function: Callable[..., Any]) -> Any:

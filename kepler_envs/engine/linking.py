@@ -1,7 +1,8 @@
 """Functions that are compiled once and called by the compiled code of many kernels.
 
-A kernel that calls a helper holds a copy of it, which LLVM optimises again. What is large is therefore *shared*: a kernel of its own, which
-others call through a symbol. The call takes a nanosecond or two. Arguments are records and numbers; an array is handed over by its address.
+A kernel that calls a helper holds a copy of it, which LLVM optimises again. What is large is therefore *shared*: a
+kernel of its own, which others call through a symbol. The call takes a nanosecond or two. Arguments are records and
+numbers; an array is handed over by its address.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ class Shared:
 
     Attributes:
         kernel: what Python calls.
-        call: what compiled code calls, with the same arguments. A kernel whose code has it can be loaded only after this object was made.
+        call: what compiled code calls, with the same arguments. A kernel whose code has it can be loaded only after
+            this object was made.
         address: of the function, for what :func:`caller_at` makes.
     """
 

@@ -1,20 +1,23 @@
 """What a trained network computes, and the arrays it is made of.
 
-A network looks at the tables of an observation (:class:`~kepler_envs.engine.inputs.ObservationInputs`). With x the inputs of a row:
+A network looks at the tables of an observation (:class:`~kepler_envs.engine.inputs.ObservationInputs`). With x the
+inputs of a row:
 
 * **row**: what it says of a row of table T by itself, a vector of ``rows`` numbers:
-  ``q = row[r] + encoder x``; for each reference of this row ``q += to [x of the row referred to, 1]``, and for each row that refers to this one
-  ``q += back [x of that row, 1]`` (of a table of one row only the 1);
-* **context**: ``first = relu(bias + sum of flat over all rows + sum over tables of more than one row of pool (mean over rows of relu(q)))``;
-  the policy's ``hidden`` layers make ``c`` of it, those of the value ``v``, each layer followed by relu;
-* **logit** of an action: ``actions[a] . c + bias[a]``, and where it points at rows ``+ out . relu(context c + bias + sum over its axes of axes * q)``
-  with its block's own ``out``, ``context``, ``bias``, ``axes``;
+  ``q = row[r] + encoder x``; for each reference of this row ``q += to [x of the row referred to, 1]``, and for each row
+  that refers to this one ``q += back [x of that row, 1]`` (of a table of one row only the 1);
+* **context**: ``first = relu(bias + sum of flat over all rows + sum over tables of more than one row of pool (mean over
+  rows of relu(q)))``; the policy's ``hidden`` layers make ``c`` of it, those of the value ``v``, each layer followed by
+  relu;
+* **logit** of an action: ``actions[a] . c + bias[a]``, and where it points at rows ``+ out . relu(context c + bias +
+  sum over its axes of axes * q)`` with its block's own ``out``, ``context``, ``bias``, ``axes``;
 * **values**: ``values v + bias``, the returns it expects for all seats, the observing one first, then clockwise.
 
 With ``rows`` 0 there are no rows by themselves: a flat network.
 
-A network *over* a bot is told what that bot would do: a label, the last entry of what it sees. To the logit of that action it adds
-``follow . c + bias``, so that it begins as the bot and learns where to leave it (residual policy learning, T. Silver et al., arXiv:1812.06298, 2018).
+A network *over* a bot is told what that bot would do: a label, the last entry of what it sees. To the logit of that
+action it adds ``follow . c + bias``, so that it begins as the bot and learns where to leave it (residual policy
+learning, T. Silver et al., arXiv:1812.06298, 2018).
 """
 
 from __future__ import annotations
@@ -40,7 +43,8 @@ CHOICE = "choice"
 
 @dataclass(frozen=True)
 class NetworkShape:
-    """Outputs of the first layer, of the further layers of policy and value, and of what is said of a row; the bot that it is over, "" if none."""
+    """Outputs of the first layer, of the further layers of policy and value, and of what is said of a row; the bot that
+    it is over, "" if none."""
 
     width: int = 128
     hidden: tuple[int, ...] = (128,)
@@ -68,7 +72,8 @@ class NetworkInputs:
 
     Attributes:
         layout: of what it sees: the game's, and over a bot the choice behind it.
-        tables: all tables. rows_of: names of those whose rows it looks at by themselves: of more than one row, or pointed at, or referred to.
+        tables: all tables. rows_of: names of those whose rows it looks at by themselves: of more than one row, or
+            pointed at, or referred to.
         pooled: of these, those in the vector with more than one row. joins: references between them.
         heads: (name of a block, how many of its axes are tables), of blocks that point at rows.
     """

@@ -7,8 +7,8 @@ meaning (docs tables, the pretty-printer, networks, tests) reads it from here.
     planets = layout.tables["planets"]               # rows and fields of one kind of entity
     owner = layout["planets.owner"].view(vector)     # (rows,), a view, no copy; works on batches (..., size) too
 
-Facts come first, what can be computed from them after: ``layout.facts`` is the layout of an observation without derived fields, and such an
-observation is the beginning of the whole one.
+Facts come first, what can be computed from them after: ``layout.facts`` is the layout of an observation without derived
+fields, and such an observation is the beginning of the whole one.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ class Piece:
     ``shape`` (its first axis is the rows) and ``strides`` (in entries) place it: entry (i, j) lies at
     ``offset + i*strides[0] + j*strides[1]``. ``low`` and ``high`` are inclusive. ``kind`` is one of
 
-    * ``number``: a quantity, which may be below 0; ``count``: how many there are of something, where 0 or not is a fact of its own;
+    * ``number``: a quantity, which may be below 0; ``count``: how many there are of something, where 0 or not is a fact
+      of its own;
     * ``flag``: 1 for yes; ``label``: ``low..high`` are names without an order, 0 often meaning none;
     * ``reference``: 0 for none, else 1 + a row of the table ``of``.
 
-    ``scale`` is what a number or count is divided by for a network (the larger bound unless told). ``derived``: it follows from other
-    pieces, the rules and the components.
+    ``scale`` is what a number or count is divided by for a network (the larger bound unless told). ``derived``: it
+    follows from other pieces, the rules and the components.
     """
 
     name: str
@@ -122,17 +123,19 @@ class Block:
 
 
 def table(name: str, rows: int, fields: Sequence[Piece], *, derived: bool = False, by_field: bool = False) -> Block:
-    """``rows`` entities with the given fields, for example one row a seat; facts of the game as a whole are a table of one row.
+    """``rows`` entities with the given fields, for example one row a seat; facts of the game as a whole are a table of
+    one row.
 
-    A table's derived fields are a second block of the same name, with as many rows. ``by_field``: each entry of a row lies beside those of
-    the other rows, where a kernel copies whole fields.
+    A table's derived fields are a second block of the same name, with as many rows. ``by_field``: each entry of a row
+    lies beside those of the other rows, where a kernel copies whole fields.
     """
     return Block(name, rows, tuple(replace(field, derived=derived) for field in fields), derived, by_field)
 
 
 @dataclass(frozen=True, eq=False)
 class FixedTable:
-    """Entities that are the same in all games of a component file, so that they are no part of the vector: the places of a map.
+    """Entities that are the same in all games of a component file, so that they are no part of the vector: the places
+    of a map.
 
     ``values`` is int16 (rows, entries of a row), read-only; the offsets of ``fields`` are columns of it.
     """
@@ -148,7 +151,8 @@ class FixedTable:
 
 
 def fixed_table(name: str, fields: Sequence[Piece], values: np.ndarray) -> FixedTable:
-    """A table that lies outside of the vector; ValueError if ``values`` have other columns than ``fields``, or are out of their bounds."""
+    """A table that lies outside of the vector; ValueError if ``values`` have other columns than ``fields``, or are out
+    of their bounds."""
     placed, offset = [], 0
     for field in fields:
         full = replace(field, name=f"{name}.{field.name}", offset=offset)
@@ -188,8 +192,8 @@ class Layout:
         low, high: int16 (size,), bounds of each entry.
 
     Raises:
-        ValueError: two fields of one name, bounds that the vector's type does not hold, derived blocks before others or with other rows
-            than the facts of the same name, references to a table that is not there.
+        ValueError: two fields of one name, bounds that the vector's type does not hold, derived blocks before others or
+            with other rows than the facts of the same name, references to a table that is not there.
     """
 
     def __init__(self, blocks: Sequence[Block], fixed: Sequence[FixedTable] = ()) -> None:
@@ -292,7 +296,8 @@ class Layout:
             raise KeyError(f"no table {name!r}; there are: {', '.join(self._rows)}") from None
 
     def begin(self, name: str, *, derived: bool = False) -> tuple[int, int]:
-        """(first entry, entries from one row to the next) of a table's facts, or of its derived fields: where a kernel writes; KeyError."""
+        """(first entry, entries from one row to the next) of a table's facts, or of its derived fields: where a kernel
+        writes; KeyError."""
         for found in self:
             if found.table == name and found.derived == derived:
                 return found.offset, found.strides[0]

@@ -63,7 +63,11 @@ def step_kernel(game: Game) -> Any:
     """
     kinds, turn, expand = record_types(game), shared.turn_kernel(game).call, core(game).expand
 
-    @kernel(game.scope, "step_one", (kinds.states, kinds.constants, array_of(np.uint64), INT, array_of(np.int16), array_of(np.int8)))  # fmt: skip
+    @kernel(
+        game.scope,
+        "step_one",
+        (kinds.states, kinds.constants, array_of(np.uint64), INT, array_of(np.int16), array_of(np.int8)),
+    )
     def step_one(states, constants, legal, action, observation, action_mask):
         s, c = states[0], constants[0]
         count = turn(s, c, action, address(legal), address(observation), observation.size)
@@ -78,7 +82,8 @@ def step_kernel(game: Game) -> Any:
 
 @cache
 def legal_kernel(game: Game) -> Any:
-    """(states, constants, legal uint64[W], action_mask int8[A]) -> number of legal ids of the present node; 0, and empty sets, once the game is over."""
+    """(states, constants, legal uint64[W], action_mask int8[A]) -> number of legal ids of the present node; 0, and
+    empty sets, once the game is over."""
     kinds, turn, expand = record_types(game), shared.turn_kernel(game).call, core(game).expand
 
     @kernel(game.scope, "legal_one", (kinds.states, kinds.constants, array_of(np.uint64), array_of(np.int8)))
@@ -119,7 +124,11 @@ def result_kernel(game: Game) -> Any:
     """(states, tables, ranks int32[P], scores int32[P], returns float32[P]); returns only once the game is over."""
     kinds, finish = record_types(game), shared.finish_kernel(game).call
 
-    @kernel(game.scope, "result_one", (kinds.states, kinds.tables, array_of(np.int32), array_of(np.int32), array_of(np.float32)))  # fmt: skip
+    @kernel(
+        game.scope,
+        "result_one",
+        (kinds.states, kinds.tables, array_of(np.int32), array_of(np.int32), array_of(np.float32)),
+    )
     def result_one(states, tables, ranks, scores, returns):
         finish(states[0], tables[0], address(ranks), address(scores), address(returns))
 

@@ -54,14 +54,16 @@ def uniform_policy(game: Game) -> CompiledPolicy:
 
 @cache
 def choose_kernel(policy: CompiledPolicy) -> Any:
-    """(states, tables, rows, generators (N,), asked int64 (M,), actions int64 (M,)): the policy's choice for each of the rows ``asked``.
+    """(states, tables, rows, generators (N,), asked int64 (M,), actions int64 (M,)): the policy's choice for each of
+    the rows ``asked``.
 
     ``rows`` are a batch's records, of which legal sets and their sizes are read.
     """
     game, choose_one = policy.game, policy.function
     kinds = record_types(game)
     signature = (
-        kinds.states, kinds.tables, kinds.rows, array_of(GENERATOR), array_of(np.int64, readonly=True), array_of(np.int64),
+        kinds.states, kinds.tables, kinds.rows, array_of(GENERATOR), array_of(np.int64, readonly=True),
+        array_of(np.int64),
     )  # fmt: skip
 
     @kernel(policy.scope, f"choose_{policy.name}", signature)
@@ -76,7 +78,8 @@ def choose_kernel(policy: CompiledPolicy) -> Any:
 
 @cache
 def playout_kernel(policy: CompiledPolicy) -> Any:
-    """(origin states[1], tables, scratch states[1], legal uint64[W], generators[1], limit, ranks int32[P], returns (K, P), lengths int32 (K,))."""
+    """(origin states[1], tables, scratch states[1], legal uint64[W], generators[1], limit, ranks int32[P], returns (K,
+    P), lengths int32 (K,))."""
     game, choose_one = policy.game, policy.function
     kinds, helpers, verbs = record_types(game), core(game), game.verbs
     decide, find_legal = helpers.decide, helpers.find_legal
@@ -108,7 +111,10 @@ def playout_kernel(policy: CompiledPolicy) -> Any:
 
 @dataclass(frozen=True)
 class Playouts:
-    """What playouts ended with: ``returns`` float32 (K, P), 0 where the limit cut one off, and ``lengths`` int32 (K,) in decisions."""
+    """What playouts ended with:
+
+    ``returns`` float32 (K, P), 0 where the limit cut one off, and ``lengths`` int32 (K,) in decisions.
+    """
 
     returns: np.ndarray
     lengths: np.ndarray

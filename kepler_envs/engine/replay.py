@@ -1,7 +1,7 @@
 """Replays: a game as JSON Lines that can be read, shown, and played again to the same bytes.
 
-Line 1 is the header: format, game id, options, seed, digest of the component data, agents by seat. Then a line a decision:
-seat, action id, its text. The last line has the final state's hash, the returns, the ranks and the length.
+Line 1 is the header: format, game id, options, seed, digest of the component data, agents by seat. Then a line a
+decision: seat, action id, its text. The last line has the final state's hash, the returns, the ranks and the length.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Replay:
     """One recorded game.
 
     Attributes:
-        game: id with version. options: what ``Game.configure`` takes. seed: of the deal. components: digest of the tables.
+        game: id with version. options: what ``Game.configure`` takes. seed: of the deal. components: digest of the
+            tables.
         agents: a name per seat. actions: ids in order. seats, texts: beside each action.
         final: the closing line (``hash``, ``returns``, ``rank``, ``length``), or None for a game that was cut short.
     """
@@ -170,7 +171,10 @@ def _read_header(path: str | Path, header: dict[str, Any]) -> Replay:
 
 
 def configuration_of(replay: Replay, find_game: Callable[[str], Game]) -> Configuration:
-    """The configuration a replay was played in. ReplayError if its game or its component data are not the present ones."""
+    """The configuration a replay was played in.
+
+    ReplayError if its game or its component data are not the present ones.
+    """
     try:
         check_seed(replay.seed)
         config = find_game(replay.game).configure(**replay.options)
@@ -180,7 +184,8 @@ def configuration_of(replay: Replay, find_game: Callable[[str], Game]) -> Config
         raise ReplayError(f"the replay names {len(replay.agents)} agents for {config.num_players} seats")
     if config.components_digest != replay.components:
         raise ReplayError(
-            f"the replay was played with component data {replay.components}, the present ones are {config.components_digest}"
+            f"the replay was played with component data {replay.components}, the present ones are "
+            f"{config.components_digest}"
         )
     return config
 

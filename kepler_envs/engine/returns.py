@@ -1,6 +1,7 @@
 """Scores, ranks, returns and shaping: what a game says of one seat becomes a verb for all seats.
 
-A game gives compiled rules of one seat, ``rule(s, t, seat)``; the functions here make verbs (see :class:`kepler_envs.engine.game.Verbs`) of them.
+A game gives compiled rules of one seat, ``rule(s, t, seat)``; the functions here make verbs (see
+:class:`kepler_envs.engine.game.Verbs`) of them.
 """
 
 from __future__ import annotations

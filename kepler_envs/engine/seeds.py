@@ -44,7 +44,8 @@ def stream_seed(seed: int, stream: int) -> int:
 
 
 def opponent_seeds(game_seeds: np.ndarray) -> np.ndarray:
-    """Seeds for opponents' own generators, uint64: other than those of the games, so that cards and choices are independent."""
+    """Seeds for opponents' own generators, uint64: other than those of the games, so that cards and choices are
+    independent."""
     words = game_seeds ^ np.uint64(0x5851F42D4C957F2D)
     words = (words ^ (words >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
     return words ^ (words >> np.uint64(32))

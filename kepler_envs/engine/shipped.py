@@ -1,7 +1,7 @@
 """Compiled code that came with the package: a wheel of Linux brings every kernel, made for :data:`CPU`.
 
-It is used where sources, numba, llvmlite and Python are those it was made with, and the processor has what it was made for. Anywhere else
-everything is compiled as it is without, and the reason is told once, at the level info.
+It is used where sources, numba, llvmlite and Python are those it was made with, and the processor has what it was made
+for. Anywhere else everything is compiled as it is without, and the reason is told once, at the level info.
 """
 
 from __future__ import annotations
@@ -25,10 +25,14 @@ CPU = "x86-64-v3"
 """Processors from about 2013 on: AVX2 and FMA, no AVX-512."""
 
 CPU_FEATURES = (
-    "64bit", "avx", "avx2", "bmi", "bmi2", "cmov", "crc32", "cx16", "cx8", "f16c", "fma", "fxsr", "lzcnt", "mmx", "movbe", "popcnt",
+    "64bit", "avx", "avx2", "bmi", "bmi2", "cmov", "crc32", "cx16", "cx8", "f16c", "fma", "fxsr", "lzcnt", "mmx",
+    "movbe", "popcnt",
     "sahf", "sse", "sse2", "sse3", "sse4.1", "sse4.2", "ssse3", "xsave",
 )  # fmt: skip
-"""What LLVM may use for :data:`CPU`, by LLVM's names. They are said aloud: numba would add all that the building machine has."""
+"""What LLVM may use for :data:`CPU`, by LLVM's names.
+
+They are said aloud: numba would add all that the building machine has.
+"""
 
 FLAGS = ",".join(f"+{name}" for name in CPU_FEATURES)
 COMPILE_FOR = {"NUMBA_CPU_NAME": CPU, "NUMBA_CPU_FEATURES": FLAGS}
@@ -44,7 +48,8 @@ def versions() -> dict[str, str]:
 
 
 def folder_of(name: str, digest: str) -> Path | None:
-    """Where the kernels of a scope with these sources are; None where nothing was shipped for it, or nothing that may run here."""
+    """Where the kernels of a scope with these sources are; None where nothing was shipped for it, or nothing that may
+    run here."""
     made_with = _made_with()
     if made_with is None:
         return None
@@ -62,7 +67,11 @@ def folder_of(name: str, digest: str) -> Path | None:
 
 def _difference(made_with: dict[str, str]) -> str:
     here = versions()
-    other = [f"it was made with {name} {made_with[name]}, and here is {here[name]}" for name in here if made_with[name] != here[name]]  # fmt: skip
+    other = [
+        f"it was made with {name} {made_with[name]}, and here is {here[name]}"
+        for name in here
+        if made_with[name] != here[name]
+    ]
     if other:
         return other[0]
     lacking = _lacking()

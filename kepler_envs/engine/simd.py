@@ -1,8 +1,9 @@
 """Copying rows of a state into an observation, and bit sets into byte masks, a vector register at a time.
 
 LLVM unrolls loops of constant length into scalar moves before it would vectorise them, and an observation is little
-else than such loops (measured on 352 entries: 45 ns against 10). So the copies are spelled out as vector operations here. Each has a portable
-form with the same meaning, which runs where vectors are not for us: uncompiled, and on other targets.
+else than such loops (measured on 352 entries: 45 ns against 10). So the copies are spelled out as vector operations
+here. Each has a portable form with the same meaning, which runs where vectors are not for us: uncompiled, and on other
+targets.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def write_largest_portable(out: Any, place: Any, one: Any, two: Any, three: Any,
 
 
 def write_turned_portable(out: Any, place: Any, room: Any, first: Any, count: Any) -> None:
-    """The middle third of ``room``, of which ``count`` items are in use, from its item ``first`` on, round to there, then 0.
+    """The middle third of ``room``, of which ``count`` items are in use, from its item ``first`` on, round to there,
+    then 0.
 
     The other two thirds are read as well, whatever they are, and make no difference.
     """
@@ -79,7 +81,8 @@ def pack_bits_portable(mask: Any, place: Any, count: int) -> Any:
 
 
 def _chunks(count: int) -> list[tuple[int, int]]:
-    """(start, lanes) pieces of a row of ``count`` items, as wide as there is room for; the last one overlaps the one before rather than being narrow."""
+    """(start, lanes) pieces of a row of ``count`` items, as wide as there is room for; the last one overlaps the one
+    before rather than being narrow."""
     lanes = next(lanes for lanes in LANES if lanes <= count)
     return [(min(start, count - lanes), lanes) for start in range(0, count, lanes)]
 
@@ -118,7 +121,8 @@ def _places(start: int, lanes: int) -> Any:
 
 
 def _move(context: Any, builder: Any, room: Any, value: Any, place: Any, step: int, last_moved: str) -> Any:
-    """Items of the middle third at whose places ``last_moved`` compares with ``place`` come from ``step`` further; the third's pointer."""
+    """Items of the middle third at whose places ``last_moved`` compares with ``place`` come from ``step`` further; the
+    third's pointer."""
     item, word = context.get_data_type(room.dtype), ir.IntType(64)
     size = room.shape[0] // 3
     data = builder.gep(context.make_array(room)(context, builder, value).data, [ir.Constant(word, size)])

@@ -15,7 +15,10 @@ from kepler_envs.engine.seeds import check_seed, mix
 
 
 class IllegalAction(ValueError):
-    """An id that is not legal at the current node. The message names it in words, the seat, the node and the legal ids."""
+    """An id that is not legal at the current node.
+
+    The message names it in words, the seat, the node and the legal ids.
+    """
 
 
 def describe_illegal(config: Configuration, state: Any, action: Any, legal: list[int]) -> str:
@@ -141,7 +144,8 @@ class Snapshot:
     def resample(self, seat: int, seed: int) -> Snapshot:
         """The same position as ``seat`` knows it, with everything it cannot know drawn anew from ``seed``.
 
-        Future chance included. The game's own generator is neither used nor kept. ValueError for no seat of the game, or a wrong seed.
+        Future chance included. The game's own generator is neither used nor kept. ValueError for no seat of the game,
+        or a wrong seed.
         """
         seat = check_seat(seat, self.config.num_players)
         generators = record_array(np.zeros(1, GENERATOR))
@@ -163,7 +167,8 @@ class Snapshot:
         return self.config.game.text(self.state, self.config, check_view(seat, self.config.num_players))
 
     def public_text(self, action: int) -> str:
-        """A decision at this position as everybody at the table hears it: without what the seat that decides keeps to itself.
+        """A decision at this position as everybody at the table hears it: without what the seat that decides keeps to
+        itself.
 
         ValueError for no id of the game.
         """
@@ -181,6 +186,7 @@ def empty_sets(config: Configuration) -> tuple[np.ndarray, np.ndarray]:
 
 
 def deal(config: Configuration, states: np.ndarray, seed: int, legal: np.ndarray, action_mask: np.ndarray) -> None:
-    """Write the game of ``seed`` into ``states`` of length one, and the legal set of its first decision as bits and as bytes."""
+    """Write the game of ``seed`` into ``states`` of length one, and the legal set of its first decision as bits and as
+    bytes."""
     seeds = np.array([seed], np.uint64)
     one_game.begin_kernel(config.game)(states, config.constants, seeds, legal, action_mask)

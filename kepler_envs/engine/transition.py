@@ -1,7 +1,7 @@
 """What happens between two decisions, for any game: compiled helpers built once per game from its verbs.
 
-The flow is always the same: a seat picks an id -> ``decide`` -> ``settle`` (the game's ``apply``, then forced nodes are applied, too) ->
-the next decision and its legal set.
+The flow is always the same: a seat picks an id -> ``decide`` -> ``settle`` (the game's ``apply``, then forced nodes are
+applied, too) -> the next decision and its legal set.
 """
 
 from __future__ import annotations
@@ -38,16 +38,18 @@ class RecordTypes(NamedTuple):
 
 
 class Transition(NamedTuple):
-    """Compiled helpers of one game. ``s`` is a state record, ``t`` the tables record, ``c`` the record of a configuration's constants, ``legal`` a legal
-    set (uint64 words)."""
+    """Compiled helpers of one game. ``s`` is a state record, ``t`` the tables record, ``c`` the record of a
+    configuration's constants, ``legal`` a legal set (uint64 words)."""
 
     find_legal: Any
     """(s, t, legal) -> count: write the legal set of the present node, which is not over; its size."""
     settle: Any
-    """(s, t, action, legal, looking=False) -> count: apply a legal id (or NOTHING), then forced nodes up to the next decision that is
-    offered, and write its legal set; 0 once the game is over. Who is only looking, with NOTHING, gets the present node's set."""
+    """(s, t, action, legal, looking=False) -> count: apply a legal id (or NOTHING), then forced nodes up to the next
+    decision that is offered, and write its legal set; 0 once the game is over. Who is only looking, with NOTHING, gets
+    the present node's set."""
     begin: Any
-    """(states, index, c, seed, legal) -> count: deal game number ``index`` of ``states`` and settle; 0 if the deal ends the game."""
+    """(states, index, c, seed, legal) -> count: deal game number ``index`` of ``states`` and settle; 0 if the deal ends
+    the game."""
     decide: Any
     """(s, t, action, legal) -> count: one decision with a legal id, and settle; 0 once the game is over."""
     is_legal: Any

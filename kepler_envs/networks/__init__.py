@@ -1,4 +1,5 @@
-"""Networks of an observation's tables in compiled code: what they say of positions, and how what they say changes with their weights."""
+"""Networks of an observation's tables in compiled code: what they say of positions, and how what they say changes with
+their weights."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ class PositionNetwork(Protocol):
     def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(priors float32 (N, A), 0 for what is illegal; returns float32 (N, P) that it expects for all seats).
 
-        P is the most seats the game has; the seat that observes comes first, then those clockwise from it. What it says of seats that do
-        not play means nothing.
+        P is the most seats the game has; the seat that observes comes first, then those clockwise from it. What it says
+        of seats that do not play means nothing.
 
         Args:
             observations: int16 (N, D). Over a bot, they are those of :func:`with_choices`.
@@ -75,6 +76,7 @@ def with_choices(observations: np.ndarray, choices: np.ndarray) -> np.ndarray:
 
 
 def draw(probabilities: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-    """An action for each row, int64 (N,): its probabilities (N, A), and a number (N,) uniform in [0, 1) that decides."""
+    """An action for each row, int64 (N,): its probabilities (N, A), and a number (N,) uniform in [0, 1) that
+    decides."""
     reached = probabilities.cumsum(1, dtype=np.float64)
     return (reached <= (uniform * reached[:, -1])[:, None]).sum(1)

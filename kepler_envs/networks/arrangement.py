@@ -1,7 +1,9 @@
-"""Weights of a network laid out for compiled code that skips zeros and illegal actions: one flat array, and where each part of it begins.
+"""Weights of a network laid out for compiled code that skips zeros and illegal actions: one flat array, and where each
+part of it begins.
 
-The flat array is a linear function of the weights. It is written down once, for any library's arrays (:class:`Arrays`): NumPy lays out a network that
-plays, PyTorch one that learns, which finds the gradients of the weights from those of the flat array by itself.
+The flat array is a linear function of the weights. It is written down once, for any library's arrays (:class:`Arrays`):
+NumPy lays out a network that plays, PyTorch one that learns, which finds the gradients of the weights from those of the
+flat array by itself.
 """
 
 from __future__ import annotations
@@ -69,8 +71,8 @@ class NumpyArrays:
 class _Fold:
     """Makes weights (..., inputs of a row, outputs) fit for entries as they are.
 
-    Scales become part of the weights. What a label of 0 adds is taken off the entry's other labels, so that entries of 0 add nothing, and is
-    added always.
+    Scales become part of the weights. What a label of 0 adds is taken off the entry's other labels, so that entries of
+    0 add nothing, and is added always.
     """
 
     def __init__(self, one: TableInputs) -> None:
@@ -101,7 +103,8 @@ def _records(kind: np.dtype, rows: list[tuple[int, ...]]) -> np.ndarray:
 
 
 def _added(given: Input) -> list[tuple[int, int]]:
-    """(kind, the input's number within a row's, of labels that of 0) for each thing that an entry adds if it is not 0."""
+    """(kind, the input's number within a row's, of labels that of 0) for each thing that an entry adds if it is not
+    0."""
     if given.one_hot:
         return [(LABEL, given.first - given.low)]
     if given.kind == REFERS:
@@ -135,7 +138,10 @@ class Arrangement:
             self._begin[one.name] = sum(inputs.tables[name].rows for name in self._begin)
         self._in_vector = sum(one.rows for one in self._vector)
         self._all_rows = self._in_vector + sum(one.rows for one in self._fixed)
-        self._encoded = {one.name: one.encode(one.values).astype(np.float64) for one in self._fixed}  # type: ignore[arg-type]
+        self._encoded = {
+            one.name: one.encode(one.values).astype(np.float64)  # type: ignore[arg-type]
+            for one in self._fixed
+        }
         heads = {name for name, _ in inputs.heads}
         pointed = {axis.table for block in inputs.actions.blocks if block.name in heads for axis in block.axes}
         self._looked_at = (pointed | set(inputs.pooled)) if inputs.shape.rows else set()

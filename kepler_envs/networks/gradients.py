@@ -1,9 +1,11 @@
 """How what a network says of actions changes with its weights, in compiled code.
 
-The network is that of ``kernels.py``: only inputs that are not 0, units above 0 and legal actions count, here as well. A position is looked at once to be
-judged, and once more when its gradients are asked for; in between nothing of it is kept.
+The network is that of ``kernels.py``: only inputs that are not 0, units above 0 and legal actions count, here as well.
+A position is looked at once to be judged, and once more when its gradients are asked for; in between nothing of it is
+kept.
 
-``gradient`` is a flat array like that of the weights: derivatives are added to it. Names beginning with ``d_`` are derivatives of the loss.
+``gradient`` is a flat array like that of the weights: derivatives are added to it. Names beginning with ``d_`` are
+derivatives of the loss.
 """
 
 from __future__ import annotations
@@ -46,14 +48,16 @@ from kepler_envs.networks.simd import (
 )
 
 CHUNK = 256
-"""Positions whose derivatives by the first layer are summed up at once: so many of them fit the processor's second cache."""
+"""Positions whose derivatives by the first layer are summed up at once: so many of them fit the processor's second
+cache."""
 
 
 class Back(NamedTuple):
     """What becomes of a position's derivatives on their way back, for a later one to be written over."""
 
     policy: Any
-    """As :class:`~kepler_envs.networks.kernels.Room`'s: by the outputs of layers; of all but the first one before they are rectified, at last."""
+    """As :class:`~kepler_envs.networks.kernels.Room`'s: by the outputs of layers; of all but the first one before they
+    are rectified, at last."""
     value: Any
     means: Any
     context: Any
@@ -84,8 +88,10 @@ def _back_of(net, place, all_wholes, all_floats, used):
     whole, decimal = borrowed(used[:1]), borrowed(used[1:])
     policy_at = used[1]
     return Back(
-        part(floats, decimal, kept), part(floats, decimal, kept), part(floats, decimal, stride * pooled), part(floats, decimal, stride),
-        part(floats, decimal, stride * (np.int64(its.in_vector) + its.fixed)), part(floats, decimal, stride * its.shown),
+        part(floats, decimal, kept), part(floats, decimal, kept), part(floats, decimal, stride * pooled),
+        part(floats, decimal, stride),
+        part(floats, decimal, stride * (np.int64(its.in_vector) + its.fixed)),
+        part(floats, decimal, stride * its.shown),
         part(wholes, whole, np.int64(its.shown)), policy_at, policy_at + kept, policy_at + 2 * kept,
     )  # fmt: skip
 
@@ -95,7 +101,8 @@ def _back_of(net, place, all_wholes, all_floats, used):
 
 @leaf
 def _spread_said(gradient, begin, stride, rows, times, first, last, d, place):
-    """``d[place:]``, so many times, to each of the rows ``rows[first:last]`` of the weights of what is said of a row."""
+    """``d[place:]``, so many times, to each of the rows ``rows[first:last]`` of the weights of what is said of a
+    row."""
     at = 0
     while at + 32 <= stride:
         spread_row(gradient, begin + at, stride, rows, times, first, last, d, place + at, 32)
@@ -397,7 +404,8 @@ class Ledger(NamedTuple):
     means: Any
     """float32 (N, pooled * R)."""
     d_policy: Any
-    """float32 (N, kept): derivatives by these outputs before they are rectified; those of the first layer by all that follow it."""
+    """float32 (N, kept): derivatives by these outputs before they are rectified; those of the first layer by all that
+    follow it."""
     d_value: Any
     begins: Any
     """int64 (N + 1,), the first input of each position."""
@@ -481,7 +489,8 @@ def _note(room, back, ledger, n, count, written):
 
 @helper
 def _sum_first_layer(net, ledger, wide_rows, gradient):
-    """The gradient of the first layer, one input after the other: each is one sum over the positions in which it is not 0."""
+    """The gradient of the first layer, one input after the other: each is one sum over the positions in which it is not
+    0."""
     its = net.network[0]
     width, wide, kept = np.int64(its.width), np.int64(its.wide), np.int64(its.kept)
     used = ledger.begins[ledger.begins.size - 1]
@@ -503,41 +512,49 @@ def _sum_first_layer(net, ledger, wide_rows, gradient):
         if begins[row + 1] > begins[row]:
             place = wide + row * width
             add_up_rows(
-                gradient[place : place + width], gradient, place, d_first, 0, positions, times, begins[row], begins[row + 1], kept
+                gradient[place : place + width], gradient, place, d_first, 0, positions, times, begins[row],
+                begins[row + 1], kept
             )  # fmt: skip
 
 
 # ---------------------------------------------------------------- kernels
 
 POSITIONS = (array_of(np.int16, 2), array_of(np.int8, 2), array_of(np.int64, 2), array_of(FLOAT, 2))
-"""Signature types of observations (N, D), masks (N, A), and K legal actions (N, K) with their shares (N, K); one of share 0 may be any number."""
+"""Signature types of observations (N, D), masks (N, A), and K legal actions (N, K) with their shares (N, K); one of
+share 0 may be any number."""
 SHARED = (*NET_TYPES, array_of(WHOLE, 3), array_of(FLOAT, 3), array_of(FLOAT, 3))
-"""Those of a network, and of workspaces (T, BLOCK, ...) of T threads: of :attr:`Arrangement.workspaces` and :func:`back_sizes`, and of A numbers."""
+"""Those of a network, and of workspaces (T, BLOCK, ...) of T threads: of :attr:`Arrangement.workspaces` and
+:func:`back_sizes`, and of A numbers."""
 
 
 @cache
 def judge_kernel(parallel: bool) -> Any:
-    """(observations, masks, actions, shares, *:class:`~kepler_envs.networks.kernels.Net`, workspaces int32, float32, float32 (T, BLOCK, ...),
-    told float32[N], entropy float32[N], values float32[N, P]).
+    """(observations, masks, actions, shares, *:class:`~kepler_envs.networks.kernels.Net`, workspaces int32, float32,
+    float32 (T, BLOCK, ...), told float32[N], entropy float32[N], values float32[N, P]).
 
-    Fills log-probabilities of the actions, each times its share and added up, entropies, and returns. T parts of the positions are shared between threads.
+    Fills log-probabilities of the actions, each times its share and added up, entropies, and returns. T parts of the
+    positions are shared between threads.
     """
     signature = (*POSITIONS, *SHARED, array_of(FLOAT), array_of(FLOAT), array_of(FLOAT, 2))
 
     @kernel(SCOPE, "judge_parallel" if parallel else "judge", signature, parallel=parallel)
     def judge(
-        observations, masks, actions, shares, network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers,
+        observations, masks, actions, shares, network, numbers, entries, inputs, tables, joins, references, links,
+        link_begins, layers,
         heads, pointers, wholes, floats, logits, told, entropy, values,
     ):  # fmt: skip
         parts = len(wholes)
         for share in numba.prange(parts):
             net = as_net(
-                network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads, pointers
+                network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads,
+                pointers
             )  # fmt: skip
             low, high = len(masks) * share // parts, len(masks) * (share + 1) // parts
             _judge(
-                net, borrowed(wholes[share]), borrowed(floats[share]), borrowed(observations[low:high]), borrowed(masks[low:high]),
-                borrowed(actions[low:high]), borrowed(shares[low:high]), borrowed(logits[share]), borrowed(told[low:high]), borrowed(entropy[low:high]),
+                net, borrowed(wholes[share]), borrowed(floats[share]), borrowed(observations[low:high]),
+                borrowed(masks[low:high]),
+                borrowed(actions[low:high]), borrowed(shares[low:high]), borrowed(logits[share]),
+                borrowed(told[low:high]), borrowed(entropy[low:high]),
                 borrowed(values[low:high]),
             )  # fmt: skip
 
@@ -546,12 +563,13 @@ def judge_kernel(parallel: bool) -> Any:
 
 @cache
 def gradient_kernel(parallel: bool) -> Any:
-    """(observations, masks, actions, shares, *:class:`~kepler_envs.networks.kernels.Net`, workspaces int32, float32, float32 (T, BLOCK, ...),
-    policy, value float32[N, kept], means float32[N, pooled * R], d_policy, d_value float32[N, kept], inputs int32[N, I], times float32[N, I],
-    wide_rows int64, d_told float32[N], d_entropy float32[N], d_values float32[N, P], gradients float32[T, size]).
+    """(observations, masks, actions, shares, *:class:`~kepler_envs.networks.kernels.Net`, workspaces int32, float32,
+    float32 (T, BLOCK, ...), policy, value float32[N, kept], means float32[N, pooled * R], d_policy, d_value float32[N,
+    kept], inputs int32[N, I], times float32[N, I], wide_rows int64, d_told float32[N], d_entropy float32[N], d_values
+    float32[N, P], gradients float32[T, size]).
 
-    Adds to each row of ``gradients`` the derivatives by the weights, of one of T parts of the positions; those of dense layers and of the
-    first bias are left to :func:`finish`.
+    Adds to each row of ``gradients`` the derivatives by the weights, of one of T parts of the positions; those of dense
+    layers and of the first bias are left to :func:`finish`.
     """
     signature = (
         *POSITIONS, *SHARED, *[array_of(FLOAT, 2)] * 5, array_of(WHOLE, 2), array_of(FLOAT, 2), INT,
@@ -560,27 +578,33 @@ def gradient_kernel(parallel: bool) -> Any:
 
     @kernel(SCOPE, "gradient_parallel" if parallel else "gradient", signature, parallel=parallel)
     def gradient(
-        observations, masks, actions, shares, network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers,
-        heads, pointers, wholes, floats, logits, policy, value, means, d_policy, d_value, found, times, wide_rows, d_told, d_entropy,
+        observations, masks, actions, shares, network, numbers, entries, inputs, tables, joins, references, links,
+        link_begins, layers,
+        heads, pointers, wholes, floats, logits, policy, value, means, d_policy, d_value, found, times, wide_rows,
+        d_told, d_entropy,
         d_values, gradients,
     ):  # fmt: skip
         parts = len(wholes)
         for share in numba.prange(parts):
             net = as_net(
-                network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads, pointers
+                network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads,
+                pointers
             )  # fmt: skip
             begins = np.zeros(CHUNK + 1, np.int64)
             start, end = len(masks) * share // parts, len(masks) * (share + 1) // parts
             for low in range(start, end, CHUNK):
                 high = min(low + CHUNK, end)
                 ledger = Ledger(
-                    borrowed(policy[low:high]), borrowed(value[low:high]), borrowed(means[low:high]), borrowed(d_policy[low:high]),
-                    borrowed(d_value[low:high]), borrowed(begins[: high - low + 1]), borrowed(found[low:high].reshape(-1)),
+                    borrowed(policy[low:high]), borrowed(value[low:high]), borrowed(means[low:high]),
+                    borrowed(d_policy[low:high]),
+                    borrowed(d_value[low:high]), borrowed(begins[: high - low + 1]),
+                    borrowed(found[low:high].reshape(-1)),
                     borrowed(times[low:high].reshape(-1)),
                 )  # fmt: skip
                 _go_back(
                     net, borrowed(wholes[share]), borrowed(floats[share]), ledger, borrowed(observations[low:high]),
-                    borrowed(masks[low:high]), borrowed(actions[low:high]), borrowed(shares[low:high]), borrowed(logits[share]), borrowed(d_told[low:high]),
+                    borrowed(masks[low:high]), borrowed(actions[low:high]), borrowed(shares[low:high]),
+                    borrowed(logits[share]), borrowed(d_told[low:high]),
                     borrowed(d_entropy[low:high]), borrowed(d_values[low:high]), borrowed(gradients[share]),
                 )  # fmt: skip
                 _sum_first_layer(net, ledger, wide_rows, borrowed(gradients[share]))
@@ -599,7 +623,8 @@ def finish(
     """Add the derivatives of dense layers, of means over rows, and of the first bias.
 
     Args:
-        arguments: of :class:`~kepler_envs.networks.kernels.Net`. ledger: policy, value, means, d_policy, d_value, as the kernel has filled them.
+        arguments: of :class:`~kepler_envs.networks.kernels.Net`. ledger: policy, value, means, d_policy, d_value, as
+            the kernel has filled them.
         gradient: float32 (size,).
     """
     its, layers = arguments[0][0], arguments[9]

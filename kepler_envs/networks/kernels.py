@@ -1,11 +1,12 @@
 """A network of an observation's tables, in compiled code: what it says of a few positions at a time.
 
-Most entries of an observation are 0, and few actions are legal. Only the entries that are not 0 are added up, only legal actions get a
-logit, and of a fixed table only those rows are finished that legal actions point at: a small part of the dense products. Each position is
-computed by itself, in a fixed order: the answer does not depend on what else is asked at the same time.
+Most entries of an observation are 0, and few actions are legal. Only the entries that are not 0 are added up, only
+legal actions get a logit, and of a fixed table only those rows are finished that legal actions point at: a small part
+of the dense products. Each position is computed by itself, in a fixed order: the answer does not depend on what else is
+asked at the same time.
 
-Rows of all tables are numbered through: those in the vector first, then those of fixed tables. What is computed is said in
-:mod:`kepler_envs.engine.network`; here labels of 0 and scales are part of the weights already (``compiled.py``).
+Rows of all tables are numbered through: those in the vector first, then those of fixed tables. What is computed is said
+in :mod:`kepler_envs.engine.network`; here labels of 0 and scales are part of the weights already (``compiled.py``).
 """
 
 from __future__ import annotations
@@ -57,14 +58,19 @@ NETWORK = _record(
 INPUT = _record("kind", "owner", "wide", "row")
 """What an entry of the row ``owner`` adds if it is not 0: the row of ``wide``, and the row among those of its table."""
 NUMBER, SIGN, LABEL = 0, 1, 2
-"""Kinds of inputs. NUMBER: times its row. SIGN: its sign times the row. LABEL: the row of the label, counted from that of 0."""
+"""Kinds of inputs.
+
+NUMBER: times its row. SIGN: its sign times the row. LABEL: the row of the label, counted from that of 0.
+"""
 
 TABLE = _record("first", "rows", "encoder", "pooled")
-"""A table in the vector: its first row; where its encoder begins, NOWHERE if its rows are not looked at; its number among the pooled."""
+"""A table in the vector: its first row; where its encoder begins, NOWHERE if its rows are not looked at; its number
+among the pooled."""
 
 JOIN = _record("of", "fixed", "shown", "to", "to_bias", "back", "back_bias")
-"""References to a table whose first row is ``of``. A bias that is NOWHERE: nobody wants to know. ``to`` of a fixed table: what each of its
-rows adds; ``shown``: the first of its rows among those shown. ``back`` NOWHERE: the bias alone is added."""
+"""References to a table whose first row is ``of``. A bias that is NOWHERE: nobody wants to know. ``to`` of a fixed
+table: what each of its rows adds; ``shown``: the first of its rows among those shown. ``back`` NOWHERE: the bias alone
+is added."""
 
 REFERENCE = _record("entry", "row", "join")
 """An entry of the vector that refers to a row, in ``row``."""
@@ -81,7 +87,8 @@ HEAD = _record("last", "axes", "context", "bias", "factors", "out")
 
 @leaf
 def add_up_rows(out, source, start, numbers, begin, rows, times, first, last, stride):
-    """``source[start:]`` and the rows ``rows[first:last]``, each so many times, of the matrix of rows of ``stride`` that begins there."""
+    """``source[start:]`` and the rows ``rows[first:last]``, each so many times, of the matrix of rows of ``stride``
+    that begins there."""
     width = out.size
     at = 0
     while at + 64 <= width:
@@ -203,7 +210,8 @@ def _add_joined(numbers, weights, bias, row, stride, begins, rows, times, said, 
 def _join_rows(
     x, references, joins, numbers, stride, in_vector, begins, rows, times, said, q, shown, shown_at, n, latest, earlier
 ):  # fmt: skip
-    """Show rows in the vector the rows they refer to and are referred to by; list who refers to rows of fixed tables."""
+    """Show rows in the vector the rows they refer to and are referred to by; list who refers to rows of fixed
+    tables."""
     for k in range(references.size):
         value = int(x[references[k].entry])
         if value <= 0:
@@ -222,7 +230,8 @@ def _join_rows(
             if shown_at[slot] != n:  # for whom else refers to it
                 shown_at[slot] = n
                 _sum_said(
-                    shown, slot * stride, numbers, np.int64(join.to_bias), numbers, np.int64(join.to), stride, rows, times,
+                    shown, slot * stride, numbers, np.int64(join.to_bias), numbers, np.int64(join.to), stride, rows,
+                    times,
                     begins[other], begins[other + 1],
                 )  # fmt: skip
             add_said(q, row * stride, shown, slot * stride, stride)
@@ -252,7 +261,8 @@ def _forget_references(x, references, joins, in_vector, latest):
 
 @leaf
 def _finish_fixed_row(
-    row, numbers, alone, references, joins, links, link_begins, stride, in_vector, begins, rows, times, said, q, latest, earlier
+    row, numbers, alone, references, joins, links, link_begins, stride, in_vector, begins, rows, times, said, q, latest,
+    earlier
 ):  # fmt: skip
     """What a row of a fixed table says with those that refer to it and those it refers to."""
     place = row * stride
@@ -286,7 +296,8 @@ def _average_rows(tables, q, stride, means):
 
 @helper
 def add_products(floats, place, begin, stride, inner, numbers, weights, width):
-    """To BLOCK rows of ``floats``, ``stride`` apart: the products of others, from ``begin`` on, with the matrix (inner, width) that begins at ``weights``."""
+    """To BLOCK rows of ``floats``, ``stride`` apart: the products of others, from ``begin`` on, with the matrix (inner,
+    width) that begins at ``weights``."""
     at = 0
     while at + REGISTER <= width:
         block_products(floats, place + at, floats, begin, stride, inner, numbers, weights + at, width, REGISTER)
@@ -302,7 +313,8 @@ def add_products(floats, place, begin, stride, inner, numbers, weights, width):
 
 @leaf
 def _through_layers(layers, numbers, width, floats, kept, stride):
-    """The rectified outputs of dense layers, each behind its inputs, which begin at ``kept``; (where the last ones begin, how many they are)."""
+    """The rectified outputs of dense layers, each behind its inputs, which begin at ``kept``; (where the last ones
+    begin, how many they are)."""
     begin = 0
     for i in range(layers.size):
         layer = layers[i]
@@ -394,7 +406,8 @@ class Net(NamedTuple):
 
 
 NET_TYPES = (
-    array_of(NETWORK), array_of(FLOAT), array_of(WHOLE), array_of(INPUT), array_of(TABLE), array_of(JOIN), array_of(REFERENCE),
+    array_of(NETWORK), array_of(FLOAT), array_of(WHOLE), array_of(INPUT), array_of(TABLE), array_of(JOIN),
+    array_of(REFERENCE),
     array_of(LINK), array_of(WHOLE), array_of(LAYER), array_of(HEAD), array_of(WHOLE, 2),
 )  # fmt: skip
 """Their signature types."""
@@ -407,7 +420,8 @@ def as_net(
     """The arrays of a kernel's arguments as a Net; they are not counted as used while the kernel runs."""
     return Net(
         borrowed(network), borrowed(numbers), borrowed(entries), borrowed(inputs), borrowed(tables), borrowed(joins),
-        borrowed(references), borrowed(links), borrowed(link_begins), borrowed(layers), borrowed(heads), borrowed(pointers),
+        borrowed(references), borrowed(links), borrowed(link_begins), borrowed(layers), borrowed(heads),
+        borrowed(pointers),
     )  # fmt: skip
 
 
@@ -470,7 +484,8 @@ def part(workspace, used, size):
 
 @leaf
 def room_of(net, actions, place, all_wholes, all_floats, used):
-    """The rows of a block's two workspaces for one of its positions as a Room; ``used`` int64[2] becomes the numbers in use."""
+    """The rows of a block's two workspaces for one of its positions as a Room; ``used`` int64[2] becomes the numbers in
+    use."""
     wholes, floats = borrowed(all_wholes[place]), borrowed(all_floats[place])
     its = net.network[0]
     stride, in_vector, fixed, shown = (
@@ -486,10 +501,13 @@ def room_of(net, actions, place, all_wholes, all_floats, used):
     return Room(
         part(wholes, whole, _words_of(inputs)), part(wholes, whole, inputs), part(wholes, whole, inputs),
         part(wholes, whole, in_vector + 1), part(wholes, whole, listed_most), part(wholes, whole, actions),
-        part(wholes, whole, fixed), part(wholes, whole, fixed), part(wholes, whole, net.references.size), part(wholes, whole, shown),
+        part(wholes, whole, fixed), part(wholes, whole, fixed), part(wholes, whole, net.references.size),
+        part(wholes, whole, shown),
         part(floats, decimal, inputs), part(floats, decimal, listed_most), part(floats, decimal, kept),
-        part(floats, decimal, kept), part(floats, decimal, stride * its.pooled), part(floats, decimal, stride * net.heads.size),
-        part(floats, decimal, stride), part(floats, decimal, stride), part(floats, decimal, stride * (in_vector + fixed)),
+        part(floats, decimal, kept), part(floats, decimal, stride * its.pooled),
+        part(floats, decimal, stride * net.heads.size),
+        part(floats, decimal, stride), part(floats, decimal, stride),
+        part(floats, decimal, stride * (in_vector + fixed)),
         part(floats, decimal, stride * shown), policy_at, policy_at + kept, policy_at + 2 * kept,
     )  # fmt: skip
 
@@ -510,7 +528,10 @@ def clear_rooms(net, actions, wholes, floats, used):
 
 @helper
 def _gather(net, room, x, n):
-    """The inputs of a position, what is said of its rows, and the first layer but for their means. Returns how many inputs are not 0."""
+    """The inputs of a position, what is said of its rows, and the first layer but for their means.
+
+    Returns how many inputs are not 0.
+    """
     its, numbers = net.network[0], net.numbers
     width, stride = np.int64(its.width), np.int64(its.rows)
     count = _list_inputs(x, net.entries, net.inputs, room.taken, room.begins, room.wide_rows, room.rows, room.times)
@@ -521,7 +542,8 @@ def _gather(net, room, x, n):
     if stride > 0:
         _encode_rows(net.tables, numbers, np.int64(its.alone), stride, room.begins, room.rows, room.times, room.q)
         _join_rows(
-            x, net.references, net.joins, numbers, stride, np.int64(its.in_vector), room.begins, room.rows, room.times, room.said,
+            x, net.references, net.joins, numbers, stride, np.int64(its.in_vector), room.begins, room.rows, room.times,
+            room.said,
             room.q, room.shown, room.shown_at, n, room.latest, room.earlier,
         )  # fmt: skip
         _average_rows(net.tables, room.q, stride, room.means)
@@ -532,8 +554,8 @@ def _gather(net, room, x, n):
 def look(net, observations, masks, first, count, wholes, floats, used, logits, looks):
     """What the network says of ``count`` positions, at most BLOCK, from number ``first`` on.
 
-    ``logits`` (BLOCK, A) become those of the legal actions, others are left as they are; ``looks`` int64 (BLOCK, 2) how many inputs of each are
-    not 0, and how many actions are legal. What else there is to know is in the rooms.
+    ``logits`` (BLOCK, A) become those of the legal actions, others are left as they are; ``looks`` int64 (BLOCK, 2) how
+    many inputs of each are not 0, and how many actions are legal. What else there is to know is in the rooms.
 
     Returns:
         Where the last outputs of policy and value begin, and how many they are.
@@ -581,7 +603,8 @@ def _judge_legal(net, room, mask, n, logits, last, features):
         looks = head.context != NOWHERE
         if looks and k < legal.size and legal[k] < head.last:
             add_up_rows(
-                room.contexts[i * stride : (i + 1) * stride], numbers, np.int64(head.bias), numbers, np.int64(head.context),
+                room.contexts[i * stride : (i + 1) * stride], numbers, np.int64(head.bias), numbers,
+                np.int64(head.context),
                 room.listed_rows, room.listed_times, 0, listed, stride,
             )  # fmt: skip
         while k < legal.size and legal[k] < head.last:
@@ -595,7 +618,8 @@ def _judge_legal(net, room, mask, n, logits, last, features):
                     if row >= in_vector and room.finished[row - in_vector] != n:
                         room.finished[row - in_vector] = n
                         _finish_fixed_row(
-                            row, numbers, np.int64(its.alone), net.references, net.joins, net.links, net.link_begins, stride,
+                            row, numbers, np.int64(its.alone), net.references, net.joins, net.links, net.link_begins,
+                            stride,
                             in_vector, room.begins, room.rows, room.times, room.said, room.q, room.latest, room.earlier,
                         )  # fmt: skip
                 logit += look_at_rows(
@@ -624,8 +648,8 @@ def forget(net, room, x):
 
 @cache
 def evaluate_kernel() -> Any:
-    """(observations int16[N, D], masks int8[N, A], *:class:`Net`, workspaces int32[BLOCK, ...] and float32[BLOCK, ...] of
-    :func:`workspace_sizes`, logits float32[BLOCK, A], priors float32[N, A], values float32[N, P]).
+    """(observations int16[N, D], masks int8[N, A], *:class:`Net`, workspaces int32[BLOCK, ...] and float32[BLOCK, ...]
+    of :func:`workspace_sizes`, logits float32[BLOCK, A], priors float32[N, A], values float32[N, P]).
 
     Fills ``priors`` (0 for what is illegal) and ``values``. A row of a mask without a legal action gets zeros.
     """

@@ -1,8 +1,9 @@
 """Sums of weights, a few vector registers at a time.
 
-Rows of a network are short, and most sums are over few of them: LLVM would spend more time on asking whether two arrays overlap than on
-adding. So the additions are spelled out as vector operations here, with sums that stay in registers. Each has a portable form with the same
-meaning, which runs uncompiled. LANES stands for how many numbers are handled at once, a constant.
+Rows of a network are short, and most sums are over few of them: LLVM would spend more time on asking whether two arrays
+overlap than on adding. So the additions are spelled out as vector operations here, with sums that stay in registers.
+Each has a portable form with the same meaning, which runs uncompiled. LANES stands for how many numbers are handled at
+once, a constant.
 """
 
 from __future__ import annotations
@@ -24,10 +25,12 @@ BLOCK = 8
 
 
 def sum_rows_portable(
-    out: Any, place: Any, source: Any, start: Any, weights: Any, begin: Any, stride: Any, rows: Any, times: Any, first: Any,
+    out: Any, place: Any, source: Any, start: Any, weights: Any, begin: Any, stride: Any, rows: Any, times: Any,
+    first: Any,
     last: Any, lanes: int,
 ) -> None:  # fmt: skip
-    """``out[place:] = source[start:] + the sum over first <= i < last of times[i] * weights[begin + stride * rows[i]:]``, LANES of each."""
+    """``out[place:] = source[start:] + the sum over first <= i < last of times[i] * weights[begin + stride *
+    rows[i]:]``, LANES of each."""
     total = np.array(source[start : start + lanes])
     for i in range(first, last):
         at = begin + stride * int(rows[i])
@@ -87,8 +90,8 @@ def block_products_portable(
     width: Any,
     lanes: int,
 ) -> None:
-    """For BLOCK rows r, ``stride`` apart: ``out[place + r:] += the sum over k < inner of left[begin + r + k] * weights[weights_begin + width * k:]``,
-    LANES of each."""
+    """For BLOCK rows r, ``stride`` apart: ``out[place + r:] += the sum over k < inner of left[begin + r + k] *
+    weights[weights_begin + width * k:]``, LANES of each."""
     for row in range(BLOCK):
         to, of = place + row * stride, begin + row * stride
         total = np.array(out[to : to + lanes])
@@ -166,7 +169,8 @@ def _add_to(builder: Any, variable: Any, value: Any) -> None:
 
 
 def _product_and(builder: Any, one: Any, other: Any, more: Any) -> Any:
-    """``one * other + more``, rounded once: on every machine to the same number, and one instruction on those of the last ten years."""
+    """``one * other + more``, rounded once: on every machine to the same number, and one instruction on those of the
+    last ten years."""
     kind = ir.FunctionType(FLOATS, [FLOATS] * 3)
     return builder.call(
         cgutils.get_or_insert_function(builder.module, kind, f"llvm.fma.v{REGISTER}f32"), [one, other, more]
@@ -221,7 +225,9 @@ if not JIT_ENABLED:
 else:
 
     @intrinsic(prefer_literal=True)
-    def sum_rows(typingctx, out, place, source, start, weights, begin, stride, rows, times, first, last, lanes):  # type: ignore[no-untyped-def]
+    def sum_rows(  # type: ignore[no-untyped-def]
+        typingctx, out, place, source, start, weights, begin, stride, rows, times, first, last, lanes
+    ):
         registers = _literal(lanes)
         word = types.int64
 
@@ -323,7 +329,9 @@ else:
         return types.void(out, word, rows, word, word, word, word, lanes), codegen
 
     @intrinsic(prefer_literal=True)
-    def spread_row(typingctx, out, begin, stride, rows, times, first, last, source, start, lanes):  # type: ignore[no-untyped-def]
+    def spread_row(  # type: ignore[no-untyped-def]
+        typingctx, out, begin, stride, rows, times, first, last, source, start, lanes
+    ):
         registers = _literal(lanes)
         word = types.int64
 
@@ -343,7 +351,9 @@ else:
         return types.void(out, word, word, rows, times, word, word, source, word, lanes), codegen
 
     @intrinsic(prefer_literal=True)
-    def block_products(typingctx, out, place, left, begin, stride, inner, weights, weights_begin, width, lanes):  # type: ignore[no-untyped-def]
+    def block_products(  # type: ignore[no-untyped-def]
+        typingctx, out, place, left, begin, stride, inner, weights, weights_begin, width, lanes
+    ):
         if _literal(lanes) != 1:
             raise TypeError(f"lanes must be {REGISTER}")
         word = types.int64

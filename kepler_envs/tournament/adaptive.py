@@ -1,21 +1,21 @@
 """Tables chosen where it is least certain who is better.
 
-An adaptive tournament has the rounds of schedule.py, so each table is played once from every seat, but it chooses which tables. It
-goes in *stages*. The first is one balanced block. Each later stage has as many rounds as a block, or GROWTH of all
-rounds so far if that is more, chosen one after the other from the games of all stages before it:
+An adaptive tournament has the rounds of schedule.py, so each table is played once from every seat, but it chooses which
+tables. It goes in *stages*. The first is one balanced block. Each later stage has as many rounds as a block, or GROWTH
+of all rounds so far if that is more, chosen one after the other from the games of all stages before it:
 
 1. The Plackett-Luce model (ratings.py) is fitted to the games.
 2. What one game at a table tells about the strengths is its Fisher information at that fit: the finishing order is a
    sequence of choices, and each choice between seats with chances p tells diag(p) - p p'. The expectation over
    all orders is exact, by going through the sets of seats that may be left.
-3. The covariance of the strengths is the inverse of all information there is. From it follows how wide the interval of each chance is that
-   one agent finishes before another. The next round goes to the table that makes the sum of these widths, over all pairs of
-   agents, smallest. The information of the round is added, and so on.
-   But a table that has had less than FLOOR of an equal share of the rounds comes first: the matrices want all tables, and a
-   model that does not hold should not decide alone.
+3. The covariance of the strengths is the inverse of all information there is. From it follows how wide the interval of
+   each chance is that one agent finishes before another. The next round goes to the table that makes the sum of these
+   widths, over all pairs of agents, smallest. The information of the round is added, and so on. But a table that has
+   had less than FLOOR of an equal share of the rounds comes first: the matrices want all tables, and a model that does
+   not hold should not decide alone.
 
-Chances, not ratings: between agents that are far apart the ratings' intervals stay wide for ever, and games whose winner is known in
-advance would take the whole budget.
+Chances, not ratings: between agents that are far apart the ratings' intervals stay wide for ever, and games whose
+winner is known in advance would take the whole budget.
 
 The choice depends on the games of earlier stages alone and is written into the ledger before the stage is played.
 """

@@ -16,8 +16,8 @@ from kepler_envs.tournament.play import Course, GameResult, ranks_and_returns
 def check(results: Sequence[GameResult], config: Configuration) -> None:
     """Play the games again whose course is known; CheckError naming the first in which something else comes out.
 
-    Agents from files cannot reach a game otherwise than by their decisions, so this is no agent's forfeit: the state was changed in
-    memory, by a bug or by code that was loaded into the process.
+    Agents from files cannot reach a game otherwise than by their decisions, so this is no agent's forfeit: the state
+    was changed in memory, by a bug or by code that was loaded into the process.
     """
     played = [(game, game.course) for game in results if game.course is not None]
     if not played:
@@ -56,7 +56,8 @@ def _play_again(played: Sequence[tuple[GameResult, Course]], config: Configurati
 def _fail(played: Sequence[tuple[GameResult, Course]], row: int, words: str) -> NoReturn:
     game, course = played[row]
     raise CheckError(
-        f"game {game.number} (seed {game.seed}) does not follow from its seed and its {len(course.actions)} decisions: {words}"
+        f"game {game.number} (seed {game.seed}) does not follow from its seed and its {len(course.actions)} decisions: "
+        f"{words}"
     )
 
 

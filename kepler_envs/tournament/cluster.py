@@ -1,7 +1,8 @@
 """Many machines, or the cores of this one: functions called by Ray, each as a task that may be done twice.
 
-A game is a function of its seed and its bots, so whatever a task does can be done again elsewhere, with the same result: Ray repeats the tasks of
-workers and nodes that are gone, and the one process that asked writes what came out. Here is all that this library knows of Ray.
+A game is a function of its seed and its bots, so whatever a task does can be done again elsewhere, with the same
+result: Ray repeats the tasks of workers and nodes that are gone, and the one process that asked writes what came out.
+Here is all that this library knows of Ray.
 """
 
 from __future__ import annotations
@@ -89,10 +90,12 @@ def cluster_at(asked: Sequence[str] | None, console: Console, cores: int | None 
 
 
 class Cluster:
-    """A Ray cluster: that of an address, the one that runs on this machine, or a new one on its cores; use it in a ``with``.
+    """A Ray cluster: that of an address, the one that runs on this machine, or a new one on its cores; use it in a
+    ``with``.
 
     Args:
-        address: HOST:PORT of a cluster; "": the one on this machine, started if there is none; "local": a new one on this machine.
+        address: HOST:PORT of a cluster; "": the one on this machine, started if there is none; "local": a new one on
+            this machine.
         cores: of a cluster that is started; None: all of this machine.
         dashboard: whether a cluster that is started has one.
 

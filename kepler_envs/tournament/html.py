@@ -41,7 +41,8 @@ STYLE = """
 body { margin: 0 auto; max-width: 68rem; padding: 2rem 1.25rem 4rem; background: var(--back); color: var(--text);
   font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; }
 h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .5rem; } h2 { font-size: 1.15rem; margin: 0 0 .75rem; }
-section { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 1.25rem 1.5rem; margin: 1.25rem 0; }
+section { background: var(--card); border: 1px solid var(--line);
+  border-radius: 12px; padding: 1.25rem 1.5rem; margin: 1.25rem 0; }
 p { margin: .5rem 0; max-width: 52rem; } .faint, figcaption { color: var(--faint); font-size: .9rem; }
 code, pre { font: .88em/1.5 ui-monospace, "DejaVu Sans Mono", monospace; }
 pre { overflow-x: auto; background: var(--back); border: 1px solid var(--line); border-radius: 8px; padding: .75rem; }
@@ -54,13 +55,16 @@ a { color: var(--accent); } summary { cursor: pointer; }
 svg.plot { display: block; width: 100%; max-width: 46rem; height: auto; overflow: visible; }
 svg.plot text { fill: var(--text); font-size: 13px; } svg.plot .small { fill: var(--faint); font-size: 11.5px; }
 svg.plot .axis { stroke: var(--line); } svg.plot .even { stroke: var(--faint); stroke-dasharray: 4 4; }
-svg.plot .mark { fill: var(--accent); } svg.plot .range { stroke: var(--accent); stroke-width: 2.5; stroke-linecap: round; }
+svg.plot .mark { fill: var(--accent); } svg.plot .range {
+  stroke: var(--accent); stroke-width: 2.5; stroke-linecap: round; }
 svg.plot .curve { fill: none; stroke-width: 2; } svg.plot .band { opacity: .15; }
 figure { margin: 0 0 2rem; } figure:last-child { margin-bottom: 0; }
 .frame svg { display: block; width: 100%; height: auto; border-radius: 8px; border: 1px solid var(--line); }
 .frame { margin: .5rem 0; } .steps { display: none; gap: .6rem; align-items: center; margin: .5rem 0; }
-.scripted .steps { display: flex; } .scripted .frame:not(.shown) { display: none; } .steps input { flex: 1; accent-color: var(--accent); }
-button { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line); border-radius: 8px; padding: .2rem .8rem; cursor: pointer; }
+.scripted .steps { display: flex; } .scripted .frame:not(.shown) { display: none; }
+.steps input { flex: 1; accent-color: var(--accent); }
+button { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line);
+  border-radius: 8px; padding: .2rem .8rem; cursor: pointer; }
 """
 
 SCRIPT = """
@@ -128,12 +132,15 @@ PAGE_FRAME = """<!DOCTYPE html>
 """
 
 SEATS_NOTE = (
-    "The plot, and the first row: the share of all wins that went to each seat, whoever sat there. Every table is played once from each "
-    "seat, so all seats have had the same agents; the dashed line is an equal share. A cell is coloured where its interval leaves out the mean of its row."
+    "The plot, and the first row: the share of all wins that went to each seat, whoever sat there. Every table is "
+    "played once from each "
+    "seat, so all seats have had the same agents; the dashed line is an equal share. A cell is coloured where its "
+    "interval leaves out the mean of its row."
 )
 
 FILES = (
-    f'<p>Beside this page: <a href="{LEADERBOARD}">{LEADERBOARD}</a> (all numbers), <a href="results.md">results.md</a>, '
+    f'<p>Beside this page: <a href="{LEADERBOARD}">{LEADERBOARD}</a> (all numbers), <a '
+    'href="results.md">results.md</a>, '
     '<a href="games.sqlite">games.sqlite</a> (every game, with seeds), <code>replays/</code>.</p>'
 )
 
@@ -220,7 +227,8 @@ def _intervals(
         parts += [
             f'<text x="{left - 14}" y="{y + 4}" text-anchor="end">{escape(shown)}</text>',
             f'<line class="range" x1="{x(least)}" x2="{x(most)}" y1="{y}" y2="{y}"/>',
-            f'<circle class="mark" cx="{x(value)}" cy="{y}" r="5.5"><title>{escape(name)}: {words(value)}</title></circle>',
+            f'<circle class="mark" cx="{x(value)}" cy="{y}" r="5.5"><title>{escape(name)}: '
+            f"{words(value)}</title></circle>",
         ]
     parts.append(f'<text class="small" x="{left}" y="{bottom + 36}">{escape(label)}, with 95 % intervals</text>')
     return _plot(width, bottom + 42, label, parts)
@@ -345,7 +353,8 @@ def _figure(saved: SavedReplay, replay: Replay, config: Configuration, most_byte
 
 
 def pictures(replay: Replay, config: Configuration, most_bytes: int) -> Iterator[tuple[str, str]]:
-    """(caption, SVG) of positions spread evenly from the first to the last: as many as the bytes allow, at least two."""
+    """(caption, SVG) of positions spread evenly from the first to the last: as many as the bytes allow, at least
+    two."""
     positions = list(replay.positions(config))
     size = max(len(_svg(positions[len(positions) // 2])), len(_svg(positions[-1])))
     count = max(2, min(MOST_PICTURES, most_bytes // size, len(positions)))

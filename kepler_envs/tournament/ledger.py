@@ -3,7 +3,8 @@
 Games are written in transactions, so a process killed at any moment leaves a ledger of whole games, and the same
 command goes on where it stopped. The tables that an adaptive tournament chose are in it, too.
 
-Every row has a checksum: a damaged ledger is refused, with the row that is damaged, and never read as if it were another.
+Every row has a checksum: a damaged ledger is refused, with the row that is damaged, and never read as if it were
+another.
 """
 
 from __future__ import annotations
@@ -153,7 +154,8 @@ class Ledger:
 
     def _damage(self, what: str) -> LedgerError:
         return LedgerError(
-            f"{self.path} is damaged: {one_line(what)}; put back a copy of the file, or begin anew with --fresh or in another folder"
+            f"{self.path} is damaged: {one_line(what)}; put back a copy of the file, or begin anew with --fresh or in "
+            "another folder"
         )
 
     @contextmanager
@@ -235,7 +237,8 @@ class Ledger:
             return [_result(row, lost) for row, lost in self._rows(games)]
 
     def _rows(self, games: int) -> Iterator[tuple[Sequence[Any], Sequence[Sequence[Any]]]]:
-        """The rows of games, each with those of its forfeits; LedgerError at the first that does not have its checksum."""
+        """The rows of games, each with those of its forfeits; LedgerError at the first that does not have its
+        checksum."""
         forfeits: dict[int, list[tuple[Any, ...]]] = {}
         for lost in self._database.execute("SELECT * FROM forfeits WHERE game < ? ORDER BY rowid", (games,)):
             forfeits.setdefault(lost[0], []).append(lost)

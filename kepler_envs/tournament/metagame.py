@@ -1,23 +1,25 @@
-"""Agents as strategies of a game that is played by choosing an agent: alpha-rank and Nash averaging, through open_spiel.
+"""Agents as strategies of a game that is played by choosing an agent: alpha-rank and Nash averaging, through
+open_spiel.
 
-Ratings put agents in one line; where strength goes in circles (A beats B beats C beats A) there is none. Both methods here look at
-a symmetric two-player zero-sum *meta-game* in which each player names an agent, with the payoff
+Ratings put agents in one line; where strength goes in circles (A beats B beats C beats A) there is none. Both methods
+here look at a symmetric two-player zero-sum *meta-game* in which each player names an agent, with the payoff
 
-    A[i][j] = (share of wins of one i against j on all other seats) - (share of wins of one j against i on all other seats)
+    A[i][j] = (share of wins of one i against j on all other seats) - (share of wins of one j against i on all other
+    seats)
 
 For two players that is wins less losses. For more, an n-player meta-game over all mixtures of agents would need every
-mixture to be played, and both methods want two players. This reduction asks who invades whom, with both sides equally alone at
-the table, so that A[i][i] = 0 and A = -A' hold by construction, and no third agent has a part in an entry: neither a strong nor a
-duplicate agent that also takes part changes what two others have between them.
+mixture to be played, and both methods want two players. This reduction asks who invades whom, with both sides equally
+alone at the table, so that A[i][i] = 0 and A = -A' hold by construction, and no third agent has a part in an entry:
+neither a strong nor a duplicate agent that also takes part changes what two others have between them.
 
-* **alpha-rank** (Omidshafiei et al. 2019, https://doi.org/10.1038/s41598-019-45619-9): the share of time that a population, in which now and
-  then a single agent takes over if it does better than the residents, spends with each agent. Single population, infinite alpha:
-  only who beats whom counts.
-* **Nash averaging** (Balduzzi et al. 2018, https://arxiv.org/abs/1806.02643): the symmetric equilibrium of A with the largest entropy, and what each
-  agent wins against it (0 for agents in it, less for others).
+* **alpha-rank** (Omidshafiei et al. 2019, https://doi.org/10.1038/s41598-019-45619-9): the share of time that a
+  population, in which now and then a single agent takes over if it does better than the residents, spends with each
+  agent. Single population, infinite alpha: only who beats whom counts.
+* **Nash averaging** (Balduzzi et al. 2018, https://arxiv.org/abs/1806.02643): the symmetric equilibrium of A with the
+  largest entropy, and what each agent wins against it (0 for agents in it, less for others).
 
-Both are step functions of A, so a single number would hide how little it may be worth. Intervals are percentiles over the same
-bootstrap by game as for the ratings, beside the value for all games.
+Both are step functions of A, so a single number would hide how little it may be worth. Intervals are percentiles over
+the same bootstrap by game as for the ratings, beside the value for all games.
 """
 
 from __future__ import annotations

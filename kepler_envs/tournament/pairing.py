@@ -66,7 +66,8 @@ class Part:
 
 
 def parts_of(games: int, at_a_time: int, seats: int, seed: int) -> list[Part]:
-    """``games`` in parts: all numbers are rounded up to use every seat equally often, and no part has the seeds of another."""
+    """``games`` in parts: all numbers are rounded up to use every seat equally often, and no part has the seeds of
+    another."""
     total, most = (-(-number // seats) * seats for number in (games, at_a_time))
     return [Part(min(most, total - done), stream_seed(seed, done)) for done in range(0, total, most)]
 

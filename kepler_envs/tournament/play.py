@@ -1,12 +1,12 @@
 """Playing scheduled games in this process: compiled policies among themselves, agents side by side, one game by itself.
 
-However a game is played, its course is the same: it depends on its seed, on the agents and on their seeds. So a game can be
-played again, in whole games inside compiled code or step by step, among others or alone.
+However a game is played, its course is the same: it depends on its seed, on the agents and on their seeds. So a game
+can be played again, in whole games inside compiled code or step by step, among others or alone.
 
-**Forfeits.** An agent that raises an exception, that names an id which is not legal, that takes too long for a decision or too much
-memory, or whose process ends has forfeited:
-uniform play takes over its seats, the game goes on, and in the end those seats are placed behind all others. Of several agents
-that forfeited, the first is last. The others keep their order, and the game's rule for returns is applied to the ranks so found.
+**Forfeits.** An agent that raises an exception, that names an id which is not legal, that takes too long for a decision
+or too much memory, or whose process ends has forfeited: uniform play takes over its seats, the game goes on, and in the
+end those seats are placed behind all others. Of several agents that forfeited, the first is last. The others keep their
+order, and the game's rule for returns is applied to the ranks so found.
 """
 
 from __future__ import annotations
@@ -101,7 +101,8 @@ class Monitor(Protocol):
     def asking(self, agent: int, seconds: float | None, decisions: int, actions: Sequence[int]) -> None:
         """An agent is asked and may take so many seconds.
 
-        Where a game is played by itself: after so many decisions, the last of which, since the last question, are ``actions``.
+        Where a game is played by itself: after so many decisions, the last of which, since the last question, are
+        ``actions``.
         """
 
     def answered(self) -> None:
@@ -128,10 +129,10 @@ class Players:
     Args:
         specs: what ``bots.load`` takes.
         config: the game with its players and options.
-        limit: seconds for a decision, None: any time. Compiled policies are trusted to end. With a limit, games of other agents
-            are played one at a time, so that a decision's time is its own.
-        whole_games: play whole games in compiled code where compiled policies sit on all seats. It changes the speed, never a game, and
-            compiles the game's rules once more.
+        limit: seconds for a decision, None: any time. Compiled policies are trusted to end. With a limit, games of
+            other agents are played one at a time, so that a decision's time is its own.
+        whole_games: play whole games in compiled code where compiled policies sit on all seats. It changes the speed,
+            never a game, and compiles the game's rules once more.
         memory: bytes that the process of an agent from a file may take, None: any.
         monitor: told whose turn it is.
     """
@@ -208,7 +209,8 @@ class Players:
     def play_side_by_side(self, games: Chunk) -> Iterator[list[GameResult]]:
         """Play games step by step in one batch, each agent asked once a step.
 
-        An agent that fails may have failed for any of them: then the halves are played again, down to the game that it fails in.
+        An agent that fails may have failed for any of them: then the halves are played again, down to the game that it
+        fails in.
         """
         if len(games) == 1:
             yield [self.play_alone(games[0])[1]]
@@ -387,7 +389,8 @@ class Players:
 def ranks_and_returns(
     batch: Batch, row: int, by_seat: Sequence[str], forfeits: Sequence[Forfeit]
 ) -> tuple[list[int], list[float]]:
-    """Places and returns of a row's last finished game; seats of agents (specs ``by_seat``) that forfeited are behind all others."""
+    """Places and returns of a row's last finished game; seats of agents (specs ``by_seat``) that forfeited are behind
+    all others."""
     ranks, returns = batch.final_rank[row].tolist(), batch.final_return[row].tolist()
     if forfeits:
         lost = [forfeit.agent for forfeit in forfeits]
@@ -435,7 +438,8 @@ def ranks_after_forfeits(ranks: Sequence[int], forfeited: Sequence[int | None]) 
 
     Args:
         ranks: as the game ended, 1 is best, equal results share the better one.
-        forfeited: per seat, None, or how many agents forfeited before the one that sits there; those of one agent share a place.
+        forfeited: per seat, None, or how many agents forfeited before the one that sits there; those of one agent share
+            a place.
     """
     results = [(0, place) if order is None else (1, -order) for place, order in zip(ranks, forfeited, strict=True)]
     return [1 + sum(other < own for other in results) for own in results]

@@ -1,12 +1,12 @@
 """Ratings from finishing orders: the Plackett-Luce model, by maximum likelihood.
 
-The algorithm is iterative Luce spectral ranking (Maystre and Grossglauser 2015), as in ``choix.ilsr_rankings``, whose answers it gives;
-but choix goes through every game in each step, while here games that ended in the same order are counted. A few agents have few
-orders, and a bootstrap of a long tournament takes seconds rather than many minutes.
+The algorithm is iterative Luce spectral ranking (Maystre and Grossglauser 2015), as in ``choix.ilsr_rankings``, whose
+answers it gives; but choix goes through every game in each step, while here games that ended in the same order are
+counted. A few agents have few orders, and a bootstrap of a long tournament takes seconds rather than many minutes.
 
 Each agent has a strength; the finishing order of a table is as if the ranks were drawn one after the other, each with
-chances proportional to the strengths of those that are left. An agent on several seats of a table counts for each of them.
-All games are fitted at once, so their order does not matter.
+chances proportional to the strengths of those that are left. An agent on several seats of a table counts for each of
+them. All games are fitted at once, so their order does not matter.
 
 Ties are broken uniformly at random, anew in each bootstrap sample. ``openskill.models.PlackettLuce`` is of no use
 here: it misjudges ties.

@@ -16,8 +16,8 @@ from kepler_envs.tournament.shipment import Shipment
 from kepler_envs.tournament.workers import Workers
 
 SECONDS_A_TASK, LEAST_SECONDS = 2.0, 0.1
-"""What a task should take: long beside sending it, short beside what is lost with a worker. In the end tasks become shorter, down to the second
-number, so that no worker waits long for the last one."""
+"""What a task should take: long beside sending it, short beside what is lost with a worker. In the end tasks become
+shorter, down to the second number, so that no worker waits long for the last one."""
 FIRST_GAMES = 8
 """Of the first tasks, from which it is learned how long a game takes."""
 GROWTH = 8
@@ -118,7 +118,8 @@ _here: dict[str, tuple[Workers, dict[str, str]]] = {}
 
 
 def play_games(team: Team, pickled: bytes) -> tuple[bytes, float]:
-    """(the results of these games, all of compiled policies or none, and the seconds they took); bots are loaded with the first ones.
+    """(the results of these games, all of compiled policies or none, and the seconds they took); bots are loaded with
+    the first ones.
 
     Games and results are pickled here: Ray's own pickler asks Python about each object, which takes as long as a game.
     """

@@ -1,4 +1,5 @@
-"""The report of a tournament: tables for the terminal, leaderboard.json, results.md and pictures; html.py has the page."""
+"""The report of a tournament: tables for the terminal, leaderboard.json, results.md and pictures; html.py has the
+page."""
 
 from __future__ import annotations
 
@@ -190,30 +191,37 @@ def scale(found: Standings) -> str:
 def notes(found: Standings, facts: Facts) -> list[str]:
     """What a reader of the tables should know, a paragraph each."""
     paragraphs = [
-        f"{scale(found)} They are the Plackett-Luce maximum likelihood estimate over all finishing orders, seat by seat, "
+        f"{scale(found)} They are the Plackett-Luce maximum likelihood estimate over all finishing orders, seat by "
+        "seat, "
         f"with {IMAGINARY_WINS} imaginary win of each agent over each other; ties are broken at random. Intervals are "
         "percentiles of a bootstrap by game. Wins: a win shared by w seats counts 1 / w; an agent that sits on "
         "several seats of a table competes with itself, so the other tables say more.",
     ]
     if facts.adaptive:
         paragraphs.append(
-            "The schedule was adaptive: tables were chosen where it was least certain who is better. Ratings and the tables of one "
-            "against others allow for that; wins, return, rank and score of the leaderboard are means over tables that differ from "
+            "The schedule was adaptive: tables were chosen where it was least certain who is better. Ratings and the "
+            "tables of one "
+            "against others allow for that; wins, return, rank and score of the leaderboard are means over tables that "
+            "differ from "
             "agent to agent."
         )
     if facts.seconds_per_decision is not None:
         paragraphs.append(f"A decision could take {facts.seconds_per_decision:g} s.")
     if found.forfeits:
         paragraphs.append(
-            "An agent that forfeited a game was replaced by uniform play there, and its seats were placed behind all others."
+            "An agent that forfeited a game was replaced by uniform play there, and its seats were placed behind all "
+            "others."
         )
     if found.metagame is None:
         paragraphs.append(f"{MISSING}.")
     else:
         paragraphs.append(
-            "The meta-game of alpha-rank and Nash averaging: two players choose an agent each; the payoff is the share of wins "
-            "of the one alone against the other on all other seats, less the same with the two exchanged. alpha-rank: share of time that a "
-            "population spends with an agent; Nash averaging: the equilibrium of largest entropy and the payoff against it."
+            "The meta-game of alpha-rank and Nash averaging: two players choose an agent each; the payoff is the share "
+            "of wins "
+            "of the one alone against the other on all other seats, less the same with the two exchanged. alpha-rank: "
+            "share of time that a "
+            "population spends with an agent; Nash averaging: the equilibrium of largest entropy and the payoff "
+            "against it."
         )
     return paragraphs
 
@@ -270,8 +278,8 @@ def _markdown(found: Standings, replays: Sequence[SavedReplay], facts: Facts, ha
     parts += [
         "## Replays",
         "\n".join(
-            f"- [{replay.file}](replays/{replay.file}): game {replay.game}, seats {in_markdown(', '.join(replay.agents))}"
-            + ("" if replay.same else f"; {NOT_THE_SAME}")
+            f"- [{replay.file}](replays/{replay.file}): game {replay.game}, seats "
+            f"{in_markdown(', '.join(replay.agents))}" + ("" if replay.same else f"; {NOT_THE_SAME}")
             for replay in replays
         ),
     ]

@@ -38,7 +38,8 @@ BATCH = 256
 SHORT = 12
 """Digits of a commit in the ledger."""
 GAMES_WORTH_COMPILING = 5000
-"""From this many games on, whole games are played in compiled code: it compiles half a minute or more when it is first used."""
+"""From this many games on, whole games are played in compiled code: it compiles half a minute or more when it is first
+used."""
 _COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
 REPLAYS = "replays"
 MOST_LETTERS = 60
@@ -47,7 +48,8 @@ MOST_LETTERS = 60
 
 @dataclass(frozen=True)
 class Tournament:
-    """Bots against each other at balanced tables, rated, with a report. The same one goes on where an earlier one stopped.
+    """Bots against each other at balanced tables, rated, with a report. The same one goes on where an earlier one
+    stopped.
 
     Attributes:
         config: what is played. agents: specs of at least two bots.
@@ -55,9 +57,11 @@ class Tournament:
         adaptive: choose tables where it is least certain who is better, in place of a balanced schedule.
         seconds_per_decision: a bot that takes longer forfeits the game; None: any time.
         memory_per_agent: MiB that the process of a bot from a file may take; None: any.
-        out: folder of everything that is written, and continued from. seed: of the schedule; each game's own follows from it.
+        out: folder of everything that is written, and continued from. seed: of the schedule; each game's own follows
+            from it.
         processes: that play; None: as many as there are cores. batch: most games a process plays side by side.
-        bootstrap: samples for the intervals of the ratings. fresh: throw away what an earlier tournament left in the folder.
+        bootstrap: samples for the intervals of the ratings. fresh: throw away what an earlier tournament left in the
+            folder.
         cluster: who plays; None: processes of this machine.
     """
 
@@ -200,7 +204,10 @@ class Tournament:
                 ledger.add_stage(schedule.choose_stage(ledger.results(known), self.agents))
 
     def _chunks(self, schedule: AnySchedule, missing: Sequence[int], workers: AnyWorkers) -> list[Chunk]:
-        """The missing games in parts, at least one for each process. Whole games in compiled code come in larger ones."""
+        """The missing games in parts, at least one for each process.
+
+        Whole games in compiled code come in larger ones.
+        """
         parts: list[Chunk] = []
         games = [schedule[number] for number in missing]
         for compiled, most in ((True, COMPILED_TOGETHER * self.batch), (False, self.batch)):

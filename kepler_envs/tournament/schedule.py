@@ -3,14 +3,14 @@
 The schedule goes round in *blocks*. With k agents and n seats a block holds these tables:
 
 * **alone**: for each ordered pair of agents (i, j), one i against n - 1 j (for n = 2 the unordered pairs, each once);
-* **mixed** (n > 2): all agents as evenly as n allows. With k >= n that is every choice of n different agents; otherwise each agent sits
-  on n // k seats, and every choice of n mod k agents on one seat more.
+* **mixed** (n > 2): all agents as evenly as n allows. With k >= n that is every choice of n different agents; otherwise
+  each agent sits on n // k seats, and every choice of n mod k agents on one seat more.
 
-A table is seated in a random order, drawn for each block, and played n times, turned by one seat each time: a *round*. So within every
-block each agent sits on each seat equally often, and any two agents meet as often as any other two.
+A table is seated in a random order, drawn for each block, and played n times, turned by one seat each time: a *round*.
+So within every block each agent sits on each seat equally often, and any two agents meet as often as any other two.
 
-Games are numbered from 0. Table and seeds of a game depend on its number, the agents' count, the seats and the schedule's seed alone: a
-tournament that was interrupted, or that is asked for more games later, knows what is missing.
+Games are numbered from 0. Table and seeds of a game depend on its number, the agents' count, the seats and the
+schedule's seed alone: a tournament that was interrupted, or that is asked for more games later, knows what is missing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ SEED_BITS = 63
 
 @dataclass(frozen=True)
 class ScheduledGame:
-    """One game to play: its number, the agent (an index) on each seat, its seed and a seed for each agent's own randomness."""
+    """One game to play: its number, the agent (an index) on each seat, its seed and a seed for each agent's own
+    randomness."""
 
     number: int
     agents: tuple[int, ...]
@@ -89,7 +90,8 @@ def compositions(agents: int, seats: int) -> tuple[tuple[int, ...], ...]:
 
 
 def scheduled_game(number: int, seated: tuple[int, ...], turn: int, seed: int) -> ScheduledGame:
-    """Game ``number`` of the schedule with ``seed``, at a table of agents ``seated`` so and then turned by ``turn`` seats."""
+    """Game ``number`` of the schedule with ``seed``, at a table of agents ``seated`` so and then turned by ``turn``
+    seats."""
     turned = seated[turn:] + seated[:turn]
     game_seed = _seed(seed, number)
     # an agent draws for all its seats from one generator, named by the first of them

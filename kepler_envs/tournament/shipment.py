@@ -45,7 +45,8 @@ class Shipment:
     def unpack(self) -> tuple[str, ...]:
         """The specs as they have to be written on this machine.
 
-        A file that lies here under the same path with the same content is used as it is; others are written to a folder of the user's own.
+        A file that lies here under the same path with the same content is used as it is; others are written to a folder
+        of the user's own.
         """
         return tuple(self._here(spec, files) for spec, files in zip(self.specs, self.files, strict=True))
 

@@ -77,10 +77,10 @@ class Forfeits:
 class Standings:
     """Everything the report shows.
 
-    ``lines`` are sorted, best first, and the matrices in the same order, None on their diagonals. ``ahead[i][j]``: how often i
-    finishes before j at a common table, ties half. ``alone[i][j]``: share of wins of one i against j on all other seats.
-    ``margins[i][j]``: in the same games, the score of i less the mean score of the others. ``by_seat``: share of wins on each seat,
-    whoever sits there. ``metagame``: see metagame.py; None where open_spiel is missing.
+    ``lines`` are sorted, best first, and the matrices in the same order, None on their diagonals. ``ahead[i][j]``: how
+    often i finishes before j at a common table, ties half. ``alone[i][j]``: share of wins of one i against j on all
+    other seats. ``margins[i][j]``: in the same games, the score of i less the mean score of the others. ``by_seat``:
+    share of wins on each seat, whoever sits there. ``metagame``: see metagame.py; None where open_spiel is missing.
     """
 
     lines: list[Line]
@@ -107,7 +107,8 @@ def standings(
     seed: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> Standings:
-    """Add up games of the agents ``specs``, called ``names`` in the tables; the rest is for the bootstrap (ratings.rate)."""
+    """Add up games of the agents ``specs``, called ``names`` in the tables; the rest is for the bootstrap
+    (ratings.rate)."""
     index = {spec: place for place, spec in enumerate(specs)}
     agents = np.array([[index[spec] for spec in game.agents] for game in results])
     ranks = np.array([game.ranks for game in results])

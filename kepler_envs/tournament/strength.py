@@ -1,7 +1,8 @@
 """How strong bots are: each alone against one on all other seats, seats rotated.
 
-Its share of wins goes into a line of a record, from which the tables of the pages are made. A line that is there with as many games, by the same
-versions of the bots, is not played again; when it is stopped, or once its minutes are over, the games so far are written.
+Its share of wins goes into a line of a record, from which the tables of the pages are made. A line that is there with
+as many games, by the same versions of the bots, is not played again; when it is stopped, or once its minutes are over,
+the games so far are written.
 """
 
 from __future__ import annotations
@@ -32,9 +33,11 @@ class Strength:
     """Each of some bots alone against one on all other seats.
 
     Attributes:
-        config: what is played. agents: specs of the bots to measure. against: those on all other seats, one after the other.
-        games: of each pairing, rounded up to use every seat equally often. side_by_side: played at a time: what is kept if the rest is
-            given up. minutes: most time for a pairing; the games played by then count. seed: of the games.
+        config: what is played. agents: specs of the bots to measure. against: those on all other seats, one after the
+            other.
+        games: of each pairing, rounded up to use every seat equally often. side_by_side: played at a time: what is kept
+            if the rest is given up. minutes: most time for a pairing; the games played by then count. seed: of the
+            games.
         out: the record that lines are added to.
     """
 
@@ -56,7 +59,8 @@ class Strength:
 
 @dataclass(frozen=True)
 class Line(records.Line):
-    """A line of the record: ``wins`` of one ``agent`` against ``against`` on all other seats, with a 95 % interval (Wilson's).
+    """A line of the record: ``wins`` of one ``agent`` against ``against`` on all other seats, with a 95 % interval
+    (Wilson's).
 
     The versions are fingerprints (:func:`kepler_envs.bots.fingerprint`): of files, or of rules of thumb.
     """

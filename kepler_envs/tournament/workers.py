@@ -1,9 +1,9 @@
 """Playing in several processes, and taking processes away from agents that do not answer.
 
-Each process plays one task after another and says whose turn it is before it asks an agent. So the parent knows whom to blame if a
-process dies, and it can kill one whose agent thinks for too long, in whatever code: compiled code that never returns, too.
-A game that was broken off so goes on in another process from where it stood, without the agent. Agents of that game that draw
-random numbers begin their generators anew there.
+Each process plays one task after another and says whose turn it is before it asks an agent. So the parent knows whom to
+blame if a process dies, and it can kill one whose agent thinks for too long, in whatever code: compiled code that never
+returns, too. A game that was broken off so goes on in another process from where it stood, without the agent. Agents of
+that game that draw random numbers begin their generators anew there.
 """
 
 from __future__ import annotations
@@ -72,12 +72,13 @@ class _Worker:
 
 
 class Workers:
-    """Those who play: this process, or others, which are started when they are needed; close them, or use it in a ``with``.
+    """Those who play: this process, or others, which are started when they are needed; close them, or use it in a
+    ``with``.
 
     Args:
         players: the agents. They made everything compile in this process; the others only load it.
-        processes: how many play. One is this process itself, unless the agents have a limit of time: then it has to be another,
-            which can be killed.
+        processes: how many play. One is this process itself, unless the agents have a limit of time: then it has to be
+            another, which can be killed.
     """
 
     def __init__(self, players: Players, processes: int) -> None:
@@ -128,7 +129,8 @@ class Workers:
             self._cut_off()
 
     def play_alone(self, game: ScheduledGame, careful: bool = False) -> tuple[list[int], GameResult]:
-        """Play one game by itself: its actions and its result; ``careful``: an agent may end the process that plays it."""
+        """Play one game by itself: its actions and its result; ``careful``: an agent may end the process that plays
+        it."""
         actions, result = self._play_alone(game, careful)
         check([result], self.players.config)
         return actions, result

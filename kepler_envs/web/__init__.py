@@ -3,9 +3,10 @@
     kepler-envs serve                              # extra ``web``: prints the link of its page
     kepler-envs replay game.jsonl --html game.html
 
-What the server tells a seat is computed from the position as that seat knows it (``Snapshot.resample``), so that nothing hidden
-can leave it. ``tables`` holds the games, ``store`` keeps them on disk, ``views`` says what a seat sees, ``films`` shows recorded games,
-``advice`` asks bots, ``server`` is HTTP around all of them, ``page`` writes a replay as one file.
+What the server tells a seat is computed from the position as that seat knows it (``Snapshot.resample``), so that
+nothing hidden can leave it. ``tables`` holds the games, ``store`` keeps them on disk, ``views`` says what a seat sees,
+``films`` shows recorded games, ``advice`` asks bots, ``server`` is HTTP around all of them, ``page`` writes a replay as
+one file.
 """
 
 from __future__ import annotations

@@ -29,11 +29,12 @@ SEED = 0
 def advise(position: Snapshot, spec: str) -> dict[str, Any]:
     """What the bot of ``spec`` would do for the seat to move.
 
-    The position must hold nothing that seat does not know (:func:`kepler_envs.web.views.known`); equal ones give equal answers.
+    The position must hold nothing that seat does not know (:func:`kepler_envs.web.views.known`); equal ones give equal
+    answers.
 
     Returns:
-        ``kind`` (``choice``, ``probabilities`` or ``visits``), ``rows``: per legal action its id, words, ``share`` (0..1) and, of a
-        search, ``value``; ``note`` says more in words.
+        ``kind`` (``choice``, ``probabilities`` or ``visits``), ``rows``: per legal action its id, words, ``share``
+        (0..1) and, of a search, ``value``; ``note`` says more in words.
 
     Raises:
         WebError: there is no such bot, it cannot play this game, or it would think too long.

@@ -19,8 +19,8 @@ class Film:
 
     Attributes:
         label: what a list calls it. growing: whether bots still play it. problem: why they stopped, or "".
-        positions: before each decision, then the last one. expected: per position, the return by seat that the game's best network
-            expects (None where there is no such network).
+        positions: before each decision, then the last one. expected: per position, the return by seat that the game's
+            best network expects (None where there is no such network).
     """
 
     def __init__(self, config: Configuration, seed: int, names: list[str], label: str) -> None:
@@ -71,8 +71,8 @@ class Film:
     def story(self, start: int = 0) -> dict[str, Any]:
         """The game and its decisions from ``start`` on.
 
-        ``told[n]`` leads from position n to n + 1, with its words for everybody and, where they differ, for the seat itself;
-        ``scores[n]`` and ``expected[n]`` are by seat, of position n.
+        ``told[n]`` leads from position n to n + 1, with its words for everybody and, where they differ, for the seat
+        itself; ``scores[n]`` and ``expected[n]`` are by seat, of position n.
         """
         with self.lock:
             start = max(0, min(start, len(self.positions) - 1))

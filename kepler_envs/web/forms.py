@@ -20,7 +20,10 @@ HIDDEN_OPTIONS = ("shaping", "reward_mode", "derived")
 
 
 def parse(body: bytes, **kinds: Any) -> dict[str, Any]:
-    """The fields of a JSON object: those named, each of its kind (or one of a tuple of kinds). WebError for anything else."""
+    """The fields of a JSON object: those named, each of its kind (or one of a tuple of kinds).
+
+    WebError for anything else.
+    """
     try:
         found = json.loads(body)
     except (ValueError, RecursionError) as problem:
@@ -120,7 +123,8 @@ def menu() -> list[dict[str, Any]]:
             "players": list(range(game.min_players, game.max_players + 1)),
             "usual": game.default_players,
             "options": [
-                {"name": option.name, "usual": str(option.default), "choices": [str(choice) for choice in option.choices],
+                {"name": option.name, "usual": str(option.default),
+                 "choices": [str(choice) for choice in option.choices],
                  "free": option.number is not None, "allowed": rows[option.name].allowed, "meaning": option.meaning}
                 for option in game.option_list if option.name not in HIDDEN_OPTIONS
             ],

@@ -1,8 +1,8 @@
 """What a request must look like before anything else reads it, and what every answer says to the browser.
 
-A page of another site must neither read from this server nor write to it. Three things see to that: the secret in every link; ``Host``
-must be a name or an address of this server, so that no foreign name can be pointed at it (DNS rebinding); and where a browser says from
-which page a request comes (``Origin``), it must be one of ours.
+A page of another site must neither read from this server nor write to it. Three things see to that: the secret in every
+link; ``Host`` must be a name or an address of this server, so that no foreign name can be pointed at it (DNS
+rebinding); and where a browser says from which page a request comes (``Origin``), it must be one of ours.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class Guard:
 
     Args:
         app: what answers the others.
-        local: the server listens on this machine alone, so ``Host`` must be a loopback address or ``localhost``; else any address.
+        local: the server listens on this machine alone, so ``Host`` must be a loopback address or ``localhost``; else
+            any address.
         names: further names of this server.
     """
 

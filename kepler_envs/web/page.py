@@ -1,7 +1,7 @@
 """A replay as one file that opens from disk: every position from everybody's view, decisions in words, plots.
 
-The pictures of a game differ little from one to the next, so the page holds every line of SVG once, and a picture is a list of numbers of
-lines; all that is deflated. The page loads nothing, and its scripts are those of the server's pages.
+The pictures of a game differ little from one to the next, so the page holds every line of SVG once, and a picture is a
+list of numbers of lines; all that is deflated. The page loads nothing, and its scripts are those of the server's pages.
 """
 
 from __future__ import annotations
@@ -31,14 +31,17 @@ FRAME = """<!DOCTYPE html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" 
+  content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'">
 <title>{title}</title>
 <style>
 {style}</style>
 </head>
 <body>
 <header></header>
-<main><noscript><p>Stepping through the game needs JavaScript; this is its last position.</p><div class="board">{last}</div></noscript></main>
+<main><noscript>
+<p>Stepping through the game needs JavaScript; this is its last position.</p>
+<div class="board">{last}</div></noscript></main>
 <script type="application/octet-stream" id="game">{game}</script>
 <script type="module">
 {script}</script>
@@ -68,7 +71,8 @@ def replay_page(replay: Replay, label: str) -> str:
 
 
 def contents(film: Film) -> dict[str, Any]:
-    """What the page's script reads: the story (see :meth:`Film.story`), lines of SVG, pictures by view, who could do what."""
+    """What the page's script reads: the story (see :meth:`Film.story`), lines of SVG, pictures by view, who could do
+    what."""
     lines: dict[str, int] = {}
 
     def numbered(position: Snapshot, seat: int | None) -> list[int]:
@@ -92,7 +96,8 @@ def contents(film: Film) -> dict[str, Any]:
 
 
 def _changes(frames: Iterator[list[int]]) -> Iterator[list[int]]:
-    """Each frame as a change of the one before: lines kept from its start, lines kept to its end, and the lines between."""
+    """Each frame as a change of the one before: lines kept from its start, lines kept to its end, and the lines
+    between."""
     before: list[int] = []
     for frame in frames:
         most = min(len(before), len(frame))
@@ -103,7 +108,8 @@ def _changes(frames: Iterator[list[int]]) -> Iterator[list[int]]:
 
 
 def bundle() -> str:
-    """The modules of MODULES as one script: each in a function of its own, its imports taken from what the others export."""
+    """The modules of MODULES as one script: each in a function of its own, its imports taken from what the others
+    export."""
     parts = ["const modules = {};\n"]
     for name in MODULES:
         source = _static(f"{name}.js")

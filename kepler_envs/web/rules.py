@@ -1,4 +1,5 @@
-"""A card with the rules of a game: of this package's games the section "The game" of their page, which comes with the wheel."""
+"""A card with the rules of a game: of this package's games the section "The game" of their page, which comes with the
+wheel."""
 
 from __future__ import annotations
 

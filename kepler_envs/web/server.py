@@ -1,8 +1,8 @@
 """HTTP around a house of tables: pages and files, an API in JSON, events.
 
-Every link holds a secret: ``/host/TOKEN`` sets tables up, ``/seat/TOKEN`` plays one seat, ``/film/TOKEN`` shows a game. The API lies under
-``/api`` with the same secrets. Errors are ``{"error": words}`` with status 400 (not as it must be), 403 (guard), 404 (no such link or
-game), 409 (not now), 413 (too long), 429 (asked too much at once).
+Every link holds a secret: ``/host/TOKEN`` sets tables up, ``/seat/TOKEN`` plays one seat, ``/film/TOKEN`` shows a game.
+The API lies under ``/api`` with the same secrets. Errors are ``{"error": words}`` with status 400 (not as it must be),
+403 (guard), 404 (no such link or game), 409 (not now), 413 (too long), 429 (asked too much at once).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Tables on disk: a folder each, with who sits where (``table.json``) and the game as a replay (``game.jsonl``).
 
-The replay is written before a decision counts, whole or not at all, so that a server that was killed goes on where it stood.
-The files hold secrets (links, the seed of the deal): only their owner can open the folders.
+The replay is written before a decision counts, whole or not at all, so that a server that was killed goes on where it
+stood. The files hold secrets (links, the seed of the deal): only their owner can open the folders.
 """
 
 from __future__ import annotations

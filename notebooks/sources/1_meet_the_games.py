@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 1. Meet the games
 #
-# Five board games, one way to play them. We deal a game of *Kitten Adventurers*, look at the table, make a few decisions by hand,
-# and then see what the other four look like. Ten minutes, nothing to train yet.
+# Five board games, one way to play them. We deal a game of *Kitten Adventurers*, look at the table, make a few
+# decisions by hand, and then see what the other four look like. Ten minutes, nothing to train yet.
 
 # %%
 from IPython.display import SVG
@@ -25,9 +25,9 @@ env.reset(seed=11)
 SVG(env.render())
 
 # %% [markdown]
-# This is what `player_0` may see: the hands of the others are face down. Everybody has a *quest pile* of which only the top card is
-# open, a hand, and four lanes. In the middle lie the *ladders*, which run 0, 1, 2, ... 12 and belong to everybody. Whoever plays the last
-# card of the own quest pile wins.
+# This is what `player_0` may see: the hands of the others are face down. Everybody has a *quest pile* of which only the
+# top card is open, a hand, and four lanes. In the middle lie the *ladders*, which run 0, 1, 2, ... 12 and belong to
+# everybody. Whoever plays the last card of the own quest pile wins.
 #
 # ## A decision
 #
@@ -39,7 +39,8 @@ for action in env.legal_actions():
     print(f"{action:4}  {env.action_text(action)}")
 
 # %% [markdown]
-# A program does not read sentences; it gets the same set as a mask, next to the observation. Both are plain NumPy arrays:
+# A program does not read sentences; it gets the same set as a mask, next to the observation. Both are plain NumPy
+# arrays:
 
 # %%
 seen = env.observe(env.agent_selection)
@@ -49,8 +50,9 @@ print(seen["action_mask"].shape, seen["action_mask"].nonzero()[0])
 # %% [markdown]
 # ## The tables of an observation
 #
-# Hundreds of numbers without names would be hard to love. They have names: an observation consists of *tables*, of cards, lanes, players, each with a row for
-# every entity and named fields with bounds and a meaning. A field is a view into the vector, so looking costs nothing.
+# Hundreds of numbers without names would be hard to love. They have names: an observation consists of *tables*, of
+# cards, lanes, players, each with a row for every entity and named fields with bounds and a meaning. A field is a view
+# into the vector, so looking costs nothing.
 
 # %%
 layout = env.config.observation
@@ -60,14 +62,15 @@ for name in ("cards.hand", "ladders.height", "players.quest_top", "players.hand_
     print(f"{'':20} {piece.meaning}")
 
 # %% [markdown]
-# `cards` has a row for each type: row 0 are wormholes, 1 to 12 the values, the last one the wild hyperspeed cards. The table of
-# players begins with the seat that looks, so row 0 of `players.quest_top` is the viewer's own quest card, whoever views. After these facts come *derived* fields, which
-# follow from them: `cards.chain`, for one, says which cards of the hand lead to the quest card.
+# `cards` has a row for each type: row 0 are wormholes, 1 to 12 the values, the last one the wild hyperspeed cards. The
+# table of players begins with the seat that looks, so row 0 of `players.quest_top` is the viewer's own quest card,
+# whoever views. After these facts come *derived* fields, which follow from them: `cards.chain`, for one, says which
+# cards of the hand lead to the quest card.
 #
 # ## Play by hand
 #
-# Let us play the first turn ourselves, in words. Playing cards on ladders is good, because an empty hand is filled up again; the turn
-# ends with a card laid aside in a lane.
+# Let us play the first turn ourselves, in words. Playing cards on ladders is good, because an empty hand is filled up
+# again; the turn ends with a card laid aside in a lane.
 
 # %%
 turn = env.agent_selection
@@ -80,7 +83,8 @@ while env.agent_selection == turn:
 SVG(env.render())
 
 # %% [markdown]
-# What if we cheat? Nothing is replaced silently: an illegal action is an error that names it in words, and nothing has changed.
+# What if we cheat? Nothing is replaced silently: an illegal action is an error that names it in words, and nothing has
+# changed.
 
 # %%
 illegal = next(action for action in range(len(env.config.actions)) if action not in env.legal_actions())
@@ -92,8 +96,8 @@ except kepler_envs.IllegalAction as problem:
 # %% [markdown]
 # ## To the end
 #
-# The rest is played by dice. `agent_iter` and `last` are PettingZoo's; a seat may come up several times in a row, and at the end everybody
-# comes up once more to collect.
+# The rest is played by dice. `agent_iter` and `last` are PettingZoo's; a seat may come up several times in a row, and
+# at the end everybody comes up once more to collect.
 
 # %%
 import numpy as np
@@ -115,8 +119,8 @@ print(decisions, "decisions")
 #
 # ## The other four
 #
-# Each from the middle of a game of random players, as the seat to move sees it. Every game has a page with its rules, its nodes, its
-# observation piece by piece, and what in it is reconstructed.
+# Each from the middle of a game of random players, as the seat to move sees it. Every game has a page with its rules,
+# its nodes, its observation piece by piece, and what in it is reconstructed.
 
 
 # %%

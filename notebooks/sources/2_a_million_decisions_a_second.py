@@ -1,8 +1,9 @@
 # %% [markdown]
 # # 2. A million decisions a second
 #
-# Learning and search need many games. The rules are compiled, a position is a few hundred bytes, and a *batch* steps thousands of games with
-# one call. We measure it, play whole games inside compiled code, and see why a seed and a list of actions are all you need to keep.
+# Learning and search need many games. The rules are compiled, a position is a few hundred bytes, and a *batch* steps
+# thousands of games with one call. We measure it, play whole games inside compiled code, and see why a seed and a list
+# of actions are all you need to keep.
 
 # %%
 import time
@@ -26,8 +27,8 @@ for name in ("observation", "action_mask", "seat", "reward", "terminated", "trun
     print(f"{name:12} {array.dtype!s:8} {array.shape}")
 
 # %% [markdown]
-# `uniform` picks a legal id for each game; any array of legal ids will do. Games that end are dealt anew at once, and what they ended with
-# stays in the `final_*` arrays.
+# `uniform` picks a legal id for each game; any array of legal ids will do. Games that end are dealt anew at once, and
+# what they ended with stays in the `final_*` arrays.
 
 # %%
 steps = 1000
@@ -39,8 +40,8 @@ seconds = time.perf_counter() - began
 print(f"{steps * batch.num_envs / seconds / 1e6:.1f} million decisions a second, {batch.episodes.sum()} games finished")
 
 # %% [markdown]
-# That is one core, with an observation and a mask written at every step, whatever else this machine was doing. How much does the size of
-# the batch matter?
+# That is one core, with an observation and a mask written at every step, whatever else this machine was doing. How much
+# does the size of the batch matter?
 
 # %%
 sizes = [1, 4, 16, 64, 256, 1024, 4096]
@@ -63,7 +64,8 @@ plt.show()
 # %% [markdown]
 # ## The same games at every size
 #
-# Row *g* plays the games of stream *g* of the seed, however many rows there are. So results do not depend on how the work was cut up.
+# Row *g* plays the games of stream *g* of the seed, however many rows there are. So results do not depend on how the
+# work was cut up.
 
 # %%
 small, large = (kepler_envs.make_batch("kepler_run", num_envs=size, seed=5) for size in (3, 300))
@@ -80,8 +82,8 @@ print((env.observe(env.agent_selection)["observation"] == large.observation[2]).
 # %% [markdown]
 # ## Playouts
 #
-# Search asks one question again and again: how does this end if everybody plays on somehow? `playouts` answers it without coming back to
-# Python in between. From the first position of a game, who wins if all play at random?
+# Search asks one question again and again: how does this end if everybody plays on somehow? `playouts` answers it
+# without coming back to Python in between. From the first position of a game, who wins if all play at random?
 
 # %%
 config = kepler_envs.load_game("kepler_run").configure(4, reward_mode="win")
@@ -118,8 +120,8 @@ print(position.digest()[:16], first.digest()[:16])
 # %% [markdown]
 # ## Replays
 #
-# Chance lives inside the state, so a seed and the ids of the decisions are the whole game. A replay file adds words for people, and a hash
-# of the last position for those who do not trust them.
+# Chance lives inside the state, so a seed and the ids of the decisions are the whole game. A replay file adds words for
+# people, and a hash of the last position for those who do not trust them.
 
 # %%
 from kepler_envs.engine.replay import read_replay, record, verify, write_replay

@@ -1,8 +1,9 @@
 # %% [markdown]
 # # 3. Train an agent
 #
-# A network learns *Race to Kepler* for two players: MaskablePPO from sb3-contrib, one network on both seats, about a minute and a half. We draw its
-# learning curve, look at what it does differently from a random player, and play against `greedy`, a program of hand-written rules.
+# A network learns *Race to Kepler* for two players: MaskablePPO from sb3-contrib, one network on both seats, about a
+# minute and a half. We draw its learning curve, look at what it does differently from a random player, and play against
+# `greedy`, a program of hand-written rules.
 
 # %%
 from pathlib import Path
@@ -21,8 +22,9 @@ plt.rcParams.update({"figure.figsize": (7, 3), "figure.dpi": 80, "axes.spines.to
 # %% [markdown]
 # ## What a learner gets
 #
-# Most moves of a game are other people's. A learner is asked only when its seat decides, and it is paid everything that happened since: also the
-# loss that somebody else's last move brought about. That is where many adapters go wrong, and a network that never sees a loss learns little.
+# Most moves of a game are other people's. A learner is asked only when its seat decides, and it is paid everything that
+# happened since: also the loss that somebody else's last move brought about. That is where many adapters go wrong, and
+# a network that never sees a loss learns little.
 
 # %%
 import gymnasium
@@ -37,18 +39,19 @@ while not over:
     paid.append(reward)
     over = terminated or truncated
 print(
-    f"{len(paid)} own decisions, rewards that are not zero: {[reward for reward in paid if reward]}, place {info['rank']}"
+    f"{len(paid)} own decisions, rewards that are not zero: {[reward for reward in paid if reward]}, place "
+    f"{info['rank']}"
 )
 
 # %% [markdown]
-# Random players rarely reach Kepler before the round limit; nobody has won then, and places are paid half. The first thing to learn is to
-# travel at all.
+# Random players rarely reach Kepler before the round limit; nobody has won then, and places are paid half. The first
+# thing to learn is to travel at all.
 #
 # ## Training
 #
-# The settings are a dataclass; `python -m agents.train race_to_kepler --players 2 --minutes 1.2` says the same in a terminal. `shared` self-play: the network
-# plays both seats of 64 games at once and learns from both. Every evaluation plays 200 games against uniform players and 200 against
-# `greedy`, seats rotated.
+# The settings are a dataclass; `python -m agents.train race_to_kepler --players 2 --minutes 1.2` says the same in a
+# terminal. `shared` self-play: the network plays both seats of 64 games at once and learns from both. Every evaluation
+# plays 200 games against uniform players and 200 against `greedy`, seats rotated.
 
 # %%
 config = TrainConfig(
@@ -74,8 +77,8 @@ plt.show()
 # %% [markdown]
 # ## What it has learned
 #
-# An agent is named by a word, and `net:FOLDER` is a trained one. Let it play itself, let uniform players play themselves, and count
-# which kinds of decisions they make where they have that choice.
+# An agent is named by a word, and `net:FOLDER` is a trained one. Let it play itself, let uniform players play
+# themselves, and count which kinds of decisions they make where they have that choice.
 
 
 # %%
@@ -113,13 +116,14 @@ plt.legend(loc="lower right")
 plt.show()
 
 # %% [markdown]
-# The blocks at the top are what it has come to like, those at the bottom what it avoids; the game's page says what each of them does. `END`
-# and `DONE` stop a turn or an effect early. Uniform players throw away a good part of their turns that way, and not to do so is the
-# first thing a network learns here: it is most of the way to beating them.
+# The blocks at the top are what it has come to like, those at the bottom what it avoids; the game's page says what each
+# of them does. `END` and `DONE` stop a turn or an effect early. Uniform players throw away a good part of their turns
+# that way, and not to do so is the first thing a network learns here: it is most of the way to beating them.
 #
 # ## How good is it?
 #
-# The evaluation games of training chose the best network, so they flatter it. New games, with seeds that it has never seen:
+# The evaluation games of training chose the best network, so they flatter it. New games, with seeds that it has never
+# seen:
 
 # %%
 playing = kepler_envs.load_game("race_to_kepler").configure(2)
@@ -133,25 +137,29 @@ for name in ("uniform", "greedy"):
 #
 # ## Learning from a search
 #
-# Self-play learns from who won. A search says more about each decision: which moves it visited, and how often. *Expert iteration* lets a network learn
-# that. `bc-v1` plays Ad Astra about as `greedy` does; here it learns from searches of 100 iterations in 3-player games, twice, for about a minute. In a terminal:
-# `python -m agents.expert ad_astra --players 3 --start bc-v1`.
+# Self-play learns from who won. A search says more about each decision: which moves it visited, and how often. *Expert
+# iteration* lets a network learn that. `bc-v1` plays Ad Astra about as `greedy` does; here it learns from searches of
+# 100 iterations in 3-player games, twice, for about a minute. In a terminal: `python -m agents.expert ad_astra
+# --players 3 --start bc-v1`.
 
 # %%
 from agents.expert_run import iterate
 from agents.expert_settings import ExpertConfig
 
 asked = ExpertConfig(
-    "ad_astra", players=3, start="bc-v1", games=192, search="100", generations=2, eval_games=200, processes=2, out=Path("expert")
+    "ad_astra", players=3, start="bc-v1", games=192, search="100", generations=2, eval_games=200, processes=2,
+    out=Path("expert")
 )  # fmt: skip
 expert = iterate(asked)
 for line in expert.curve:
     print(
-        f"generation {line['generation']}: {line['seconds']:4.0f} s, {line['win_rate_greedy_3p']:.1%} wins against greedy"
+        f"generation {line['generation']}: {line['seconds']:4.0f} s, {line['win_rate_greedy_3p']:.1%} wins against "
+        "greedy"
     )
 
 # %% [markdown]
-# Each generation kept the positions it learned from, with what the search would do in them. Where does a search leave `greedy`?
+# Each generation kept the positions it learned from, with what the search would do in them. Where does a search leave
+# `greedy`?
 
 # %%
 from agents.positions import Positions

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 6. Your own cards
 #
-# The numbers of a game are in a text file, `components.toml`: how many cards of which kind, how many to a hand, what things cost. The rules stay
-# compiled, the numbers may change. We add wild cards to *Kitten Adventurers*, see what happens when a file is wrong, and measure what the change
-# does to the game.
+# The numbers of a game are in a text file, `components.toml`: how many cards of which kind, how many to a hand, what
+# things cost. The rules stay compiled, the numbers may change. We add wild cards to *Kitten Adventurers*, see what
+# happens when a file is wrong, and measure what the change does to the game.
 
 # %%
 from importlib.resources import files
@@ -20,8 +20,9 @@ original = files("kepler_envs.games.kitten_adventurers").joinpath("components.to
 print(original[original.index("[provenance]") :][:620])
 
 # %% [markdown]
-# Every row says where its number comes from: `R` the rulebook, `E` an example in it, `P` a public source, `D` our own design. If you own a
-# game and find a number that is not right, this is the place to correct it, for you alone or for everybody.
+# Every row says where its number comes from: `R` the rulebook, `E` an example in it, `P` a public source, `D` our own
+# design. If you own a game and find a number that is not right, this is the place to correct it, for you alone or for
+# everybody.
 #
 # ## A changed file
 #
@@ -45,13 +46,13 @@ print(
 )
 
 # %% [markdown]
-# Both live in one process without getting in each other's way, nothing is compiled anew, and observations keep their places; only
-# bounds follow the cards.
+# Both live in one process without getting in each other's way, nothing is compiled anew, and observations keep their
+# places; only bounds follow the cards.
 #
 # ## A wrong file
 #
-# A file is checked before it is played. The message names the row and the rule: a count that makes no sense, more wild cards than the table has
-# room for ladders, a name used twice, a word for a number, no TOML at all.
+# A file is checked before it is played. The message names the row and the rule: a count that makes no sense, more wild
+# cards than the table has room for ladders, a name used twice, a word for a number, no TOML at all.
 
 
 # %%
@@ -102,7 +103,8 @@ plt.ylim(0)
 plt.show()
 
 # %% [markdown]
-# And the balance between the seats? The first player is drawn by lot here, so we fix it to seat 0 and ask what it is worth to begin.
+# And the balance between the seats? The first player is drawn by lot here, so we fix it to seat 0 and ask what it is
+# worth to begin.
 
 # %%
 print("wild cards   share of wins by seat, seat 0 begins")
@@ -124,9 +126,9 @@ for wild in (0, 4, 8):
     print(f"{wild:10}   {share.round(3)}   +- {1.96 * np.sqrt(0.1875 / 2000):.3f}")
 
 # %% [markdown]
-# Every second wild card makes the game a good deal shorter; what it does to the seats is smaller than the interval, or not much larger. A
-# design question answered in a minute. A replay remembers the digest of the cards it was played with, so a game with other
-# cards is never mistaken for one with these.
+# Every second wild card makes the game a good deal shorter; what it does to the seats is smaller than the interval, or
+# not much larger. A design question answered in a minute. A replay remembers the digest of the cards it was played
+# with, so a game with other cards is never mistaken for one with these.
 #
 # That was the hour. The pages have the rest: [concepts](../docs/concepts.md), [agents](../docs/bots.md),
 # [other libraries](../docs/adapters.md), and [how to add a game](../docs/adding_a_game.md) of your own.

@@ -1,4 +1,5 @@
-"""Many games as a Gymnasium vector environment: by Gymnasium's own one over single environments, and with its wrappers."""
+"""Many games as a Gymnasium vector environment: by Gymnasium's own one over single environments, and with its
+wrappers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Our games in OpenSpiel: its own simulation test, its playthroughs and its searching bot, and what its states keep apart."""
+"""Our games in OpenSpiel: its own simulation test, its playthroughs and its searching bot, and what its states keep
+apart."""
 
 from __future__ import annotations
 

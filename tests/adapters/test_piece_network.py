@@ -35,7 +35,8 @@ def random_layout() -> Layout:
                 [reference("place", "places", ""), piece("suit", LABEL, 5, "", low=2), reference("type", "ships", ""),
                  reference("owner", "players", "")],
             ),
-            table("planets", 3, [piece("level", NUMBER, 6, "", low=-2, scale=3), reference("at", "places", "", shape=2)]),
+            table("planets", 3,
+                  [piece("level", NUMBER, 6, "", low=-2, scale=3), reference("at", "places", "", shape=2)]),
             table("game", 1, [piece("last", LABEL, 3, "")], derived=True),
             table("ships", 3, [piece("reach", NUMBER, 7, "", shape=2)], derived=True),
         ],
@@ -56,10 +57,12 @@ ACTIONS = ActionSet(
     [
         Block("PASS", 0, 1, "pass"),
         Block("SHIP", 1, 3, "take {}", tuple("abc"), axes(("ship", "ships", 3))),
-        Block("MOVE", 4, 15, "move {}", tuple("abcdefghijklmno"), axes(("ship", "ships", 3), ("place", "places", NOWHERE))),
+        Block("MOVE", 4, 15, "move {}", tuple("abcdefghijklmno"),
+              axes(("ship", "ships", 3), ("place", "places", NOWHERE))),
         Block("COUNT", 19, 2, "count {}", tuple("ab"), axes(("how many", "", 2))),
         Block("GAME", 21, 2, "end {}", tuple("ab"), axes(("game", "game", (0, -1)))),
-        Block("ROUTE", 23, 9, "fly {}", tuple("abcdefghi"), axes(("from", "places", (1, 2, 69)), ("how many", "", 1), ("to", "places", (2, 1, 0)))),
+        Block("ROUTE", 23, 9, "fly {}", tuple("abcdefghi"),
+              axes(("from", "places", (1, 2, 69)), ("how many", "", 1), ("to", "places", (2, 1, 0)))),
     ]
 )  # fmt: skip
 SHAPES = {

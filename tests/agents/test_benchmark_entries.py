@@ -247,7 +247,8 @@ def test_an_agent_behind_a_link_is_not_in_the_folder(folder, unplayed, tmp_path_
 def test_an_entry_is_measured_and_keeps_its_name(folder, tmp_path_factory, capsys):
     out = tmp_path_factory.mktemp("records")
     command = [
-        "measure", str(folder), "--decisions", str(BUDGET), "--seeds", str(SEEDS), "--games", "4", "--search-games", "0",
+        "measure", str(folder), "--decisions", str(BUDGET), "--seeds", str(SEEDS), "--games", "4", "--search-games",
+        "0",
         "--record", str(out / "results.csv"), "--curves", str(out / "curves.csv"),
     ]  # fmt: skip
     assert main(command) == 0

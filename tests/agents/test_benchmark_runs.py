@@ -116,7 +116,8 @@ def test_an_interrupted_row_ends_like_one_in_one_go(tmp_path, method):
 def test_a_row_from_training_to_the_table(tmp_path, capsys):
     record, curves = tmp_path / "results.csv", tmp_path / "curves.csv"
     command = [
-        "run", "kitten_adventurers", "pieces", "--seeds", "2", "--decisions", str(DECISIONS), "--games", "8", "--search-games", "0",
+        "run", "kitten_adventurers", "pieces", "--seeds", "2", "--decisions", str(DECISIONS), "--games", "8",
+        "--search-games", "0",
         "--out", str(tmp_path / "out"), "--record", str(record), "--curves", str(curves),
     ]  # fmt: skip
     assert main(command) == 0
@@ -166,13 +167,15 @@ def line(
 ) -> Result:
     version = version_of(opponent, TASK.game) if version is None else version
     return Result(
-        TASK.game, TASK.players, method, "fixed", budget, budget, seed, opponent, version, "", 100, returns, returns, returns, 0.5, 0.0, "", "",
+        TASK.game, TASK.players, method, "fixed", budget, budget, seed, opponent, version, "", 100, returns, returns,
+        returns, 0.5, 0.0, "", "",
         "abc",
     )  # fmt: skip
 
 
 SCALE = [
-    line("uniform", "greedy", -0.3), line("uniform", "bc-v1", -0.3), line("greedy", "uniform", 0.9), line("greedy", "bc-v1", 0.0),
+    line("uniform", "greedy", -0.3), line("uniform", "bc-v1", -0.3), line("greedy", "uniform", 0.9),
+    line("greedy", "bc-v1", 0.0),
     line("uniform", SEARCH, -0.3), line("greedy", SEARCH, -0.1),
 ]  # fmt: skip
 

@@ -28,7 +28,8 @@ def test_the_interval_of_two_runs_is_theirs():
 
 
 def test_runs_are_drawn_game_by_game():
-    """Games differ, their runs do not: so nothing is uncertain, as it would be if runs were drawn from all games together."""
+    """Games differ, their runs do not: so nothing is uncertain, as it would be if runs were drawn from all games
+    together."""
     assert interquartile_mean(arrays([0, 0, 0], [1, 1, 1])) == Estimate(0.5, 0.5, 0.5)
     found = interquartile_mean(arrays([0, 0, 0, 0], [0, 0, 0, 0], [1, 1, 1, 1], [1, 1, 1, 5]))
     assert found.value == 0.5 and (found.low, found.high) == (0.5, 0.5)

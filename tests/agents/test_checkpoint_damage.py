@@ -1,4 +1,5 @@
-"""Checkpoints and runs that were edited, damaged, or put there by others: one clear error each, and nothing of them is executed."""
+"""Checkpoints and runs that were edited, damaged, or put there by others: one clear error each, and nothing of them is
+executed."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ RESULTS = {
 }  # fmt: skip
 TRAINING = {"game": GAME, "seed": 0, "pool": {"lineup": 4}, "option": ["quest_size=2"]}
 VALUES = (
-    None, True, -1, 0, 3, 10**6, 10**30, 0.5, float("nan"), "", "x" * 5000, "hex.*", "chess-v0", [], [[]], ["x"], [1, 2], [-1],
+    None, True, -1, 0, 3, 10**6, 10**30, 0.5, float("nan"), "", "x" * 5000, "hex.*", "chess-v0", [], [[]], ["x"],
+    [1, 2], [-1],
     [10**9], {}, {"x": {"y": []}}, [["x", "y"]],
 )  # fmt: skip
 
@@ -275,7 +277,8 @@ def test_training_on_a_full_disk_ends_in_one_line(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     command = [
-        "train", GAME, "--players", "2", "--option", "quest_size=2", "--out", str(tmp_path), "--num-envs", "4", "--n-steps", "8",
+        "train", GAME, "--players", "2", "--option", "quest_size=2", "--out", str(tmp_path), "--num-envs", "4",
+        "--n-steps", "8",
         "--width", "8", "--hidden", "8", "--eval-games", "2", "--eval-opponents", "uniform",
     ]  # fmt: skip
     monkeypatch.setattr("sys.argv", command)

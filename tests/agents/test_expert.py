@@ -31,7 +31,8 @@ from kepler_envs.bots.protocol import BotError, play_games
 
 ROOT = Path(__file__).parents[2]
 TINY = ExpertConfig(
-    players=2, option=("quest_size=2",), generations=3, teacher_positions=300, dagger=1, games=8, search="8", guided_from=2, searched=0.5,
+    players=2, option=("quest_size=2",), generations=3, teacher_positions=300, dagger=1, games=8, search="8",
+    guided_from=2, searched=0.5,
     epochs=2, width=16, hidden=(16,), rows=8, eval_games=8, gate=0.0,
 )  # fmt: skip
 
@@ -176,8 +177,10 @@ def test_more_processes_play_the_same_games(finished, tmp_path):
 def test_ctrl_c_keeps_the_run_and_the_same_command_goes_on(tmp_path):
     out = tmp_path / "run"
     command = [
-        sys.executable, "-m", "agents.expert", "kitten_adventurers", "--players", "2", "--option", "quest_size=2", "--teacher-positions",
-        "300", "--games", "4", "--search", "4", "--width", "16", "--hidden", "16", "--rows", "8", "--eval-games", "4", "--out", str(out),
+        sys.executable, "-m", "agents.expert", "kitten_adventurers", "--players", "2", "--option", "quest_size=2",
+        "--teacher-positions",
+        "300", "--games", "4", "--search", "4", "--width", "16", "--hidden", "16", "--rows", "8", "--eval-games", "4",
+        "--out", str(out),
     ]  # fmt: skip
     process = subprocess.Popen([*command, "--generations", "500"], cwd=ROOT, env={**os.environ}, stdout=subprocess.PIPE)
     for _ in range(600):

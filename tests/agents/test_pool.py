@@ -27,7 +27,8 @@ from kepler_envs.engine.network import NetworkShape
 GAME = kepler_envs.load_game("kitten_adventurers")
 STEPS = 2000
 TINY = TrainConfig(
-    players="2-4", option=("quest_size=2",), seat="pool", steps=STEPS, num_envs=6, n_steps=32, batch_size=64, epochs=1, width=16,
+    players="2-4", option=("quest_size=2",), seat="pool", steps=STEPS, num_envs=6, n_steps=32, batch_size=64, epochs=1,
+    width=16,
     hidden=(16,), rows=8, eval_every=1500, eval_games=12, eval_opponents=("uniform",), teacher="greedy",
     pool=PoolConfig(latest=0.3, sparring=("uniform", "greedy"), snapshot_every=300, snapshots=3, lineup=2),
 )  # fmt: skip

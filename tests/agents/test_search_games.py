@@ -38,7 +38,8 @@ def played(play: Play, games: int = 24, seed: int = 5, asked: MctsConfig | None 
 
 
 def test_visits_become_shares_and_the_most_visited_is_the_search_s():
-    """By hand: three actions, prior 1/2 + 1/6 for the one below chose and 1/6 for the others, exploration 4, 100 visits."""
+    """By hand: three actions, prior 1/2 + 1/6 for the one below chose and 1/6 for the others, exploration 4, 100
+    visits."""
     shares, best = target_of(tree([10, 80, 10], [0.1, 0.5, 0.4]), 1, 11, ASKED, 40)
     assert best == 11 and shares.sum() == pytest.approx(1)
     scale = 4 * np.sqrt(101)

@@ -29,7 +29,8 @@ from kepler_envs.files import write_atomically
 ROOT = Path(__file__).parents[2]
 STEPS = 1024
 TINY = TrainConfig(
-    players=2, option=("quest_size=2",), steps=STEPS, num_envs=8, n_steps=32, batch_size=64, epochs=1, width=16, hidden=(16,),
+    players=2, option=("quest_size=2",), steps=STEPS, num_envs=8, n_steps=32, batch_size=64, epochs=1, width=16,
+    hidden=(16,),
     rows=8, eval_every=512, eval_games=8, teacher="greedy",
 )  # fmt: skip
 
@@ -175,7 +176,8 @@ def test_a_prolonged_run_does_not_go_back_to_its_teacher(tmp_path):
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
     command = [
-        sys.executable, "-m", "agents.train", "kitten_adventurers", "--out", str(tmp_path), "--players", "2", "--option",
+        sys.executable, "-m", "agents.train", "kitten_adventurers", "--out", str(tmp_path), "--players", "2",
+        "--option",
         "quest_size=2", "--num-envs", "8", "--n-steps", "32", "--width", "16", "--hidden", "16", "--eval-games", "4",
     ]  # fmt: skip
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

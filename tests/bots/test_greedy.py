@@ -29,12 +29,13 @@ LEAST_WINS = {
     ("race_to_kepler", 2): 0.97, ("race_to_kepler", 3): 0.97, ("race_to_kepler", 4): 0.97,
     ("kepler_3042", 2): 0.97, ("kepler_3042", 4): 0.97,
 }  # fmt: skip
-"""Share of wins of one greedy against uniform players that is far below what was measured: 0.9999, 0.983, 0.845 over 20,160
-games of Kitten Adventurers, 1.000 and 1.000 over 2,000 games of Kepler Run, 0.982 and 0.950 over 3,000 games of Ad Astra, 0.999,
-0.998 and 0.996 over 2,000 games of Race to Kepler, 1.000 and 1.000 over 4,000 games of Kepler-3042."""
+"""Share of wins of one greedy against uniform players that is far below what was measured: 0.9999, 0.983, 0.845 over
+20,160 games of Kitten Adventurers, 1.000 and 1.000 over 2,000 games of Kepler Run, 0.982 and 0.950 over 3,000 games of
+Ad Astra, 0.999, 0.998 and 0.996 over 2,000 games of Race to Kepler, 1.000 and 1.000 over 4,000 games of Kepler-3042."""
 
 LEAST_SCORES = {("kepler_3042", 2): 25, ("kepler_3042", 4): 25}
-"""Mean score that is far below what was measured where a strength in points is asked for: 29.4 and 29.2 in the same games, by version 1."""
+"""Mean score that is far below what was measured where a strength in points is asked for: 29.4 and 29.2 in the same
+games, by version 1."""
 
 
 def one_against_uniform(game: str, num_players: int, games: int) -> tuple[np.ndarray, np.ndarray]:

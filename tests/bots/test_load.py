@@ -122,7 +122,8 @@ def test_play_games_plays_one_game_a_row():
 
 @pytest.mark.parametrize("name", kepler_envs.list_games())
 def test_how_a_game_is_paid_does_not_matter_to_a_network(name):
-    """Shaping and the reward mode change what play is paid, not the game: a network plays however it was, or is, paid."""
+    """Shaping and the reward mode change what play is paid, not the game: a network plays however it was, or is,
+    paid."""
     game = kepler_envs.load_game(name)
     config = game.configure()
     names = {option.name for option in game.option_list}

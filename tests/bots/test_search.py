@@ -164,7 +164,8 @@ def test_values_of_a_network_become_returns_of_seats(values, own, players, retur
 
 @pytest.mark.parametrize("game", GAMES)
 def test_what_a_network_expects_for_all_seats_reaches_the_tree(game, monkeypatch):
-    """Without the sums of its children a node has what the network said there: from the view of the seat that moves in it."""
+    """Without the sums of its children a node has what the network said there: from the view of the seat that moves in
+    it."""
     config = kepler_envs.load_game(game).configure()
     players, num_actions = config.num_players, len(config.actions)
     relative = np.arange(players, 0, -1) / 10 - (players + 1) / 20
@@ -194,7 +195,8 @@ def test_what_a_network_expects_for_all_seats_reaches_the_tree(game, monkeypatch
 
 @pytest.mark.parametrize("game", GAMES)
 def test_a_network_over_greedy_is_told_what_greedy_would_do(game, untrained, monkeypatch):
-    """In every deal the search looks at: its last entry is the choice of greedy there, which has the largest prior at first."""
+    """In every deal the search looks at: its last entry is the choice of greedy there, which has the largest prior at
+    first."""
     config, told = kepler_envs.load_game(game).configure(), []
     asked = MctsConfig(iterations=30, network=untrained(config, "greedy"))
     searcher = make_searcher(config, asked)

@@ -1,4 +1,7 @@
-"""Other libraries on our games, as a stranger would use them: `make test-clients` gives them an environment of their own."""
+"""Other libraries on our games, as a stranger would use them:
+
+`make test-clients` gives them an environment of their own.
+"""
 
 from __future__ import annotations
 

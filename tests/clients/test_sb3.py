@@ -1,4 +1,5 @@
-"""sb3-contrib's MaskablePPO on the AEC environment, wrapped as PettingZoo's tutorial on connect four wraps it: only the id is another."""
+"""sb3-contrib's MaskablePPO on the AEC environment, wrapped as PettingZoo's tutorial on connect four wraps it: only the
+id is another."""
 
 from __future__ import annotations
 

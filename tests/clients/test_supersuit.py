@@ -1,4 +1,5 @@
-"""SuperSuit's wrappers: each that plays connect four plays our games, and with the mask in the infos more of them do."""
+"""SuperSuit's wrappers: each that plays connect four plays our games, and with the mask in the infos more of them
+do."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ A game's tests provide ``tests/games/<game>/invariants.py`` with
     EAGER                                               ids that move the game on; random games prefer them
     HIDES                                               whether the game has hidden cards (optional, True)
     REVEALS                                             pieces of the observation in which hidden things come to light
-    ASKS_TELL                                           whether a hidden thing can decide that a seat is asked (optional, False)
-    possible_nodes(config)                              nodes that random games reach (optional, all but OVER)
-    PLAYTHROUGH_OPTIONS                                 options that keep golden playthroughs short (optional)
+    ASKS_TELL                                           whether a hidden thing can decide that a seat is asked
+    (optional, False) possible_nodes(config)                              nodes that random games reach (optional, all
+    but OVER) PLAYTHROUGH_OPTIONS                                 options that keep golden playthroughs short (optional)
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ from tests.contract.subjects import (
 from tests.effort import games_to_play
 
 OUTPUTS = (
-    "observation", "action_mask", "seat", "reward", "terminated", "truncated", "final_return", "final_rank", "final_score",
+    "observation", "action_mask", "seat", "reward", "terminated", "truncated", "final_return", "final_rank",
+    "final_score",
     "final_length", "episodes", "seed", "legal_bits", "legal_count",
 )  # fmt: skip
 
@@ -196,7 +197,8 @@ def test_skipped_games_stay(game: Game) -> None:
 
 @every_game
 def test_a_step_returns_what_it_wrote(game: Game) -> None:
-    """The same arrays each time, in the order of gymnasium's vector environments, and of the types that are promised."""
+    """The same arrays each time, in the order of gymnasium's vector environments, and of the types that are
+    promised."""
     batch = kepler_envs.make_batch(game.id, 4, seed=4)
     first, second = batch.step(batch.uniform()), batch.step(batch.uniform())
     assert all(one is other for one, other in zip(first, second, strict=True))

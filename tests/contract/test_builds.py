@@ -16,14 +16,15 @@ REPOSITORY = Path(__file__).parents[2]
 every_name = pytest.mark.parametrize("name", kepler_envs.list_games())
 
 IN_BOTH_BUILDS = "resampling_is_reproducible or playthrough_is_unchanged or extreme_file"
-"""Tests of the contract that touch every verb in the fewest kernels, as compiling takes most of the time: what the quick profile
-runs again; the deep one runs all."""
+"""Tests of the contract that touch every verb in the fewest kernels, as compiling takes most of the time: what the
+quick profile runs again; the deep one runs all."""
 
 
 def run(arguments: list[str], **variables: str) -> str:
     """A Python process in the repository; its output."""
     result = subprocess.run(
-        [sys.executable, *arguments], env={**os.environ, "PYTEST_ADDOPTS": "", "KEPLER_ENVS_DEEP": "", **variables}, cwd=REPOSITORY, text=True,
+        [sys.executable, *arguments], env={**os.environ, "PYTEST_ADDOPTS": "", "KEPLER_ENVS_DEEP": "", **variables},
+        cwd=REPOSITORY, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
     )  # fmt: skip
     assert result.returncode == 0, result.stdout[-5000:]
@@ -68,11 +69,12 @@ code_cache.KernelCache.load_overload = lambda cache, *rest: built.append(cache._
 game = kepler_envs.load_game(sys.argv[1])
 count = warmup.compile_kernels(warmup.kernels(game))
 assert len(built) == count, (built, count)
-env = kepler_envs.make(game.id, shaping=0.5) if "shaping" in {o.name for o in game.option_list} else kepler_envs.make(game.id)
+env = kepler_envs.make(game.id, **({"shaping": 0.5} if "shaping" in {o.name for o in game.option_list} else {}))
 env.reset(seed=1)
 for _ in range(5):
     env.step(env.legal_actions()[0])
-env.observe(env.possible_agents[1]), env.state(), env.clone(), env.snapshot().resample(0, 1), env.resample("player_1", 2)
+env.observe(env.possible_agents[1]), env.state(), env.clone()
+env.snapshot().resample(0, 1), env.resample("player_1", 2)
 env.snapshot().results(), env.snapshot().apply(env.legal_actions()[0])
 for threads in (1, 2):
     batch = kepler_envs.make_batch(game.id, 8, seed=1, threads=threads)

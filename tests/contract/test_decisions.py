@@ -51,7 +51,8 @@ def test_invariants_after_every_decision(
 
 
 def check_end(position: Snapshot) -> None:
-    """Returns sum to zero (unless one plays alone) and lie in [-1, 1], the better place never gets less, and the game was not too long."""
+    """Returns sum to zero (unless one plays alone) and lie in [-1, 1], the better place never gets less, and the game
+    was not too long."""
     config = position.config
     ranks, scores, returns = position.results()
     check_sum(config, returns)

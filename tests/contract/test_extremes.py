@@ -40,7 +40,8 @@ def _cases() -> Iterator[Any]:
 
 @pytest.mark.parametrize("name, kind, players", list(_cases()))
 def test_extreme_file(name: str, kind: str, players: int, tmp_path: Path) -> None:
-    """Eager and uniform games to their end, with every observation in its bounds; a build with bounds checks runs this, too."""
+    """Eager and uniform games to their end, with every observation in its bounds; a build with bounds checks runs this,
+    too."""
     extremes = importlib.import_module(f"tests.games.{name}.extremes")
     path = write_rows(tmp_path / "extreme.toml", getattr(extremes, kind)(players))
     config = kepler_envs.load_game(name).configure(players, path, **extremes.options(kind, players))

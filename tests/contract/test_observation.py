@@ -2,10 +2,11 @@
 
 A game's tests provide ``tests/games/<game>/facts.py`` with
 
-    HIDDEN                              why a field of the state is no fact of a seat's, by the field's path (``player.hand_set``)
-    facts_known(config, state, seat)    the facts of a seat, read from the state: a value by the path of its field
-    facts_seen(config, observation)     the same facts, rebuilt from the observation of that seat alone
-    derived(config, seen)               the derived pieces by name, computed in plain Python from the facts alone; ``seen`` are all
+    HIDDEN                              why a field of the state is no fact of a seat's, by the field's path
+    (``player.hand_set``) facts_known(config, state, seat)    the facts of a seat, read from the state: a value by the
+    path of its field facts_seen(config, observation)     the same facts, rebuilt from the observation of that seat
+    alone derived(config, seen)               the derived pieces by name, computed in plain Python from the facts alone;
+    ``seen`` are all
                                         pieces of one observation by name, as views, without the derived ones
 """
 

@@ -221,7 +221,8 @@ def test_nothing_before_reset(game: Game) -> None:
     """Every way in says what is missing; what only a game has is not there yet."""
     env = kepler_envs.make(game.id, render_mode="ansi")
     asked = (
-        lambda: env.step(0), lambda: env.observe("player_0"), lambda: env.info("player_0"), lambda: env.resample("player_0", 1),
+        lambda: env.step(0), lambda: env.observe("player_0"), lambda: env.info("player_0"),
+        lambda: env.resample("player_0", 1),
         lambda: list(env.agent_iter()), env.last, env.snapshot, env.state, env.legal_actions, env.render,
         lambda: env.agent_selection,
     )  # fmt: skip

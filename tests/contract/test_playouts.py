@@ -13,7 +13,8 @@ from tests.effort import games_to_play
 
 @every_player_count
 def test_playouts_end(config: Configuration) -> None:
-    """Returns of finished games, zero-sum unless one plays alone; the same seed gives the same playouts, another one others."""
+    """Returns of finished games, zero-sum unless one plays alone; the same seed gives the same playouts, another one
+    others."""
     start = Snapshot.deal(config, 1)
     before = start.digest()
     result = playouts(start, games_to_play(200), seed=5)

@@ -45,7 +45,8 @@ def test_playthrough_is_a_whole_game(path: Path) -> None:
 
 @pytest.mark.parametrize("name", kepler_envs.list_games())
 def test_uncompiled_game_is_the_same(name: str) -> None:
-    """The same source as plain Python (NUMBA_DISABLE_JIT=1), for whole golden playthroughs: one, or in the deep profile all."""
+    """The same source as plain Python (NUMBA_DISABLE_JIT=1), for whole golden playthroughs: one, or in the deep profile
+    all."""
     paths = [path for path in playthroughs.files() if path.parts[-3] == name][: None if DEEP else 1]
     result = subprocess.run(
         [sys.executable, "-m", "tests.playthroughs", "--print", *map(str, paths)],

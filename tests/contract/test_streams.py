@@ -1,8 +1,9 @@
-"""What a seat is shown in the course of a game tells nothing that is hidden: neither by counters, nor by how often others were asked.
+"""What a seat is shown in the course of a game tells nothing that is hidden: neither by counters, nor by how often
+others were asked.
 
-Two worlds that a seat cannot tell apart are played on with the same public decisions. What the others hold and choose in secret
-may differ, and with it whether they are asked at all: a node with one legal id is settled unasked. The seat is shown the same in
-both worlds until a rule brings something hidden to light.
+Two worlds that a seat cannot tell apart are played on with the same public decisions. What the others hold and choose
+in secret may differ, and with it whether they are asked at all: a node with one legal id is settled unasked. The seat
+is shown the same in both worlds until a rule brings something hidden to light.
 """
 
 from __future__ import annotations
@@ -28,13 +29,15 @@ SAME, BEHIND, REVEALED, LOST = "same", "asked in one world only", "came to light
 
 @every_player_count
 def test_the_same_public_decisions_show_the_same(config: Configuration) -> None:
-    """At every decision of random games, for a seat that knows all it can; the worlds are drawn anew on the way, too."""
+    """At every decision of random games, for a seat that knows all it can; the worlds are drawn anew on the way,
+    too."""
     hooks, found = hooks_of(config.game), Counter[str]()
     shaped = config.game.configure(config.num_players, shaping=0.25)
     for seed in range(games_to_play(2)):
         found += compare_worlds(shaped, seed, watcher=seed % config.num_players)
     assert found[SAME] > found[REVEALED] and found[SAME] > 50, found
-    # no pair of worlds is of use that takes the same way through the nodes; where only public facts settle one, none can differ
+    # no pair of worlds is of use that takes the same way through the nodes; where only public facts settle one, none
+    # can differ
     assert (found[BEHIND] > 0) == hooks.asks_tell, found
 
 
@@ -85,7 +88,8 @@ def same_decision(
 
 
 def follow(one: Snapshot, two: Snapshot, watcher: int, random: Random) -> tuple[str, Snapshot, Snapshot]:
-    """Let the world that asks for more decisions come up to the one that settled them: (what there was to see, both worlds).
+    """Let the world that asks for more decisions come up to the one that settled them: (what there was to see, both
+    worlds).
 
     AssertionError where the watcher sees a difference that no rule shows it.
     """
@@ -139,7 +143,8 @@ def differences(one: Snapshot, two: Snapshot, watcher: int) -> list[str]:
 
 
 def check_shown(one: Snapshot, two: Snapshot, watcher: int, with_text: bool) -> None:
-    """What else there is to see: legal ids, infos, rewards, texts; and a position redrawn, which a searching bot sees to the last byte."""
+    """What else there is to see: legal ids, infos, rewards, texts; and a position redrawn, which a searching bot sees
+    to the last byte."""
     seats = range(one.config.num_players)
     infos = [[world.game.info(world.state, world.config.tables[0], seat) for seat in seats] for world in (one, two)]
     if one.over:  # hidden objectives are open, and count

@@ -1,4 +1,5 @@
-"""``python -m tests.distribution``: build sdist, pure wheel and a wheel with compiled code for each Python into dist/, and try them.
+"""``python -m tests.distribution``: build sdist, pure wheel and a wheel with compiled code for each Python into dist/,
+and try them.
 
 The pure wheel is tried with the first of the Pythons, alone and with each extra, the others with their own.
 """
@@ -19,7 +20,9 @@ import kepler_envs
 from tests.distribution.compiled import build_compiled, can_build, check_compiled, find_python, make_environment
 from tests.distribution.contents import ROOT, ContentError, build, check_sdist, check_wheel
 
-SMOKE, SMOKE_EXTRAS, INSTALLED = (Path(__file__).with_name(name) for name in ("smoke.py", "smoke_extras.py", "installed.py"))  # fmt: skip
+SMOKE, SMOKE_EXTRAS, INSTALLED = (
+    Path(__file__).with_name(name) for name in ("smoke.py", "smoke_extras.py", "installed.py")
+)
 PYTHONS = ("python3.11", "python3.12", "python3.13", "python3.14")
 REPETITIONS = 7
 MOST_IMPORTS = 2.0
@@ -27,7 +30,8 @@ MOST_IMPORTS = 2.0
 EXTRAS = ("tournament", "cli", "web", "analysis", "openspiel", "sb3", "torchrl", "ray", "rllib")
 """Those for users of the wheel; the others (training, docs, notebooks, dev) are for a checkout."""
 TORCH = ("sb3", "torchrl", "rllib")
-"""Those that bring PyTorch, which is named first and exactly: another release would bring gigabytes of GPU libraries along."""
+"""Those that bring PyTorch, which is named first and exactly: another release would bring gigabytes of GPU libraries
+along."""
 OLDER_GYMNASIUM = ("rllib",)
 """Those that pin another gymnasium than constraints.txt."""
 CACHE = {"KEPLER_ENVS_CACHE_DIR": str(ROOT / "build" / "distribution-cache")}
@@ -35,7 +39,8 @@ CACHE = {"KEPLER_ENVS_CACHE_DIR": str(ROOT / "build" / "distribution-cache")}
 
 
 def try_alone(wheel: Path, python: str, extra: str = "") -> None:
-    """Install the wheel into a fresh environment, with its core dependencies or with an extra, and use it outside the checkout."""
+    """Install the wheel into a fresh environment, with its core dependencies or with an extra, and use it outside the
+    checkout."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         pins = folder / "constraints.txt"
@@ -74,7 +79,9 @@ def try_compiled(wheel: Path, python: str) -> None:
             run("-I", INSTALLED, "lesser", reason, cache=reason)
             run("-I", INSTALLED, "again", reason, cache=reason)
         print("compiled and said why where sources, numba or the processor differ")
-        subprocess.run([inside, "-I", "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", "pytest"], check=True)  # fmt: skip
+        subprocess.run(
+            [inside, "-I", "-m", "pip", "install", "--quiet", "-c", ROOT / "constraints.txt", "pytest"], check=True
+        )
         shutil.copytree(ROOT / "tests", folder / "tests", ignore=shutil.ignore_patterns("__pycache__"))
         run("-m", "tests.playthroughs")
         written = [str(path) for path in (folder / "cache").rglob("*.nbc")]
@@ -83,7 +90,8 @@ def try_compiled(wheel: Path, python: str) -> None:
 
 
 def _time_first_step(inside: Path, game: str) -> str:
-    """The fastest of several new processes, against the fastest that import the libraries alone; ContentError if it is more than twice as long."""
+    """The fastest of several new processes, against the fastest that import the libraries alone; ContentError if it is
+    more than twice as long."""
     libraries = "import numba, gymnasium, pettingzoo"
     step = f"import kepler_envs as k; env = k.make({game!r}); env.reset(seed=1); env.step(env.legal_actions()[0])"
     seconds: dict[str, list[float]] = {libraries: [], step: []}

@@ -1,4 +1,5 @@
-"""Wheels that bring compiled code: the pure wheel, and every kernel for a baseline processor and one minor version of CPython."""
+"""Wheels that bring compiled code: the pure wheel, and every kernel for a baseline processor and one minor version of
+CPython."""
 
 from __future__ import annotations
 
@@ -80,12 +81,15 @@ def build_compiled(wheel: Path, python: Python) -> Path:
         environment = {**clean, **shipped.COMPILE_FOR, "KEPLER_ENVS_CACHE_DIR": str(cache)}
 
         def compile_game(game: str) -> None:
-            subprocess.run([inside, "-I", COMPILE_ALL, game], env=environment, cwd=folder, check=True, stdout=subprocess.DEVNULL)  # fmt: skip
+            subprocess.run(
+                [inside, "-I", COMPILE_ALL, game], env=environment, cwd=folder, check=True, stdout=subprocess.DEVNULL
+            )
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(compile_game, reversed(kepler_envs.list_games())))  # the largest first
         made_with = subprocess.run(
-            [inside, "-I", "-c", "import json; from kepler_envs.engine import shipped; print(json.dumps(shipped.versions()))"],
+            [inside, "-I", "-c",
+             "import json; from kepler_envs.engine import shipped; print(json.dumps(shipped.versions()))"],
             env=environment, cwd=folder, check=True, capture_output=True, text=True,
         ).stdout  # fmt: skip
     scopes = [path for path in (cache / "kepler_envs").iterdir() if path.stat().st_mtime >= begun]
@@ -141,7 +145,8 @@ class Code:
 
 
 def check_compiled(wheel: Path) -> Code:
-    """What is in it; ContentError unless it is the package's sources, code for each game, and a record that agrees with them."""
+    """What is in it; ContentError unless it is the package's sources, code for each game, and a record that agrees with
+    them."""
     with zipfile.ZipFile(wheel) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
     code = {PurePosixPath(name): data for name, data in files.items() if name.startswith(f"{FOLDER}/")}
@@ -150,11 +155,19 @@ def check_compiled(wheel: Path) -> Code:
     _need(rest == sources(), f"{wheel.name} differs from the sources in {sorted(rest ^ sources())}")
     _need(made_with is not None, f"{wheel.name} does not say what its code was made with")
     tag = wheel.name.removesuffix(".whl").split("-", 2)[2]
-    _need(f"cp{json.loads(made_with or b'{}')['Python'].replace('.', '')}" == tag[:5], f"{wheel.name} holds code of another Python")  # fmt: skip
+    _need(
+        f"cp{json.loads(made_with or b'{}')['Python'].replace('.', '')}" == tag[:5],
+        f"{wheel.name} holds code of another Python",
+    )
     stray = [str(path) for path in code if path.suffix != ".nbc" or len(path.parts) != 4]
     _need(not stray, f"{wheel.name} should not hold {stray}")
     scopes = {path.parts[2].rpartition("-")[0] for path in code}
-    lacking = [f"{game}{of}" for game in kepler_envs.list_games() for of in ("", "-greedy", "-mcts") if f"{game}{of}" not in scopes]  # fmt: skip
+    lacking = [
+        f"{game}{of}"
+        for game in kepler_envs.list_games()
+        for of in ("", "-greedy", "-mcts")
+        if f"{game}{of}" not in scopes
+    ]
     _need(not lacking and "network" in scopes, f"{wheel.name} lacks the code of {lacking or 'network'}")
     _need(len(scopes) == len({path.parts[2] for path in code}), f"{wheel.name} holds code of several sources")
     where = next(name for name in files if name.endswith(".dist-info/RECORD"))

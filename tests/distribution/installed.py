@@ -1,9 +1,10 @@
-"""What a wheel with compiled code promises, through the installed package alone: runs as a script in a clean environment.
+"""What a wheel with compiled code promises, through the installed package alone: runs as a script in a clean
+environment.
 
 python -I installed.py play            batches equal to single games, bots against bots, and nothing is compiled
 python -I installed.py first GAME      import, make, reset and one step; nothing is compiled
-python -I installed.py lesser REASON   one kernel where the code does not fit, for this reason: it is compiled, and that is said once
-python -I installed.py again           the same kernel once more, from the user's cache
+python -I installed.py lesser REASON   one kernel where the code does not fit, for this reason: it is compiled, and that
+is said once python -I installed.py again           the same kernel once more, from the user's cache
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What each extra brings, through the installed package alone: runs as a script in an environment with the wheel and that extra.
+"""What each extra brings, through the installed package alone: runs as a script in an environment with the wheel and
+that extra.
 
 python -I smoke_extras.py EXTRA FOLDER      FOLDER: the working directory, outside the checkout
 """

@@ -1,4 +1,5 @@
-"""Games that are over as soon as they are dealt, as contrived component files make them: paid out by the environment, refused by a batch."""
+"""Games that are over as soon as they are dealt, as contrived component files make them: paid out by the environment,
+refused by a batch."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from kepler_envs.engine.seeds import following_seed, stream_seed
 plain = kepler_envs.load_game("kitten_adventurers")
 
 def setup(s, t, o):
-    """Every deal whose generator is even is won by the seat that would begin; of the others by whoever empties the pile."""
+    """A deal whose generator is even is won by the seat that would begin, another by whoever empties the pile."""
     ends = int(s.rng) % 2 == 0
     plain.verbs.setup(s, t, o)
     if ends:
@@ -75,7 +76,8 @@ def on():
         steps += 1
         assert not batch.episodes[0]
 assert words(following_seed(last), 0) in refusal(on)
-assert batch.episodes[0] == 1 and batch.terminated[0] and not batch.truncated[0], "the step itself is done, and what it ended is told"
+assert batch.episodes[0] == 1, "the step itself is done, and what it ended is told"
+assert batch.terminated[0] and not batch.truncated[0]
 assert batch.final_length[0] == steps + 1 and abs(batch.final_return).sum() == 2
 try:
     batch.step(np.zeros(1, int))

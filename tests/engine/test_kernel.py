@@ -51,7 +51,8 @@ def test_second_process_compiles_nothing(warm: Copy) -> None:
     ids=["helper", "constant", "table", "kernel", "engine"],
 )
 def test_every_edit_is_seen(warm: Copy, path: str, old: str, new: str, value: int) -> None:
-    """A changed callee, constant, data file or engine file: the next process computes anew, and the old text finds the old code."""
+    """A changed callee, constant, data file or engine file: the next process computes anew, and the old text finds the
+    old code."""
     warm.edit(path, old, new)
     assert warm.run() == [value, 0]
     warm.edit(path, new, old)
@@ -79,7 +80,8 @@ def test_games_see_edited_rules_and_components(tmp_path: Path) -> None:
         "from kepler_envs import Snapshot\n"
         "config = kepler_envs.load_game('kitten_adventurers').configure(4)\n"
         "states = [Snapshot.deal(config, seed).state for seed in range(9)]\n"
-        "print(*(int(state['player']['hand_count'][0]) for state in states), *(int(state['seat']) for state in states))\n"
+        "print(*(int(state['player']['hand_count'][0]) for state in states), *(int(state['seat']) for state in "
+        "states))\n"
     )
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("NUMBA_", "KEPLER_"))}
     settled = {
@@ -171,7 +173,8 @@ DAMAGES = (
 
 
 def test_damaged_code_is_never_loaded(warm: Copy) -> None:
-    """Empty, cut, flipped, lengthened, zeroed, another kernel's: noticed, said in one line, compiled anew, and the file is whole again."""
+    """Empty, cut, flipped, lengthened, zeroed, another kernel's: noticed, said in one line, compiled anew, and the file
+    is whole again."""
     out, problems = warm.start(DAMAGES).communicate(timeout=300)
     path, found, left = json.loads(out)
     assert not problems and not left and len(found) == 21

@@ -39,7 +39,10 @@ def test_what_anybody_may_write_is_not_loaded(warm: Copy, which: str) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="gives files to others")
-@pytest.mark.parametrize("user, group, mode, reason", [(12345, 0, 0o755, "belongs to user 12345"), (0, 12345, 0o775, "may be written to by group 12345")])  # fmt: skip
+@pytest.mark.parametrize(
+    "user, group, mode, reason",
+    [(12345, 0, 0o755, "belongs to user 12345"), (0, 12345, 0o775, "may be written to by group 12345")],
+)
 def test_what_somebody_else_may_write_is_not_loaded(warm: Copy, user: int, group: int, mode: int, reason: str) -> None:
     (file,) = warm.cached_files()
     os.chown(file.parent, user, group)

@@ -62,7 +62,8 @@ def generator_at(state: int) -> np.ndarray:
 
 
 def test_first_numbers_of_the_reference_implementation() -> None:
-    """pcg32_srandom(42, 54) of the reference code; its increment differs from ours, so the algorithm alone is checked."""
+    """pcg32_srandom(42, 54) of the reference code; its increment differs from ours, so the algorithm alone is
+    checked."""
     state, increment, outputs = 0, 54 << 1 | 1, []
     state = (state * 6364136223846793005 + increment) % WORD
     state = ((state + 42) * 6364136223846793005 + increment) % WORD

@@ -56,7 +56,10 @@ def test_anything_else_compiles_and_says_why_once(with_code: Copy, first: str, e
     out, told = with_code.start(first + LOGGING + "import toy; toy.build()\n" + MAIN.format(at=0)).communicate()
     assert out.split() == [str(value), "1"], told  # the second time from the cache
     why = reason.format(**shipped.versions())
-    said = f"INFO kepler_envs the compiled code that came with kepler_envs is not used: {why}; what is needed is compiled here"
+    said = (
+        f"INFO kepler_envs the compiled code that came with kepler_envs is not used: {why}; "
+        "what is needed is compiled here"
+    )
     assert [line for line in told.splitlines() if "kepler_envs" in line] == [said]
     assert with_code.run(first + MAIN.format(at=0)) == [value, 1]
 

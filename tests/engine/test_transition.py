@@ -35,10 +35,12 @@ def apply(s, t, action):
         s.node = Node.ASKED
 
 plain = kepler_envs.load_game("kitten_adventurers")
-game = dataclasses.replace(plain, name="settled", always_offered=(Node.ASKED,), verbs=dataclasses.replace(plain.verbs, legal=legal, apply=apply))
+verbs = dataclasses.replace(plain.verbs, legal=legal, apply=apply)
+game = dataclasses.replace(plain, name="settled", always_offered=(Node.ASKED,), verbs=verbs)
 states, legal_set = game.new_states(1), np.zeros(game.mask_words, np.uint64)
 s, helpers = states[0], core(game)
-assert helpers.settle(s, None, NOTHING, legal_set) == 2 and s.node == Node.FREE and legal_set[0] == 3, "a free node stays"
+assert helpers.settle(s, None, NOTHING, legal_set) == 2
+assert s.node == Node.FREE and legal_set[0] == 3, "a free node stays"
 assert helpers.decide(s, None, 0, legal_set) == 1 and s.node == Node.ASKED and s.seat == 0 and legal_set[0] == 2
 assert s.decisions == 1, "forced nodes are no decisions"
 assert helpers.settle(s, None, NOTHING, legal_set) == 1 and s.node == Node.ASKED, "settling again changes nothing"

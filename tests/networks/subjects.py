@@ -1,4 +1,5 @@
-"""A made-up game's tables and actions, networks with random weights, and what a network computes, written down plainly."""
+"""A made-up game's tables and actions, networks with random weights, and what a network computes, written down
+plainly."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ SHAPES = {
 
 
 def made_up_layout(large: int = 70, rows: int = 6) -> Layout:
-    """All kinds of fields, references between all kinds of tables: in the vector, fixed, of one row, of more than can be named one by one."""
+    """All kinds of fields, references between all kinds of tables: in the vector, fixed, of one row, of more than can
+    be named one by one."""
     dice = np.random.default_rng(2)
     world = [
         piece("round", NUMBER, 9, ""),
@@ -113,7 +115,8 @@ def random_weights(inputs: NetworkInputs, seed: int = 11) -> dict[str, np.ndarra
 def random_positions(
     layout: Layout, actions: int, count: int, zeros: float = 0.6, legal: float = 0.05
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(observations, masks): entries drawn from all of their range, but for a share of zeros where 0 is in it; an id is legal at least."""
+    """(observations, masks): entries drawn from all of their range, but for a share of zeros where 0 is in it; an id is
+    legal at least."""
     dice = np.random.default_rng(1)
     low, high = (bound.astype(np.int64) for bound in (layout.low, layout.high))
     drawn = dice.integers(low, high + 1, (count, len(low)))

@@ -95,7 +95,8 @@ def test_gradients_in_every_game(game):
 
 @pytest.mark.parametrize("shape", ["usual", "over a bot"])
 def test_several_actions_share_a_position(shape):
-    """Their log-probabilities are added up in shares, as a cross-entropy needs it; what has no share may be any number."""
+    """Their log-probabilities are added up in shares, as a cross-entropy needs it; what has no share may be any
+    number."""
     inputs, dice = made_up_inputs(SHAPES[shape]), np.random.default_rng(7)
     observations, masks = random_positions(inputs.layout, len(inputs.actions), 30, legal=0.01)
     shares = np.where(masks != 0, dice.random(masks.shape), 0).astype(np.float32)

@@ -52,7 +52,8 @@ def assert_same(found: tuple[np.ndarray, np.ndarray], expected: tuple[np.ndarray
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_it_computes_what_is_written(shape):
-    """All kinds of fields with any value they may have, references between all kinds of tables, actions with any axes."""
+    """All kinds of fields with any value they may have, references between all kinds of tables, actions with any
+    axes."""
     inputs = made_up_inputs(SHAPES[shape])
     weights = random_weights(inputs)
     observations, masks = random_positions(inputs.layout, len(inputs.actions), 60)

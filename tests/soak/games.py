@@ -134,7 +134,8 @@ def _describe(config: Configuration) -> str:
 
 
 def _can_judge(config: Configuration) -> bool:
-    """Whether the game's invariants hold with the configuration's components: some know only files much like its own."""
+    """Whether the game's invariants hold with the configuration's components: some know only files much like its
+    own."""
     extremes = import_module(f"tests.games.{config.game.name}.extremes")
     return config.components is None or set(extremes.INVARIANTS_HOLD) == {"largest", "smallest"}
 

@@ -14,7 +14,8 @@ from kepler_envs.tournament.ratings import IMAGINARY_WINS, POINTS_PER_UNIT, coun
 def simulate(
     points: list[float], games: int, seats: int, seed: int, tied_from: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(agents, ranks) of Plackett-Luce games between agents drawn for each seat; ranks from ``tied_from`` on are shared."""
+    """(agents, ranks) of Plackett-Luce games between agents drawn for each seat; ranks from ``tied_from`` on are
+    shared."""
     rng = np.random.default_rng(seed)
     agents = rng.integers(0, len(points), (games, seats))
     strength = np.array(points)[agents] / POINTS_PER_UNIT

@@ -157,7 +157,8 @@ def test_expert_iteration_learns_the_same(three, tmp_path):
 
 def command(out: Path, address: str, games: int) -> list[str]:
     return [
-        sys.executable, "-m", "kepler_envs", "tournament", GAME, "--players", "4", "--agents", *SLOW, "--games", str(games),
+        sys.executable, "-m", "kepler_envs", "tournament", GAME, "--players", "4", "--agents", *SLOW, "--games",
+        str(games),
         "--batch", "8", "--bootstrap", "5", "--out", str(out), "--ray", address,
     ]  # fmt: skip
 

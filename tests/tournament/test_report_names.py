@@ -27,7 +27,8 @@ class Agent:
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory) -> tuple[Path, str]:
-    """The folder of a tournament and what it printed: two agents of the same name, so that their whole paths are shown."""
+    """The folder of a tournament and what it printed: two agents of the same name, so that their whole paths are
+    shown."""
     out = tmp_path_factory.mktemp("out")
     specs = []
     for number in range(2):

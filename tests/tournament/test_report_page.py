@@ -1,4 +1,5 @@
-"""report.html: well-formed, self-contained, with the numbers of leaderboard.json; and shown by a browser where there is one."""
+"""report.html: well-formed, self-contained, with the numbers of leaderboard.json; and shown by a browser where there is
+one."""
 
 from __future__ import annotations
 

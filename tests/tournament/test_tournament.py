@@ -182,7 +182,8 @@ def test_more_games_extend_a_tournament(tmp_path):
 
 def command(out: Path, games: int) -> list[str]:
     return [
-        sys.executable, "-m", "kepler_envs", "tournament", GAME, "--players", "4", "--agents", *SPECS, "--games", str(games),
+        sys.executable, "-m", "kepler_envs", "tournament", GAME, "--players", "4", "--agents", *SPECS, "--games",
+        str(games),
         "--batch", "2", "--processes", "2", "--bootstrap", "5", "--out", str(out),
     ]  # fmt: skip
 

@@ -214,7 +214,8 @@ def test_a_bot_is_asked_on_the_page(browser: Any, house: Any, base: str) -> None
 def test_nothing_sticks_out_and_words_are_readable(
     browser: Any, house: Any, base: str, width: int, scheme: str
 ) -> None:
-    """No sideways scrolling of the page itself, and a contrast of at least 4.5 between words and what is behind them."""
+    """No sideways scrolling of the page itself, and a contrast of at least 4.5 between words and what is behind
+    them."""
     table, tokens = table_of(house, "kitten_adventurers")
     settle(table)
     for path in (f"/seat/{tokens[0]}", f"/host/{house.host_token}"):
@@ -228,7 +229,8 @@ def test_nothing_sticks_out_and_words_are_readable(
 LOW_CONTRAST = """
 () => {
   const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
-  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255).map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255)
+    .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
     .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
   const ground = (element) => {
     for (; element; element = element.parentElement) {
@@ -242,7 +244,10 @@ LOW_CONTRAST = """
     const own = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
     if (!own || !element.checkVisibility() || element.matches(":disabled")) continue;
     const [a, b] = [light(channels(getComputedStyle(element).color)), light(ground(element))].sort((x, y) => y - x);
-    if ((a + 0.05) / (b + 0.05) < 4.5) low.push(`${element.tagName} ${element.textContent.slice(0, 40)} ${((a + 0.05) / (b + 0.05)).toFixed(2)}`);
+    if ((a + 0.05) / (b + 0.05) < 4.5) {
+      const text = element.textContent.slice(0, 40);
+      low.push(`${element.tagName} ${text} ${((a + 0.05) / (b + 0.05)).toFixed(2)}`);
+    }
   }
   return low;
 }

@@ -1,4 +1,5 @@
-"""Nothing a seat cannot know leaves the server for it: positions that differ only in that give byte-equal answers everywhere."""
+"""Nothing a seat cannot know leaves the server for it: positions that differ only in that give byte-equal answers
+everywhere."""
 
 from __future__ import annotations
 

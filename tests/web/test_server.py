@@ -1,4 +1,5 @@
-"""The server: playing a game through its API, who may do what, requests that are not as they must be, going on after a crash."""
+"""The server: playing a game through its API, who may do what, requests that are not as they must be, going on after a
+crash."""
 
 from __future__ import annotations
 
@@ -230,8 +231,10 @@ def test_only_links_open_anything(room: Room) -> None:
     table, tokens = room.table()
     settle(table)
     wrong = tokens[0][:-1] + ("A" if tokens[0][-1] != "A" else "B")
-    for path in (f"/api/seat/{wrong}", f"/api/seat/{wrong}/events", f"/api/film/{wrong}", f"/api/film/{table.film_token}",
-                 f"/api/host/{wrong}", f"/api/host/{wrong}/menu", "/api/seat/", "/api/nothing", "/static/../tables.py", "/static/page.html"):  # fmt: skip
+    for path in (f"/api/seat/{wrong}", f"/api/seat/{wrong}/events", f"/api/film/{wrong}",
+                 f"/api/film/{table.film_token}",
+                 f"/api/host/{wrong}", f"/api/host/{wrong}/menu", "/api/seat/", "/api/nothing", "/static/../tables.py",
+                 "/static/page.html"):  # fmt: skip
         assert room.client.get(path).status_code == 404, path
     assert room.client.post(f"/api/host/{wrong}/tables", json=form(GAME)).status_code == 404
     assert len(tokens[0]) >= 32 and tokens[0] != room.house.host_token
@@ -276,8 +279,10 @@ def test_pages_load_nothing_from_elsewhere(room: Room) -> None:
 
 BAD_BODIES: list[tuple[str, Any]] = [
     ("decide", b""), ("decide", b"{"), ("decide", b"[]"), ("decide", b"[" * 100_000), ("decide", b"\xff\xfe"),
-    ("decide", {}), ("decide", {"action": "0", "version": 0}), ("decide", {"action": 0}), ("decide", {"action": True, "version": 0}),
-    ("decide", {"action": 0.0, "version": 0}), ("decide", {"action": None, "version": 0}), ("decide", {"action": 0, "version": 0, "x": 1}),
+    ("decide", {}), ("decide", {"action": "0", "version": 0}), ("decide", {"action": 0}),
+    ("decide", {"action": True, "version": 0}),
+    ("decide", {"action": 0.0, "version": 0}), ("decide", {"action": None, "version": 0}),
+    ("decide", {"action": 0, "version": 0, "x": 1}),
     ("undo", {"x": 1}), ("undo", []), ("ask", {"bot": 5}), ("ask", {}),
 ]  # fmt: skip
 
@@ -317,11 +322,16 @@ def test_only_json_and_not_too_much_of_it(room: Room) -> None:
 @pytest.mark.parametrize(
     ("wrong", "status"),
     [
-        ({"game": "chess"}, 404), ({"players": 9}, 400), ({"players": "2"}, 400), ({"seats": [PERSON]}, 400), ({"seats": [PERSON, 5]}, 400),
-        ({"seats": ["greedy", "greedy"]}, 400), ({"seats": [PERSON, "nobody"]}, 400), ({"seats": [PERSON, "net:/nowhere"]}, 400),
-        ({"seats": [PERSON, "x" * 400]}, 400), ({"options": {"nonsense": "1"}}, 400), ({"options": {"quest_size": "99"}}, 400),
-        ({"options": {"components": "/etc/passwd"}}, 400), ({"options": {"quest_size": [1]}}, 400), ({"seed": "-1"}, 400),
-        ({"seed": "x"}, 400), ({"seed": str(2**64)}, 400), ({"seed": 5}, 400), ({"advice": 1}, 400), ({"options": {"num_players": 2}}, 400),
+        ({"game": "chess"}, 404), ({"players": 9}, 400), ({"players": "2"}, 400), ({"seats": [PERSON]}, 400),
+        ({"seats": [PERSON, 5]}, 400),
+        ({"seats": ["greedy", "greedy"]}, 400), ({"seats": [PERSON, "nobody"]}, 400),
+        ({"seats": [PERSON, "net:/nowhere"]}, 400),
+        ({"seats": [PERSON, "x" * 400]}, 400), ({"options": {"nonsense": "1"}}, 400),
+        ({"options": {"quest_size": "99"}}, 400),
+        ({"options": {"components": "/etc/passwd"}}, 400), ({"options": {"quest_size": [1]}}, 400),
+        ({"seed": "-1"}, 400),
+        ({"seed": "x"}, 400), ({"seed": str(2**64)}, 400), ({"seed": 5}, 400), ({"advice": 1}, 400),
+        ({"options": {"num_players": 2}}, 400),
     ],
 )  # fmt: skip
 def test_tables_that_cannot_be_set_up(room: Room, wrong: dict[str, Any], status: int, tmp_path: Path) -> None:
@@ -469,8 +479,10 @@ def test_killed_in_mid_game_it_comes_back_with_its_games(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--port", "70000"], "allowed: 0..65535"), (["--pace", "-1"], "allowed: 0 or more"), (["nowhere.jsonl"], "cannot be read"),
-        (["--host", "192.0.2.1", "--port", "0"], "--host 192.0.2.1"), (["--host", "no such host"], "--host no such host"),
+        (["--port", "70000"], "allowed: 0..65535"), (["--pace", "-1"], "allowed: 0 or more"),
+        (["nowhere.jsonl"], "cannot be read"),
+        (["--host", "192.0.2.1", "--port", "0"], "--host 192.0.2.1"),
+        (["--host", "no such host"], "--host no such host"),
     ],
 )  # fmt: skip
 def test_what_serve_refuses(words: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

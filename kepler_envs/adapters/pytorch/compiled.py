@@ -1,7 +1,9 @@
-"""PyTorch: networks that learn in compiled code, on the processor: several times as fast as PyTorch's own operations there.
+"""PyTorch: networks that learn in compiled code, on the processor: several times as fast as PyTorch's own operations
+there.
 
-Most entries of an observation are 0 and few actions are legal; dense products spend most of their time on what does not count. The functions
-computed, and their gradients, are those of :class:`~kepler_envs.adapters.pytorch.network.PieceNetwork`, to rounding.
+Most entries of an observation are 0 and few actions are legal; dense products spend most of their time on what does not
+count. The functions computed, and their gradients, are those of
+:class:`~kepler_envs.adapters.pytorch.network.PieceNetwork`, to rounding.
 """
 
 from __future__ import annotations
@@ -36,8 +38,8 @@ class TorchArrays:
 class CompiledLearner:
     """What a network says, and how that changes with its weights.
 
-    It has a network's weights as they are at each call. As many threads compute as PyTorch is told to use; sums of gradients are
-    rounded otherwise with another number of threads, and only then.
+    It has a network's weights as they are at each call. As many threads compute as PyTorch is told to use; sums of
+    gradients are rounded otherwise with another number of threads, and only then.
 
     Args:
         network: whose weights learn.
@@ -54,12 +56,14 @@ class CompiledLearner:
     def judge(
         self, observations: np.ndarray, masks: np.ndarray, actions: np.ndarray, shares: np.ndarray | None = None
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
-        """Log-probabilities (N,) of actions, entropies (N,) of the choice, and values (N, P) of all seats, the observing one first.
+        """Log-probabilities (N,) of actions, entropies (N,) of the choice, and values (N, P) of all seats, the
+        observing one first.
 
         Args:
-            observations: int16 (N, D). masks: bool or int8 (N, A), at least one action in each row. actions: int64 (N,), legal ones.
-            shares: float32 (N, K) of several actions (N, K) of each position: their log-probabilities are multiplied with these and added
-                up. What has a share of 0 does not count.
+            observations: int16 (N, D). masks: bool or int8 (N, A), at least one action in each row. actions: int64
+                (N,), legal ones.
+            shares: float32 (N, K) of several actions (N, K) of each position: their log-probabilities are multiplied
+                with these and added up. What has a share of 0 does not count.
         """
         count = len(observations)
         shares = np.ones((count, 1)) if shares is None else shares
@@ -74,7 +78,8 @@ class CompiledLearner:
     def answer(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What a bot with these weights would find: see :class:`kepler_envs.networks.PositionNetwork`.
 
-        While the network is in training mode its weights are laid out at each call: optimizers change them without a trace.
+        While the network is in training mode its weights are laid out at each call: optimizers change them without a
+        trace.
         """
         versions = tuple([weights._version for weights in self._weights.values()])
         if self._known is None or self._known[0] != versions or self.network.training:
@@ -102,12 +107,14 @@ class CompiledLearner:
         return self._workspaces
 
     def ledger(self, count: int) -> tuple[np.ndarray, ...]:
-        """Room for what is kept of so many positions, from one call to the next; see :func:`~kepler_envs.networks.gradients.gradient_kernel`."""
+        """Room for what is kept of so many positions, from one call to the next; see
+        :func:`~kepler_envs.networks.gradients.gradient_kernel`."""
         if len(self._ledger[0]) < count:
             its, inputs = self.arrangement.network[0], self.arrangement.entries
             kept, means = int(its["kept"]), int(its["pooled"] * its["rows"])
             self._ledger = (
-                *(np.zeros((count, width), FLOAT) for width in (kept, kept, means, kept, kept)), np.zeros((count, inputs), WHOLE),
+                *(np.zeros((count, width), FLOAT) for width in (kept, kept, means, kept, kept)),
+                np.zeros((count, inputs), WHOLE),
                 np.zeros((count, inputs), FLOAT),
             )  # fmt: skip
         return tuple(array[:count] for array in self._ledger)

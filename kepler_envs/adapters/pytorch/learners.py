@@ -1,4 +1,5 @@
-"""PyTorch: a network with what it takes to learn, in compiled code on the processor, in PyTorch's own operations anywhere else."""
+"""PyTorch: a network with what it takes to learn, in compiled code on the processor, in PyTorch's own operations
+anywhere else."""
 
 from __future__ import annotations
 
@@ -51,7 +52,8 @@ class TorchLearner:
 
 
 def judged(log_probs: th.Tensor, actions: th.Tensor, shares: th.Tensor | None = None) -> tuple[th.Tensor, th.Tensor]:
-    """(log-probabilities (N,) of actions (N,) or, by their shares, of actions (N, K); entropies (N,)) from masked log-probabilities (N, A)."""
+    """(log-probabilities (N,) of actions (N,) or, by their shares, of actions (N, K); entropies (N,)) from masked
+    log-probabilities (N, A)."""
     chosen = log_probs.gather(1, actions.long().reshape(len(log_probs), -1))
     if shares is not None:
         chosen = th.where(shares != 0, chosen * shares, 0)

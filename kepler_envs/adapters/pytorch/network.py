@@ -1,7 +1,8 @@
-"""PyTorch: the network of ``engine/network.py``, for training. What it says of positions is what its compiled copy in ``bots/networks`` says.
+"""PyTorch: the network of ``engine/network.py``, for training. What it says of positions is what its compiled copy in
+``bots/networks`` says.
 
-Everything is computed for whole minibatches: rows of fixed tables and logits by rows only for the legal actions that point at them, joins
-only for the references that are there.
+Everything is computed for whole minibatches: rows of fixed tables and logits by rows only for the legal actions that
+point at them, joins only for the references that are there.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from kepler_envs.engine.observation import COUNT, REFERENCE
 ILLEGAL = -1e8
 """Logit of an action that is not allowed."""
 FOLLOWED = 4.0
-"""What a network over a bot adds to the logit of the bot's choice at first: where ten actions are legal it takes it in six of seven cases."""
+"""What a network over a bot adds to the logit of the bot's choice at first: where ten actions are legal it takes it in
+six of seven cases."""
 
 Arrays = Mapping[str, th.Tensor]
 
@@ -46,7 +48,8 @@ def _keep(module: nn.Module, name: str, values: np.ndarray) -> None:
 
 
 class RowInputs(nn.Module):
-    """Observations as the inputs of all rows: the numbers of :meth:`~kepler_envs.engine.inputs.TableInputs.encode`, all tables at once.
+    """Observations as the inputs of all rows: the numbers of :meth:`~kepler_envs.engine.inputs.TableInputs.encode`, all
+    tables at once.
 
     Each entry becomes one number (a count two) at a place of its own, or one by its label; all other inputs are 0.
     """
@@ -124,7 +127,8 @@ class _Pointed(NamedTuple):
 
 
 class PieceNetwork(nn.Module):
-    """The network that :mod:`kepler_envs.engine.network` describes. Its ``state_dict`` has the arrays named there, and nothing else.
+    """The network that :mod:`kepler_envs.engine.network` describes. Its ``state_dict`` has the arrays named there, and
+    nothing else.
 
     Args:
         inputs: which tables, references and actions it deals with.
@@ -210,7 +214,8 @@ class PieceNetwork(nn.Module):
         """What it says of positions.
 
         Args:
-            observations: int16 (N, D), what the seats to move see; over a bot, the last entry of each is that bot's choice.
+            observations: int16 (N, D), what the seats to move see; over a bot, the last entry of each is that bot's
+                choice.
             masks: bool (N, A), what they may do; None: everything.
 
         Returns:
@@ -280,7 +285,8 @@ class PieceNetwork(nn.Module):
         return found
 
     def _by_rows(
-        self, arrays: Arrays, context: th.Tensor, said: Arrays, pointed: Mapping[str, _Pointed], game: th.Tensor, action: th.Tensor
+        self, arrays: Arrays, context: th.Tensor, said: Arrays, pointed: Mapping[str, _Pointed], game: th.Tensor,
+        action: th.Tensor
     ) -> th.Tensor:  # fmt: skip
         """(M,): what the rows that actions point at add to their logits."""
         heads, size = self.inputs.heads, self.inputs.shape.rows
@@ -302,7 +308,8 @@ class PieceNetwork(nn.Module):
     def _places(
         self, said: Arrays, pointed: Mapping[str, _Pointed], game: th.Tensor, action: th.Tensor
     ) -> tuple[th.Tensor, th.Tensor]:
-        """What is said of all rows one after the other, and where in it the rows (M, K) of these actions are; last there is a row of zeros."""
+        """What is said of all rows one after the other, and where in it the rows (M, K) of these actions are; last
+        there is a row of zeros."""
         table, row = self.table_of[action], self.row_of[action]
         names = self.inputs.actions.pointers.tables
         every = [*(said[name] for name in names)]
@@ -354,7 +361,10 @@ class PieceNetwork(nn.Module):
         return inputs[name].view(-1, self.inputs.tables[name].size)
 
     def _told(self, arrays: Arrays, inputs: Arrays, games: int) -> dict[tuple[str, str], th.Tensor]:
-        """What a row tells the rows it is joined with, by (join, "to" or "back"): (N * rows, R), or of a fixed table (rows, R)."""
+        """What a row tells the rows it is joined with, by (join, "to" or "back"):
+
+        (N * rows, R), or of a fixed table (rows, R).
+        """
         found = {}
         for name, table in self.inputs.tables.items():
             ways = self._ways_from(name)
@@ -390,7 +400,8 @@ class PieceNetwork(nn.Module):
             said[join.of].index_add_(0, to, told[join.name, "back"].index_select(0, row))
 
     def _join_from_fixed(
-        self, number: int, said: dict[str, th.Tensor], told: Mapping[tuple[str, str], th.Tensor], pointed: Mapping[str, _Pointed]
+        self, number: int, said: dict[str, th.Tensor], told: Mapping[tuple[str, str], th.Tensor],
+        pointed: Mapping[str, _Pointed]
     ) -> None:  # fmt: skip
         """A fixed table that refers to rows of the vector."""
         join, references = self._joins[number], getattr(self, f"references_{number}")

@@ -1,4 +1,5 @@
-"""Stable-Baselines3: a batch of games as a ``VecEnv``, a network built from an observation's pieces, self-play for all seats.
+"""Stable-Baselines3: a batch of games as a ``VecEnv``, a network built from an observation's pieces, self-play for all
+seats.
 
 Two ways to learn:
 

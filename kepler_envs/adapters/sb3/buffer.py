@@ -24,13 +24,14 @@ def seat_advantages(
 ) -> np.ndarray:
     """Generalised advantages where each step of a game is a decision of one of its seats.
 
-    For every (game, seat) its own decisions form the trajectory: its reward is all the seat was paid from one decision up to
-    the next (or to the end of the game), the next value is that of its own next decision, and the discount applies once per own decision.
-    Along the same decisions, what it expects for the other seats is compared with what those were paid and what it expects for them next.
+    For every (game, seat) its own decisions form the trajectory: its reward is all the seat was paid from one decision
+    up to the next (or to the end of the game), the next value is that of its own next decision, and the discount
+    applies once per own decision. Along the same decisions, what it expects for the other seats is compared with what
+    those were paid and what it expects for them next.
 
-    Where a seat's next decision lies beyond the rollout: the seat that is to move then has its values as the next ones. The others' next
-    values are not known, so the TD errors of their last decision count as 0. Rewards before a seat's first
-    decision of a game are no consequence of its decisions and are left out.
+    Where a seat's next decision lies beyond the rollout: the seat that is to move then has its values as the next ones.
+    The others' next values are not known, so the TD errors of their last decision count as 0. Rewards before a seat's
+    first decision of a game are no consequence of its decisions and are left out.
 
     Args:
         rewards: (T, N, P), what step t paid each seat of game n.
@@ -41,8 +42,8 @@ def seat_advantages(
         players: (N,), seats of each game; None: P in all.
 
     Returns:
-        float32 (T, N, S), in the order of ``values``: ``[..., 0]`` are the advantages of the deciding seats, and with ``values`` added
-        they all are lambda-returns.
+        float32 (T, N, S), in the order of ``values``: ``[..., 0]`` are the advantages of the deciding seats, and with
+        ``values`` added they all are lambda-returns.
     """
     steps, games, most = rewards.shape
     valued = values.shape[2]
@@ -82,11 +83,12 @@ def _clockwise(players: np.ndarray, most: int) -> np.ndarray:
 
 
 class SharedRolloutBuffer(MaskableRolloutBuffer):
-    """A rollout of games in which all seats decide: observations and masks keep their small types, rewards have a seat axis.
+    """A rollout of games in which all seats decide: observations and masks keep their small types, rewards have a seat
+    axis.
 
-    ``rewards`` float32 (T, N, P), ``seats`` int8 (T, N), ``dones`` bool (T, N), ``learning`` bool (T, N): decisions to learn from.
-    ``values`` and ``returns`` float32 (T, N, P) are those of all seats, the deciding one first, then clockwise; a sample has them one
-    after the other. All else as in its base class.
+    ``rewards`` float32 (T, N, P), ``seats`` int8 (T, N), ``dones`` bool (T, N), ``learning`` bool (T, N): decisions to
+    learn from. ``values`` and ``returns`` float32 (T, N, P) are those of all seats, the deciding one first, then
+    clockwise; a sample has them one after the other. All else as in its base class.
     """
 
     def __init__(self, *args: Any, num_players: int, **kwargs: Any) -> None:
@@ -125,7 +127,8 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
         values: np.ndarray,
         log_probs: np.ndarray,
     ) -> None:
-        """What the seats to move (N,) saw, might do, did, what the network expected (N, P), and whether it is to learn from it."""
+        """What the seats to move (N,) saw, might do, did, what the network expected (N, P), and whether it is to learn
+        from it."""
         step = self.pos
         self.learning[step] = learning
         self.observations[step] = obs
@@ -163,7 +166,8 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
     def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:
         """Minibatches in random order (numpy's global generator, as in the base class).
 
-        They are equally large, up to one, and about as large as asked: of a small rest, advantages could not be normalised.
+        They are equally large, up to one, and about as large as asked: of a small rest, advantages could not be
+        normalised.
         """
         if not self.full:
             raise RuntimeError(f"the rollout has {self.pos} of {self.buffer_size} steps")

@@ -127,19 +127,21 @@ class SeatVecEnv(_BatchVecEnv):
     """One learning seat in each game; the other seats play by themselves.
 
     ``step`` returns when it is the learner's turn again or its game is over. The reward is everything its seat was paid
-    since its last move, so the rewards of an episode sum to what the game paid that seat. Games that end before the learner's
-    first decision are passed over.
+    since its last move, so the rewards of an episode sum to what the game paid that seat. Games that end before the
+    learner's first decision are passed over.
 
-    Infos of a finished game: ``terminal_observation`` (the final state as the learner's seat sees it), ``episode`` (``r``; ``l``, the
-    learner's decisions; ``t``), ``seat``, ``rank``, ``truncated``. A game that reaches a limit pays its final
-    result like any other, so nothing is left to bootstrap: ``TimeLimit.truncated`` stays False unless
+    Infos of a finished game: ``terminal_observation`` (the final state as the learner's seat sees it), ``episode``
+    (``r``; ``l``, the learner's decisions; ``t``), ``seat``, ``rank``, ``truncated``. A game that reaches a limit pays
+    its final result like any other, so nothing is left to bootstrap: ``TimeLimit.truncated`` stays False unless
     ``bootstrap_truncated`` is set.
 
     Args:
         batch: the games.
-        opponent: plays all other seats: a bot's name, or what else :func:`kepler_envs.adapters.opponents.opponent_of` takes.
+        opponent: plays all other seats: a bot's name, or what else :func:`kepler_envs.adapters.opponents.opponent_of`
+            takes.
         learner_seat: a fixed seat, or None: game number k of row g is played from seat (g + k) mod P.
-        bootstrap_truncated: report ``TimeLimit.truncated``, whereupon Stable-Baselines3 adds the value of the final state.
+        bootstrap_truncated: report ``TimeLimit.truncated``, whereupon Stable-Baselines3 adds the value of the final
+            state.
         over: the bot that a network is over, named as ``opponent``: observations have one more entry, what it would do.
 
     Attributes:
@@ -172,7 +174,8 @@ class SeatVecEnv(_BatchVecEnv):
         self._made = time.time()
 
     def seat_opponent(self, opponent: Opponent) -> None:
-        """Let ``opponent`` take over the other seats of the running games: needed after unpickling, which leaves it out."""
+        """Let ``opponent`` take over the other seats of the running games: needed after unpickling, which leaves it
+        out."""
         self.opponent = opponent
         opponent.start(self._rows, opponent_seeds(self.batch.seed))
 
@@ -266,13 +269,15 @@ class SharedSeatVecEnv(_BatchVecEnv):
 
     A subclass may let others decide for some seats, from which nothing is learned: ``learning`` and ``others_choose``.
 
-    For :class:`SharedMaskablePPO`, which sorts the decisions by seat. Rewards returned here are only the mover's own of this step;
-    what all seats were paid is in ``batch.reward``. Infos of a finished game: ``terminal_observation`` (as the
-    seat that ended it sees it), ``episode`` (``r`` is seat 0's return, ``l`` the decisions of all seats, ``t``), ``truncated``, ``returns`` (P,).
+    For :class:`SharedMaskablePPO`, which sorts the decisions by seat. Rewards returned here are only the mover's own of
+    this step; what all seats were paid is in ``batch.reward``. Infos of a finished game: ``terminal_observation`` (as
+    the seat that ended it sees it), ``episode`` (``r`` is seat 0's return, ``l`` the decisions of all seats, ``t``),
+    ``truncated``, ``returns`` (P,).
 
     Args:
         batch: the games.
-        over: the bot that a network is over, named as an opponent of :class:`SeatVecEnv`: observations have one more entry, what it would do.
+        over: the bot that a network is over, named as an opponent of :class:`SeatVecEnv`: observations have one more
+            entry, what it would do.
     """
 
     def __init__(self, batch: Batch, over: Any = None) -> None:

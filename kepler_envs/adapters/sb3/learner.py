@@ -18,8 +18,8 @@ from kepler_envs.adapters.sb3.policy import PiecePolicy
 class SharedMaskablePPO(MaskablePPO):
     """MaskablePPO on a :class:`SharedSeatVecEnv`: one network decides for every seat and learns from all of them.
 
-    The policy has to be a :class:`PiecePolicy`: the values of all seats are learned. Arguments are MaskablePPO's; ``n_steps`` counts
-    decisions per game, timesteps those of the learner.
+    The policy has to be a :class:`PiecePolicy`: the values of all seats are learned. Arguments are MaskablePPO's;
+    ``n_steps`` counts decisions per game, timesteps those of the learner.
     """
 
     def __init__(self, policy: Any, env: Any, *args: Any, _init_setup_model: bool = True, **kwargs: Any) -> None:
@@ -84,7 +84,8 @@ class SharedMaskablePPO(MaskablePPO):
         return seen if self.device.type == "cpu" else self._pinned(seen).to(self.device, non_blocking=True)
 
     def _pinned(self, seen: th.Tensor) -> th.Tensor:
-        """A copy in memory that a device reads by itself: in one of two buffers in turn, as the one before may still be read."""
+        """A copy in memory that a device reads by itself: in one of two buffers in turn, as the one before may still be
+        read."""
         self._buffers = self._buffers[::-1] or tuple(th.empty_like(seen).pin_memory() for _ in range(2))
         return self._buffers[0].copy_(seen)
 

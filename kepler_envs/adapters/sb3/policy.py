@@ -19,21 +19,26 @@ from kepler_envs.networks import draw
 
 
 class PiecePolicy(MaskableActorCriticPolicy):
-    """A :class:`~kepler_envs.adapters.pytorch.PieceNetwork` that plays: masked choices, and the returns that it expects.
+    """A :class:`~kepler_envs.adapters.pytorch.PieceNetwork` that plays: masked choices, and the returns that it
+    expects.
 
     Its arrays are saved by the names that the network has for them.
 
     Args:
-        observation_space, action_space, lr_schedule: as Stable-Baselines3 passes them; their sizes must be those of the next two.
-        layout: ``config.observation``. actions: ``config.actions``. seats: the most that play the game.
-        width, hidden, rows, over: of :class:`~kepler_envs.engine.network.NetworkShape`. Over a bot, an observation has one more entry: the
-            bot's choice.
-        compiled: learn and play in compiled code where the network lies on the processor, several times as fast as with PyTorch's own
-            operations, and equal but for rounding.
+        observation_space, action_space, lr_schedule: as Stable-Baselines3 passes them; their sizes must be those of the
+            next two.
+        layout: ``config.observation``.
+        actions: ``config.actions``.
+        seats: the most that play the game.
+        width, hidden, rows, over: of :class:`~kepler_envs.engine.network.NetworkShape`. Over a bot, an observation has
+            one more entry: the bot's choice.
+        compiled: learn and play in compiled code where the network lies on the processor, several times as fast as with
+            PyTorch's own operations, and equal but for rounding.
 
     Attributes:
         network: what it asks.
-        valued_seats: of how many seats, the observing one first, it tells the values; 1 unless an algorithm learns more of them.
+        valued_seats: of how many seats, the observing one first, it tells the values; 1 unless an algorithm learns more
+            of them.
     """
 
     def __init__(
@@ -73,7 +78,8 @@ class PiecePolicy(MaskableActorCriticPolicy):
     def _build(self, lr_schedule: Any) -> None:
         self.network = PieceNetwork(self._inputs)
         self._learner = CompiledLearner(self.network) if self._made_of["compiled"] else None
-        self.optimizer = self.optimizer_class(self.network.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
+        make_optimizer: Any = self.optimizer_class  # torch types it without the learning rate
+        self.optimizer = make_optimizer(self.network.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
 
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
         """The network's arrays."""

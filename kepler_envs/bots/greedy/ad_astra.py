@@ -1,11 +1,12 @@
 """Greedy play of Ad Astra.
 
-A round is planned around one scoring card, as late as possible, the one on whose better element the seat is furthest ahead;
-production comes as early as possible, building between them, and movement when a starship has somewhere to go.
+A round is planned around one scoring card, as late as possible, the one on whose better element the seat is furthest
+ahead; production comes as early as possible, building between them, and movement when a starship has somewhere to go.
 
-Starships go where the seat has no pawn yet and leave planets that a colony holds. Building takes what scores at once first:
-terraformers, then alien planets, then starships, colonies and factories. Cards are discarded for points when there are enough
-of them, and trades are accepted that bring more cards than they cost, or scarcer ones. Artifacts are played as soon as they help.
+Starships go where the seat has no pawn yet and leave planets that a colony holds. Building takes what scores at once
+first: terraformers, then alien planets, then starships, colonies and factories. Cards are discarded for points when
+there are enough of them, and trades are accepted that bring more cards than they cost, or scarcer ones. Artifacts are
+played as soon as they help.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Greedy play of Kepler-3042: a main action is tried out, everything else follows rules of thumb.
 
-For each main action the rest of the own turn is played on a copy of the position, and the action whose end of the turn is worth most is
-chosen. A position is worth its points, and what may still become of it: steps on the tracks, medals on the card, technologies,
-cubes that are ready, starships on their way to good planets, and planets that could be terraformed, all of it less the fewer
-rounds are left. On the copy, what the seat cannot know is drawn anew.
+For each main action the rest of the own turn is played on a copy of the position, and the action whose end of the turn
+is worth most is chosen. A position is worth its points, and what may still become of it: steps on the tracks, medals on
+the card, technologies, cubes that are ready, starships on their way to good planets, and planets that could be
+terraformed, all of it less the fewer rounds are left. On the copy, what the seat cannot know is drawn anew.
 
-Terraforming decides: a colony is worth a share of its points that rises with each cube and level it lacks no more. Cubes go where
-they raise that share most, are paid and burned where they lower it least, and quantum operations are done if they raise it. The
-numbers below began as guesses, and were moved by an evolution strategy (separable CMA-ES) that played for points against version 1 at
-two and four players.
+Terraforming decides: a colony is worth a share of its points that rises with each cube and level it lacks no more.
+Cubes go where they raise that share most, are paid and burned where they lower it least, and quantum operations are
+done if they raise it. The numbers below began as guesses, and were moved by an evolution strategy (separable CMA-ES)
+that played for points against version 1 at two and four players.
 """
 
 from __future__ import annotations
@@ -361,7 +361,8 @@ def _list_targets(s, t, player, left, targets):
 
 @helper
 def _best_way(s, t, player, ship, place, left, targets, count):
-    """What the best of the listed tiles to go to from a hex is worth; those that another own starship is nearer to count little.
+    """What the best of the listed tiles to go to from a hex is worth; those that another own starship is nearer to
+    count little.
 
     ``ship`` is the one that is or might be there, -1 for a new one.
     """
@@ -422,7 +423,8 @@ def _ships_worth(s, t, seat, left):
 
 @helper
 def _best_hex(s, t, mask, ship):
-    """The legal hex that is worth most to a starship; DONE if that is legal and no hex is worth more than where it is."""
+    """The legal hex that is worth most to a starship; DONE if that is legal and no hex is worth more than where it
+    is."""
     player = s.player[s.seat]
     left = _rounds_left(s)
     targets = _room_for_targets(NUM_HEXES)

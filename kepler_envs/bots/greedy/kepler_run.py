@@ -1,11 +1,12 @@
 """Greedy play of Kepler Run: drafts one pick ahead, plans flights exactly.
 
-A flight is planned by the least fuel that leads to each place, with every way to spend parts and booster. The best place to
-end at is worth its deliveries, contract, Kepler and station, less the ship's fuel it takes. A pick is tried out on a copy
-of the position (the rules say what it does) and valued by the points it scores, the best flight after it, and what modules,
-fuel, parts, deliveries and stations are worth in the rounds to come.
+A flight is planned by the least fuel that leads to each place, with every way to spend parts and booster. The best
+place to end at is worth its deliveries, contract, Kepler and station, less the ship's fuel it takes. A pick is tried
+out on a copy of the position (the rules say what it does) and valued by the points it scores, the best flight after it,
+and what modules, fuel, parts, deliveries and stations are worth in the rounds to come.
 
-Of others it assumes that they fly as far as their fuel carries them, and that any contract in their hands is as likely as another.
+Of others it assumes that they fly as far as their fuel carries them, and that any contract in their hands is as likely
+as another.
 """
 
 from __future__ import annotations

@@ -3,13 +3,14 @@
 The first of these that can be done:
 
 1. play the quest card;
-2. play the first card of a chain that makes a ladder ready for the quest card, the chain with the fewest hyperspeed cards;
+2. play the first card of a chain that makes a ladder ready for the quest card, the chain with the fewest hyperspeed
+    cards;
 3. play a card of the hand onto a ladder (it is replaced by a new one), then one of a lane;
 4. end the turn with the card that is missed least, in the lane where it is least in the way.
 
-Hyperspeed cards are kept for the quest. Variants that were tried, 20,000 games and more each with 2, 4 and 7 players, and were of no
-use or did harm: holding back cards that prepare the next player's quest card, spending hyperspeed cards to empty the
-hand, playing other cards before a chain.
+Hyperspeed cards are kept for the quest. Variants that were tried, 20,000 games and more each with 2, 4 and 7 players,
+and were of no use or did harm: holding back cards that prepare the next player's quest card, spending hyperspeed cards
+to empty the hand, playing other cards before a chain.
 """
 
 from __future__ import annotations
@@ -79,7 +80,8 @@ def _fits(s, value):
 
 @leaf
 def _value_for_hyperspeed(s, player):
-    """The next value of the chain; for a hyperspeed on the quest pile the highest that the hand does not hold itself."""
+    """The next value of the chain; for a hyperspeed on the quest pile the highest that the hand does not hold
+    itself."""
     if s.pending_source - 1 != PLAY_QUEST:
         chain = best_chain(s, player, int(player.quest_top) - 1)
         if chain != NO_CHAIN:

@@ -1,11 +1,12 @@
 """Greedy play of Race to Kepler.
 
-Every card has a static worth, added up from what its programs gain. A turn plays everything, crew before resources so that there is
-something to eject; then it buys the card worth most that it can pay for, uses the operations that bring most for the energy at
-hand, and ends. Cards are lost cheapest first and gained dearest first. Bids are cheap cards up to a small random budget.
+Every card has a static worth, added up from what its programs gain. A turn plays everything, crew before resources so
+that there is something to eject; then it buys the card worth most that it can pay for, uses the operations that bring
+most for the energy at hand, and ends. Cards are lost cheapest first and gained dearest first. Bids are cheap cards up
+to a small random budget.
 
-Worths are the game's own estimates (estimates.py, worths.py), in tenths of an energy; they are made from the component tables, so
-that cards of a user's own file have one, too.
+Worths are the game's own estimates (estimates.py, worths.py), in tenths of an energy; they are made from the component
+tables, so that cards of a user's own file have one, too.
 """
 
 from __future__ import annotations
@@ -103,7 +104,8 @@ def _most_worth(t, mask, first):
 
 @leaf
 def _act(s, t, mask):
-    """Play, buy, operate, end: the first of these that there is; but an operation that wants a card gets one before resources are played."""
+    """Play, buy, operate, end: the first of these that there is; but an operation that wants a card gets one before
+    resources are played."""
     kind = _next_to_play(s, t, mask)
     operation = -1
     if kind >= 0:
@@ -122,7 +124,8 @@ def _act(s, t, mask):
 
 @leaf
 def _next_to_play(s, t, mask):
-    """Cards that draw come first, cards that count what happened this turn last, and resources when crew has had its choice."""
+    """Cards that draw come first, cards that count what happened this turn last, and resources when crew has had its
+    choice."""
     best, first = -1, 2 * NEVER
     for kind in range(NUM_KINDS):
         if allowed(mask, PLAY + kind):
@@ -153,7 +156,8 @@ def _best_operation(s, t, mask):
     """One of the operations that together bring most for the energy at hand; -1 if none brings anything."""
     city = t.city[int(s.player[s.seat].city) - 1]
     best = best_operations(
-        s, city, usable_worth(s, t, city, 0), usable_worth(s, t, city, 1), usable_worth(s, t, city, 2), usable_worth(s, t, city, 3)
+        s, city, usable_worth(s, t, city, 0), usable_worth(s, t, city, 1), usable_worth(s, t, city, 2),
+        usable_worth(s, t, city, 3)
     )  # fmt: skip
     for operation in range(NUM_OPERATIONS):
         if best >> operation & 1 and allowed(mask, OPERATE + operation):
@@ -192,7 +196,8 @@ def _move(s, t, mask):
 
 @helper
 def _loss(s, t, kind, source, destination):
-    """What is lost with a card: all of it when it is ejected, this turn's use when it is discarded; less what that triggers."""
+    """What is lost with a card: all of it when it is ejected, this turn's use when it is discarded; less what that
+    triggers."""
     card, city = t.card[kind], t.city[int(s.player[s.seat].city) - 1]
     if destination == TO_EJECT:
         return int(card.worth) - int(card.eject_worth) - trait_worth(city, ON_EJECTING)

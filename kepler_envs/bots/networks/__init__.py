@@ -23,7 +23,8 @@ _U11, _U27, _U30, _U31 = (np.uint64(shift) for shift in (11, 27, 30, 31))
 
 
 class NetworkBot:
-    """Plays what a network finds best, or draws from its probabilities. What is played in a row depends on no other row.
+    """Plays what a network finds best, or draws from its probabilities. What is played in a row depends on no other
+    row.
 
     Args:
         network: what it asks.
@@ -57,7 +58,8 @@ class NetworkBot:
         return probabilities.argmax(1) if self.deterministic else self._draw(probabilities, decisions.rows)
 
     def ask(self, decisions: TrustedDecisions) -> tuple[np.ndarray, np.ndarray]:
-        """(probabilities float32 (M, A) of the actions, returns float32 (M, P) that it expects for all seats, the deciding one first)."""
+        """(probabilities float32 (M, A) of the actions, returns float32 (M, P) that it expects for all seats, the
+        deciding one first)."""
         seen = decisions.observation
         if self.below is not None:
             seen = with_choices(seen, self.below.act(decisions))
@@ -91,8 +93,8 @@ class CheckpointBot(NetworkBot):
         deterministic: see :class:`NetworkBot`.
 
     Raises:
-        BotError: no such file, not a checkpoint, one that was trained for another game, number of players or options, or one of a run
-            where PyTorch, which reads its weights, is missing.
+        BotError: no such file, not a checkpoint, one that was trained for another game, number of players or options,
+            or one of a run where PyTorch, which reads its weights, is missing.
     """
 
     def __init__(self, path: Path, config: Configuration, deterministic: bool = True) -> None:

@@ -1,7 +1,8 @@
 """Reading trained networks: what a checkpoint says about itself, whether it fits a game, and its weights as arrays.
 
-A checkpoint is a zip with ``description.json`` and the weights. A training run keeps them as PyTorch does (``policy.pth``, read without
-unpickling anything else); a published network has them as plain arrays (``weights.npz``), for which NumPy is enough.
+A checkpoint is a zip with ``description.json`` and the weights. A training run keeps them as PyTorch does
+(``policy.pth``, read without unpickling anything else); a published network has them as plain arrays (``weights.npz``),
+for which NumPy is enough.
 """
 
 from __future__ import annotations
@@ -28,7 +29,10 @@ DESCRIPTION, TORCH_WEIGHTS, PLAIN_WEIGHTS = "description.json", "policy.pth", "w
 
 
 def game_facts(config: Configuration) -> dict[str, Any]:
-    """What must agree between training and play, by name. Whether there are derived fields shows in the observation's size."""
+    """What must agree between training and play, by name.
+
+    Whether there are derived fields shows in the observation's size.
+    """
     options = {name: value for name, value in config.values.items() if name not in (*REWARD_OPTIONS, DERIVED)}
     facts = {
         "game": config.game.id,
@@ -61,7 +65,8 @@ def player_counts(description: Mapping[str, Any]) -> list[int]:
 
 
 def check_fits(description: Mapping[str, Any], config: Configuration, where: str, any_players: bool = False) -> None:
-    """BotError naming everything in which the checkpoint's game is not the one to be played, or with ``any_players`` learnt on."""
+    """BotError naming everything in which the checkpoint's game is not the one to be played, or with ``any_players``
+    learnt on."""
     trained, wanted = description, game_facts(config)
     if any_players or (isinstance(trained.get("num_players"), list) and config.num_players in trained["num_players"]):
         trained = {**trained, "num_players": config.num_players}
@@ -124,7 +129,8 @@ def read_network(path: Path, config: Configuration) -> tuple[NetworkInputs, dict
 
 
 def read_weights(path: Path) -> dict[str, np.ndarray]:
-    """The weights of a checkpoint, float32 by name; BotError if they are damaged, or need PyTorch where it is not installed."""
+    """The weights of a checkpoint, float32 by name; BotError if they are damaged, or need PyTorch where it is not
+    installed."""
     read = _read_plain if _is_plain(path) else _read_torch
     try:
         return read(path)

@@ -1,4 +1,5 @@
-"""What a checkpoint says about itself, checked before anything is made from it: a description may have been edited, or damaged."""
+"""What a checkpoint says about itself, checked before anything is made from it: a description may have been edited, or
+damaged."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Trained networks that come with the package: ``published/GAME/NAME.zip``, loaded as ``GAME/NAME``; a game's best one as ``GAME/best``.
+"""Trained networks that come with the package: ``published/GAME/NAME.zip``, loaded as ``GAME/NAME``; a game's best one
+as ``GAME/best``.
 
-``python -m agents.publish`` makes them. Only their names are looked up here; ``bots/networks`` reads them. Their weights are plain arrays,
-for which NumPy is enough.
+``python -m agents.publish`` makes them. Only their names are looked up here; ``bots/networks`` reads them. Their
+weights are plain arrays, for which NumPy is enough.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Bots that search: ``mcts:1000`` thinks for 1,000 iterations about each decision, ``mcts:50ms`` for 50 milliseconds."""
+"""Bots that search:
+
+``mcts:1000`` thinks for 1,000 iterations about each decision, ``mcts:50ms`` for 50 milliseconds.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ class SearchResult:
 
     Attributes:
         action: the decision visited most; of equals the one with the better value.
-        visits: int64 (A,), iterations by id. values: float64 (A,), mean return of the searching seat by id, nan where never tried.
+        visits: int64 (A,), iterations by id. values: float64 (A,), mean return of the searching seat by id, nan where
+            never tried.
         iterations: of all trees. simulated: decisions that were simulated for that.
         tree: the nodes of the first tree (dtype tree.NODE).
     """

@@ -37,19 +37,21 @@ class MctsConfig:
     exploration: float = USUAL
     """Weight of what is little known. Usually 4; with a network, whose values vary less than playouts, 1."""
     trust: float = USUAL
-    """With puct: prior probability of what the playout policy would do, or share of the prior that is the network's; the rest is spread
-    evenly. Usually 0.5; with a network 0.9."""
+    """With puct: prior probability of what the playout policy would do, or share of the prior that is the network's;
+    the rest is spread evenly. Usually 0.5; with a network 0.9."""
     caution: float = 0.0
     """With puct: how much worse than its parent an untried decision is taken to be; returns are in [-1, 1]."""
     paired: int = 0
-    """1: the n-th visits of all decisions at the root see the same hidden cards and the same chance, so that luck cancels out."""
+    """1: the n-th visits of all decisions at the root see the same hidden cards and the same chance, so that luck
+    cancels out."""
     noise: float = 0.0
     """Share of playout decisions that are uniform."""
     opponents: str = "tree"
-    """Who decides for the other seats within the tree. tree: every seat looks for its own best. policy: the playout policy; the tree then
-    holds the searching seat's decisions alone, and reaches further."""
+    """Who decides for the other seats within the tree. tree: every seat looks for its own best. policy: the playout
+    policy; the tree then holds the searching seat's decisions alone, and reaches further."""
     network: str = ""
-    """A trained bot, net:PATH or a published name: its network is the prior and values the leaves, and nothing is played out."""
+    """A trained bot, net:PATH or a published name: its network is the prior and values the leaves, and nothing is
+    played out."""
     depth: int = ALL
     """Decisions after which a playout is stopped; it is worth the returns for the ranks as they stand."""
     trees: int = 1

@@ -133,7 +133,8 @@ class Workspace:
 
 
 def streams(generator: np.ndarray) -> np.ndarray:
-    """The generators of a search: for choices, for the deal at hand, and what the deals' are made from (search_kernel)."""
+    """The generators of a search: for choices, for the deal at hand, and what the deals' are made from
+    (search_kernel)."""
     three = record_array(np.zeros(3, GENERATOR))
     three["rng"] = [generator["rng"], 0, mix(int(generator["rng"]))]
     return three
@@ -260,7 +261,8 @@ class NetworkSearcher:
 
     def _iterate(self, origins: np.ndarray, generators: np.ndarray, forest: Forest) -> int:
         simulated = self._descend(
-            origins, self.config.tables, forest.work, forest.nodes, forest.used, forest.paths, forest.depths, forest.legal,
+            origins, self.config.tables, forest.work, forest.nodes, forest.used, forest.paths, forest.depths,
+            forest.legal,
             forest.untried, generators, self._settings, forest.observations, forest.masks, forest.seats, forest.ranks,
             forest.returns, self.config.observation.size,
         )  # fmt: skip

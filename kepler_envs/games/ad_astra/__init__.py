@@ -31,7 +31,8 @@ OPTION_LIST = (
     Option("max_offers", 4, "offers to other players on one trade card", (), int, 0, 20),
     Option("max_bank_trades", 12, "trades with the bank on one trade card", (), int, 0, 40),
     SetupOption("setup", "random", "parts of the setup that are given instead of drawn"),
-    Option("shaping", 0.0, "shaping reward for points above the mean of the others, in units of those that end the game",
+    Option("shaping", 0.0,
+           "shaping reward for points above the mean of the others, in units of those that end the game",
            (), float, 0, 1),
 )  # fmt: skip
 

@@ -134,7 +134,8 @@ TABLES = np.dtype(
 def load_components(path: Path | None) -> np.ndarray:
     """The tables of a component file, or of the game's own where there is none: see :func:`load_tables`."""
     sections = (
-        _read_numbers, _read_moves, _read_resources, _read_planet_types, _read_systems, _read_pawns, _read_setup, _read_factions,
+        _read_numbers, _read_moves, _read_resources, _read_planet_types, _read_systems, _read_pawns, _read_setup,
+        _read_factions,
         _read_production, _read_movement, _read_scoring, _read_artifacts, _check_points,
     )  # fmt: skip
     return load_tables(path or DEFAULT_FILE, "ad_astra", TABLES, sections)
@@ -347,7 +348,8 @@ def _read_artifacts(file: ComponentFile, tables: Any) -> None:
 
 
 def _check_points(file: ComponentFile, tables: Any) -> None:
-    """The most points a player could have must fit: one less than ends the game, all that can be built, and a round of scoring cards."""
+    """The most points a player could have must fit: one less than ends the game, all that can be built, and a round of
+    scoring cards."""
     element, pawn = tables["element_points"].astype(int), tables["pawn"]
     count = pawn["count"].astype(int)
     copies, amount = int(tables["cards_per_resource"]), tables["artifact_amount"].astype(int)
@@ -368,6 +370,7 @@ def _check_points(file: ComponentFile, tables: Any) -> None:
     if most > MOST_POINTS:
         raise file.error(
             "scoring_elements",
-            f"up to {most} points would be possible for one player, {one_card} of them for each of {cards} scoring cards "
+            f"up to {most} points would be possible for one player, {one_card} of them for each of {cards} scoring "
+            "cards "
             f"in a round; at most {MOST_POINTS} are allowed",
         )

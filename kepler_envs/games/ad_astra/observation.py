@@ -1,7 +1,7 @@
 """What a seat sees, and redrawing what it cannot know.
 
-Most of an observation lies ready in the state (views.py) in the order of the layout, and is copied row by row; what is worth something only
-to a seat that decides is worked out at its node.
+Most of an observation lies ready in the state (views.py) in the order of the layout, and is copied row by row; what is
+worth something only to a seat that decides is worked out at its node.
 """
 
 from __future__ import annotations
@@ -198,8 +198,8 @@ def resample(s, t, seat, generator):
     """Redraw face-down planets, face-down cards, artifacts of others and the deck from what ``seat`` knows.
 
     Planets it has looked at stay. An opponent who is asked for a decision has at least two choices, so if only an
-    artifact can give it the second one, it holds such an artifact. Decisions are counted anew: how many there were tells
-    who had an artifact to play.
+    artifact can give it the second one, it holds such an artifact. Decisions are counted anew: how many there were
+    tells who had an artifact to play.
     """
     _redraw_planets(s, seat, generator)
     for other in range(int(s.num_players)):
@@ -242,8 +242,8 @@ def _random_member(members, generator):
 def _redraw_cards(s, other, generator):
     """The face-down cards of another seat are any of those that it has neither set aside nor shown this round.
 
-    Cards that came back while it planned lie on none of the spaces it had filled before. These are drawn first: then every
-    possible distribution has the same chance.
+    Cards that came back while it planned lie on none of the spaces it had filled before. These are drawn first: then
+    every possible distribution has the same chance.
     """
     player = s.player[other]
     before = int(player.filled_before)
@@ -260,7 +260,8 @@ def _redraw_cards(s, other, generator):
 
 @helper
 def _redraw_spaces(s, other, spaces, cards, barred, generator):
-    """A random one of the cards, but no barred one, on each face-down space of a seat that is in the set; the cards left."""
+    """A random one of the cards, but no barred one, on each face-down space of a seat that is in the set; the cards
+    left."""
     left = cards
     for space in range(int(s.revealed), NUM_SPACES):
         if s.space_owner[space] == other + 1 and spaces >> space & 1:

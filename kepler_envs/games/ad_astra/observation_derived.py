@@ -193,7 +193,8 @@ def _derive_starships(player, out):
 
 @leaf
 def _derive_card_in_play(s, t, out):
-    """What the card being resolved is about, and what the next one may be put on; the entries that are written are 0 before."""
+    """What the card being resolved is about, and what the next one may be put on; the entries that are written are 0
+    before."""
     slot = int(s.slot) - 1
     offered = 0
     if 0 <= slot < FIRST_MOVEMENT:

@@ -184,7 +184,8 @@ def _turn(state: Any, config: Configuration) -> str:
     if state["end"] != RUNNING:
         return f"after {words}"
     if state["slot"]:
-        return f"{words}, space {state['revealed']}: {_card_label(state, config, int(state['owner']), int(state['slot']) - 1)}"
+        card = _card_label(state, config, int(state["owner"]), int(state["slot"]) - 1)
+        return f"{words}, space {state['revealed']}: {card}"
     return f"{words}, planning" if state["node"] == Node.PLAN else f"{words}, its end"
 
 
@@ -522,7 +523,8 @@ def _draw_star(drawing: Drawing, system: int) -> None:
 
 
 def _draw_planet(drawing: Drawing, planet: PlanetView, view: View, colours: list[str]) -> None:
-    """The planet, its owner's ring, and the pawns below: a dart a starship, a dome a colony, a block a factory, a drop a terraformer."""
+    """The planet, its owner's ring, and the pawns below: a dart a starship, a dome a colony, a block a factory, a drop
+    a terraformer."""
     if planet.kind is None:
         drawing.circle(0, 0, PLANET_RADIUS, fill=BACK, stroke=BACK_EDGE)
         drawing.text(0, 0, "?", size=15, fill=DIM, anchor="middle")

@@ -37,7 +37,8 @@ def system_of(place):
 
 @helper
 def follow_pawns(s, t, seat, position):
-    """After pawns of a seat on a position have changed: work out anew where it is present, what they produce and are worth."""
+    """After pawns of a seat on a position have changed: work out anew where it is present, what they produce and are
+    worth."""
     player = s.player[seat]
     ships = NOTHING
     in_deep_space = 0

@@ -91,7 +91,8 @@ def _move_cost(t, place, system):
 
 @helper
 def legal_moves(s, t, gate):
-    """The moves of the deciding seat, bit ``DESTINATIONS * starship + destination``; through the gate to any system for free."""
+    """The moves of the deciding seat, bit ``DESTINATIONS * starship + destination``; through the gate to any system for
+    free."""
     player = s.player[s.seat]
     systems = ALL_SYSTEMS
     if not gate:
@@ -188,7 +189,8 @@ def legal_to_land(s, mask):
 
 @leaf
 def land(s, t, action):
-    """On a planet of the chosen system; a face-down one is turned up, and an alien one turned up brings an artifact (R)."""
+    """On a planet of the chosen system; a face-down one is turned up, and an alien one turned up brings an artifact
+    (R)."""
     seat = int(s.seat)
     position = action - AT
     ship = int(s.chosen_ship) - 1

@@ -1,4 +1,5 @@
-"""The setup: factions, planets, artifacts, what everybody starts with; drawn, or given by an option (``o`` is their record)."""
+"""The setup: factions, planets, artifacts, what everybody starts with; drawn, or given by an option (``o`` is their
+record)."""
 
 from __future__ import annotations
 

@@ -48,7 +48,8 @@ class SetupOption(Option):
         return "'random' or a mapping with start_planets and systems, artifact_deck, first_player"
 
     def check(self, value: Any, game: str) -> Any:
-        """``random`` or a plain dict, or an :class:`OptionError`; what is in it is checked with the component file later."""
+        """``random`` or a plain dict, or an :class:`OptionError`; what is in it is checked with the component file
+        later."""
         given = value
         if isinstance(value, str) and value != RANDOM_WORD:
             try:

@@ -1,7 +1,8 @@
 """The whole state of a game of Ad Astra, field by field.
 
 Resources: 0 water, 1 food, 2 energy, 3-5 the three ores. Planet types: 0-5 as the resources, 6 alien.
-Systems: 0-7 the eight stars, 8 the Sun. A *position* is a place for a planet: ``7 * system + slot`` in the eight systems,
+Systems: 0-7 the eight stars, 8 the Sun. A *position* is a place for a planet: ``7 * system + slot`` in the eight
+    systems,
 ``56 + seat`` for the start planets. Sets of positions are bits of a 64-bit word, sets of cards bits of a 16-bit word.
 A field written "1 + x" is 0 where there is no x, so that nothing is left over from what has ended.
 """

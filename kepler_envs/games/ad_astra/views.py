@@ -1,7 +1,7 @@
 """What lies on the board as each seat sees it, kept as the observation shows it: few things change with a decision.
 
-Positions are absolute in the rules. To a seat its own start planet comes first of all start planets, then those of the others clockwise: that
-order has the rows of its view, and the ids of actions.
+Positions are absolute in the rules. To a seat its own start planet comes first of all start planets, then those of the
+others clockwise: that order has the rows of its view, and the ids of actions.
 """
 
 from __future__ import annotations
@@ -112,7 +112,8 @@ def _type_of(s, position):
 
 @helper
 def lay_out(s):
-    """When the planets lie on their positions: only the start planets are face up, and nobody has looked at any other."""
+    """When the planets lie on their positions: only the start planets are face up, and nobody has looked at any
+    other."""
     for position in range(NUM_POSITIONS):
         if has(s.planets, position):
             s.planet_at[position] = FACE_DOWN

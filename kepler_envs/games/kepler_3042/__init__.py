@@ -1,4 +1,5 @@
-"""Kepler-3042: one to four nations explore the galaxy in sixteen rounds, colonise and terraform planets; with solo campaigns."""
+"""Kepler-3042: one to four nations explore the galaxy in sixteen rounds, colonise and terraform planets; with solo
+campaigns."""
 
 from __future__ import annotations
 
@@ -69,7 +70,8 @@ def _fix_solo(record: Any, values: Mapping[str, Any], tables: np.void) -> None:
 
 def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
     """``round``; at the end ``final_vp``, ``vp_<term>`` for each term of the score, ``objective_done``; solo besides
-    ``success``, ``next_level`` and ``next_bonus`` (options of the next episode; after a failure those of this one, to be tried again)."""
+    ``success``, ``next_level`` and ``next_bonus`` (options of the next episode; after a failure those of this one, to
+    be tried again)."""
     found: dict[str, Any] = {"round": int(state["round_number"])}
     if state["end"] == RUNNING:
         return found

@@ -70,7 +70,8 @@ def make_actions(tables: Any) -> ActionSet:
             Block("ALLOCATE", ALLOCATE, NUM_SLOTS * MAX_COLONIES * NUM_RESOURCES, "allocate {}",
                   tuple(f"{name} from {SLOT_NAMES[giver]} to {SLOT_NAMES[taker]}"
                         for giver, taker in _pairs() for name in resources),
-                  tuple(Axis(name, table, tuple(row[part] for row in _allocations())) for part, (name, table) in enumerate(
+                  tuple(Axis(name, table, tuple(row[part] for row in _allocations())) for part,
+                        (name, table) in enumerate(
                       (("slot it leaves", "slots"), ("slot it comes to", "slots"), ("resource", "resources"))))),
             Block("HEX", HEX, NUM_HEXES, "hex {}", tuple(hex_name(hex_id) for hex_id in range(NUM_HEXES)),
                   axes(("hex", "places", NUM_HEXES))),

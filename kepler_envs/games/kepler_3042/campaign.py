@@ -28,7 +28,8 @@ FORMAT = "kepler-campaign-1"
 
 
 class CampaignError(ValueError):
-    """No such campaign, a position that does not belong to the level, or a file that cannot be read; the message says which."""
+    """No such campaign, a position that does not belong to the level, or a file that cannot be read; the message says
+    which."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,10 @@ class Campaign:
 
     @classmethod
     def begin(cls, name: str | int, solo_planets: int = 18, components: str | Path | None = None) -> Campaign:
-        """A campaign from its first level; ``name`` is its number, its name or a part of it. CampaignError names all there are."""
+        """A campaign from its first level; ``name`` is its number, its name or a part of it.
+
+        CampaignError names all there are.
+        """
         path = None if components is None else Path(components)
         return cls(find_campaign(name, path), solo_planets=solo_planets, components=path)
 

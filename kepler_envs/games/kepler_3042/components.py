@@ -134,7 +134,8 @@ def load_components(path: Path | None) -> np.ndarray:
     """The tables of a component file, or of the game's own where there is none: see :func:`load_tables`."""
     sections = (
         _read_numbers, _read_resources, planets.read_types, planets.read_planets, galaxy.read_zones, galaxy.read_map,
-        technologies.read_technologies, technologies.read_levels, technologies.read_tracks, _read_actions, cards.read_cards,
+        technologies.read_technologies, technologies.read_levels, technologies.read_tracks, _read_actions,
+        cards.read_cards,
         objectives.read_objectives, objectives.read_campaigns, objectives.read_solo, _write_templates,
     )  # fmt: skip
     return load_tables(path or DEFAULT_FILE, "kepler_3042", TABLES, sections)

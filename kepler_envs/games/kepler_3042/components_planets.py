@@ -58,7 +58,8 @@ def read_types(file: ComponentFile, tables: Any) -> None:
 def read_planets(file: ComponentFile, tables: Any) -> None:
     """The 28 planets by number."""
     columns = {
-        "number": int, "name": str, "type": str, "level": int, "colony": list, "terraformed": list, "cost": list, "vp": int,
+        "number": int, "name": str, "type": str, "level": int, "colony": list, "terraformed": list, "cost": list,
+        "vp": int,
         "min_players": int, "prov": str,
     }  # fmt: skip
     rows = file.rows("planets", columns)

@@ -1,8 +1,9 @@
 """The grid of the map, and sets of its hexes.
 
-22 x 19 pointy-top hexes, odd rows shifted right by half a hex ("odd-r"); hex ``22 * row + column``. A set of hexes is a tuple of
-seven 64-bit words, hex h being bit ``h % 64`` of word ``h // 64``; states and tables keep such words as fields. All neighbours of a
-set are found with a few shifts, which makes a search over the map a handful of instructions per step.
+22 x 19 pointy-top hexes, odd rows shifted right by half a hex ("odd-r"); hex ``22 * row + column``. A set of hexes is a
+tuple of seven 64-bit words, hex h being bit ``h % 64`` of word ``h // 64``; states and tables keep such words as
+fields. All neighbours of a set are found with a few shifts, which makes a search over the map a handful of instructions
+per step.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What a seat sees, and redrawing what it cannot know. What follows from the facts is written in observation_derived.py."""
+"""What a seat sees, and redrawing what it cannot know.
+
+What follows from the facts is written in observation_derived.py.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,8 @@ def make_observation(tables: Any) -> Layout:
 
 
 PLANES = (
-    "row parity", "space", "star", "star in play", "zone", "distance from Sol", "face down", "planet", "mine", "colonial target",
+    "row parity", "space", "star", "star in play", "zone", "distance from Sol", "face down", "planet", "mine",
+    "colonial target",
     "own planet", "other's planet", "terraformed", "own starship", "other's starship", "worth",
 )  # fmt: skip
 """What :func:`hex_planes` draws, in order; the distance and the worth (in points) are numbers, the others 0, 1 or 2."""
@@ -58,9 +62,10 @@ PLANES = (
 def hex_planes(layout: Layout, vectors: np.ndarray) -> np.ndarray:
     """The map of observations (..., size) as images, float32 (..., 16, 19, 22), for those who want convolutions.
 
-    The grid is "odd-r": pointy hexes, odd rows shifted right by half a hex. So the neighbours above and below of the hex in column c are
-    c - 1 and c in even rows, c and c + 1 in odd ones, and a 3 x 3 window holds two hexes too many. Either take the first plane, which tells odd
-    rows, and let the network find out, or use two kernels, with the corners masked, for the two kinds of rows.
+    The grid is "odd-r": pointy hexes, odd rows shifted right by half a hex. So the neighbours above and below of the
+    hex in column c are c - 1 and c in even rows, c and c + 1 in odd ones, and a 3 x 3 window holds two hexes too many.
+    Either take the first plane, which tells odd rows, and let the network find out, or use two kernels, with the
+    corners masked, for the two kinds of rows.
 
     Args:
         layout: of a configuration, ``config.observation``; without derived fields there are no worths.
@@ -104,8 +109,10 @@ def hex_planes(layout: Layout, vectors: np.ndarray) -> np.ndarray:
 
 GAME = first("game")
 (
-    NODE, FLOW, PHASE, ROUND, PLAYER_COUNT, TURNS_DONE, ACTIVE, TO_MOVE, CONVERSIONS, ALLOCATIONS, SECOND_FREE, BONUS, TECHNOLOGY, LEFT,
-    SOURCE, PLACE_SLOT, SPEED, POINTS, GOAL, CARD, REWARD_COUNT, LEVEL, CAMPAIGN, BONUS_CUBES, TILE_GROUP, ADVANCED, WIN_LOSS,
+    NODE, FLOW, PHASE, ROUND, PLAYER_COUNT, TURNS_DONE, ACTIVE, TO_MOVE, CONVERSIONS, ALLOCATIONS, SECOND_FREE, BONUS,
+    TECHNOLOGY, LEFT,
+    SOURCE, PLACE_SLOT, SPEED, POINTS, GOAL, CARD, REWARD_COUNT, LEVEL, CAMPAIGN, BONUS_CUBES, TILE_GROUP, ADVANCED,
+    WIN_LOSS,
 ) = range(GAME, GAME + width("game"))  # fmt: skip
 PLAYERS, PLAYER = first("players"), width("players")
 PROGRESS, EARTH_CUBES, FIRST, WAITS = (
@@ -121,7 +128,8 @@ STATUS, OWNER, PLANET_PLACE, SLOT_OF_PLANET, CUBES, EXPLOITED = (
     within(f"planets.{name}") for name in ("status", "owner", "place", "slot", "cubes", "exploited")
 )
 TILES, SITES, SITE, CARDS, OBJECTIVES, REWARDS, REWARD = (
-    first("tiles"), first("sites"), width("sites"), first("cards"), first("objectives"), first("rewards"), width("rewards"),
+    first("tiles"), first("sites"), width("sites"), first("cards"), first("objectives"), first("rewards"),
+    width("rewards"),
 )  # fmt: skip
 STARSHIPS, RIVALS, SHIP = first("starships"), first("rivals"), width("starships")
 OPEN, COLONISED = 1, 2  # status of a planet, and COLONISED + 1 once terraformed
@@ -322,7 +330,8 @@ def resample(s, t, seat, generator):
 
 @leaf
 def _hidden_tiles(s, t):
-    """The tiles that lie face down, as bits: those in play less all planets that were seen; mines and targets by their number."""
+    """The tiles that lie face down, as bits: those in play less all planets that were seen; mines and targets by their
+    number."""
     hidden = np.uint64(0)
     mines = 0
     targets = 0

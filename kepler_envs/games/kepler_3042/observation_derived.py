@@ -1,7 +1,8 @@
 """What follows from the facts of an observation: what a player reads off the table at a glance.
 
-Everything is worked out from what the seat sees: open tiles, boards, and its own objectives. Points and objectives are there for every observer;
-the rest is about the choice at a node, so it is worked out at that node alone, for the seat that decides.
+Everything is worked out from what the seat sees: open tiles, boards, and its own objectives. Points and objectives are
+there for every observer; the rest is about the choice at a node, so it is worked out at that node alone, for the seat
+that decides.
 """
 
 from __future__ import annotations
@@ -155,9 +156,11 @@ STARSHIP_NODES = node_set(
 )
 WAY_NODES = node_set(Node.MOVEMENT, Node.GOING_ON, Node.PLACE)
 SLOT_NODES = node_set(
-    Node.SOLO_BONUS, Node.MAIN_ACTION, Node.SPACE_MISSIONS, Node.DEVELOPMENT_PAYMENT, Node.TERRAFORMING, Node.ENERGY_STORAGE,
+    Node.SOLO_BONUS, Node.MAIN_ACTION, Node.SPACE_MISSIONS, Node.DEVELOPMENT_PAYMENT, Node.TERRAFORMING,
+    Node.ENERGY_STORAGE,
     Node.PLANETARY_EXPLOITATION, Node.ANTIMATTER_GENERATION, Node.BONUS_BURN, Node.BONUS_ANTIMATTER, Node.CARD_BURN,
-    Node.CARD_PRODUCTION, Node.CARD_EXPLOITATION, Node.CARD_REGENERATION, Node.REWARD_REGENERATION, Node.REWARD_PRODUCTION,
+    Node.CARD_PRODUCTION, Node.CARD_EXPLOITATION, Node.CARD_REGENERATION, Node.REWARD_REGENERATION,
+    Node.REWARD_PRODUCTION,
 )  # fmt: skip
 
 
@@ -231,9 +234,11 @@ def _derive_objectives(s, t, seat, out):
 
 @helper
 def _best_ways(s, t, player, ship, start, further):
-    """The two tiles that are worth most by the way to them, those first that lie first: 1024 times the worth, and 1023 less the hex.
+    """The two tiles that are worth most by the way to them, those first that lie first: 1024 times the worth, and 1023
+    less the hex.
 
-    ``ship`` goes there from ``start``, or a new one (-1) does from there or from the nearest own colony of those up to the slot ``further``.
+    ``ship`` goes there from ``start``, or a new one (-1) does from there or from the nearest own colony of those up to
+    the slot ``further``.
     """
     left = rounds_left(s)
     speed = usual_speed(t, player)
@@ -403,7 +408,8 @@ def _write_ways(s, t, player, ship, best, second, legal, out):
 
 @helper
 def _towards(t, legal, target, speed):
-    """The nearest of some hexes to a tile, and the first one with the fewest turns: the hex, and 512 times its steps, or turns."""
+    """The nearest of some hexes to a tile, and the first one with the fewest turns: the hex, and 512 times its steps,
+    or turns."""
     distances = t.distance[target]
     near, soon = 1 << 20, 1 << 20
     for word in range(WORDS):
@@ -609,7 +615,8 @@ def _derive_main_actions(s, t, seat, out):
 
 @leaf
 def _add_line(out, bonus, action, step, burned):
-    """A bonus action counts for the three main actions of its column, or row, by what it is worth beyond a burned cube."""
+    """A bonus action counts for the three main actions of its column, or row, by what it is worth beyond a burned
+    cube."""
     beyond = max(0, int(out[BONUS + BONUS_ROW * bonus + BONUS_WORTH]) - burned)
     for number in range(LINES):
         out[MAIN + MAIN_ROW * (action + step * number) + ITS_BONUSES] += beyond

@@ -186,7 +186,8 @@ def look(state: Any, config: Configuration, seat: int | None = None) -> View:
         title=config.game.title,
         point_of_view="everything open" if seat is None else f"seen by {_name(seat)}",
         turn=_turn(state, config),
-        situation=_result(state, config, snapshot) if over else f"{_name(state['seat'])}: {QUESTIONS[Node(int(state['node']))]}",
+        situation=_result(state, config,
+                          snapshot) if over else f"{_name(state['seat'])}: {QUESTIONS[Node(int(state['node']))]}",
         detail="" if over else _detail(state, config),
         hexes=tuple(_hexes(state, config, seat)),
         type_names=names(tables["type_name"]),
@@ -195,7 +196,8 @@ def look(state: Any, config: Configuration, seat: int | None = None) -> View:
         card_effect="" if card is None else _effect(card, tables),
         card_medals=tuple(int(count) for count in state["card_medals"]),
         medals_left=tuple(
-            tuple(int(space) for space, there in zip(tables["medal_space"][track], state["track_medals"][track], strict=True)
+            tuple(int(space) for space,
+                  there in zip(tables["medal_space"][track], state["track_medals"][track], strict=True)
                   if there)
             for track in range(NUM_TRACKS)
         ),
@@ -475,7 +477,8 @@ def _player_lines(player: PlayerView, view: View) -> Iterator[str]:
     if set(player.ships) != {"in supply"}:
         yield f"    starships: {'; '.join(f'{number} {where}' for number, where in enumerate(player.ships, 1))}"
     if player.objectives is not None:
-        yield f"    objectives: {', '.join(title + (' (satisfied)' if done else '') for title, done in player.objectives)}"
+        objectives = ", ".join(title + (" (satisfied)" if done else "") for title, done in player.objectives)
+        yield f"    objectives: {objectives}"
 
 
 def _colony_words(colony: ColonyView, view: View) -> str:
@@ -611,7 +614,8 @@ def _draw_star(drawing: Drawing, view: HexView) -> None:
 
 
 def _draw_tile(drawing: Drawing, view: HexView) -> None:
-    """A planet's disc with its number, a ring for its owner, a double one once terraformed; a back for what is face down."""
+    """A planet's disc with its number, a ring for its owner, a double one once terraformed; a back for what is face
+    down."""
     if view.body is None:
         drawing.circle(0, 0, 13, fill=BACK, stroke=BACK_EDGE)
         drawing.text(0, 0, "?", size=14, fill=INK, anchor="middle", bold=True)
@@ -684,7 +688,8 @@ def _draw_card(drawing: Drawing, view: View) -> None:
 
 
 def _draw_tracks(drawing: Drawing, view: View) -> None:
-    """Both leadership tracks side by side from space 0 at the bottom: medals left, icons right, players in the middle."""
+    """Both leadership tracks side by side from space 0 at the bottom: medals left, icons right, players in the
+    middle."""
     _draw_panel(drawing, SIDE_WIDTH, TRACKS_HEIGHT)
     for track, name in enumerate(view.track_names):
         left = 14 + track * (SIDE_WIDTH - 14) / 2
@@ -718,7 +723,8 @@ def _draw_legend(drawing: Drawing, view: View) -> None:
         drawing.text(38, y, name, size=13, fill=INK)
     planets, mines, targets = view.hidden
     rows = (
-        ("M", MINE_COLOUR, "mine"), ("T", TARGET_COLOUR, "colonial target"), ("?", BACK, f"face down planets: {planets}"),
+        ("M", MINE_COLOUR, "mine"), ("T", TARGET_COLOUR, "colonial target"),
+        ("?", BACK, f"face down planets: {planets}"),
     )  # fmt: skip
     for number, (label, colour, name) in enumerate(rows):
         y = 12 + step * (number + 0.5)

@@ -1,9 +1,10 @@
 """The rules: which ids are legal, their application, and what happens between two decisions.
 
-``s`` is the state record, ``t`` the component tables, ``o`` the options; R marks what the rulebook states. Setup is in setup.py,
-the rules of each other topic in a file rules_<topic>.py beside this one; a topic has its ``NODES``, and says what is ``legal`` at
-them, how a choice is applied (``apply``), and, if some of its nodes end by themselves, when the game ``goes_on`` from there. ``flow`` is the
-node of the seat whose turn or card it is; rewards of the tracks' icons interrupt it, and ``_settle`` decides what is asked next.
+``s`` is the state record, ``t`` the component tables, ``o`` the options; R marks what the rulebook states. Setup is in
+setup.py, the rules of each other topic in a file rules_<topic>.py beside this one; a topic has its ``NODES``, and says
+what is ``legal`` at them, how a choice is applied (``apply``), and, if some of its nodes end by themselves, when the
+game ``goes_on`` from there. ``flow`` is the node of the seat whose turn or card it is; rewards of the tracks' icons
+interrupt it, and ``_settle`` decides what is asked next.
 """
 
 from __future__ import annotations

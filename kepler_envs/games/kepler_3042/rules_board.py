@@ -262,7 +262,8 @@ def _raise_level(s, t, seat, tech):
 
 @helper
 def advance(s, t, seat, tech):
-    """A new level with its benefits at once, and the collaboration bonus: all others below the level it unlocks are raised (R)."""
+    """A new level with its benefits at once, and the collaboration bonus: all others below the level it unlocks are
+    raised (R)."""
     player = s.player[seat]
     conversions, allocations = benefit(t, player, tech), extra(t, player, tech)
     _raise_level(s, t, seat, tech)

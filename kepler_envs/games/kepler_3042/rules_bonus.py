@@ -130,7 +130,8 @@ def _legal_bonuses(s, t, mask):
 
 @leaf
 def _choose_bonus(s, t, action):
-    """The starships' move follows once no bonus action is wanted; where none could move, one may be withdrawn at once."""
+    """The starships' move follows once no bonus action is wanted; where none could move, one may be withdrawn at
+    once."""
     if action == DONE:
         if _moves_follow(s, t):
             _end_bonuses(s, t)

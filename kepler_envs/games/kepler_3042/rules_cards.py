@@ -42,7 +42,8 @@ from kepler_envs.games.kepler_3042.state import (
 )
 
 NODES = node_set(
-    Node.CARD_TECHNOLOGY, Node.CARD_BURN, Node.CARD_PRODUCTION, Node.CARD_EXPLOITATION, Node.CARD_TILE, Node.CARD_REGENERATION,
+    Node.CARD_TECHNOLOGY, Node.CARD_BURN, Node.CARD_PRODUCTION, Node.CARD_EXPLOITATION, Node.CARD_TILE,
+    Node.CARD_REGENERATION,
     Node.REWARD_REGENERATION, Node.REWARD_PRODUCTION,
 )  # fmt: skip
 TRACK_BOUND = 100  # more than any track, level or number of colonies

@@ -1,4 +1,7 @@
-"""The course of the game: rounds, turns, and the end of each round. What a progress card brings is in rules_cards.py."""
+"""The course of the game: rounds, turns, and the end of each round.
+
+What a progress card brings is in rules_cards.py.
+"""
 
 from __future__ import annotations
 

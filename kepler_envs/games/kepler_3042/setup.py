@@ -77,7 +77,8 @@ def random_member(members_of_word, generator):
 
 @leaf
 def _place_tiles(s, t):
-    """In random order, each on a random hex that lies beside a star in play and beside no tile; open in the short zone (R)."""
+    """In random order, each on a random hex that lies beside a star in play and beside no tile; open in the short zone
+    (R)."""
     left = _all_tiles(s, t)
     legal = members(t.setup[s.num_players].sites)
     for _ in range(bit_count(left)):

@@ -1,10 +1,10 @@
 """The whole state of a game of Kepler-3042, field by field.
 
-Resources ("cubes"): 0 energy, 1 matter, 2 antimatter. A cube of a player lies in his storage, in his Clausius pit, on his Earth
-card or on one of his planet cards. *Slot* 0 is Earth, slots 1..5 are the colonies in the order of colonisation. Technologies: 0 I
-Space Travels, 1 II Quantum Physics, 2 III Energy Development, 3 IV Terraforming, 4 V Antimatter Science. Tracks: 0 colonial, 1 technological.
-A hex is ``22 * row + column``; sets of hexes are seven 64-bit words (hexes.py).
-A field written "1 + x" is 0 where there is no x, so that nothing is left over from what has ended.
+Resources ("cubes"): 0 energy, 1 matter, 2 antimatter. A cube of a player lies in his storage, in his Clausius pit, on
+his Earth card or on one of his planet cards. *Slot* 0 is Earth, slots 1..5 are the colonies in the order of
+colonisation. Technologies: 0 I Space Travels, 1 II Quantum Physics, 2 III Energy Development, 3 IV Terraforming, 4 V
+Antimatter Science. Tracks: 0 colonial, 1 technological. A hex is ``22 * row + column``; sets of hexes are seven 64-bit
+words (hexes.py). A field written "1 + x" is 0 where there is no x, so that nothing is left over from what has ended.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ NUM_MEDALS = 5  # on each track at the start
 
 NUM_MAIN = 9
 (
-    SPACE_MISSIONS, COLONY_SEEDING, TECHNOLOGICAL_DEVELOPMENT, STELLAR_PROPULSION, TERRAFORM, GALACTIC_MAPPING, ENERGY_STORAGE,
+    SPACE_MISSIONS, COLONY_SEEDING, TECHNOLOGICAL_DEVELOPMENT, STELLAR_PROPULSION, TERRAFORM, GALACTIC_MAPPING,
+    ENERGY_STORAGE,
     PLANETARY_EXPLOITATION, ANTIMATTER_GENERATION,
 ) = range(NUM_MAIN)  # fmt: skip
 NUM_BONUS = 6
@@ -66,7 +67,8 @@ MAX_CONVERSIONS = 14  # a turn: all cubes of energy and matter; more never helps
 MAX_ALLOCATIONS = 4
 MOST_LEADERSHIP = 3  # spaces gained at once
 MOST_REWARDS = MOST_LEADERSHIP * (1 + (MAX_PLAYERS - 1) * (MAX_LEVEL - 1))
-"""That can wait at the same time, with an icon on every space: a level's leadership, and that of all levels the others catch up."""
+"""That can wait at the same time, with an icon on every space: a level's leadership, and that of all levels the others
+catch up."""
 REWARD_SLOTS = 48
 assert MOST_REWARDS <= REWARD_SLOTS
 
@@ -77,7 +79,10 @@ BY_PROPULSION, BY_PLANNING, BY_TURN = 0, 1, 2
 
 
 class Node(IntEnum):
-    """What the deciding seat is asked for. The comments begin with the name in the specification where that is another one."""
+    """What the deciding seat is asked for.
+
+    The comments begin with the name in the specification where that is another one.
+    """
 
     FIRST_TECHNOLOGY = 0  # SETUP_TECH: a first technology
     SOLO_BONUS = 1  # the kind of a bonus cube

@@ -1,6 +1,7 @@
 """Rules of thumb: what things are worth to a seat, in hundredths of a point.
 
-They follow the greedy bot's, in whole numbers, so that compiled and plain code agree to the last one. They read public facts only.
+They follow the greedy bot's, in whole numbers, so that compiled and plain code agree to the last one. They read public
+facts only.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ def usual_speed(t, player):
 
 
 def open_worths(tables: Any) -> np.ndarray:
-    """What open tiles are worth to a starship on them, int16 by :func:`worth_case`, rounds left (0..6), body and zone."""
+    """What open tiles are worth to a starship on them, int16 by :func:`worth_case`, rounds left (0..6), body and
+    zone."""
     worths = np.zeros((CASES, SOON + 1, TARGET + 1, NUM_ZONES), np.int16)
     worths[:, :, MINE], worths[:, :, TARGET] = MINE_WORTH, TARGET_WORTH
     for case, left, number, zone in product(
@@ -86,7 +88,8 @@ LEVEL_WORTHS = np.dtype((np.int16, (NUM_TECHS, MAX_LEVEL + 1, ROUNDS + 1)))
 
 
 def level_worths(tables: Any) -> np.ndarray:
-    """What a level is worth that is reached, int16 by technology, level and rounds left: its use, leadership, and the way to the highest one."""
+    """What a level is worth that is reached, int16 by technology, level and rounds left: its use, leadership, and the
+    way to the highest one."""
     worths = np.zeros(LEVEL_WORTHS.shape, np.int16)
     for tech, level, left in product(range(NUM_TECHS), range(1, MAX_LEVEL + 1), range(ROUNDS + 1)):
         worth = int(LEVEL_WORTH[tech, level]) * left // ROUNDS + STEP * int(tables["tech"][tech, level]["leadership"])
@@ -97,7 +100,8 @@ def level_worths(tables: Any) -> np.ndarray:
 
 @leaf
 def worth_case(t, player):
-    """By the level of planets that may be terraformed, and whether alien ones may be colonised; the last one without markers left."""
+    """By the level of planets that may be terraformed, and whether alien ones may be colonised; the last one without
+    markers left."""
     if player.colonies == MAX_COLONIES:
         return CASES - 1
     return 2 * extra(t, player, TERRAFORMING) + min(1, extra(t, player, ANTIMATTER_SCIENCE))

@@ -41,7 +41,8 @@ __all__ = ["make_observation", "observe", "resample"]
 
 assert SECTOR.fields is not None and PLAYER.fields is not None
 DISK, PLACE = int(SECTOR.fields["disk"][1]), int(PLAYER.fields["place"][1])
-"""Fields whose numbers are other ones in an observation than in a state: seats seen from the observer, rows of a table."""
+"""Fields whose numbers are other ones in an observation than in a state: seats seen from the observer, rows of a
+table."""
 
 
 # ---------------------------------------------------------------- observe

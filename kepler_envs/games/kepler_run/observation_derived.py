@@ -1,7 +1,7 @@
 """What a player works out at the table: derived fields of the deciding seat's observation.
 
-Flights are planned place by place (``reach.py``) for what their ends are worth (``worth.py``), in hundredths of points. Each node has its own
-plan, with only what it shows; the draft's is in ``observation_derived_draft.py``.
+Flights are planned place by place (``reach.py``) for what their ends are worth (``worth.py``), in hundredths of points.
+Each node has its own plan, with only what it shows; the draft's is in ``observation_derived_draft.py``.
 """
 
 from __future__ import annotations
@@ -110,7 +110,8 @@ def _write_contract(player, contract, best, worth, is_best, out):
 
 @leaf
 def _write_loads(last, end, tank, ship, best, fuel_worth, out):
-    """Each amount of fuel: the best flight with it; what it does not need is worth less in the tank than on the ship."""
+    """Each amount of fuel: the best flight with it; what it does not need is worth less in the tank than on the
+    ship."""
     for load in range(ship + 1):
         out[LOADS_BEHIND + LOAD_DERIVED * load] = NOTHING
     for place in range(last + 1):

@@ -1,7 +1,8 @@
 """What a player works out in the draft: what each card is worth for each use, and each sector for a special action.
 
-A use is worth what the best flight gains by it, its points, and what modules, parts, deliveries and stations are worth in the rounds to come.
-Flights are planned anew where a use changes what they take; ends are looked at for which there is fuel, and those for which ``AHEAD`` is missing.
+A use is worth what the best flight gains by it, its points, and what modules, parts, deliveries and stations are worth
+in the rounds to come. Flights are planned anew where a use changes what they take; ends are looked at for which there
+is fuel, and those for which ``AHEAD`` is missing.
 """
 
 from __future__ import annotations
@@ -125,7 +126,8 @@ def write_draft(s, t, seat, player, out):
         worth = before_kepler
         if 0 <= beyond <= budget:
             behind_run = _beyond(
-                s, t, player, card, other, is_last, beyond, behind, rivals, plan, tools, more_tools, sling, terms, rounds, unknown, out
+                s, t, player, card, other, is_last, beyond, behind, rivals, plan, tools, more_tools, sling, terms,
+                rounds, unknown, out
             )  # fmt: skip
             worth = max(worth, behind_run)
         worth += int(t.discover_vp) * POINT - best
@@ -135,7 +137,8 @@ def write_draft(s, t, seat, player, out):
         wrenches = int(card.wrenches)
         if wrenches <= tank:
             worth = _flight_with(
-                s, t, player, card, upto, tail, unknown, tank - wrenches, ship, fuel_worth, tools, more_tools, sling, out
+                s, t, player, card, upto, tail, unknown, tank - wrenches, ship, fuel_worth, tools, more_tools, sling,
+                out
             )  # fmt: skip
             worth += int(card.vp) * POINT - best
             worth += rounds * (PART_LATER[DOTS * int(card.part) + int(card.dots)] - MODULE * wrenches)
@@ -184,7 +187,8 @@ def _unknown_fuel(s):
 
 @leaf
 def _rivals_at_kepler(s):
-    """A 1 in the byte of each player who could reach Kepler: if the run grows, they cross the icons of the first new sector."""
+    """A 1 in the byte of each player who could reach Kepler: if the run grows, they cross the icons of the first new
+    sector."""
     word = 0
     for other in range(MAX_PLAYERS):
         word |= (s.player[other].reach > s.run_length) << 8 * other
@@ -233,7 +237,8 @@ def _add_sector(s, t, player, card, behind, rivals, tools, more_tools, terms, ro
 
 @helper
 def _beyond(
-    s, t, player, card, other, is_last, beyond, behind, rivals, plan, tools, more_tools, sling, terms, rounds, unknown, out
+    s, t, player, card, other, is_last, beyond, behind, rivals, plan, tools, more_tools, sling, terms, rounds, unknown,
+    out
 ):  # fmt: skip
     """The best end behind the run if a card becomes its next sector, and after the last pick the other card, too."""
     length, fuel_worth, tank, ship = int(s.run_length), fuel_worth_of(rounds), int(player.modules), int(player.fuel)
@@ -316,7 +321,8 @@ def _special(s, t, seat, player, card, other, upto, last, met, deliveries, terms
 
 @leaf
 def _best_delivering(out, upto, tank, ship, fuel_worth, pays, delivered, skipped):
-    """The best flight where ends from ``pays`` on are worth more by a delivery; two places from ``skipped`` on do not count."""
+    """The best flight where ends from ``pays`` on are worth more by a delivery; two places from ``skipped`` on do not
+    count."""
     best = NEVER
     for place in range(upto + 1):
         loaded = int(out[PLACES_FUEL + PLACE_DERIVED * place]) - 1 - tank
@@ -370,7 +376,8 @@ def _outpost(s, t, player, index, upto, pays, rounds, own_closest, out):
 
 @leaf
 def _best_reroute(s, t, seat, player, upto, pays, deliveries, terms, rounds, tools, more_tools, base, writes, out):
-    """The best that two neighbours changing places can do, or each of them: it matters where a flight ends at one of the two."""
+    """The best that two neighbours changing places can do, or each of them: it matters where a flight ends at one of
+    the two."""
     fuel_worth, tank, ship, length = fuel_worth_of(rounds), int(player.modules), int(player.fuel), int(s.run_length)
     stations, disks, own_disk = stations_for(s, player), np.int64(s.disk_set), seat + 1
     station, closest = station_worth(s, t, rounds)

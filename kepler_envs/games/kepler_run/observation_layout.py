@@ -175,7 +175,9 @@ def _derived() -> list[Any]:
             "places",
             NUM_PLACES,
             [
-                piece("fuel", COUNT, MOST_PLANNED, f"1 + the fuel from the own place, 0 where it is out of reach; in the draft with up to {AHEAD} more than there is, and with what will probably lie before Kepler", scale=5),
+                piece("fuel", COUNT, MOST_PLANNED,
+                    "1 + the fuel from the own place, 0 where it is out of reach; in the draft with up to "
+                    f"{AHEAD} more than there is, and with what will probably lie before Kepler", scale=5),
                 worth("worth", "what it is worth to end the flight there, fuel not counted"),
                 worth("aim", "at TARGET: what the action is worth here"),
                 piece("best", FLAG, 1, "1 for the sector to aim at"),
@@ -190,7 +192,9 @@ def _derived() -> list[Any]:
                 worth("as_part", "as a part"),
                 worth("as_module", "as a module"),
                 worth("as_special", "for its special action, and as a delivery"),
-                piece("best", LABEL, OFFERS - 1, "of all cards and uses the best is this card 1 as a discovery, 2 as a part, 3 as a module, 4 for its special action"),
+                piece("best", LABEL, OFFERS - 1,
+                    "of all cards and uses the best is this card 1 as a discovery, 2 as a part, 3 as a module, "
+                    "4 for its special action"),
             ],
             derived=True,
         ),
@@ -217,7 +221,8 @@ def _derived() -> list[Any]:
             "players",
             MAX_PLAYERS,
             [
-                piece("reach", NUMBER, NUM_PLACES - 1, "where the flight ended or is, before it how far it could go with all fuel", scale=10),
+                piece("reach", NUMBER, NUM_PLACES - 1,
+                      "where the flight ended or is, before it how far it could go with all fuel", scale=10),
                 piece("icons", NUMBER, 127, "of each contract on the way there", shape=NUM_TRAITS, scale=5),
             ],
             derived=True,

@@ -2,9 +2,10 @@
 
 It is what a player works out at the table. Rules do not need it; observations show it.
 
-The tools of a flight lie in two words of eight nibbles, one for each part field (the booster is a JUMP): what using the cheapest of
-that kind takes, and the next one; ``NO_TOOL`` for none. A third of a kind does not count. Once a tool is used, its nibble is the
-cost of the sector it was used for: what it takes to have it back. So everything is in registers, and nothing branches.
+The tools of a flight lie in two words of eight nibbles, one for each part field (the booster is a JUMP): what using the
+cheapest of that kind takes, and the next one; ``NO_TOOL`` for none. A third of a kind does not count. Once a tool is
+used, its nibble is the cost of the sector it was used for: what it takes to have it back. So everything is in
+registers, and nothing branches.
 """
 
 from __future__ import annotations
@@ -149,7 +150,8 @@ def _slung_as_far(s, player, first, fuel, budget, tools, more_tools, one, one_at
 
 @leaf
 def lay_out_tools(t, player, without):
-    """(word of the cheapest tools, word of the next ones, dots of the best SLING), without the tool of a way to leave."""
+    """(word of the cheapest tools, word of the next ones, dots of the best SLING), without the tool of a way to
+    leave."""
     tools, more_tools = NO_TOOLS, NO_TOOLS
     booster = NO_TOOL if (player.booster_used > 0) | (without == BY_BOOSTER) else int(t.booster_dots)
     tools ^= (NO_TOOL ^ booster) << 4 * JUMP_PART
@@ -178,10 +180,11 @@ def _best_sling(tools):
 
 @helper
 def find_fuel(s, t, player, start, until, limit, tools, more_tools, tail, marks, out, column):
-    """Write 1 + the fuel from ``start`` to each place until ``until`` into a column of the places, of zeros before; 0 stays where it is above ``limit``.
+    """Write 1 + the fuel from ``start`` to each place until ``until`` into a column of the places, of zeros before; 0
+    stays where it is above ``limit``.
 
-    ``tail`` holds a sector (:func:`tail_of`) that follows the run, if ``until`` lies so far. ``marks``: whether to note for each place what
-    one more tool of each kind would save, dots not counted; :func:`saved_by` reads it.
+    ``tail`` holds a sector (:func:`tail_of`) that follows the run, if ``until`` lies so far. ``marks``: whether to note
+    for each place what one more tool of each kind would save, dots not counted; :func:`saved_by` reads it.
     """
     sling = _best_sling(tools)
     out[column + PLACE_DERIVED * start] = 1
@@ -192,7 +195,8 @@ def find_fuel(s, t, player, start, until, limit, tools, more_tools, tail, marks,
     for place in range(start, until):
         if sling != TOO_MUCH and place + 2 <= until:
             _sling_on(
-                s, player, place + 2, until, limit, fuel + sling, tools, more_tools, one, one_at, two, two_at, tail, out, column
+                s, player, place + 2, until, limit, fuel + sling, tools, more_tools, one, one_at, two, two_at, tail,
+                out, column
             )  # fmt: skip
         if place == 0:
             fuel += int(t.port_cost)
@@ -204,7 +208,8 @@ def find_fuel(s, t, player, start, until, limit, tools, more_tools, tail, marks,
             )
             fuel += paid
             if marks:
-                # what is paid now stays paid: a sector's cost, or the dots of a tool; the tools before would have to give it up
+                # what is paid now stays paid: a sector's cost, or the dots of a tool; the tools before would have to
+                # give it up
                 took_one = (one != before_one) | (one_at != one_before)
                 took_two = (two != before_two) | (two_at != two_before)
                 given = one_before if took_one else (two_before if took_two else kind)
@@ -242,7 +247,8 @@ def clear_column(out, column, last):
 
 @helper
 def least_fuel(s, t, player, start, end, tools, more_tools, out):
-    """The fuel from one place to another; with a SLING a column of the places, of zeros before and after, is written on."""
+    """The fuel from one place to another; with a SLING a column of the places, of zeros before and after, is written
+    on."""
     if _best_sling(tools) != TOO_MUCH:
         find_fuel(s, t, player, start, end, TOO_MUCH, tools, more_tools, 0, False, out, PLACES_AIM)
         fuel = int(out[PLACES_AIM + PLACE_DERIVED * end]) - 1
@@ -300,7 +306,8 @@ def first_jumps(tools, more_tools):
 def leave(tools, more_tools, one, one_at, two, two_at, kind, cost):
     """What it takes to leave a sector as well, and the tools afterwards: where they save most.
 
-    That is its cost, a tool's dots, or the cost of a sector that gives up its tool; a sector that gives up a JUMP may take a bypass instead.
+    That is its cost, a tool's dots, or the cost of a sector that gives up its tool; a sector that gives up a JUMP may
+    take a bypass instead.
     """
     by_kind = tools >> 4 * kind & 15
     by_one = min(one, tools >> 4 * one_at & 15)

@@ -1,7 +1,7 @@
 """The rules: legal ids, their application, the result. What happens at each node stands in the files rules_<topic>.py.
 
-``s`` is the state record, ``t`` the component tables. Section numbers are those of the specification's decision machine;
-R marks what the rulebook states, rulings are those of the specification.
+``s`` is the state record, ``t`` the component tables. Section numbers are those of the specification's decision
+machine; R marks what the rulebook states, rulings are those of the specification.
 """
 
 from __future__ import annotations

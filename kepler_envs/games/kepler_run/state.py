@@ -1,10 +1,10 @@
 """The whole state of a game of Kepler Run, field by field.
 
-Places of the run: 0 is Port, 1..L are the sectors (place i is run index i - 1), L + 1 is Kepler. A *field* counts from 1, so that 0
-can mean none: type field = sector type + 1, card field = card id + 1, and so on.
+Places of the run: 0 is Port, 1..L are the sectors (place i is run index i - 1), L + 1 is Kepler. A *field* counts from
+1, so that 0 can mean none: type field = sector type + 1, card field = card id + 1, and so on.
 
-What every seat may see lies in rows (``game_row``, ``run_row``, ``PLAYER.public_row``, ...) that share their bytes with the named
-fields beside them, in the order of the observation: rules write names, the observation copies rows.
+What every seat may see lies in rows (``game_row``, ``run_row``, ``PLAYER.public_row``, ...) that share their bytes with
+the named fields beside them, in the order of the observation: rules write names, the observation copies rows.
 """
 
 from __future__ import annotations

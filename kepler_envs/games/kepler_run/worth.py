@@ -1,6 +1,7 @@
 """What the ends of flights are worth, in hundredths of points.
 
-Conditions are numbers to multiply with where they can be: what happens next in a flight is hard to foretell, for processors as well.
+Conditions are numbers to multiply with where they can be: what happens next in a flight is hard to foretell, for
+processors as well.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ PART_LATER = np.array([PART * max(0, usual - dot * dots) // 100 for usual, dot i
 CERTAIN = 6**MAX_PLAYERS
 CHANCE = np.array([6 ** (MAX_PLAYERS - three - two) * 4**three * 3**two if three + two <= MAX_PLAYERS else 0
                    for three in range(MAX_PLAYERS) for two in range(MAX_PLAYERS)])  # fmt: skip
-"""[MAX_PLAYERS * rivals ahead with three contracts in hand + those with two]: that none of them has chosen a contract, of ``CERTAIN``."""
+"""[MAX_PLAYERS * rivals ahead with three contracts in hand + those with two]: that none of them has chosen a contract,
+of ``CERTAIN``."""
 
 EACH_BYTE, TOP_BITS = 0x0101010101, 0x8080808080  # a byte for each seat
 
@@ -77,7 +79,8 @@ def stations_for(s, player):
 
 @leaf
 def station_worth(s, t, rounds):
-    """(what a disk is worth: its points, its fuel in rounds to come; what it is worth more as the closest to Kepler)."""
+    """(what a disk is worth: its points, its fuel in rounds to come; what it is worth more as the closest to
+    Kepler)."""
     return POINT * int(t.station_vp) + STATION * rounds, CLOSEST_LATER if rounds > 0 else CLOSEST_NOW
 
 
@@ -142,7 +145,8 @@ def _kepler_worth(s, t, seat):
 
 @leaf
 def contract_terms(s, t, seat, fuel_worth, chosen):
-    """What the worth of contracts depends on besides the icons crossed; ``chosen``: the contract of the round, below 0 any in hand."""
+    """What the worth of contracts depends on besides the icons crossed; ``chosen``: the contract of the round, below 0
+    any in hand."""
     player = s.player[seat]
     three, two, one = _hands(s, seat)
     no_0, no_1, no_2 = _not_allowed(player, chosen, 0), _not_allowed(player, chosen, 1), _not_allowed(player, chosen, 2)
@@ -175,8 +179,8 @@ def worth_of_contract(terms, contract, crossed, more_of_rivals):
 def write_ends(s, t, seat, player, start, last, tank, ship, flying, deliveries, terms, out):
     """What it is worth to end a flight at each place from ``start`` to ``last``.
 
-    Returns (the best worth, its end, the best with each contract), and at ``last`` (worth gained on the way, open deliveries, icons crossed of each
-    contract, its worth with them, the first place of each type in bytes).
+    Returns (the best worth, its end, the best with each contract), and at ``last`` (worth gained on the way, open
+    deliveries, icons crossed of each contract, its worth with them, the first place of each type in bytes).
     """
     length, rounds = int(s.run_length), rounds_to_come(s, t)
     fuel_worth = fuel_worth_of(rounds)

@@ -66,7 +66,8 @@ def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]
 
 
 def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
-    """``quest_left``, ``hand_count``, ``lane_count``, ``plays_own``, ``turns`` and ``end_reason`` (:class:`EndReason`) of a seat."""
+    """``quest_left``, ``hand_count``, ``lane_count``, ``plays_own``, ``turns`` and ``end_reason`` (:class:`EndReason`)
+    of a seat."""
     player = state["player"][seat]
     return {
         "quest_left": int(player["quest_count"]),

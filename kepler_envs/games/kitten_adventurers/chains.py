@@ -40,7 +40,8 @@ def best_chain(s, player, goal):
 
 @leaf
 def may_have_chain(player, goal, missing):
-    """False where the nearest ladder alone, ``missing`` cards away, needs more than the seat has: a quick look, without branches."""
+    """False where the nearest ladder alone, ``missing`` cards away, needs more than the seat has: a quick look, without
+    branches."""
     span = ((1 << goal + 1) - (1 << goal + 1 - missing)) >> 1
     return (missing > 0) & (bit_count(span & ~_own_cards(player)) < _chain_limit(player))
 
@@ -81,7 +82,8 @@ def chain_source(chain):
 def _chain_cost(player, start, goal):
     """Hyperspeeds needed for all values ``start .. goal - 1``; NUM_TYPES if the seat lacks cards.
 
-    Values that the hand lacks are looked at two at a time, which is mostly all of them, and what is done for one has no branches.
+    Values that the hand lacks are looked at two at a time, which is mostly all of them, and what is done for one has no
+    branches.
     """
     needed = ((1 << goal) - (1 << start)) & ~int(player.hand_set)
     even, odd = _even_lanes(player), _odd_lanes(player)
@@ -106,7 +108,8 @@ def _chain_cost(player, start, goal):
 
 @leaf
 def _source_of(player, value):
-    """The id that plays a card for ``value``: itself from hand or lane, else a hyperspeed, from a lane if there is one."""
+    """The id that plays a card for ``value``: itself from hand or lane, else a hyperspeed, from a lane if there is
+    one."""
     top = _row_of_lanes(_even_lanes(player), _odd_lanes(player), 8)
     lane = _lane_taken(_lanes_with(top, value + 1), _lanes_with(top, HYPERSPEED + 1))
     number = (lane >> LANE_BITS & 1) + (lane >> 2 * LANE_BITS & 1) * 2 + (lane >> 3 * LANE_BITS & 1) * 3
@@ -141,6 +144,7 @@ def _lanes_with(fields, field):
 
 @leaf
 def _lane_taken(own, wild):
-    """The lane, as a set of one or none: the first of those with the card itself, else the last of those with a hyperspeed."""
+    """The lane, as a set of one or none: the first of those with the card itself, else the last of those with a
+    hyperspeed."""
     below = wild >> LANE_BITS | wild >> 2 * LANE_BITS | wild >> 3 * LANE_BITS
     return own & -own if own > 0 else wild & ~below

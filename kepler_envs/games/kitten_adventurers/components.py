@@ -40,8 +40,8 @@ NOBODY = COLUMN - 1
 """Where ``room`` is -1: for no card."""
 
 ON_NEXT, IN_EMPTY, ON_LOWER, ON_WILD = 14, 13, 7, 0
-"""Of ``room``, best first: on its own or the next higher value, in an empty lane, on a lower card, on a hyperspeed card. On
-a card that is 2 to 12 values higher it is in between (see :func:`room_on`)."""
+"""Of ``room``, best first: on its own or the next higher value, in an empty lane, on a lower card, on a hyperspeed
+card. On a card that is 2 to 12 values higher it is in between (see :func:`room_on`)."""
 
 TABLES = np.dtype(
     [
@@ -154,7 +154,8 @@ span_place = leaf(_place_of_span)  # the function itself fills tables: that comp
 
 
 def room_on(top: int, card: int) -> int:
-    """How well ``card`` lies on the card ``top`` of a lane (-1 for none), 0..14: the more plays it has to wait for, the worse."""
+    """How well ``card`` lies on the card ``top`` of a lane (-1 for none), 0..14: the more plays it has to wait for, the
+    worse."""
     if top < 0:
         return IN_EMPTY
     if top == HYPERSPEED:

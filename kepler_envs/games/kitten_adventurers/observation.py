@@ -60,8 +60,8 @@ __all__ = ["make_observation", "observe", "resample"]
 def observe(s, t, seat, out):
     """Write the observation of ``seat``: rows of the state, with the seats turned to the observer.
 
-    All in one function, and nothing that branches in it: ``out`` handed on past branches would be counted as a reference, which takes
-    longer than all writing (measured: 60 ns against 25).
+    All in one function, and nothing that branches in it: ``out`` handed on past branches would be counted as a
+    reference, which takes longer than all writing (measured: 60 ns against 25).
     """
     n = int(s.num_players)
     own = s.player[seat]
@@ -121,7 +121,8 @@ def _place(field):
 
 @leaf
 def _own_chain(s, seat):
-    """The chain to the own quest card where that can be of use: it cannot be played yet, and the turn is not about to end."""
+    """The chain to the own quest card where that can be of use: it cannot be played yet, and the turn is not about to
+    end."""
     player = s.player[seat]
     goal = int(player.quest_top) - 1
     ends_turn = (s.node == LANE) & (seat == s.seat)

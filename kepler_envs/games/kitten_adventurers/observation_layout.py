@@ -86,7 +86,8 @@ def make_observation(tables: Any) -> Layout:
             ]),
             table("game", 1, [
                 piece("buried", NUMBER, NUM_TYPES,
-                      "lane cards below the third, seat by seat, lane by lane, from the top down; depths tell where a lane "
+                      "lane cards below the third, seat by seat, lane by lane, from the top down; depths tell where a "
+                      "lane "
                       f"begins: {CARD_FIELD}", shape=MAX_CARDS),
             ]),
             table("game", 1, [
@@ -107,7 +108,8 @@ def make_observation(tables: Any) -> Layout:
                 piece("pending_card", LABEL, NUM_TYPES, f"card announced to end the turn: {CARD_FIELD}"),
                 piece("active_seat", LABEL, MAX_PLAYERS - 1, "relative seat of the active player"),
                 piece("played_this_turn", COUNT, MAX_LIMIT, "cards played this turn", scale=10),
-                piece("quests_this_turn", COUNT, most_quests, "own quest cards the active player played this turn", scale=3),
+                piece("quests_this_turn", COUNT, most_quests, "own quest cards the active player played this turn",
+                      scale=3),
             ]),
             *[table("cards", NUM_TYPES, [field]) for field in (
                 piece("hand", COUNT, min(copies, most_hand), "in the own hand", scale=2),
@@ -123,32 +125,38 @@ def make_observation(tables: Any) -> Layout:
             ]),
             *[table("ladders", MAX_LADDERS, [field]) for field in (
                 piece("wild_at", NUMBER, (1 << last) - 1, "bit v is set: its card of value v is a hyperspeed card"),
-                piece("height", COUNT, last, "cards on the ladder, 0 for a free slot; of equal ladders the first row grows"),
+                piece("height", COUNT, last,
+                      "cards on the ladder, 0 for a free slot; of equal ladders the first row grows"),
             )],
             *derived("cards", NUM_TYPES,
                 piece("missing", LABEL, last, "cards that the nearest ladder lacks before it can be played"),
                 piece("waiting", COUNT, bottoms, "ladders that it is the next value of", scale=2),
                 piece("below", LABEL, last, "how far it is below the own quest card; 0 not below"),
                 piece("room", LABEL, ON_NEXT,
-                      "how well it lies in the best own lane: 14 on the same or next value, 13 in an empty one, 12..8 and 6..1 on "
+                      "how well it lies in the best own lane: 14 on the same or next value, 13 in an empty one, 12..8 "
+                      "and 6..1 on "
                       "a card that is 2..6 and 7..12 higher, 7 on a lower card, 0 on a hyperspeed card"),
                 piece("chain", LABEL, NEXT,
-                      "1 it raises the ladder nearest to the own quest card towards it; 2 its value is on the chain; 3 it is the "
+                      "1 it raises the ladder nearest to the own quest card towards it; 2 its value is on the chain; 3 "
+                      "it is the "
                       "chain's next value, or the hyperspeed card of the hand for that"),
             ),
             table("game", 1, [
                 piece("chain", LABEL, LADDER_LENGTH,
-                      "whether own cards make a ladder ready for the own quest card: 0 no, or not needed, else 1 + the fewest "
+                      "whether own cards make a ladder ready for the own quest card: 0 no, or not needed, else 1 + the "
+                      "fewest "
                       "hyperspeed cards for it"),
                 piece("turns_left", NUMBER, MAX_LIMIT, "turns until the game is cut off", scale=600),
                 piece("plays_left", NUMBER, MAX_LIMIT, "plays until the game is cut off", scale=1000),
             ], derived=True),
             *derived("lanes", NUM_LANES,
                 piece("next", FLAG, 1, "whether its top card is the chain's next"),
-                piece("room", LABEL, ON_NEXT + 1, "how well the announced card lies here: 0 none is announced, else 1 + room"),
+                piece("room", LABEL, ON_NEXT + 1,
+                      "how well the announced card lies here: 0 none is announced, else 1 + room"),
             ),
             *derived("players", MAX_PLAYERS,
-                piece("missing", LABEL, last, "cards that the nearest ladder lacks before the open quest card can be played"),
+                piece("missing", LABEL, last,
+                      "cards that the nearest ladder lacks before the open quest card can be played"),
             ),
         ]
     )  # fmt: skip

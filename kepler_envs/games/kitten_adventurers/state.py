@@ -3,8 +3,8 @@
 Card types: 0 wormhole, 1-11 planets of that class, 12 final frontier, 13 hyperspeed (wild). Which of several
 equal cards is meant never matters, so cards are kept as types. A *card field* is ``type + 1``, 0 = none.
 
-What every seat may see lies in rows (``globals_row``, ``piles_row``, ``PLAYER.public_row``, ...) that share their bytes with the
-named fields beside them, in the order of the observation: rules write names, the observation copies rows.
+What every seat may see lies in rows (``globals_row``, ``piles_row``, ``PLAYER.public_row``, ...) that share their bytes
+with the named fields beside them, in the order of the observation: rules write names, the observation copies rows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ FEW_BURIED = 59
 MAX_LADDERS = 16  # wormholes and hyperspeeds of any card file; the rulebook's has 14
 
 COLUMN = 16
-"""A number of each card type, NUM_TYPES of them, is copied in a run that a register holds; what comes after writes over the rest."""
+"""A number of each card type, NUM_TYPES of them, is copied in a run that a register holds; what comes after writes over
+the rest."""
 
 RANDOM_FIRST_PLAYER = -1
 REWARD_MODES = WIN_OR_RANK  # names of the values of reward_mode
@@ -131,7 +132,8 @@ STATE = overlay(
         # cards nobody sees in order
         ("deck_begin", "i1", (MAX_CARDS - FEW_BURIED,)),  # two parts of ``deck``
         ("deck_end", "i1", (FEW_BURIED,)),
-        # lane cards below the third of their lane, as card fields: seat by seat, lane by lane, from the top down; then 0
+        # lane cards below the third of their lane, as card fields: seat by seat, lane by lane, from the top down; then
+        # 0
         ("buried_begin", "i1", (FEW_BURIED,)),  # parts of ``buried``
         ("buried_more", "i1", (FEW_BURIED,)),
         ("buried_end", "i1", (MAX_CARDS - 2 * FEW_BURIED,)),

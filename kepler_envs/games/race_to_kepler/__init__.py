@@ -52,8 +52,8 @@ def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]
 
 
 def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
-    """``parsecs`` and ``turns_taken`` of the seat, ``round`` (complete ones), ``end_reason`` (:class:`EndReason`); ``decisions``
-    of the game, 0 while it runs: whether a seat was asked tells of its cards."""
+    """``parsecs`` and ``turns_taken`` of the seat, ``round`` (complete ones), ``end_reason`` (:class:`EndReason`);
+    ``decisions`` of the game, 0 while it runs: whether a seat was asked tells of its cards."""
     player = state["player"][seat]
     return {
         "parsecs": int(player["parsecs"]),

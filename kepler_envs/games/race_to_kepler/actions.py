@@ -42,7 +42,8 @@ def make_actions(tables: Any) -> ActionSet:
         [
             Block("CITY", CITY, NUM_CITIES, "keep {}", cities, axes(("city", "cities", NUM_CITIES))),
             Block("PLAY", PLAY, NUM_KINDS, "play {}", cards, _card_axes(range(NUM_KINDS))),
-            Block("ACQ", ACQUIRE_GOLD, len(FOR_SALE), "acquire {}", tuple(cards[kind] for kind in FOR_SALE), _card_axes(FOR_SALE)),
+            Block("ACQ", ACQUIRE_GOLD, len(FOR_SALE), "acquire {}", tuple(cards[kind] for kind in FOR_SALE),
+                  _card_axes(FOR_SALE)),
             Block("OP", OPERATE, NUM_OPERATIONS, "use operation {}", _numbers(NUM_OPERATIONS),
                   axes(("operation", "operations", NUM_OPERATIONS))),
             Block("PICK", PICK, NUM_KINDS, "pick {}", cards, _card_axes(range(NUM_KINDS))),
@@ -55,7 +56,8 @@ def make_actions(tables: Any) -> ActionSet:
 
 
 def public_text(state: np.void, config: Configuration, action: int) -> str:
-    """A decision as everybody hears it: not which city is kept, which card is bid or which of one's own cards stays concealed."""
+    """A decision as everybody hears it: not which city is kept, which card is bid or which of one's own cards stays
+    concealed."""
     text, node = config.actions.text(action), Node(int(state["node"]))
     if node == Node.CITY:
         return "keep a city"

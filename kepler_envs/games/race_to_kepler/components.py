@@ -319,7 +319,8 @@ def _city_programs(file: ComponentFile, tables: Any, cities: list[dict[str, Any]
         where = _where("cities", position, row)
         city, hook = tables["city"][row["id"]], Hook[row["trait"]["hook"].upper()]
         place = Place(
-            file.error, f"{where}, trait", has_kind=False, may_look=hook == Hook.TURN_START, is_trigger=hook in TRIGGER_HOOKS
+            file.error, f"{where}, trait", has_kind=False, may_look=hook == Hook.TURN_START,
+            is_trigger=hook in TRIGGER_HOOKS
         )  # fmt: skip
         yield place, row["trait"]["effect"], (city, "trait"), tables["trait_words"][row["id"]]
         city["kinds"] = kinds_of(tables, Filter[row["trait"]["filter"].upper()], row["trait"]["param"])

@@ -10,8 +10,8 @@ A program is a list of instructions, each a list that begins with its name:
     ["replay", "play" or "supply"]
     ["discount", n]
 
-The words are the members of the enums below in lower case. ``docs/games/race_to_kepler.md`` says what each does, rules_effects.py
-does it.
+The words are the members of the enums below in lower case. ``docs/games/race_to_kepler.md`` says what each does,
+rules_effects.py does it.
 """
 
 from __future__ import annotations
@@ -454,13 +454,15 @@ class Memory:
 
 _RESOURCES = {"energy": "E", "money": "$", "market": "market action", "jump": "parsec", "draw": "card"}
 _COUNTERS = {
-    "moved": "card moved", "value": "cost", "from_own": "own card", "ejected": "card ejected", "discarded": "card discarded",
+    "moved": "card moved", "value": "cost", "from_own": "own card", "ejected": "card ejected",
+    "discarded": "card discarded",
     "market_taken": "market action taken", "gold_played": "Gold played", "gold_in_hand": "Gold in hand",
     "resource_played": "Iron or Gold played", "crew_played": "crew played", "titan_played": "titan played",
     "departments": "department played", "ops_used": "operation used",
 }  # fmt: skip
 _PLACES = {
-    "hand": "hand", "discard": "discard pile", "hand_discard": "hand or discard pile", "supply": "supply", "airlock": "airlock",
+    "hand": "hand", "discard": "discard pile", "hand_discard": "hand or discard pile", "supply": "supply",
+    "airlock": "airlock",
     "play": "play area", "self": "itself", "look": "cards looked at", "deck": "deck top", "goldpile": "Gold pile",
     "titandeck": "titan deck", "self_discard": "itself",
 }  # fmt: skip

@@ -1,4 +1,5 @@
-"""What cards, operations and instructions are worth, about: estimates in tenths of an energy that depend on the component file alone.
+"""What cards, operations and instructions are worth, about: estimates in tenths of an energy that depend on the
+component file alone.
 
 They are put into the tables when a file is read; worths.py adds what the moment does.
 """
@@ -99,7 +100,8 @@ def program_worth(program: Any, address: int) -> int:
 
 
 def _rest(program: Any, at: int) -> np.ndarray:
-    """What the instruction and all behind it do, in the order of EFFECTS: conditions hold, of alternatives the most of each."""
+    """What the instruction and all behind it do, in the order of EFFECTS: conditions hold, of alternatives the most of
+    each."""
     instruction = program[at]
     op, target = int(instruction["op"]), instruction["target"]
     if op == Op.END:
@@ -132,7 +134,8 @@ def _gains(program: Any, address: int) -> list[Any]:
 
 
 def _order(program: Any, card: Any) -> int:
-    """Cards that draw come first, cards that count what happened this turn last, and resources when crew has had its choice."""
+    """Cards that draw come first, cards that count what happened this turn last, and resources when crew has had its
+    choice."""
     if card["group"] == RESOURCE:
         return RESOURCES
     at, order = int(card["on_play"]), 0

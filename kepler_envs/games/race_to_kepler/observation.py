@@ -80,10 +80,11 @@ __all__ = ["make_observation", "observe", "resample"]
 
 @leaf
 def observe(s, t, seat, out):
-    """Write the observation of ``seat``: rows of the state, with the seats turned to the observer; what is derived where there is room for it.
+    """Write the observation of ``seat``: rows of the state, with the seats turned to the observer; what is derived
+    where there is room for it.
 
-    All of it is leaves: past a call that could fail the engine's arrays would be counted as in use, with atomic operations that wait
-    for all that was written (measured: 25 ns of 250).
+    All of it is leaves: past a call that could fail the engine's arrays would be counted as in use, with atomic
+    operations that wait for all that was written (measured: 25 ns of 250).
     """
     n = int(s.num_players)
     has_derived = out.size > FACTS_SIZE
@@ -120,7 +121,10 @@ def _row_of(seat, other, n):
 
 @leaf
 def _known_decisions(s, seat):
-    """Those of the observer's own turn, and of all who choose cities. Elsewhere whether others were asked tells of their cards: 0."""
+    """Those of the observer's own turn, and of all who choose cities.
+
+    Elsewhere whether others were asked tells of their cards: 0.
+    """
     known = s.node == CITY or (seat == s.active and ACTION <= s.node <= REPLAY)
     return int(s.decisions) - int(s.decisions_before) if known else 0
 
@@ -158,7 +162,10 @@ def _observe_game(s, t, seat, n, out):
 
 @leaf
 def _observe_players(s, seat, n, has_derived, out):
-    """All that there is of each player, so that its record is read once. Single cards known to be in hands are set where there are zeros."""
+    """All that there is of each player, so that its record is read once.
+
+    Single cards known to be in hands are set where there are zeros.
+    """
     for i in range(PLAYERS, WHAT):
         out[i] = 0
     best = -1
@@ -228,8 +235,9 @@ def _observe_known(s, seat, out):
 def resample(s, t, seat, generator):
     """Redraw the hands, decks, bids and look zones of others, the cities dealt to them, and chance.
 
-    Where the cards of an opponent who is asked for a decision are redrawn, it has a choice with the new ones, too. Decisions are
-    counted anew, but those the observer knows of: how many there were tells what the others had to choose from.
+    Where the cards of an opponent who is asked for a decision are redrawn, it has a choice with the new ones, too.
+    Decisions are counted anew, but those the observer knows of: how many there were tells what the others had to choose
+    from.
     """
     if s.node == CITY:
         _redraw_cities(s, t, seat, generator)

@@ -60,7 +60,8 @@ def derive(s, t, seat, n, out):
 
 @leaf
 def _strength(s, t, seat, distance):
-    """What a player can bid with hand and bid: the own cards' values, of others the share of the concealed cards that is in hand or bid."""
+    """What a player can bid with hand and bid: the own cards' values, of others the share of the concealed cards that
+    is in hand or bid."""
     player = s.player[seat]
     city = t.city[int(player.city) - 1]
     bonus = int(city.parameter) if city.hook == BID_BONUS else 0

@@ -102,8 +102,10 @@ GAME_FACTS = [
     reference("active", "players", "whose turn it is; none while cities are chosen"),
     reference("first", "players", "the first player; none while cities are chosen"),
     reference("decides", "players", "who decides; none once the game is over"),
-    piece("node", LABEL, len(Node) - 1, "what is asked: city, action, move, choice, replay, bid, titan; 0 once the game is over"),
-    piece("decisions", NUMBER, MOST_DECISIONS, "decisions of the observer's own turn, or of the choice of cities; else 0", scale=150),
+    piece("node", LABEL, len(Node) - 1,
+          "what is asked: city, action, move, choice, replay, bid, titan; 0 once the game is over"),
+    piece("decisions", NUMBER, MOST_DECISIONS,
+          "decisions of the observer's own turn, or of the choice of cities; else 0", scale=150),
     _units("max_rounds", "rounds until the game ends without a winner", 40, 1000),
     # the program that asks
     reference("asking", "cards", "the card whose program asks; none for a city's"),
@@ -113,11 +115,13 @@ GAME_FACTS = [
     piece("mode", LABEL, len(Mode), "at MOVE: must, may, up to, all"),
     piece("filter", LABEL, len(Filter), "at MOVE: which cards"),
     piece("parameter", NUMBER, MAX_COST, "at MOVE: the number that belongs to the filter", scale=5),
-    piece("picks_left", NUMBER, MOST_MOVED, "at MOVE: cards that may still be moved, 10 at most", low=-MOST_SHOWN, scale=10),
+    piece("picks_left", NUMBER, MOST_MOVED, "at MOVE: cards that may still be moved, 10 at most", low=-MOST_SHOWN,
+          scale=10),
     _units("moved", "cards moved by the last move of the program that asks", 5, MOST_SHOWN),
     _units("value", "the sum of their costs, if everybody has seen them", 10, MOST_VALUE),
     piece("offers", FLAG, 1, "while cities are chosen: those dealt to the observer", shape=NUM_CITIES),
-    piece("deeper", NUMBER, NUM_KINDS, "1 + kind of the known cards of the own deck below those of the table top, the upper first", shape=DEEPER),
+    piece("deeper", NUMBER, NUM_KINDS,
+          "1 + kind of the known cards of the own deck below those of the table top, the upper first", shape=DEEPER),
 ]  # fmt: skip
 PLAYER_FACTS = [
     reference("city", "cities", "city; while cities are chosen only the own"),
@@ -132,18 +136,22 @@ PLAYER_FACTS = [
     piece("bid_closed", FLAG, 1, "the bid is complete"),
     _units("bid_place", "place in the order of bidding, from 1 on; 0 before the player bids", 4, MAX_PLAYERS),
     _units("known_size", "cards on top of the deck that its owner knows", 4, KNOWN_SLOTS),
-    piece("next", NUMBER, NUM_KINDS, "1 + kind of the next cards of the deck, where everybody saw them put there", shape=NEXT_CARDS),
+    piece("next", NUMBER, NUM_KINDS, "1 + kind of the next cards of the deck, where everybody saw them put there",
+          shape=NEXT_CARDS),
 ]  # fmt: skip
 CARD_FACTS = [
     piece("hand", COUNT, MOST_SHOWN, "cards in the own hand", scale=5),
     piece("deck", NUMBER, MOST_SHOWN, "cards in the own deck", scale=5),
     piece("discard", NUMBER, MOST_SHOWN, "cards in the own discard pile", scale=5),
-    piece("laid", COUNT, MOST_SHOWN, "cards in the play area of the active player; while bids are made those of the own bid", scale=5),
+    piece("laid", COUNT, MOST_SHOWN,
+          "cards in the play area of the active player; while bids are made those of the own bid", scale=5),
     piece("offer", NUMBER, 10, "crew in the supply, titans revealed", scale=1),
     piece("airlock", NUMBER, MOST_SHOWN, "cards in the airlock", scale=5),
-    piece("concealed", NUMBER, MOST_SHOWN, "of each opponent: hand, deck, bid and look zone together", shape=OTHERS, scale=5),
+    piece("concealed", NUMBER, MOST_SHOWN, "of each opponent: hand, deck, bid and look zone together", shape=OTHERS,
+          scale=5),
     piece("other_discard", NUMBER, MOST_SHOWN, "of each opponent: discard pile", shape=OTHERS, scale=5),
-    piece("shown", LABEL, (1 << OTHERS) - 1, "opponents who have one in hand, or have bid it from there, as everybody knows: 1, 2, 4 added up"),
+    piece("shown", LABEL, (1 << OTHERS) - 1,
+          "opponents who have one in hand, or have bid it from there, as everybody knows: 1, 2, 4 added up"),
 ]  # fmt: skip
 FRAME_FACTS = [
     piece("at", NUMBER, PROGRAM_SIZE, "address of the instruction under way in the component file's programs"),
@@ -170,21 +178,25 @@ TABLES = [
     table("options", NUM_OPTIONS, [piece("there", FLAG, 1, "at CHOICE: there is this alternative")]),
     table("game", 1, [
         piece("lead", NUMBER, MOST_PARSECS, "own parsecs less those of the best other", low=-MOST_PARSECS, scale=5),
-        _units("to_play", "on the own turn: kinds of cards in hand that are played before resources and operations", 5, NUM_KINDS),
+        _units("to_play", "on the own turn: kinds of cards in hand that are played before resources and operations", 5,
+               NUM_KINDS),
     ], derived=True),
     table("players", MAX_PLAYERS, [
         _units("average", "worth of the player's cards on average, in tenths of an energy", 20, MOST_WORTH),
         piece("to_kepler", NUMBER, MOST_PARSECS, "parsecs that are missing", low=-MOST_PARSECS, scale=20),
         piece("to_token", NUMBER, MOST_PARSECS, "parsecs to the next encounter token; 0 for none", scale=5),
-        _units("strength", "in an encounter: what hand and bid would bid; of others what can be expected", 15, MOST_VALUE),
+        _units("strength", "in an encounter: what hand and bid would bid; of others what can be expected", 15,
+               MOST_VALUE),
     ], derived=True),
     table("cards", NUM_KINDS, [
         piece("acquirable", FLAG, 1, "on the own turn: on offer, and there are money and a market action for it"),
-        piece("counts", NUMBER, MOST_WORTH, "of a card in hand on the own turn: what it gains by counters of the turn if played now, in tenths "
+        piece("counts", NUMBER, MOST_WORTH,
+              "of a card in hand on the own turn: what it gains by counters of the turn if played now, in tenths "
               "of an energy", scale=20),
     ], derived=True, by_field=True),
     table("operations", NUM_OPERATIONS, [
-        piece("worth", NUMBER, MOST_WORTH, "at ACTION on the own turn: what it gains now, in tenths of an energy; 0 if it cannot be used", scale=100),
+        piece("worth", NUMBER, MOST_WORTH,
+            "at ACTION on the own turn: what it gains now, in tenths of an energy; 0 if it cannot be used", scale=100),
         piece("best", FLAG, 1, "one of those that together gain most for the energy at hand"),
     ], derived=True, by_field=True),
     table("frames", STACK, [
@@ -192,13 +204,15 @@ TABLES = [
     ], derived=True),
     table("options", NUM_OPTIONS, [
         piece("worth", NUMBER, MOST_WORTH, "on the own turn: what it gains now, in tenths of an energy", scale=30),
-        piece("does", NUMBER, MOST_UNITS, f"what it and all behind it do, about: {SUMMED}", shape=len(EFFECTS), scale=3),
+        piece("does", NUMBER, MOST_UNITS, f"what it and all behind it do, about: {SUMMED}", shape=len(EFFECTS),
+              scale=3),
     ], derived=True),
 ]  # fmt: skip
 
 
 def make_observation(tables: Any) -> Layout:
-    """The tables of the observation, the same for every component file; seats are relative, 0 is the observer, then clockwise.
+    """The tables of the observation, the same for every component file; seats are relative, 0 is the observer, then
+    clockwise.
 
     What is printed on cards and cities stands in fixed tables.
     """
@@ -225,11 +239,15 @@ def _kinds(tables: Any) -> FixedTable:
         _loss("lost_by_eject", "worth that is lost with it when it is ejected"): worth - eject,
         _loss("lost_by_discard", "when it is discarded, but not from hand"): worth - discard,
         _loss("lost_from_hand", "when it is discarded from hand"): cards["play_worth"].astype(int) - discard,
-        piece("order", NUMBER, 999, "cards with a higher one are better played earlier", low=NEVER, scale=10): cards["order"],
-        piece("early", FLAG, 1, "better played before resources and operations"): tables["played_early"] >> kinds & np.uint64(1),
-        piece("counting", FLAG, 1, "it gains by what has happened in the turn"): tables["counting"] >> kinds & np.uint64(1),
+        piece("order", NUMBER, 999, "cards with a higher one are better played earlier", low=NEVER,
+              scale=10): cards["order"],
+        piece("early", FLAG, 1,
+              "better played before resources and operations"): tables["played_early"] >> kinds & np.uint64(1),
+        piece("counting", FLAG, 1,
+              "it gains by what has happened in the turn"): tables["counting"] >> kinds & np.uint64(1),
         **{
-            piece(name, NUMBER, MOST_UNITS, f"what it does when it is {when}: {SUMMED}", shape=len(EFFECTS), scale=3): _effects(
+            piece(name, NUMBER, MOST_UNITS, f"what it does when it is {when}: {SUMMED}", shape=len(EFFECTS),
+                  scale=3): _effects(
                 tables, cards[name]
             )
             for name, when in (("on_play", "played"), ("on_discard", "discarded"), ("on_eject", "ejected"))
@@ -247,12 +265,15 @@ def _cities(tables: Any) -> FixedTable:
         piece("difficulty", NUMBER, 3, "printed on it"): cities["difficulty"],
         piece("hook", LABEL, len(Hook) - 1, "when its trait works"): cities["hook"],
         piece("parameter", NUMBER, MAX_COST, "the number of its trait", scale=3): cities["parameter"],
-        piece("kinds", NUMBER, NUM_KINDS, "how many kinds its trait works on"): [int(one).bit_count() for one in cities["kinds"]],
-        piece("trait_worth", NUMBER, MOST_WORTH, "of its trait each time, in tenths of an energy", scale=30): cities["trait_worth"],
+        piece("kinds", NUMBER, NUM_KINDS,
+              "how many kinds its trait works on"): [int(one).bit_count() for one in cities["kinds"]],
+        piece("trait_worth", NUMBER, MOST_WORTH, "of its trait each time, in tenths of an energy",
+              scale=30): cities["trait_worth"],
         piece("trait", NUMBER, MOST_UNITS, f"what its trait does: {SUMMED}", shape=len(EFFECTS), scale=3): _effects(
             tables, np.where(cities["operations"] > 0, cities["trait"], NO_PROGRAM)
         ),
-        replace(reference("operations", "city_operations", "its operations", shape=NUM_OPERATIONS), high=NUM_CITIES * NUM_OPERATIONS): np.where(
+        replace(reference("operations", "city_operations", "its operations", shape=NUM_OPERATIONS),
+                high=NUM_CITIES * NUM_OPERATIONS): np.where(
             np.arange(NUM_OPERATIONS) < cities["operations"][:, None], first, 0
         ),
     }  # fmt: skip
@@ -270,7 +291,8 @@ def _city_operations(tables: Any) -> FixedTable:
             program_worth(tables["program"], int(address)) for address in programs
         ],
         piece("needs_hand", FLAG, 1, "it wants a card from hand for what it gains"): cities["needs_hand"].ravel(),
-        piece("does", NUMBER, MOST_UNITS, f"what it does: {SUMMED}", shape=len(EFFECTS), scale=3): _effects(tables, programs),
+        piece("does", NUMBER, MOST_UNITS, f"what it does: {SUMMED}", shape=len(EFFECTS), scale=3): _effects(tables,
+                                                                                                            programs),
     }  # fmt: skip
     return _fixed("city_operations", columns)
 
@@ -302,7 +324,8 @@ ACTIVE, FIRST, DECIDES, NODE, DECISIONS, MAX_ROUNDS = (
     _first(f"game.{p}") for p in ("active", "first", "decides", "node", "decisions", "max_rounds")
 )
 ASKING, ORIGIN, SOURCE, DESTINATION, MODE, FILTER, PARAMETER, PICKS_LEFT, MOVED, VALUE, OFFERS, DEEPER_KNOWN = (
-    _first(f"game.{p}") for p in ("asking", "origin", "source", "destination", "mode", "filter", "parameter", "picks_left", "moved",
+    _first(f"game.{p}") for p in ("asking", "origin", "source", "destination", "mode", "filter", "parameter",
+                                  "picks_left", "moved",
                                   "value", "offers", "deeper")
 )  # fmt: skip
 PLAYERS, PLAYER_SIZE = LAYOUT.begin("players")

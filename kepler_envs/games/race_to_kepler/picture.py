@@ -127,11 +127,13 @@ TRAITS = {
     Hook.REPEAT_OPS: "operations may be repeated",
     Hook.NONE: "no trait",
 }
-PLACES = ("hand", "discard pile", "hand or discard pile", "supply", "airlock", "play area", "play area", "the cards looked at",
+PLACES = ("hand", "discard pile", "hand or discard pile", "supply", "airlock", "play area", "play area",
+          "the cards looked at",
           "deck top", "Gold pile", "titan deck", "discard pile")  # fmt: skip
 TARGETS = {
     Destination.EJECT: "eject", Destination.DISCARD: "discard", Destination.AIRLOCK: "put into the airlock",
-    Destination.HAND: "take to hand", Destination.OWNDISCARD: "put on the discard pile", Destination.DECKTOP: "put on the deck",
+    Destination.HAND: "take to hand", Destination.OWNDISCARD: "put on the discard pile",
+    Destination.DECKTOP: "put on the deck",
 }  # fmt: skip
 END_WORDS = {EndReason.KEPLER: "Kepler is reached", EndReason.ROUNDS: "the last round is over"}
 
@@ -380,7 +382,8 @@ SPACE, PANEL, EDGE = "#0b1020", "#161d33", "#2b3557"
 INK, DIM, LIT = "#e8ecf8", "#8f9bbd", "#ffd166"
 DARK = "#10152a"
 GROUP_COLOURS = {
-    "iron": "#9aa3b5", "gold": "#e6b93c", "mafia": "#5d6580", "scientist": "#43b48c", "engineer": "#e07b4f", "miner": "#b08d57",
+    "iron": "#9aa3b5", "gold": "#e6b93c", "mafia": "#5d6580", "scientist": "#43b48c", "engineer": "#e07b4f",
+    "miner": "#b08d57",
     "smuggler": "#9a6be0",
 }  # fmt: skip
 SEAT_COLOURS = ("#56b4e9", "#ff7a33", "#f0e442", "#e58ac4")  # told apart by all eyes (after Okabe and Ito)

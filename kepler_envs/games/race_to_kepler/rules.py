@@ -1,4 +1,5 @@
-"""The rules: legal ids, their application, the result. The cards have their rules in the files rules_<topic>.py beside this one.
+"""The rules: legal ids, their application, the result. The cards have their rules in the files rules_<topic>.py beside
+this one.
 
 ``s`` is the state record, ``t`` the component tables; R marks what the rulebook states.
 Every rule leaves the game at a node with a seat to decide; nodes with a single legal id are applied by the engine.

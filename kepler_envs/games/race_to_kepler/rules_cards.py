@@ -224,7 +224,10 @@ def draw_titan(s):
 
 @leaf
 def push(s, address, card, own, origin):
-    """Put a program on the stack; an empty one, or one on a full stack, is dropped. ``card``: 1 + kind, 0 for a city's."""
+    """Put a program on the stack; an empty one, or one on a full stack, is dropped.
+
+    ``card``: 1 + kind, 0 for a city's.
+    """
     if address == NO_PROGRAM or s.depth == STACK:
         return
     frame = s.frame[s.depth]

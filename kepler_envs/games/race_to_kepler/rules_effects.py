@@ -1,7 +1,7 @@
 """The interpreter of the effect language (SPEC section 3): one loop, one instruction at a time.
 
-Programs of cards and cities wait on a stack of frames in the state; the one on top runs until it ends, triggers another or needs a
-decision. effects.py says what programs may say.
+Programs of cards and cities wait on a stack of frames in the state; the one on top runs until it ends, triggers another
+or needs a decision. effects.py says what programs may say.
 """
 
 from __future__ import annotations

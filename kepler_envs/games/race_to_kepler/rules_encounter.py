@@ -57,7 +57,8 @@ def _reveal_titans(s, t):
 
 @helper
 def _ask_next_bidder(s):
-    """The player furthest on who has not bid; of equals the next one clockwise from the last bidder, at first from the active player."""
+    """The player furthest on who has not bid; of equals the next one clockwise from the last bidder, at first from the
+    active player."""
     n = int(s.num_players)
     bidders = 0
     for seat in range(n):
@@ -114,7 +115,8 @@ def bid(s, t, action):
 
 @leaf
 def _reveal_bids(s, t):
-    """The highest value wins, the earlier bidder of equals (R); all cards bid are discarded without triggers (ruling R18)."""
+    """The highest value wins, the earlier bidder of equals (R); all cards bid are discarded without triggers (ruling
+    R18)."""
     winner, most = NOBODY, 0
     for seat in range(int(s.num_players)):
         player = s.player[seat]

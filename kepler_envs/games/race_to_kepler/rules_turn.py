@@ -189,7 +189,8 @@ def _operate(s, t, operation):
 
 @leaf
 def _clean_up(s, t):
-    """Hand and play area are discarded without triggers (ruling R18), everything else is lost, and a new hand is drawn (R)."""
+    """Hand and play area are discarded without triggers (ruling R18), everything else is lost, and a new hand is drawn
+    (R)."""
     player = s.player[s.active]
     for kind in range(NUM_KINDS):
         player.discard[kind] += player.hand[kind] + player.play[kind]

@@ -1,8 +1,8 @@
 """The whole state of a game of Race to Kepler, field by field.
 
 Cards are interchangeable within a *kind*, so every zone is a row of counts by kind: 0 Iron, 1 Gold, 2 Mafia, 3-34 crew,
-35-50 titans. Sets of kinds are bits of a 64-bit word. A field written "1 + x" is 0 where there is no x, so that nothing is left
-over from what has ended.
+35-50 titans. Sets of kinds are bits of a 64-bit word. A field written "1 + x" is 0 where there is no x, so that nothing
+is left over from what has ended.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How long an effect can go on: programs that repeat one another would otherwise have no bound.
 
-A *step* is an instruction carried out, or a card that is moved, drawn or looked at. Counted is the longest way through a program with
-everything it triggers and repeats; every MOVE takes as many cards as it names.
+A *step* is an instruction carried out, or a card that is moved, drawn or looked at. Counted is the longest way through
+a program with everything it triggers and repeats; every MOVE takes as many cards as it names.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class Work:
         if steps > MOST_STEPS:
             raise place.wrong(
                 "",
-                f"the effect can take {steps:,} steps (instructions and cards moved, with all it triggers and repeats); "
+                f"the effect can take {steps:,} steps (instructions and cards moved, with all it triggers and "
+                "repeats); "
                 f"allowed: up to {MOST_STEPS:,}",
             )
 

@@ -1,4 +1,5 @@
-"""What operations, alternatives and cards are worth as things are: for observations and for the greedy bot, in tenths of an energy."""
+"""What operations, alternatives and cards are worth as things are: for observations and for the greedy bot, in tenths
+of an energy."""
 
 from __future__ import annotations
 
@@ -80,7 +81,8 @@ def trait_worth(city, hook):
 
 @leaf
 def _operation_worth(s, t, city, operation):
-    """What its program gains as things are: without the parts that need cards which are not there, and money that buys nothing."""
+    """What its program gains as things are: without the parts that need cards which are not there, and money that buys
+    nothing."""
     player = s.player[s.active]
     worth, at = 0, int(city.operation[operation])
     if at == NO_PROGRAM:
@@ -119,7 +121,8 @@ def _cards_at(player, source):
 
 @leaf
 def usable_worth(s, t, city, operation):
-    """What an operation of the active player gains now; NOT_NOW if there is no such operation, no energy for it, or it has been used."""
+    """What an operation of the active player gains now; NOT_NOW if there is no such operation, no energy for it, or it
+    has been used."""
     if operation >= city.operations or city.operation_cost[operation] > s.energy:
         return NOT_NOW
     if s.op_used[operation] and city.hook != REPEAT_OPS:
@@ -129,7 +132,8 @@ def usable_worth(s, t, city, operation):
 
 @leaf
 def best_operations(s, city, one, two, three, four):
-    """The operations, as bits, that together bring most for the energy at hand, given what each one gains now (``usable_worth``).
+    """The operations, as bits, that together bring most for the energy at hand, given what each one gains now
+    (``usable_worth``).
 
     Where operations can be repeated it is the one that brings most for its cost.
     """

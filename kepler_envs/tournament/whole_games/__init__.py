@@ -1,7 +1,7 @@
 """Whole games inside one compiled call, where compiled policies sit on all seats.
 
-The folder has nothing else in it: what is compiled here is kept under its sources, and a change of a table in the report should
-compile nothing anew.
+The folder has nothing else in it: what is compiled here is kept under its sources, and a change of a table in the
+report should compile nothing anew.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ ENDING = np.dtype([("length", "<i4"), ("end", "<i4")], align=True)
 
 
 class WholeGames:
-    """Plays games of one configuration between compiled policies, each game as :class:`Batch` and the agents would play it.
+    """Plays games of one configuration between compiled policies, each game as :class:`Batch` and the agents would play
+    it.
 
     Args:
         config: the game with its players, options and components.
@@ -62,7 +63,8 @@ class WholeGames:
         )  # fmt: skip
         if stuck >= 0:
             raise AssertionError(
-                f"{config.game.id}: the game of seed {seeds[stuck]} has a node without a legal action (a bug of the game)"
+                f"{config.game.id}: the game of seed {seeds[stuck]} has a node without a legal action (a bug of the "
+                "game)"
             )
         return ranks, scores, returns, endings
 
@@ -138,7 +140,8 @@ def _scope(policies: tuple[CompiledPolicy, ...]) -> Scope:
 
 @cache
 def returns_kernel(game: Game) -> Any:
-    """(states, tables, ranks int32[n], returns float32[n]): what a finished game pays for ranks that were set by hand."""
+    """(states, tables, ranks int32[n], returns float32[n]): what a finished game pays for ranks that were set by
+    hand."""
     kinds, find_returns = record_types(game), game.verbs.returns
     scope = Scope(f"{game.name}-tournament", *game.scope.folders[1:], FOLDER)
 

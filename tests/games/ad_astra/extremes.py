@@ -29,7 +29,8 @@ def options(kind: str, players: int) -> dict[str, Any]:
 
 
 def largest(players: int) -> Rows:
-    """A planet on every position, all cards in hands, nothing costs more than the ore of choice, and points for all of it."""
+    """A planet on every position, all cards in hands, nothing costs more than the ore of choice, and points for all of
+    it."""
     rows = own_rows("ad_astra")
     _set_numbers(rows, {
         "cards_per_resource": MAX_PER_RESOURCE, "hand_limit": NUM_RESOURCES * MAX_PER_RESOURCE, "end_points": 1000,
@@ -62,10 +63,12 @@ def largest(players: int) -> Rows:
 
 
 def smallest(players: int) -> Rows:
-    """One pawn of each kind, a planet in each system, no cards at the start and none kept, the highest prices, no points."""
+    """One pawn of each kind, a planet in each system, no cards at the start and none kept, the highest prices, no
+    points."""
     rows = own_rows("ad_astra")
     _set_numbers(rows, {
-        "cards_per_resource": MAX_PLAYERS, "hand_limit": 0, "end_points": 1, "bonus": 0, "bank_rate": 2, "smallest_system": 1,
+        "cards_per_resource": MAX_PLAYERS, "hand_limit": 0, "end_points": 1, "bonus": 0, "bank_rate": 2,
+        "smallest_system": 1,
         "largest_system": 1,
     })  # fmt: skip
     for row in rows["moves"]:

@@ -23,10 +23,12 @@ HIDDEN = {
 }
 
 GAME_FIELDS = {
-    "num_players": "num_players", "max_rounds": "max_rounds", "max_offers": "max_offers", "max_bank_trades": "max_bank_trades",
+    "num_players": "num_players", "max_rounds": "max_rounds", "max_offers": "max_offers",
+    "max_bank_trades": "max_bank_trades",
     "round_number": "round", "end_reason": "end_reason", "deck_count": "artifact_deck", "slot": "card", "step": "step",
     "gate": "gate", "free": "free", "thesaurus": "thesaurus", "chosen_system": "chosen_system", "give_type": "give",
-    "give_count": "give_count", "get_type": "want", "get_count": "want_count", "offers": "offers", "bank_trades": "bank_trades",
+    "give_count": "give_count", "get_type": "want", "get_count": "want_count", "offers": "offers",
+    "bank_trades": "bank_trades",
 }  # fmt: skip
 """Fields of the state and the pieces of the table ``game`` that hold them as they are."""
 PLAYER_FIELDS = (

@@ -1,8 +1,8 @@
 """What holds in every position of Ad Astra, worked out from what lies on the table alone.
 
 Nothing here looks at what a state keeps for speed: legal ids and the outcome of a decision follow from a
-:class:`Position`, rule by rule, and are then compared with the game's own, entry by entry. Numbers are read from the component
-file itself. The contract tests find ``check_invariants``, ``check_decision`` and ``EAGER`` by name.
+:class:`Position`, rule by rule, and are then compared with the game's own, entry by entry. Numbers are read from the
+component file itself. The contract tests find ``check_invariants``, ``check_decision`` and ``EAGER`` by name.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ EAGER = frozenset([*range(167, 167 + 6), *range(209, 280), *range(300, 394), ACC
 """Ids that produce, land, build, score, discard, play an artifact or accept an offer."""
 
 REVEALS = ("spaces.card", "players.hand", "players.set_aside", "positions.type", "artifacts.held")
-"""Where action cards are turned up (the last one of a round is gone when the next decision comes, but has brought resources or lies
-beside the board), and planets, and what the observer draws."""
+"""Where action cards are turned up (the last one of a round is gone when the next decision comes, but has brought
+resources or lies beside the board), and planets, and what the observer draws."""
 ASKS_TELL = True  # an artifact in hand can be the second legal id
 
 

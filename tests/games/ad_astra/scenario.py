@@ -1,7 +1,7 @@
 """Positions of Ad Astra in words: pawns, planets and cards instead of fields of a record.
 
-A :class:`Position` is where everything lies. ``write`` turns it into a state, with everything a state keeps only for speed
-worked out anew; ``read`` goes the other way. :func:`scenario` makes one from the few things a test is about.
+A :class:`Position` is where everything lies. ``write`` turns it into a state, with everything a state keeps only for
+speed worked out anew; ``read`` goes the other way. :func:`scenario` makes one from the few things a test is about.
 """
 
 from __future__ import annotations
@@ -400,17 +400,20 @@ def worked_config(**options: Any) -> Configuration:
 
 
 def scenario(
-    players: int = 4, *, config: Configuration | None = None, resolve: tuple[int, int] | None = None, last: bool = False,
+    players: int = 4, *, config: Configuration | None = None, resolve: tuple[int, int] | None = None,
+    last: bool = False,
     **changes: Any,
 ) -> Play:  # fmt: skip
     """A position after the deal, with a card to be resolved first if wanted, and with these changes.
 
     Args:
         players: seats; four play the factions and planets of the worked round, three and five what seed 1 deals.
-        resolve: (seat, card): this card lies face up on the first space and its owner is asked; other cards lie behind it.
+        resolve: (seat, card): this card lies face up on the first space and its owner is asked; other cards lie behind
+            it.
         last: it lies on the last space instead, and the others are done.
-        changes: fields of :class:`Position`; ``hands``, ``ships``, ``colonies``, ``factories``, ``terraformers``, ``points``,
-            ``aside`` by seat (a start planet's factory is kept); ``up``: positions to turn up; ``held``: artifact -> seat.
+        changes: fields of :class:`Position`; ``hands``, ``ships``, ``colonies``, ``factories``, ``terraformers``,
+            ``points``, ``aside`` by seat (a start planet's factory is kept); ``up``: positions to turn up; ``held``:
+            artifact -> seat.
 
     The bank is what the hands leave. Pawns turn their planets up.
     """

@@ -1,4 +1,5 @@
-"""Every choice of greedy can be read off the observation: what it compares is there, in the rows its actions point at."""
+"""Every choice of greedy can be read off the observation: what it compares is there, in the rows its actions point
+at."""
 
 from __future__ import annotations
 

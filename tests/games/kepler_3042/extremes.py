@@ -22,7 +22,8 @@ def options(kind: str, players: int) -> dict[str, Any]:
 
 
 def largest(players: int) -> Rows:
-    """Leadership and icons wherever they may be, and all others catch up at once from level 0, so that most rewards wait.
+    """Leadership and icons wherever they may be, and all others catch up at once from level 0, so that most rewards
+    wait.
 
     Nothing costs anything.
     """

@@ -1,4 +1,5 @@
-"""What a seat of Kepler-3042 knows, read from the state and rebuilt from what it sees; and what follows from that, worked out plainly.
+"""What a seat of Kepler-3042 knows, read from the state and rebuilt from what it sees; and what follows from that,
+worked out plainly.
 
 Seats are counted clockwise from the observer. See tests/contract/test_observation.py.
 """
@@ -37,8 +38,10 @@ def facts_known(config: Configuration, state: Any, seat: int) -> dict[str, Any]:
     relative = {other: distance for distance, other in enumerate(order[:n])}
     known: dict[str, Any] = {}
     for name in (
-        "node", "flow", "phase", "num_players", "win_loss", "advanced", "campaign", "level", "bonus_cubes", "tile_group",
-        "planet_terraformed", "track_medals", "card_medals", "round_number", "turn_index", "pending", "conversions", "allocations",
+        "node", "flow", "phase", "num_players", "win_loss", "advanced", "campaign", "level", "bonus_cubes",
+        "tile_group",
+        "planet_terraformed", "track_medals", "card_medals", "round_number", "turn_index", "pending", "conversions",
+        "allocations",
         "second_free", "bonus", "left", "technology", "source", "place_slot", "speed", "goal", "moving", "points",
     ):  # fmt: skip
         known[name] = state[name]
@@ -71,13 +74,16 @@ def facts_seen(config: Configuration, observation: np.ndarray) -> dict[str, Any]
     game = table.game
     seen: dict[str, Any] = {
         "round_number": game["round"], "turn_index": game["turns_done"], "pending": game["rewards"],
-        "seat": game["to_move"] - 1, "active": game["active"] - 1, "first": table.seen["players.first"].tolist().index(1),
+        "seat": game["to_move"] - 1, "active": game["active"] - 1,
+        "first": table.seen["players.first"].tolist().index(1),
         "track_medals": table.seen["tracks.medals"], "card_medals": table.seen["tracks.card_medals"],
         "end": game["node"] == Node.OVER,
     }  # fmt: skip
     for name in (
-        "node", "flow", "phase", "num_players", "win_loss", "advanced", "campaign", "level", "bonus_cubes", "tile_group",
-        "conversions", "allocations", "second_free", "bonus", "left", "technology", "source", "place_slot", "speed", "goal", "points",
+        "node", "flow", "phase", "num_players", "win_loss", "advanced", "campaign", "level", "bonus_cubes",
+        "tile_group",
+        "conversions", "allocations", "second_free", "bonus", "left", "technology", "source", "place_slot", "speed",
+        "goal", "points",
     ):  # fmt: skip
         seen[name] = game[name]
     seen["bodies"] = sorted({*table.down, *table.tiles})
@@ -181,7 +187,8 @@ class Table:
     def boards(self) -> dict[str, Any]:
         """What else lies with the players, by the field of the state."""
         found: dict[str, Any] = {name: [] for name in (
-            "cubes", "total", "slot", "ship", "ships_in_supply", "ships_in_space", "ships_on_planets", "ships_on_mines", "colonies",
+            "cubes", "total", "slot", "ship", "ships_in_supply", "ships_in_space", "ships_on_planets", "ships_on_mines",
+            "colonies",
             "terraformed", "colonies_of_type", "colonies_in_zone",
         )}  # fmt: skip
         for row in range(self.rows):
@@ -330,9 +337,11 @@ STARSHIP_NODES = (
 )  # fmt: skip
 WAY_NODES = (Node.MOVEMENT, Node.GOING_ON, Node.PLACE)
 SLOT_NODES = (
-    Node.SOLO_BONUS, Node.MAIN_ACTION, Node.SPACE_MISSIONS, Node.DEVELOPMENT_PAYMENT, Node.TERRAFORMING, Node.ENERGY_STORAGE,
+    Node.SOLO_BONUS, Node.MAIN_ACTION, Node.SPACE_MISSIONS, Node.DEVELOPMENT_PAYMENT, Node.TERRAFORMING,
+    Node.ENERGY_STORAGE,
     Node.PLANETARY_EXPLOITATION, Node.ANTIMATTER_GENERATION, Node.BONUS_BURN, Node.BONUS_ANTIMATTER, Node.CARD_BURN,
-    Node.CARD_PRODUCTION, Node.CARD_EXPLOITATION, Node.CARD_REGENERATION, Node.REWARD_REGENERATION, Node.REWARD_PRODUCTION,
+    Node.CARD_PRODUCTION, Node.CARD_EXPLOITATION, Node.CARD_REGENERATION, Node.REWARD_REGENERATION,
+    Node.REWARD_PRODUCTION,
 )  # fmt: skip
 
 
@@ -346,8 +355,10 @@ def derived(config: Configuration, seen: dict[str, np.ndarray]) -> dict[str, Any
         return found
     own_slots = np.any([table.game[name] for name in ("conversions", "allocations")])
     for part, nodes in (
-        (the_tracks, TRACK_NODES), (the_technologies, TECHNOLOGY_NODES), (the_starships, STARSHIP_NODES), (the_tiles, WAY_NODES),
-        (the_ways, WAY_NODES), (the_slots, tuple(Node) if own_slots else SLOT_NODES), (the_focus, (Node.GOING_ON, Node.PLACE)),
+        (the_tracks, TRACK_NODES), (the_technologies, TECHNOLOGY_NODES), (the_starships, STARSHIP_NODES),
+        (the_tiles, WAY_NODES),
+        (the_ways, WAY_NODES), (the_slots, tuple(Node) if own_slots else SLOT_NODES),
+        (the_focus, (Node.GOING_ON, Node.PLACE)),
         (the_aims, (Node.MAIN_ACTION, Node.MOVEMENT, Node.MOVER, Node.GOING_ON)), (the_bonuses, (Node.BONUS_ACTION,)),
         (the_actions, (Node.MAIN_ACTION,)),
     ):  # fmt: skip
@@ -382,7 +393,8 @@ def the_card(table: Table, found: dict[str, Any]) -> None:
         subject = card["tech"] + 1 if card["who"] >= Who.HIGHEST_TECH else 0
         values = {
             "who": card["who"] + 1, "what": card["what"] + 1, "count": card["count"], "burns": card["burns"],
-            "subject": subject or (card["track"] + 1 if card["what"] == What.TRACK else 0), "produced": card["produced"],
+            "subject": subject or (card["track"] + 1 if card["what"] == What.TRACK else 0),
+            "produced": card["produced"],
         }  # fmt: skip
         for name, value in values.items():
             found[f"game.{name}"][0] = value
@@ -432,8 +444,10 @@ def benefits(table: Table, card: Any) -> bool:
     compared = {
         Who.ALL: lambda row: 0, Who.FEWEST_COLONIES: lambda row: -len(table.colonies(row)),
         Who.HIGHEST_COLONIAL: lambda row: table.track[row][0], Who.LOWEST_COLONIAL: lambda row: -table.track[row][0],
-        Who.HIGHEST_TECHNOLOGICAL: lambda row: table.track[row][1], Who.LOWEST_TECHNOLOGICAL: lambda row: -table.track[row][1],
-        Who.HIGHEST_TECH: lambda row: table.tech[row][card["tech"]], Who.LOWEST_TECH: lambda row: -table.tech[row][card["tech"]],
+        Who.HIGHEST_TECHNOLOGICAL: lambda row: table.track[row][1],
+        Who.LOWEST_TECHNOLOGICAL: lambda row: -table.track[row][1],
+        Who.HIGHEST_TECH: lambda row: table.tech[row][card["tech"]],
+        Who.LOWEST_TECH: lambda row: -table.tech[row][card["tech"]],
     }[Who(int(card["who"]))]  # fmt: skip
     return compared(0) == max(compared(row) for row in range(table.rows))
 
@@ -518,7 +532,8 @@ def the_slots(table: Table, found: dict[str, Any]) -> None:
                 cube = [(120 + 10 * vp - 10 * less - 10 * int(planet["level"])) * (less > 0) for less in lacking]
                 values |= {
                     "vp": vp, "leadership": lead, "lacking": lacking, "missing": sum(lacking), "missing_levels": levels,
-                    "ready": not sum(lacking) and not levels, "share": share * (100 * vp + 50 * lead) * min(4, table.left) // 400,
+                    "ready": not sum(lacking) and not levels,
+                    "share": share * (100 * vp + 50 * lead) * min(4, table.left) // 400,
                     "energy": base + cube[0], "antimatter": base + cube[2], "any": base + sum(cube),
                 }  # fmt: skip
         for name, value in values.items():
@@ -681,7 +696,8 @@ def the_actions(table: Table, found: dict[str, Any]) -> None:
     kinds = [int(table.planet(number)["kind"]) for number in ready]
     values = [
         (built, built * ship * 85 // 100),
-        (len(seeds), sum(100 * found["starships.points"][ship] + 50 * found["starships.leadership"][ship] for ship in seeds)),
+        (len(seeds),
+         sum(100 * found["starships.points"][ship] + 50 * found["starships.leadership"][ship] for ship in seeds)),
         (len(payable), max((level_worth(table, tech, level) for tech, level in payable), default=0)),
         (speed, flights * 14 // 100 if speed else 0),
         (len(ready), sum(100 * int(table.planet(number)["vp"]) + 50 * int(t["terraform_leadership"][kind])

@@ -1,8 +1,8 @@
 """What holds in every position of Kepler-3042 (section 8.2), worked out from what lies on the table alone.
 
-The position that a state shows is written anew and compared byte by byte, so everything that a state keeps only for speed is checked
-by that; the numbered invariants follow, and legal ids of the map's nodes and scores are worked out a second
-time, plainly. Numbers are read from the component file itself. The contract tests find the hooks by name.
+The position that a state shows is written anew and compared byte by byte, so everything that a state keeps only for
+speed is checked by that; the numbered invariants follow, and legal ids of the map's nodes and scores are worked out a
+second time, plainly. Numbers are read from the component file itself. The contract tests find the hooks by name.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ REVEALS = ("planets.place", "sites.kind", "sites.place", "cards.shown")
 def possible_nodes(config: Configuration) -> set[Node]:
     """The nodes that random games come to: bonus cubes follow a level that brought some.
 
-    Random players hardly colonise, so that they seldom choose a card to pay a technology from, or take colonial targets with spaces left.
+    Random players hardly colonise, so that they seldom choose a card to pay a technology from, or take colonial targets
+    with spaces left.
     """
     without = {Node.OVER, Node.CARD_EXPLOITATION, Node.GOING_ON, Node.DEVELOPMENT_PAYMENT}
     if not config.values["bonus"]:
@@ -187,7 +188,8 @@ def check_progress(position: Position, numbers: Numbers) -> None:
 
 
 def most_rewards(numbers: Numbers, players: int) -> int:
-    """That can wait at once: icons within one gain of leadership, or within those of a new level and of all who catch up."""
+    """That can wait at once: icons within one gain of leadership, or within those of a new level and of all who catch
+    up."""
 
     def icons(track: int, spaces: int) -> int:
         return max(sum(first <= space < first + spaces for space in numbers.icons[track]) for first in range(1, 21))

@@ -1,7 +1,7 @@
 """Positions of Kepler-3042 in words: tiles, starships, cubes and cards instead of fields of a record.
 
-A :class:`Position` is where everything lies. ``write`` turns it into a state, with everything a state keeps only for speed worked out
-anew; ``read`` goes the other way. :func:`scenario` makes one from the few things a test is about.
+A :class:`Position` is where everything lies. ``write`` turns it into a state, with everything a state keeps only for
+speed worked out anew; ``read`` goes the other way. :func:`scenario` makes one from the few things a test is about.
 """
 
 from __future__ import annotations
@@ -129,7 +129,8 @@ class Position:
     rng: int = 1
 
     PLAIN: ClassVar = (
-        "first", "turn_index", "active", "conversions", "allocations", "second_free", "left", "source", "speed", "points",
+        "first", "turn_index", "active", "conversions", "allocations", "second_free", "left", "source", "speed",
+        "points",
         "level", "bonus_cubes", "tile_group", "advanced", "win_loss", "end", "decisions", "rng",
     )  # fmt: skip
     OR_NONE: ClassVar = ("bonus", "technology", "place_slot", "goal", "moving", "campaign")
@@ -281,7 +282,8 @@ def scenario(
 ) -> Play:  # fmt: skip
     """A position at the start of seat 0's turn in round 1, with these changes.
 
-    Technologies, tracks and cubes are 0 on everybody's cards unless told, starships in the supply, and medals on their spaces.
+    Technologies, tracks and cubes are 0 on everybody's cards unless told, starships in the supply, and medals on their
+    spaces.
 
     Args:
         seats: fields of :class:`Seat` by seat; storage gets what is left of 7/7/3 unless it is given.

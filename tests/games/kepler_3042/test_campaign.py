@@ -112,7 +112,8 @@ def test_progress_in_a_file(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"format": "chess"}, "no campaign's progress"), ({"level": 5}, "option level = 5 is not allowed"),
-        ({"bonus": -1}, "option bonus = -1"), ({"completed": 1}, "it must be true or false"), ({"number": None}, "option campaign = None is not allowed"),
+        ({"bonus": -1}, "option bonus = -1"), ({"completed": 1}, "it must be true or false"),
+        ({"number": None}, "option campaign = None is not allowed"),
         ({"attempts": [{"level": 1}]}, "missing"), ({"components": "nowhere.toml"}, "nowhere.toml: cannot be read"),
     ],
 )  # fmt: skip

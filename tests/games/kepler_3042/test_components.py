@@ -1,4 +1,5 @@
-"""Component files and options: what is allowed works, what is not is refused in words; the data checks of section 8.4."""
+"""Component files and options: what is allowed works, what is not is refused in words; the data checks of section
+8.4."""
 
 from __future__ import annotations
 
@@ -26,8 +27,14 @@ FIRST_STAR = 'row = 1, hexes = "..1..................."'
 LAST_ROW = 'row = 18, hexes = "......................"'
 OCEANIC = 'id = 0, code = "oceanic", name = "oceanic", colonise = 1'
 ONE_KIND = "players = 1, mines = 2, colonial_targets = 2, star_kinds = [1]"
-PLANET = 'number = 1, name = "AP-780427", type = "oceanic", level = 1, colony = [1, 0, 0], terraformed = [1, 1, 0], cost = [0, 1, 0], vp = 3, min_players = 1'
-ENGINE = 'technology = 0, level = 1, name = "Light-Speed Engine", cost = [1, 0, 0], leadership = 0, unlock = 0, benefit = { speed = 1, cheap_ships = 0 }'
+PLANET = (
+    'number = 1, name = "AP-780427", type = "oceanic", level = 1, colony = [1, 0, 0], terraformed = [1, 1, 0], '
+    "cost = [0, 1, 0], vp = 3, min_players = 1"
+)
+ENGINE = (
+    'technology = 0, level = 1, name = "Light-Speed Engine", cost = [1, 0, 0], leadership = 0, unlock = 0, '
+    "benefit = { speed = 1, cheap_ships = 0 }"
+)
 MEDALS = "medals = [4, 7, 10, 13, 16]"
 ICONS = "icons = [[3, 1], [6, 2], [9, 1]"
 LOGISTICS = 'name = "Space Logistics", line = "column", number = 0'
@@ -44,55 +51,83 @@ BROKEN = {
     "other game": ('"kepler_3042"', '"chess"', "meta", "must be for 'kepler_3042'"),
     "syntax": (RADIUS, RADIUS.replace("4", ""), "", "not a TOML file"),
     "text for a number": (RADIUS, RADIUS.replace("4", '"4"'), "numbers row 1", "value is '4'; it must be of type int"),
-    "unknown number": (RADIUS, RADIUS.replace("short", "tiny"), "numbers row 1", "name is 'tiny_radius'; there are short_radius"),
+    "unknown number": (RADIUS, RADIUS.replace("short", "tiny"), "numbers row 1",
+                       "name is 'tiny_radius'; there are short_radius"),
     "crossed radii": (RADIUS, RADIUS.replace("4", "9"), "numbers", "short_radius must be below mid_radius"),
     "too many cubes": (ENERGY, ENERGY.replace("7", "8"), "resources row 1", "cubes is 8; allowed: 1..7"),
     "more on Earth": (ENERGY, ENERGY.replace("earth = 3", "earth = 8"), "resources row 1", "earth is 8; allowed: 0..7"),
     "five mines": (FOUR, FOUR.replace("mines = 4", "mines = 5"), "setup row 4", "mines is 5; allowed: 0..4"),
     "no stars": (FOUR, FOUR.replace("[1, 2, 3]", "[]"), "setup row 4", "it must list some of 1..3"),
-    "too few stars": (FOUR, FOUR.replace("[1, 2, 3]", "[1, 2]"), "setup row 4", "36 tiles for 16 stars; at most two for each star"),
+    "too few stars": (FOUR, FOUR.replace("[1, 2, 3]", "[1, 2]"), "setup row 4",
+                      "36 tiles for 16 stars; at most two for each star"),
     "short row": (SOL_ROW, SOL_ROW.replace("S.", "S"), "terrain row 10", "hexes has 21 signs; it must have 22"),
     "unknown sign": (SOL_ROW, SOL_ROW.replace("S.", "S?"), "terrain row 10", "the sign '?'; allowed: . S * 1 2 3"),
     "no Sol": (SOL_ROW, SOL_ROW.replace("S", "."), "terrain", "Sol ('S') is there 0 times"),
     "two centres": (SOL_ROW, SOL_ROW.replace("S.", "S*"), "terrain", "Sagittarius A* ('*') is there 2 times"),
     "star at the rim": (LAST_ROW, LAST_ROW.replace('".', '"1'), "terrain row 19, column 1", "a star at the rim"),
-    "stars side by side": (FIRST_STAR, FIRST_STAR.replace("..1..", "..1.1"), "terrain row 2, column 5", "a star 2 hexes from another one; at least 4"),
-    "star beside Sol": (SOL_ROW, SOL_ROW.replace("S..", "S1."), "terrain row 10, column 12", "a star 1 hexes from Sol; at least 3"),
-    "row order": (LAST_ROW, LAST_ROW.replace("18", "17"), "terrain row 19", "row is 17; rows must have row 0..18 in this order"),
-    "type code": (OCEANIC, OCEANIC.replace('"oceanic", name', '"wet", name'), "planet_types row 1", "the type with id 0 is 'oceanic'"),
-    "too much leadership": (OCEANIC, OCEANIC.replace("= 1", "= 4"), "planet_types row 1", "colonise is 4; allowed: 0..3"),
-    "unknown type": (PLANET, PLANET.replace('"oceanic"', '"icy"'), "planets row 1 ('AP-780427')", "type is 'icy'; allowed: oceanic"),
+    "stars side by side": (FIRST_STAR, FIRST_STAR.replace("..1..", "..1.1"), "terrain row 2, column 5",
+                           "a star 2 hexes from another one; at least 4"),
+    "star beside Sol": (SOL_ROW, SOL_ROW.replace("S..", "S1."), "terrain row 10, column 12",
+                        "a star 1 hexes from Sol; at least 3"),
+    "row order": (LAST_ROW, LAST_ROW.replace("18", "17"), "terrain row 19",
+                  "row is 17; rows must have row 0..18 in this order"),
+    "type code": (OCEANIC, OCEANIC.replace('"oceanic", name', '"wet", name'), "planet_types row 1",
+                  "the type with id 0 is 'oceanic'"),
+    "too much leadership": (OCEANIC, OCEANIC.replace("= 1", "= 4"), "planet_types row 1",
+                            "colonise is 4; allowed: 0..3"),
+    "unknown type": (PLANET, PLANET.replace('"oceanic"', '"icy"'), "planets row 1 ('AP-780427')",
+                     "type is 'icy'; allowed: oceanic"),
     "high level": (PLANET, PLANET.replace("level = 1", "level = 5"), "planets row 1", "level is 5; allowed: 1..4"),
-    "worse side": (PLANET, PLANET.replace("[1, 1, 0]", "[0, 1, 0]"), "planets row 1", "no cube of it may be below colony [1, 0, 0]"),
-    "antimatter cost": (PLANET, PLANET.replace("[0, 1, 0]", "[0, 1, 1]"), "planets row 1", "only alien planets cost antimatter"),
-    "short cost": (PLANET, PLANET.replace("[0, 1, 0]", "[0, 1]"), "planets row 1", "cost is [0, 1]; it must be 3 integers 0..7"),
+    "worse side": (PLANET, PLANET.replace("[1, 1, 0]", "[0, 1, 0]"), "planets row 1",
+                   "no cube of it may be below colony [1, 0, 0]"),
+    "antimatter cost": (PLANET, PLANET.replace("[0, 1, 0]", "[0, 1, 1]"), "planets row 1",
+                        "only alien planets cost antimatter"),
+    "short cost": (PLANET, PLANET.replace("[0, 1, 0]", "[0, 1]"), "planets row 1",
+                   "cost is [0, 1]; it must be 3 integers 0..7"),
     "same name": (PLANET, PLANET.replace("AP-780427", "RV-351016"), "planets row 2", "name 'RV-351016' is used twice"),
     "long name": (PLANET, PLANET.replace("AP-780427", "A" * 41), "planets row 1", "name has 41 bytes; allowed: 1..40"),
-    "nested star kinds": (ONE_KIND, ONE_KIND.replace("[1]", "[[1]]"), "setup row 1", "star_kinds is [[1]]; it must list some of 1..3"),
-    "level order": (ENGINE, ENGINE.replace("level = 1", "level = 2"), "technology_levels", "rows must have technology 0..4, level 1..4"),
-    "wrong benefit": (ENGINE, ENGINE.replace("speed", "energy"), "technology_levels row 1", "it must have speed, cheap_ships"),
-    "fast engine": (ENGINE, ENGINE.replace("speed = 1", "speed = 7"), "technology_levels row 1", "speed is 7; allowed: 0..6"),
-    "falling benefit": (ENGINE, ENGINE.replace("speed = 1", "speed = 3"), "technology_levels row 2", "speed is 2; it must not be below"),
-    "unlocks itself": (ENGINE, ENGINE.replace("unlock = 0", "unlock = 1"), "technology_levels row 1", "unlock is 1; allowed: 0"),
+    "nested star kinds": (ONE_KIND, ONE_KIND.replace("[1]", "[[1]]"), "setup row 1",
+                          "star_kinds is [[1]]; it must list some of 1..3"),
+    "level order": (ENGINE, ENGINE.replace("level = 1", "level = 2"), "technology_levels",
+                    "rows must have technology 0..4, level 1..4"),
+    "wrong benefit": (ENGINE, ENGINE.replace("speed", "energy"), "technology_levels row 1",
+                      "it must have speed, cheap_ships"),
+    "fast engine": (ENGINE, ENGINE.replace("speed = 1", "speed = 7"), "technology_levels row 1",
+                    "speed is 7; allowed: 0..6"),
+    "falling benefit": (ENGINE, ENGINE.replace("speed = 1", "speed = 3"), "technology_levels row 2",
+                        "speed is 2; it must not be below"),
+    "unlocks itself": (ENGINE, ENGINE.replace("unlock = 0", "unlock = 1"), "technology_levels row 1",
+                       "unlock is 1; allowed: 0"),
     "medal order": (MEDALS, MEDALS.replace("4, 7", "7, 4"), "tracks row 1", "the spaces must ascend"),
     "four medals": (MEDALS, MEDALS.replace("4, ", ""), "tracks row 1", "it must be 5 integers 1..20"),
     "icon kind": (ICONS, ICONS.replace("[3, 1]", "[3, 3]"), "tracks row 1", "icons has [3, 3]"),
     "icon twice": (ICONS, ICONS.replace("[6, 2]", "[3, 2]"), "tracks row 1", "icons has two on space 3"),
-    "unknown line": (LOGISTICS, LOGISTICS.replace("column", "diagonal"), "bonus_actions row 1", "line is 'diagonal'; allowed: column, row"),
-    "line twice": (LOGISTICS, LOGISTICS.replace("number = 0", "number = 1"), "bonus_actions row 2", "a second bonus action on column 1"),
-    "unknown beneficiary": (KNOWLEDGE, KNOWLEDGE.replace('"all"', '"nobody"'), "progress_cards row 1", "who is 'nobody'; allowed: all"),
-    "unknown effect": (KNOWLEDGE, KNOWLEDGE.replace("free_tech", "peace"), "progress_cards row 1", "what is 'peace'; allowed: free_tech"),
-    "missing argument": (KNOWLEDGE, KNOWLEDGE.replace("max_level = 4, ", ""), "progress_cards row 1", "it must have max_level, burn_rule"),
-    "argument too many": (SUBSIDIES, SUBSIDIES.replace("track = 0", "track = 0, n = 1"), "progress_cards row 3", "it must have track"),
-    "third track": (SUBSIDIES, SUBSIDIES.replace("track = 0", "track = 2"), "progress_cards row 3", "track is 2; allowed: 0..1"),
+    "unknown line": (LOGISTICS, LOGISTICS.replace("column", "diagonal"), "bonus_actions row 1",
+                     "line is 'diagonal'; allowed: column, row"),
+    "line twice": (LOGISTICS, LOGISTICS.replace("number = 0", "number = 1"), "bonus_actions row 2",
+                   "a second bonus action on column 1"),
+    "unknown beneficiary": (KNOWLEDGE, KNOWLEDGE.replace('"all"', '"nobody"'), "progress_cards row 1",
+                            "who is 'nobody'; allowed: all"),
+    "unknown effect": (KNOWLEDGE, KNOWLEDGE.replace("free_tech", "peace"), "progress_cards row 1",
+                       "what is 'peace'; allowed: free_tech"),
+    "missing argument": (KNOWLEDGE, KNOWLEDGE.replace("max_level = 4, ", ""), "progress_cards row 1",
+                         "it must have max_level, burn_rule"),
+    "argument too many": (SUBSIDIES, SUBSIDIES.replace("track = 0", "track = 0, n = 1"), "progress_cards row 3",
+                          "it must have track"),
+    "third track": (SUBSIDIES, SUBSIDIES.replace("track = 0", "track = 2"), "progress_cards row 3",
+                    "track is 2; allowed: 0..1"),
     "nothing produced": (HARVEST, HARVEST.replace("2", "0"), "progress_cards row 9", "it must produce something"),
-    "sixth technology": (FLEET, FLEET.replace("tech = 0", "tech = 5"), "progress_cards row 15", "tech is 5; allowed: 0..4"),
+    "sixth technology": (FLEET, FLEET.replace("tech = 0", "tech = 5"), "progress_cards row 15",
+                         "tech is 5; allowed: 0..4"),
     "short solo deck": (SUBSIDIES, SUBSIDIES.replace("true", "false"), "", ""),
-    "unknown test": (ATLANTIS, ATLANTIS.replace("terraformed_type", "swimming"), "objectives row 2", "test is 'swimming'; allowed: terraformed_type"),
-    "objective's type": (ATLANTIS, ATLANTIS.replace('"oceanic"', '"icy"'), "objectives row 2", "type is 'icy'; allowed: oceanic"),
+    "unknown test": (ATLANTIS, ATLANTIS.replace("terraformed_type", "swimming"), "objectives row 2",
+                     "test is 'swimming'; allowed: terraformed_type"),
+    "objective's type": (ATLANTIS, ATLANTIS.replace('"oceanic"', '"icy"'), "objectives row 2",
+                         "type is 'icy'; allowed: oceanic"),
     "campaign twice": (EDGE, EDGE.replace("2", "1"), "campaigns row 1", "they must differ"),
     "no such objective": (EDGE, EDGE.replace("4", "18"), "campaigns row 1", "it must be 4 integers 1..17"),
-    "minimum": (FIRST_LEVEL, FIRST_LEVEL.replace("30", "0"), "campaign_levels row 1", "minimum_score is 0; allowed: 1..100"),
+    "minimum": (FIRST_LEVEL, FIRST_LEVEL.replace("30", "0"), "campaign_levels row 1",
+                "minimum_score is 0; allowed: 1..100"),
     "ghost": ("round = 15", "round = 17", "ghost row 3", "round is 17; allowed: 1..16"),
 }  # fmt: skip
 
@@ -254,7 +289,8 @@ def test_provenance() -> None:
 def test_action_blocks() -> None:
     assert len(GAME.actions) == 576
     expected = {
-        "DONE": (0, 1), "MAIN": (1, 9), "BONUS": (10, 6), "TECH": (16, 5), "TRACK": (21, 2), "SLOT": (23, 6), "SHIP": (29, 3),
+        "DONE": (0, 1), "MAIN": (1, 9), "BONUS": (10, 6), "TECH": (16, 5), "TRACK": (21, 2), "SLOT": (23, 6),
+        "SHIP": (29, 3),
         "RES": (32, 3), "BURN": (35, 21), "CONVERT": (56, 12), "ALLOCATE": (68, 90), "HEX": (158, 418),
     }  # fmt: skip
     assert {block.name: (block.first, block.count) for block in GAME.actions.blocks} == expected

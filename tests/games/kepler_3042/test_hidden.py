@@ -93,7 +93,8 @@ def test_pictures_hide_what_is_hidden() -> None:
 
 
 def test_everything_hidden_is_redrawn() -> None:
-    """Over many redraws each face-down hex holds each kind of tile, later rounds have any unseen card, others any objective."""
+    """Over many redraws each face-down hex holds each kind of tile, later rounds have any unseen card, others any
+    objective."""
     config = GAME.configure(3)
     position = next(at for at in positions(config, 1, 60) if at.state["round_number"] > 2)
     before = Position.read(position.state)

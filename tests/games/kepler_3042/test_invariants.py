@@ -1,4 +1,5 @@
-"""Every invariant after every decision of random games: all player counts, options, the solo levels; and the seeding of section 8.3."""
+"""Every invariant after every decision of random games: all player counts, options, the solo levels; and the seeding of
+section 8.3."""
 
 from __future__ import annotations
 
@@ -132,7 +133,8 @@ def test_same_seed_and_ids_give_the_same_states() -> None:
 
 
 @pytest.mark.parametrize(("options", "tiles"), [
-    ({"num_players": 1}, 22), ({"num_players": 1, "solo_planets": 20}, 24), ({"num_players": 2}, 24), ({"num_players": 3}, 30),
+    ({"num_players": 1}, 22), ({"num_players": 1, "solo_planets": 20}, 24), ({"num_players": 2}, 24),
+    ({"num_players": 3}, 30),
     ({"num_players": 4}, 36),
 ])  # fmt: skip
 def test_seeding(options: dict[str, Any], tiles: int) -> None:

@@ -28,7 +28,8 @@ def test_every_node_belongs_to_one_topic() -> None:
 def test_quantum_operations_are_possible_where_the_specification_says() -> None:
     """Not where something chosen is still to be paid or placed, nor on a progress card."""
     without = {
-        Node.FIRST_TECHNOLOGY, Node.SOLO_BONUS, Node.PLACE, Node.DEVELOPMENT_PAYMENT, Node.MOVER, Node.GOING_ON, Node.MAPPING_TILE,
+        Node.FIRST_TECHNOLOGY, Node.SOLO_BONUS, Node.PLACE, Node.DEVELOPMENT_PAYMENT, Node.MOVER, Node.GOING_ON,
+        Node.MAPPING_TILE,
         Node.BONUS_BURN, Node.BONUS_ANTIMATTER, Node.OVER, *(node for node in Node if node.name.startswith("CARD_")),
     }  # fmt: skip
     assert nodes_of(rules_quantum.NODES) == set(Node) - without

@@ -1,4 +1,5 @@
-"""The test vectors of section 8 of the specification, and what they leave out: each rule with a position and what may be done there."""
+"""The test vectors of section 8 of the specification, and what they leave out: each rule with a position and what may
+be done there."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ def test_ids_are_those_of_the_specification() -> None:
     first = {
         0: DONE, 1: "main action Space Missions", 10: "bonus action Space Logistics", 16: "advance Space Travels",
         21: "advance on the colonial track", 23: "with Earth", 29: "starship 1", 32: "choose energy",
-        35: "burn energy from storage", 56: "convert energy on Earth into matter", 59: "convert matter on colony 1 into energy",
+        35: "burn energy from storage", 56: "convert energy on Earth into matter",
+        59: "convert matter on colony 1 into energy",
         68: "allocate energy from Earth to colony 1", 158: to_hex(0), 158 + SOL: to_hex(SOL), 575: to_hex(417),
     }  # fmt: skip
     assert {action: GAME.actions.text(action) for action in first} == first
@@ -309,7 +311,8 @@ def test_declining_the_moves_ends_the_turn() -> None:
 
 
 def test_a_starship_that_cannot_move_is_withdrawn_instead_of_a_bonus_action() -> None:
-    """A starship on a mine does not move, so declining the bonus actions ends the turn, and withdrawing is offered with them."""
+    """A starship on a mine does not move, so declining the bonus actions ends the turn, and withdrawing is offered with
+    them."""
     own = {"tech": [2, 0, 0, 0, 0], "ships": [193, None, None], "pit": [0, 1, 0]}
     game = scenario(seats={0: own}, bodies={193: MINE}).play("main action Colony Seeding")
     assert game.node == Node.BONUS_ACTION and "starship 1" in game.legal()
@@ -674,7 +677,8 @@ def test_starships_do_not_block_but_tiles_do() -> None:
     game = Play(position.write(game.snapshot.config))
     assert {steps_between(100, place) for place in game.places()} == {2}
     closed = scenario(
-        seats={0: {"tech": [2, 0, 0, 0, 0], "ships": [100, None, None]}}, bodies=dict.fromkeys(ring, MINE), face_up=set(),
+        seats={0: {"tech": [2, 0, 0, 0, 0], "ships": [100, None, None]}}, bodies=dict.fromkeys(ring, MINE),
+        face_up=set(),
         flow=Node.MOVEMENT, source=2, speed=2,
     )  # fmt: skip
     assert closed.legal() == {DONE, "starship 1"}, "it can be withdrawn, but not move"
@@ -683,7 +687,8 @@ def test_starships_do_not_block_but_tiles_do() -> None:
 def test_rewards_for_winning_alone() -> None:
     config = GAME.configure(4, reward_mode="win")
     for points, expected in (
-        ([9, 5, 5, 1], [1, -1 / 3, -1 / 3, -1 / 3]), ([9, 9, 5, 1], [0.5, 0.5, -0.5, -0.5]), ([4, 4, 4, 4], [0, 0, 0, 0]),
+        ([9, 5, 5, 1], [1, -1 / 3, -1 / 3, -1 / 3]), ([9, 9, 5, 1], [0.5, 0.5, -0.5, -0.5]),
+        ([4, 4, 4, 4], [0, 0, 0, 0]),
     ):  # fmt: skip
         position = Position.read(tied(points, [None] * 4).state)
         position.end, position.win_loss = 0, 1
@@ -693,7 +698,8 @@ def test_rewards_for_winning_alone() -> None:
 
 
 def test_ghost() -> None:
-    """A space on both tracks each round, a level in rounds 5, 10 and 15; no rewards; what the human did not choose at first."""
+    """A space on both tracks each round, a level in rounds 5, 10 and 15; no rewards; what the human did not choose at
+    first."""
     game = Play(Snapshot.deal(GAME.configure(1), 7)).play("advance Space Travels", "advance Energy Development")
     assert game.position.ghost.tech == [0, 1, 0, 1, 1] and game.position.ghost.track == [1, 1]
     levels = {}

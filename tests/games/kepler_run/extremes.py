@@ -13,7 +13,8 @@ INVARIANTS_HOLD = ("largest",)
 
 POINTS = {
     # 12 + 10 + 10 for picks, 3 * (20 + 5) for rounds, 10 * 1 + 10 for stations: 127, which is as many as a byte holds
-    "discover_vp": 5, "delivery_vp": 2, "first_arrival_vp": 5, "later_arrival_vp": 5, "station_vp": 1, "closest_station_vp": 10,
+    "discover_vp": 5, "delivery_vp": 2, "first_arrival_vp": 5, "later_arrival_vp": 5, "station_vp": 1,
+    "closest_station_vp": 10,
 }  # fmt: skip
 PART_VP = 5
 

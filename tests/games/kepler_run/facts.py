@@ -52,7 +52,8 @@ GAME = (
 SECTOR = ("type", "cost", "asteroids", "comets", "stations")
 CARD = (*SECTOR, "wrenches", "part", "dots", "action", "vp")
 PLAYER = (
-    "present", "order_position", "vp", "modules", "fuel", "disks", "built_in", "hand", "tank", "flown", "committed", "revealed",
+    "present", "order_position", "vp", "modules", "fuel", "disks", "built_in", "hand", "tank", "flown", "committed",
+    "revealed",
     "booster_used", "deliveries", "delivered",
 )  # fmt: skip
 

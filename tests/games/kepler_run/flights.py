@@ -10,7 +10,8 @@ Tools = Sequence[tuple[int, int]]
 
 
 def least_fuel(sectors: Sequence[tuple[int, int]], port_cost: int, tools: Tools, start: int = 0) -> dict[int, int]:
-    """The least fuel to each place from ``start`` on, Kepler included, where tools lead to; of several SLINGs only the cheapest is used.
+    """The least fuel to each place from ``start`` on, Kepler included, where tools lead to; of several SLINGs only the
+    cheapest is used.
 
     Args:
         sectors: (type field, fuel to leave it without tools) of the run.

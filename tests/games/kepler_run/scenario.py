@@ -1,8 +1,8 @@
 """Positions of Kepler Run in words: which card lies where, instead of fields of a record.
 
-A :class:`Position` holds every card and every piece of a game. ``write`` turns it into a state, with everything a state keeps only for
-speed or for the observation worked out anew; ``read`` goes the other way. :func:`scenario` builds one from what a test is about
-and leaves the other cards in the deck.
+A :class:`Position` holds every card and every piece of a game. ``write`` turns it into a state, with everything a state
+keeps only for speed or for the observation worked out anew; ``read`` goes the other way. :func:`scenario` builds one
+from what a test is about and leaves the other cards in the deck.
 """
 
 from __future__ import annotations
@@ -259,7 +259,8 @@ def scenario(
     run: Sequence[int], *seats: Seat, row: Sequence[int] = (), node: Node = Node.DRAFT, order: Sequence[int] = (),
     config: Configuration | None = None, **fields: Any,
 ) -> Snapshot:  # fmt: skip
-    """A position with these sectors, players and row (slots from 0 on); all other cards are in the deck, in ascending order.
+    """A position with these sectors, players and row (slots from 0 on); all other cards are in the deck, in ascending
+    order.
 
     Unless told, the turn order is 0, 1, ..; seat 0 decides; contracts count as chosen where seats have one.
     """

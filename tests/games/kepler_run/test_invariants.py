@@ -145,10 +145,12 @@ NUMBERS = st.fixed_dictionaries(
 
 @settings(max_examples=100 if DEEP else 8)
 @given(
-    seed=st.integers(0, 1000), numbers=NUMBERS, cards=st.lists(CARDS, min_size=30, max_size=40), players=st.integers(2, 4)
+    seed=st.integers(0, 1000), numbers=NUMBERS, cards=st.lists(CARDS, min_size=30, max_size=40),
+    players=st.integers(2, 4)
 )  # fmt: skip
 def test_games_with_other_cards(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, numbers: dict[str, int], cards: list[dict[str, int]], players: int
+    tmp_path_factory: pytest.TempPathFactory, seed: int, numbers: dict[str, int], cards: list[dict[str, int]],
+    players: int
 ) -> None:  # fmt: skip
     path = write_rows(tmp_path_factory.mktemp("cards") / "mine.toml", changed_rows(numbers, cards))
     config = GAME.configure(players, components=path, seat_fuel=bool(seed % 2))

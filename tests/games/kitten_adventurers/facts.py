@@ -1,4 +1,5 @@
-"""What a seat sees, twice: read from the state, and rebuilt from its observation; and what follows from that, in plain Python."""
+"""What a seat sees, twice: read from the state, and rebuilt from its observation; and what follows from that, in plain
+Python."""
 
 from __future__ import annotations
 
@@ -178,7 +179,8 @@ def room(top: int, card: int) -> int:
 
 
 def chain(hand: list[int], lanes: list[list[int]], start: int, goal: int) -> list[str] | None:
-    """Where each card comes from that makes ``start .. goal - 1``: "hand", "wild" or the lane's number (and "wild" for one there)."""
+    """Where each card comes from that makes ``start .. goal - 1``: "hand", "wild" or the lane's number (and "wild" for
+    one there)."""
     lanes, wilds, sources = [list(lane) for lane in lanes], hand[H], []
     for value in range(start, goal):
         tops = [lane[0] if lane else None for lane in lanes]

@@ -1,8 +1,8 @@
 """Positions of Kitten Adventurers in words: cards on the table instead of fields of a record.
 
-A :class:`Position` is where every card lies. ``write`` turns it into a state, with everything a state keeps only for speed
-worked out anew from the cards; ``read`` goes the other way. :func:`scenario` builds one from the few cards a test is about and puts
-all other cards of the deck where they do not matter.
+A :class:`Position` is where every card lies. ``write`` turns it into a state, with everything a state keeps only for
+speed worked out anew from the cards; ``read`` goes the other way. :func:`scenario` builds one from the few cards a test
+is about and puts all other cards of the deck where they do not matter.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Seat:
 
 
 def in_reach(lane: Sequence[int]) -> int:
-    """What a chain can use of the cards of a lane, the top one first, as a set; from H on a bit for each hyperspeed card.
+    """What a chain can use of the cards of a lane, the top one first, as a set; from H on a bit for each hyperspeed
+    card.
 
     The values of a chain ascend, and hyperspeed cards stand for any.
     """
@@ -236,7 +237,8 @@ def scenario(
     """A position with the described cards, seat ``turn`` at its PLAY node.
 
     Args:
-        hands, quests: one entry a seat, cards bottom to top or a number of arbitrary cards; seats without one have an empty
+        hands, quests: one entry a seat, cards bottom to top or a number of arbitrary cards; seats without one have an
+        empty
             hand and two arbitrary quest cards.
         lanes: seat -> lane -> cards bottom to top.
         ladders: slot -> cards bottom to top, or a height (no wild cards).

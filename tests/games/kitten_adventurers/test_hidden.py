@@ -97,7 +97,8 @@ def test_only_hidden_cards_are_redrawn(players: int) -> None:
 
 
 def test_redrawn_cards_are_uniform() -> None:
-    """Each hidden card is as likely in another hand, a covered quest pile and the deck as its share of the unseen cards."""
+    """Each hidden card is as likely in another hand, a covered quest pile and the deck as its share of the unseen
+    cards."""
     config = GAME.configure(4)
     snapshot = positions(config, 5)[40]
     before = Position.read(snapshot.state)

@@ -121,7 +121,8 @@ def test_vector_06_equal_ladders() -> None:
 
 
 def test_vector_06_a_lower_slot_is_taken_although_it_grew_later() -> None:
-    """The lowest-numbered ladder of the height grows, whichever reached it first; a new one takes the lowest free slot."""
+    """The lowest-numbered ladder of the height grows, whichever reached it first; a new one takes the lowest free
+    slot."""
     game = scenario(hands=[[0, 5, 6, 8]], ladders={0: 5, 2: 6})
     game.play(hand(5), hand(6))
     assert {slot: len(cards) for slot, cards in game.position.ladders.items()} == {0: 7, 2: 6}

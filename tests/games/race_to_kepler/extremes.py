@@ -46,7 +46,8 @@ def largest(players: int) -> dict[str, Any]:
     """As many cards as there can be, each as dear as it can be; programs that do as much as they can."""
     data = _with_numbers(1, {"cities_dealt": min(NUMBERS["cities_dealt"][1], NUM_CITIES // players)})
     data["cards"] = [
-        *({**row, "copies": MOST_COPIES, "cost": MAX_COST, "bid_bonus": MAX_COST} for row in data["cards"][:FIRST_CREW]),
+        *({**row, "copies": MOST_COPIES, "cost": MAX_COST,
+           "bid_bonus": MAX_COST} for row in data["cards"][:FIRST_CREW]),
         *(_crew(number, 2, MAX_COST) for number in range(NUM_CREW)),
         *(_titan(number) for number in range(NUM_TITANS)),
     ]  # fmt: skip
@@ -55,7 +56,8 @@ def largest(players: int) -> dict[str, Any]:
 
 
 def smallest(players: int) -> dict[str, Any]:
-    """No cards to begin with, one on offer, a round that is over as soon as each has decided once, a city that is out of reach."""
+    """No cards to begin with, one on offer, a round that is over as soon as each has decided once, a city that is out
+    of reach."""
     data = _with_numbers(0, {"track_length": 1 + NUM_TOKENS})
     for token in data["encounter_tokens"]:
         token["space"] = 1 + token["id"]

@@ -1,4 +1,5 @@
-"""What a seat knows in Race to Kepler, read from the state and rebuilt from the observation; and what follows from that, computed plainly."""
+"""What a seat knows in Race to Kepler, read from the state and rebuilt from the observation; and what follows from
+that, computed plainly."""
 
 from __future__ import annotations
 
@@ -44,12 +45,15 @@ HIDDEN = {
 }
 
 GAME_ROW = (
-    "energy", "money", "market", "discount", "ejected", "discarded", "market_taken", "gold_played", "resource_played", "crew_played",
-    "titan_played", "ops_used", "all_ops", "look_size", "depth", "race", "chosen", "gold_pile", "crew_deck_size", "titan_deck_size",
+    "energy", "money", "market", "discount", "ejected", "discarded", "market_taken", "gold_played", "resource_played",
+    "crew_played",
+    "titan_played", "ops_used", "all_ops", "look_size", "depth", "race", "chosen", "gold_pile", "crew_deck_size",
+    "titan_deck_size",
 )  # fmt: skip
 OTHER_NAMES = {"department": "departments", "rounds": "round", "token": "tokens", "crossed": "crossed"}
 SEAT_ROW = (
-    "present", "parsecs", "hand_size", "deck_size", "discard_size", "play_size", "turns", "bid_size", "bid_closed", "bid_place", "known_size",
+    "present", "parsecs", "hand_size", "deck_size", "discard_size", "play_size", "turns", "bid_size", "bid_closed",
+    "bid_place", "known_size",
 )  # fmt: skip
 FRAME = ("at", "moved", "value", "value_before", "kind", "own", "in_move", "looking", "origin")
 IN_TURN = (Node.ACTION, Node.MOVE, Node.CHOICE, Node.REPLAY)
@@ -183,7 +187,8 @@ def _table(seen: Names, facts: dict[str, Any], n: int, tables: Any) -> dict[str,
     assert left[GOLD] == facts["gold_pile"]
     left[GOLD] = 0
     return {
-        "supply": supply, "supply_size": supply.sum(), "airlock": seen["cards.airlock"], "titan_row": offer[FIRST_TITAN:],
+        "supply": supply, "supply_size": supply.sum(), "airlock": seen["cards.airlock"],
+        "titan_row": offer[FIRST_TITAN:],
         "titan_deck": left[FIRST_TITAN:], "crew_deck": np.where(titan, 0, left), "player.cards": owned.sum(axis=1),
         "player.worth": owned @ tables["card"]["worth"].astype(int),
     }  # fmt: skip
@@ -207,7 +212,9 @@ def derived(config: Configuration, seen: Names) -> dict[str, Any]:
         "game.lead": [seen["players.parsecs"][0] - seen["players.parsecs"][1:n].max()],
         "game.to_play": [sum(seen["cards.hand"][kind] > 0 for kind in turn.early()) if own_turn else 0],
         "cards.acquirable": turn.acquirable() if own_turn and node == Node.ACTION else np.zeros(NUM_KINDS),
-        "cards.counts": [turn.counted(kind) if own_turn and seen["cards.hand"][kind] else 0 for kind in range(NUM_KINDS)],
+        "cards.counts": [
+            turn.counted(kind) if own_turn and seen["cards.hand"][kind] else 0 for kind in range(NUM_KINDS)
+        ],
         "frames.rest": [
             turn.rest(int(seen["frames.at"][level])) if level < game["depth"] else [0] * 8 for level in range(STACK)
         ],
@@ -349,7 +356,8 @@ class Turn:
         return worth
 
     def best(self, worths: list[int]) -> list[int]:
-        """1 for those that together gain most for the energy; of a city that repeats them for the one that gains most for its cost."""
+        """1 for those that together gain most for the energy; of a city that repeats them for the one that gains most
+        for its cost."""
         costs = self.city["operation_cost"].astype(int)
         repeats = self.city["hook"] == Hook.REPEAT_OPS
         best, most = 0, 0

@@ -1,7 +1,8 @@
-"""Positions of Race to Kepler in words: ``Seat("Tokyo", hand="Astronomer, 2 Iron", top="Gold")`` instead of counts by kind.
+"""Positions of Race to Kepler in words: ``Seat("Tokyo", hand="Astronomer, 2 Iron", top="Gold")`` instead of counts by
+kind.
 
-:func:`scenario` builds a position from what a test is about; every other zone is empty. :func:`after` applies decisions by their
-texts, and :func:`cards` reads a zone back.
+:func:`scenario` builds a position from what a test is about; every other zone is empty. :func:`after` applies decisions
+by their texts, and :func:`cards` reads a zone back.
 """
 
 from __future__ import annotations
@@ -60,7 +61,8 @@ class Seat:
 
 
 def scenario(
-    *seats: Seat, supply: str = "", airlock: str = "", crew_deck: str = "", titans: str | None = None, gold_pile: int = 20,
+    *seats: Seat, supply: str = "", airlock: str = "", crew_deck: str = "", titans: str | None = None,
+    gold_pile: int = 20,
     config: Configuration | None = None, **fields: Any,
 ) -> Snapshot:  # fmt: skip
     """Node ACTION of the active player (0 unless told) in the Race phase, with one market action.

@@ -35,7 +35,8 @@ def positions(config: Configuration, seed: int, every: int) -> Iterator[Snapshot
 
 
 def mixed(snapshot: Snapshot, observer: int, random: Random) -> Snapshot:
-    """The concealed cards of the others dealt anew by hand, card by card; cities not chosen by the observer shuffled."""
+    """The concealed cards of the others dealt anew by hand, card by card; cities not chosen by the observer
+    shuffled."""
     other = snapshot.clone()
     state = other.state
     for seat in range(snapshot.config.num_players):
@@ -133,7 +134,8 @@ def test_only_hidden_facts_are_redrawn(players: int) -> None:
 
 
 def test_another_player_who_is_asked_has_a_choice() -> None:
-    """Someone who is asked which Iron to eject has one; who looks at cards and must choose sees two kinds; who bids on has a card."""
+    """Someone who is asked which Iron to eject has one; who looks at cards and must choose sees two kinds; who bids on
+    has a card."""
     ore = after(scenario(Seat(hand="Ore Processor, Mafia, Iron", deck="9 Gold"), Seat()), "play Ore Processor")
     assert ore.node == Node.MOVE
     look = after(
@@ -150,7 +152,8 @@ def test_another_player_who_is_asked_has_a_choice() -> None:
 
 
 def test_redraws_are_uniform() -> None:
-    """Each concealed card is as likely in the hand, in the bid and on the deck as it is frequent, if the bid can go on."""
+    """Each concealed card is as likely in the hand, in the bid and on the deck as it is frequent, if the bid can go
+    on."""
     seats = Seat(hand="Iron", deck="3 Iron, 2 Broker"), Seat(hand="Gold, Fencing, Mafia", deck="2 Jeweler", top="Heist")
     position = after(scenario(*seats, crossed=[1, 0, 0, 0, 0, 0, 0]), END, DONE, "pick Gold")
     assert (position.node, position.seat) == (Node.BID, 1)
@@ -189,7 +192,8 @@ def test_the_value_of_cards_kept_secret_is_not_counted() -> None:
 
 
 def check_not_told_apart(one: Snapshot, two: Snapshot, watcher: int) -> None:
-    """A seat that was shown the same in two positions until now is shown the same in them: in the observation, infos, texts, redrawn."""
+    """A seat that was shown the same in two positions until now is shown the same in them: in the observation, infos,
+    texts, redrawn."""
     assert one != two and (one.node, one.seat) == (two.node, two.seat)
     assert np.array_equal(one.observe(watcher), two.observe(watcher))
     assert GAME.observation["game.decisions"].view(one.observe(watcher)) == 0
@@ -203,7 +207,10 @@ def check_not_told_apart(one: Snapshot, two: Snapshot, watcher: int) -> None:
 
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_the_end_of_a_bid_does_not_tell_the_card(players: int) -> None:
-    """Of Iron and Gold one is bid face down. Behind Iron the bidder is asked for more, behind Gold nothing is left to ask."""
+    """Of Iron and Gold one is bid face down.
+
+    Behind Iron the bidder is asked for more, behind Gold nothing is left to ask.
+    """
     others = [Seat(hand="Iron, Mafia", deck="9 Iron") for _ in range(players - 1)]
     bidding = after(scenario(Seat(deck="Iron, Gold"), *others, crossed=[1, 0, 0, 0, 0, 0, 0]), END)
     assert (bidding.node, bidding.seat) == (Node.BID, 0)
@@ -265,7 +272,8 @@ def test_cities_are_hidden_until_all_have_chosen() -> None:
 
 
 def test_cards_that_everybody_saw_are_kept_in_mind() -> None:
-    """Gold fetched to hand, or put on the deck openly and drawn, is there in all redraws; until it is played or what is in hand may have changed."""
+    """Gold fetched to hand, or put on the deck openly and drawn, is there in all redraws; until it is played or what is
+    in hand may have changed."""
     ore = after(
         scenario(Seat(hand="Extractor, Mafia, Iron", deck="9 Iron"), Seat()), "play Extractor", "choose alternative 1"
     )

@@ -27,7 +27,10 @@ def test_ids_point_at_cards_and_at_what_is_printed_on_them() -> None:
 
 
 def test_what_is_printed_on_cards_and_cities() -> None:
-    """Jeweler: cost 4, a bonus of 2 in bids, 2 money and 1 energy. Tehran's first operation costs 3, moves a parsec and ejects an Iron."""
+    """Jeweler: cost 4, a bonus of 2 in bids, 2 money and 1 energy.
+
+    Tehran's first operation costs 3, moves a parsec and ejects an Iron.
+    """
     fixed = GAME.observation.fixed
 
     def row(table: str, number: int) -> dict[str, list[int]]:

@@ -18,7 +18,8 @@ from tests.pictures import hints, labels, lines
 
 def acting() -> Snapshot:
     return scenario(
-        Seat("Tokyo", hand="2 Iron, Fuser", play="Gold", discard="Mafia", parsecs=4, top="Broker"), Seat("Seoul", hand="Iron", parsecs=4),
+        Seat("Tokyo", hand="2 Iron, Fuser", play="Gold", discard="Mafia", parsecs=4, top="Broker"),
+        Seat("Seoul", hand="Iron", parsecs=4),
         supply="2 Astronomer, Scavenger", crew_deck="", energy=3, money=2, token=[0, 0, 1, 1, 1, 1, 1],
     )  # fmt: skip
 
@@ -110,7 +111,8 @@ def test_the_end_shows_result_and_places() -> None:
 
 @pytest.mark.parametrize("players", range(2, 5))
 def test_pictures_and_texts_of_whole_games(players: int) -> None:
-    """One size for all positions of a game; texts fit a terminal; positions that a seat cannot tell apart look the same."""
+    """One size for all positions of a game; texts fit a terminal; positions that a seat cannot tell apart look the
+    same."""
     sizes = set()
     for number, (position, _) in enumerate(play(GAME.configure(players), 2)):
         if number % 10 == 0 or position.over:

@@ -60,7 +60,8 @@ def work_of(*cards: dict[str, Any], trait: dict[str, Any] | None = None) -> Work
     ],
 )  # fmt: skip
 def test_steps_of_a_program(program: list[Any], steps: int) -> None:
-    """Instructions, cards, and the dearest triggers: drawing 9 when ejected, 1 energy when discarded, a city's energy for ejecting."""
+    """Instructions, cards, and the dearest triggers: drawing 9 when ejected, 1 energy when discarded, a city's energy
+    for ejecting."""
     drawing = card(3, "Drawing", [], on_eject=[["gain", "draw", 9]])
     glowing = card(4, "Glowing", [], on_eject=[["gain", "energy", 1]], on_discard=[["gain", "energy", 1]])
     trait = {"hook": "eject", "filter": "any", "param": 0, "effect": [["gain", "energy", 1]]}
@@ -98,7 +99,8 @@ def test_too_much_work_is_refused(program: list[Any], tmp_path: Path) -> None:
 
 
 def test_much_work_is_done_at_once(tmp_path: Path) -> None:
-    """Four repeats of the only crew there is, which nobody is asked for: 4 + 4^2 + ... + 4^7 times, as the stack holds eight frames."""
+    """Four repeats of the only crew there is, which nobody is asked for: 4 + 4^2 + ... + 4^7 times, as the stack holds
+    eight frames."""
     data = default_data()
     data["cards"] = [row for row in data["cards"] if row["class"] != "crew"]
     data["cards"].append(card(3, "Echo", [*[REPEAT] * 4, ["gain", "energy", 1]], copies=20))

@@ -1,11 +1,13 @@
-"""Tree search guided by a network, for many positions in lock-step: PUCT with its policy as prior and its value at the leaves.
+"""Tree search guided by a network, for many positions in lock-step: PUCT with its policy as prior and its value at the
+leaves.
 
-As in AlphaZero (D. Silver et al., Science 362, 2018), but over information sets: each iteration redraws what the searching seat cannot
-know. It has two compiled halves. ``descend`` walks down the tree of each position to a decision without children and writes what the
-seat to move there sees; one call of the network then answers for all positions; ``absorb`` grows and updates the trees.
+As in AlphaZero (D. Silver et al., Science 362, 2018), but over information sets: each iteration redraws what the
+searching seat cannot know. It has two compiled halves. ``descend`` walks down the tree of each position to a decision
+without children and writes what the seat to move there sees; one call of the network then answers for all positions;
+``absorb`` grows and updates the trees.
 
-The network values a decision for all seats, the one to move first. Returns of several players add up to 0 and are in [-1, 1], which the
-network need not know: its values are shifted, and made smaller if need be, until theirs do and are.
+The network values a decision for all seats, the one to move first. Returns of several players add up to 0 and are in
+[-1, 1], which the network need not know: its values are shifted, and made smaller if need be, until theirs do and are.
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ def _add_children(nodes, used, node, legal, priors):
 def _best_by_prior(nodes, node, legal, tried, count, visits, seat, settings):
     """The legal child with the largest PUCT value, NONE if a decision that is no child yet beats all of them.
 
-    The prior is the network's, ``1 - trust`` of it spread evenly. What was not legal in the deal the network saw has the even part alone.
+    The prior is the network's, ``1 - trust`` of it spread evenly. What was not legal in the deal the network saw has
+    the even part alone.
     """
     scale = settings.exploration * sqrt(visits + 1.0)
     even = (1.0 - settings.trust) / count
@@ -68,7 +71,8 @@ def _best_by_prior(nodes, node, legal, tried, count, visits, seat, settings):
 
 @helper
 def leaf_returns(values, own, returns):
-    """Returns of all seats from the values of a network, which begin with ``own`` and go on clockwise; of more seats than play the first."""
+    """Returns of all seats from the values of a network, which begin with ``own`` and go on clockwise; of more seats
+    than play the first."""
     players = returns.size
     mean = np.float32(0.0)
     for beyond in range(players):
@@ -86,13 +90,15 @@ def leaf_returns(values, own, returns):
 
 @cache
 def descend_kernel(policy: CompiledPolicy) -> Any:
-    """(origins states[G], tables, work states[G], nodes NODE[G, C], used int64[G, 1], paths int32[G, L], depths int64[G],
-    legal uint64[G, W], untried uint64[W], generators[G], settings SETTINGS[1], observations int16[G, D], masks int8[G, A],
-    seats int64[G], ranks int32[P], returns float32[P], size int64) -> decisions simulated.
+    """(origins states[G], tables, work states[G], nodes NODE[G, C], used int64[G, 1], paths int32[G, L], depths
+    int64[G], legal uint64[G, W], untried uint64[W], generators[G], settings SETTINGS[1], observations int16[G, D],
+    masks int8[G, A], seats int64[G], ranks int32[P], returns float32[P], size int64) -> decisions simulated.
 
-    One iteration for each position, down to the decision the network is asked about, of ``seats``; games that end on the way are
-    booked, their seat is ``OVER``. ``policy`` plays the other seats where ``settings.opponents`` says so. A position with ``used`` = 0
-    begins its tree. Of an observation ``size`` entries are the game's; if there is one more, it becomes what ``policy`` would do. There must be room for as many more nodes as a path is long and, for ``absorb``, as there are actions.
+    One iteration for each position, down to the decision the network is asked about, of ``seats``; games that end on
+    the way are booked, their seat is ``OVER``. ``policy`` plays the other seats where ``settings.opponents`` says so. A
+    position with ``used`` = 0 begins its tree. Of an observation ``size`` entries are the game's; if there is one more,
+    it becomes what ``policy`` would do. There must be room for as many more nodes as a path is long and, for
+    ``absorb``, as there are actions.
     """
     game, consult = policy.game, policy.function
     kinds, helpers, verbs = record_types(game), core(game), game.verbs
@@ -165,7 +171,8 @@ def absorb_kernel(policy: CompiledPolicy) -> Any:
     """(nodes NODE[G, C], used int64[G, 1], paths int32[G, L], depths int64[G], legal uint64[G, W], seats int64[G],
     priors float32[G, A], values float32[G, seats], returns float32[P]).
 
-    Gives the decisions that ``descend`` ended at their children with the network's priors, and its values to the nodes on the way.
+    Gives the decisions that ``descend`` ended at their children with the network's priors, and its values to the nodes
+    on the way.
     """
     signature = (
         array_of(NODE, 2), array_of(np.int64, 2), array_of(np.int32, 2), array_of(np.int64), array_of(np.uint64, 2),

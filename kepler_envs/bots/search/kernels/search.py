@@ -1,9 +1,10 @@
 """Information-set Monte Carlo tree search for any number of players, in compiled code.
 
-Single-observer ISMCTS (P. I. Cowling, E. J. Powley, D. Whitehouse, "Information Set Monte Carlo Tree Search", IEEE TCIAIG 4(2), 2012):
-each iteration redraws what the searching seat cannot know, walks down the one tree among the decisions legal in that deal, adds a
-node, plays the game to its end and adds the returns of all seats to the nodes on the way (max^n: every seat maximises its own).
-Decisions are compared by UCB with availability counts, or by PUCT (D. Silver et al., Nature 550, 2017) with a prior from the playout policy.
+Single-observer ISMCTS (P. I. Cowling, E. J. Powley, D. Whitehouse, "Information Set Monte Carlo Tree Search", IEEE
+TCIAIG 4(2), 2012): each iteration redraws what the searching seat cannot know, walks down the one tree among the
+decisions legal in that deal, adds a node, plays the game to its end and adds the returns of all seats to the nodes on
+the way (max^n: every seat maximises its own). Decisions are compared by UCB with availability counts, or by PUCT (D.
+Silver et al., Nature 550, 2017) with a prior from the playout policy.
 """
 
 from __future__ import annotations
@@ -155,12 +156,14 @@ def add_returns(nodes, path, depth, returns):
 
 @cache
 def search_kernel(policy: CompiledPolicy) -> Any:
-    """(origin states[1], tables, work states[1], nodes NODE[C], used int64[1], path int32[C], legal and untried uint64[W],
-    generators[3], settings SETTINGS[1], iterations, ranks int32[P], returns float32[P]) -> decisions simulated.
+    """(origin states[1], tables, work states[1], nodes NODE[C], used int64[1], path int32[C], legal and untried
+    uint64[W], generators[3], settings SETTINGS[1], iterations, ranks int32[P], returns float32[P]) -> decisions
+    simulated.
 
-    Searches for the seat to move at ``origin`` and goes on with the tree in ``nodes[:used]``; at ``used`` = 0 it begins one.
-    There must be room for one more node per iteration. Chance comes from the first generator; with ``settings.paired`` only what happens
-    at the root does, and the deals and playouts come from the second one, which is set for each from the third.
+    Searches for the seat to move at ``origin`` and goes on with the tree in ``nodes[:used]``; at ``used`` = 0 it begins
+    one. There must be room for one more node per iteration. Chance comes from the first generator; with
+    ``settings.paired`` only what happens at the root does, and the deals and playouts come from the second one, which
+    is set for each from the third.
     """
     game, consult = policy.game, policy.function
     kinds, helpers, verbs = record_types(game), core(game), game.verbs

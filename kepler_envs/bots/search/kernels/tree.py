@@ -1,8 +1,8 @@
 """The search tree: a preallocated array of nodes, and what a search is told.
 
-A node stands for a sequence of decisions behind the root, whatever cards the sampled deals held and whatever chance brought: the
-statistics of a node are means over all of them (open loop). Only children that are legal in the deal at hand take part in a choice, and
-each counts how often it could have been chosen.
+A node stands for a sequence of decisions behind the root, whatever cards the sampled deals held and whatever chance
+brought: the statistics of a node are means over all of them (open loop). Only children that are legal in the deal at
+hand take part in a choice, and each counts how often it could have been chosen.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ UCB, PUCT = 0, 1
 """Values of ``selection``."""
 
 IN_TREE, BY_POLICY = 0, 1
-"""Values of ``opponents``: their decisions are nodes like the searching seat's own, or the playout policy takes them."""
+"""Values of ``opponents``: their decisions are nodes like the searching seat's own, or the playout policy takes
+them."""
 
 SETTINGS = np.dtype(
     [
