@@ -10,9 +10,7 @@ import tyro
 
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.bots.search import MctsConfig
-
-OnRay = Annotated[tuple[str, ...] | None, tyro.conf.arg(metavar="[ADDRESS]")]
-"""``--ray`` or ``--ray ADDRESS``."""
+from kepler_envs.cli.common import OnRay
 
 MAY_CHANGE = ("game", "out", "generations", "steps", "minutes", "processes", "ray")
 """What may be another time when a run is gone on with; ``game`` is compared by what it stands for."""

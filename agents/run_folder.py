@@ -5,8 +5,6 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
-import os
-import stat
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from agents.games import game_configurations
 from agents.settings import TrainConfig, as_plain
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.game import Configuration
+from kepler_envs.files import who_else_writes
 
 
 def run_folder(config: TrainConfig) -> Path:
@@ -30,16 +29,7 @@ def default_folder(games: Configuration, players: int | str | None, kind: str) -
 def check_nobody_else_writes(last: Path) -> None:
     """BotError if somebody else may have put code into a run: its last.zip is unpickled."""
     for path in (last.parent, last):
-        found = path.stat()
-        if not hasattr(os, "getuid"):
-            return
-        reason = ""
-        if found.st_uid != os.getuid():
-            reason = f"belongs to user {found.st_uid}, and you are {os.getuid()}"
-        elif found.st_mode & stat.S_IWOTH:
-            reason = "may be written to by anybody"
-        elif found.st_mode & stat.S_IWGRP and found.st_gid != os.getgid():
-            reason = f"may be written to by group {found.st_gid}"
+        reason = who_else_writes(path.stat())
         if reason:
             raise BotError(
                 f"{path} {reason}: going on with a run executes whatever code is in its last.zip. "

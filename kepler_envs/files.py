@@ -1,9 +1,11 @@
-"""Writing files so that a crash or a full disk loses nothing."""
+"""Writing files so that a crash or a full disk loses nothing, and whose they are."""
 
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 
 
@@ -24,6 +26,24 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def who_else_writes(found: os.stat_result, also_trusted: Collection[int] = ()) -> str:
+    """Why a file or folder is not the user's own, for a message; empty if nobody else writes there.
+
+    Args:
+        found: what ``Path.stat`` tells of it.
+        also_trusted: ids of users who may own it, too.
+    """
+    if not hasattr(os, "getuid"):
+        return ""
+    if found.st_uid != os.getuid() and found.st_uid not in also_trusted:
+        return f"belongs to user {found.st_uid}, and you are {os.getuid()}"
+    if found.st_mode & stat.S_IWOTH:
+        return "may be written to by anybody"
+    if found.st_mode & stat.S_IWGRP and found.st_gid != os.getgid():
+        return f"may be written to by group {found.st_gid}"
+    return ""
 
 
 def _umask() -> int:

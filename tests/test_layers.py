@@ -36,6 +36,7 @@ MAY_IMPORT = {
         "tournament",
         "web",
         "adapters",
+        "cli",
         "front",
     ),
 }

@@ -16,6 +16,7 @@ from kepler_envs.engine.seeds import check_seed, fresh_seed
 
 GameName = Annotated[Positional[str], arg(metavar="GAME")]
 OnRay = Annotated[tuple[str, ...] | None, arg(metavar="[ADDRESS]")]
+"""``--ray`` or ``--ray ADDRESS``."""
 
 
 class UsageError(Exception):

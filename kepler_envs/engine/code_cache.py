@@ -16,7 +16,6 @@ import hashlib
 import os
 import pickle
 import shutil
-import stat
 import tempfile
 import time
 import uuid
@@ -35,6 +34,7 @@ from numba.core.runtime import rtsys
 from numba.core.serialize import dumps
 
 from kepler_envs.engine import progress, shipped
+from kepler_envs.files import who_else_writes
 
 try:
     import fcntl
@@ -140,30 +140,14 @@ def _make_own(folder: Path) -> bool:
 
 def _is_own(path: Path, found: os.stat_result | None = None) -> bool:
     """Whether nobody else may put code there, with a warning if somebody may."""
-    reason = _who_else_writes(found or path.stat())
+    # The administrator and the owner of the package may do anything anyway.
+    reason = who_else_writes(found or path.stat(), (0, ENGINE_FOLDER.stat().st_uid))
     if reason:
         _warn(
             f"{path} {reason}, and whoever writes there could have you run any code: compiled code is not kept there. "
-            "Mend that, or "
-            f"set {CACHE_VARIABLE} to a folder of your own"
+            f"Mend that, or set {CACHE_VARIABLE} to a folder of your own"
         )
     return not reason
-
-
-def _who_else_writes(found: os.stat_result) -> str:
-    """Why a file or folder is not the user's own; empty if it is.
-
-    The administrator and the owner of the package may do anything anyway.
-    """
-    if not hasattr(os, "getuid"):
-        return ""
-    if found.st_uid not in (os.getuid(), 0, ENGINE_FOLDER.stat().st_uid):
-        return f"belongs to user {found.st_uid}, and you are {os.getuid()}"
-    if found.st_mode & stat.S_IWOTH:
-        return "may be written to by anybody"
-    if found.st_mode & stat.S_IWGRP and found.st_gid != os.getgid():
-        return f"may be written to by group {found.st_gid}"
-    return ""
 
 
 def _remove_unused(base: Path, name: str, keep: Path) -> None:

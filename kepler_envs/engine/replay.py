@@ -50,6 +50,27 @@ class Replay:
     texts: list[str] = field(default_factory=list)
     final: dict[str, Any] | None = None
 
+    def add(self, position: Snapshot, action: int) -> Snapshot:
+        """Record one more decision, made at ``position``.
+
+        Returns:
+            The position after it.
+
+        Raises:
+            IllegalAction: nothing is recorded.
+        """
+        after = position.apply(action)
+        self.seats.append(position.seat)
+        self.actions.append(action)
+        self.texts.append(position.config.actions.text(action))
+        self.final = closing(after, len(self.actions)) if after.over else None
+        return after
+
+    def cut(self, length: int) -> None:
+        """Forget the decisions from ``length`` on."""
+        del self.seats[length:], self.actions[length:], self.texts[length:]
+        self.final = None
+
     def positions(self, config: Configuration) -> Iterator[Snapshot]:
         """The positions before each decision, then the last one."""
         position = Snapshot.deal(config, self.seed)
@@ -67,11 +88,7 @@ def record(config: Configuration, seed: int, actions: Sequence[int], agents: Seq
     replay = Replay(config.game.id, config.describe(), int(seed), config.components_digest, names)
     position = Snapshot.deal(config, seed)
     for action in actions:
-        replay.seats.append(position.seat)
-        replay.actions.append(int(action))
-        replay.texts.append(config.actions.text(int(action)))
-        position = position.apply(int(action))
-    replay.final = closing(position, len(replay.actions)) if position.over else None
+        position = replay.add(position, int(action))
     return replay
 
 

@@ -97,20 +97,19 @@ class Cluster:
         address: HOST:PORT of a cluster; "": the one on this machine, started if there is none; "local": a new one on
             this machine.
         cores: of a cluster that is started; None: all of this machine.
-        dashboard: whether a cluster that is started has one.
 
     Raises:
         ClusterError: Ray is not installed, the cluster cannot be reached, or a node has something else installed.
     """
 
-    def __init__(self, address: str = "", cores: int | None = None, dashboard: bool = False) -> None:
+    def __init__(self, address: str = "", cores: int | None = None) -> None:
         try:
             import ray
         except ModuleNotFoundError as problem:
             raise ClusterError("--ray needs Ray: pip install 'kepler_envs[ray]'") from problem
         self._ray: Any = ray
         self._looked_at, self._nodes, self._cores = float("-inf"), 0, 0
-        self._connect(address, cores, dashboard)
+        self._connect(address, cores)
         try:
             self._check_nodes()
         except BaseException:
@@ -184,7 +183,7 @@ class Cluster:
 
     # ------------------------------------------------------------ parts
 
-    def _connect(self, address: str, cores: int | None, dashboard: bool) -> None:
+    def _connect(self, address: str, cores: int | None) -> None:
         quiet = {"logging_level": "ERROR", "log_to_driver": False}
         try:
             if address:
@@ -194,7 +193,7 @@ class Cluster:
             try:
                 self._ray.init(address="auto", **quiet)
             except ConnectionError:  # there is none on this machine
-                self._ray.init(address="local", num_cpus=cores, include_dashboard=dashboard, **quiet)
+                self._ray.init(address="local", num_cpus=cores, include_dashboard=False, **quiet)
         except ClusterError:
             raise
         except Exception as problem:  # Ray has no class for what may be wrong with an address

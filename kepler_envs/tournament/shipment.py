@@ -12,7 +12,7 @@ from pathlib import Path
 
 from kepler_envs.bots.from_file import split
 from kepler_envs.bots.networks import find_checkpoint
-from kepler_envs.files import write_atomically
+from kepler_envs.files import who_else_writes, write_atomically
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,9 @@ def _own_folder() -> Path:
     user = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(tempfile.gettempdir()) / f"kepler_envs-bots-{user}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    if hasattr(os, "getuid") and (folder.stat().st_uid != user or folder.stat().st_mode & 0o022):
-        raise PermissionError(f"{folder} may be written to by others: remove it")
+    reason = who_else_writes(folder.stat())
+    if reason:
+        raise PermissionError(f"{folder} {reason}: remove it")
     return folder
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from kepler_envs import registry
 from kepler_envs.engine.game import Configuration
-from kepler_envs.engine.replay import Replay, closing, configuration_of, verify
+from kepler_envs.engine.replay import Replay, configuration_of, verify
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.web import UnknownError, WebError
 from kepler_envs.web.expectations import Expectations
@@ -49,13 +49,7 @@ class Film:
     def add(self, action: int) -> None:
         """The next decision."""
         with self.lock:
-            before = self.positions[-1]
-            after = before.apply(action)
-            self.replay.seats.append(before.seat)
-            self.replay.actions.append(action)
-            self.replay.texts.append(self.config.actions.text(action))
-            if after.over:
-                self.replay.final = closing(after, len(self.replay.actions))
+            after = self.replay.add(self.positions[-1], action)
             self._note(after)
             self.positions.append(after)
 

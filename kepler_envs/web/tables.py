@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kepler_envs.engine.game import Configuration
-from kepler_envs.engine.replay import Replay, closing
+from kepler_envs.engine.replay import Replay
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
 from kepler_envs.web import NotNowError, WebError
 from kepler_envs.web.views import choices, game_words, known, picture, results, shown_name
@@ -144,21 +144,15 @@ class Table:
     def _apply(self, action: int) -> None:
         position = self.position
         try:
-            after = position.apply(action)
+            self.position = self.replay.add(position, action)
         except IllegalAction as problem:
             raise WebError(str(problem)) from problem
-        words = self.config.actions.text(action)
-        self.heard.append(Heard(position.seat, words, position.public_text(action)))
-        self.replay.seats.append(position.seat)
-        self.replay.actions.append(action)
-        self.replay.texts.append(words)
-        self.position = after
-        self.replay.final = closing(after, len(self.replay.actions)) if after.over else None
+        self.heard.append(Heard(position.seat, self.replay.texts[-1], position.public_text(action)))
 
     def _cut(self, length: int) -> None:
         """Forget the decisions from ``length`` on."""
-        del self.heard[length:], self.replay.seats[length:], self.replay.actions[length:], self.replay.texts[length:]
-        self.replay.final = None
+        del self.heard[length:]
+        self.replay.cut(length)
 
     def _undo_to(self, seat: int) -> int | None:
         """The decision that ``seat`` may take back: its last one, if only bots have decided since."""

@@ -93,7 +93,7 @@ def end_turn(s, t):
         _start_cleanup(s, t)
 
 
-# ---------------------------------------------------------------- phase 3: the progress card, medals, the end of the round
+# -------------------------------------------------------- phase 3: the progress card, medals, the end of the round
 
 
 @leaf
