@@ -1,9 +1,8 @@
-"""Write the generated parts of the pages anew: ``make docs-tables`` or ``python -m docs.build``, or only look with
-``--check``.
+"""Write the generated parts of the pages: ``make docs-tables`` or ``python -m docs.build``. ``--check`` only looks.
 
-A generated part of ``docs/games/<game>.md`` stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``, where
-NAME is one of SECTIONS, in ``docs/bots.md``, ``docs/training.md`` and ``README.md`` one of AGENT_SECTIONS; it comes
-from the code, so that the page cannot say anything else. Every game also has a picture, ``docs/images/<game>.svg``.
+A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. In ``docs/games/<game>.md`` NAME is
+one of SECTIONS, in ``docs/bots.md``, ``docs/training.md`` and ``README.md`` one of AGENT_SECTIONS. It comes from the
+code and the records, so that no page can say anything else. Every game also has a picture, ``docs/images/<game>.svg``.
 """
 
 from __future__ import annotations
@@ -47,6 +46,7 @@ LEADERBOARD_AGENTS = (
     f"mcts:100,network={published.BEST},exploration=0.5",
 )
 """``best`` stands for the best network of each game."""
+UNMEASURED = "-"
 SEARCH_BUDGETS = (100, 1000)
 SPANS = {"turns": "turns", "round": "rounds"}
 """What a game's infos may count besides decisions (one of these), and its name in a table."""
@@ -91,8 +91,7 @@ def components(game: Game) -> str:
 
 
 def lengths(game: Game) -> str:
-    """How long games of uniformly random and of greedy players are, and how they end: by reason, or with which
-    scores."""
+    """How long games of uniformly random and of greedy players are, and how they end: the reasons, or the scores."""
     rows: list[list[Any]] = []
     for players in range(game.min_players, game.max_players + 1):
         for name in MEASURED_AGENTS:
@@ -127,16 +126,41 @@ def strength(game: Game) -> str:
         [players, code(agent), *(wins_and_games(found.get((players, agent, other))) for other in opponents)]
         for players, agent in sorted({(line.players, line.agent) for line in lines})
     ]
-    return markdown_table(["players", "agent", *(f"wins against {code(name)}" for name in opponents)], rows)
+    table = markdown_table(["players", "agent", *(f"wins against {code(name)}" for name in opponents)], rows)
+    return explained(table)
 
 
 def wins_and_games(line: Line | None) -> str:
-    return f"{100 * line.wins:.1f} % ({100 * line.low:.1f} .. {100 * line.high:.1f}), {line.games:,}" if line else ""
+    if line is None:
+        return UNMEASURED
+    return f"{100 * line.wins:.1f} % ({100 * line.low:.1f} .. {100 * line.high:.1f}), {line.games:,}"
+
+
+def ladder(game: Game) -> str:
+    """The bots of the leaderboard at the default number of players, each alone against greedy players; only measured
+    ones."""
+    best = dict(name.split("/") for name in published.best_names()).get(game.name, "")
+    found = {
+        line.agent: line
+        for line in read_lines(RECORD)
+        if (line.game, line.players, line.against) == (game.name, game.default_players, "greedy")
+    }
+    rows = [
+        (f"{code(agent)} ({code(best)})" if agent == published.BEST else code(agent), *wins_interval_games(line))
+        for agent in LEADERBOARD_AGENTS
+        if agent != best and (line := found.get(agent.replace(published.BEST, best)))
+    ]
+    rows.append(("an equal share", f"{100 / game.default_players:g} %", UNMEASURED, UNMEASURED))
+    return markdown_table(("bot", f"wins, {game.default_players} players", "95 % interval", "games"), rows)
+
+
+def wins_interval_games(line: Line) -> tuple[str, str, str]:
+    return f"{100 * line.wins:.1f} %", f"{100 * line.low:.1f} .. {100 * line.high:.1f}", f"{line.games:,}"
 
 
 SECTIONS: dict[str, Callable[[Game], str]] = {
     section.__name__: section
-    for section in (sizes, options, nodes, actions, observation, components, lengths, strength)
+    for section in (ladder, sizes, options, nodes, actions, observation, components, lengths, strength)
 }
 
 
@@ -151,7 +175,7 @@ def sections_of(game: str) -> dict[str, Callable[[Game], str]]:
 
 
 def published_networks() -> str:
-    """What comes with the repository, and how each was trained."""
+    """The networks that come with the repository, and how each was trained."""
     rows, best = [], published.best_names()
     for name in published.published_names():
         path = published.published_path(*name.split("/"))
@@ -175,7 +199,7 @@ def published_networks() -> str:
 
 
 def leaderboard() -> str:
-    """The bots against greedy players, at the default number of players of each game."""
+    """Each bot alone against greedy players, at the default number of players of each game."""
     games = [kepler_envs.load_game(name) for name in kepler_envs.list_games()]
     lines = [line for line in read_lines(RECORD) if line.against == "greedy"]
     found = {(line.game, line.agent): line for line in lines if line.players == game_defaults(line.game)}
@@ -189,11 +213,12 @@ def leaderboard() -> str:
         if any((game.name, agent) in found for game in games)
     ]
     rows.append(["an equal share", *(f"{100 / game.default_players:g} %" for game in games)])
-    return markdown_table(["bot", *(f"{game.title}, {game.default_players} players" for game in games)], rows)
+    table = markdown_table(["bot", *(f"{game.title}, {game.default_players} players" for game in games)], rows)
+    return explained(table)
 
 
 def searches() -> str:
-    """Tree search against greedy players at both budgets, wherever it was measured; the settings behind the budget in a
+    """Tree search against greedy players at both budgets, wherever it was measured. Settings behind the budget have a
     column of their own."""
     found: dict[tuple[str, int, str], dict[int, Line]] = {}
     for line in read_lines(RECORD):
@@ -203,7 +228,8 @@ def searches() -> str:
             found.setdefault((line.game, line.players, settings), {})[int(budget)] = line
     rows = [
         (
-            kepler_envs.load_game(game).title, players, f"{100 / players:.0f} %", code(settings) if settings else "",
+            kepler_envs.load_game(game).title, players, f"{100 / players:.0f} %",
+            code(settings) if settings else "defaults",
             *(wins_and_games(lines.get(budget)) for budget in SEARCH_BUDGETS),
         )
         for name in kepler_envs.list_games()
@@ -211,7 +237,8 @@ def searches() -> str:
         if game == name
     ]  # fmt: skip
     budgets = (f"{budget:,} iterations: wins, games" for budget in SEARCH_BUDGETS)
-    return markdown_table(("game", "players", "equal share", "settings", *budgets), rows)
+    table = markdown_table(("game", "players", "equal share", "settings", *budgets), rows)
+    return explained(table)
 
 
 def game_defaults(name: str) -> int:
@@ -219,11 +246,11 @@ def game_defaults(name: str) -> int:
 
 
 def wins_alone(line: Line | None) -> str:
-    return f"{100 * line.wins:.1f} % ({100 * line.low:.0f} .. {100 * line.high:.0f})" if line else ""
+    return f"{100 * line.wins:.1f} % ({100 * line.low:.0f} .. {100 * line.high:.0f})" if line else UNMEASURED
 
 
 def imitation() -> str:
-    """What networks predict of greedy's choices and win against it, from the record of ``python -m
+    """How well networks predict greedy's choices and what they win against it, from the record of ``python -m
     benchmarks.imitation``."""
     with IMITATION.open(newline="", encoding="utf-8") as file:
         lines = sorted(
@@ -292,11 +319,16 @@ def picture(game: Game) -> str:
 
 
 def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A pipe table; columns of numbers only are set right."""
+    """A pipe table. Columns that hold nothing but numbers are right-aligned."""
     cells = [[str(cell).replace("|", r"\|") for cell in row] for row in rows]
     right = [all(re.fullmatch(r"[-\d.,]+", row[place]) for row in cells) for place in range(len(columns))]
     lines = [columns, ["--:" if is_right else "---" for is_right in right], *cells]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def explained(table: str) -> str:
+    """A table, and what its dashes mean if it has any."""
+    return f"{table}\n\nA dash: not measured." if f"| {UNMEASURED} |" in table else table
 
 
 def code(text: str) -> str:
@@ -307,17 +339,17 @@ def code(text: str) -> str:
 
 
 def build_page(game: Game, text: str) -> str:
-    """A game's page with its generated parts written anew. KeyError for a name that is none of its sections."""
+    """A game's page with fresh generated parts. KeyError for a name that is none of its sections."""
     return write_parts(text, lambda name: sections_of(game.name)[name](game))
 
 
 def write_parts(text: str, part: Callable[[str], str]) -> str:
-    """A page with its generated parts, by name, written anew."""
+    """A page with fresh generated parts; ``part`` writes one, given its name."""
     return PART.sub(lambda match: f"{match[1]}\n{part(match['name'])}\n\n{match[3]}", text)
 
 
 def build(names: Iterable[str] = kepler_envs.list_games()) -> dict[Path, str]:
-    """Every file with generated content about these games, and what it should hold."""
+    """Every file with generated content about these games, with what it should hold."""
     from agents.benchmark.report import PAGE  # which writes tables as pages here do
     from agents.benchmark.report import build_page as build_benchmark
 

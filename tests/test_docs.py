@@ -53,6 +53,26 @@ def test_an_unknown_part_is_an_error():
         )
 
 
+@pytest.mark.parametrize("name", kepler_envs.list_games())
+def test_a_ladder_has_measured_bots_only_and_ends_with_an_equal_share(name):
+    game = kepler_envs.load_game(name)
+    head, _, *rows = build.ladder(game).splitlines()
+    assert f"{game.default_players} players" in head
+    bots = [row.split(" | ")[0].removeprefix("| ") for row in rows]
+    assert bots[0] == "`uniform`" and "`greedy`" in bots and bots[-1] == "an equal share"
+    assert len(bots) <= len(build.LEADERBOARD_AGENTS) + 1 and any(bot.startswith("`best` (") for bot in bots)
+    assert all(re.search(r"\| [\d.]+ % \| [\d.]+ \.\. [\d.]+ \| [\d,]+ \|$", row) for row in rows[:-1])
+
+
+@pytest.mark.parametrize(
+    "part", [build.leaderboard, build.searches, lambda: build.strength(kepler_envs.load_game("kepler_run"))]
+)
+def test_tables_of_wins_have_a_dash_where_nothing_was_measured(part):
+    table = part()
+    assert "|  |" not in table
+    assert ("| - |" in table) == table.endswith("\n\nA dash: not measured.")
+
+
 def test_tables_are_pipe_tables():
     assert (
         build.markdown_table(("a", "b"), [(1, "x|y"), (2, "")]) == "| a | b |\n| --: | --- |\n| 1 | x\\|y |\n| 2 |  |"
