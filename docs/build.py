@@ -113,7 +113,7 @@ def lengths(game: Game) -> str:
         titles.append("how games end")
     else:
         titles += ["score: mean", "best"]
-    head = f"Measured over {MEASURED_GAMES:,} games each, all seats played by the same agent."
+    head = f"Measured over {MEASURED_GAMES:,} games each, all seats played by the same bot."
     return f"{head}\n\n{markdown_table(titles, rows)}"
 
 
@@ -126,7 +126,7 @@ def strength(game: Game) -> str:
         [players, code(agent), *(wins_and_games(found.get((players, agent, other))) for other in opponents)]
         for players, agent in sorted({(line.players, line.agent) for line in lines})
     ]
-    table = markdown_table(["players", "agent", *(f"wins against {code(name)}" for name in opponents)], rows)
+    table = markdown_table(["players", "bot", *(f"wins against {code(name)}" for name in opponents)], rows)
     return explained(table)
 
 
