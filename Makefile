@@ -13,7 +13,7 @@ QUICK_NOTEBOOKS := 1_meet_the_games 2_a_million_decisions_a_second 6_your_own_ca
 DEMO := runs/demo
 DEMO_MINUTES ?= 2
 
-.PHONY: help install demo test test-deep soak test-rllib test-clients bench lint docs docs-tables docs-check notebooks notebooks-quick dist compile clean
+.PHONY: help install demo test test-deep soak test-rllib test-clients bench lint release-check docs docs-tables docs-check notebooks notebooks-quick dist compile clean
 
 help: ## what there is
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 14
@@ -72,13 +72,16 @@ $(CLIENTS)/.installed: pyproject.toml constraints.txt
 	$(CLIENTS)/bin/python -m pip install --quiet --no-deps --target $(CLIENTS)/older pettingzoo==1.26.0
 	touch $(CLIENTS)/.installed
 
-bench: $(STAMP) ## the performance table of this machine
-	$(BIN)/python -m benchmarks
+bench: $(STAMP) ## measure how fast everything is here; BENCH="--record docs/figures.json" keeps the figures
+	$(BIN)/python -m benchmarks $(BENCH)
 
 lint: $(STAMP) ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+release-check: $(STAMP) ## go through the release checklist (RELEASING.md); CHECKS="--skip wheels" for a quick look
+	$(BIN)/python -m tests.release $(CHECKS)
 
 docs: $(DOCS_STAMP) ## build the site into build/docs; a warning is an error
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs

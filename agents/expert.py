@@ -75,7 +75,7 @@ def _words(line: dict[str, Any]) -> str:
 
 def main() -> None:
     """The command line."""
-    config = tyro.cli(ExpertConfig, description=__doc__)
+    config = tyro.cli(ExpertConfig, prog="python -m agents.expert", description=__doc__)
     console = Console()
     try:
         with stop_on_signals(console, STOPPING) as stop:

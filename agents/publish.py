@@ -157,7 +157,15 @@ def agreement_of_play(original: PiecePolicy, weights: bytes, config: Configurati
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     try:
-        written = publish(tyro.cli(Publish, args=argv, description=__doc__, config=(tyro.conf.FlagCreatePairsOff,)))
+        written = publish(
+            tyro.cli(
+                Publish,
+                args=argv,
+                prog="python -m agents.publish",
+                description=__doc__,
+                config=(tyro.conf.FlagCreatePairsOff,),
+            )
+        )
     except (BotError, kepler_envs.OptionError, KeyError) as error:
         sys.exit(str(error.args[0]))
     except OSError as error:

@@ -28,7 +28,7 @@ from kepler_envs.terminal import stop_on_signals
 
 def main() -> None:
     """The command line."""
-    config = tyro.cli(TrainConfig, description=__doc__)
+    config = tyro.cli(TrainConfig, prog="python -m agents.train", description=__doc__)
     console = Console()
     try:
         say_if_resuming(config, console)

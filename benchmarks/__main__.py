@@ -1,6 +1,7 @@
-"""The performance table: ``python -m benchmarks`` (all of it) or ``--quick`` (shorter samples).
+"""Measure how fast kepler_envs is on this machine.
 
-Everything is measured in one run, the sides of a ratio in turn, and reported as medians; see README.md.
+Everything is measured in one run, both sides of a ratio in turn. The table shows medians; benchmarks/README.md explains
+the rows.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 import kepler_envs
-from benchmarks import machine
+from benchmarks import figures, machine
 from benchmarks.engine_speed import aec_loop, clone_cost, engine_and_batch, games_table, threads
 from benchmarks.imitation import imitation
 from benchmarks.observation import observation
@@ -27,16 +28,19 @@ from benchmarks.tournament_speed import tournament
 from benchmarks.training import training_share
 
 LONG = (imitation,)
-"""Parts that are measured only if they are named: they take an hour and more."""
+"""Parts that take an hour or more. They run only if you name them."""
 
 
 def main() -> None:
-    settings = tyro.cli(Settings, description=__doc__)
+    settings = tyro.cli(Settings, prog="python -m benchmarks", description=__doc__)
+    if settings.record is not None and (settings.quick or settings.only):
+        sys.exit("--record keeps a whole run: leave out --quick and --only")
     if settings.quick:
         settings = replace(settings, seconds=0.1, repetitions=3, ppo_steps=min(settings.ppo_steps, 10_000))
         settings = replace(settings, positions=min(settings.positions, 20_000), minutes=min(settings.minutes, 1.0))
     console = Console()
     console.print(machine.describe(), highlight=False)
+    source = figures.source()
     rows: list[Row] = []
     parts = chosen_parts(settings.only)
     with Progress(console=console, transient=True) as progress:
@@ -46,10 +50,13 @@ def main() -> None:
             rows += part(settings)
             progress.advance(task)
     console.print(as_table(rows))
+    if settings.record is not None:
+        figures.write(figures.Figures(source, tuple(rows)), settings.record)
+        console.print(f"written: {settings.record}", highlight=False, soft_wrap=True)
 
 
 def chosen_parts(only: Sequence[str]) -> list[Callable[[Settings], list[Row]]]:
-    """The parts with these names, or all but the long ones."""
+    """The parts with these names; without names, all but the long ones."""
     parts = [
         engine_and_batch,
         threads,
@@ -72,6 +79,7 @@ def chosen_parts(only: Sequence[str]) -> list[Callable[[Settings], list[Row]]]:
 
 
 def as_table(rows: list[Row]) -> Table:
+    """The figures for a terminal."""
     table = Table(title=f"kepler_envs {kepler_envs.__version__}, {GAME}, {PLAYERS} players unless said")
     for column in ("what", "measured", "target", ""):
         table.add_column(column, overflow="fold")

@@ -1,10 +1,7 @@
-"""Where a bot loses its games: at one kind of node after the other, another bot chooses in its place.
+"""Find out where a bot loses its games: another bot takes its place at one kind of node at a time.
 
-python -m benchmarks.ablation kepler_run --agent bc-v1 --players 4 --games 4000    # by greedy, against greedy on all
-other seats
-
-All rows play the same deals, seats rotated. A kind of node whose row wins more than the first one is a kind at which
-the bot chooses worse than the one in its place; Ctrl-C ends after the deals that are played.
+All rows play the same deals, seats rotated. If a row wins more than the first one, the bot chooses worse than the other
+bot at that kind of node. Ctrl-C stops after the deals being played.
 """
 
 from __future__ import annotations
@@ -31,12 +28,12 @@ from kepler_envs.terminal import grid, make_console, stop_on_signals
 from kepler_envs.tournament.pairing import parts_of, play_against
 from kepler_envs.tournament.standings import Share, share
 
-STOPPING = "stopping after these deals; once more to give it up"
-COLUMNS = ("chosen by the other bot", "decisions a game", "chosen otherwise", "wins", "95 %", "more than alone")
+STOPPING = "stopping after these deals; press again to stop at once"
+COLUMNS = ("chosen by the other bot", "decisions per game", "chosen otherwise", "wins", "95 %", "more than alone")
 
 
 class Mixed:
-    """One bot, but at some kinds of nodes another one chooses. Both are started with the same seeds."""
+    """A bot that lets another one choose at some kinds of nodes. Both start with the same seeds."""
 
     def __init__(self, agent: Bot, other: Bot, nodes: tuple[int, ...]) -> None:
         self.name = "mixed"
@@ -60,11 +57,11 @@ class Mixed:
 
 
 class Compared:
-    """A bot that plays alone, while another one is asked, too.
+    """A bot that plays alone while another one is asked, too.
 
     Attributes:
-        decisions, otherwise: int64 by node: decisions so far, and those in which the other bot would have chosen
-        otherwise.
+        decisions, otherwise: int64 by node: decisions so far, and those where the other bot would have chosen
+            otherwise.
     """
 
     def __init__(self, agent: Bot, other: Bot) -> None:
@@ -89,13 +86,13 @@ class Compared:
 
 @dataclass
 class Row:
-    """What was found where another bot chooses at some kinds of nodes.
+    """The results with another bot choosing at some kinds of nodes.
 
     Attributes:
-        name: of the kind, or ``everything`` or ``nothing``. nodes: chosen at by the other bot.
-        wins: float64, of each game so far; a win shared by w counts 1 / w.
-        decisions, otherwise: of these kinds when the bot plays alone, and those of them in which the other would have
-        chosen otherwise.
+        name: the kind of node, or ``everything`` or ``nothing``. nodes: where the other bot chooses.
+        wins: float64, one per game so far; a win shared by w seats counts 1 / w.
+        decisions, otherwise: decisions at these nodes when the bot plays alone, and those where the other bot would
+            have chosen otherwise.
     """
 
     name: str
@@ -105,48 +102,48 @@ class Row:
     otherwise: int = 0
 
     def share(self) -> Share:
-        """Of wins."""
+        """The share of wins."""
         return share(self.wins)
 
     def gain(self, alone: Row) -> Share:
-        """Wins more than those of the bot alone in the same deals, with the 95 % interval of the pairs."""
+        """How many more games it wins than the bot alone in the same deals, with the 95 % interval of the pairs."""
         return mean_with_interval(self.wins - alone.wins)
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """Look for the kinds of nodes at which a bot chooses worse than another one."""
+    """Find the kinds of nodes at which a bot chooses worse than another one."""
 
     game: tyro.conf.Positional[str]
     """Name of the game."""
     agent: Annotated[str, arg(metavar="SPEC")]
-    """The bot that is looked into."""
+    """The bot to examine."""
     other: Annotated[str, arg(metavar="SPEC")] = "greedy"
     """The bot that chooses in its place."""
     against: Annotated[str, arg(metavar="SPEC")] = "greedy"
     """The bot on all other seats."""
     players: int | None = None
-    """Number of players; the game's default if left out."""
+    """Number of players. Without it, the game's default."""
     games: int = 2000
-    """Of each row, rounded up to use every seat equally often."""
+    """Games per row, rounded up so that every seat is used equally often."""
     side_by_side: int = 1000
-    """Games played at a time: after these all rows have the same deals, and it can be stopped."""
+    """Games played at a time. It can be stopped after each such part, when all rows have played the same deals."""
     seed: int = 7
-    """Of the games."""
+    """Seed of the games."""
 
     def configuration(self) -> Configuration:
-        """What is played."""
+        """The configuration of the games."""
         return kepler_envs.load_game(self.game).configure(self.players)
 
 
 def ablate(
     asked: Ablation, stop: threading.Event, advance: Callable[[int, int], None] = lambda done, rows: None
 ) -> list[Row]:
-    """Play the rows: nothing by the other bot, each kind of node that the bot meets, everything.
+    """Play the rows: the other bot chooses nowhere, at each kind of node that the bot meets, everywhere.
 
     Args:
-        stop: ends it after the deals that are played, at least one part.
-        advance: is told the games that were played, and the number of rows.
+        stop: when set, it ends after the current deals, but plays at least one part.
+        advance: called with the games just played and the number of rows.
     """
     config = asked.configuration()
     agent, other = bots.load(asked.agent, config), bots.load(asked.other, config)
@@ -173,12 +170,12 @@ def ablate(
 
 
 def _rows_of_kinds(nodes: type[IntEnum], decisions: np.ndarray) -> list[Row]:
-    """A row for each kind of node that was met."""
+    """A row for each kind of node that came up."""
     return [Row(node.name.lower().replace("_", " "), (int(node),)) for node in nodes if decisions[int(node)]]
 
 
 def as_table(asked: Ablation, rows: list[Row]) -> Table:
-    """What was found, with shares in per cent."""
+    """The results as a table, shares in per cent."""
     alone = rows[0]
     lines = []
     for row in rows:
@@ -194,14 +191,14 @@ def as_table(asked: Ablation, rows: list[Row]) -> Table:
     config = asked.configuration()
     title = (
         f"{config.game.id}, {config.num_players} players: {asked.agent}, with choices by {asked.other}, against "
-        f"{asked.against}; "
-        f"{len(alone.wins):,} games a row, seed {asked.seed}; an equal share is {1 / config.num_players:.1%}"
+        f"{asked.against}; {len(alone.wins):,} games per row, seed {asked.seed}; "
+        f"an equal share is {1 / config.num_players:.1%}"
     )
     return grid(title, COLUMNS, lines, right=COLUMNS[1:])
 
 
 def run(asked: Ablation, console: Console) -> int:
-    """Play and print; 0, or 130 if it was stopped."""
+    """Play and print. Returns 0, or 130 if it was stopped."""
     with stop_on_signals(console, STOPPING) as stop, Progress(console=console, transient=True) as progress:
         task = progress.add_task("playing", total=None)
 
@@ -214,7 +211,7 @@ def run(asked: Ablation, console: Console) -> int:
 
 
 def main() -> None:
-    raise SystemExit(run(tyro.cli(Ablation, description=__doc__), make_console()))
+    raise SystemExit(run(tyro.cli(Ablation, prog="python -m benchmarks.ablation", description=__doc__), make_console()))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The hand-written C engine as a library in this process: the limit the compiled Python engine is held against."""
+"""The hand-written C engine as a library in this process: the limit for the compiled Python engine."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ FLAGS = ("-O3", "-march=native", "-std=gnu11", "-pthread", "-DKITTEN_NO_MAIN", "
 
 
 def compiler() -> str | None:
-    """The C compiler of this machine, or None."""
+    """Path of a C compiler, or None."""
     return shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 
 
 class CAnchor:
-    """A batch of the C engine: uniformly random legal play, masks and observations written at every step."""
+    """A batch of the C engine. It plays uniformly random legal actions and writes masks and observations at every
+    step."""
 
     def __init__(self, games: int, players: int, seed: int = 1) -> None:
         command = compiler()
@@ -35,9 +36,10 @@ class CAnchor:
         self._batch = self._library.kl_new(games, players, 1, seed)
 
     def steps(self, count: int) -> None:
-        """``count`` decisions in every game."""
+        """Make ``count`` decisions in every game."""
         self._library.kl_steps(self._batch, count)
 
     def close(self) -> None:
+        """Free the batch and delete the library."""
         self._library.kl_free(self._batch)
         self._folder.cleanup()

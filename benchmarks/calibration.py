@@ -1,7 +1,8 @@
-"""Figures of whole games against those of the specification: ``python -m benchmarks.calibration race_to_kepler``.
+"""Compare figures of whole games with those of the game's specification.
 
-Greedy players in all seats, random players that hardly ever end a turn early, and uniform ones: how long games take,
-how fast players are, who wins. The random ones know nothing but the rules, so that their figures test the rules alone.
+Three kinds of players fill all seats: greedy, random but hardly ever ending a turn early ("hurried"), and uniform. The
+figures say how long games take, how fast players are and who wins. The random players know nothing but the rules, so
+their figures test the rules alone.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ SPECIFIED_CITIES = {
     "Tehran": 0.161,
     "Sao Paulo": 0.160,
 }  # fmt: skip
-"""Win rates of the specification's greedy policy, four players."""
+"""Win rates by city of the specification's greedy policy with four players."""
 
 SPECIFIED = {
-    # (agent, players): median turns of the winner, its parsecs a turn, of all players, capped, encounters, titans, win
-    # rate by turn order, decisions
+    # (agent, players): median turns of the winner, its parsecs per turn, those of all players, capped, encounters,
+    # titans, win rate by turn order, decisions
     ("greedy", 4): ("11 (9-12)", "1.89", "1.36", "0 %", "6.5", "6.3", "0.284 0.277 0.239 0.200", "496"),
     ("greedy", 3): ("10 (9-12)", "", "", "0 %", "", "", "0.373 0.333 0.294", "378"),
     ("greedy", 2): ("10 (8-12)", "", "", "0 %", "", "", "0.531 0.469", "263"),
@@ -42,19 +43,21 @@ SPECIFIED = {
 
 @dataclass(frozen=True)
 class Settings:
-    """How much is played."""
+    """Which games are played, and how many."""
 
     game: tyro.conf.Positional[str] = "race_to_kepler"
+    """Name of the game."""
     games: int = 6000
-    """Games of four greedy players; others a third of it, random ones a sixth."""
+    """Games of four greedy players. Other numbers of players get a third of it, random players a sixth."""
     seed: int = 50_000
+    """Seed of the games."""
 
 
 Choose = Callable[[Batch, np.ndarray], np.ndarray]
 
 
 def chooser(name: str, batch: Batch, seed: int) -> Choose:
-    """How an agent fills all seats of a batch: (batch, rows) -> ids."""
+    """A function that chooses for all seats of a batch: (batch, rows) -> ids."""
     if name == "hurried":
         random = np.random.default_rng(seed)
 
@@ -70,7 +73,7 @@ def chooser(name: str, batch: Batch, seed: int) -> Choose:
 
 
 def play(name: str, players: int, games: int, settings: Settings) -> Batch:
-    """A batch in which every row has played one game: counting those that are over first would count short ones."""
+    """A batch in which every row has played exactly one game. Taking those that end first would favour short ones."""
     batch = Batch(kepler_envs.load_game(settings.game).configure(players), games, settings.seed)
     choose, rows = chooser(name, batch, settings.seed), np.arange(games)
     while rows.size:
@@ -130,7 +133,7 @@ def _rate(wins: np.ndarray) -> tuple[float, int]:
 
 def summary(results: dict[tuple[str, int], Figures], games: dict[tuple[str, int], int]) -> str:
     columns = (
-        "agent", "players", "games", "winner's turns: median (10-90 %)", "parsecs a turn, winner", "all", "capped",
+        "agent", "players", "games", "winner's turns: median (10-90 %)", "parsecs per turn, winner", "all", "capped",
         "encounters",
         "titans taken", "win rate by turn order", "decisions",
     )  # fmt: skip
@@ -152,7 +155,7 @@ def summary(results: dict[tuple[str, int], Figures], games: dict[tuple[str, int]
 
 
 def cities(figures: Figures) -> str:
-    """Win rates by city with their standard error, the best first."""
+    """Win rates by city with their standard errors, best first."""
     ranked = sorted(figures.by_city.items(), key=lambda item: -item[1][0])
     rows = [
         (
@@ -172,9 +175,9 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def main() -> None:
-    settings = tyro.cli(Settings, description=__doc__)
+    settings = tyro.cli(Settings, prog="python -m benchmarks.calibration", description=__doc__)
     if settings.game != "race_to_kepler":
-        raise SystemExit(f"no calibration is known for {settings.game}; there is: race_to_kepler")
+        raise SystemExit(f"there is no calibration for {settings.game}, only for race_to_kepler")
     games = {("greedy", players): settings.games if players == 4 else settings.games // 3 for players in (4, 3, 2)}
     games |= {("hurried", players): settings.games // 6 for players in (4, 3, 2)} | {
         ("uniform", 4): settings.games // 6

@@ -1,10 +1,7 @@
-"""The ladder of Kepler-3042's solo campaigns: points, and how often a level is won, of each bot at each level of each
-campaign.
+"""Play the solo campaigns of Kepler-3042: points and share of levels won, for each bot, campaign and level.
 
-python -m benchmarks.campaigns --agents uniform greedy mcts:100 --games 100 --out docs/campaigns.csv
-
-Each level is begun without bonus cubes. A line that the record has with as many games of the same version of the bot is
-not played again; Ctrl-C ends after the level that is played.
+Each level begins without bonus cubes. A level is not played again if the record already has as many games of it by the
+same version of the bot and of kepler_envs. Ctrl-C stops after the level being played.
 """
 
 from __future__ import annotations
@@ -32,12 +29,12 @@ from kepler_envs.tournament.standings import share
 
 GAME = kepler_envs.load_game("kepler_3042")
 RECORD = Path(__file__).parents[1] / "docs" / "campaigns.csv"
-STOPPING = "stopping after this level; once more to give it up"
+STOPPING = "stopping after this level; press again to stop at once"
 
 
 @dataclass(frozen=True)
 class Line(records.Line):
-    """A level of a campaign: mean points and share of games won, each with a 95 % interval (normal, Wilson's)."""
+    """One level of one campaign: mean points and share of games won, each with its 95 % interval (normal, Wilson)."""
 
     KEY: ClassVar = ("level", "agent", "campaign")
     agent: str
@@ -57,16 +54,16 @@ class Line(records.Line):
 
 @dataclass(frozen=True)
 class Asked:
-    """Play all levels of all campaigns, and add to a record what came of it."""
+    """Play all levels of all campaigns and add the results to a record."""
 
     agents: Annotated[tuple[str, ...], arg(metavar="SPEC ...")] = ("uniform", "greedy")
-    """Bots that play."""
+    """Specs of the bots that play."""
     games: int = 100
-    """Of each level of each campaign."""
+    """Games per level of each campaign."""
     seed: int = 77
-    """Of the games; all bots and campaigns have the same deals."""
+    """Seed of the games. All bots and campaigns play the same deals."""
     out: Path = RECORD
-    """File that the lines are added to."""
+    """The record to add to, a CSV file."""
 
 
 def measure(agent: str, campaign: int, level: int, games: int, seed: int) -> Line:
@@ -84,14 +81,14 @@ def measure(agent: str, campaign: int, level: int, games: int, seed: int) -> Lin
 
 
 def measure_all(asked: Asked, stop: threading.Event, console: Console) -> None:
-    """Play the levels that the record lacks; every line is written at once."""
+    """Play the levels that the record lacks. Each line is written as soon as it is known."""
     levels = list(product(asked.agents, range(1, NUM_LEVELS + 1), range(NUM_CAMPAIGNS)))
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("playing", total=len(levels))
         for agent, level, campaign in levels:
             progress.update(task, description=f"{agent}, level {level}")
             version = bots.fingerprint(agent, GAME.name)
-            known = {line.key: line for line in read(asked.out) if line.version == version}
+            known = {line.key: line for line in read(asked.out) if line.version == version and line.is_of_this_release}
             line = known.get((level, agent, campaign))
             if line is None or line.games < asked.games:
                 if stop.is_set():
@@ -114,13 +111,13 @@ def write(line: Line, path: Path) -> None:
 
 
 def columns() -> tuple[str, ...]:
-    """Of the ladder."""
+    """Titles of the ladder's columns."""
     return ("level", "minimum", "bot", "points, 95 %", *(f"won: {name}" for name in campaign_names()), "games each")
 
 
 def ladder(lines: Iterable[Line]) -> list[tuple[str, ...]]:
-    """A row for each level and bot that played all campaigns, the bot with fewest points first: points are the mean
-    over the campaigns."""
+    """A row for each level and bot that played all campaigns. Points are means over the campaigns; fewest come
+    first."""
     found = {line.key: line for line in lines}
     rows = []
     for level in range(1, NUM_LEVELS + 1):
@@ -147,7 +144,7 @@ def _mean_points(lines: Sequence[Line]) -> tuple[float, float]:
 
 
 def main() -> None:
-    asked, console = tyro.cli(Asked, description=__doc__), make_console()
+    asked, console = tyro.cli(Asked, prog="python -m benchmarks.campaigns", description=__doc__), make_console()
     with stop_on_signals(console, STOPPING) as stop:
         measure_all(asked, stop, console)
     console.print(grid("Kepler-3042, solo campaigns", columns(), ladder(read(asked.out)), right=("level", "minimum")))

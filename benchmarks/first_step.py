@@ -1,4 +1,4 @@
-"""Time to the first step of an environment in a new process: ``python -m benchmarks.first_step [GAME]`` prints JSON."""
+"""Time to the first step of a new process, as JSON: ``python -m benchmarks.first_step [GAME]``."""
 
 import json
 import sys

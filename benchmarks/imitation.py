@@ -1,36 +1,31 @@
-"""What a network can see: how often it predicts greedy, and what it wins against it, after imitation on one core.
+"""What a network can see: how often it predicts greedy's choices, and how often it beats greedy, after imitating it on
+one core.
 
-python -m benchmarks.imitation ad_astra 4 --out docs/imitation.csv    # one game; several processes may run side by
-side, each with its own file python -m benchmarks --only imitation                                 # all of them, into
-docs/imitation.csv
+`python -m benchmarks.imitation ad_astra 4` measures one game, `python -m benchmarks --only imitation` all of them.
 """
 
 from __future__ import annotations
 
-import csv
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, ClassVar
 
 import tyro
 
 import kepler_envs
 from benchmarks.sampling import Row, Settings
-from kepler_envs import bots
+from kepler_envs import bots, records
 from kepler_envs.engine.network import NetworkShape
-from kepler_envs.files import write_atomically
 from kepler_envs.revision import commit
 
 TARGETS = {
     ("kitten_adventurers", 4): 0.24, ("kepler_run", 4): 0.24, ("race_to_kepler", 4): 0.24, ("ad_astra", 4): 0.23,
     ("kepler_3042", 2): 0.42, ("kepler_3042", 4): 0.18,
 }  # fmt: skip
-"""Wins asked for, by (game, players)."""
+"""Share of wins to reach, by (game, players)."""
 
 RECORD = Path(__file__).parents[1] / "docs" / "imitation.csv"
-KEY = ("game", "players", "width", "hidden", "rows", "derived")
-"""What tells the lines of the record apart."""
 POSITIONS_SEED, NETWORK_SEED, GAMES_SEED = 1, 0, 7
 
 
@@ -39,32 +34,35 @@ class Asked:
     """One network: what it learns from, and what it sees."""
 
     game: tyro.conf.Positional[str]
+    """Name of the game."""
     players: tyro.conf.Positional[int]
+    """Number of players."""
     positions: int = 200_000
-    """Decisions of greedy."""
+    """Decisions of greedy to learn from."""
     epochs: float = 12
-    """How often each is shown."""
+    """How often each decision is shown to the network."""
     minutes: float = 15
-    """Gathering and learning end then, whatever was shown; compiling not counted."""
+    """Most minutes for gathering and learning together, without compiling."""
     games: int = 2000
-    """Against greedy on all other seats, each seat equally often."""
+    """Games against greedy on all other seats, each seat equally often."""
     width: int = 128
-    """Outputs of the first layer."""
+    """Units of the first layer."""
     hidden: tuple[int, ...] = (128,)
-    """Of further layers."""
+    """Units of the further layers."""
     rows: int = 32
-    """Numbers that the network says of each row; 0: a flat network."""
+    """Numbers that the network computes for each row of a table. 0 makes a flat network."""
     derived: Annotated[bool, tyro.conf.FlagCreatePairsOff] = True
-    """Whether it sees what follows from the facts."""
+    """Whether the network also sees derived fields, which follow from the facts."""
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measured(records.Line):
     """A line of the record: what was asked, and what came of it.
 
-    Wins of w seats count 1 / w; ``low`` to ``high`` is the 95 % interval.
+    A win shared by w seats counts 1 / w; ``low`` to ``high`` is the 95 % interval.
     """
 
+    KEY: ClassVar = ("game", "players", "width", "hidden", "rows", "derived")
     game: str
     players: int
     width: int
@@ -87,14 +85,9 @@ class Measured:
     seconds_learning: float
     commit: str
 
-    @property
-    def key(self) -> tuple[str, ...]:
-        """Lines of the same key replace one another."""
-        return tuple(str(getattr(self, name)) for name in KEY)
-
 
 def measure(asked: Asked) -> Measured:
-    """Gather, learn, play: on one core."""
+    """Gather, learn and play, on one core."""
     import torch  # here alone: the other parts do without it
 
     from agents.checkpoint import bot_of, build, parameter_count
@@ -125,38 +118,31 @@ def measure(asked: Asked) -> Measured:
 
 
 def write(line: Measured, out: Path) -> None:
-    """Add a line to a record, or put it in the place of the one with the same key."""
-    lines: list[dict[str, Any]] = []
-    if out.exists():
-        with out.open(newline="", encoding="utf-8") as file:
-            lines = list(csv.DictReader(file))
-    names = list(asdict(line))
-    lines = [one for one in lines if tuple(one[name] for name in KEY) != line.key]
-    text = [",".join(names), *(",".join(str(one[name]) for name in names) for one in [*lines, asdict(line)])]
-    write_atomically(out, ("\n".join(text) + "\n").encode())
+    """Add a line to a record, or put it in the place of the one with the same key; the record stays sorted."""
+    records.write_lines(out, [line], Measured)
 
 
 def imitation(settings: Settings) -> list[Row]:
-    """imitation of greedy"""
+    """networks that imitate greedy"""
     rows = []
     for (game, players), target in TARGETS.items():
         asked = Asked(game, players, settings.positions, minutes=settings.minutes, games=settings.games)
         found = measure(asked)
-        write(found, settings.record or RECORD)
+        write(found, RECORD)
         flat = measure(replace(asked, rows=0, derived=False))
-        write(flat, settings.record or RECORD)
+        write(flat, RECORD)
         rows += [as_row(found, target), as_row(flat, None)]
     return rows
 
 
 def as_row(found: Measured, target: float | None) -> Row:
-    """A line of the table that is printed."""
+    """The line as a figure of the printed table."""
     seen = "" if found.rows and found.derived else ", a flat network of the facts alone"
     return Row(
         f"{found.game}, {found.players} players: greedy imitated from {found.positions:,} positions{seen}",
         f"{found.accuracy:.1%} of choices predicted, {found.wins:.1%} wins ({found.low:.1%} .. {found.high:.1%}) of "
-        f"{found.games} games, "
-        f"equal share {found.equal_share:.0%}; {found.seconds_gathering + found.seconds_learning:.0f} s",
+        f"{found.games} games, equal share {found.equal_share:.0%}; "
+        f"{found.seconds_gathering + found.seconds_learning:.0f} s",
         "" if target is None else f"{target:.0%} wins",
         None if target is None else found.wins >= target,
     )
@@ -164,14 +150,14 @@ def as_row(found: Measured, target: float | None) -> Row:
 
 @dataclass(frozen=True)
 class Command(Asked):
-    """Imitate greedy in one game, and add what came of it to a record."""
+    """Imitate greedy in one game and add the result to a record."""
 
     out: Path = RECORD
-    """File that the line is written to."""
+    """The record to add to, a CSV file. Processes that run side by side need one each."""
 
 
 def main() -> None:
-    asked = tyro.cli(Command, description=__doc__)
+    asked = tyro.cli(Command, prog="python -m benchmarks.imitation", description=__doc__)
     found = measure(asked)
     write(found, asked.out)
     row = as_row(found, TARGETS.get((asked.game, asked.players)))

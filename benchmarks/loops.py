@@ -1,4 +1,4 @@
-"""Compiled loops that only benchmarks need."""
+"""Compiled loops that only the benchmarks need."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def scope(game: Game) -> Scope:
 
 @cache
 def random_play(game: Game) -> Any:
-    """The engine alone: uniform pick, apply, settle, next deal, legal set, mask and observation, ``steps`` times for
-    every game."""
+    """A kernel of the engine alone: ``steps`` times for every game, it picks uniformly, applies, settles, deals anew
+    when a game ends, and writes legal set, mask and observation."""
     kinds, helpers = record_types(game), core(game)
     begin, decide, pick, expand, observe = (
         helpers.begin, helpers.decide, helpers.pick, helpers.expand, helpers.observe,
@@ -56,7 +56,7 @@ def random_play(game: Game) -> Any:
 
 @cache
 def clone(game: Game) -> Any:
-    """Copy states picked in a scattered order from ``source`` into a ring."""
+    """A kernel that copies scattered states of ``source`` into a ring."""
     kinds = record_types(game)
 
     @kernel(scope(game), "clone", (kinds.states, kinds.states, INT))

@@ -1,4 +1,4 @@
-"""The machine, the versions and the commit a measurement was made with."""
+"""What a measurement was made with: machine, versions, commit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What observations of v1 cost: steps against those of v0, many games against few, and decisions beside OpenSpiel's."""
+"""What observations of v1 cost: against v0, many games against few, and beside OpenSpiel."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchmarks.engine_speed import batch_side
 from benchmarks.sampling import Row, Settings, millions, rates, ratio
 
 V0_COMMIT = "5e2a210"
-"""The last one at which all games were as in version 0.1."""
+"""The last commit with all games at v0."""
 FEW, MANY = 256, 4096
 LEAST_AGAINST_V0 = {
     "kepler_3042": 2.0,
@@ -43,7 +43,7 @@ for line in sys.stdin:
         batch.step(batch.uniform())
     print(time.thread_time() - start, flush=True)
 """
-"""Steps on request, in a process of its own with the code of either version: rounds in, CPU seconds out."""
+"""A process with the code of one version: it reads a number of rounds, steps them and prints the CPU seconds."""
 
 
 def observation(settings: Settings) -> list[Row]:
@@ -58,7 +58,7 @@ def observation(settings: Settings) -> list[Row]:
 
 
 def configurations() -> Iterator[tuple[str, int]]:
-    """Every game with the fewest, the usual and the most players."""
+    """Every game with fewest, default and most players, at least two."""
     for name in kepler_envs.list_games():
         game = kepler_envs.load_game(name)
         for players in sorted({max(2, game.min_players), game.default_players, game.max_players}):
@@ -70,7 +70,7 @@ def configurations() -> Iterator[tuple[str, int]]:
 
 @contextmanager
 def old_checkout() -> Iterator[Path | None]:
-    """The code of v0 beside this checkout's; None where its commit is not at hand."""
+    """A checkout of v0 in a temporary folder. None if this clone lacks its commit."""
     root = Path(__file__).parents[1]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "v0"
@@ -85,7 +85,7 @@ def old_checkout() -> Iterator[Path | None]:
 
 
 class Side:
-    """A process that steps a batch of one version."""
+    """A process that steps a batch with the code of one version."""
 
     def __init__(self, game: str, players: int, games: int, root: Path) -> None:
         self._games = games
@@ -95,13 +95,14 @@ class Side:
         )
 
     def seconds(self, rounds: int) -> float:
-        """CPU seconds of that many steps of all its games."""
+        """CPU seconds to step all its games that often."""
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(f"{rounds}\n")
         self._process.stdin.flush()
         return float(self._process.stdout.readline())
 
     def close(self) -> None:
+        """End the process."""
         self._process.communicate()
 
 
@@ -110,10 +111,10 @@ def _environment(root: Path) -> dict[str, str]:
 
 
 def against_v0(settings: Settings, name: str, players: int, checkout: Path | None) -> list[Row]:
-    """Steps of both versions in turn, each in a process of its own."""
+    """Step both versions in turn, each in a process of its own."""
     what, least = f"{name}, {players} players, {FEW} games: batch step against v0", LEAST_AGAINST_V0[name]
     if checkout is None:
-        return [Row(what, f"commit {V0_COMMIT} is not in this checkout", f">= {least:g}", None)]
+        return [Row(what, f"commit {V0_COMMIT} is not in this checkout", f">= {least:g}")]
     old = Side(f"{name}-v0", players, FEW, checkout)
     new = Side(f"{name}-v1", players, FEW, Path(__file__).parents[1])
     try:
@@ -125,11 +126,13 @@ def against_v0(settings: Settings, name: str, players: int, checkout: Path | Non
     times = statistics.median(before / after for before, after in pairs)
     steps = rounds * FEW / 1e6
     before, after = (steps / statistics.median(side) for side in zip(*pairs, strict=True))
-    return [Row(what, f"{after:.2f} M/s against {before:.2f} M/s = {times:.2f}", f">= {least:g}", times >= least)]
+    return [
+        Row(what, f"{after:.2f} M/s against {before:.2f} M/s = {times:.2f}", f">= {least:g}", times >= least, times)
+    ]
 
 
 def _rounds_of(seconds: float, side: Side) -> int:
-    """Steps that take about so long; warms the side up on the way."""
+    """How many steps take about so long. Also warms the side up."""
     side.seconds(100)
     return max(1, round(100 * seconds / max(side.seconds(100), 1e-6)))
 
@@ -138,23 +141,22 @@ def _rounds_of(seconds: float, side: Side) -> int:
 
 
 def many_against_few(settings: Settings, name: str) -> Row:
-    """Whether thousands of observations still fit the processor's caches."""
+    """Many games against few: do thousands of observations still fit the processor's caches?"""
     players = kepler_envs.load_game(name).default_players
     sides = {"few": batch_side(name, FEW, players), "many": batch_side(name, MANY, players)}
     samples = rates(sides, settings, time.thread_time)
     share = ratio(samples, "many", "few")
     value = f"{millions(samples['many'])} / {millions(samples['few'])} = {share:.2f}"
-    return Row(
-        f"{name}, {players} players: {MANY} games against {FEW}", value, f">= {LEAST_MANY:g}", share >= LEAST_MANY
-    )
+    what = f"{name}, {players} players: {MANY} games against {FEW}"
+    return Row(what, value, f">= {LEAST_MANY:g}", share >= LEAST_MANY, share)
 
 
 def beside_openspiel(settings: Settings) -> list[Row]:
-    """Decisions of each game beside those of OpenSpiel's gin rummy, stepped from Python, observations included."""
+    """Decisions of each game beside OpenSpiel's gin rummy, both stepped from Python with observations."""
     try:
         import pyspiel
     except ImportError:
-        return [Row("decisions beside OpenSpiel's gin_rummy", "OpenSpiel is not installed", "", None)]
+        return [Row("decisions beside OpenSpiel's gin_rummy", "OpenSpiel is not installed")]
     rows = []
     for name in kepler_envs.list_games():
         players = kepler_envs.load_game(name).default_players
@@ -162,14 +164,14 @@ def beside_openspiel(settings: Settings) -> list[Row]:
         samples = rates(sides, settings, time.thread_time)
         times, least = ratio(samples, "ours", "theirs"), LEAST_BESIDE_OPENSPIEL.get(name, USUAL_BESIDE_OPENSPIEL)
         theirs = statistics.median(samples["theirs"]) / 1e3
-        value = f"{millions(samples['ours'])} against {theirs:.0f} k/s = {times:.0f} times"
+        value = f"{millions(samples['ours'])} against {theirs:.0f} k/s = {times:.0f} times as many"
         what = f"{name}, {players} players, {FEW} games: decisions beside OpenSpiel's gin_rummy through Python"
-        rows.append(Row(what, value, f">= {least}", times >= least))
+        rows.append(Row(what, value, f">= {least}", times >= least, times))
     return rows
 
 
 def openspiel_side(game: object) -> Callable[[int], int]:
-    """Uniformly random play; the seat to move is given its observation tensor and its legal actions, as in ours."""
+    """Uniformly random play. The seat to move gets its observation tensor and its legal actions, as in ours."""
     rng = np.random.default_rng(0)
 
     def side(rounds: int) -> int:

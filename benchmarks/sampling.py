@@ -1,4 +1,4 @@
-"""How everything is measured: the sides of a ratio in turn, reported as medians."""
+"""How the benchmarks measure: both sides of a ratio in turn, then the median."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import arg
 
 GAME = "kitten_adventurers"
 PLAYERS = 4
@@ -16,31 +19,41 @@ class Settings:
     """How long to measure, and what."""
 
     seconds: float = 0.4
-    """CPU seconds of one sample."""
+    """CPU seconds per sample."""
     repetitions: int = 7
-    """Samples per quantity; the table has their median."""
+    """Samples per figure. The table shows their median."""
     ppo_steps: int = 40_000
-    """Decisions of the training run in which the environment's share is measured; 0 leaves the row out."""
+    """Decisions of the training run that shows the environment's share. 0 leaves that row out."""
     positions: int = 200_000
-    """Decisions of greedy that networks learn from in the part `imitation`."""
+    """Decisions of greedy that each network learns from in the part `imitation`."""
     minutes: float = 15
-    """Each of them learns for this long at most."""
+    """Most minutes that each network of `imitation` learns."""
     games: int = 2000
-    """They play against greedy."""
-    record: Path | None = None
-    """File for the results of that part, docs/imitation.csv unless told."""
+    """Games that each network of `imitation` plays against greedy."""
     only: tuple[str, ...] = ()
-    """Parts to measure, by name; all but the long ones if left out."""
+    """Names of the parts to measure. Without it, all but the long ones."""
     quick: bool = False
-    """Short samples, few repetitions: a look, not a measurement to quote."""
+    """Take short and few samples: for a first look, not for figures to quote."""
+    record: Annotated[Path | None, arg(metavar="FILE")] = None
+    """Write the whole run to this file, with release, commit, machine and date. README and pages quote
+    docs/figures.json."""
 
 
 @dataclass(frozen=True)
 class Row:
+    """One figure.
+
+    Attributes:
+        what: its name, the same in every run. value: the measurement as text, with units. target: what it should be, as
+            text; may be empty. met: whether it is; None without a target. ratio: the comparison in ``value`` as a
+            number; None if nothing is compared.
+    """
+
     what: str
     value: str
-    target: str
-    met: bool | None
+    target: str = ""
+    met: bool | None = None
+    ratio: float | None = None
 
 
 def rates(
@@ -48,7 +61,12 @@ def rates(
 ) -> dict[str, list[float]]:
     """Steps per second of each side, sampled in turn.
 
-    ``sides`` maps a name to a function that makes about n rounds and returns the number of steps they were.
+    Args:
+        sides: by name, a function that plays about n rounds and returns how many steps these were.
+        clock: seconds so far, for example ``time.thread_time``.
+
+    Returns:
+        By name, one rate per repetition.
     """
     rounds = {name: _calibrate(side, settings.seconds, clock) for name, side in sides.items()}
     samples: dict[str, list[float]] = {name: [] for name in sides}
@@ -61,7 +79,7 @@ def rates(
 
 
 def _calibrate(side: Callable[[int], int], seconds: float, clock: Callable[[], float]) -> int:
-    """Rounds that take about ``seconds``; warms the side up on the way."""
+    """How many rounds take about ``seconds``. Also warms the side up."""
     rounds = 1
     while True:
         start = clock()
@@ -73,9 +91,10 @@ def _calibrate(side: Callable[[int], int], seconds: float, clock: Callable[[], f
 
 
 def ratio(samples: dict[str, list[float]], one: str, other: str) -> float:
-    """Median of the ratios of samples taken one after the other."""
+    """Median ratio of neighbouring samples."""
     return statistics.median(a / b for a, b in zip(samples[one], samples[other], strict=True))
 
 
 def millions(values: list[float]) -> str:
+    """The median as text, in millions per second."""
     return f"{statistics.median(values) / 1e6:.1f} M/s"

@@ -1,4 +1,4 @@
-"""Tree search: iterations a second, and where the time goes."""
+"""Tree search: iterations per second, and where the time goes."""
 
 from __future__ import annotations
 
@@ -38,15 +38,14 @@ def search_table(settings: Settings) -> list[Row]:
                 f"{name}, tree search, {policy.name} playouts, {game.default_players} players",
                 f"{statistics.median(samples['search']) / decisions:,.0f} iterations/s of {decisions:.0f} decisions, "
                 f"{ratio(samples, 'search', 'playouts'):.2f} of the speed of bare playouts",
-                "",
-                None,
+                ratio=ratio(samples, "search", "playouts"),
             )
         )
     return rows
 
 
 def guided_search_table(settings: Settings) -> list[Row]:
-    """tree search guided by networks, 64 positions side by side"""
+    """tree search guided by networks, 64 positions at a time"""
     from agents.checkpoint import load_policy  # with PyTorch, which the other parts do without
     from agents.torch_network import TorchNetwork
 
@@ -75,11 +74,9 @@ def guided_search_table(settings: Settings) -> list[Row]:
             Row(
                 f"{name}, tree search with bc-v1, {config.num_players} players, {trees} positions side by side",
                 f"{statistics.median(samples['search']):,.0f} iterations/s, {ratio(samples, 'search', 'network'):.2f} "
-                "of the "
-                f"speed of the network alone, which is {ratio(samples, 'network', 'pytorch'):.1f} times as fast as in "
-                "PyTorch",
-                "",
-                None,
+                "of the speed of the network alone, which is "
+                f"{ratio(samples, 'network', 'pytorch'):.1f} times as fast as in PyTorch",
+                ratio=ratio(samples, "search", "network"),
             )
         )
     return rows

@@ -24,8 +24,9 @@ from kepler_envs.engine.game import ComponentError, Configuration, Game, OptionE
 from kepler_envs.engine.playout import CompiledPolicy, Playouts, playouts
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
 from kepler_envs.registry import list_games, load_game
+from kepler_envs.revision import VERSION
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "Batch", "CompiledPolicy", "ComponentError", "Configuration", "Game", "IllegalAction", "KeplerEnv", "OptionError",

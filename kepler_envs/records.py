@@ -5,38 +5,57 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from kepler_envs.files import write_atomically
+from kepler_envs.revision import VERSION
 
-KINDS = {"str": str, "int": int, "float": float}
+KINDS = {"str": str, "int": int, "float": float, "bool": lambda text: text == "True"}
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a record; ``KEY`` names the columns that tell lines apart."""
+    """A line of a record. ``KEY`` names the columns that tell lines apart.
+
+    Attributes:
+        release: version of kepler_envs that measured it; empty in files that are older than this column.
+    """
 
     KEY: ClassVar[tuple[str, ...]] = ()
+    release: str = field(default=VERSION, kw_only=True)
 
     @property
     def key(self) -> tuple[Any, ...]:
         """What tells it apart."""
         return tuple(getattr(self, name) for name in self.KEY)
 
+    @property
+    def is_of_this_release(self) -> bool:
+        """Whether this version of kepler_envs measured it, up to the last number of the version."""
+        return minor(self.release) >= minor(VERSION)
+
 
 Kind = TypeVar("Kind", bound=Line)
 
 
+def minor(version: str) -> tuple[int, ...]:
+    """The first two numbers of a version, (0, 1) of ``0.1.3``: figures of one pair may stand side by side. Empty for an
+    empty version."""
+    return tuple(int(number) for number in version.split(".")[:2] if number)
+
+
 def read_lines(path: Path, kind: type[Kind]) -> list[Kind]:
-    """The lines of a record; none if there is no file. A column that an older file lacks has its default."""
+    """The lines of a record; none if there is no file. A column that an older file lacks has its default, the release
+    none."""
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     columns = {field.name: KINDS[str(field.type)] for field in fields(kind)}
-    return [kind(**{name: cast(row[name]) for name, cast in columns.items() if name in row}) for row in rows]
+    known = ({"release": ""} | row for row in rows)
+    return [kind(**{name: cast(row[name]) for name, cast in columns.items() if name in row}) for row in known]
 
 
 def write_lines(

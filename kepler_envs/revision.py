@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+VERSION = "0.1.0"
+"""Version of the package; ``pyproject.toml`` and ``CITATION.cff`` say the same."""
 DIGITS = 40
 """Of a commit."""
 

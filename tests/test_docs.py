@@ -11,11 +11,9 @@ import kepler_envs
 from docs import build
 from kepler_envs import describe
 from kepler_envs.engine.kernel import JIT_ENABLED
+from tests import links
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("benchmarks/**/*.md")])
-LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="plays thousands of games")
@@ -94,19 +92,6 @@ def test_tables_cover_the_game(name):
             assert set(re.findall(r"\b[A-Z]\b", provenance)) <= tags and provenance
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", links.pages(ROOT), ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
-    for target in LINK.findall(CODE.sub("", page.read_text())):
-        if re.match(r"[a-z]+:", target):
-            continue  # somewhere else in the world
-        file, _, heading = target.partition("#")
-        path = (page.parent / file).resolve() if file else page
-        assert path.exists(), f"{target} in {page.name}"
-        if heading:
-            assert heading in headings(path), f"{target} in {page.name}"
-
-
-def headings(page: Path) -> set[str]:
-    """The anchors of a page's headings, as GitHub makes them."""
-    lines = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}
+    assert list(links.broken(page)) == []

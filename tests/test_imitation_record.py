@@ -6,6 +6,7 @@ import csv
 from dataclasses import replace
 
 from benchmarks.imitation import Measured, as_row, write
+from kepler_envs.records import read_lines
 
 LINE = Measured(
     "ad_astra-v1", 4, 128, "128 64", 32, True, 1000, 0.1, "1 0 7", 12.0, 9, 0.9, 0.3, 0.25, 0.2, 0.3, 2000, 0.25, 5.0,
@@ -16,7 +17,7 @@ LINE = Measured(
 def test_a_line_takes_the_place_of_the_one_about_the_same_network(tmp_path):
     out = tmp_path / "record.csv"
     write(LINE, out)
-    write(replace(LINE, players=3), out)
+    write(replace(LINE, players=3, derived=False), out)
     write(replace(LINE, wins=0.5), out)
     with out.open(newline="") as file:
         lines = list(csv.DictReader(file))
@@ -25,6 +26,7 @@ def test_a_line_takes_the_place_of_the_one_about_the_same_network(tmp_path):
         ("4", "0.5", "128 64"),
     ]
     assert lines[1]["commit"] == "abc" and lines[1]["derived"] == "True"
+    assert read_lines(out, Measured) == [replace(LINE, players=3, derived=False), replace(LINE, wins=0.5)]
 
 
 def test_a_target_is_met_or_not():

@@ -121,7 +121,7 @@ def _known(record: Path, player: Player, opponent: str, version: str, games: int
     task, run = player.task, player.run
     key = (task.game, task.players, player.method, player.budget, run.seed, opponent)
     known = {line.key: line for line in read_lines(record, Result)}.get(key)
-    if known is None or known.games < games:
+    if known is None or known.games < games or not known.is_of_this_release:
         return False
     return known.opponent_version == version and known.agent == player.version
 

@@ -93,7 +93,9 @@ def _known(siege: Siege, record: Path) -> AttackLine | None:
     task, version = siege.task, version_of(siege.agent, siege.task.game)
     key = (task.game, task.players, siege.agent, siege.decisions, siege.attackers)
     found = {line.key: line for line in read_lines(record, AttackLine)}.get(key)
-    return found if found is not None and found.agent_version == version and found.games >= siege.games else None
+    if found is None or found.agent_version != version or found.games < siege.games or not found.is_of_this_release:
+        return None
+    return found
 
 
 def _line(siege: Siege, each: list[Outcome], final: Outcome, seconds: float) -> AttackLine:

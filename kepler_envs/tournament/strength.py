@@ -81,9 +81,9 @@ class Line(records.Line):
 
     @property
     def is_current(self) -> bool:
-        """Whether the bots that have these names today are those that played."""
+        """Whether this release measured it with the bots that have these names today."""
         versions = tuple(bots.fingerprint(spec, self.game) for spec in (self.agent, self.against))
-        return versions == (self.agent_version, self.against_version)
+        return self.is_of_this_release and versions == (self.agent_version, self.against_version)
 
 
 def read_lines(path: Path) -> list[Line]:
