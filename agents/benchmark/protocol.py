@@ -5,13 +5,10 @@ A change of any number is another version.
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
-from pathlib import Path
 
 import kepler_envs
 from kepler_envs.bots import fingerprint
-from kepler_envs.bots import greedy as greedy_bots
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.game import Configuration
 
@@ -83,13 +80,8 @@ def task_of(game: str) -> Task:
 
 
 def version_of(bot: str, game: str) -> str:
-    """16 hex digits for a bot of the pool in a game: of the file it is written in, or of its network; empty for one
-    without either.
+    """The version of a bot of the pool in a game: ``greedy-1``, or 16 hex digits of a network. Empty if it never changes.
 
-    What is measured against one version of a bot is not compared with what was measured against another.
+    Results against different versions of a bot are not compared.
     """
-    name = game.partition("-v")[0]
-    if bot == "greedy" or bot.startswith("mcts"):  # the search plays its games out by greedy
-        text = (Path(greedy_bots.__file__).parent / f"{name}.py").read_bytes()
-        return hashlib.sha256(text).hexdigest()[:16]
-    return fingerprint(bot, name)
+    return fingerprint(bot, game.partition("-v")[0])

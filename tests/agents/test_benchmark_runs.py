@@ -204,7 +204,7 @@ def test_there_must_be_a_scale():
 
 def test_versions_of_bots_are_those_of_their_files():
     assert version_of("uniform", TASK.game) == ""
-    assert version_of("greedy", TASK.game) == version_of(SEARCH, TASK.game) != version_of("greedy", "ad_astra-v1")
+    assert version_of("greedy", TASK.game) == version_of(SEARCH, TASK.game) != version_of("greedy", "kepler_3042-v1")
     assert version_of("bc-v1", TASK.game) != version_of("bc-v1", "ad_astra-v1") != ""
 
 
