@@ -15,8 +15,9 @@ project = "kepler_envs"
 author = "the kepler_envs authors"
 release = version = kepler_envs.__version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build", "notebooks/sources"]
+nb_execution_mode = "off"  # `make notebooks` runs them
 html_theme = "furo"
 html_title = "kepler_envs"
 html_static_path: list[str] = []
@@ -36,13 +37,22 @@ suppress_warnings = ["myst.header"]  # game pages are read on their own, too
 
 STAR = re.compile(r"(?<![*\\`\w])\*(?=\w)")
 """The star of ``*shape``, which is no markup in a docstring."""
+NOTEBOOK = re.compile(r"\[([^]]+)\]\(\.\./(notebooks/\w+)\.ipynb\)")
+"""A link to a notebook of the checkout."""
 
 
 def setup(app: Any) -> None:
-    """Docstrings are written for people at a terminal; here their stars are told from emphasis."""
+    """Adapt to the site what is written for other readers: docstrings for a terminal, links for GitHub."""
     app.connect("autodoc-process-docstring", escape_stars)
+    app.connect("source-read", link_notebooks)
 
 
 def escape_stars(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """Change ``lines`` in place."""
     lines[:] = [STAR.sub(r"\\*", line) for line in lines]
+
+
+def link_notebooks(app: Any, page: str, content: list[str]) -> None:
+    """Let the page of the notebooks link to those of the site. On GitHub its links lead to the notebooks themselves."""
+    if page == "notebooks":
+        content[0] = NOTEBOOK.sub(r"{doc}`\1 </\2>`", content[0])

@@ -3,6 +3,7 @@ machine."""
 
 from __future__ import annotations
 
+import re
 from copy import deepcopy
 
 import pytest
@@ -70,3 +71,13 @@ def test_what_must_not_be_published_is_found():
     assert "control codes" in found(colour)
     assert "allowed: 300,000" in found(large)
     assert "the source has changed" in found(stale)
+
+
+def test_the_site_shows_every_notebook():
+    page = (build.ROOT / "docs" / "notebooks.md").read_text()
+    assert re.findall(r"\]\(\.\./notebooks/(\w+)\.ipynb\)", page) == build.names()
+    assert re.findall(r"^notebooks/(\w+)$", page, re.MULTILINE) == build.names()
+    for name in build.names():
+        title = build.read_source(name).cells[0].source.splitlines()[0].partition(". ")[2]
+        assert f"[{title}](" in page
+        assert (build.ROOT / "docs" / "notebooks" / f"{name}.ipynb").resolve() == build.FOLDER / f"{name}.ipynb"
