@@ -1,6 +1,7 @@
-"""All that learns: training, pools of opponents, exploiters, publishing."""
+"""Everything that learns: training, pools of opponents, exploiters, publishing."""
 
 import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-"""Threads of PyTorch that wait do not spin: beside other work two of them would be several times as slow as one."""
+"""Waiting threads of PyTorch sleep instead of spinning. Beside other work, two spinning threads are several times as
+slow as one."""

@@ -1,9 +1,9 @@
-"""Checkpoints of trained networks: what PyTorch writes and reads of them.
+"""Writing and reading checkpoints of trained networks with PyTorch.
 
-A checkpoint is a Stable-Baselines3 zip with two more entries: ``description.json`` and, in that of a run,
-``run.pickle`` with all it takes to go on exactly. An agent reads only the weights and the description
-(``kepler_envs/bots/networks/checkpoint.py``), never anything pickled. A copy of the description lies beside the file
-for people. Files are replaced as a whole or not at all.
+A checkpoint is a Stable-Baselines3 zip with two more entries: ``description.json``, and in that of a run
+``run.pickle``, which holds everything needed to continue exactly. A bot reads only the weights and the description
+(``kepler_envs/bots/networks/checkpoint.py``), never a pickle. A copy of the description lies beside the file for
+people. Files are replaced as a whole or not at all.
 """
 
 from __future__ import annotations
@@ -49,12 +49,13 @@ LIBRARIES = ("numpy", "numba", "torch", "stable_baselines3", "sb3_contrib", "gym
 
 
 def policy_kwargs(shape: NetworkShape, config: Configuration) -> dict[str, Any]:
-    """What Stable-Baselines3 makes a policy of this shape from."""
+    """The arguments that Stable-Baselines3 makes a policy of this shape from."""
     return piece_policy(config, shape.width, shape.hidden, shape.rows, shape.over)
 
 
 def build(shape: NetworkShape, config: Configuration) -> PiecePolicy:
-    """An untrained network for a game. PyTorch's generator stays as it is: loading an agent changes no training."""
+    """An untrained network for a game. PyTorch's generator stays as it is, so that loading a bot changes no
+    training."""
     with th.random.fork_rng(devices=[]):
         return PiecePolicy(
             observation_space(shape.inputs(config).layout),
@@ -69,17 +70,17 @@ def _no_schedule(_: float) -> float:
 
 
 def arrays_of(policy: PiecePolicy) -> dict[str, np.ndarray]:
-    """A network's weights as arrays by name, copies."""
+    """Copies of the weights of a network, as arrays by name."""
     return {name: weights.detach().cpu().numpy().copy() for name, weights in policy.state_dict().items()}
 
 
 def network_of(policy: PiecePolicy) -> PositionNetwork:
-    """A copy of a network to ask about positions, without PyTorch."""
+    """A copy of a network that can be asked about positions without PyTorch."""
     return position_network(policy.network.inputs, arrays_of(policy))
 
 
 def bot_of(policy: PiecePolicy, config: Configuration, name: str = "network", deterministic: bool = True) -> NetworkBot:
-    """A bot that plays what a network finds best now in games like ``config``; the network may go on learning."""
+    """A bot that plays what a network now finds best in games like ``config``. The network may go on learning."""
     network = network_of(policy)
     return NetworkBot(network, name, deterministic, bot_below(network, config))
 
@@ -94,13 +95,13 @@ def describe(
     results: Mapping[str, Any],
     counts: Sequence[int] = (),
 ) -> dict[str, Any]:
-    """A checkpoint's description, JSON-ready.
+    """The description of a checkpoint, ready for JSON.
 
     Args:
         config: the game it was trained on, with the most players if there are several counts.
-        counts: player counts if there are several; ``num_players`` lists them all then.
-        training: what the run was asked for.
-        results: how far it got: steps, seconds, evaluations.
+        counts: the player counts if there are several; ``num_players`` then lists them all.
+        training: the settings of the run.
+        results: how far the run is: steps, seconds, evaluations.
     """
     facts = game_facts(config)
     if len(counts) > 1:
@@ -124,14 +125,14 @@ def describe(
 
 
 def weights_of(policy: PiecePolicy) -> bytes:
-    """The network's weights without the optimiser's state, as Stable-Baselines3 stores them."""
+    """The weights of a network without the optimiser's state, as Stable-Baselines3 stores them."""
     buffer = io.BytesIO()
     th.save(policy.state_dict(), buffer)
     return buffer.getvalue()
 
 
 def half_precision(policy: PiecePolicy) -> bytes:
-    """Its weights in float16, in a file of NumPy's; reading casts them to float32."""
+    """The weights of a network in float16, as the bytes of a NumPy file. Reading casts them to float32."""
     buffer = io.BytesIO()
     arrays: dict[str, Any] = {name: array.astype(np.float16) for name, array in arrays_of(policy).items()}
     np.savez(buffer, **arrays)
@@ -155,7 +156,7 @@ def write_checkpoint(
 def checkpoint_bytes(
     description: Mapping[str, Any], entries: Mapping[str, bytes], base: bytes = b"", compress: bool = False
 ) -> bytes:
-    """The file of :func:`write_checkpoint`."""
+    """The bytes of the file that :func:`write_checkpoint` writes."""
     buffer = io.BytesIO(base)
     buffer.seek(0, io.SEEK_END)
     kind = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
@@ -170,7 +171,7 @@ def _as_text(description: Mapping[str, Any]) -> bytes:
 
 
 def load_policy(path: Path, config: Configuration) -> PiecePolicy:
-    """The trained network in a checkpoint, if it fits the game; BotError if not."""
+    """The trained network of a checkpoint. BotError if it does not fit the game."""
     inputs, weights = read_network(path, config)
     try:
         policy = build(inputs.shape, config)
@@ -181,12 +182,12 @@ def load_policy(path: Path, config: Configuration) -> PiecePolicy:
 
 
 def set_weights(policy: PiecePolicy, weights: Mapping[str, np.ndarray]) -> None:
-    """Give a network these weights (those of :func:`arrays_of`), cast to its own type."""
+    """Give a network these weights (from :func:`arrays_of`), cast to its own type."""
     policy.load_state_dict({name: th.as_tensor(array) for name, array in weights.items()})
 
 
 def continue_network(policy: PiecePolicy, path: Path) -> None:
-    """Give a network the weights of a checkpoint's, which may have been trained with other numbers of players."""
+    """Give a network the weights of a checkpoint, which may come from other numbers of players."""
     policy.load_state_dict(load_policy(path, trained_configuration(read_description(path))).state_dict())
 
 

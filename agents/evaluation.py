@@ -1,4 +1,4 @@
-"""How a network fares while it learns: games of its own against fixed opponents."""
+"""Evaluation during training: games against fixed opponents."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from kepler_envs.tournament.pairing import play_against
 from kepler_envs.tournament.standings import Share, share
 
 EVALUATION_SEED = 2**62
-"""Evaluation games are the same every time, and none that is trained on."""
+"""First seed of the evaluation games. They are the same every time, and training never plays them."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The learner against one opponent on all other seats.
+    """Results of the learner against one opponent on all other seats.
 
     Attributes:
-        opponent: its spec; with the number of players if a network learns several counts.
-        wins: share of wins (a win shared by w counts 1 / w).
+        opponent: its spec, with the number of players if the network learns several counts.
+        wins: share of wins (a win shared by w seats counts 1 / w).
         returns: mean return with its 95 % interval.
     """
 
@@ -35,7 +35,7 @@ class Evaluation:
 
     @property
     def columns(self) -> dict[str, float]:
-        """What a learning curve says of it."""
+        """The columns of a learning curve about this opponent."""
         name, wins = self.opponent, self.wins
         return {
             f"win_rate_{name}": round(wins.mean, 4), f"low_{name}": round(wins.low, 4),
@@ -45,12 +45,12 @@ class Evaluation:
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Evaluation:
-        """What ``dataclasses.asdict`` made of one."""
+        """An evaluation from what ``dataclasses.asdict`` made of it."""
         return cls(saved["opponent"], Share(**saved["wins"]), saved["mean_length"], Share(**saved["returns"]))
 
 
 def opponents_for(specs: Sequence[str], all_games: Sequence[Configuration]) -> list[tuple[Configuration, Bot]]:
-    """The opponents in their order, each for all player counts; named with the count if there are several."""
+    """The opponents in order, each for all player counts. Their names include the count if there are several."""
     found = []
     for spec in specs:
         for games in all_games:
@@ -62,7 +62,7 @@ def opponents_for(specs: Sequence[str], all_games: Sequence[Configuration]) -> l
 
 
 def evaluate(learner: Bot, opponent: Bot, config: Configuration, games: int, seed: int = EVALUATION_SEED) -> Evaluation:
-    """Play ``games`` games, rounded up to use every seat equally often, all side by side."""
+    """Play ``games`` games in parallel, rounded up so that every seat is used equally often."""
     results = play_against(learner, opponent, config, games, seed)
     return Evaluation(
         opponent.name, share(results.wins), float(results.lengths.mean()), mean_with_interval(results.returns)
@@ -70,7 +70,7 @@ def evaluate(learner: Bot, opponent: Bot, config: Configuration, games: int, see
 
 
 def mean_with_interval(values: np.ndarray) -> Share:
-    """Mean of independent values with its 95 % interval, by the normal distribution."""
+    """Mean of independent values with its 95 % interval, by the normal approximation."""
     half = 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else float("inf")
     mean = float(values.mean())
     return Share(mean, mean - half, mean + half, len(values))

@@ -1,19 +1,18 @@
-"""Expert iteration: a network learns what a search finds: ``python -m agents.expert ad_astra --players 3-5 --out
-runs/astra``.
+"""Expert iteration: let a network learn what a search finds.
 
-In every generation games are played in which some decisions are searched. What the search visited, and what the games
-paid, is learned from the games of the last generations. The network that comes out plays against greedy and against the
-best network so far; if it is not worse, it is the best one, plays in the next games, and may guide the search in them
-(T. Anthony, Z. Tian, D. Barber, arXiv:1705.08439, 2017; D. Silver et al., Science 362, 2018).
+Each generation plays games in which some decisions are searched. The network learns what the search visited and what
+the games paid, from the games of the last generations. Then it plays against greedy and against the best network so
+far. If it is not worse, it becomes the best one, plays in the next games, and may guide the search there (T. Anthony,
+Z. Tian, D. Barber, arXiv:1705.08439, 2017; D. Silver et al., Science 362, 2018).
 
 The folder of a run holds
 
-* ``games/GENERATION/*.npz``: positions of games, written a file at a time;
-* ``last.zip``: everything it takes to go on; ``best.zip``: the best network; both play as ``net:FOLDER``;
-* ``learning_curve.csv``: a line for each generation.
+* ``games/GENERATION/*.npz``: positions of the games, written a file at a time;
+* ``last.zip``: everything needed to continue; ``best.zip``: the best network; both play as ``net:FOLDER``;
+* ``learning_curve.csv``: a line per generation.
 
-The same command with the same ``--out`` goes on where the run was; on one thread it ends with the same network as a run
-that was not interrupted.
+The same command with the same ``--out`` continues the run. On one thread, an interrupted run ends with the same network
+as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ from kepler_envs.terminal import stop_on_signals
 from kepler_envs.tournament import TournamentError
 from kepler_envs.tournament.cluster import cluster_at
 
-STOPPING = "stopping after these games; once more to give them up"
+STOPPING = "stopping after these games; press again to stop at once"
 
 
 class Display:
-    """A progress bar, and a line for every generation."""
+    """A progress bar, and a line per generation."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -86,7 +85,7 @@ def main() -> None:
         sys.exit(explain(error))
     console.print(f"{run.out}: {run.generation} generations in {run.seconds / 60:.1f} minutes", soft_wrap=True)
     if run.fraction < 1:
-        console.print("the same command goes on from here")
+        console.print("run the same command again to continue")
 
 
 if __name__ == "__main__":

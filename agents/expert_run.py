@@ -1,4 +1,4 @@
-"""A run of expert iteration: its network, its games in files, and how it goes on from one generation to the next."""
+"""A run of expert iteration: its network, its files of games, and the step from one generation to the next."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ from kepler_envs.tournament.cluster import Cluster
 from kepler_envs.tournament.shipment import Shipment
 
 PROGRESS, OPTIMIZER = "expert.json", "optimizer.pth"
-"""Entries of last.zip: how far the run is, and what the optimiser remembers in the midst of learning."""
+"""Entries of last.zip: the progress of the run, and the state of the optimiser while it learns."""
 GAMES_AT_A_TIME = 128
-"""Games of a file: what is lost if it is given up."""
+"""Games per file: what is lost if they are interrupted."""
 SHOWN_AT_A_TIME = 20_480
 """Positions between two looks at the clock."""
 GAME_SEED = 2**60
-"""Games of a generation are none that are met elsewhere."""
+"""First seed of the games, which are played nowhere else."""
 PLAYING, LEARNING = "playing", "learning"
 
 
@@ -59,8 +59,8 @@ class Job:
     """Games to play: everything a process needs to know. The same job gives the same games.
 
     Attributes:
-        expert: the search; "" where greedy says what is to be done. guided: whether the network guides it.
-        network: the checkpoint that plays half of the seats; None: greedy plays all.
+        expert: the search; empty if greedy says what to do. guided: whether the network guides it.
+        network: the checkpoint that plays half of the seats; None if greedy plays all.
     """
 
     config: Configuration
@@ -73,12 +73,12 @@ class Job:
     out: Path
 
     def run(self) -> Path:
-        """Play them and write the file."""
+        """Play the games and write the file."""
         self.positions().save(self.out)
         return self.out
 
     def positions(self) -> Positions:
-        """Play them."""
+        """Play the games and return their positions."""
         below = bots.load("greedy", self.config)
         quick: list[Bot] = [bots.load("greedy", self.config)]
         if self.network is not None:
@@ -91,27 +91,27 @@ class Job:
 
 @dataclass(frozen=True)
 class Status:
-    """How far a run is: what progress displays show."""
+    """The progress of a run, for displays."""
 
     generation: int
     doing: str
     done: float
-    """Of what it is doing, 0..1."""
+    """Share of the current task that is done, 0..1."""
     seconds: float
     fraction: float
     evaluations: tuple[Evaluation, ...]
     line: dict[str, Any] | None = None
-    """New with this status: what a generation has come to."""
+    """The new line of the learning curve, at the end of a generation."""
 
 
 class ExpertRun:
-    """A run of expert iteration: begun or taken up again, then advanced a few games, or some learning, at a time.
+    """A run of expert iteration: begun or continued, then advanced by a few games or some learning at a time.
 
     Attributes:
-        generation: which one is under way, from 0, the imitation of greedy, on.
-        played: decisions in games, those of greedy that were imitated included. shown: positions that were shown to the
-            network.
-        cluster: who plays games; None: processes of this machine.
+        generation: the current generation; 0 imitates greedy.
+        played: decisions in games, including those of greedy that were imitated. shown: positions that the network has
+            been shown.
+        cluster: plays the games; None for processes of this machine.
     """
 
     def __init__(self, config: ExpertConfig, cluster: Cluster | None = None) -> None:
@@ -141,7 +141,7 @@ class ExpertRun:
 
     @property
     def fraction(self) -> float:
-        """How much of the budget is spent, 0..1."""
+        """Share of the budget that is spent, 0..1."""
         config, spent = self.config, [0.0]
         if config.budget is not None:
             spent.append((self.generation - self.first) / config.budget)
@@ -152,17 +152,18 @@ class ExpertRun:
         return min(1.0, max(spent))
 
     def _size_of_a_generation(self) -> int:
-        """Decisions of the last one's games, 0 while there is none: the next one must not go beyond the budget."""
+        """Decisions in the games of the last generation, 0 if there is none. The next generation must not exceed the
+        budget."""
         return self.curve[-1]["steps"] - self.curve[-2]["steps"] if len(self.curve) > 1 else 0
 
     @property
     def first(self) -> int:
-        """The generation it begins with: 0 imitates greedy, a network with a beginning knows that."""
+        """The first generation. 0 imitates greedy, which a network that starts from another one need not do."""
         return 0 if self.beginning is None else 1
 
     @property
     def _dagger(self) -> bool:
-        """Whether greedy says what is to be done."""
+        """Whether greedy says what to do in this generation."""
         config = self.config
         return self.beginning is None and not config.over and self.generation <= config.dagger
 
@@ -192,15 +193,15 @@ class ExpertRun:
     # ------------------------------------------------------------ going on
 
     def advance_to_end(self, stop: threading.Event, watch: Callable[[Status], None]) -> None:
-        """Go on until the budget is spent or ``stop`` is set; then save."""
+        """Continue until the budget is spent or ``stop`` is set, then save."""
         while self.fraction < 1 and not stop.is_set():
             self.advance(stop, watch)
         self.save()
 
     def advance(self, stop: threading.Event, watch: Callable[[Status], None]) -> None:
-        """Play the rest of a generation's games, or, if there are enough, learn from them and judge what was learned.
+        """Play the remaining games of a generation; if there are enough, learn from them and judge the result.
 
-        Once ``stop`` is set it returns at the next file of games, or in the midst of learning; nothing is lost.
+        Once ``stop`` is set, it returns at the next file of games or in the middle of learning, and loses nothing.
         """
         if self.generation and not self._play(stop, watch):
             return
@@ -214,7 +215,7 @@ class ExpertRun:
         watch(self._status(LEARNING, 1.0, line))
 
     def _jobs(self) -> Iterator[Job]:
-        """The games of this generation that have not been played yet."""
+        """The games of this generation that are still to be played."""
         config, counts = self.config, len(self.all_games)
         chunks = -(-config.games // GAMES_AT_A_TIME)
         chunks = -(-chunks // counts) * counts  # each player count as often
@@ -232,7 +233,7 @@ class ExpertRun:
         return self.out / "games" / f"{generation:03}"
 
     def _play(self, stop: threading.Event, watch: Callable[[Status], None]) -> bool:
-        """Whether all games are played."""
+        """Play games. Returns whether all are played."""
         jobs = list(self._jobs())
         if not jobs:
             return True
@@ -245,7 +246,7 @@ class ExpertRun:
         return not list(self._jobs())
 
     def _learn(self, stop: threading.Event, watch: Callable[[Status], None]) -> bool:
-        """Whether everything was shown as often as asked."""
+        """Learn. Returns whether everything was shown as often as asked."""
         config = self.config
         if self._learning is None:
             positions, self._played = self._positions()
@@ -272,9 +273,9 @@ class ExpertRun:
         return True
 
     def _positions(self) -> tuple[Positions, int]:
-        """What is learned from, and the decisions that were made for it in this generation.
+        """The positions to learn from, and the decisions made for them in this generation.
 
-        That is greedy's decisions first, then those of the last generations' games.
+        These are greedy's decisions first, then those of the games of the last generations.
         """
         if self.generation == 0:
             first = self._positions_of_greedy()
@@ -291,9 +292,10 @@ class ExpertRun:
         )
 
     def _judge(self) -> dict[str, Any]:
-        """Play against greedy and against the best network so far; become it, or not.
+        """Play against greedy and against the best network so far, and become it or not.
 
-        The new line of the learning curve.
+        Returns:
+            The new line of the learning curve.
         """
         config, began = self.config, time.perf_counter()
         learner = bot_of(self.policy, self.games)
@@ -376,7 +378,7 @@ class ExpertRun:
 
 
 def _results(jobs: list[Job], processes: int, stop: threading.Event, cluster: Cluster | None) -> Iterator[Path]:
-    """Files of games as they are written; none is begun after ``stop``."""
+    """Yield files of games as they are written. Starts none after ``stop``."""
     if cluster is not None:
         network = Shipment.pack([f"net:{jobs[0].network}"])
         for job, content in cluster.map(_play_elsewhere, network, iter(jobs), stop):
@@ -400,14 +402,14 @@ def _results(jobs: list[Job], processes: int, stop: threading.Event, cluster: Cl
 
 
 def _play_elsewhere(network: Shipment, job: Job) -> bytes:
-    """In a worker of a cluster, which need not have this machine's files: the file of a job."""
+    """Play a job in a worker of a cluster and return its file. The worker need not see the files of this machine."""
     (spec,) = network.unpack()
     return dataclasses.replace(job, network=Path(spec.removeprefix("net:"))).positions().as_file()
 
 
 @contextmanager
 def _workers(processes: int) -> Iterator[ProcessPoolExecutor]:
-    """Processes that begin afresh: numba's and PyTorch's threads do not survive a fork."""
+    """A pool of fresh processes: threads of numba and PyTorch do not survive a fork."""
     pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
     try:
         yield pool
@@ -416,7 +418,7 @@ def _workers(processes: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _ignore_interrupts() -> None:
-    """Ctrl-C is for the one that gives out the work."""
+    """Ignore Ctrl-C in a worker. The main process handles it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -426,15 +428,15 @@ def iterate(
     watch: Callable[[Status], None] | None = None,
     cluster: Cluster | None = None,
 ) -> ExpertRun:
-    """Begin a run, or go on with the one in ``config.out``, until its budget is spent.
+    """Begin a run, or continue the one in ``config.out``, until its budget is spent.
 
     Args:
-        stop: once it is set, what is under way is kept, and the run returns.
-        watch: is shown the status after every file of games, some learning, and every generation.
-        cluster: who plays games; None: processes of this machine.
+        stop: when set, the run saves what is under way and returns.
+        watch: called with the status after every file of games, some learning, and every generation.
+        cluster: plays the games; None for processes of this machine.
 
     Raises:
-        BotError: the run in the folder was begun with other settings, or a setting is not allowed.
+        BotError: the run in the folder has other settings, or a setting is not allowed.
     """
     run = ExpertRun(config, cluster)
     run.advance_to_end(stop or threading.Event(), watch or (lambda status: None))

@@ -1,4 +1,4 @@
-"""What expert iteration is asked for: the options of ``python -m agents.expert``."""
+"""The settings of expert iteration: the options of ``python -m agents.expert``."""
 
 from __future__ import annotations
 
@@ -13,80 +13,83 @@ from kepler_envs.bots.search import MctsConfig
 from kepler_envs.cli.common import OnRay
 
 MAY_CHANGE = ("game", "out", "generations", "steps", "minutes", "processes", "ray")
-"""What may be another time when a run is gone on with; ``game`` is compared by what it stands for."""
+"""Settings that may change when you continue a run. For ``game``, name and id count as the same."""
 
 
 @dataclass(frozen=True)
 class ExpertConfig:
-    """Let a network learn what a search finds, again and again."""
+    """Let a network learn what a search finds, generation by generation."""
 
     game: Annotated[str, tyro.conf.Positional] = "kitten_adventurers"
     """Name or id of the game."""
     out: Path | None = None
-    """Folder of the run, runs/GAME-PLAYERSp-expert unless told. A run that is already there goes on where it was."""
+    """Folder of the run; default runs/GAME-PLAYERSp-expert. If it holds a run, that run continues."""
     generations: int | None = None
-    """Stop after so many; 8 if no budget is given. A generation plays games, learns from them, and is judged."""
+    """Stop after this many generations; 8 without any budget. A generation plays games, learns from them and is
+    judged."""
     steps: int | None = None
-    """Stop before more decisions than these are made in games, those of greedy that are imitated first included."""
+    """Stop before the games have more decisions than this, including those of greedy that are imitated first."""
     minutes: float | None = None
-    """Stop after this long."""
+    """Stop after this many minutes."""
     players: int | str | None = None
-    """Seats; the game's default unless told. A range such as 3-5: games of all these counts, one network."""
+    """Number of players; default is the game's own. A range such as 3-5 trains one network for all these counts."""
     option: tuple[str, ...] = ()
     """Options of the game, as name=value."""
     seed: int = 0
-    """Of games, network and sampling. The same seed gives the same run, however many processes play."""
+    """Seed of games, network and sampling. The same seed gives the same run, however many processes play."""
     processes: int = 1
-    """Processes that play games."""
+    """Number of processes that play games."""
     ray: OnRay = None
-    """Play games on a Ray cluster: the one at ADDRESS, or, without one, that of this machine, which is started with
-    --processes cores if it is not there."""
+    """Play games on a Ray cluster: at ADDRESS, or without one on this machine, where a cluster with --processes cores
+    is started if none runs."""
     start: str | None = None
-    """Trained network to begin with, for example bc-v1 or net:PATH; it settles width, hidden, rows and what it is over.
+    """Trained network to start from, for example bc-v1 or net:PATH. It sets width, hidden, rows and the bot it is over.
     Without one, the network first imitates greedy."""
     over: Annotated[Literal["greedy"] | None, tyro.conf.arg(aliases=["--from"])] = None
-    """The bot whose choice the network is told, and whose strength it begins with: it learns where to leave it (a
+    """A bot whose choice the network sees. The network starts at that bot's strength and learns where to deviate (a
     residual policy)."""
     teacher_positions: int = 200_000
-    """Decisions of greedy that a network without a beginning imitates first."""
+    """Decisions of greedy to imitate first, without --start."""
     dagger: int = 1
-    """Generations after that in which greedy says what to do in positions that the network gets itself into (DAgger);
-    not with --start or --over."""
+    """Generations after the imitation in which greedy says what to do in positions that the network itself reaches
+    (DAgger). Not with --start or --over."""
     games: int = 1024
-    """Games of a generation, of all player counts together."""
+    """Games per generation, of all player counts together."""
     search: str = "100"
-    """Budget and settings of the search, as behind mcts: in the name of a bot."""
+    """Budget and settings of the search, as after `mcts:` in the spec of a bot."""
     guided_from: int | None = None
-    """First generation in which the best network so far guides the search; before, and without it, greedy plays games
-    to their end."""
+    """First generation in which the best network so far guides the search. Before it, and without this option, greedy
+    plays the games out."""
     searched: float = 0.25
-    """Share of the decisions that are searched; all others are made at once, by greedy in half of the seats, by the
-    best network in the rest."""
+    """Share of decisions that are searched. All others are made at once: by greedy on half of the seats, by the best
+    network on the rest."""
     quick: float = 0.1
-    """Share of the decisions that are kept without a search, for what their games paid."""
+    """Share of decisions that are kept without a search, to learn returns from."""
     noise: float = 0.05
-    """Share of moves that are random."""
+    """Share of random moves."""
     differing: float = 3.0
-    """How much a position counts in which the search does not choose what greedy would do; others count 1."""
+    """Weight of a position where the search disagrees with greedy. Other positions have weight 1."""
     window: int = 6
-    """Generations whose games are learned from."""
+    """Number of generations whose games are learned from."""
     epochs: float = 4.0
-    """How often a generation's learning shows each position of the window."""
+    """How often each position of the window is shown per generation."""
     learning_rate: float = 1e-3
-    """Of Adam, at the start of each generation; a twentieth of it at the end."""
+    """Learning rate of Adam at the start of each generation. It falls to a twentieth."""
     value_weight: float = 0.5
     """Weight of the squared error of the returns."""
     width: int = 96
-    """Outputs of the first layer."""
+    """Units of the first layer."""
     hidden: tuple[int, ...] = (96,)
-    """Widths of further layers, separate for policy and value."""
+    """Units of the further layers, which policy and value each have for themselves."""
     rows: int = 32
-    """Numbers that the network says of each row of the observation's tables; 0: it looks at no row by itself."""
+    """Numbers that the network computes for each row of the observation's tables. With 0 it does not look at single
+    rows."""
     eval_games: int = 400
-    """Games against greedy, and against the best network so far, after each generation and for each player count."""
+    """Evaluation games per generation and player count: so many against greedy, and so many against the best network so
+    far."""
     gate: float = 1.0
-    """A network becomes the best one if it wins so many times an equal share against the best before it, over all
-    player counts."""
+    """A network becomes the best one if, over all player counts, it wins at least this many times an equal share
+    against the best one before it."""
 
     def __post_init__(self) -> None:
         least = {
@@ -126,6 +129,6 @@ class ExpertConfig:
 
     @property
     def budget(self) -> int | None:
-        """Generations after which it ends; None where only the time counts."""
+        """Generations after which the run ends. None if only the time counts."""
         asked = (self.generations, self.steps, self.minutes)
         return 8 if all(one is None for one in asked) else self.generations

@@ -1,4 +1,4 @@
-"""The games that a run is played in, from its settings."""
+"""The games of a run, from its settings."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from kepler_envs.engine.game import REWARD_OPTIONS, Configuration, Game
 
 
 def game_configurations(config: TrainConfig) -> list[Configuration]:
-    """The games to train on, one configuration for each player count, ascending; OptionError or KeyError say what there
-    is."""
+    """The games to train on, one configuration per player count, ascending. OptionError or KeyError say what is
+    allowed."""
     game: Game = kepler_envs.load_game(config.game)
     options = dict(_option(text) for text in config.option)
     if any(option.name == "shaping" for option in game.option_list):
@@ -37,11 +37,11 @@ def _option(text: str) -> tuple[str, Any]:
 
 
 def exists(spec: str, games: Configuration) -> bool:
-    """Not every game has a greedy bot; what names it by default does without."""
+    """Whether a bot exists for this game. Not every game has greedy, and defaults that name it do without."""
     return spec != "greedy" or games.game.name in greedy_games()
 
 
 def without_rewards(config: Configuration) -> Configuration:
-    """The same games, paid as their default says."""
+    """The same games with default rewards."""
     values = {name: value for name, value in config.values.items() if name not in REWARD_OPTIONS}
     return config.game.configure(config.num_players, config.components, **values)

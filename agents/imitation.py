@@ -23,19 +23,19 @@ from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import opponent_seeds
 
 NOISE = 0.1
-"""Share of moves that are played at random, so that a network also sees what follows a mistake."""
+"""Default share of random moves, so that a network also sees what follows a mistake."""
 
 LEARNING_RATE = 2e-3
 FINAL_RATE = 0.05
-"""Of the learning rate, at the end."""
+"""Learning rate at the end, as a share of that at the start."""
 VALUE_WEIGHT = 0.5
 MOST_NORM = 1.0
-"""Gradients are scaled down to this norm."""
+"""Maximum norm of the gradients."""
 MINIBATCH = 512
 HELD_OUT = 20
-"""Every so-manieth game is not learned from: predictions are measured on these."""
+"""One in so many games is not learned from. Predictions are measured there."""
 PILOT = 64
-"""Games that are played to see how long they are."""
+"""Games played to learn how long games are."""
 
 
 # ---------------------------------------------------------------- positions
@@ -52,13 +52,13 @@ def gather(
 ) -> Positions:
     """Decisions from games in which the teacher plays all seats.
 
-    Games are played to their end, so that all of what they paid is known, and decisions of every phase are as frequent
-    as in play. Those where only one action is legal are left out.
+    Games are played to their end, so that their returns are known and every phase is as frequent as in play. Decisions
+    with a single legal action are left out.
 
     Args:
-        positions: how many. noise: share of moves that are uniformly random; what is learned there is still the
+        positions: how many decisions. noise: share of uniformly random moves; what is learned there is still the
             teacher's choice.
-        seed: of games and noise; games are those of this seed and the next ones. envs: games side by side.
+        seed: seed of the noise and of the first game; the others follow. envs: games in parallel.
         below: the teacher is the bot that the network is over.
     """
     random = np.random.default_rng([seed, 0x7EAC])
@@ -77,7 +77,7 @@ def gather(
 def _play(
     config: Configuration, teacher: Bot, games: int, seed: int, noise: float, share: float, random: np.random.Generator
 ) -> tuple[Positions, float]:
-    """A share of the decisions of ``games`` whole games, and how many decisions a game has."""
+    """Decisions of ``games`` whole games, a share of all, and the mean number of decisions per game."""
     batch, rows = Batch(config, games, seed), np.arange(games)
     teacher.start(rows, opponent_seeds(batch.seed))
     seen: list[tuple[np.ndarray, ...]] = []
@@ -100,8 +100,7 @@ def _play(
 
 
 def returns_from(batch: Batch, games: np.ndarray, seats: np.ndarray) -> np.ndarray:
-    """float32 (M, P): what these games (M,) of a batch paid in the end, these seats (M,) first, then those
-    clockwise."""
+    """float32 (M, P): what these games (M,) of a batch paid in the end, these seats (M,) first, then clockwise."""
     clockwise = (seats[:, None] + np.arange(batch.num_players)) % batch.num_players
     return batch.final_return[games[:, None], clockwise].astype(np.float32)
 
@@ -113,8 +112,8 @@ class Imitation:
     """A network that learns from positions, as many at a time as asked.
 
     Args:
-        network: learns. positions: of a teacher. seed: of the order in which they are shown.
-        value_weight: of the squared error of the returns, beside the cross-entropy of the choices.
+        network: the network. positions: of a teacher. seed: of the order in which they are shown.
+        value_weight: weight of the squared error of the returns, beside the cross-entropy of the choices.
     """
 
     def __init__(
@@ -137,10 +136,13 @@ class Imitation:
         return self.shown / len(self.learned_from)
 
     def learn(self, positions: int, rate: float) -> tuple[float, float]:
-        """Show the next positions in minibatches; (mean surprise in nats, mean squared error of the returns).
+        """Show the next positions in minibatches.
 
         Args:
-            rate: of Adam.
+            rate: learning rate of Adam.
+
+        Returns:
+            (mean surprise in nats, mean squared error of the returns).
         """
         for group in self.optimizer.param_groups:
             group["lr"] = rate
@@ -151,7 +153,7 @@ class Imitation:
         return tuple(np.mean(losses, axis=0).tolist())
 
     def _next(self, count: int) -> np.ndarray:
-        """The next positions of endless passes, each in an order of its own."""
+        """The next positions of endless passes, each pass in an order of its own."""
         every, chosen, shown = len(self.learned_from), [], self.shown
         while count > 0:
             epoch, first = divmod(shown, every)
@@ -178,9 +180,10 @@ class Imitation:
         return surprise.item(), error.item()
 
     def measure(self) -> tuple[float, float]:
-        """On positions of games that it does not learn from:
+        """Measure on positions of games that it does not learn from.
 
-        (share of the teacher's choices it predicts, squared error of the returns).
+        Returns:
+            (share of the teacher's choices predicted, squared error of the returns).
         """
         right, errors = [], []
         for chosen in (
@@ -197,19 +200,18 @@ class Imitation:
         return float(np.concatenate(right).mean()), float(np.nanmean(np.concatenate(errors)))
 
     def state(self) -> dict[str, Any]:
-        """What it takes to go on with the same network and positions."""
+        """Everything needed to continue with the same network and positions."""
         return {"optimizer": self.optimizer.state_dict(), "shown": self.shown}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Go on from a :meth:`state`."""
+        """Continue from a :meth:`state`."""
         self.optimizer.load_state_dict(state["optimizer"])
         self.shown = state["shown"]
 
 
 @dataclass(frozen=True)
 class Report:
-    """How an imitation went: on positions of games it did not learn from, the share of choices predicted and the
-    squared error of returns."""
+    """Results of an imitation, on games it did not learn from: share of choices predicted, squared error of returns."""
 
     accuracy: float
     value_error: float
@@ -220,7 +222,7 @@ class Report:
 
 
 def rate_at(progress: float, rate: float = LEARNING_RATE) -> float:
-    """The learning rate, which falls evenly to FINAL_RATE of it."""
+    """The learning rate, which falls linearly to FINAL_RATE of its first value."""
     return rate * (1 - (1 - FINAL_RATE) * min(1.0, progress))
 
 
@@ -237,12 +239,12 @@ def imitate(
     """Let a network learn from positions.
 
     Args:
-        epochs: how often each is shown. minutes: if that would take longer, they are shown less often.
-        watch: is told how much is done (0..1), surprise (nats) and squared error of the returns, about every 10,000
-            positions.
+        epochs: how often each is shown. minutes: a limit; positions are shown less often if it would take longer.
+        watch: called about every 10,000 positions with the share done (0..1), the surprise (nats) and the squared error
+            of the returns.
 
     Returns:
-        What it has learned. With the same seed, and ``minutes`` None, the network is the same.
+        What the network has learned. With the same seed, and ``minutes`` None, the network is the same.
     """
     began, done = time.perf_counter(), 0.0
     network.train()

@@ -1,4 +1,4 @@
-"""Games of several player counts side by side, for one network that plays them all."""
+"""Games of several player counts in parallel, for one network that plays them all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from kepler_envs.engine.game import Configuration
 
 
 def check_alike(configs: Sequence[Configuration]) -> None:
-    """BotError unless one network can play all these games: equal pieces of the observation, equal actions."""
+    """Raise BotError unless one network can play all these games: they need equal actions and equal pieces of the
+    observation."""
     first = configs[0]
     for other in configs[1:]:
         if list(other.observation) != list(first.observation) or list(other.actions.blocks) != list(
@@ -26,14 +27,14 @@ def check_alike(configs: Sequence[Configuration]) -> None:
 
 
 class JoinedBatch:
-    """Batches used like one: their rows follow one another, arrays per seat have a column for each seat of the largest.
+    """Several batches used as one: their rows follow one another, arrays per seat have a column for each seat of the
+    largest game.
 
-    It has what an environment of Stable-Baselines3 needs of a :class:`Batch`. Seats that a game does not have are paid
-    0.
+    It has what an environment of Stable-Baselines3 needs of a :class:`Batch`. Seats that a game lacks are paid 0.
 
     Attributes:
         parts: the batches. config, num_players: of the one with most players. num_envs: rows of all.
-        players: int64 (N,), seats of each row's games.
+        players: int64 (N,), seats of the game in each row.
         single_observation_space, single_action_space: of the batch with most players.
     """
 
@@ -62,18 +63,18 @@ class JoinedBatch:
         )
 
     def step(self, actions: np.ndarray) -> None:
-        """See :meth:`Batch.step`; what it wrote is read from the attributes, each of which joins arrays anew."""
+        """See :meth:`Batch.step`. Read the results from the attributes, each of which joins arrays anew."""
         for part, _, its in self.split(np.arange(self.num_envs)):
             part.step(actions[its])
 
     def reset(self, seed: int | None = None) -> None:
-        """See :meth:`Batch.reset`; the parts get different seeds."""
+        """See :meth:`Batch.reset`. The parts get different seeds."""
         for number, part in enumerate(self.parts):
             part.reset(None if seed is None else seed + number)
 
     def split(self, rows: np.ndarray) -> Iterator[tuple[Batch, np.ndarray, np.ndarray]]:
-        """For each part with some of these rows (M,), ascending: it, its own row numbers, and their places among the
-        M."""
+        """For each part that has some of these rows (M,), ascending: the part, its own row numbers, and their places in
+        the M."""
         first = 0
         for part in self.parts:
             places = np.flatnonzero((rows >= first) & (rows < first + part.num_envs))
@@ -111,14 +112,14 @@ class JoinedBatch:
 
 
 class JoinedBot:
-    """An agent by its spec, one for each part of a :class:`JoinedBatch`; a teacher, or an opponent."""
+    """A bot by its spec, loaded once for each part of a :class:`JoinedBatch`; a teacher or an opponent."""
 
     def __init__(self, spec: str, batch: JoinedBatch) -> None:
         self._agents = {id(part): bots.load(spec, part.config) for part in batch.parts}
         self._batch = batch
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """Games begin in these rows (M,), with seeds (M,) for its own randomness."""
+        """Start games in these rows (M,), with seeds (M,) for its own randomness."""
         for part, own, places in self._batch.split(rows):
             self._agents[id(part)].start(own, seeds[places])
 

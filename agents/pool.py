@@ -1,20 +1,19 @@
 """Self-play with a pool of opponents: ``python -m agents.train ad_astra --seat pool``.
 
-At every table one seat, a different one each game, is the learner's. Each other seat is played by one of
+At every table the learner has one seat, a different one each game. Each other seat is played by one of these:
 
-* the learner as it is: a seat like the first, from which it learns, too;
-* a snapshot of it, taken a while ago: any of them, or those most likely to beat it (prioritised fictitious self-play:
+* the learner as it is, which also learns from this seat;
+* an earlier snapshot of the learner: any of them, or those most likely to beat it (prioritised fictitious self-play:
   Vinyals et al. 2019, *Grandmaster level in StarCraft II using multi-agent reinforcement learning*, weight (1 - p)^2
   for a snapshot that the learner beats with probability p);
-* a sparring partner: an agent by its spec, ``greedy``, ``mcts:100``, ``bc-v1``.
+* a sparring partner: a bot by its spec, ``greedy``, ``mcts:100``, ``bc-v1``.
 
-Who plays whom changes with every game, but only a few snapshots and partners, the *line-up*, are drawn at a time, and
-each is asked once a step for all its seats together. Everybody is rated while they play, by Bradley-Terry over all
-pairs of a table (Weng and Lin 2011). openskill calls that ``BradleyTerryFull``; its ``PlackettLuce`` updates ties
-wrongly.
+Who plays whom changes with every game. Only a few snapshots and partners, the *line-up*, play at a time, and each is
+asked once per step for all its seats together. Everybody is rated while they play, by Bradley-Terry over all pairs of a
+table (Weng and Lin 2011). openskill calls that ``BradleyTerryFull``; its ``PlackettLuce`` updates ties wrongly.
 
-Everything that takes part is in the environment and pickled with it, so that a run goes on exactly where it was. Agents
-loaded by name are not: they are started anew with every rollout.
+All this is in the environment and pickled with it, so that a run continues exactly. Bots loaded by name are not: they
+start anew with every rollout.
 """
 
 from __future__ import annotations
@@ -37,16 +36,16 @@ from kepler_envs.engine.seeds import opponent_seeds
 from kepler_envs.networks import PositionNetwork, draw, position_network
 
 LEARNER = -1
-"""Stands for the learner where seats have the number of a member."""
+"""The learner, where seats hold the number of a member."""
 
 RATING = BradleyTerryFull(tau=0.0)
 LEARNER_DRIFT = 25 / 300
-"""Added (in squares) to the learner's uncertainty before each game, because it changes; openskill's own tau.
+"""Variance added to the learner's rating before each game, because the learner changes; openskill's own tau.
 
 Members do not change.
 """
 DECAY = 0.99
-"""Of results with each new one, as in AlphaStar: the learner they were won against is gone."""
+"""Weight that old results keep at each new one, as in AlphaStar: the learner they were won against is gone."""
 
 
 # ---------------------------------------------------------------- members and their ratings
@@ -58,12 +57,12 @@ class Member:
 
     Attributes:
         name: its spec, or the step it was taken at.
-        weights: a snapshot's network in float16, as NumPy stores arrays; empty for others, and once nobody plays it any
-            more.
+        weights: the network of a snapshot in float16, as NumPy stores arrays; empty for others, and once nobody plays
+            it any more.
         steps: decisions of the learner when it joined.
         mu, sigma: rating and its uncertainty (openskill's scale: everybody begins at 25 +- 25/3).
         games: rated games.
-        faced, beaten: games with the learner, and those of them in which the learner finished before it; old ones fade.
+        faced, beaten: games with the learner, and those in which the learner finished ahead; old ones fade.
     """
 
     name: str
@@ -77,14 +76,14 @@ class Member:
 
     @property
     def beaten_rate(self) -> float:
-        """Probability that the learner finishes before it; one half while nothing is known."""
+        """Probability that the learner finishes ahead; one half if nothing is known."""
         return self.beaten / self.faced if self.faced else 0.5
 
 
 def rate_game(seats: Sequence[Member], ranks: Sequence[int]) -> None:
-    """Rate those who played a game by their ranks (1 is best, ties share one).
+    """Update the ratings of those who played a game, from their ranks (1 is best, ties share one).
 
-    Who sat on several seats gets the mean of what these seats would have got.
+    A member on several seats gets the mean of what these seats would get.
     """
     teams = [[RATING.rating(mu=member.mu, sigma=member.sigma)] for member in seats]
     after = [team[0] for team in RATING.rate(teams, ranks=[float(rank) for rank in ranks])]
@@ -103,7 +102,7 @@ def pfsp_weights(beaten_rates: Sequence[float]) -> np.ndarray:
 
 
 def most_crowded(steps: Sequence[int]) -> int:
-    """The place (neither first nor last) of the ascending numbers that leaves the smallest gap if taken out; the first
+    """Index of the ascending number, neither first nor last, that leaves the smallest gap when removed; the first
     such."""
     gaps = [steps[place + 1] - steps[place - 1] for place in range(1, len(steps) - 1)]
     return 1 + int(np.argmin(gaps))
@@ -117,8 +116,8 @@ class Pool:
 
     Attributes:
         learner: the learner's rating.
-        members: all there ever were; a member's number is its place here.
-        snapshots, partners: numbers of those that are drawn.
+        members: everybody who ever joined; a member's number is its place here.
+        snapshots, partners: numbers of those that can be drawn.
         lineup: numbers of those that take seats in new games.
     """
 
@@ -132,7 +131,7 @@ class Pool:
         self.rng = np.random.default_rng([seed, 0x900C])
 
     def add_snapshot(self, policy: PiecePolicy, steps: int) -> None:
-        """Take the learner as it is into the pool; if there are too many, one of those closest together goes."""
+        """Add the current learner to the pool. If there are too many snapshots, drop one of those closest together."""
         learner = self.learner
         self.snapshots.append(len(self.members))
         self.members.append(Member(f"step {steps}", half_precision(policy), steps, learner.mu, learner.sigma))
@@ -140,7 +139,7 @@ class Pool:
             del self.snapshots[most_crowded([self.members[number].steps for number in self.snapshots])]
 
     def change_lineup(self) -> None:
-        """Draw the line-up, or one new member of it: the one that was longest in it goes."""
+        """Draw the whole line-up, or replace the member that has been in it longest."""
         if self._frozen_share() == 0:
             return
         self.lineup = self.lineup[1:] if len(self.lineup) == self.config.lineup else self.lineup
@@ -148,13 +147,13 @@ class Pool:
             self.lineup.append(self._draw_member())
 
     def _shares(self) -> dict[str, float]:
-        """The shares of those ways to draw a member for which there are members now."""
+        """The shares of the kinds of members that can be drawn now."""
         config = self.config
         shares = {"past": config.past, "pfsp": config.pfsp} if self.snapshots else {}
         return {**shares, "sparring": config.sparring_share} if self.partners else shares
 
     def _frozen_share(self) -> float:
-        """How often a seat is played by a member; what cannot be drawn yet falls to the learner."""
+        """How often a member plays a seat. What cannot be drawn yet falls to the learner."""
         return sum(self._shares().values()) / self.config.total
 
     def _draw_member(self) -> int:
@@ -166,7 +165,7 @@ class Pool:
         return int(self.rng.choice(self.snapshots, p=pfsp_weights(rates) if way == "pfsp" else None))
 
     def seat_game(self, players: int, learner_seat: int) -> np.ndarray:
-        """Who plays a new game: (players,) numbers of members, or LEARNER."""
+        """Players of a new game: (players,) numbers of members, or LEARNER."""
         seated = np.full(players, LEARNER)
         if self.lineup:
             frozen = self.rng.random(players) < self._frozen_share()
@@ -175,7 +174,7 @@ class Pool:
         return seated
 
     def book(self, seated: np.ndarray, ranks: np.ndarray) -> None:
-        """Rate everybody by a game's ranks (players,), and count it between the learner and the others."""
+        """Update all ratings from the ranks (players,) of a game, and count it between the learner and the others."""
         if (seated == LEARNER).all():
             return
         learner = self.learner
@@ -188,7 +187,7 @@ class Pool:
             member.beaten = DECAY * member.beaten + float(np.mean((own < its) + 0.5 * (own == its)))
 
     def forget(self, seated: np.ndarray) -> None:
-        """Drop the networks of snapshots that are neither drawn nor playing any more; their ratings stay."""
+        """Drop the networks of snapshots that are neither drawn nor playing any more. Their ratings stay."""
         needed = {*self.snapshots, *self.lineup, *np.unique(seated).tolist()}
         for number, member in enumerate(self.members):
             if number not in needed:
@@ -215,7 +214,7 @@ class Pool:
         return sorted(lines, key=lambda line: -line["rating"])
 
     def summary(self) -> str:
-        """The learner's rating beside those of the partners and the best snapshot."""
+        """The ratings of the learner, the partners and the best snapshot, in words."""
         rated = [self.members[number] for number in self.snapshots if self.members[number].games]
         best = max(rated, key=lambda member: member.mu, default=None)
         shown = [self.learner, *(self.members[number] for number in self.partners), *([best] if best else [])]
@@ -231,7 +230,7 @@ class PoolVecEnv(SharedSeatVecEnv):
 
     Args:
         batch: the games.
-        pool: who else plays. network: that of its snapshots.
+        pool: who else plays. network: the network of its snapshots.
 
     Attributes:
         seated: int64 (N, P), who plays each seat: the number of a member, or LEARNER.
@@ -251,7 +250,7 @@ class PoolVecEnv(SharedSeatVecEnv):
         return {**super().__getstate__(), "_players": {}}
 
     def load_partners(self) -> None:
-        """Load the sparring partners now, so that what is wrong with one is said before anything is trained."""
+        """Load the sparring partners now, so that errors show before any training."""
         for number in self.pool.partners:
             self._player(number)
 
@@ -260,11 +259,11 @@ class PoolVecEnv(SharedSeatVecEnv):
         return self._sitting() == LEARNER
 
     def _sitting(self) -> np.ndarray:
-        """(N,): who is to move."""
+        """int64 (N,): who is to move in each game."""
         return self.seated[self._rows, self.batch.seat]
 
     def begin_rollout(self) -> None:
-        """A new line-up; agents by name begin anew in the running games."""
+        """Draw a new line-up. Bots loaded by name start anew in the running games."""
         pool = self.pool
         pool.change_lineup()
         pool.forget(self.seated)
@@ -329,7 +328,7 @@ class PoolVecEnv(SharedSeatVecEnv):
         return draw(priors, self.pool.rng.random(len(seen)))
 
     def _player(self, number: int) -> Any:
-        """What plays for a member: a network, or an agent."""
+        """What plays for a member: a network or a bot."""
         if number not in self._players:
             member = self.pool.members[number]
             if number in self.pool.partners:

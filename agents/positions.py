@@ -1,5 +1,4 @@
-"""Decisions to learn from: what a seat saw, what a teacher or a search would have it do, and what the game paid in the
-end."""
+"""Decisions to learn from: what a seat saw, what a teacher or a search would do, and what the game finally paid."""
 
 from __future__ import annotations
 
@@ -14,22 +13,22 @@ from kepler_envs.files import write_atomically
 from kepler_envs.networks import with_choices
 
 NOBODY = -1
-"""In place of a bot's choice: none was asked."""
+"""Marks a missing choice: no bot was asked."""
 
 
 @dataclass(frozen=True)
 class Positions:
-    """Decisions, in the order they were made.
+    """Decisions, in the order in which they were made.
 
     Attributes:
         observation: int16 (M, D). mask: uint8 (M, A / 8 rounded up), action masks as ``np.packbits`` writes them.
-        actions: int16 (M, K), what is to be chosen, the best first. shares: float32 (M, K), how much of the choice each
-            of them gets; the sum is what the position counts, 0 where only its returns are to be learned.
-        below: int16 (M,), what the bot would do that a network is over; NOBODY if none was asked.
-        returns: float32 (M, P), what the game paid in the end: the seat that decides first, then clockwise; NaN for
-            seats it does not have.
+        actions: int16 (M, K), actions to choose, best first. shares: float32 (M, K), how much of the choice each of
+            them gets; their sum is the weight of the position, 0 if only its returns are to be learned.
+        below: int16 (M,), choice of the bot that a network is over; NOBODY if none was asked.
+        returns: float32 (M, P), what the game paid in the end: the deciding seat first, then clockwise; NaN for seats
+            that the game lacks.
         game: int64 (M,), a number for each game.
-        num_actions: int64 (), A. played: int64 (), all decisions of the games that these are of.
+        num_actions: int64 (), A. played: int64 (), all decisions of these games.
     """
 
     observation: np.ndarray
@@ -47,11 +46,11 @@ class Positions:
 
     @property
     def action(self) -> np.ndarray:
-        """int16 (M,): the best."""
+        """int16 (M,): the best action."""
         return self.actions[:, 0]
 
     def masks(self, chosen: np.ndarray) -> np.ndarray:
-        """bool (M, A) of these positions."""
+        """bool (M, A): the action masks."""
         return np.unpackbits(self.mask[chosen], axis=1, count=int(self.num_actions)).view(np.bool_)
 
     def seen(self, chosen: np.ndarray, over: str) -> np.ndarray:
@@ -60,22 +59,22 @@ class Positions:
         return with_choices(observations, self.below[chosen]) if over else observations
 
     def take(self, chosen: np.ndarray) -> Positions:
-        """Some of them."""
+        """A selection of the positions."""
         return Positions(*(getattr(self, name)[chosen] for name in ROWS), self.num_actions, self.played)
 
     def save(self, path: Path) -> None:
-        """Write them to a ``.npz`` file, as a whole or not at all."""
+        """Write the positions to a ``.npz`` file, as a whole or not at all."""
         write_atomically(path, self.as_file())
 
     def as_file(self) -> bytes:
-        """A ``.npz`` file, compressed."""
+        """The bytes of a compressed ``.npz`` file."""
         buffer = io.BytesIO()
         np.savez_compressed(buffer, **{field.name: getattr(self, field.name) for field in fields(self)})
         return buffer.getvalue()
 
     @classmethod
     def load(cls, path: Path) -> Positions:
-        """Those of a file; ValueError if it has none."""
+        """The positions of a file. ValueError if it has none."""
         with np.load(path, allow_pickle=False) as arrays:
             missing = [field.name for field in fields(cls) if field.name not in arrays]
             if missing:
@@ -84,13 +83,13 @@ class Positions:
 
 
 ROWS = tuple(field.name for field in fields(Positions) if field.name not in ("num_actions", "played"))
-"""Arrays with a row for each position."""
+"""Names of the arrays with one row per position."""
 
 
 def join(parts: Sequence[Positions]) -> Positions:
-    """All of them one after the other; they may be of different numbers of players.
+    """Join several sets of positions, which may be of different numbers of players.
 
-    Games get new numbers where two parts have the same ones.
+    Games get new numbers where two sets use the same ones.
     """
     columns = {name: [getattr(one, name) for one in parts] for name in ROWS}
     for name, missing in (("returns", np.nan), ("actions", 0), ("shares", 0)):

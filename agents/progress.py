@@ -1,4 +1,4 @@
-"""What a terminal shows of a training run."""
+"""What training shows on a terminal."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from agents.run import Status
 from agents.run_folder import run_folder
 from agents.settings import TrainConfig
 
-STOPPING = "stopping after this update; once more to give it up"
+STOPPING = "stopping after this update; press again to stop at once"
 
 
 def say_if_resuming(config: TrainConfig, console: Console) -> None:
-    """What goes on with a run should know."""
+    """Warn, before a run continues, that its code is run."""
     last = run_folder(config) / "last.zip"
     if last.exists():
         console.print(
-            f"going on with {last}, which runs the code pickled in it", highlight=False, markup=False, soft_wrap=True
+            f"continuing {last}, which runs the code pickled in it", highlight=False, markup=False, soft_wrap=True
         )
 
 
 class Display:
-    """A progress bar, and a line for every evaluation; one for the ratings of a pool, if they are asked for."""
+    """A progress bar, and a line per evaluation; with ``ratings`` also a line for the ratings of the pool."""
 
     def __init__(self, console: Console, ratings: bool = True) -> None:
         self.console = console
@@ -65,16 +65,16 @@ def _result(one: Evaluation) -> str:
 
 
 def explain(error: Exception) -> str:
-    """An error that is no bug, as one line."""
+    """An expected error as one line."""
     if isinstance(error, OSError):
-        return f"{error}; what was written before is whole, the same command goes on from there"
+        return f"{error}; all files written before are complete, run the same command again to continue"
     return str(error.args[0])
 
 
 @contextmanager
 def full_disks_told_once() -> Iterator[None]:
-    """TensorBoard writes in a thread of its own, whose traceback would be printed besides: its error is raised in this
-    one, too."""
+    """Print a full disk's error once. TensorBoard writes in a thread of its own, whose traceback would come on top of
+    the error raised here."""
     before = threading.excepthook
 
     def tell(raised: threading.ExceptHookArgs) -> None:

@@ -1,8 +1,8 @@
-"""Publish a trained agent with the repository: ``python -m agents.publish runs/ad_astra-4p-shared ad_astra/bc-v1``.
+"""Publish a trained network with the package.
 
-The checkpoint of the run's folder is written to ``kepler_envs/bots/published/GAME/NAME.zip`` with its weights in
-float16, its learning curve, and a description that says how to train it again. Weights may lose precision but not
-change play: on positions from its own games the copy has to choose what the original chooses.
+The checkpoint of a run is written to ``kepler_envs/bots/published/GAME/NAME.zip`` with its weights in float16, its
+learning curve, and a description that says how to train it again. The copy may lose precision but must not change play:
+on positions from its own games it has to choose what the original chooses.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from kepler_envs.engine.network import NetworkShape
 from kepler_envs.files import write_atomically
 
 MOST_BYTES = 1_000_000
-"""A published file is smaller than this: it stays in the history of the repository for good."""
+"""Published files are smaller than this, because they stay in the history of the repository forever."""
 CURVE = "learning_curve.csv"
 LEAST_AGREEMENT = 0.99
 COMPARED_GAMES, COMPARED_STEPS, COMPARED_SEED = 64, 100, 2**61
@@ -39,21 +39,21 @@ COMPARED_GAMES, COMPARED_STEPS, COMPARED_SEED = 64, 100, 2**61
 
 @dataclass(frozen=True)
 class Publish:
-    """Publish the agent of a training run."""
+    """Publish the network of a training run."""
 
     run: Annotated[Path, tyro.conf.Positional, tyro.conf.arg(metavar="RUN_FOLDER")]
-    """Folder of the run, or one of the checkpoints in it; best.zip is taken from a folder."""
+    """Folder of the run, or one of its checkpoints. From a folder, best.zip is published."""
     name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="GAME/NAME")]
-    """What it will be loaded as, for example ad_astra/bc-v1."""
+    """Name to load it by, for example ad_astra/bc-v1."""
     replace: bool = False
-    """Replace the agent of that name if there is one."""
+    """Replace the network of that name if there is one."""
     best: bool = False
-    """It is the best of its game from now on, and also loaded as GAME/best."""
+    """Make it the best network of its game, also loaded as GAME/best."""
 
 
 @dataclass(frozen=True)
 class Published:
-    """What was written."""
+    """The published file."""
 
     path: Path
     size: int
@@ -108,7 +108,7 @@ def _target(request: Publish, description: Mapping[str, Any]) -> Path:
 
 
 def _published_description(description: Mapping[str, Any], source: Path) -> dict[str, Any]:
-    """The description without the folder it was trained in, with what it takes to train it again."""
+    """The description without the training folder, and with what it takes to train the network again."""
     training = {name: value for name, value in description["training"].items() if name != "out"}
     whole = read_description(source.parent / "last.zip")["results"]
     return {
@@ -135,8 +135,8 @@ def _curve(folder: Path) -> bytes:
 
 
 def agreement_of_play(original: PiecePolicy, weights: bytes, config: Configuration, network: NetworkShape) -> float:
-    """How often a network with these weights chooses what the original chooses, at positions that the original comes
-    to."""
+    """How often a network with these weights chooses what the original chooses, at positions that the original
+    reaches."""
     copy = build(network, config)
     set_weights(copy, plain_weights(weights))
     one, other = bot_of(original, config), bot_of(copy, config)

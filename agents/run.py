@@ -1,4 +1,4 @@
-"""A training run: begun or taken up again, advanced update by update, evaluated and saved."""
+"""A training run: begun or continued, advanced update by update, evaluated and saved."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ from kepler_envs.files import write_atomically
 from kepler_envs.printable import one_line
 
 TEACHER_SEED = 2**61
-"""Games of teachers are none that are trained on otherwise."""
+"""First seed of the games of teachers, which training plays nowhere else."""
 
 
 @dataclass(frozen=True)
 class Status:
-    """How far a run is: what progress displays show."""
+    """The progress of a run, for displays."""
 
     steps: int
     seconds: float
@@ -64,13 +64,13 @@ class Status:
     mean_length: float
     evaluations: tuple[Evaluation, ...]
     evaluated: bool
-    """Whether the evaluations are new with this status."""
+    """Whether the evaluations are new in this status."""
     ratings: str = ""
-    """Those of the pool, if there is one."""
+    """Ratings of the pool in words, if there is one."""
 
 
 class Run:
-    """A training run: begun or taken up again, then advanced update by update."""
+    """A training run: begun or continued, then advanced update by update."""
 
     def __init__(self, config: TrainConfig) -> None:
         self.config = config
@@ -116,12 +116,12 @@ class Run:
 
     @property
     def policy(self) -> PiecePolicy:
-        """What is trained."""
+        """The policy that is trained."""
         return cast(PiecePolicy, self.model.policy)
 
     @property
     def fraction(self) -> float:
-        """How much of the budget is spent, 0..1."""
+        """Share of the budget that is spent, 0..1."""
         return self.config.progress(self.steps, self.seconds)
 
     # ------------------------------------------------------------ beginning
@@ -161,7 +161,7 @@ class Run:
         return SeatVecEnv(batch, self._training_opponent(), over=self._below(batch))
 
     def _below(self, batch: Batch | JoinedBatch) -> Opponent | None:
-        """The bot that the network is over, if it is."""
+        """The bot that the network is over, or None."""
         over = self.network.over
         if not over:
             return None
@@ -169,7 +169,7 @@ class Run:
 
     @property
     def pool(self) -> Pool | None:
-        """The opponents, with ``--seat pool``."""
+        """The pool of opponents, with ``--seat pool``."""
         return self.env.pool if isinstance(self.env, PoolVecEnv) else None
 
     def _resume(self) -> None:
@@ -202,7 +202,7 @@ class Run:
             ) from error
 
     def _note_budget(self, before: dict[str, Any]) -> None:
-        """Remember a budget that has changed: learning rates followed it."""
+        """Note that the budget has changed, because learning rates followed it."""
         budget = {name: before[name] for name in ("steps", "minutes")}
         if budget != {name: getattr(self.config, name) for name in budget}:
             self.prolonged.append({"at": self.steps, **budget})
@@ -211,7 +211,7 @@ class Run:
         return MaskablePPO if self.config.seat == "single" else SharedMaskablePPO
 
     def _teachers(self) -> list[Bot]:
-        """The teacher for each number of players; none if there is no teacher."""
+        """The teacher for each number of players; empty without a teacher."""
         spec = self.config.teacher
         if spec is None or not exists(spec, self.games):
             return []
@@ -223,7 +223,7 @@ class Run:
     # ------------------------------------------------------------ going on
 
     def advance(self) -> None:
-        """Learn from as many decisions as a rollout has: from the teacher's first, then from the network's own."""
+        """Learn from as many decisions as a rollout has: the teacher's first, then its own."""
         began = time.perf_counter()
         config, before = self.config, self.steps
         own_play = self.model._n_updates > 0  # a run that is prolonged does not go back to the teacher
@@ -263,7 +263,7 @@ class Run:
         self.model.logger.dump(self.steps)
 
     def _gather(self) -> Positions:
-        """The teacher's decisions: the same whenever a run is taken up. Not more than are shown."""
+        """Gather the teacher's decisions, no more than are shown. They are the same each time a run is continued."""
         config, wanted = self.config, self.config.teacher_positions
         if config.budget_steps is not None:
             wanted = min(wanted, math.ceil(config.teacher_share * config.budget_steps))
@@ -277,8 +277,8 @@ class Run:
         )
 
     def evaluate(self) -> None:
-        """Play against the evaluation's opponents and add a line to the learning curve; keep the network if it is the
-        best."""
+        """Play against the opponents of the evaluation and add a line to the learning curve. Keep the network if it is
+        the best."""
         began = time.perf_counter()
         if self._opponents is None:
             self._opponents = self._evaluation_opponents()
@@ -359,12 +359,13 @@ class Run:
 
     @property
     def mean_length(self) -> float:
-        """Decisions of the last hundred training games: of all seats with a shared network, else of the learner."""
+        """Mean length of the last hundred training games in decisions: of all seats with a shared network, else of the
+        learner."""
         finished = self.model.ep_info_buffer or ()
         return float(np.mean([info["l"] for info in finished])) if finished else 0.0
 
     def status(self, evaluated: bool = False) -> Status:
-        """What progress displays show."""
+        """The progress of the run, for displays."""
         return Status(
             self.steps, self.seconds, self.fraction, self._speed, self.mean_length, self.evaluations, evaluated,
             self.pool.summary() if self.pool is not None else "",
@@ -372,7 +373,7 @@ class Run:
 
 
 def device_of(name: str) -> th.device:
-    """The device of that name; BotError if there is none."""
+    """The device of that name. BotError if there is none."""
     gpus = [f"cuda:{number}" for number in range(th.cuda.device_count())]
     allowed = ["cpu", *(["cuda"] if gpus else []), *gpus]
     if name not in allowed:
@@ -382,10 +383,10 @@ def device_of(name: str) -> th.device:
 
 
 def beginning_of(spec: str | None, over: str | None, games: Configuration) -> Path | None:
-    """The checkpoint that a network begins with, if one is asked for.
+    """The checkpoint that a network starts from, if one is asked for.
 
     Raises:
-        BotError: there is none, or one of another game, or over another bot than asked.
+        BotError: there is none, it is of another game, or it is over another bot than asked.
     """
     if spec is None:
         return None
@@ -403,7 +404,7 @@ def beginning_of(spec: str | None, over: str | None, games: Configuration) -> Pa
 
 
 def shape_of(config: TrainConfig | ExpertConfig, beginning: Path | None) -> NetworkShape:
-    """The network to train: the one it begins with, or what the settings say."""
+    """The shape of the network to train: that of the one it starts from, or that of the settings."""
     if beginning is not None:
         return NetworkShape.from_json(read_description(beginning)["network"])
     return NetworkShape(config.width, tuple(config.hidden), config.rows, config.over or "")
@@ -412,14 +413,14 @@ def shape_of(config: TrainConfig | ExpertConfig, beginning: Path | None) -> Netw
 def train(
     config: TrainConfig, stop: threading.Event | None = None, watch: Callable[[Status], None] | None = None
 ) -> Run:
-    """Begin a run, or go on with the one in ``config.out``, until its budget is spent.
+    """Begin a run, or continue the one in ``config.out``, until its budget is spent.
 
     Args:
-        stop: once it is set, the update under way is finished, a checkpoint written, and the run returns.
-        watch: is shown the status after every update and every evaluation.
+        stop: when set, the run finishes its update, writes a checkpoint and returns.
+        watch: called with the status after every update and every evaluation.
 
     Raises:
-        BotError: the run in the folder was begun with other settings, or a setting is not allowed.
+        BotError: the run in the folder has other settings, or a setting is not allowed.
     """
     with torch_threads(config.threads):
         run = Run(config)
@@ -428,7 +429,7 @@ def train(
 
 
 class Advancing(Protocol):
-    """A run that learns from decisions, update by update, and is evaluated every so many."""
+    """A run that learns from decisions, update by update, with evaluations at intervals."""
 
     config: TrainConfig
 
@@ -438,7 +439,7 @@ class Advancing(Protocol):
 
     @property
     def fraction(self) -> float:
-        """How much of the budget is spent, 0..1."""
+        """Share of the budget that is spent, 0..1."""
 
     @property
     def is_new(self) -> bool:
@@ -448,17 +449,17 @@ class Advancing(Protocol):
         """Learn from a rollout."""
 
     def evaluate(self) -> None:
-        """Play against the evaluation's opponents."""
+        """Play against the opponents of the evaluation."""
 
     def save(self) -> None:
-        """Write all it takes to go on."""
+        """Write everything needed to continue."""
 
     def status(self, evaluated: bool = False) -> Status:
-        """What progress displays show."""
+        """The progress of the run, for displays."""
 
 
 def advance_to_end(run: Advancing, stop: threading.Event, watch: Callable[[Status], None]) -> None:
-    """Go on until the budget is spent, or, once ``stop`` is set, to the end of the update under way; then save."""
+    """Continue until the budget is spent or, once ``stop`` is set, to the end of the update; then save."""
     if run.is_new:
         run.evaluate()
         run.save()
@@ -483,7 +484,7 @@ def _next_evaluation(run: Advancing) -> int:
 
 @contextmanager
 def torch_threads(count: int) -> Iterator[None]:
-    """Threads of PyTorch's arithmetic."""
+    """Set the number of threads of PyTorch for a while."""
     before = th.get_num_threads()
     th.set_num_threads(count)
     try:

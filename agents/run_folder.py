@@ -1,4 +1,4 @@
-"""The folder of a run: where it is, whether it may be gone on with, and tables written to it."""
+"""The folder of a run: its place, whether the run in it may continue, and its tables."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from kepler_envs.files import who_else_writes
 
 
 def run_folder(config: TrainConfig) -> Path:
-    """Where a run is written, and gone on from."""
+    """The folder that a run is written to and continued from."""
     return config.out or default_folder(game_configurations(config)[-1], config.players, config.seat)
 
 
 def default_folder(games: Configuration, players: int | str | None, kind: str) -> Path:
-    """Where a run of that kind is written that was not told where; ``players`` as it was asked for."""
+    """The default folder of a run of that kind. ``players`` is as it was asked for."""
     return Path("runs") / f"{games.game.name}-{players if isinstance(players, str) else games.num_players}p-{kind}"
 
 
 def check_nobody_else_writes(last: Path) -> None:
-    """BotError if somebody else may have put code into a run: its last.zip is unpickled."""
+    """Raise BotError if somebody else may have put code into a run: its last.zip is unpickled."""
     for path in (last.parent, last):
         reason = who_else_writes(path.stat())
         if reason:
@@ -38,11 +38,11 @@ def check_nobody_else_writes(last: Path) -> None:
 
 
 def check_same_run(saved: dict[str, Any], config: Any, may_change: Collection[str], where: Path) -> None:
-    """BotError if a run was begun with other settings than it is to go on with.
+    """Raise BotError if a run was begun with other settings than it is to continue with.
 
     Args:
-        saved: its settings as its checkpoint has them. config: the dataclass of those asked for.
-        may_change: names of settings that may be others.
+        saved: its settings, from its checkpoint. config: the dataclass of the settings asked for.
+        may_change: names of settings that may differ.
     """
     asked, defaults = as_plain(settings_as_json(config)), as_plain(settings_as_json(type(config)()))
     names = [field.name for field in dataclasses.fields(config) if field.name not in may_change]
@@ -53,7 +53,7 @@ def check_same_run(saved: dict[str, Any], config: Any, may_change: Collection[st
 
 
 def settings_as_json(config: Any) -> dict[str, Any]:
-    """The settings, a dataclass, as a checkpoint keeps them."""
+    """The settings, a dataclass, as a checkpoint stores them."""
     values = dataclasses.asdict(config)
     for name in ("trust_folder", "ray"):  # matters of the folder and of the machines, not of the run
         values.pop(name, None)
@@ -61,7 +61,7 @@ def settings_as_json(config: Any) -> dict[str, Any]:
 
 
 def as_csv(lines: list[dict[str, Any]]) -> bytes:
-    """A table as a file: a column for every name that a line has."""
+    """The bytes of a CSV file, with a column for every name in any line."""
     names = list(dict.fromkeys(name for line in lines for name in line))
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, names, restval="", lineterminator="\n")

@@ -1,8 +1,8 @@
 """Games from which a network learns what a search finds: see :mod:`agents.expert`.
 
-A few decisions of each game are searched for long, and what the search visited is what is to be learned there (D.
-Silver et al., Science 362, 2018); all others are made at once (playout cap randomisation, D. Wu, arXiv:1902.10565,
-2019), so that many games end, and returns are learned from all of them.
+A few decisions of each game are searched for long. There the network learns what the search visited (D. Silver et al.,
+Science 362, 2018). All others are made at once (playout cap randomisation, D. Wu, arXiv:1902.10565, 2019), so that many
+games end and returns are learned from all of them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kepler_envs.engine.game import Configuration, record_array
 from kepler_envs.engine.seeds import mix, opponent_seeds
 
 MOST_ACTIONS = 24
-"""Actions of a position that are kept: those with the largest shares."""
+"""Most actions kept per position: those with the largest shares."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,9 @@ class Play:
     """How games are played.
 
     Attributes:
-        searched: share of decisions that are searched. noise: share of moves that are uniformly random.
+        searched: share of decisions that are searched. noise: share of uniformly random moves.
         quick: share of decisions without a search that are kept for their returns.
-        differing: how much a position counts in which the search does not choose what the bot below would do; others
-            count 1.
+        differing: weight of a position where the search disagrees with the bot below; others have weight 1.
     """
 
     searched: float = 0.25
@@ -51,15 +50,15 @@ def search_games(
     below: Bot,
     play: Play,
 ) -> Positions:
-    """Play games to their end; what was searched in them, and some of what was not.
+    """Play games to their end. Returns what was searched in them, and some of what was not.
 
     Decisions with one legal action are left out.
 
     Args:
-        config: the games. games: how many, side by side. seed: of the first one, of all noise, and of all bots.
-        asked, searcher: the search; None: what the bot below would do is what is to be learned.
-        quick: who decides without a search; each seat of each game has one of them throughout. below: the bot that a
-            network may be over.
+        config: the games. games: how many, in parallel. seed: of the first game, of all noise, and of all bots.
+        asked, searcher: the search; None to learn what the bot below would do.
+        quick: bots that decide without a search; each seat of each game has one of them throughout. below: the bot that
+            a network may be over.
     """
     batch, dice = Batch(config, games, seed), np.random.default_rng([seed, 0x5EA2C4])
     table = _Table(batch, quick, below, dice)
@@ -85,7 +84,7 @@ def search_games(
 
 
 class _Table:
-    """Who decides without a search, and what the bot below would do."""
+    """The bots that decide without a search, and what the bot below would do."""
 
     def __init__(self, batch: Batch, quick: Sequence[Bot], below: Bot, dice: np.random.Generator) -> None:
         self._batch, self._quick, self._below = batch, quick, below
@@ -95,7 +94,7 @@ class _Table:
             bot.start(rows, opponent_seeds(batch.seed + np.uint64(number)))
 
     def choose(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(what is chosen without a search, what the bot below would do), both int64 (M,)."""
+        """The choices without a search, and those of the bot below, both int64 (M,)."""
         sitting = self._seated[rows, self._batch.seat[rows]]
         below = self._below.act(TrustedDecisions(self._batch, rows))
         chosen = np.empty(rows.size, np.int64)
@@ -107,18 +106,19 @@ class _Table:
 
 
 class _Targets:
-    """Actions and shares of M positions; none have any at first."""
+    """Target actions and shares of M positions, empty at first."""
 
     def __init__(self, count: int, num_actions: int) -> None:
         width = min(MOST_ACTIONS, num_actions)
         self.actions, self.shares = np.zeros((count, width), np.int16), np.zeros((count, width), np.float32)
 
     def set_choices(self, places: np.ndarray, chosen: np.ndarray) -> None:
-        """Of the positions where ``places`` bool (M,) says so: the chosen one of the ids (M,) alone."""
+        """Set the targets of the positions where ``places`` bool (M,) is true to the chosen one of the ids (M,)
+        alone."""
         self.actions[places, 0], self.shares[places, 0] = chosen[places], 1.0
 
     def set(self, place: int, target: np.ndarray, weight: float) -> None:
-        """Of one position: shares (A,) that add up to 1, and what the position counts."""
+        """Set the target of one position: shares (A,) that add up to 1, and its weight."""
         order = np.argsort(-target, kind="stable")[: self.actions.shape[1]]
         order = order[target[order] > 0]
         self.actions[place, : len(order)] = order
@@ -126,13 +126,13 @@ class _Targets:
 
 
 class _Search:
-    """Searches of positions of a batch, all of them with other deals."""
+    """Searches of the positions of a batch, each with deals of its own."""
 
     def __init__(self, batch: Batch, asked: MctsConfig, searcher: Searcher, differing: float, word: int) -> None:
         self._batch, self._asked, self._searcher, self._differing, self._word = batch, asked, searcher, differing, word
 
     def decide(self, rows: np.ndarray, searched: np.ndarray, told: np.ndarray, targets: _Targets) -> np.ndarray:
-        """What the search chooses in these of the rows (M,), and, in ``targets``, what is to be learned there.
+        """Choose by search in these of the rows (M,), and write to ``targets`` what is to be learned there.
 
         Args:
             searched: bool (M,), which ones. told: int64 (M,), what the bot below would do.
@@ -150,14 +150,14 @@ class _Search:
 
 
 class _Kept:
-    """Positions of a batch that are to be learned from, as they come."""
+    """Collects the positions of a batch that are to be learned from."""
 
     def __init__(self, batch: Batch) -> None:
         self._batch = batch
         self._parts: list[tuple[np.ndarray, ...]] = []
 
     def add(self, rows: np.ndarray, kept: np.ndarray, targets: _Targets, told: np.ndarray) -> None:
-        """The decisions that are due in these of the rows (M,)."""
+        """Add the decisions that are due in these of the rows (M,)."""
         its, batch = rows[kept], self._batch
         masks = np.packbits(batch.action_mask[its].view(np.bool_), axis=1)
         self._parts.append(
@@ -166,7 +166,7 @@ class _Kept:
         )  # fmt: skip
 
     def positions(self) -> Positions:
-        """All of them, once all games are over."""
+        """All positions, once all games are over."""
         observation, mask, best, shares, told, game, seat = (np.concatenate(p) for p in zip(*self._parts, strict=True))
         returns = returns_from(self._batch, game, seat)
         counts = np.array(len(self._batch.config.actions)), np.array(int(self._batch.final_length.sum()))
@@ -174,13 +174,13 @@ class _Kept:
 
 
 def target_of(grown: Grown, seat: int, below: int, asked: MctsConfig, num_actions: int) -> tuple[np.ndarray, int]:
-    """(shares float64 (A,) of the visits at the root, the action of a search).
+    """Shares float64 (A,) of the visits at the root, and the action of a search.
 
-    Visits that exploration alone had made are taken off (*forced playouts and policy target pruning*, D. Wu 2019): as
-    many as an action could be without, and still be worth less than the best one in the selection formula.
+    Visits that exploration alone caused are removed (*forced playouts and policy target pruning*, D. Wu 2019): as many
+    as an action could lose and still be worth less than the best one in the selection formula.
 
     Args:
-        grown: the tree. seat: searches. below: what the playouts' policy, or the bot below, would do.
+        grown: the tree. seat: the searching seat. below: what the policy of the playouts, or the bot below, would do.
     """
     visits, sums = grown.root_visits(seat, num_actions)
     priors, tried = grown.root_priors(num_actions)

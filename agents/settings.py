@@ -1,4 +1,4 @@
-"""What a training run is asked for."""
+"""The settings of a training run: the options of ``python -m agents.train``."""
 
 from __future__ import annotations
 
@@ -25,31 +25,33 @@ MAY_CHANGE = (
     "device",
     "trust_folder",
 )
-"""Fields that may differ when a run is taken up again."""
+"""Settings that may change when you continue a run."""
 
 DEFAULT_STEPS = 2_000_000
 
 
 @dataclass(frozen=True)
 class PoolConfig:
-    """Who plays the seats that are not the learner's, for --seat pool. The four shares are relative to each other."""
+    """Who plays the seats that the learner does not play, with --seat pool. The four shares are relative to each
+    other."""
 
     latest: float = 0.5
-    """Share of the network as it is; these seats learn, too."""
+    """Share of seats played by the current network. It learns from these seats, too."""
     past: float = 0.1
-    """Share of snapshots, each equally often."""
+    """Share of seats played by any snapshot, each equally often."""
     pfsp: float = 0.25
-    """Share of snapshots that are likely to win: (1 - p)^2 for one that loses with probability p."""
+    """Share of seats played by snapshots that are likely to win, weighted (1 - p)^2 if the learner beats them with
+    probability p."""
     sparring_share: float = 0.15
-    """Share of sparring partners, each equally often."""
+    """Share of seats played by sparring partners, each equally often."""
     sparring: tuple[str, ...] = ("greedy",)
-    """Sparring partners: any agents (greedy, mcts:100, bc-v1, net:PATH). None: no partners."""
+    """Specs of the sparring partners (greedy, mcts:100, bc-v1, net:PATH). May be empty."""
     snapshot_every: int = 100_000
     """Decisions of the learner between two snapshots."""
     snapshots: int = 20
-    """Most snapshots in the pool. Where they are closest together, one goes."""
+    """Maximum number of snapshots. Beyond it, one of the two that are closest together is dropped."""
     lineup: int = 4
-    """Snapshots and partners that take seats in new games at a time; every update draws one of them anew."""
+    """Snapshots and partners that take seats at a time. Each update draws one of them anew."""
 
     def __post_init__(self) -> None:
         for name in ("latest", "past", "pfsp", "sparring_share"):
@@ -65,7 +67,7 @@ class PoolConfig:
 
     @property
     def total(self) -> float:
-        """Of the shares."""
+        """The sum of the four shares."""
         return self.latest + self.past + self.pfsp + self.sparring_share
 
 
@@ -76,92 +78,89 @@ class TrainConfig:
     game: Annotated[str, tyro.conf.Positional] = "kitten_adventurers"
     """Name or id of the game."""
     out: Path | None = None
-    """Folder of the run, runs/GAME-PLAYERSp-SEAT unless told. A run that is already there goes on where it was: its
-    last.zip is unpickled, which runs whatever code is in it."""
+    """Folder of the run; default runs/GAME-PLAYERSp-SEAT. If it holds a run, that run continues. Its last.zip is
+    unpickled, which runs any code in it."""
     trust_folder: bool = False
-    """Go on with a run whose folder or last.zip belongs to somebody else, or which others may write to."""
+    """Continue a run even if its folder or last.zip belongs to another user or others may write to it."""
     steps: int | None = None
-    """Stop after this many decisions of the network, all games together; 2,000,000 if no budget is given."""
+    """Stop after this many decisions of the network in all games together. Without any budget, 2,000,000."""
     minutes: float | None = None
-    """Stop after this long, evaluations included."""
+    """Stop after this many minutes, evaluations included."""
     players: int | str | None = None
-    """Seats; the game's default unless told.
-
-    A range such as 3-5 (with --seat pool): games of all these counts, one network.
-    """
+    """Number of players; default is the game's own. With --seat pool also a range such as 3-5: one network learns all
+    these counts."""
     option: tuple[str, ...] = ()
     """Options of the game, as name=value."""
     seed: int = 0
-    """Of games, network and sampling. The same seed gives the same run on one thread."""
+    """Seed of games, network and sampling. On one thread, the same seed gives the same run."""
     seat: Literal["shared", "single", "pool"] = "shared"
-    """shared: the network plays every seat and learns from all of them. single: one seat, the others are played by
-    `opponent`.
-    pool: one seat, the others are played by the network as it is, as it was, and by sparring partners."""
+    """Who plays the other seats. shared: the network plays every seat and learns from all of them. single: it plays one
+    seat, `opponent` plays the others. pool: it plays one seat; itself, its snapshots and sparring partners play the
+    others."""
     opponent: str = "uniform"
-    """For --seat single: the agent on all other seats (uniform, greedy, mcts:1000, net:PATH)."""
+    """The bot on all other seats with --seat single (uniform, greedy, mcts:1000, net:PATH)."""
     pool: PoolConfig = field(default_factory=PoolConfig)
     start: str | None = None
-    """Trained agent whose network the run begins with, for example bc-v1 or net:PATH; it settles width, hidden and
-    rows. It may be one for other numbers of players."""
+    """Trained network to start from, for example bc-v1 or net:PATH. It sets width, hidden and rows, and may come from
+    other numbers of players."""
     over: Annotated[Literal["greedy"] | None, tyro.conf.arg(aliases=["--from"])] = None
-    """The bot whose choice the network is told, and whose strength it begins with: it learns where to leave it (a
+    """A bot whose choice the network sees. The network starts at that bot's strength and learns where to deviate (a
     residual policy)."""
     teacher: str | None = None
-    """Agent that the network imitates first, for example greedy; None: it learns from its own play alone."""
+    """Bot that the network imitates first, for example greedy. Without one, it learns from its own play alone."""
     teacher_share: float = 0.2
-    """Part of the budget for that; 1: it does nothing else."""
+    """Share of the budget for imitation. With 1 it does nothing else."""
     teacher_positions: int = 200_000
-    """The teacher's decisions that it learns from, gathered first, and again where a run is taken up; each is shown as
+    """Decisions of the teacher to learn from. They are gathered first (again when you continue a run), and shown as
     often as the budget allows."""
     teacher_noise: float = 0.1
-    """Share of the moves in these games that are random instead of the teacher's."""
+    """Share of random moves in the teacher's games."""
     teacher_learning_rate: float = 2e-3
-    """Of Adam while it imitates, at the start; a twentieth of it at the end."""
+    """Learning rate of Adam at the start of imitation. It falls to a twentieth."""
     num_envs: int = 64
-    """Games side by side."""
+    """Number of games played in parallel."""
     n_steps: int = 128
-    """Decisions in each of them between two updates."""
+    """Decisions per game between two updates."""
     batch_size: int = 2048
-    """Decisions in a minibatch."""
+    """Decisions per minibatch."""
     epochs: int = 3
-    """Passes over the decisions of an update."""
+    """Passes over the decisions of each update."""
     learning_rate: float = 1e-3
-    """Of Adam, at the start."""
+    """Learning rate of Adam at the start."""
     final_learning_rate: float = 1e-4
-    """At the end; linear between."""
+    """Learning rate at the end. It falls linearly."""
     gamma: float = 1.0
-    """Discount per own decision."""
+    """Discount per decision of the learner."""
     gae_lambda: float = 0.95
-    """How far advantages look ahead."""
+    """Lambda of generalised advantage estimation: how far advantages look ahead."""
     clip_range: float = 0.2
-    """Bound on the change of a probability in an update."""
+    """Bound on how far an update may change the ratio of probabilities."""
     entropy: float = 0.005
-    """Reward for undecided play."""
+    """Weight of the entropy bonus."""
     value_weight: float = 0.5
     """Weight of the value loss."""
     max_grad_norm: float = 0.5
-    """Gradients are scaled down to this norm."""
+    """Maximum norm of the gradients."""
     shaping: float = 0.1
-    """Training aid: the game's option `shaping`, where it has one."""
+    """Value of the game's option `shaping`, an extra reward for progress, where the game has it."""
     width: int = 128
-    """Outputs of the first layer."""
+    """Units of the first layer."""
     hidden: tuple[int, ...] = (128,)
-    """Widths of further layers, separate for policy and value."""
+    """Units of the further layers, which policy and value each have for themselves."""
     rows: int = 32
-    """Numbers that the network says of each row of the observation's tables; 0: it looks at no row by itself."""
+    """Numbers that the network computes for each row of the observation's tables. With 0 it does not look at single
+    rows."""
     eval_every: int = 250_000
-    """Decisions between two evaluations; each writes a checkpoint and a line of the learning curve."""
+    """Decisions between two evaluations. Each evaluation writes a checkpoint and a line of the learning curve."""
     eval_games: int = 200
-    """Games of an evaluation against each opponent, rounded up to use every seat equally often."""
+    """Games per evaluation and opponent, rounded up so that every seat is used equally often."""
     eval_opponents: tuple[str, ...] = ("uniform", "greedy")
-    """Agents to evaluate against, each on all other seats."""
+    """Bots to evaluate against, each on all other seats."""
     threads: int = 1
-    """Threads of the network's arithmetic. Two help only on an otherwise idle machine."""
+    """Threads for PyTorch. Two help only on an otherwise idle machine."""
     device: str = "cpu"
-    """Where the network learns: cpu, or a GPU as PyTorch names it, cuda or cuda:1.
-
-    Games are played on the processor.
-    """
+    """Device that the network learns on, as PyTorch names it: cpu, cuda or cuda:1. Games always run on the
+    processor."""
 
     def __post_init__(self) -> None:
         counts = (
@@ -188,11 +187,11 @@ class TrainConfig:
 
     @property
     def budget_steps(self) -> int | None:
-        """Decisions after which training ends; None where only the time counts."""
+        """Decisions after which training ends. None if only the time counts."""
         return DEFAULT_STEPS if self.steps is None and self.minutes is None else self.steps
 
     def progress(self, steps: int, seconds: float) -> float:
-        """How much of the budget is spent, 0..1: what the learning rate follows."""
+        """Share of the budget that is spent, 0..1. The learning rate follows it."""
         spent = [steps / self.budget_steps] if self.budget_steps is not None else []
         if self.minutes is not None:
             spent.append(seconds / (60 * self.minutes))
@@ -200,7 +199,7 @@ class TrainConfig:
 
 
 def player_range(players: int | str | None) -> list[int] | None:
-    """The player counts that ``--players`` asks for; None: the game's default."""
+    """The player counts that ``--players`` asks for. None stands for the game's default."""
     if players is None or isinstance(players, int):
         return None if players is None else [players]
     first, dash, last = players.partition("-")
@@ -210,7 +209,7 @@ def player_range(players: int | str | None) -> list[int] | None:
 
 
 def command_line(settings: Mapping[str, Any]) -> str:
-    """The command that asks for the settings of a run: those that are not the default."""
+    """The command line that gives these settings: those that are not the default."""
     module, pool = settings.get("module", "agents.train"), settings.get("pool", {})
     flat = {
         **_unlike(MODULES[module], settings),
@@ -224,7 +223,7 @@ def command_line(settings: Mapping[str, Any]) -> str:
 
 
 def _unlike(kind: type, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that are not the default of a dataclass; those of its own position or kind (game, pool) aside."""
+    """The settings that differ from the defaults of a dataclass, without game and pool."""
     defaults = {one.name: one.default for one in fields(kind) if one.default is not MISSING and one.name != "game"}
     return {
         name: settings[name]
@@ -234,9 +233,9 @@ def _unlike(kind: type, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 MODULES: Mapping[str, type] = {"agents.train": TrainConfig, "agents.expert": ExpertConfig}
-"""What each command that trains is asked for."""
+"""The settings of each command that trains."""
 
 
 def as_plain(value: Any) -> Any:
-    """As JSON gives it back."""
+    """The value as JSON returns it."""
     return json.loads(json.dumps(value))

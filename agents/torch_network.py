@@ -1,4 +1,4 @@
-"""A network computed by PyTorch: what tests and benchmarks compare the library's own arithmetic with."""
+"""A network computed by PyTorch, which tests and benchmarks compare with the library's own arithmetic."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kepler_envs.adapters.sb3 import PiecePolicy
 
 
 class TorchNetwork:
-    """What a network says of positions, in double precision on one thread: see
+    """A network that evaluates positions in double precision on one thread: see
     :class:`kepler_envs.networks.PositionNetwork`."""
 
     def __init__(self, policy: PiecePolicy) -> None:
@@ -28,7 +28,7 @@ class TorchNetwork:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let PyTorch compute on one thread: the few rows an agent asks about are not worth more, and sums keep their
+    """Run PyTorch on one thread. The few rows that a bot asks about gain nothing from more, and sums keep their
     order."""
     threads = th.get_num_threads()
     th.set_num_threads(1)

@@ -1,14 +1,14 @@
-"""Train an agent: ``python -m agents.train kitten_adventurers --steps 2_000_000 --out runs/kittens``.
+"""Train a network to play a game, with MaskablePPO.
 
 The folder of a run holds
 
-* ``last.zip``: everything it takes to go on, written with every evaluation and at the end, Ctrl-C included;
-* ``best.zip``: the network alone, as it was when it won most against the last of the evaluation's opponents;
-* ``learning_curve.csv``: a line for each evaluation; ``tensorboard/``: the same and the losses;
-* ``ratings.csv``, with ``--seat pool``: everybody who ever played in training, best first.
+* ``last.zip``: everything needed to continue, written at every evaluation and at the end, also after Ctrl-C;
+* ``best.zip``: the network alone, from when it won most against the last opponent of the evaluation;
+* ``learning_curve.csv``: a line per evaluation; ``tensorboard/``: the same, with the losses;
+* ``ratings.csv`` (with ``--seat pool``): everybody who ever played in training, best first.
 
-The same command with the same ``--out`` goes on where the run was: with the budget in steps and one thread, a run that
-was interrupted ends with the same network as one that was not.
+The same command with the same ``--out`` continues the run. With a budget in steps and one thread, an interrupted run
+ends with the same network as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def main() -> None:
         f"{run.out}: {run.steps:,} steps in {run.seconds / 60:.1f} minutes, {share_of_games:.1%} of it in the games"
     )
     if run.fraction < 1:
-        console.print("the same command goes on from here")
+        console.print("run the same command again to continue")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ from kepler_envs.bots.protocol import BotError
 from kepler_envs.records import write_lines
 from kepler_envs.terminal import make_console, say, stop_on_signals
 
-STOPPING = "stopping after this update or these games; once more to give it up"
+STOPPING = "stopping after this update or these games; press again to stop at once"
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 

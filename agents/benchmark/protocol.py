@@ -80,7 +80,8 @@ def task_of(game: str) -> Task:
 
 
 def version_of(bot: str, game: str) -> str:
-    """The version of a bot of the pool in a game: ``greedy-1``, or 16 hex digits of a network. Empty if it never changes.
+    """The version of a bot of the pool in a game: ``greedy-1``, or 16 hex digits of a network. Empty for bots that
+    never change.
 
     Results against different versions of a bot are not compared.
     """

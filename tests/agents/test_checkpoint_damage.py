@@ -287,7 +287,7 @@ def test_training_on_a_full_disk_ends_in_one_line(tmp_path, monkeypatch):
         main()
     assert stopped.value.code == (
         f"[Errno 28] No space left on device: '{tmp_path / 'best.zip'}'; what was written before is whole, "
-        "the same command goes on from there"
+        "run the same command again to continue"
     )
 
 

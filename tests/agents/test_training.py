@@ -191,7 +191,7 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
         running.send_signal(signal.SIGINT)
         said, _ = running.communicate(timeout=120)
     assert running.returncode == 0
-    assert "the same command goes on from here" in said
+    assert "run the same command again to continue" in said
     steps = json.loads((tmp_path / "last.json").read_text())["results"]["steps"]
     rest = subprocess.run(
         [*command, "--steps", str(steps + 256)],
