@@ -25,8 +25,7 @@ class ExpertConfig:
     out: Path | None = None
     """Folder of the run; default runs/GAME-PLAYERSp-expert. If it holds a run, that run continues."""
     generations: int | None = None
-    """Stop after this many generations; 8 without any budget. A generation plays games, learns from them and is
-    judged."""
+    """Stop after this many generations (games, learning, judging); 8 without any budget."""
     steps: int | None = None
     """Stop before the games have more decisions than this, including those of greedy that are imitated first."""
     minutes: float | None = None
@@ -40,29 +39,23 @@ class ExpertConfig:
     processes: int = 1
     """Number of processes that play games."""
     ray: OnRay = None
-    """Play games on a Ray cluster: at ADDRESS, or without one on this machine, where a cluster with --processes cores
-    is started if none runs."""
+    """Play games on a Ray cluster: at ADDRESS, or on this machine, started with --processes cores if none runs."""
     start: str | None = None
-    """Trained network to start from, for example bc-v1 or net:PATH. It sets width, hidden, rows and the bot it is over.
-    Without one, the network first imitates greedy."""
+    """Trained network to start from, bc-v1 or net:PATH. Without one, the network first imitates greedy."""
     over: Annotated[Literal["greedy"] | None, tyro.conf.arg(aliases=["--from"])] = None
-    """A bot whose choice the network sees. The network starts at that bot's strength and learns where to deviate (a
-    residual policy)."""
+    """Bot whose choice the network sees. It starts at that strength and learns where to deviate."""
     teacher_positions: int = 200_000
     """Decisions of greedy to imitate first, without --start."""
     dagger: int = 1
-    """Generations after the imitation in which greedy says what to do in positions that the network itself reaches
-    (DAgger). Not with --start or --over."""
+    """Generations after the imitation that learn greedy's choices where the network itself plays (DAgger)."""
     games: int = 1024
     """Games per generation, of all player counts together."""
     search: str = "100"
     """Budget and settings of the search, as after `mcts:` in the spec of a bot."""
     guided_from: int | None = None
-    """First generation in which the best network so far guides the search. Before it, and without this option, greedy
-    plays the games out."""
+    """First generation that the best network guides. Before, and without it, greedy plays the games out."""
     searched: float = 0.25
-    """Share of decisions that are searched. All others are made at once: by greedy on half of the seats, by the best
-    network on the rest."""
+    """Share of decisions that are searched. Greedy and the best network make the others, half of the seats each."""
     quick: float = 0.1
     """Share of decisions that are kept without a search, to learn returns from."""
     noise: float = 0.05
@@ -82,14 +75,11 @@ class ExpertConfig:
     hidden: tuple[int, ...] = (96,)
     """Units of the further layers, which policy and value each have for themselves."""
     rows: int = 32
-    """Numbers that the network computes for each row of the observation's tables. With 0 it does not look at single
-    rows."""
+    """Numbers that the network computes per row of the tables. With 0 it does not look at single rows."""
     eval_games: int = 400
-    """Evaluation games per generation and player count: so many against greedy, and so many against the best network so
-    far."""
+    """Evaluation games per generation and player count, against greedy and against the best network each."""
     gate: float = 1.0
-    """A network becomes the best one if, over all player counts, it wins at least this many times an equal share
-    against the best one before it."""
+    """A network becomes the best one if it wins at least this many times an equal share against the one before."""
 
     def __post_init__(self) -> None:
         least = {

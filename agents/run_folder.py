@@ -32,7 +32,7 @@ def check_nobody_else_writes(last: Path) -> None:
         reason = who_else_writes(path.stat())
         if reason:
             raise BotError(
-                f"{path} {reason}: going on with a run executes whatever code is in its last.zip. "
+                f"{path} {reason}: continuing a run executes whatever code is in its last.zip. "
                 "If you trust it, add --trust-folder; else use another --out"
             )
 

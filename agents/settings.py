@@ -40,8 +40,7 @@ class PoolConfig:
     past: float = 0.1
     """Share of seats played by any snapshot, each equally often."""
     pfsp: float = 0.25
-    """Share of seats played by snapshots that are likely to win, weighted (1 - p)^2 if the learner beats them with
-    probability p."""
+    """Share of seats played by strong snapshots: weight (1 - p)^2 if the learner beats it with probability p."""
     sparring_share: float = 0.15
     """Share of seats played by sparring partners, each equally often."""
     sparring: tuple[str, ...] = ("greedy",)
@@ -78,8 +77,8 @@ class TrainConfig:
     game: Annotated[str, tyro.conf.Positional] = "kitten_adventurers"
     """Name or id of the game."""
     out: Path | None = None
-    """Folder of the run; default runs/GAME-PLAYERSp-SEAT. If it holds a run, that run continues. Its last.zip is
-    unpickled, which runs any code in it."""
+    """Folder of the run; default runs/GAME-PLAYERSp-SEAT. Continues a run that is there, which runs its pickled
+    code."""
     trust_folder: bool = False
     """Continue a run even if its folder or last.zip belongs to another user or others may write to it."""
     steps: int | None = None
@@ -87,32 +86,29 @@ class TrainConfig:
     minutes: float | None = None
     """Stop after this many minutes, evaluations included."""
     players: int | str | None = None
-    """Number of players; default is the game's own. With --seat pool also a range such as 3-5: one network learns all
-    these counts."""
+    """Number of players; default is the game's own. With --seat pool also a range, 3-5, for one network."""
     option: tuple[str, ...] = ()
     """Options of the game, as name=value."""
     seed: int = 0
     """Seed of games, network and sampling. On one thread, the same seed gives the same run."""
     seat: Literal["shared", "single", "pool"] = "shared"
-    """Who plays the other seats. shared: the network plays every seat and learns from all of them. single: it plays one
-    seat, `opponent` plays the others. pool: it plays one seat; itself, its snapshots and sparring partners play the
-    others."""
+    """shared: the network plays and learns from every seat. single: it plays one, `opponent` the others.
+
+    pool: it plays one, and its present self, its snapshots and sparring partners play the others.
+    """
     opponent: str = "uniform"
     """The bot on all other seats with --seat single (uniform, greedy, mcts:1000, net:PATH)."""
     pool: PoolConfig = field(default_factory=PoolConfig)
     start: str | None = None
-    """Trained network to start from, for example bc-v1 or net:PATH. It sets width, hidden and rows, and may come from
-    other numbers of players."""
+    """Trained network to start from, bc-v1 or net:PATH; it sets width, hidden and rows. Player counts may differ."""
     over: Annotated[Literal["greedy"] | None, tyro.conf.arg(aliases=["--from"])] = None
-    """A bot whose choice the network sees. The network starts at that bot's strength and learns where to deviate (a
-    residual policy)."""
+    """Bot whose choice the network sees. It starts at that strength and learns where to deviate."""
     teacher: str | None = None
     """Bot that the network imitates first, for example greedy. Without one, it learns from its own play alone."""
     teacher_share: float = 0.2
     """Share of the budget for imitation. With 1 it does nothing else."""
     teacher_positions: int = 200_000
-    """Decisions of the teacher to learn from. They are gathered first (again when you continue a run), and shown as
-    often as the budget allows."""
+    """Decisions of the teacher to learn from, gathered first and shown as often as the budget allows."""
     teacher_noise: float = 0.1
     """Share of random moves in the teacher's games."""
     teacher_learning_rate: float = 2e-3
@@ -148,8 +144,7 @@ class TrainConfig:
     hidden: tuple[int, ...] = (128,)
     """Units of the further layers, which policy and value each have for themselves."""
     rows: int = 32
-    """Numbers that the network computes for each row of the observation's tables. With 0 it does not look at single
-    rows."""
+    """Numbers that the network computes per row of the tables. With 0 it does not look at single rows."""
     eval_every: int = 250_000
     """Decisions between two evaluations. Each evaluation writes a checkpoint and a line of the learning curve."""
     eval_games: int = 200
@@ -159,8 +154,7 @@ class TrainConfig:
     threads: int = 1
     """Threads for PyTorch. Two help only on an otherwise idle machine."""
     device: str = "cpu"
-    """Device that the network learns on, as PyTorch names it: cpu, cuda or cuda:1. Games always run on the
-    processor."""
+    """Device that the network learns on: cpu, cuda or cuda:1. Games always run on the processor."""
 
     def __post_init__(self) -> None:
         counts = (

@@ -35,8 +35,7 @@ class Settings:
     quick: bool = False
     """Take short and few samples: for a first look, not for figures to quote."""
     record: Annotated[Path | None, arg(metavar="FILE")] = None
-    """Write the whole run to this file, with release, commit, machine and date. README and pages quote
-    docs/figures.json."""
+    """Write the whole run to this file, with release, commit, machine and date. Pages quote docs/figures.json."""
 
 
 @dataclass(frozen=True)

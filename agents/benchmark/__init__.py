@@ -1,1 +1,1 @@
-"""A benchmark of learning methods on the games: ``python -m agents.benchmark``, explained in docs/benchmark.md."""
+"""A benchmark of learning methods on the games: ``python -m agents.benchmark``. docs/benchmark.md explains it."""

@@ -1,14 +1,14 @@
-"""The benchmark: train a method, check and measure what somebody hands in, and make the tables.
+"""Train methods, check and measure entries, and write the tables of the benchmark.
 
-    python -m agents.benchmark run kitten_adventurers pieces          # train five seeds, then measure: one method in
-    one game python -m agents.benchmark check their-entry                      # what is wrong with an entry that was
-    handed in python -m agents.benchmark measure their-entry                    # play its agents and add them to the
-    record python -m agents.benchmark references                             # the bots that scores are made of python
-    -m agents.benchmark attack                                 # how exploitable the published agents are python -m
-    agents.benchmark exact                                  # NashConv in reduced games python -m agents.benchmark
-    report                                 # docs/benchmark.md from the records
+    run GAME METHOD     train a method in a game from five seeds, then measure it
+    check FOLDER        say what is wrong with an entry that somebody handed in
+    measure FOLDER      play the agents of an entry and add them to the record
+    references          measure the bots that define the score
+    attack              measure how exploitable the published bots are
+    exact               compute NashConv in reduced games
+    report              write docs/benchmark.md from the records
 
-Each goes on where it was interrupted. docs/benchmark.md says what is measured.
+Each command continues where it was interrupted. docs/benchmark.md says what is measured.
 """
 
 from __future__ import annotations
@@ -41,31 +41,31 @@ INTERRUPTED = 130
 
 @dataclass(frozen=True)
 class Run:
-    """Train a method in a game from several seeds, then measure it: one row.
+    """Train a method in a game from several seeds, then measure it: one row of the table.
 
-    Ctrl-C keeps what there is; the same command goes on.
+    Ctrl-C keeps what there is. The same command continues.
     """
 
     game: Positional[str]
     """Name or id of the game."""
     method: Positional[str]
-    """Name of the method; a wrong one is answered with all there are."""
+    """Name of the method. A wrong name prints the list of methods."""
     seeds: int = LEAST_SEEDS
-    """Training runs: seeds 0, 1, ..."""
+    """Number of training runs, with seeds 0, 1, ..."""
     decisions: int = DECISIONS
-    """Of the learner in each run; another number makes a row of its own."""
+    """Decisions of the learner per run. Another number makes a row of its own."""
     threads: int = 1
-    """Of the learner."""
+    """Threads of the learner."""
     games: int = GAMES
-    """Of each agent against each bot of the pool."""
+    """Games of each agent against each bot of the pool."""
     search_games: int = SEARCH_GAMES
-    """Of each agent against the search; 0: none."""
+    """Games of each agent against the search. 0 leaves the search out."""
     out: Path = Path("runs/benchmark")
-    """Folder: entries, which can be handed in, and the state of training."""
+    """Folder for the entries, which can be handed in, and for the state of training."""
     record: Path = RESULTS
-    """File of results."""
+    """The record of results, a CSV file."""
     curves: Path = CURVES
-    """File of learning curves."""
+    """The record of learning curves, a CSV file."""
 
     def run(self, console: Console, stop: threading.Event) -> int:
         """Train what is missing, then play what is missing."""
@@ -96,20 +96,20 @@ class Run:
 
 @dataclass(frozen=True)
 class Check:
-    """Check entries that somebody hands in: files, fields, and that every agent plays.
+    """Check entries that somebody hands in: files, fields, and whether every agent plays.
 
-    The code of agents from Python files is run.
+    This runs the code of agents from Python files.
     """
 
     folders: Positional[tuple[Path, ...]]
-    """Folders with an entry.json."""
+    """Folders that hold an entry.json."""
     decisions: int = DECISIONS
-    """Budget that the runs were to have."""
+    """Decisions that each run should have made."""
     seeds: int = LEAST_SEEDS
-    """Least number of runs."""
+    """Minimum number of runs."""
 
     def run(self, console: Console, stop: threading.Event) -> int:
-        """0 if nothing is wrong, else 1."""
+        """Returns 0 if nothing is wrong, else 1."""
         return int(not all([_is_right(folder, self.decisions, self.seeds, console) for folder in self.folders]))
 
 
@@ -118,24 +118,24 @@ class Measure:
     """Check entries, play their agents, and add results and curves to the record."""
 
     folders: Positional[tuple[Path, ...]]
-    """Folders with an entry.json."""
+    """Folders that hold an entry.json."""
     decisions: int = DECISIONS
-    """Budget that the runs were to have."""
+    """Decisions that each run should have made."""
     seeds: int = LEAST_SEEDS
-    """Least number of runs."""
+    """Minimum number of runs."""
     games: int = GAMES
-    """Of each agent against each bot of the pool."""
+    """Games of each agent against each bot of the pool."""
     search_games: int = SEARCH_GAMES
-    """Of each agent against the search; 0: none."""
+    """Games of each agent against the search. 0 leaves the search out."""
     replace: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Put agents in the place of others that the record has by the same name."""
+    """Replace agents that the record has under the same name."""
     record: Path = RESULTS
-    """File of results."""
+    """The record of results, a CSV file."""
     curves: Path = CURVES
-    """File of learning curves."""
+    """The record of learning curves, a CSV file."""
 
     def run(self, console: Console, stop: threading.Event) -> int:
-        """1 if an entry is wrong; nothing of it is played then."""
+        """Returns 1 if an entry is wrong, and then plays none of it."""
         for folder in self.folders:
             if not _is_right(folder, self.decisions, self.seeds, console):
                 return 1
@@ -157,16 +157,16 @@ class Measure:
 
 @dataclass(frozen=True)
 class References:
-    """Measure the bots that scores are made of, the rest of the pool and the search."""
+    """Measure the bots that define the score, the rest of the pool, and the search."""
 
     only: tuple[str, ...] = ()
-    """Names or ids of the games; all unless told."""
+    """Names or ids of games. Without it, all games."""
     games: int = GAMES
-    """Of each bot against each bot of the pool."""
+    """Games of each bot against each bot of the pool."""
     search_games: int = SEARCH_GAMES
-    """Of each bot against the search, and of the search; 0: none."""
+    """Games of each bot against the search, and of the search against the pool. 0 leaves the search out."""
     record: Path = RESULTS
-    """File of results."""
+    """The record of results, a CSV file."""
 
     def run(self, console: Console, stop: threading.Event) -> int:
         """Play what the record lacks."""
@@ -180,25 +180,25 @@ class References:
 
 @dataclass(frozen=True)
 class Attack:
-    """Attack every published agent with the same budget; the best of several attackers counts."""
+    """Attack every published bot with the same budget. The best of several attackers counts."""
 
     agents: tuple[str, ...] = ()
-    """Agents to attack, such as bc-v1 or greedy; every published one unless told."""
+    """Bots to attack, such as bc-v1 or greedy. Without it, every published bot."""
     only: tuple[str, ...] = ()
-    """Names or ids of the games; all unless told."""
+    """Names or ids of games. Without it, all games."""
     attackers: int = 3
-    """On each agent: seeds 0, 1, ..."""
+    """Number of attackers per bot, with seeds 0, 1, ..."""
     decisions: int = 1_000_000
-    """Of each attacker in training."""
+    """Decisions of each attacker in training."""
     games: int = 2000
-    """That choose the best attacker, and as many others for the result."""
+    """Games that choose the best attacker. The result comes from as many others."""
     out: Path = Path("runs/attacks")
     """Folder for the attackers."""
     record: Path = ATTACKS
-    """File of results."""
+    """The record of results, a CSV file."""
 
     def run(self, console: Console, stop: threading.Event) -> int:
-        """Attack one after the other."""
+        """Attack one bot after the other."""
         from agents.benchmark.robustness import Siege, attack, published_agents
         from agents.progress import Display, full_disks_told_once
 
@@ -221,21 +221,21 @@ class Attack:
 
 @dataclass(frozen=True)
 class Exact:
-    """NashConv in reduced games, through OpenSpiel: CFR, PPO, search, greedy and uniform play."""
+    """Compute NashConv in reduced games with OpenSpiel: CFR, PPO, search, greedy and uniform play."""
 
     only: tuple[str, ...] = ()
-    """Names of the games; all unless told."""
+    """Names of games. Without it, all reduced games."""
     iterations: int = 50
-    """Of CFR."""
+    """Iterations of CFR."""
     decisions: int = 300_000
-    """Of each PPO run."""
+    """Decisions of each PPO run."""
     seeds: int = 3
-    """PPO runs: seeds 0, 1, ..."""
+    """Number of PPO runs, with seeds 0, 1, ..."""
     record: Path = EXACT
-    """File of results."""
+    """The record of results, a CSV file."""
 
     def run(self, console: Console, stop: threading.Event) -> int:
-        """Measure; what the record has is measured anew."""
+        """Measure all of it, also what the record has."""
         from agents.benchmark.exact import REDUCED, Amounts
         from agents.benchmark.exact import measure as measure_exactly
 
@@ -263,10 +263,10 @@ class Report:
     """Print the tables of the records, and write docs/benchmark.md and its picture."""
 
     page: Annotated[bool, tyro.conf.FlagCreatePairsOff] = True
-    """Write the page; else only print."""
+    """Write the page. Without it, only print."""
 
     def run(self, console: Console, stop: threading.Event) -> int:
-        """Nothing is measured."""
+        """Print and write, without measuring anything."""
         from agents.benchmark.report import show, write_page, write_picture
 
         show(console)

@@ -1,7 +1,8 @@
-"""A row of somebody's: a folder with ``entry.json``, the trained agents and their learning curves, and what may be
-wrong with it.
+"""An entry that somebody hands in: a folder with ``entry.json``, trained agents and learning curves, and the checks of
+it.
 
-What an entry claims about its strength is not believed: the agents are played. Decisions, hours and hardware are.
+The benchmark plays the agents and believes no claim about their strength. Decisions, hours and hardware are taken as
+told.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from kepler_envs.tournament.pairing import play_against
 
 FILE = "entry.json"
 KINDS = ("network", "residual", "search", "other")
-"""A network alone, a network that corrects a written bot, a search, or anything else."""
+"""Kinds of methods: a network alone, a network that corrects a written bot, a search, anything else."""
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 CURVE_COLUMNS = ("decisions", "hours", "returns", "games")
 MOST_BYTES = 64_000_000
-"""Of the files of one trained agent."""
+"""Most bytes in the folder of one trained agent."""
 TRIAL_ROUNDS, TRIAL_SEED = 2, 2**62 + 2**41
-"""Games played to see that an agent works: so many for each seat."""
+"""Trial games per seat, which show that an agent works, and their seed."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,9 @@ class TrainedRun:
     """One training run.
 
     Attributes:
-        seed: of the run. decisions: of the learner. hours: that it took.
-        agent: the agent at the end: a checkpoint (``seed-0/agent.zip``) or ``python:seed-0/agent.py:NAME``, in a folder
-            of its own with all it needs.
+        seed: seed of the run. decisions: decisions of the learner. hours: hours it took.
+        agent: the final agent: a checkpoint (``seed-0/agent.zip``) or ``python:seed-0/agent.py:NAME``, in a folder of
+            its own with everything it needs.
         curve: CSV with CURVE_COLUMNS: mean return against the pool during training.
     """
 
@@ -61,8 +62,8 @@ class Entry:
     """One method in one game.
 
     Attributes:
-        method: its name in tables. kind: one of KINDS. about: a sentence on it. command: that trains it again. code:
-            commit or address of its code.
+        method: its name in tables. kind: one of KINDS. about: one sentence about it. command: the command that trains
+            it again. code: commit or address of its code.
         budget: decisions that every run was given. known: bots of the pool that the method trained with.
     """
 
@@ -95,7 +96,7 @@ RUN_COLUMNS = {"seed": int, "decisions": int, "hours": float, "agent": str, "cur
 
 
 def read_entry(folder: Path) -> Entry:
-    """The entry in a folder; BotError with everything that is wrong with its ``entry.json``."""
+    """The entry in a folder. BotError lists everything that is wrong with its ``entry.json``."""
     entry, problems = _parse(folder)
     if entry is None:
         raise BotError("\n".join(problems))
@@ -109,19 +110,19 @@ def write_entry(folder: Path, entry: Entry) -> None:
 
 
 def agent_spec(folder: Path, run: TrainedRun) -> str:
-    """How the agent of a run is loaded."""
+    """The spec that loads the agent of a run."""
     if run.agent.startswith("python:"):
         return f"python:{folder / run.agent.removeprefix('python:')}"
     return f"net:{folder / run.agent}"
 
 
 def agent_file(folder: Path, run: TrainedRun) -> Path:
-    """The checkpoint, or the file of Python."""
+    """The checkpoint, or the Python file, of the agent of a run."""
     return folder / _relative(run.agent)
 
 
 def agent_version(folder: Path, run: TrainedRun) -> str:
-    """16 hex digits of all files in the folder of an agent, curve aside."""
+    """16 hex digits of all files in the folder of an agent, without the curve."""
     digest = hashlib.sha256()
     home = agent_file(folder, run).parent
     for path in sorted(path for path in home.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
@@ -131,7 +132,7 @@ def agent_version(folder: Path, run: TrainedRun) -> str:
 
 
 def read_curve(path: Path) -> list[dict[str, float]]:
-    """The points of a learning curve; BotError."""
+    """The points of a learning curve. BotError if the file is wrong."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file)
@@ -143,7 +144,7 @@ def read_curve(path: Path) -> list[dict[str, float]]:
     except (TypeError, ValueError) as error:
         if isinstance(error, BotError):
             raise
-        raise BotError(f"it has something else than numbers: {one_line(error)}") from None
+        raise BotError(f"it holds something other than numbers: {one_line(error)}") from None
 
 
 # ---------------------------------------------------------------- what may be wrong
@@ -152,12 +153,13 @@ def read_curve(path: Path) -> list[dict[str, float]]:
 def check(
     folder: Path, budget: int = DECISIONS, seeds: int = LEAST_SEEDS, say: Callable[[str], None] = lambda line: None
 ) -> list[str]:
-    """Everything that is wrong with an entry, a line each; none if it can be measured.
+    """Everything that is wrong with an entry, one line each; empty if it can be measured.
 
-    Every agent is loaded and plays some games, so the code of an agent from a Python file runs.
+    Every agent is loaded and plays some games, so this runs the code of agents from Python files.
 
     Args:
-        budget: decisions that each run was to be given. seeds: least number of runs. say: is told which agent is tried.
+        budget: decisions that each run should have been given. seeds: minimum number of runs. say: called with the
+            agent being tried.
     """
     entry, problems = _parse(folder)
     if entry is None:
@@ -193,7 +195,7 @@ def _parse(folder: Path) -> tuple[Entry | None, list[str]]:
         columns = run if isinstance(run, dict) else {}
         problems += _wrong_columns(columns, RUN_COLUMNS, f"runs[{number}].")
     if isinstance(saved.get("known"), list) and not all(isinstance(one, str) for one in saved["known"]):
-        problems.append("known has something else than names of bots")
+        problems.append("known holds something other than names of bots")
     if problems:
         return None, [f"{FILE}: {line}" for line in problems]
     trained = tuple(TrainedRun(**{**run, "hours": float(run["hours"])}) for run in runs)
@@ -217,7 +219,7 @@ def _about_entry(entry: Entry, budget: int, seeds: int) -> Iterator[str]:
         names = ", ".join(f"{task.game} with {task.players}" for task in TASKS)
         yield f"game and players are {entry.game!r} with {entry.players}; allowed: {names}"
     if not NAME.fullmatch(entry.method) or entry.method in POOL:
-        yield f"method is {entry.method!r}; write small letters, digits and hyphens, and no name of a bot"
+        yield f"method is {entry.method!r}; write lower-case letters, digits and hyphens, and no name of a bot"
     if entry.kind not in KINDS:
         yield f"kind is {entry.kind!r}; allowed: {', '.join(KINDS)}"
     if entry.budget != budget:
@@ -230,7 +232,7 @@ def _about_entry(entry: Entry, budget: int, seeds: int) -> Iterator[str]:
             yield f"{name} is empty"
     numbers = [run.seed for run in entry.runs]
     if len(set(numbers)) < len(numbers):
-        yield f"runs have seeds {numbers}; each may be there once"
+        yield f"runs have seeds {numbers}; each may appear once"
     if len(numbers) < seeds:
         yield f"runs has {len(numbers)} training runs; at least {seeds} are needed"
 
@@ -292,7 +294,7 @@ def _about_curve(path: Path, run: TrainedRun) -> Iterator[str]:
 
 
 def _about_play(folder: Path, entry: Entry, run: TrainedRun) -> Iterator[str]:
-    """Some games, twice: an agent has to play what is legal, and the same from the same seeds."""
+    """Play some games twice: an agent must play legal actions, and the same ones from the same seeds."""
     config, spec = entry.task.config, agent_spec(folder, run)
     try:
         first, again = (_trial(spec, config) for _ in range(2))
@@ -300,11 +302,11 @@ def _about_play(folder: Path, entry: Entry, run: TrainedRun) -> Iterator[str]:
         yield f"it cannot play: {one_line(error)}"
         return
     if not np.array_equal(first, again):
-        yield "equal seeds give unequal games: it must draw from the seeds that start() is given alone"
+        yield "equal seeds give different games: it may draw only from the seeds that start() gets"
 
 
 def _trial(spec: str, config: Configuration) -> np.ndarray:
-    """Lengths of some games, each seat equally often."""
+    """Lengths of the trial games, each seat equally often."""
     games = TRIAL_ROUNDS * config.num_players
     agent = bots.load(spec, config)
     return play_against(agent, bots.load("uniform", config), config, games, TRIAL_SEED).lengths

@@ -1,9 +1,9 @@
 """Exact distance from equilibrium: NashConv, computed by OpenSpiel, in two games reduced to a few thousand states.
 
-Counterfactual regret minimisation (CFR) shows that it goes to 0; beside it stand uniform play, greedy, search and a
-network trained by PPO, each as the policy that it is in every information state. The reduced games have two players,
-card files of their own (``reduced/``) and a few deals, which everybody may know: PPO trains on these deals, while a
-search draws what is hidden from all deals of the cards.
+Counterfactual regret minimisation (CFR) shows that it goes to 0. Uniform play, greedy, search and a network trained by
+PPO are compared with it, each as its policy in every information state. The reduced games have two players, card files
+of their own (``reduced/``) and a few deals, which everybody may know: PPO trains on these deals, while a search draws
+what is hidden from all deals of the cards.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from kepler_envs.revision import commit
 
 FOLDER = Path(__file__).with_name("reduced")
 SHOWN_ITERATIONS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
-"""Of CFR, as far as it goes."""
+"""Iterations of CFR that are recorded, as far as it runs."""
 DRAWS = 32
-"""Choices of a bot that draws, in each information state: its policy is how often it chooses what."""
+"""Choices of a bot per information state. Their frequencies are its policy."""
 CFR, PPO = "cfr", "ppo"
 
 NUM_ENVS, N_STEPS = 64, 32
@@ -44,7 +44,7 @@ NUM_ENVS, N_STEPS = 64, 32
 
 @dataclass(frozen=True)
 class Reduced:
-    """A game made small: its card file is ``reduced/<name>.toml``."""
+    """A game made small by the card file ``reduced/<name>.toml``."""
 
     name: str
     deals: int
@@ -59,18 +59,18 @@ class Reduced:
 
     @cached_property
     def config(self) -> Configuration:
-        """The game here."""
+        """The game in this library."""
         return self.spiel.new_initial_state().moment.setting.config
 
     @cached_property
     def positions(self) -> Mapping[str, Snapshot]:
-        """A position for every information state, by OpenSpiel's name of it; what its seat sees is the same in all of
+        """A position for every information state, by OpenSpiel's name for it. What its seat sees is the same in all of
         them."""
         return self._walk[0]
 
     @property
     def states(self) -> int:
-        """Of the whole tree, chance and ends included."""
+        """Number of states in the whole tree, chance and ends included."""
         return self._walk[1]
 
     @cached_property
@@ -103,14 +103,14 @@ class TablePolicy(policies.Policy):
         self._table = table
 
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
-        """By legal id."""
+        """Probabilities by legal id."""
         player = state.current_player() if player_id is None else player_id
         row = self._table[state.information_state_string(player)]
         return {action: float(row[action]) for action in state.legal_actions(player)}
 
 
 def nash_conv(game: Reduced, table: Mapping[str, np.ndarray]) -> float:
-    """What both seats gain together if each plays a best response against this policy."""
+    """What both seats together gain if each plays a best response against this policy."""
     return float(exploitability.nash_conv(game.spiel, TablePolicy(game.spiel, table)))
 
 
@@ -121,7 +121,7 @@ def table_of(game: Reduced, probabilities: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def batch_of(game: Reduced) -> Batch:
-    """Every information state as a row."""
+    """A batch with every information state as a row."""
     batch = Batch(game.config, len(game.positions), 0)
     for row, position in enumerate(game.positions.values()):
         batch.restore(row, position)
@@ -129,7 +129,7 @@ def batch_of(game: Reduced) -> Batch:
 
 
 def bot_table(game: Reduced, spec: str, draws: int = DRAWS) -> dict[str, np.ndarray]:
-    """How often a bot chooses what in each information state, of ``draws`` choices from seeds of their own."""
+    """How often a bot chooses each action in each information state, in ``draws`` choices from different seeds."""
     batch, bot = batch_of(game), bots.load(spec, game.config)
     rows = np.arange(batch.num_envs)
     chosen = np.zeros(batch.action_mask.shape)
@@ -140,12 +140,12 @@ def bot_table(game: Reduced, spec: str, draws: int = DRAWS) -> dict[str, np.ndar
 
 
 def uniform_table(game: Reduced) -> dict[str, np.ndarray]:
-    """Every legal id equally likely."""
+    """A table with every legal id equally likely."""
     return table_of(game, batch_of(game).action_mask)
 
 
 def network_table(game: Reduced, network: PiecePolicy) -> dict[str, np.ndarray]:
-    """The probabilities a network draws from."""
+    """The probabilities that a network draws from."""
     batch = batch_of(game)
     with th.no_grad():
         log_probs, _ = network.log_probs_and_values(th.as_tensor(batch.observation), batch.action_mask.astype(np.bool_))
@@ -156,7 +156,7 @@ def network_table(game: Reduced, network: PiecePolicy) -> dict[str, np.ndarray]:
 
 
 class DealtVecEnv(SharedSeatVecEnv):
-    """Every game begins with one of a few deals, each equally likely."""
+    """Games that begin with one of a few deals, each equally likely."""
 
     def __init__(self, batch: Batch, deals: list[Snapshot], seed: int) -> None:
         super().__init__(batch)
@@ -180,8 +180,8 @@ class DealtVecEnv(SharedSeatVecEnv):
 
 
 def train_network(game: Reduced, decisions: int, seed: int) -> PiecePolicy:
-    """Self-play by MaskablePPO on the deals of the game, with the settings of ``agents.train`` but for smaller networks
-    and batches."""
+    """Train by self-play with MaskablePPO on the deals of the game, with the settings of ``agents.train`` but smaller
+    networks and batches."""
     setting = game.spiel.new_initial_state().moment.setting
     deals = [setting.deal(number) for number in range(game.deals)]
     env = DealtVecEnv(Batch(game.config, NUM_ENVS, seed), deals, seed)
@@ -200,7 +200,7 @@ def train_network(game: Reduced, decisions: int, seed: int) -> PiecePolicy:
 
 @dataclass(frozen=True)
 class Amounts:
-    """How much is done: iterations of CFR, decisions of each PPO run, runs, and the bots with their draws."""
+    """How much to compute: iterations of CFR, decisions per PPO run, number of runs, draws of bots."""
 
     iterations: int = 50
     decisions: int = 300_000
@@ -209,7 +209,7 @@ class Amounts:
 
 
 def measure(game: Reduced, amounts: Amounts, told: Callable[[ExactLine], None]) -> None:
-    """Everything about a reduced game, line by line; each is told as soon as it is known."""
+    """Measure everything about a reduced game, and call back with each line as soon as it is known."""
 
     def line(policy: str, amount: int, seed: int, value: float, began: float) -> None:
         version = kepler_envs.load_game(game.name).id

@@ -1,7 +1,6 @@
-"""MaskablePPO as sb3-contrib has it, on the observation as one flat vector: ``MlpPolicy``, one seat that learns, all
-others played by the network as it is. The other settings are those of ``python -m agents.train``, so that the network
-and what it learns from are what differs.
-"""
+"""sb3-contrib's own MaskablePPO with ``MlpPolicy``, on the observation as one flat vector. One seat learns, and the
+current network plays all others. The other settings are those of ``python -m agents.train``, so that only the network
+and what it learns from differ."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ STATE = "state.pickle"
 
 
 class FlatFeatures(BaseFeaturesExtractor):
-    """Numbers divided by their scale, labels one-hot: see :class:`kepler_envs.adapters.flat.FlatInputs`."""
+    """Divides numbers by their scale and makes labels one-hot: see :class:`kepler_envs.adapters.flat.FlatInputs`."""
 
     def __init__(self, observation_space: gym.Space, layout: Layout) -> None:
         inputs = FlatInputs(layout)
@@ -48,19 +47,19 @@ class FlatFeatures(BaseFeaturesExtractor):
         self._inputs = inputs
 
     def forward(self, observations: th.Tensor) -> th.Tensor:
-        """float32 (N, E) of observations (N, D)."""
+        """float32 (N, E), inputs made of observations (N, D)."""
         encoded = self._inputs.encode(observations.cpu().numpy().astype(np.int16))
         return th.as_tensor(encoded, device=observations.device)
 
 
 class OwnPlay:
-    """All other seats are played by the network as it is, drawing from its probabilities."""
+    """Plays all other seats with the current network, drawing from its probabilities."""
 
     def __init__(self) -> None:
         self.policy: Any = None
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """PyTorch's generator is drawn from, which a run keeps."""
+        """Draws from PyTorch's generator, which a run saves."""
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         """Legal ids (M,) for the seats to move in these rows."""
@@ -71,11 +70,11 @@ class OwnPlay:
 
 
 class FlatRun:
-    """A training run: begun, or taken up where its folder has it.
+    """A training run: begun, or continued from its folder.
 
     Args:
-        config: steps, seed and settings of the learning; those of network, pool and teacher are not looked at.
-        folder: where its state is kept.
+        config: steps, seed and settings of the learning. Settings of network, pool and teacher are ignored.
+        folder: holds its state.
     """
 
     def __init__(self, config: TrainConfig, folder: Path) -> None:
@@ -92,7 +91,7 @@ class FlatRun:
 
     @property
     def steps(self) -> int:
-        """Decisions of the learner."""
+        """Decisions of the learner so far."""
         return int(self.model.num_timesteps)
 
     @property
@@ -102,7 +101,7 @@ class FlatRun:
 
     @property
     def fraction(self) -> float:
-        """How much of the budget is spent, 0..1."""
+        """Share of the budget that is spent, 0..1."""
         return self.config.progress(self.steps, self.seconds)
 
     def _begin(self, own: OwnPlay) -> None:
@@ -135,7 +134,7 @@ class FlatRun:
         np.random.set_state(saved["numpy_random"])
 
     def save(self) -> None:
-        """Write all it takes to go on exactly."""
+        """Write everything needed to continue exactly."""
         model = io.BytesIO()
         self.model.save(model)
         saved = {
@@ -155,7 +154,7 @@ class FlatRun:
         self._speed = (self.steps - before) / elapsed
 
     def evaluate(self) -> None:
-        """Play against each of the evaluation's opponents."""
+        """Play against each opponent of the evaluation."""
         began, playing = time.perf_counter(), without_rewards(self.games)
         learner = FlatAgent(playing, self.weights())
         self.evaluations = tuple(
@@ -165,7 +164,7 @@ class FlatRun:
         self.seconds += time.perf_counter() - began
 
     def weights(self) -> dict[str, np.ndarray]:
-        """Those of :class:`FlatAgent`."""
+        """The weights as :class:`FlatAgent` expects them."""
         policy: Any = self.model.policy
         layers = [layer for layer in policy.mlp_extractor.policy_net if isinstance(layer, nn.Linear)]
         arrays = {}
@@ -175,21 +174,21 @@ class FlatRun:
         return arrays
 
     def status(self, evaluated: bool = False) -> Status:
-        """What progress displays show."""
+        """The progress of the run, for displays."""
         ended = self.model.ep_info_buffer or ()
         length = float(np.mean([info["l"] for info in ended])) if ended else 0.0
         return Status(self.steps, self.seconds, self.fraction, self._speed, length, self.evaluations, evaluated)
 
 
 def train_flat(config: TrainConfig, folder: Path, stop: threading.Event, watch: Callable[[Status], None]) -> FlatRun:
-    """Begin a run or go on with it, until its budget is spent or it is stopped; as :func:`agents.run.train`."""
+    """Begin a run, or continue it, until its budget is spent or it is stopped; like :func:`agents.run.train`."""
     run = FlatRun(config, folder)
     advance_to_end(run, stop, watch)
     return run
 
 
 def write_agent(run: FlatRun, folder: Path) -> str:
-    """Write the trained agent; its spec in an entry, without the folder."""
+    """Write the trained agent. Returns its spec in an entry, without the folder."""
     weights = io.BytesIO()
     arrays: dict[str, Any] = run.weights()
     np.savez(weights, **arrays)

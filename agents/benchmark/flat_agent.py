@@ -1,8 +1,8 @@
-"""A network on the flat observation that plays without PyTorch: ``python:FOLDER/agent.py:FlatAgent``, its weights
+"""A network on the flat observation that plays without PyTorch: ``python:FOLDER/agent.py:FlatAgent``, with its weights
 beside it.
 
-``python -m agents.benchmark run GAME flat`` copies this file into the folder of each agent. It shows what an entry may
-look like that is not a checkpoint of this library.
+``python -m agents.benchmark run GAME flat`` copies this file into the folder of each agent. It is an example of an
+entry that is not a checkpoint of this library.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ WEIGHTS = "weights.npz"
 
 
 class FlatAgent:
-    """Chooses what its network finds most probable.
+    """Chooses the action that its network finds most probable.
 
     Args:
         config: the games to play.
-        weights: ``weight_i`` (out, in) and ``bias_i`` (out,) of each layer; those of the file beside this one unless
-            given.
+        weights: ``weight_i`` (out, in) and ``bias_i`` (out,) of each layer. Without it, those of the file beside this
+            one.
     """
 
     name = "flat"
@@ -36,7 +36,7 @@ class FlatAgent:
         self._layers = [(weights[f"weight_{layer}"], weights[f"bias_{layer}"]) for layer in range(len(weights) // 2)]
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """It draws nothing."""
+        """Does nothing: this agent draws no random numbers."""
 
     def act(self, decisions: Any) -> np.ndarray:
         """A legal id for each decision, int64 (M,)."""

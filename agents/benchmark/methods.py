@@ -1,6 +1,6 @@
-"""The methods that the benchmark trains itself.
+"""The methods that the benchmark can train.
 
-A further one is one more entry of METHODS; whoever trains elsewhere hands in a folder.
+To add one, add an entry to METHODS. Whoever trains elsewhere hands in a folder.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Job:
     threads: int = 1
 
     def settings(self, **changes: Any) -> TrainConfig:
-        """For ``agents.train``, with an evaluation against the pool at every point of the curve."""
+        """The settings for ``agents.train``, with an evaluation against the pool at every point of the curve."""
         return TrainConfig(
             game=self.task.game, players=self.task.players, steps=self.decisions, seed=self.seed, out=self.training,
             threads=self.threads, eval_every=max(1, self.decisions // CURVE_POINTS), eval_games=CURVE_GAMES,
@@ -52,7 +52,7 @@ class Job:
         )  # fmt: skip
 
     def expert_settings(self) -> ExpertConfig:
-        """For ``agents.expert``."""
+        """The settings for ``agents.expert``."""
         return ExpertConfig(
             self.task.game, players=self.task.players, steps=self.decisions, seed=self.seed, out=self.training
         )
@@ -60,7 +60,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Trained:
-    """What came of a job: decisions and hours it took, and the spec of the agent within its folder."""
+    """The result of a job: decisions and hours it took, and the spec of the agent within its folder."""
 
     decisions: int
     hours: float
@@ -69,13 +69,13 @@ class Trained:
 
 Watch = Callable[[Status], None]
 Training = Callable[[Job, threading.Event, Watch], Trained | None]
-"""Trains, or goes on; None if it was stopped. The same job ends with the same agent, interrupted or not."""
+"""Trains, or continues. None if it was stopped. The same job ends with the same agent, interrupted or not."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A way to learn: its name and kind in an entry, what it is, the bots of the pool it trains with, and how it is
-    trained."""
+    """A way to learn: its name and kind in an entry, a description, the bots of the pool it trains with, and how to
+    train it."""
 
     name: str
     kind: str
@@ -86,7 +86,7 @@ class Method:
 
 
 def train_with_agents(job: Job, stop: threading.Event, watch: Watch, **settings: Any) -> Trained | None:
-    """``python -m agents.train`` with these settings; the agent is the network as it is at the end."""
+    """Train with ``python -m agents.train`` and these settings. The agent is the final network."""
     from agents.run import train
 
     run = train(job.settings(**settings), stop, watch)
@@ -97,7 +97,7 @@ def train_with_agents(job: Job, stop: threading.Event, watch: Watch, **settings:
 
 
 def train_flat_policy(job: Job, stop: threading.Event, watch: Watch) -> Trained | None:
-    """sb3-contrib's own policy and learner."""
+    """Train with the policy and learner of sb3-contrib."""
     from agents.benchmark.flat import train_flat, write_agent
     from agents.run import torch_threads
 
@@ -109,9 +109,10 @@ def train_flat_policy(job: Job, stop: threading.Event, watch: Watch) -> Trained 
 
 
 def train_expert(job: Job, stop: threading.Event, watch: Watch) -> Trained | None:
-    """``python -m agents.expert``; decisions are those of its games, greedy's that it imitates first included.
+    """Train with ``python -m agents.expert``. Decisions are those of its games, including those of greedy that it
+    imitates first.
 
-    The curve has a point for each generation.
+    The curve has a point per generation.
     """
     from agents.expert_run import ExpertRun
 
@@ -134,7 +135,7 @@ def train_expert(job: Job, stop: threading.Event, watch: Watch) -> Trained | Non
 
 
 def _keep_network(checkpoint: Path, folder: Path) -> None:
-    """Its weights and description alone."""
+    """Keep only the weights and the description of a checkpoint."""
     (weights,) = read_entries(checkpoint, [TORCH_WEIGHTS])
     write_checkpoint(folder / AGENT, read_description(checkpoint), {TORCH_WEIGHTS: weights})
 
@@ -167,7 +168,7 @@ METHODS = {
         ),
     )
 }  # fmt: skip
-"""By name."""
+"""The methods by name."""
 
 
 class Curve:
@@ -179,9 +180,9 @@ class Curve:
         self._taken_up = bool(self.points)
 
     def add(self, status: Status) -> None:
-        """A point, in the place of those behind it.
+        """Add a point, and drop those that come after it.
 
-        The first status of a run that is taken up repeats its last evaluation: no point.
+        The first status of a continued run repeats its last evaluation and adds no point.
         """
         if self._taken_up:
             self._taken_up = False

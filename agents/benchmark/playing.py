@@ -1,4 +1,4 @@
-"""The agents of an entry, and the bots they are compared with, against the pool and the search: what goes into the
+"""Playing the agents of an entry, and the bots they are compared with, against the pool and the search, for the
 record."""
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from kepler_envs.revision import commit
 from kepler_envs.tournament.pairing import parts_of, play_parts
 
 SIDE_BY_SIDE = 400
-"""Games played at a time; a stop is seen between them."""
+"""Games played at a time. A stop takes effect between them."""
 FIXED = "fixed"
-"""Kind of a bot that nobody trained."""
+"""The kind of bots that nobody trained."""
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How many games are played: against each bot of the pool, and against the search (0: none)."""
+    """How many games to play against each bot of the pool, and against the search (0 for none)."""
 
     games: int = GAMES
     search_games: int = SEARCH_GAMES
 
     def opponents(self, spec: str) -> list[tuple[str, int]]:
-        """Every opponent of a bot, with the games; the search is slow on any seat."""
+        """Every opponent of a bot, with the number of games. The search is slow on any seat."""
         games = self.search_games if spec == SEARCH else self.games
         return [(bot, count) for bot, count in (*((bot, games) for bot in POOL), (SEARCH, self.search_games)) if count]
 
 
 @dataclass(frozen=True)
 class Player:
-    """Somebody to be measured: its columns of the record, and its spec."""
+    """Somebody to measure: its columns in the record, and its spec."""
 
     task: Task
     method: str
@@ -54,7 +54,7 @@ class Player:
 
 
 def players_of(folder: Path, entry: Entry) -> list[Player]:
-    """The agents of an entry."""
+    """The players of an entry."""
     return [
         Player(
             entry.task,
@@ -72,7 +72,7 @@ def players_of(folder: Path, entry: Entry) -> list[Player]:
 
 
 def fixed_players(task: Task) -> list[Player]:
-    """The bots that the score is made of, the rest of the pool and the search."""
+    """The bots that define the score, the rest of the pool, and the search."""
     return [Player(task, bot, FIXED, 0, bot, version_of(bot, task.game)) for bot in (*POOL, SEARCH)]
 
 
@@ -83,7 +83,7 @@ def measure(
     stop: threading.Event,
     say: Callable[[str], None] = lambda line: None,
 ) -> bool:
-    """Play what the record lacks and write it, pairing by pairing; False if it was stopped before the last of them."""
+    """Play what the record lacks and write it, pairing by pairing. False if it was stopped before the last one."""
     for player in players:
         for opponent, games in effort.opponents(player.spec):
             version = version_of(opponent, player.task.game)
@@ -104,7 +104,7 @@ def measure(
 
 
 def check_not_taken(players: list[Player], record: Path) -> None:
-    """BotError if the record has other agents by these names: two methods must not be called the same."""
+    """Raise BotError if the record has other agents by these names: two methods must not share a name."""
     known = {line.key[:-1]: line.agent for line in read_lines(record, Result)}
     for player in players:
         task = player.task
@@ -144,7 +144,7 @@ def _play(player: Player, opponent: str, version: str, games: int, stop: threadi
 
 
 def write_curves(folder: Path, entry: Entry, record: Path) -> None:
-    """Copy the curves of an entry into the record, in the place of those that it has of these runs."""
+    """Copy the curves of an entry into the record, in place of those it has of these runs."""
     points = [
         CurvePoint(
             entry.game,
@@ -168,17 +168,17 @@ def write_curves(folder: Path, entry: Entry, record: Path) -> None:
 
 
 def reference(lines: list[Result], task: Task, bot: str, opponents: tuple[str, ...]) -> float | None:
-    """The mean return of a fixed bot against these opponents; None if the record lacks one."""
+    """The mean return of a fixed bot against these opponents. None if the record lacks one."""
     return _mean_return(lines, task, bot, 0, 0, opponents)
 
 
 def score(
     lines: list[Result], task: Task, method: str, budget: int, seed: int, opponents: tuple[str, ...]
 ) -> float | None:
-    """0 is uniform play, 1 is greedy, in mean return against these opponents; None if the record lacks one of the
+    """The score from the mean return against these opponents: 0 is uniform play, 1 is greedy. None if the record lacks
     games.
 
-    Lines that were played against another version of an opponent do not count.
+    Lines measured against another version of an opponent do not count.
     """
     zero, one = (reference(lines, task, bot, opponents) for bot in (ZERO, ONE))
     own = _mean_return(lines, task, method, budget, seed, opponents)

@@ -1,6 +1,6 @@
-"""What is played, for how long, and against whom: version 1 of the benchmark.
+"""Version 1 of the benchmark: what is played, for how long, and against whom.
 
-A change of any number is another version.
+Changing any number here makes another version.
 """
 
 from __future__ import annotations
@@ -14,46 +14,45 @@ from kepler_envs.engine.game import Configuration
 
 FORMAT = "kepler-benchmark-1"
 DECISIONS = 10_000_000
-"""Of the learner, in training."""
+"""Decisions of the learner in training."""
 AN_UPDATE = 16_384
-"""Decisions by which training may go beyond its budget, or a hundredth of it if that is more: updates are made
-whole."""
+"""Decisions by which training may exceed its budget, or a hundredth of the budget if that is more: updates are
+finished."""
 LEAST_SEEDS = 5
-"""Training runs in each game."""
+"""Minimum number of training runs per game."""
 
 ZERO, ONE = "uniform", "greedy"
 """The bots whose scores are 0 and 1."""
 POOL = ("uniform", "greedy", "bc-v1")
-"""Who sits on all other seats, one kind a game, each equally often: a bot that plays anything, one that is written by
-hand, and one that was learned. An agent that wins only where the others play well, or only against one way of playing,
-falls back."""
+"""The bots on all other seats, one kind per game, each equally often: one that plays anything, one written by hand, one
+that was learned. An agent that wins only where the others play well, or only against one way of playing, scores low."""
 SEARCH = "mcts:100"
 """A stronger opponent, for a score of its own."""
 GAMES, SEARCH_GAMES = 2000, 400
-"""Games of one agent against each bot of the pool, and against the search; rounded up to use every seat equally
-often."""
+"""Games of one agent against each bot of the pool, and against the search, rounded up so that every seat is used
+equally often."""
 GAMES_SEED = 2**62 + 2**40
-"""Games that no training and no evaluation in training has seen."""
+"""Seed of games that no training and no evaluation during training plays."""
 
 CURVE_POINTS, CURVE_GAMES = 20, 200
-"""Evaluations of a training run behind its first one, and games of each against every bot of the pool."""
+"""Evaluations of a training run after the first one, and games of each against every bot of the pool."""
 
 
 @dataclass(frozen=True, order=True)
 class Task:
-    """A game with its version, and how many play it. All options are the game's own."""
+    """A game with its version and number of players. All options are the defaults of the game."""
 
     game: str
     players: int
 
     @property
     def name(self) -> str:
-        """For folders and tables: ``ad_astra-v1-4p``."""
+        """The name for folders and tables: ``ad_astra-v1-4p``."""
         return f"{self.game}-{self.players}p"
 
     @property
     def config(self) -> Configuration:
-        """What is played. KeyError if this version is not there any more."""
+        """The configuration of the games. KeyError if this version no longer exists."""
         return kepler_envs.load_game(self.game).configure(self.players)
 
 
@@ -67,12 +66,12 @@ TASKS = (
 
 
 def most_decisions(budget: int) -> int:
-    """With how many a run has kept to its budget."""
+    """The decisions that a run may make within its budget."""
     return budget + max(AN_UPDATE, budget // 100)
 
 
 def task_of(game: str) -> Task:
-    """The task of a game, by its name or id; BotError if the benchmark has none."""
+    """The task of a game, by its name or id. BotError if the benchmark has none."""
     for task in TASKS:
         if game in (task.game, task.game.partition("-v")[0]):
             return task

@@ -1,4 +1,4 @@
-"""The lines of the benchmark's records, and where these lie."""
+"""The records of the benchmark: their lines, and their files."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Result(Line):
     """One trained agent, or a bot for comparison, alone against ``opponent`` on all other seats.
 
     ``returns`` is its mean return with a 95 % interval, ``wins`` its share of wins. ``agent`` and ``opponent_version``
-    tell which files played: lines of another version of the opponent are not compared. ``hours`` and ``hardware`` are
-    those of its training.
+    identify the files that played: results against different versions of an opponent are not compared. ``hours`` and
+    ``hardware`` are those of its training.
     """
 
     KEY: ClassVar = ("game", "players", "method", "budget", "seed", "opponent")
@@ -46,7 +46,7 @@ class Result(Line):
 
 @dataclass(frozen=True)
 class CurvePoint(Line):
-    """The mean return against the pool during training, as told by whoever trained."""
+    """The mean return against the pool during training, as reported by whoever trained."""
 
     KEY: ClassVar = ("game", "players", "method", "budget", "seed", "decisions")
     game: str
@@ -62,7 +62,7 @@ class CurvePoint(Line):
 
 @dataclass(frozen=True)
 class AttackLine(Line):
-    """What the best of some attackers wins from an agent on all other seats, in games that had no part in choosing
+    """What the best of several attackers wins from an agent on all other seats, in games that had no part in choosing
     it."""
 
     KEY: ClassVar = ("game", "players", "agent", "decisions", "attackers")
@@ -86,8 +86,8 @@ class AttackLine(Line):
 
 @dataclass(frozen=True)
 class ExactLine(Line):
-    """How far a policy is from equilibrium in a reduced game: NashConv, the sum over both seats of what a best response
-    gains.
+    """The distance of a policy from equilibrium in a reduced game: NashConv, the sum of what a best response gains on
+    each seat.
 
     ``amount`` counts iterations of CFR, decisions of training, or draws of a bot's choice in each information state.
     """

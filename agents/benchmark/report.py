@@ -1,4 +1,4 @@
-"""Write the page's tables and the picture of the curves from the records; print them."""
+"""Write the tables of the page and the picture of the curves from the records, or print them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ PAGE = DOCS / "benchmark.md"
 
 
 def build_page(text: str) -> str:
-    """The page with its generated parts written anew."""
+    """The page with its generated parts updated."""
     return write_parts(text, lambda name: as_markdown(SECTIONS[name]()))
 
 
 def write_page(page: Path = PAGE) -> None:
-    """Write the generated parts of the page anew."""
+    """Update the generated parts of the page."""
     write_atomically(page, build_page(page.read_text(encoding="utf-8")).encode())
 
 
@@ -35,7 +35,7 @@ def write_picture(path: Path = PICTURE) -> None:
 
 
 def as_markdown(part: Table | str) -> str:
-    """A part of the page; a word where a table has nothing to show."""
+    """A part of the page, or a word if a table is empty."""
     if isinstance(part, str):
         return part
     titles, rows = part

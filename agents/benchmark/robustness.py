@@ -1,5 +1,5 @@
-"""An attack with the same budget on every published agent: several attackers each (:mod:`agents.exploit`), of which the
-best counts."""
+"""Attacks with the same budget on every published bot. Several attackers train (:mod:`agents.exploit`), and the best
+one counts."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ ATTACKERS = 3
 DECISIONS = 1_000_000
 GAMES = 2000
 FRESH_SEED = FINAL_SEED + 2**20
-"""Games of the result; those that choose the best attacker are others."""
+"""Seed of the games of the result. Those that choose the best attacker are others."""
 
 
 @dataclass(frozen=True)
 class Siege:
-    """An agent and the budget of those who attack it.
+    """A bot and the budget of those who attack it.
 
     Attributes:
-        agent: ``bc-v1``, ``greedy``. attackers: so many, seeds 0, 1, ... decisions: of each, in training. games: of the
-            result, and of the choice of the best attacker. out: folder for the attackers.
+        agent: ``bc-v1``, ``greedy``. attackers: how many, with seeds 0, 1, ... decisions: of each in training. games:
+            those of the result, and as many to choose the best attacker. out: folder for the attackers.
     """
 
     task: Task
@@ -42,7 +42,7 @@ class Siege:
     out: Path = Path("runs/attacks")
 
     def request(self, seed: int) -> Exploit:
-        """One attacker."""
+        """The settings of one attacker."""
         name = self.agent.replace(":", "-").replace("/", "-")
         return Exploit(
             self.agent, self.task.game, self.task.players, steps=self.decisions, games=self.games, seed=seed,
@@ -51,7 +51,7 @@ class Siege:
 
 
 def published_agents(tasks: tuple[Task, ...]) -> list[tuple[Task, str]]:
-    """Every published agent of these games."""
+    """Every published bot of these games."""
     names = [name.split("/") for name in published_names()]
     return [(task, name) for task in tasks for game, name in names if task == task_of(game)]
 
@@ -63,10 +63,10 @@ def attack(
     watch: Callable[[Status], None] = lambda status: None,
     say: Callable[[str], None] = lambda line: None,
 ) -> AttackLine | None:
-    """Train all attackers, or go on with them, let the best play new games, and write the line; None if it was stopped
-    before.
+    """Train all attackers or continue with them, let the best play new games, and write the line. None if it was
+    stopped.
 
-    What the record has of this agent with this budget is not done again.
+    If the record already has this bot with this budget, nothing is done.
     """
     known = _known(siege, record)
     if known is not None:

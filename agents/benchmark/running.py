@@ -1,4 +1,4 @@
-"""Our own rows: train a method in a game from several seeds into an entry, seed by seed."""
+"""Training a method in a game from several seeds into an entry."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CURVE = "curve.csv"
 
 
 def entry_folder(out: Path, task: Task, method: Method, decisions: int) -> Path:
-    """Where an entry lies below the folder of all of them."""
+    """The folder of an entry below the folder of all entries."""
     return out / "entries" / task.name / f"{method.name}-{decisions}"
 
 
@@ -35,9 +35,9 @@ def train_entry(
     watch: Watch = lambda status: None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Entry | None:
-    """Train what the entry lacks, seed by seed; None if it was stopped before the last of them.
+    """Train what the entry lacks, seed by seed. None if it was stopped before the last one.
 
-    The folder ``training`` beside the entries has what it takes to go on; it is no part of the entry.
+    The folder ``training`` beside the entries holds the state of training. It is no part of the entry.
     """
     folder = entry_folder(out, task, method, decisions)
     entry = _begun(folder, task, method, decisions, threads)

@@ -1,8 +1,7 @@
-"""What scores add up to over games and training runs: Agarwal et al. 2021, *Deep Reinforcement Learning at the Edge of
-the Statistical Precipice*.
+"""Statistics of scores over games and training runs (Agarwal et al. 2021, *Deep Reinforcement Learning at the Edge of
+the Statistical Precipice*).
 
-Scores come as one array a game, with an entry for each training run. Runs of different games are different things, so
-the bootstrap draws them game by game (stratified).
+Scores come as one array per game, with an entry per training run. The bootstrap draws runs game by game (stratified).
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from scipy import stats
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
 TRIMMED = 0.25
-"""Of the scores, from each end."""
+"""Share of the scores that is cut off at each end."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its 95 % interval by the percentile bootstrap; the ends are nan where a game has one run only."""
+    """A number with its 95 % interval by the percentile bootstrap. The ends are nan if a game has a single run."""
 
     value: float
     low: float
@@ -33,7 +32,7 @@ def interquartile_mean(scores: Sequence[np.ndarray], resamples: int = RESAMPLES,
     """The mean of the middle half of all runs of all games.
 
     Args:
-        scores: one array (runs,) a game.
+        scores: one array (runs,) per game.
     """
     return estimate(scores, _middle_half, resamples, seed)
 
@@ -41,11 +40,11 @@ def interquartile_mean(scores: Sequence[np.ndarray], resamples: int = RESAMPLES,
 def probability_of_improvement(
     one: Sequence[np.ndarray], other: Sequence[np.ndarray], resamples: int = RESAMPLES, seed: int = 0
 ) -> Estimate:
-    """How likely a run of the one method scores more than a run of the other, ties half: the mean over the games.
+    """How likely a run of one method scores more than a run of the other, ties counting half: the mean over the games.
 
     Args:
-        one, other: one array (runs,) a game, for the same games in the same order. ValueError if these are not equally
-        many.
+        one, other: one array (runs,) per game, for the same games in the same order. ValueError if their numbers
+            differ.
     """
     if len(one) != len(other):
         raise ValueError(f"{len(one)} games against {len(other)}; both methods need the same games")
@@ -55,7 +54,7 @@ def probability_of_improvement(
 def estimate(
     samples: Sequence[np.ndarray], statistic: Callable[..., Any], resamples: int = RESAMPLES, seed: int = 0
 ) -> Estimate:
-    """A statistic ``(*samples, axis)`` with its interval; every sample is drawn anew by itself."""
+    """A statistic ``(*samples, axis)`` with its interval. Every sample is drawn independently."""
     value = float(statistic(*samples, axis=-1))
     if min(map(len, samples)) < 2:
         return Estimate(value, float("nan"), float("nan"))
@@ -74,7 +73,8 @@ def _middle_half(*samples: np.ndarray, axis: int = -1) -> Any:
 
 
 def _improvement(*samples: np.ndarray, axis: int = -1) -> Any:
-    """The first half of the samples is the one method, the second half the other. ``axis`` is always the last."""
+    """The statistic: the first half of the samples is one method, the second half the other. ``axis`` is always the
+    last."""
     games = len(samples) // 2
     parts = []
     for one, other in zip(samples[:games], samples[games:], strict=True):

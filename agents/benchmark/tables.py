@@ -1,4 +1,4 @@
-"""The tables and the curves of docs/benchmark.md, from the records. Needs neither PyTorch nor OpenSpiel."""
+"""The tables and curves of docs/benchmark.md, from the records. Needs neither PyTorch nor OpenSpiel."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Row:
 
 
 def rows_of(lines: list[Result]) -> list[Row]:
-    """Fixed bots first, then methods, those with the larger budget last."""
+    """All rows: fixed bots first, then methods by budget."""
     return sorted({Row(line.budget, line.method) for line in lines})
 
 
 def scores_of(lines: list[Result], task: Task, row: Row, opponents: tuple[str, ...]) -> np.ndarray:
-    """The scores (runs,) of a row in a game, by seed; empty where nothing was measured."""
+    """The scores (runs,) of a row in a game, by seed; empty if nothing was measured."""
     seeds = sorted(
         {
             line.seed
@@ -75,7 +75,7 @@ def results(path: Path = RESULTS, opponents: tuple[str, ...] = POOL) -> Table:
         "runs",
         *(_title(task) for task in TASKS),
         "all games",
-        "hours a run",
+        "hours per run",
         "hardware",
     )
     rows: list[Sequence[Any]] = []
@@ -103,9 +103,9 @@ def results(path: Path = RESULTS, opponents: tuple[str, ...] = POOL) -> Table:
 
 
 def results_against_search(path: Path = RESULTS) -> Table:
-    """The same against the search."""
+    """The same scores against the search."""
     titles, rows = results(path, (SEARCH,))
-    keep = [place for place, title in enumerate(titles) if title not in ("hours a run", "hardware")]
+    keep = [place for place, title in enumerate(titles) if title not in ("hours per run", "hardware")]
     return [titles[place] for place in keep], [[row[place] for place in keep] for row in rows]
 
 
@@ -126,7 +126,7 @@ def improvements(path: Path = RESULTS) -> Table:
 
 
 def scale(path: Path = RESULTS) -> Table:
-    """The returns that scores are made of."""
+    """The returns behind the scores."""
     lines = read_lines(path, Result)
     rows = []
     for task in TASKS:
@@ -138,7 +138,7 @@ def scale(path: Path = RESULTS) -> Table:
 
 
 def attacks(path: Path = ATTACKS) -> Table:
-    """What the best of some attackers wins from each agent."""
+    """What the best attacker wins from each bot."""
     rows = [
         (
             kepler_envs.load_game(line.game).title, line.players, f"`{line.agent}`",
@@ -164,7 +164,7 @@ def attacks(path: Path = ATTACKS) -> Table:
 
 
 def exact(path: Path = EXACT) -> Table:
-    """NashConv in the reduced games; of several training runs the mean, and the least and most."""
+    """NashConv in the reduced games: of several training runs the mean, the least and the most."""
     lines = read_lines(path, ExactLine)
     rows = []
     for (game, policy, amount), group in itertools.groupby(
@@ -192,7 +192,7 @@ def exact(path: Path = EXACT) -> Table:
 
 
 def curves_picture(path: Path = CURVES) -> str:
-    """The picture of the curves, as Markdown, where there are some."""
+    """The picture of the curves as Markdown, if there are any."""
     return f"![Score against decisions](images/{PICTURE.name})" if read_lines(path, CurvePoint) else "None yet."
 
 
@@ -209,7 +209,7 @@ SECTIONS: dict[str, Callable[[], Table | str]] = {
 
 
 def in_words(found: Estimate, digits: int = 2) -> str:
-    """``0.93 (0.90 .. 0.95)``."""
+    """An estimate as text: ``0.93 (0.90 .. 0.95)``."""
     if math.isnan(found.low):
         return f"{found.value:.{digits}f}"
     return f"{found.value:.{digits}f} ({found.low:.{digits}f} .. {found.high:.{digits}f})"
@@ -230,9 +230,9 @@ def _hours(lines: list[Result]) -> str:
 def curves(
     results_path: Path = RESULTS, curves_path: Path = CURVES
 ) -> dict[tuple[Task, Row], tuple[np.ndarray, np.ndarray]]:
-    """For each game and method: decisions (points,), and the scores (runs, points) that the runs told then.
+    """For each game and method: decisions (points,), and the scores (runs, points) that the runs reported then.
 
-    Runs are read off at the decisions of the first of them.
+    All runs are read at the decisions of the first one.
     """
     lines, points = read_lines(results_path, Result), read_lines(curves_path, CurvePoint)
     found = {}
@@ -263,8 +263,8 @@ def _runs(points: list[CurvePoint]) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def picture(drawn: dict[tuple[Task, Row], tuple[np.ndarray, np.ndarray]]) -> bytes:
-    """The curves as SVG: a panel a game, a line a method (the mean of its runs), from the worst run to the best in its
-    colour."""
+    """The curves as SVG: a panel per game, a line per method (the mean of its runs), shaded from the worst run to the
+    best."""
     import io
 
     import matplotlib

@@ -123,12 +123,12 @@ def test_nothing_is_wrong_with_a_valid_entry(folder):
         ({"game": "kitten_adventurers-v0"}, "game and players are 'kitten_adventurers-v0' with 4; allowed: kitten_adv"),
         ({"players": 3}, "with 3; allowed: kitten_adventurers-v1 with 4, "),
         ({"players": "4"}, "players is '4'; it must be of type int"),
-        ({"method": "My Method"}, "method is 'My Method'; write small letters, digits and hyphens"),
+        ({"method": "My Method"}, "method is 'My Method'; write lower-case letters, digits and hyphens"),
         ({"method": "greedy"}, "and no name of a bot"),
         ({"kind": "magic"}, "kind is 'magic'; allowed: network, residual, search, other"),
         ({"budget": 7}, "budget is 7 decisions; it must be 50,000"),
         ({"known": ["alphago"]}, "known names 'alphago'; the pool has uniform, greedy, bc-v1"),
-        ({"known": [3]}, "known has something else than names of bots"),
+        ({"known": [3]}, "known holds something other than names of bots"),
         ({"hardware": " "}, "hardware is empty"),
         ({"score": 2.0}, "score is unknown; there are game, "),
     ],
@@ -162,7 +162,7 @@ def test_a_folder_without_an_entry(folder):
     [
         ({"decisions": 10**6}, "runs[0].decisions is 1,000,000; allowed: 1..66,384"),
         ({"hours": 0}, "runs[0].hours is 0.0; it must be above 0"),
-        ({"seed": 1}, "runs have seeds [1, 1]; each may be there once"),
+        ({"seed": 1}, "runs have seeds [1, 1]; each may appear once"),
         ({"seed": -1}, "runs[0].seed is -1"),
         ({"seed": True}, "runs[0].seed is True; it must be of type int"),
         ({"agent": "python:seed-0/other.py:First"}, "runs[0].agent is seed-0/other.py; there is no such file"),
@@ -189,7 +189,7 @@ def test_what_a_run_must_say(folder, unplayed, changes, message):
         ({"agent": "python:seed-0/agent.py:Second"}, "it cannot play: "),
         ({"agent": "python:seed-0/agent.py:Illegal"}, "it cannot play: "),
         ({"agent": "python:seed-0/agent.py:Broken"}, "it cannot play: "),
-        ({"agent": "python:seed-0/agent.py:Restless"}, "equal seeds give unequal games"),
+        ({"agent": "python:seed-0/agent.py:Restless"}, "equal seeds give different games"),
     ],
 )
 def test_how_an_agent_must_play(folder, changes, message):
@@ -204,7 +204,7 @@ def test_how_an_agent_must_play(folder, changes, message):
     ("text", "message"),
     [
         ("steps,returns\n1,2\n", "its columns are ['steps', 'returns']; they must be decisions,hours,returns,games"),
-        (f"decisions,hours,returns,games\n0,0,x,1\n{BUDGET},1,0,1\n", "something else than numbers"),
+        (f"decisions,hours,returns,games\n0,0,x,1\n{BUDGET},1,0,1\n", "something other than numbers"),
         (f"decisions,hours,returns,games\n{BUDGET},1,0,1\n", "it has 1 points; at least 2 are needed"),
         (f"decisions,hours,returns,games\n9,0,0,1\n9,0,0,1\n{BUDGET},1,0,1\n", "decisions do not ascend"),
         ("decisions,hours,returns,games\n0,0,0,1\n9,1,0,1\n", "it ends after 9 decisions; the run made 50,000"),

@@ -286,7 +286,7 @@ def test_training_on_a_full_disk_ends_in_one_line(tmp_path, monkeypatch):
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code == (
-        f"[Errno 28] No space left on device: '{tmp_path / 'best.zip'}'; what was written before is whole, "
+        f"[Errno 28] No space left on device: '{tmp_path / 'best.zip'}'; all files written before are complete, "
         "run the same command again to continue"
     )
 
