@@ -1,4 +1,4 @@
-"""Action ids: blocks of consecutive ids with a name, a sentence, and what they are about."""
+"""Action ids. They come in blocks of consecutive ids, each with a name, a sentence, and what the ids are about."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Axis:
 
     Attributes:
         name: what it is, in words.
-        table: the table of the observation whose rows it stands for; empty for a plain number or name.
-        rows: of each id of the block in order, its row in the table (or its number); NO_ROW where there is none.
+        table: the table of the observation that it names a row of. It is empty for a plain number or name.
+        rows: the row in the table, or the number, for each id of the block in order. NO_ROW means that there is none.
     """
 
     name: str
@@ -32,10 +32,10 @@ class Axis:
 
 
 def axes(*parts: tuple[str, str, int | Sequence[int]]) -> tuple[Axis, ...]:
-    """The axes of a block whose ids run through all combinations, the last axis fastest.
+    """Build the axes of a block whose ids run through all combinations; the last axis runs fastest.
 
     Args:
-        parts: (name, table or "", its rows: how many from 0 on, or which).
+        parts: (name, table or "", rows). ``rows`` is a count, for rows from 0 on, or the rows themselves.
 
         axes(("starship", "starships", 4), ("destination", "systems", 8))
     """
@@ -46,9 +46,10 @@ def axes(*parts: tuple[str, str, int | Sequence[int]]) -> tuple[Axis, ...]:
 
 @dataclass(frozen=True)
 class Block:
-    """``count`` ids from ``first`` on; ``text`` holds ``{}`` where an id's label goes.
+    """``count`` consecutive ids from ``first`` on.
 
-    ``axes`` say what the ids are about, so that a network can look at the rows an action points at.
+    ``text`` holds ``{}`` where the label of an id goes. ``axes`` say what the ids are about, so that a network can look
+    at the rows an action points at.
     """
 
     name: str
@@ -72,22 +73,22 @@ class Block:
 
 
 class Pointers(NamedTuple):
-    """The rows of tables that all ids point at, as arrays."""
+    """Arrays that give the table rows which each id points at."""
 
     block: np.ndarray
-    """int64 (A,), the block of each id."""
+    """int64 (A,): the block of each id."""
     table: np.ndarray
-    """int64 (A, K), for each axis with a table the number of that table in ``tables``; NO_ROW beyond the last one."""
+    """int64 (A, K): the table of each axis, as an index into ``tables``. NO_ROW fills the unused axes."""
     row: np.ndarray
-    """int64 (A, K), the row; NO_ROW where there is none."""
+    """int64 (A, K): the row in that table. NO_ROW means that there is none."""
     tables: tuple[str, ...]
-    """The tables that are pointed at."""
+    """The names of the tables that are pointed at."""
 
 
 class ActionSet:
-    """All blocks of a game: ``len()`` is the size of its Discrete space.
+    """All blocks of a game. ``len()`` is the size of its Discrete space.
 
-    Texts are unique and lead back to their id (``text``, ``id_of``); blocks must be in order without gaps.
+    Texts are unique and lead back to their ids (``text``, ``id_of``). Blocks must be in order and without gaps.
     """
 
     def __init__(self, blocks: Sequence[Block]) -> None:
@@ -111,24 +112,24 @@ class ActionSet:
         return len(self._texts)
 
     def text(self, action: int) -> str:
-        """What action ``action`` does, in words; ValueError outside the space."""
+        """Say in words what ``action`` does. Raises ValueError outside the space."""
         return self._texts[check_integer("action", action, 0, len(self) - 1)]
 
     def id_of(self, text: str) -> int:
-        """The id with that text; KeyError if there is none."""
+        """The id with that text. Raises KeyError if there is none."""
         try:
             return self._ids[text]
         except KeyError:
             raise KeyError(f"no action reads {text!r}") from None
 
     def block_of(self, action: int) -> Block:
-        """The block an id belongs to."""
+        """The block that an id belongs to."""
         check_integer("action", action, 0, len(self) - 1)
         return next(block for block in self.blocks if action in block.ids)
 
     @cached_property
     def pointers(self) -> Pointers:
-        """What each id points at, for learners."""
+        """The rows that each id points at, for learners."""
         tables = tuple(dict.fromkeys(axis.table for block in self.blocks for axis in block.axes if axis.table))
         most = max(sum(bool(axis.table) for axis in block.axes) for block in self.blocks)
         number = np.full((len(self), most), NO_ROW, np.int64)
@@ -141,7 +142,7 @@ class ActionSet:
         return Pointers(owner, number, row, tables)
 
     def check_against(self, layout: Layout) -> None:
-        """ValueError naming the first axis whose table or rows the observation does not have."""
+        """Raise ValueError for the first axis whose table or rows the observation does not have."""
         for block in self.blocks:
             for axis in block.axes:
                 if not axis.table:

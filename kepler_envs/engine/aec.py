@@ -1,4 +1,4 @@
-"""The one PettingZoo AEC environment, for every game."""
+"""The one PettingZoo AEC environment. It serves every game."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SHARED_BY_COPIES = ("config", "metadata", "possible_agents", "_seat_of", "obser
 
 
 class NoGameError(RuntimeError, AttributeError):
-    """No game is running. An AttributeError, too, so that ``hasattr`` says that there is no ``agent_selection`` yet."""
+    """No game is running. This is an AttributeError too, so that ``hasattr`` reports no ``agent_selection`` yet."""
 
     def __init__(self) -> None:
         super().__init__("no game is running: call reset() first")
@@ -37,24 +37,23 @@ class NoGameError(RuntimeError, AttributeError):
 class KeplerEnv(AECEnv):
     """A game as a PettingZoo AEC environment.
 
-    Order, bounds and legality are checked here, so no wrapper is needed. Several decisions in a row may belong to the
-    same agent: ``agent_selection`` then stays. All agents end together.
+    The environment checks the order, bounds and legality of actions, so it needs no wrapper. One agent may make several
+    decisions in a row; ``agent_selection`` then stays the same. All agents end together.
 
     Args:
         config: the game with its players, options and components.
         render_mode: None, ``ansi`` (str), ``svg`` (str), ``rgb_array`` (uint8 H x W x 3) or ``human``.
-        illegal: ``raise`` an :class:`IllegalAction` (nothing changes), or ``lose``: the offender gets -1, the others
-            share +1, and the game ends.
-        copy: False hands out views of the environment's own buffers, valid until the next step (faster).
-        render_seat: draw only what this seat may see; None draws everything.
-        mask_in: where the action mask is. ``observation``: see below. ``info``: ``infos[agent]["action_mask"]``, and
-            the observation is the vector alone, for wrappers that take only such. ``both``: in the observation and in
-            the infos.
+        illegal: what an illegal action does. ``raise``: it raises an :class:`IllegalAction` and nothing changes.
+            ``lose``: the offender gets -1, the others share +1, and the game ends.
+        copy: False returns views of the environment's own buffers. They are faster, and valid until the next step.
+        render_seat: draw only what this seat may see. None draws everything.
+        mask_in: where the action mask goes. ``observation``: see below. ``info``: into ``infos[agent]["action_mask"]``;
+            the observation is then the vector alone, for wrappers that accept nothing else. ``both``: into both.
 
-    ``observe`` gives ``{"observation": int16 (D,), "action_mask": int8 (A,)}``, the mask all 0 for agents that do not
-    decide. ``infos[agent]`` has ``seat``, ``returns``, ``rank``, ``score`` and what the game's page lists. All but
-    ``seat`` are 0 until the end; :meth:`info` has the game's figures at any time. With ``illegal="lose"`` an offence
-    adds ``illegal``, its message.
+    ``observe`` returns ``{"observation": int16 (D,), "action_mask": int8 (A,)}``. The mask is all 0 for an agent that
+    is not to decide. ``infos[agent]`` has ``seat``, ``returns``, ``rank``, ``score`` and what the game's page lists.
+    All but ``seat`` are 0 until the end; :meth:`info` gives the game's figures at any time. With ``illegal="lose"`` an
+    offence adds its message as ``illegal``.
     """
 
     metadata: dict[str, Any] = {
@@ -173,18 +172,18 @@ class KeplerEnv(AECEnv):
     # ------------------------------------------------------------ spaces
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space:
-        """The same Dict space object for each call."""
+        """The agent's Dict space. Every call returns the same object."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> gymnasium.spaces.Space:
-        """The same Discrete space object for each call."""
+        """The agent's Discrete space. Every call returns the same object."""
         return self.action_spaces[agent]
 
     # ------------------------------------------------------------ game
 
     @property
     def agent_selection(self) -> str:  # type: ignore[override]
-        """The agent that decides. RuntimeError before the first ``reset``."""
+        """The agent that is to decide. Raises RuntimeError before the first ``reset``."""
         if not self._mover:
             raise NoGameError
         return self._mover
@@ -197,9 +196,9 @@ class KeplerEnv(AECEnv):
         """Deal a new game.
 
         Args:
-            seed: 0 .. 2**64 - 1; the same seed deals the same game. None goes on from the last seed, so that a seeded
-                environment repeats its second game as well.
-            options: not used; options of the game are given to ``make``.
+            seed: an integer 0 .. 2**64 - 1. The same seed deals the same game. None continues from the last seed, so
+                that the second game of a seeded environment is reproducible, too.
+            options: ignored. Give the game's options to ``make``.
         """
         if seed is not None:
             self._seed = check_seed(seed)
@@ -209,7 +208,7 @@ class KeplerEnv(AECEnv):
         self._enter()
 
     def _enter(self) -> None:
-        """Set everything PettingZoo reads from the state, whose legal set is known, with no reward pending."""
+        """Set everything PettingZoo reads from the state. Its legal set is known, and no reward is pending."""
         game = self.config.game
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -232,7 +231,7 @@ class KeplerEnv(AECEnv):
             self._tell_masks()
 
     def _find_legal(self) -> None:
-        """Write the legal set of a position that was put in."""
+        """Write the legal set of a position that was put in from outside."""
         one_game.legal_kernel(self.config.game)(self._states, self.config.constants, self._legal, self._mask)
 
     def _observe_mover(self) -> None:
@@ -241,12 +240,12 @@ class KeplerEnv(AECEnv):
         one_game.observe_kernel(self.config.game)(self._states, self.config.constants, seat, self._observation)
 
     def step(self, action: int | None) -> None:
-        """Apply the decision of ``agent_selection`` (None for an agent whose game is over).
+        """Apply the decision of ``agent_selection``. For an agent whose game is over, give None.
 
         Raises:
-            IllegalAction: the id is not legal; nothing has changed (with ``illegal="raise"``).
+            IllegalAction: the id is not legal. With ``illegal="raise"`` nothing has changed.
             RuntimeError: before the first ``reset``, or when all agents are gone.
-            ValueError: no integer.
+            ValueError: the action is not an integer.
         """
         if not self.agents:
             raise NoGameError
@@ -291,7 +290,7 @@ class KeplerEnv(AECEnv):
         self._accumulate_rewards()
 
     def _finish(self, end: int) -> None:
-        """The game is over: pay the returns and tell every agent."""
+        """Pay the returns and tell every agent that the game is over."""
         snapshot = Snapshot(self.config, self._states)
         ranks, scores, returns = snapshot.results()
         self._end_for_all(end, ranks.tolist(), scores.tolist(), returns.tolist())
@@ -341,9 +340,9 @@ class KeplerEnv(AECEnv):
     # ------------------------------------------------------------ what agents see
 
     def observe(self, agent: str) -> dict[str, np.ndarray] | np.ndarray:
-        """What ``agent`` sees now; valid at the end too.
+        """What ``agent`` sees now. This works at the end of the game, too.
 
-        RuntimeError before the first ``reset``, KeyError for no agent of the game.
+        Raises RuntimeError before the first ``reset``, and KeyError if the game has no such agent.
         """
         if agent == self._mover:
             if self._bare:
@@ -368,7 +367,7 @@ class KeplerEnv(AECEnv):
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """(observation, reward since its last decision, terminated, truncated, info) of ``agent_selection``.
 
-        RuntimeError before the first ``reset``, or when all agents are gone.
+        Raises RuntimeError before the first ``reset``, or when all agents are gone.
         """
         agent = self._mover
         try:
@@ -383,7 +382,7 @@ class KeplerEnv(AECEnv):
             raise NoGameError from None  # the last agent is gone
 
     def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:
-        """The agent to step, until all are done. RuntimeError before the first ``reset``."""
+        """Yield the agent to step until all are done. Raises RuntimeError before the first ``reset``."""
         if self._seed is None:
             raise NoGameError
         return self._agents_in_turn(max_iter)
@@ -394,39 +393,42 @@ class KeplerEnv(AECEnv):
             yield self._mover
 
     def state(self) -> np.ndarray:
-        """All seats' observations one after the other, int16 (P * D,): what a centralised critic may use."""
+        """The observations of all seats, one after the other, int16 (P * D,). A centralised critic may use it."""
         snapshot = self.snapshot()
         return np.concatenate([snapshot.observe(seat) for seat in range(self.config.num_players)])
 
     def legal_actions(self) -> list[int]:
-        """The ids ``agent_selection`` may choose from; none once the game is over."""
+        """The ids that ``agent_selection`` may choose from. The list is empty once the game is over."""
         if self._seed is None:
             raise NoGameError
         return [int(action) for action in np.flatnonzero(self._mask)]
 
     def action_text(self, action: int) -> str:
-        """An id in words."""
+        """An action id in words."""
         return self.config.actions.text(action)
 
     def info(self, agent: str) -> dict[str, Any]:
-        """The game's figures for ``agent`` at any time (``infos`` has them at the end)."""
+        """The game's figures for ``agent`` at any time. ``infos`` has them only at the end."""
         return self.config.game.info(self._states[0], self.config.tables[0], self._seat(agent))
 
     @property
     def game_seed(self) -> int | None:
-        """The seed of the current game; None before the first ``reset``."""
+        """The seed of the current game. It is None before the first ``reset``."""
         return self._seed
 
     # ------------------------------------------------------------ search
 
     def snapshot(self) -> Snapshot:
-        """The current position, to come back to or to search from."""
+        """The current position, to return to later or to search from."""
         if self._seed is None:
             raise NoGameError
         return Snapshot(self.config, self._states).clone()
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Continue from ``snapshot``; rewards not yet collected are dropped. ValueError for another configuration's."""
+        """Continue from ``snapshot``. Rewards not yet collected are dropped.
+
+        Raises ValueError if the snapshot belongs to another configuration.
+        """
         if snapshot.config.digest != self.config.digest:
             raise ValueError(
                 f"the snapshot belongs to {snapshot.config.game.id} with {snapshot.config.describe()}, "
@@ -443,7 +445,7 @@ class KeplerEnv(AECEnv):
         return copy.deepcopy(self)
 
     def resample(self, agent: str, seed: int) -> KeplerEnv:
-        """A clone in which everything ``agent`` cannot know is drawn anew from ``seed``."""
+        """A clone in which everything ``agent`` cannot know is redrawn from ``seed``."""
         drawn = self.snapshot().resample(self._seat(agent), seed)
         twin = self.clone()
         twin._states[0] = drawn.states[0]
@@ -457,8 +459,10 @@ class KeplerEnv(AECEnv):
     # ------------------------------------------------------------ pictures
 
     def render(self) -> str | np.ndarray | None:
-        """Draw the position in the render mode; None for ``human`` (a window, or the terminal where there is no
-        display)."""
+        """Draw the position in the render mode.
+
+        ``human`` returns None: it draws in a window, or prints to the terminal where there is no display.
+        """
         if self.render_mode is None:
             gymnasium.logger.warn("render() was called, but render_mode is None: give one to make()")
             return None
@@ -477,11 +481,11 @@ class KeplerEnv(AECEnv):
         return None
 
     def _window_title(self) -> str:
-        """Every environment has a window of its own."""
+        """The window's title. Every environment has a window of its own."""
         return f"{self.config.game.title} [{id(self) & 0xFFFF:04x}]"
 
     def close(self) -> None:
-        """Close the window, if ``human`` opened one."""
+        """Close the window if ``human`` opened one."""
         if self.render_mode == "human":
             from kepler_envs.engine import render_window
 

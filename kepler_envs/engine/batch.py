@@ -36,7 +36,7 @@ from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illega
 from kepler_envs.engine.transition import core, record_types
 
 SKIP = -1
-"""An action that leaves its game as it is."""
+"""The action that leaves its game as it is."""
 
 NONE_STUCK, FIRST_ILLEGAL = -1, -2
 """What a step of all rows ends with: a row that cannot go on, NONE_STUCK, or FIRST_ILLEGAL - row where nothing was
@@ -49,36 +49,40 @@ GIVEN_SEEDS, NEXT_SEEDS, STREAM_SEEDS = 0, 1, 2
 class Batch:
     """``num_envs`` games side by side.
 
-    A finished game is replaced at once by the next one of its row; what it ended with stays in the ``final_*``
-    arrays. All arrays are allocated once and overwritten by each step: copy what you keep. Those of a row (all but
-    ``states``, ``final_state``, ``observation`` and ``action_mask``) are views of the records ``rows``.
+    The next game of a row replaces a finished one at once. What the finished game ended with stays in the ``final_*``
+    arrays. All arrays are allocated once and overwritten by each step, so copy what you keep. All of them but
+    ``states``, ``final_state``, ``observation`` and ``action_mask`` are views of the records ``rows``.
 
     Args:
         config: the game with its players, options and components.
-        num_envs: number of games N.
-        seed: 0 .. 2**64 - 1; row g plays the games of stream g of this seed, whatever N is. None: from the system.
-        threads: threads that share a step. Worth it from about a thousand games on.
+        num_envs: the number of games N.
+        seed: an integer 0 .. 2**64 - 1. Row g plays the games of stream g of this seed, whatever N is. None takes a
+            seed from the system.
+        threads: the number of threads that share a step. More than one pays off from about a thousand games on.
 
     Raises:
-        OptionError: a number that is not allowed. ComponentError: see :meth:`reset`.
+        OptionError: a number is not allowed.
+        ComponentError: see :meth:`reset`.
 
     Attributes:
-        single_observation_space, single_action_space: gymnasium's Box and Discrete of one row.
+        single_observation_space, single_action_space: Gymnasium's Box and Discrete of one row.
         observation: int16 (N, D), of the seat to move.
         action_mask: int8 (N, A), of the seat to move.
         seat: int8 (N,), the seat to move.
         reward: float32 (N, P), what the last step paid each seat.
-        terminated, truncated: bool (N,), whether the last step ended a game, by the rules or by a limit; the next is
-            already dealt.
+        terminated, truncated: bool (N,), whether the last step ended a game, by the rules or by a limit. The arrays
+            above already show the next game.
         final_return, final_rank, final_score: float32, int32, int32 (N, P), of each row's last finished game.
-        final_length: int32 (N,), its decisions. final_state: its last state.
-        episodes: int64 (N,), games finished.
-        seed: uint64 (N,), seeds of the games now running:
-            ``make(...).reset(seed=int(batch.seed[g]))`` deals the same game.
-        infos: dict with ``final_return``, ``final_rank``, ``final_score``, ``final_length``, ``episodes``, ``seat``,
-            ``action_mask``.
-        states: the N state records. legal_bits: uint64 (N, W), legal sets as bits. legal_count: int32 (N,), their
-            sizes.
+        final_length: int32 (N,), the number of its decisions.
+        final_state: its last state.
+        episodes: int64 (N,), the number of games finished.
+        seed: uint64 (N,), the seeds of the current games. ``make(...).reset(seed=int(batch.seed[g]))`` deals the
+            game of row g.
+        infos: a dict with ``final_return``, ``final_rank``, ``final_score``, ``final_length``, ``episodes``, ``seat``
+            and ``action_mask``.
+        states: the N state records.
+        legal_bits: uint64 (N, W), the legal sets as bits.
+        legal_count: int32 (N,), the sizes of the legal sets.
         rows: the N records of :func:`kepler_envs.engine.rows.row_dtype`.
     """
 
@@ -100,13 +104,13 @@ class Batch:
 
     @cached_property
     def single_observation_space(self) -> gymnasium.spaces.Box:
-        """What one row of ``observation`` may be."""
+        """The space of one row of ``observation``."""
         layout = self.config.observation
         return gymnasium.spaces.Box(layout.low, layout.high, dtype=np.int16)
 
     @cached_property
     def single_action_space(self) -> gymnasium.spaces.Discrete:
-        """The action ids."""
+        """The space of action ids."""
         return gymnasium.spaces.Discrete(len(self.config.actions))
 
     def _allocate(self) -> None:
@@ -174,13 +178,13 @@ class Batch:
         """Deal every row anew.
 
         Args:
-            seed: an integer: row g gets stream g of it; an integer array (N,): the seed of each row's game; None: each
-                row goes on with its next game.
+            seed: an integer gives row g stream g of it. An integer array (N,) gives each row the seed of its game. With
+                None each row continues with its next game.
 
         Raises:
-            ValueError: seeds that are not allowed.
-            ComponentError: a deal ends its game at once, before anybody decides, which only contrived component files
-                do. A batch holds games with decisions; the AEC environment pays such a game out.
+            ValueError: a seed is not allowed.
+            ComponentError: a deal ends its game at once, before anybody decides. Only contrived component files do
+                that. A batch holds games with decisions; the AEC environment pays out such a game.
         """
         first = np.zeros(1, np.uint64)
         if seed is None:
@@ -208,19 +212,19 @@ class Batch:
             self._refuse_deal(ended)
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-        """One decision in every game.
+        """Make one decision in every game.
 
         Args:
-            actions: integers (N,): an id that ``action_mask`` allows, or ``Batch.SKIP`` to leave that game as it is. It
-                may be read-only.
+            actions: integers (N,). Each is an id that ``action_mask`` allows, or ``Batch.SKIP`` to leave that game as
+                it is. The array may be read-only.
 
         Returns:
-            ``observation``, ``reward``, ``terminated``, ``truncated``, ``infos``: the same arrays each time,
+            ``observation``, ``reward``, ``terminated``, ``truncated``, ``infos``. They are the same arrays each time,
             overwritten.
 
         Raises:
-            ValueError: no such array; no game has changed.
-            IllegalAction: naming the first row with an id that is not legal; no game has changed.
+            ValueError: the array has another type or shape. No game has changed.
+            IllegalAction: an id is not legal; the message names the first such row. No game has changed.
             ComponentError: the step is done, but the next deal of a row ends its game at once (see :meth:`reset`).
         """
         actions = self._as_ids(actions)
@@ -253,7 +257,7 @@ class Batch:
         raise IllegalAction(f"game {row} of the batch: {message}")
 
     def _as_ids(self, actions: Any) -> np.ndarray:
-        """The actions as kernels take them; ValueError."""
+        """The actions as kernels take them. Raises ValueError."""
         is_array = isinstance(actions, np.ndarray) and actions.shape == (self.num_envs,)
         if not is_array or actions.dtype.kind not in "iu" or actions.dtype == np.uint64:  # its values may not fit
             got = f"{actions.dtype} {actions.shape}" if isinstance(actions, np.ndarray) else type(actions).__name__
@@ -269,11 +273,14 @@ class Batch:
         )
 
     def observe(self, seat: int | np.ndarray) -> np.ndarray:
-        """What a seat (one for all rows, or an integer array (N,)) sees now: a new int16 array (N, D)."""
+        """What a seat sees now, as a new int16 array (N, D).
+
+        ``seat`` is one seat for all rows, or an integer array (N,).
+        """
         return self._observe(self.states, seat)
 
     def observe_final(self, seat: int | np.ndarray) -> np.ndarray:
-        """What a seat sees in the last state of each row's last finished game: int16 (N, D)."""
+        """What a seat sees in the last state of each row's last finished game, int16 (N, D)."""
         return self._observe(self.final_state, seat)
 
     def _observe(self, states: np.ndarray, seat: int | np.ndarray) -> np.ndarray:
@@ -283,8 +290,10 @@ class Batch:
         return out
 
     def uniform(self) -> np.ndarray:
-        """A uniformly random legal id for every game: int64 (N,), from the batch's own ``policy_rng``; ``SKIP`` where
-        none is legal."""
+        """Draw a uniformly random legal id for every game, int64 (N,), from the batch's own ``policy_rng``.
+
+        A row without a legal id gets ``SKIP``.
+        """
         actions = np.empty(self.num_envs, np.int64)
         sample_rows_kernel(self.config.game)(self.rows, self.action_mask, actions, self._pick_words)
         return actions
@@ -292,11 +301,14 @@ class Batch:
     # ------------------------------------------------------------ positions
 
     def snapshot(self, row: int) -> Snapshot:
-        """The position of one game. ValueError if there is no such row."""
+        """The position of one game. Raises ValueError if there is no such row."""
         return Snapshot.take(self.config, self.states, row)
 
     def final_snapshot(self, row: int) -> Snapshot:
-        """The last position of a row's last finished game. ValueError if there is none, or no such row."""
+        """The last position of a row's last finished game.
+
+        Raises ValueError if there is no such row, or no finished game in it.
+        """
         row = check_row(row, self.num_envs)
         if self.episodes[row] == 0:
             raise ValueError(f"row {row} has not finished a game yet")
@@ -305,7 +317,7 @@ class Batch:
     def restore(self, row: int, snapshot: Snapshot) -> None:
         """Put a position into a row.
 
-        ValueError if there is no such row, or the position is over or of another configuration.
+        Raises ValueError if there is no such row, or if the position is over or belongs to another configuration.
         """
         row = check_row(row, self.num_envs)
         if snapshot.config.digest != self.config.digest:
@@ -335,7 +347,10 @@ _RECORDS = ("states", "final_state", "rows")
 
 @cache
 def sample_rows_kernel(game: Game) -> Any:
-    """(rows, action_mask int8 (N, A), actions int64 (N,), scratch uint64 (W,)): a uniform allowed id for each row."""
+    """(rows, action_mask int8 (N, A), actions int64 (N,), scratch uint64 (W,)).
+
+    It draws a uniformly random allowed id for each row.
+    """
     helpers, words, rest = core(game), game.mask_words, len(game.actions) - 64 * (game.mask_words - 1)
     count_legal, pick = helpers.count_legal, helpers.pick
 
@@ -427,7 +442,7 @@ def refresh_row_kernel(game: Game) -> Any:
 
 @cache
 def _find_illegal(game: Game) -> Any:
-    """A compiled helper (rows, actions int64 (N,)): the first row with an id that is not legal, or -1."""
+    """A compiled helper (rows, actions int64 (N,)) that returns the first row with an illegal id, or -1."""
     is_legal = core(game).is_legal
 
     @helper
@@ -442,7 +457,7 @@ def _find_illegal(game: Game) -> Any:
 
 @cache
 def find_illegal_kernel(game: Game) -> Any:
-    """(rows, actions int64 (N,)): the first row with an id that is not legal, or -1."""
+    """(rows, actions int64 (N,)) -> the first row with an illegal id, or -1."""
     find = _find_illegal(game)
 
     @kernel(game.scope, "find_illegal", (record_types(game).rows, array_of(np.int64, readonly=True)))
@@ -469,7 +484,7 @@ def _step_rows(game: Game) -> Shared:
 
     @leaf
     def close_game(s, t, row):
-        """Keep what the game ended with and pay the returns."""
+        """Keep what the game ended with, and pay the returns."""
         finish(s, t, address(row.final_rank), address(row.final_score), address(row.final_return))
         for seat in range(max_players):
             row.reward[seat] += row.final_return[seat]
@@ -536,8 +551,10 @@ def step_rows_kernel(game: Game) -> Any:
 
 @cache
 def step_rows_parallel_kernel(game: Game) -> Any:
-    """(*arrays, final_states, actions int64 (N,), value, status int64 (threads,)): the same, unchecked, shared between
-    threads; what each returns."""
+    """(*arrays, final_states, actions int64 (N,), value, status int64 (threads,)).
+
+    The same step without the check, shared between threads. ``status`` gets what each thread returns.
+    """
     step_rows = _step_rows(game).call
 
     @kernel(game.scope, "step_rows_parallel", (*_step_types(game), array_of(np.int64)), parallel=True)

@@ -21,19 +21,19 @@ _LOW_6 = np.uint64(63)
 
 @leaf
 def bit(index):
-    """The set that holds ``index`` (0..63) only."""
+    """The set that holds only ``index`` (0..63)."""
     return ONE << np.uint64(index)
 
 
 @leaf
 def has(word, index):
-    """1 if ``index`` is in the set, else 0."""
+    """Return 1 if ``index`` is in the set, else 0."""
     return (np.uint64(word) >> np.uint64(index)) & ONE
 
 
 @leaf
 def bit_count(word):
-    """Number of members."""
+    """The number of members."""
     word = np.uint64(word)
     word = word - ((word >> _U1) & _EACH_SECOND)
     word = (word & _EACH_PAIR) + ((word >> _U2) & _EACH_PAIR)
@@ -63,13 +63,16 @@ def allow(mask, action):
 
 @leaf
 def allowed(mask, action):
-    """1 if the id is in the legal set, else 0."""
+    """Return 1 if the id is in the legal set, else 0."""
     return (mask[action >> 6] >> (np.uint64(action) & _LOW_6)) & ONE
 
 
 @leaf
 def allow_word(mask, first, word):
-    """Add the ids ``first + i`` for all members ``i`` of ``word``; ``first`` and the word's size may cross a word."""
+    """Add the ids ``first + i`` for all members ``i`` of ``word``.
+
+    The ids may lie in two words of the mask.
+    """
     word = np.uint64(word)
     shift = np.uint64(first) & _LOW_6
     mask[first >> 6] |= word << shift

@@ -1,6 +1,6 @@
-"""Checking what a caller gives: integers, seats, rows. All of it is checked before anything changes.
+"""Checks of what a caller gives: integers, seats, rows. Every check runs before anything changes.
 
-Bools and numbers with a fraction are no integers here: ``True`` for a seat, or 0.5 for a row, is a mistake.
+Bools and numbers with a fraction do not count as integers: ``True`` for a seat, or 0.5 for a row, is a mistake.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ import numpy as np
 
 
 def is_integer(value: Any) -> TypeGuard[int]:
-    """Whether a value is an integer of Python or NumPy; a bool is none."""
+    """Whether a value is an integer of Python or NumPy. A bool is not."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def check_integer(
     name: str, value: Any, low: int, high: int | None = None, *, error: type[Exception] = ValueError
 ) -> int:
-    """``value`` as a Python integer; an ``error`` that tells the allowed ones unless it is one of ``low..high`` (None:
-    no end)."""
+    """``value`` as a Python integer. Raises ``error``, naming the allowed values, unless it lies in ``low..high``.
+
+    None as a bound means that there is no bound.
+    """
     if not is_integer(value) or value < low or (high is not None and value > high):
         allowed = f"an integer from {low} on" if high is None else f"an integer {low}..{high}"
         raise error(f"{name} = {value!r} is not allowed; allowed: {allowed}")
@@ -27,24 +29,24 @@ def check_integer(
 
 
 def check_seat(seat: Any, num_players: int) -> int:
-    """A seat as a Python integer; ValueError."""
+    """A seat as a Python integer. Raises ValueError."""
     return check_integer("seat", seat, 0, num_players - 1)
 
 
 def check_view(seat: Any, num_players: int, name: str = "seat", error: type[Exception] = ValueError) -> int | None:
-    """Whose view is asked for: a seat, or None for everything."""
+    """Check whose view is asked for: a seat, or None for everything."""
     if seat is not None and not (is_integer(seat) and 0 <= seat < num_players):
         raise error(f"{name} = {seat!r} is not allowed; allowed: None, or an integer 0..{num_players - 1}")
     return None if seat is None else int(seat)
 
 
 def check_row(row: Any, rows: int) -> int:
-    """A row of a batch as a Python integer; ValueError."""
+    """A row of a batch as a Python integer. Raises ValueError."""
     return check_integer("row", row, 0, rows - 1)
 
 
 def check_seats(seat: Any, rows: int, num_players: int) -> np.ndarray:
-    """One seat for all rows, or an integer array (N,): int64 (N,); ValueError."""
+    """Turn one seat for all rows, or an integer array (N,), into int64 (N,). Raises ValueError."""
     if is_integer(seat):
         return np.full(rows, check_seat(seat, num_players), np.int64)
     if not (isinstance(seat, np.ndarray) and seat.shape == (rows,) and seat.dtype.kind in "iu"):

@@ -4,7 +4,8 @@ numba's own cache looks only at the file that defines the cached function, so an
 option would go on running in its old form (numba#1833). Here every kernel belongs to a :class:`Scope`: a name and
 the source folders its machine code was made from. The digest of those sources, of the compiler's version
 and of its options names the cache folder, so another source can never find the old code. A file of the cache begins
-with a checksum, and nothing of it is loaded before that was compared: a damaged one would end the process, or run.
+with a checksum, and nothing of it is loaded before the checksum was compared. Damaged code could crash the process, or
+worse, run.
 
 Code comes from two places only: folders that nobody but their user writes to, and the package itself
 (:mod:`kepler_envs.engine.shipped`). What the user's processes compiled for this very processor goes first.
@@ -85,7 +86,7 @@ class Scope:
         return f"{self.name}-{self.digest}" + ("-boundscheck" if BOUNDSCHECK else "")
 
     def kept_in(self) -> Iterator[Path]:
-        """The folders that have compiled code of this scope, and are the user's own."""
+        """The user's own folders that have compiled code of this scope."""
         for base in cache_bases():
             folder = base / self._folder_name
             if folder.is_dir() and _is_own(base) and _is_own(folder):
@@ -114,14 +115,14 @@ class Scope:
         if is_refused:
             return None  # that was said
         _warn(
-            f"compiled code is not kept, every process compiles anew: none of {', '.join(map(str, cache_bases()))} "
+            f"compiled code is not kept, so every process compiles again: none of {', '.join(map(str, cache_bases()))} "
             f"can be used; set {CACHE_VARIABLE} to a folder that can"
         )
         return None
 
 
 def cache_bases() -> list[Path]:
-    """Folders in which compiled code may be kept, in the order they are tried."""
+    """The folders in which compiled code may be kept, in the order in which they are tried."""
     for variable in (CACHE_VARIABLE, "NUMBA_CACHE_DIR"):
         if os.environ.get(variable):
             return [Path(os.environ[variable]) / "kepler_envs"]
@@ -163,7 +164,7 @@ def _remove_unused(base: Path, name: str, keep: Path) -> None:
 
 @cache
 def _note_use(folder: Path) -> None:
-    """For :func:`_remove_unused`."""
+    """Touch the folder, so that :func:`_remove_unused` keeps it."""
     with suppress(OSError):  # read-only
         os.utime(folder)
 
@@ -192,7 +193,7 @@ class KernelCache(NullCache):
             yield
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The kernel from one of the places it may come from; None if it is to be compiled, by this process alone."""
+        """The kernel from one of the places it may come from. None means that this process alone is to compile it."""
         rtsys.initialize(target_context)  # arrays; numba would import all it can compile, a quarter of a second
         codegen = target_context.codegen()
         found = self._find_own(sig, codegen) or self._find_shipped(sig, codegen)
@@ -251,7 +252,7 @@ def _reduced(compiled: Any) -> Any:
 
 
 def _rebuild(target_context: Any, found: Any) -> Any:
-    """What numba compiled once."""
+    """Rebuild a compiled function from what was kept of it."""
     (name, kind, (code, _)), described, *others = found
     named = (described.llvm_func_name, described.llvm_cpython_wrapper_name)
     target_context.codegen()._engine._defined_symbols.update(named)  # numba would take them from the bitcode
@@ -289,7 +290,7 @@ class _KernelFile:
             file.write(content)
 
     def load(self, key: Any) -> Any:
-        """What was saved under ``key``; None where there is nothing, or nothing that is whole."""
+        """What was saved under ``key``. None means that there is nothing, or nothing intact."""
         path = self._path(key)
         try:
             with open(path, "rb") as file:
@@ -300,7 +301,7 @@ class _KernelFile:
             return None
         checksum, content = stored[:CHECKSUM_BYTES], stored[CHECKSUM_BYTES:]
         if checksum != self._checksum(key, content):
-            _warn(f"{path} is damaged: not loaded, compiled anew")
+            _warn(f"{path} is damaged; it is not loaded but compiled again")
             return None
         return pickle.loads(content)
 
@@ -370,7 +371,7 @@ _uses_shipped = True
 
 @contextmanager
 def without_shipped() -> Iterator[None]:
-    """Compile for this very processor even what came with the package; from then on that is what processes load."""
+    """Ignore the code that came with the package and compile for this very processor. Processes then load that code."""
     global _uses_shipped
     _uses_shipped = False
     try:
@@ -381,5 +382,5 @@ def without_shipped() -> Iterator[None]:
 
 @cache
 def _warn(message: str) -> None:
-    """A warning, once in a process, and one line: without the line of the source that gives it."""
+    """Give a warning once per process, on one line, without the source line that caused it."""
     warnings.warn_explicit(message, RuntimeWarning, "kepler_envs", 0)

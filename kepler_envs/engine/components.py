@@ -1,4 +1,4 @@
-"""Reading a game's component file with errors that name the file, the row and the rule."""
+"""Reading a game's component file. Errors name the file, the row and the rule."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class ComponentFile:
 
     Args:
         path: the file.
-        game: what its ``[meta] game`` must say.
+        game: the name that its ``[meta] game`` must give.
 
     Raises:
-        ComponentError: the file is missing, is no TOML, or belongs to another game.
+        ComponentError: the file is missing, is not TOML, or belongs to another game.
     """
 
     def __init__(self, path: Path, game: str) -> None:
@@ -39,11 +39,11 @@ class ComponentFile:
             raise self.error("meta", f"game is {named!r}; this file must be for {game!r}")
 
     def error(self, where: str, rule: str) -> ComponentError:
-        """An error about one place of the file."""
+        """Make an error about one place of the file."""
         return ComponentError(f"{self.path}: {where}: {rule}")
 
     def rows(self, section: str, columns: Mapping[str, type]) -> list[dict[str, Any]]:
-        """The ``[[section]]`` rows, each with exactly these columns and types."""
+        """The ``[[section]]`` rows. Each must have exactly these columns and types."""
         rows = self.data.get(section)
         if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
             raise self.error(section, f"must be a list of [[{section}]] rows")
@@ -61,17 +61,17 @@ class ComponentFile:
         return rows
 
     def check_value(self, where: str, name: str, value: Any, low: int, high: int) -> None:
-        """An integer ``low..high``."""
+        """Check that a value is an integer ``low..high``."""
         if type(value) is not int or not low <= value <= high:
             allowed = str(low) if low == high else f"{low}..{high}"
             raise self.error(where, f"{name} is {value!r}; allowed: {allowed}")
 
     def check_range(self, where: str, row: Mapping[str, Any], column: str, low: int, high: int) -> None:
-        """An integer ``low..high`` in a column of a row."""
+        """Check that a column of a row holds an integer ``low..high``."""
         self.check_value(where, column, row[column], low, high)
 
     def check_list(self, where: str, row: Mapping[str, Any], column: str, size: int, low: int, high: int) -> None:
-        """``size`` integers ``low..high`` in a column of a row."""
+        """Check that a column of a row holds ``size`` integers ``low..high``."""
         values = row[column]
         if not is_row_of(values, size) or not all(low <= value <= high for value in values):
             raise self.error(where, f"{column} is {values}; it must be {size} integers {low}..{high}")
@@ -79,7 +79,7 @@ class ComponentFile:
     def check_ids(
         self, section: str, rows: Sequence[Mapping[str, Any]], ids: Sequence[int], column: str = "id"
     ) -> None:
-        """The rows have exactly these ids, in this order."""
+        """Check that the rows have exactly these ids, in this order."""
         for position, (row, wanted) in enumerate(zip(rows, ids, strict=False)):
             if row[column] != wanted:
                 rule = f"{column} is {row[column]}; rows must have {column} {ids[0]}..{ids[-1]} in this order"
@@ -88,7 +88,7 @@ class ComponentFile:
             raise self.error(section, f"{len(rows)} rows; there are exactly {len(ids)}")
 
     def check_names(self, section: str, rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> None:
-        """Every one of ``names`` has exactly one row."""
+        """Check that every one of ``names`` has exactly one row."""
         for position, row in enumerate(rows):
             where = f"{section} row {position + 1}"
             if row["name"] not in names:
@@ -100,8 +100,8 @@ class ComponentFile:
             raise self.error(section, f"lacks the rows {', '.join(missing)}")
 
     def read_numbers(self, allowed: Mapping[str, tuple[int, int]], tables: Any) -> None:
-        """The ``[[numbers]]`` rows, one for each name in ``allowed`` and in its range, into the fields of these
-        names."""
+        """Read the ``[[numbers]]`` rows into the fields of their names. Each name in ``allowed`` needs one, in its
+        range."""
         rows = self.rows("numbers", {"name": str, "value": int, "meaning": str, "prov": str})
         self.check_names("numbers", rows, tuple(allowed))
         for row in rows:
@@ -109,7 +109,10 @@ class ComponentFile:
             tables[row["name"]] = row["value"]
 
     def write_text(self, where: str, column: str, text: str, out: np.ndarray) -> None:
-        """A text into its bytes (uint8, 0 behind it): not empty, not too long, single spaces between words."""
+        """Write a text into its bytes (uint8), with 0 behind it.
+
+        It must not be empty or too long, and its words must be separated by single spaces.
+        """
         encoded = text.encode()
         if not 1 <= len(encoded) <= len(out):
             raise self.error(where, f"{column} has {len(encoded)} bytes; allowed: 1..{len(out)}")
@@ -120,7 +123,7 @@ class ComponentFile:
         out[: len(encoded)] = np.frombuffer(encoded, np.uint8)
 
     def write_names(self, section: str, rows: Sequence[Mapping[str, Any]], column: str, out: np.ndarray) -> None:
-        """The texts of a column into the rows of a names field, each only once."""
+        """Write the texts of a column into the rows of a names field. Each may occur only once."""
         for position, row in enumerate(rows):
             where = f"{section} row {position + 1}"
             self.write_text(where, column, row[column], out[position])
@@ -136,15 +139,15 @@ def load_tables(
     Args:
         path: a TOML file like the components.toml of the game.
         game: the game's name.
-        dtype: of the tables.
-        sections: what reads and checks a part of the file each, in this order: (file, tables record) -> the record
-            filled in.
+        dtype: the dtype of the tables.
+        sections: functions (file, tables record). Each reads and checks one part of the file and fills in the record.
+            They run in this order.
 
     Returns:
         A record array of length one.
 
     Raises:
-        ComponentError: naming the file, the row and the rule that is broken.
+        ComponentError: the message names the file, the row and the rule that is broken.
     """
     file = ComponentFile(path, game)
     tables = np.zeros(1, dtype)

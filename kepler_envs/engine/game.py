@@ -1,8 +1,8 @@
 """The contract a game fulfils.
 
-A game is data and a few compiled verbs; the engine supplies everything else (environment, batch, playouts, replays).
-:class:`Game` is what a game folder exports as ``GAME``; :class:`Configuration` is a game with its number of
-players, its options and its component tables fixed: what an environment stands on.
+A game is data and a few compiled verbs. The engine supplies everything else: environment, batch, playouts, replays.
+:class:`Game` is what a game folder exports as ``GAME``. :class:`Configuration` is a game whose number of players,
+options and component tables are fixed; environments are made from it.
 """
 
 from __future__ import annotations
@@ -27,24 +27,25 @@ from kepler_envs.engine.kernel import JIT_ENABLED
 from kepler_envs.engine.observation import Layout
 
 RUNNING, TERMINATED, TRUNCATED = 0, 1, 2
-"""Values of a state's field ``end``."""
+"""The values of a state's field ``end``."""
 
 STATE_FIELDS = ("rng", "decisions", "node", "seat", "num_players", "end")
-"""Fields every state has: the generator (uint64), decisions made so far, the node waiting for a decision,
-the seat that decides, the number of players, and one of the three values above."""
+"""Fields that every state has: the generator (uint64), the number of decisions made so far, the node that waits for a
+decision, the seat that decides, the number of players, and one of the three values above.
+"""
 
 
 REWARD_OPTIONS = ("shaping", "reward_mode")
-"""Options that change what play is paid but not the game: a network may play where they differ from its training."""
+"""Options that change the rewards but not the game. A network may play where they differ from its training."""
 
 NAME_OF_GAME = "GAME"
-"""What a game is called in the module that makes it."""
+"""The name of the game in the module that makes it."""
 
 
 class Reason(IntEnum):
     """Why a game ended: an integer that prints as a word.
 
-    Infos hold numbers alone, because some libraries make tensors of them.
+    Infos hold numbers only, because some libraries turn them into tensors.
     """
 
     def __str__(self) -> str:
@@ -55,20 +56,21 @@ class Reason(IntEnum):
 
 
 DERIVED = "derived"
-"""The option of every game that leaves out what an observation says besides facts."""
+"""The option that every game has: False leaves out the derived fields of the observation."""
 
 
 class ComponentError(ValueError):
-    """A component file (cards, map, ...) breaks a rule; the message names file, row and rule."""
+    """A component file (cards, map, ...) breaks a rule. The message names the file, the row and the rule."""
 
 
 class OptionError(ValueError):
-    """An option has a value that is not allowed; the message names the allowed ones."""
+    """An option has a value that is not allowed. The message names the allowed values."""
 
 
 class UnknownOptionError(OptionError, TypeError):
-    """Options that the game does not have, their ``names`` in order. A TypeError, too, as for any unknown keyword: by
-    it libraries find out what they may not pass on.
+    """The game does not have these options; ``names`` lists them in order.
+
+    This is a TypeError too, as for any unknown keyword: libraries use that to find out what they may not pass on.
     """
 
     def __init__(self, message: str, names: Sequence[str] = ()) -> None:
@@ -80,8 +82,8 @@ class UnknownOptionError(OptionError, TypeError):
 class Option:
     """One option of a game.
 
-    ``choices`` are allowed literally; besides, a number in ``low..high`` of type ``number`` (int or float) if that is
-    given.
+    A value is allowed if it is one of ``choices``. If ``number`` (int or float) is given, numbers of that type in
+    ``low..high`` are allowed, too.
     """
 
     name: str
@@ -102,7 +104,7 @@ class Option:
         return " or ".join(parts)
 
     def check(self, value: Any, game: str) -> Any:
-        """``value`` in its own type, or an :class:`OptionError`."""
+        """Return ``value`` in its own type, or raise an :class:`OptionError`."""
         for choice in self.choices:
             if type(value) is type(choice) and value == choice:
                 return value
@@ -113,25 +115,29 @@ class Option:
 
 
 DERIVED_OPTION = Option(
-    DERIVED, True, "whether the observation has derived fields, which follow from its facts", (True, False)
+    DERIVED, True, "whether the observation includes derived fields, which follow from its facts", (True, False)
 )
 
 
 @dataclass(frozen=True)
 class Verbs:
-    """The compiled verbs. ``s`` is a state record, ``t`` the tables record, ``o`` the options record.
+    """The compiled verbs of a game. ``s`` is a state record, ``t`` the tables record, ``o`` the options record.
 
-    setup(s, t, o)              deal a game; ``s`` is all zero but for ``s.rng``
-    legal(s, t, mask)           set the bit of each legal id in ``mask`` (uint64 words, cleared before)
-    apply(s, t, action)         apply a legal id, with everything automatic behind it
-    observe(s, t, seat, out)    write every entry of the observation of ``seat``; where ``out`` has room for facts
-    alone, those resample(s, t, seat, g)     redraw from generator ``g`` all that ``seat`` cannot know, ``s.rng``
-    included, and ``s.decisions`` where it tells returns(s, t, ranks, out)   final rewards (float32 per seat) of a
-    finished game, each in [-1, 1]; sum 0 unless one plays alone ranks(s, t, out)            final ranks (int32 per
-    seat), 1 is best, equal results share the better rank scores(s, t, out)           current score (int32 per seat),
-    more is better potential(s, t, out)        shaping potential (float32 per seat); rewards get its differences
+    Attributes:
+        setup: (s, t, o) deals a game. ``s`` is all zero except ``s.rng``.
+        legal: (s, t, mask) sets the bit of each legal id in ``mask`` (uint64 words, cleared before).
+        apply: (s, t, action) applies a legal id, and everything automatic that follows from it.
+        observe: (s, t, seat, out) writes every entry of the observation of ``seat``. Where ``out`` has room for facts
+            only, it writes only those.
+        resample: (s, t, seat, g) redraws everything that ``seat`` cannot know from generator ``g``. That includes
+            ``s.rng``, and ``s.decisions`` where the count would give something away.
+        returns: (s, t, ranks, out) writes the final rewards of a finished game, float32 per seat in [-1, 1]. They sum
+            to 0 unless there is only one player.
+        ranks: (s, t, out) writes the final ranks, int32 per seat. 1 is best, and equal results share the better rank.
+        scores: (s, t, out) writes the current scores, int32 per seat. More is better.
+        potential: (s, t, out) writes the shaping potential, float32 per seat. Its differences are added to the rewards.
 
-    ``engine/returns.py`` makes the last four of what a game says of one seat.
+    ``engine/returns.py`` makes the last four from rules about one seat.
     """
 
     setup: Any
@@ -146,35 +152,42 @@ class Verbs:
 
 
 def open_text(state: np.void, config: Configuration, action: int) -> str:
-    """The action's own words: the ``public_text`` of a game without secret decisions."""
+    """The action's own words. A game without secret decisions uses this as its ``public_text``."""
     return config.actions.text(action)
 
 
 @dataclass(frozen=True, eq=False)
 class Game:
-    """Everything the engine knows of a game.
+    """Everything the engine knows about a game.
 
     Attributes:
-        name: folder name and registry name (``kitten_adventurers``).
-        module: the module whose ``GAME`` it is (``__name__`` there); games are pickled by it, and components.toml lies
-            beside it.
-        version: raised when rules, numbers, ids or observation change; ``-v1`` stands for the same games for ever.
-        state, tables, options: aligned structured dtypes; ``state`` has STATE_FIELDS.
-        nodes: enum of the values of ``state.node``.
-        always_offered: nodes a seat is asked at even when only one id is legal; others are applied unasked.
-        max_decisions: bound on the decisions of a game with default limits (SPEC section on bounds).
-        option_list: the options besides ``num_players``, ``components``; the last is DERIVED_OPTION, which every game
-            has.
-        load_components: path or None -> tables, a read-only array of one record; raises ComponentError.
-        resolve_options: (tables, num_players, checked values) -> options record array of length one; OptionError.
-        actions, observation: (tables record) -> ActionSet, Layout.
-        info: (state record, tables record, seat) -> extra ``infos`` of that seat: numbers, lists of them, and a
+        name: the folder name and registry name (``kitten_adventurers``).
+        module: the module that exports the game as ``GAME`` (``__name__`` there). Games are pickled by its name, and
+            components.toml lies beside it.
+        title: the game's name for people.
+        version: a number that is raised when rules, numbers, ids or the observation change. ``-v1`` means the same
+            games for ever.
+        min_players, max_players, default_players: the numbers of players.
+        state, tables, options: aligned structured dtypes. ``state`` has STATE_FIELDS.
+        nodes: an enum of the values of ``state.node``.
+        always_offered: nodes at which a seat is asked even when only one id is legal. Elsewhere a single legal id is
+            applied automatically.
+        max_decisions: an upper bound on the decisions of a game with default limits.
+        option_list: the options besides ``num_players`` and ``components``. The last is DERIVED_OPTION, which every
+            game has.
+        verbs: the compiled rules.
+        load_components: (path or None) -> tables, a read-only array of one record. Raises ComponentError.
+        resolve_options: (tables, num_players, checked values) -> an options record array of length one. Raises
+            OptionError.
+        make_actions, make_observation: (tables record) -> ActionSet, Layout.
+        info: (state record, tables record, seat) -> extra ``infos`` of that seat: numbers, lists of numbers, or a
             :class:`Reason`.
-        draw: (state record, configuration, seat or None) -> Drawing; ``seat`` sees its own hidden cards only, None sees
-            all.
-        text: the same as text for a terminal.
+        draw: (state record, configuration, seat or None) -> Drawing. A seat sees only its own hidden cards; None sees
+            everything.
+        text: the same as ``draw``, as text for a terminal.
+        scope: the sources that the compiled code is made from.
         public_text: (state record, configuration, action) -> a decision in that state as everybody at the table hears
-            it; a game with decisions that are made in secret says here only what the others get to know.
+            it. Where decisions are secret it tells only what the others learn.
     """
 
     name: str
@@ -220,7 +233,7 @@ class Game:
 
     @property
     def id(self) -> str:
-        """``kitten_adventurers-v1``."""
+        """The name with the version: ``kitten_adventurers-v1``."""
         return f"{self.name}-v{self.version}"
 
     @cached_property
@@ -230,37 +243,40 @@ class Game:
 
     @cached_property
     def actions(self) -> ActionSet:
-        """The action ids with the default components' names."""
+        """The action ids, with the names of the default components."""
         return self.make_actions(self.default_tables[0])
 
     @cached_property
     def observation(self) -> Layout:
-        """The observation's pieces with the default components' bounds."""
+        """The pieces of the observation, with the bounds of the default components."""
         return self.make_observation(self.default_tables[0])
 
     @cached_property
     def constants(self) -> np.dtype:
-        """The record of what a configuration fixes for compiled code: ``blank`` (a zeroed state: what every deal starts
-        from), ``tables`` and ``options``.
+        """The dtype of what a configuration fixes for compiled code.
+
+        Its fields are ``blank`` (a zeroed state, which every deal starts from), ``tables`` and ``options``.
         """
         fields = [("blank", self.state), ("tables", self.tables), ("options", self.options)]
         return np.dtype(fields, align=True)
 
     @property
     def mask_words(self) -> int:
-        """64-bit words of a legal set."""
+        """The number of 64-bit words in a legal set."""
         return (len(self.actions) + 63) // 64
 
     def new_states(self, count: int) -> np.ndarray:
-        """``count`` zeroed states, an aligned record array."""
+        """Make ``count`` zeroed states, an aligned record array."""
         states = np.zeros(count, self.state)
         return states if JIT_ENABLED else states.view(np.recarray)
 
     def configure(
         self, num_players: int | None = None, components: str | Path | None = None, **options: Any
     ) -> Configuration:
-        """Fix players, component file and options; unknown ones raise :class:`UnknownOptionError`, disallowed ones
-        :class:`OptionError`."""
+        """Fix the players, the component file and the options.
+
+        Raises :class:`UnknownOptionError` for unknown options and :class:`OptionError` for values that are not allowed.
+        """
         given = self.default_players if num_players is None else num_players
         players = check_integer(
             f"{self.name}: num_players", given, self.min_players, self.max_players, error=OptionError
@@ -296,18 +312,19 @@ def make_game(
     picture: ModuleType,
     always_offered: tuple[int, ...] = (),
 ) -> Game:
-    """The game of a folder, put together from its files.
+    """Put a game together from the files of its folder.
+
+    Arguments that are not described here are as in :class:`Game`.
 
     Args:
-        module: ``__name__`` of the folder; its last part is the game's name. What is not named here is as in
-            :class:`Game`.
-        state: has MIN_PLAYERS, MAX_PLAYERS, STATE, OPTIONS and Node.
-        components: has TABLES and load_components.
-        actions: has make_actions, and public_text where decisions are made in secret.
-        setup: has setup.
-        rules: has legal, apply, returns, ranks, scores and potential.
-        observation: has observe, resample and make_observation.
-        picture: has draw and text.
+        module: ``__name__`` of the folder. Its last part is the game's name.
+        state: a module with MIN_PLAYERS, MAX_PLAYERS, STATE, OPTIONS and Node.
+        components: a module with TABLES and load_components.
+        actions: a module with make_actions, and with public_text where decisions are made in secret.
+        setup: a module with setup.
+        rules: a module with legal, apply, returns, ranks, scores and potential.
+        observation: a module with observe, resample and make_observation.
+        picture: a module with draw and text.
     """
     name = module.rpartition(".")[2]
     return Game(
@@ -349,13 +366,13 @@ def make_game(
 
 
 def game_of(module: str) -> Game:
-    """The game that a module exports: how every process finds the one object that stands for it."""
+    """The game that a module exports. Every process finds the one object that stands for it this way."""
     found: Game = getattr(importlib.import_module(module), NAME_OF_GAME)
     return found
 
 
 def _field_names(*dtypes: np.dtype) -> Iterator[str]:
-    """The names of all fields, those of nested records included."""
+    """Yield the names of all fields, those of nested records included."""
     for dtype in dtypes:
         for name in dtype.names or ():
             yield name
@@ -363,11 +380,19 @@ def _field_names(*dtypes: np.dtype) -> Iterator[str]:
 
 
 class Configuration:
-    """A game with players, components and options fixed. Two environments with different files live side by side.
+    """A game with its players, components and options fixed.
 
-    Attributes: ``game``, ``num_players``, ``values`` (options by name), ``components`` (path or None),
-    ``tables`` and ``options`` (record arrays of length one, read-only), ``actions``, ``observation``, ``constants``
-    (what kernels take of all this: a record array of length one, read-only, see :attr:`Game.constants`).
+    Configurations are independent: environments with different component files work side by side.
+
+    Attributes:
+        game: the :class:`Game`.
+        num_players: the number of players.
+        values: the options by name.
+        components: the path of the component file, or None for the game's own.
+        tables, options: record arrays of length one, read-only.
+        actions: the :class:`~kepler_envs.engine.actions.ActionSet`.
+        observation: the :class:`~kepler_envs.engine.observation.Layout`.
+        constants: what kernels take of all this, a read-only record array of length one. See :attr:`Game.constants`.
     """
 
     def __init__(self, game: Game, num_players: int, components: Path | None, values: Mapping[str, Any]) -> None:
@@ -398,7 +423,7 @@ class Configuration:
 
     @cached_property
     def components_digest(self) -> str:
-        """SHA-256 (16 hex digits) of the component tables: what a replay checks its cards by."""
+        """SHA-256 (16 hex digits) of the component tables. A replay uses it to check its cards."""
         digest = hashlib.sha256()
         for name in self.game.tables.names or ():  # field by field: padding between fields is not data
             digest.update(name.encode() + np.ascontiguousarray(self.tables[name]).tobytes())
@@ -412,7 +437,7 @@ class Configuration:
         return record_array(constants)
 
     def blank_info(self) -> dict[str, Any]:
-        """What the game's infos hold until the end: every key they then have, with a zero of its type."""
+        """The game's infos before the end: every key that they will have, with a zero of its type."""
         return {name: list(value) if isinstance(value, list) else value for name, value in self._blank_info.items()}
 
     @cached_property
@@ -430,17 +455,17 @@ class Configuration:
 
     @property
     def label(self) -> str:
-        """Game and players in words."""
+        """The game and the number of players, in words."""
         return f"{self.game.id}, {self.num_players} player{'s' if self.num_players > 1 else ''}"
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 (16 hex digits) of game, version, players, options and components."""
+        """SHA-256 (16 hex digits) of the game, version, players, options and components."""
         parts = [self.game.id, self.num_players, self.values, self.components_digest]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
     def describe(self) -> dict[str, Any]:
-        """What :meth:`Game.configure` needs to make this configuration again, JSON-ready."""
+        """The arguments with which :meth:`Game.configure` makes this configuration again, ready for JSON."""
         options: dict[str, Any] = {"num_players": self.num_players, **self.values}
         if self.components is not None:
             options["components"] = str(self.components)
@@ -452,7 +477,7 @@ class Configuration:
 
 
 def _zero_of(value: Any) -> Any:
-    """Nothing, in the type of a number, a text or a list of them."""
+    """A zero in the type of a number, a text or a list of them."""
     if isinstance(value, list):
         return [_zero_of(one) for one in value]
     return "" if isinstance(value, str) else type(value)(0)
@@ -461,7 +486,10 @@ def _zero_of(value: Any) -> Any:
 def _rebuild_configuration(
     game: Game, num_players: int, components: Path | None, values: Mapping[str, Any], tables: bytes
 ) -> Configuration:
-    """Unpickle: the tables travel along, so that a card file that changed or moved meanwhile does not matter."""
+    """Unpickle a configuration.
+
+    The tables travel with it, so a card file may change or move in the meantime.
+    """
     configuration = Configuration.__new__(Configuration)
     configuration.game, configuration.num_players = game, num_players
     configuration.components, configuration.values = components, dict(values)
@@ -480,5 +508,8 @@ def record_array(records: np.ndarray) -> np.ndarray:
 
 
 def records_from_bytes(data: bytes, dtype: np.dtype) -> np.ndarray:
-    """The records of ``tobytes()``, byte for byte (``ndarray.copy`` would leave the padding undefined)."""
+    """Restore records from ``tobytes()``, byte for byte.
+
+    ``ndarray.copy`` would leave the padding undefined.
+    """
     return record_array(np.frombuffer(bytearray(data), dtype))

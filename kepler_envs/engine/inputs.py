@@ -1,8 +1,8 @@
-"""What a network takes in, made from the tables of an observation: with or without PyTorch the same inputs in the same
-order.
+"""What a network takes in, made from the tables of an observation. With and without PyTorch the inputs are the same, in
+the same order.
 
-What an entry of the flat vector means is data (:class:`~kepler_envs.engine.observation.Layout`). A row of a table
-becomes numbers, its *inputs*; all rows of a table have the same ones. ``adapters/pytorch`` makes layers of them,
+The meaning of each entry of the flat vector is data (:class:`~kepler_envs.engine.observation.Layout`). A row of a table
+becomes numbers, its *inputs*; all rows of a table have the same ones. ``adapters/pytorch`` makes layers from them, and
 ``networks`` computes trained ones.
 """
 
@@ -17,12 +17,13 @@ import numpy as np
 from kepler_envs.engine.observation import COUNT, LABEL, REFERENCE, FixedTable, Layout, Piece, Table
 
 MOST_NAMED = 64
-"""Rows of the largest table whose rows a reference names one by one; of a larger one only what its rows hold is of
-use."""
+"""The most rows of a table whose rows a reference names one by one. Of a larger table, only the contents of the rows
+are of use.
+"""
 
 
 def labels_of(field: Piece, layout: Layout) -> int:
-    """How many labels a field becomes that networks take in one-hot; 0 for any other."""
+    """The number of labels of a field that networks take in one-hot. It is 0 for any other field."""
     named = field.kind == REFERENCE and layout.rows(field.of) <= MOST_NAMED
     return field.high - field.low + 1 if field.kind == LABEL or named else 0
 
@@ -48,11 +49,11 @@ class Input(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Join:
-    """A field of ``table`` that refers to rows of the table ``of``: a network sees the one row with the other, both
-    ways.
+    """A field of ``table`` that refers to rows of the table ``of``. A network sees each of the two rows with the other.
 
     Attributes:
-        name: of the piece. columns: which entries of a row of ``table`` they are.
+        name: the name of the piece.
+        columns: which entries of a row of ``table`` it covers.
     """
 
     name: str
@@ -65,10 +66,12 @@ class TableInputs:
     """How the rows of a table become inputs.
 
     Attributes:
-        name: of the table. rows: how many.
-        entries: int64 (rows, K), where the vector has the K entries of each row; None for a fixed table.
+        name: the name of the table.
+        rows: the number of its rows.
+        entries: int64 (rows, K), the places in the vector of the K entries of each row. None for a fixed table.
         values: int16 (rows, K), the entries of a fixed table; else None.
-        inputs: an :class:`Input` for each of the K entries. size: inputs of a row.
+        inputs: an :class:`Input` for each of the K entries.
+        size: the number of inputs of a row.
         joins: a :class:`Join` for each of its fields that are references.
     """
 
@@ -97,8 +100,10 @@ class TableInputs:
         self.size += count
 
     def encode(self, rows: np.ndarray) -> np.ndarray:
-        """The inputs float32 (..., size) of rows given by their entries int (..., K): what everything else has to agree
-        with."""
+        """The inputs, float32 (..., size), of rows given by their entries int (..., K).
+
+        Everything else has to agree with this.
+        """
         out = np.zeros((*rows.shape[:-1], self.size), np.float32)
         for column, one in enumerate(self.inputs):
             x = rows[..., column]
@@ -124,7 +129,8 @@ class ObservationInputs:
     """All tables of a layout as a network takes them in.
 
     Attributes:
-        tables: :class:`TableInputs` by name, fixed ones last. joins: of all tables, in their order.
+        tables: :class:`TableInputs` by name, fixed ones last.
+        joins: the joins of all tables, in their order.
     """
 
     def __init__(self, layout: Layout) -> None:

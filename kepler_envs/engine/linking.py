@@ -20,7 +20,7 @@ from numba.np import arrayobj
 from kepler_envs.engine.kernel import JIT_ENABLED, Scope, kernel
 
 NOWHERE = 0
-"""No address."""
+"""The address that means none."""
 
 
 class Shared:
@@ -100,7 +100,7 @@ def _emit_call(context: Any, builder: Any, function: Any, found: Any, values: Se
 
 
 def item_of(dtype: np.dtype | type) -> Any:
-    """The signature type of an argument that is one number, or one record."""
+    """The signature type of an argument that is one number or one record."""
     return numba.from_dtype(np.dtype(dtype))
 
 
@@ -120,7 +120,7 @@ else:
 
     @intrinsic
     def address(typingctx, array):  # type: ignore[no-untyped-def]
-        """Where an array's items begin."""
+        """The address at which an array's items begin."""
 
         def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
             data = context.make_array(signature.args[0])(context, builder, values[0]).data
@@ -130,7 +130,7 @@ else:
 
     @intrinsic
     def copy_record(typingctx, to, source):  # type: ignore[no-untyped-def]
-        """All bytes of a record, into another one of its type."""
+        """Copy all bytes of a record into another one of its type."""
 
         def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
             size = context.get_constant(types.intp, source.size)

@@ -43,8 +43,10 @@ CHOICE = "choice"
 
 @dataclass(frozen=True)
 class NetworkShape:
-    """Outputs of the first layer, of the further layers of policy and value, and of what is said of a row; the bot that
-    it is over, "" if none."""
+    """The outputs of the layers of a network, and the bot that it is over ("" if none).
+
+    The layers are the first one, the further ones of policy and value, and the one that looks at single rows.
+    """
 
     width: int = 128
     hidden: tuple[int, ...] = (128,)
@@ -53,7 +55,7 @@ class NetworkShape:
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> NetworkShape:
-        """What ``dataclasses.asdict`` made of one."""
+        """Make a shape from what ``dataclasses.asdict`` gave."""
         values: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in saved.items()
         }
@@ -68,14 +70,18 @@ class NetworkInputs:
     """Which tables, references and actions a network deals with.
 
     Args:
-        layout, actions: of the game. seats: the most that play it. shape: of the network.
+        layout, actions: those of the game.
+        seats: the most seats that play it.
+        shape: the shape of the network.
 
     Attributes:
-        layout: of what it sees: the game's, and over a bot the choice behind it.
-        tables: all tables. rows_of: names of those whose rows it looks at by themselves: of more than one row, or
-            pointed at, or referred to.
-        pooled: of these, those in the vector with more than one row. joins: references between them.
-        heads: (name of a block, how many of its axes are tables), of blocks that point at rows.
+        layout: the layout of what it sees: the game's, followed by the bot's choice for a network over a bot.
+        tables: all tables.
+        rows_of: the names of the tables whose rows it looks at one by one. They have more than one row, or are pointed
+            at, or are referred to.
+        pooled: those of them that are in the vector and have more than one row.
+        joins: the references between them.
+        heads: (name of a block, how many of its axes are tables), for the blocks that point at rows.
     """
 
     def __init__(self, layout: Layout, actions: ActionSet, seats: int, shape: NetworkShape) -> None:
@@ -95,7 +101,7 @@ class NetworkInputs:
             self.heads = [(name, count) for name, count in counts if count]
 
     def check(self, weights: Weights) -> None:
-        """ValueError naming the first array that is missing, has another shape, or has no place in this network."""
+        """Raise ValueError for the first array that is missing, has another shape, or has no place in this network."""
         expected = self.expected_shapes()
         for name, size in expected.items():
             if name not in weights:

@@ -1,14 +1,14 @@
 """One flat integer vector, and the tables of entities it is made of.
 
-The vector is what kernels write; a :class:`Layout` says what each entry means. Everything that has to know the
-meaning (docs tables, the pretty-printer, networks, tests) reads it from here.
+Kernels write the vector; a :class:`Layout` says what each entry means. Everything that has to know the meaning (the
+tables in the docs, the pretty-printer, networks, tests) reads it from here.
 
     layout = game.observation
-    planets = layout.tables["planets"]               # rows and fields of one kind of entity
+    planets = layout.tables["planets"]               # the rows and fields of one kind of entity
     owner = layout["planets.owner"].view(vector)     # (rows,), a view, no copy; works on batches (..., size) too
 
-Facts come first, what can be computed from them after: ``layout.facts`` is the layout of an observation without derived
-fields, and such an observation is the beginning of the whole one.
+Facts come first, and after them what can be computed from them. ``layout.facts`` is the layout of an observation
+without derived fields. Such an observation is the beginning of the whole one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NUMBER, COUNT, FLAG, LABEL, REFERENCE = "number", "count", "flag", "label", "ref
 KINDS = (NUMBER, COUNT, FLAG, LABEL, REFERENCE)
 
 DTYPE = np.dtype(np.int16)
-"""Of an observation."""
+"""The type of an observation."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,13 @@ class Piece:
     ``shape`` (its first axis is the rows) and ``strides`` (in entries) place it: entry (i, j) lies at
     ``offset + i*strides[0] + j*strides[1]``. ``low`` and ``high`` are inclusive. ``kind`` is one of
 
-    * ``number``: a quantity, which may be below 0; ``count``: how many there are of something, where 0 or not is a fact
-      of its own;
-    * ``flag``: 1 for yes; ``label``: ``low..high`` are names without an order, 0 often meaning none;
+    * ``number``: a quantity, which may be negative;
+    * ``count``: how many there are of something. Whether it is 0 is a fact of its own;
+    * ``flag``: 1 for yes, 0 for no;
+    * ``label``: ``low..high`` are names without an order. 0 often means none;
     * ``reference``: 0 for none, else 1 + a row of the table ``of``.
 
-    ``scale`` is what a number or count is divided by for a network (the larger bound unless told). ``derived``: it
+    Networks divide a number or a count by ``scale``, by default the larger bound. ``derived`` says that the piece
     follows from other pieces, the rules and the components.
     """
 
@@ -55,12 +56,12 @@ class Piece:
 
     @property
     def size(self) -> int:
-        """Number of entries."""
+        """The number of entries."""
         return int(np.prod(self.shape, dtype=int))
 
     @property
     def table(self) -> str:
-        """The table it is a field of."""
+        """The name of the table that it is a field of."""
         return self.name.partition(".")[0]
 
     @property
@@ -77,7 +78,7 @@ class Piece:
         return grid
 
     def view(self, vector: np.ndarray) -> np.ndarray:
-        """The piece of ``vector`` (..., size) as a view of shape (..., *shape)."""
+        """The piece of ``vector`` (..., size), as a view of shape (..., *shape)."""
         item = vector.strides[-1]
         return np.lib.stride_tricks.as_strided(
             vector[..., self.offset :],
@@ -96,7 +97,7 @@ def piece(
     low: int = 0,
     scale: float | None = None,
 ) -> Piece:
-    """A field without a place; :func:`table` gives it one. ``shape`` is that of one row."""
+    """Make a field. :func:`table` gives it its place. ``shape`` is that of one row."""
     if kind not in KINDS:
         raise ValueError(f"piece {name!r}: kind {kind!r} is not one of {', '.join(KINDS)}")
     if low > high:
@@ -107,13 +108,13 @@ def piece(
 
 
 def reference(name: str, of: str, meaning: str, *, shape: int | tuple[int, ...] = ()) -> Piece:
-    """A field that names rows of the table ``of``: 0 for none, else 1 + the row."""
+    """Make a field that names rows of the table ``of``: 0 for none, else 1 + the row."""
     return replace(piece(name, REFERENCE, 0, meaning, shape=shape), of=of)
 
 
 @dataclass(frozen=True)
 class Block:
-    """``rows`` equal records, which :class:`Layout` places: one after the other, or field by field."""
+    """``rows`` equal records. :class:`Layout` places them one after the other, or field by field."""
 
     name: str
     rows: int
@@ -123,21 +124,21 @@ class Block:
 
 
 def table(name: str, rows: int, fields: Sequence[Piece], *, derived: bool = False, by_field: bool = False) -> Block:
-    """``rows`` entities with the given fields, for example one row a seat; facts of the game as a whole are a table of
-    one row.
+    """``rows`` entities with the given fields, for example one row per seat.
 
-    A table's derived fields are a second block of the same name, with as many rows. ``by_field``: each entry of a row
-    lies beside those of the other rows, where a kernel copies whole fields.
+    Facts about the game as a whole are a table of one row. The derived fields of a table are a second block of the same
+    name, with as many rows. With ``by_field``, each entry of a row lies beside the same entry of the other rows, which
+    lets a kernel copy whole fields.
     """
     return Block(name, rows, tuple(replace(field, derived=derived) for field in fields), derived, by_field)
 
 
 @dataclass(frozen=True, eq=False)
 class FixedTable:
-    """Entities that are the same in all games of a component file, so that they are no part of the vector: the places
-    of a map.
+    """Entities that are the same in all games with a component file, such as the places of a map. They are not part of
+    the vector.
 
-    ``values`` is int16 (rows, entries of a row), read-only; the offsets of ``fields`` are columns of it.
+    ``values`` is int16 (rows, entries of a row), read-only. The offsets of ``fields`` are its columns.
     """
 
     name: str
@@ -146,13 +147,15 @@ class FixedTable:
 
     @property
     def rows(self) -> int:
-        """How many entities."""
+        """The number of entities."""
         return len(self.values)
 
 
 def fixed_table(name: str, fields: Sequence[Piece], values: np.ndarray) -> FixedTable:
-    """A table that lies outside of the vector; ValueError if ``values`` have other columns than ``fields``, or are out
-    of their bounds."""
+    """Make a table that lies outside the vector.
+
+    Raises ValueError if ``values`` do not have the columns of ``fields``, or exceed their bounds.
+    """
     placed, offset = [], 0
     for field in fields:
         full = replace(field, name=f"{name}.{field.name}", offset=offset)
@@ -173,7 +176,7 @@ def fixed_table(name: str, fields: Sequence[Piece], values: np.ndarray) -> Fixed
 
 @dataclass(frozen=True)
 class Table:
-    """One kind of entity in a layout: how many rows, and the pieces that are its fields, facts first."""
+    """One kind of entity in a layout: the number of rows, and the pieces that are its fields, facts first."""
 
     name: str
     rows: int
@@ -184,16 +187,19 @@ class Layout:
     """The tables of an observation, in the order of the vector.
 
     Args:
-        blocks: tables, which follow one another without gaps; those that are derived come last.
-        fixed: tables outside of the vector, which references and actions may name.
+        blocks: the tables. They follow one another without gaps, and derived ones come last.
+        fixed: tables outside the vector, which references and actions may name.
 
     Attributes:
-        size: entries of the vector. pieces: all fields by name (``table.field``). tables: by name. fixed: by name.
-        low, high: int16 (size,), bounds of each entry.
+        size: the number of entries of the vector.
+        pieces: all fields by name (``table.field``).
+        tables: the tables by name.
+        fixed: the fixed tables by name.
+        low, high: int16 (size,), the bounds of each entry.
 
     Raises:
-        ValueError: two fields of one name, bounds that the vector's type does not hold, derived blocks before others or
-            with other rows than the facts of the same name, references to a table that is not there.
+        ValueError: two fields have the same name, bounds do not fit the vector's type, a derived block comes before
+            others or has other rows than the facts of its name, or a reference names a table that does not exist.
     """
 
     def __init__(self, blocks: Sequence[Block], fixed: Sequence[FixedTable] = ()) -> None:
@@ -218,7 +224,7 @@ class Layout:
         }
 
     def followed_by(self, block: Block) -> Layout:
-        """This layout with one more table behind it, of derived fields."""
+        """This layout with one more table of derived fields behind it."""
         return Layout((*self._blocks, block), tuple(self.fixed.values()))
 
     def _place(self, block: Block, offset: int) -> int:
@@ -285,19 +291,21 @@ class Layout:
 
     @property
     def facts(self) -> Layout:
-        """The layout without derived fields: the beginning of this one."""
+        """The layout without derived fields. It is the beginning of this one."""
         return Layout([block for block in self._blocks if not block.derived], tuple(self.fixed.values()))
 
     def rows(self, name: str) -> int:
-        """The rows of a table, a fixed one included; KeyError."""
+        """The number of rows of a table, a fixed one included. Raises KeyError."""
         try:
             return self._rows[name]
         except KeyError:
             raise KeyError(f"no table {name!r}; there are: {', '.join(self._rows)}") from None
 
     def begin(self, name: str, *, derived: bool = False) -> tuple[int, int]:
-        """(first entry, entries from one row to the next) of a table's facts, or of its derived fields: where a kernel
-        writes; KeyError."""
+        """(first entry, entries from one row to the next) of a table's facts, or of its derived fields.
+
+        Kernels write there. Raises KeyError.
+        """
         for found in self:
             if found.table == name and found.derived == derived:
                 return found.offset, found.strides[0]

@@ -25,13 +25,13 @@ from kepler_envs.engine.transition import core, record_types
 
 @dataclass(frozen=True)
 class CompiledPolicy:
-    """A policy for one game with what its compiled code is kept under.
+    """A compiled policy for one game, and what its code is kept under.
 
     Attributes:
         game: the game it plays.
-        name: unique among the policies of the scope.
+        name: a name that is unique among the policies of the scope.
         function: the compiled function.
-        scope: names and sources the code is made from: the game's own scope, or one that adds the policy's folder.
+        scope: the names and sources the code is made from: the game's own scope, or one that adds the policy's folder.
     """
 
     game: Game
@@ -42,7 +42,7 @@ class CompiledPolicy:
 
 @cache
 def uniform_policy(game: Game) -> CompiledPolicy:
-    """Every legal id with the same probability."""
+    """Choose every legal id with the same probability."""
     pick = core(game).pick
 
     @helper
@@ -54,10 +54,10 @@ def uniform_policy(game: Game) -> CompiledPolicy:
 
 @cache
 def choose_kernel(policy: CompiledPolicy) -> Any:
-    """(states, tables, rows, generators (N,), asked int64 (M,), actions int64 (M,)): the policy's choice for each of
-    the rows ``asked``.
+    """(states, tables, rows, generators (N,), asked int64 (M,), actions int64 (M,)).
 
-    ``rows`` are a batch's records, of which legal sets and their sizes are read.
+    It writes the policy's choice for each of the rows ``asked``. ``rows`` are a batch's records, which hold the legal
+    sets and their sizes.
     """
     game, choose_one = policy.game, policy.function
     kinds = record_types(game)
@@ -111,9 +111,11 @@ def playout_kernel(policy: CompiledPolicy) -> Any:
 
 @dataclass(frozen=True)
 class Playouts:
-    """What playouts ended with:
+    """The results of playouts.
 
-    ``returns`` float32 (K, P), 0 where the limit cut one off, and ``lengths`` int32 (K,) in decisions.
+    Attributes:
+        returns: float32 (K, P), 0 where the limit cut a game off.
+        lengths: int32 (K,), in decisions.
     """
 
     returns: np.ndarray
@@ -125,17 +127,17 @@ def playouts(
 ) -> Playouts:
     """Play ``count`` games to their end from one position, in compiled code.
 
-    The hidden cards are those of the snapshot: resample it first for what a seat may assume.
+    The hidden cards are those of the snapshot. Resample it first to get what a seat may assume.
 
     Args:
-        snapshot: where each game starts.
-        count: number of games.
-        seed: of the policy's choices and of the chance from here on; the same seed gives the same games.
-        policy: plays all seats; uniform if None.
-        limit: decisions after which a game is cut off.
+        snapshot: the position where each game starts.
+        count: the number of games.
+        seed: determines the policy's choices and the chance from here on. The same seed gives the same games.
+        policy: plays all seats. None plays uniformly at random.
+        limit: the number of decisions after which a game is cut off.
 
     Raises:
-        ValueError: a number that is not allowed, or a policy of another game.
+        ValueError: a number is not allowed, or the policy is for another game.
     """
     count, limit = check_integer("count", count, 1), check_integer("limit", limit, 0, 2**31 - 1)
     game, config = snapshot.game, snapshot.config

@@ -1,4 +1,4 @@
-"""What is said while code is compiled: what it is, and how far, on stderr. ``KEPLER_ENVS_QUIET=1`` silences it."""
+"""Progress messages on stderr while code is compiled. ``KEPLER_ENVS_QUIET=1`` silences them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SECONDS_BETWEEN_LINES = 10.0
 
 
 class NotKept(Exception):
-    """A kernel would have to be compiled, while only those that are kept are loaded."""
+    """A kernel would have to be compiled, but only those that are kept may be loaded."""
 
 
 def load_or_compile(builds: Sequence[Callable[[], Any]]) -> None:
@@ -48,7 +48,7 @@ def _is_kept(build: Callable[[], Any]) -> bool:
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Say nothing meanwhile: somebody else tells how far it is."""
+    """Print nothing in the meantime, because somebody else reports the progress."""
     before, _here.is_silent = _here.is_silent, True
     try:
         yield
@@ -71,19 +71,19 @@ def one_kernel() -> Iterator[None]:
 
 
 def check_may_compile() -> None:
-    """NotKept while only kernels that are kept are loaded."""
+    """Raise NotKept while only kernels that are kept may be loaded."""
     if _here.only_loads:
         raise NotKept
 
 
 def say_compiling(scope: str) -> None:
-    """A kernel of this scope is compiled now."""
+    """Report that a kernel of this scope is being compiled."""
     if _here.work is not None:
         _here.work.begin_one(scope)
 
 
 def say_waiting(scope: str, kernel: str) -> None:
-    """Another process compiles it already."""
+    """Report that another process is already compiling it."""
     if _here.work is not None:
         _here.work.say(f"waiting for another process that compiles {scope} ({kernel})", at_once=True)
 

@@ -1,4 +1,4 @@
-"""The window behind ``render_mode="human"``: pictures in place, one window per title, without waiting for anybody."""
+"""The window behind ``render_mode="human"``. There is one per title, and showing a picture does not block."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ class _Window:
             self._root.destroy()
 
     def _closed(self) -> None:
-        """The person closed the window: it stays closed, and the program goes on."""
+        """A person closed the window. It stays closed, and the program continues."""
         self._closed_by_person = True
         self._root.destroy()
 
 
 def show(rgb: np.ndarray, title: str) -> bool:
-    """Show a picture in the window of that title, opened on the first call; returns at once.
+    """Show a picture in the window of that title and return at once. The first call opens the window.
 
-    A window that its person closed stays closed until :func:`close`.
+    A window that a person closed stays closed until :func:`close`.
 
     Args:
         rgb: uint8 (height, width, 3).
-        title: caption of the window, and its name.
+        title: the caption of the window, and its name.
 
     Returns:
-        False where no window can be opened (no display, or Python without tkinter; said once on stderr), so that
-        the caller can print the text of the position instead.
+        False where no window can be opened: there is no display, or Python lacks tkinter. stderr says so once. The
+        caller can then print the text of the position instead.
 
     Raises:
         ValueError: ``rgb`` has another type or shape.
@@ -66,7 +66,7 @@ def show(rgb: np.ndarray, title: str) -> bool:
 
 
 def close(title: str | None = None) -> None:
-    """Close the window of that title if there is one; without a title, all of them."""
+    """Close the window of that title if there is one. Without a title, close all of them."""
     for name in [title] if title is not None else list(_windows):
         window = _windows.pop(name, None)
         if window is not None:

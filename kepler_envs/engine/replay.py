@@ -1,7 +1,8 @@
-"""Replays: a game as JSON Lines that can be read, shown, and played again to the same bytes.
+"""Replays: a game as JSON Lines that can be read, shown, and replayed to the same bytes.
 
-Line 1 is the header: format, game id, options, seed, digest of the component data, agents by seat. Then a line a
-decision: seat, action id, its text. The last line has the final state's hash, the returns, the ranks and the length.
+Line 1 is the header: format, game id, options, seed, digest of the component data, agents by seat. Then there is one
+line per decision: the seat, the action id and its text. The last line has the final state's hash, the returns, the
+ranks and the length.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from kepler_envs.engine.snapshot import IllegalAction, Snapshot
 
 FORMAT = "kepler-replay-1"
 MOST_DIGITS = 20
-"""Of an integer: seeds have as many."""
+"""The most digits of an integer. Seeds have as many."""
 
 _quoting = Repr()  # few levels and entries
 _quoting.maxstring = _quoting.maxother = 120
 
 
 class ReplayError(ValueError):
-    """A replay file that cannot be read or does not play again to the same game; names file and line."""
+    """A replay file cannot be read, or does not replay to the same game. The message names file and line."""
 
 
 @dataclass
@@ -34,10 +35,14 @@ class Replay:
     """One recorded game.
 
     Attributes:
-        game: id with version. options: what ``Game.configure`` takes. seed: of the deal. components: digest of the
-            tables.
-        agents: a name per seat. actions: ids in order. seats, texts: beside each action.
-        final: the closing line (``hash``, ``returns``, ``rank``, ``length``), or None for a game that was cut short.
+        game: the id of the game, with its version.
+        options: the arguments of ``Game.configure``.
+        seed: the seed of the deal.
+        components: the digest of the tables.
+        agents: a name per seat.
+        actions: the ids in order.
+        seats, texts: the seat and the text of each action.
+        final: the closing line (``hash``, ``returns``, ``rank``, ``length``), or None for an unfinished game.
     """
 
     game: str
@@ -57,7 +62,7 @@ class Replay:
             The position after it.
 
         Raises:
-            IllegalAction: nothing is recorded.
+            IllegalAction: the id is not legal. Nothing is recorded.
         """
         after = position.apply(action)
         self.seats.append(position.seat)
@@ -67,12 +72,12 @@ class Replay:
         return after
 
     def cut(self, length: int) -> None:
-        """Forget the decisions from ``length`` on."""
+        """Drop the decisions from number ``length`` on."""
         del self.seats[length:], self.actions[length:], self.texts[length:]
         self.final = None
 
     def positions(self, config: Configuration) -> Iterator[Snapshot]:
-        """The positions before each decision, then the last one."""
+        """Yield the position before each decision, then the last one."""
         position = Snapshot.deal(config, self.seed)
         yield position
         for action in self.actions:
@@ -81,7 +86,7 @@ class Replay:
 
 
 def record(config: Configuration, seed: int, actions: Sequence[int], agents: Sequence[str] | None = None) -> Replay:
-    """The replay of a game from its seed and ids. IllegalAction if they do not fit the game."""
+    """Make the replay of a game from its seed and ids. Raises IllegalAction if they do not fit the game."""
     names = list(agents) if agents is not None else ["unknown"] * config.num_players
     if len(names) != config.num_players:
         raise ValueError(f"{len(names)} agent names for {config.num_players} seats")
@@ -120,7 +125,7 @@ def write_replay(path: str | Path, replay: Replay) -> None:
 
 
 def read_replay(path: str | Path) -> Replay:
-    """Read a replay; ReplayError naming the line that is wrong."""
+    """Read a replay. Raises ReplayError naming the line that is wrong."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as problem:
@@ -159,7 +164,7 @@ def _parse(path: str | Path, number: int, line: str) -> dict[str, Any]:
 
 
 def _quote(value: Any) -> str:
-    """What a file holds, as an error may quote it, however long or deep it is."""
+    """Quote a value from a file for an error message, however long or deep it is."""
     return _quoting.repr(value)
 
 
@@ -188,9 +193,9 @@ def _read_header(path: str | Path, header: dict[str, Any]) -> Replay:
 
 
 def configuration_of(replay: Replay, find_game: Callable[[str], Game]) -> Configuration:
-    """The configuration a replay was played in.
+    """The configuration that a replay was played in.
 
-    ReplayError if its game or its component data are not the present ones.
+    Raises ReplayError if its game or its component data differ from those installed.
     """
     try:
         check_seed(replay.seed)
@@ -208,10 +213,10 @@ def configuration_of(replay: Replay, find_game: Callable[[str], Game]) -> Config
 
 
 def verify(replay: Replay, config: Configuration) -> Snapshot:
-    """Play a replay again; the last position.
+    """Replay a game and return the last position.
 
     Raises:
-        ReplayError: at the first decision whose seat, text or legality differs, or if the closing line differs.
+        ReplayError: a decision has another seat or text, or is not legal, or the closing line differs.
     """
     position = Snapshot.deal(config, replay.seed)
     for number, (action, seat, text) in enumerate(zip(replay.actions, replay.seats, replay.texts, strict=True), 1):

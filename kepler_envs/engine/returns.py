@@ -1,7 +1,7 @@
-"""Scores, ranks, returns and shaping: what a game says of one seat becomes a verb for all seats.
+"""Scores, ranks, returns and shaping: rules about one seat become verbs for all seats.
 
-A game gives compiled rules of one seat, ``rule(s, t, seat)``; the functions here make verbs (see
-:class:`kepler_envs.engine.game.Verbs`) of them.
+A game gives compiled rules about one seat, ``rule(s, t, seat)``. The functions here turn them into verbs (see
+:class:`kepler_envs.engine.game.Verbs`).
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from kepler_envs.engine.game import Option
 from kepler_envs.engine.kernel import helper
 
 WIN, RANK = "win", "rank"
-"""What final rewards can depend on."""
+"""What the final rewards can depend on."""
 
 WIN_OR_RANK, RANK_OR_WIN = (WIN, RANK), (RANK, WIN)
-"""The names of the values of a state's ``reward_mode``; the first, value 0, is the game's default."""
+"""The names of the values of a state's ``reward_mode``. Value 0, the first, is the game's default."""
 
 
 def reward_mode_option(modes: tuple[str, ...]) -> Option:
-    """The option ``reward_mode`` of a game whose state keeps the place of the chosen one in ``modes``."""
-    spoken = {WIN: "by winning", RANK: "by rank"}
-    return Option("reward_mode", modes[0], f"final rewards {' or '.join(spoken[mode] for mode in modes)}", modes)
+    """The option ``reward_mode`` of a game whose state keeps the index of the chosen one in ``modes``."""
+    spoken = {WIN: "on winning", RANK: "on the rank"}
+    return Option("reward_mode", modes[0], f"final rewards depend {' or '.join(spoken[mode] for mode in modes)}", modes)
 
 
 # ---------------------------------------------------------------- scores and ranks
 
 
 def scores_of(score: Any) -> Any:
-    """The verb ``scores``, from the score of a seat."""
+    """Make the verb ``scores`` from the score of a seat."""
 
     @helper
     def scores(s, t, out):
@@ -39,7 +39,10 @@ def scores_of(score: Any) -> Any:
 
 
 def ranks_by(standing: Any) -> Any:
-    """The verb ``ranks``, from a number to compare seats by: more is better, and equal ones share the better rank."""
+    """Make the verb ``ranks`` from a number that seats are compared by.
+
+    More is better, and equal seats share the better rank.
+    """
 
     @helper
     def ranks(s, t, out):
@@ -60,7 +63,7 @@ def ranks_by(standing: Any) -> Any:
 
 @helper
 def win_returns(ranks, n, out):
-    """w winners get (n - w) / (w (n - 1)) each, all others -1 / (n - 1)."""
+    """Give each of w winners (n - w) / (w (n - 1)), and all others -1 / (n - 1)."""
     winners = 0
     for seat in range(n):
         if ranks[seat] == 1:
@@ -71,9 +74,9 @@ def win_returns(ranks, n, out):
 
 @helper
 def rank_returns(ranks, n, out):
-    """1 - 2 (rank - 1) / (n - 1), tied seats averaging their ranks.
+    """Give each seat 1 - 2 (rank - 1) / (n - 1). Tied seats average their ranks.
 
-    Computed as the mean over all others of +1 (behind this seat), 0 (tied), -1 (ahead), which is the same.
+    This is the mean over all other seats of +1 (behind this one), 0 (tied) and -1 (ahead).
     """
     for seat in range(n):
         balance = 0
@@ -87,12 +90,12 @@ def rank_returns(ranks, n, out):
 
 @helper
 def returns_by_rank(s, t, ranks, out):
-    """The verb ``returns`` of a game that is always paid by rank."""
+    """The verb ``returns`` of a game that always pays by rank."""
     rank_returns(ranks, int(s.num_players), out)
 
 
 def returns_by(modes: tuple[str, ...]) -> Any:
-    """The verb ``returns`` of a game that is paid as its state's ``reward_mode``, a place in ``modes``, says."""
+    """Make the verb ``returns`` of a game whose state says how it pays: ``reward_mode`` is an index into ``modes``."""
     win = modes.index(WIN)
 
     @helper
@@ -109,7 +112,7 @@ def returns_by(modes: tuple[str, ...]) -> Any:
 
 
 def ahead_of_mean(progress: Any) -> Any:
-    """The verb ``potential``: coefficient x (own progress - mean of all)."""
+    """Make the verb ``potential``: coefficient x (own progress - mean of all)."""
 
     @helper
     def potential(s, t, out):
@@ -124,7 +127,7 @@ def ahead_of_mean(progress: Any) -> Any:
 
 
 def ahead_of_others(progress: Any, scale: Any) -> Any:
-    """The verb ``potential``: coefficient x (own progress - mean of the others') / ``scale(s, t)``."""
+    """Make the verb ``potential``: coefficient x (own progress - mean of the others') / ``scale(s, t)``."""
 
     @helper
     def potential(s, t, out):

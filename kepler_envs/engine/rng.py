@@ -14,7 +14,7 @@ import numpy as np
 from kepler_envs.engine.kernel import leaf
 
 GENERATOR = np.dtype([("rng", "<u8")], align=True)
-"""A generator on its own, for choices that must not touch a game's chance (policies, resampling)."""
+"""A generator on its own, for choices that must not touch the chance of a game (policies, resampling)."""
 
 _MULTIPLIER = np.uint64(6364136223846793005)
 _INCREMENT = np.uint64(1442695040888963407)
@@ -28,7 +28,7 @@ _ONE_32, _MASK_31 = np.uint32(1), np.uint32(31)
 
 @leaf
 def below(generator, bound):
-    """A uniform integer in ``0 .. bound - 1`` from ``generator.rng``; ``bound`` is at least 1."""
+    """A uniform integer in ``0 .. bound - 1`` from ``generator.rng``. ``bound`` is at least 1."""
     old = np.uint64(generator.rng)
     generator.rng = old * _MULTIPLIER + _INCREMENT
     shifted = np.uint32((((old >> _U18) ^ old) >> _U27) & np.uint64(0xFFFFFFFF))

@@ -1,7 +1,7 @@
-"""Compiled code that came with the package: a wheel of Linux brings every kernel, made for :data:`CPU`.
+"""Compiled code that came with the package. A Linux wheel brings every kernel, made for :data:`CPU`.
 
-It is used where sources, numba, llvmlite and Python are those it was made with, and the processor has what it was made
-for. Anywhere else everything is compiled as it is without, and the reason is told once, at the level info.
+It is used where sources, numba, llvmlite and Python are those it was made with and the processor has what it was made
+for. Anywhere else everything is compiled as if there were none, and the reason is logged once, at level info.
 """
 
 from __future__ import annotations

@@ -15,9 +15,9 @@ from kepler_envs.engine.seeds import check_seed, mix
 
 
 class IllegalAction(ValueError):
-    """An id that is not legal at the current node.
+    """The id is not legal at the current node.
 
-    The message names it in words, the seat, the node and the legal ids.
+    The message names the id in words, the seat, the node and the legal ids.
     """
 
 
@@ -33,11 +33,11 @@ def describe_illegal(config: Configuration, state: Any, action: Any, legal: list
 
 
 class Snapshot:
-    """A position of a game.
+    """A position of a game. It does not change.
 
     Attributes:
         config: the :class:`Configuration` it belongs to.
-        state: the state record; treat it as read-only.
+        state: the state record. Treat it as read-only.
     """
 
     __slots__ = ("config", "_states")
@@ -48,13 +48,13 @@ class Snapshot:
 
     @classmethod
     def take(cls, config: Configuration, states: np.ndarray, row: int = 0) -> Snapshot:
-        """Copy row ``row`` of an array of states; ValueError if there is no such row."""
+        """Copy row ``row`` of an array of states. Raises ValueError if there is no such row."""
         row = check_row(row, len(states))
         return cls(config, states[row : row + 1]).clone()
 
     @classmethod
     def deal(cls, config: Configuration, seed: int) -> Snapshot:
-        """A new game from ``seed``: the same that ``reset(seed=seed)`` deals."""
+        """Deal a new game from ``seed``, the same that ``reset(seed=seed)`` deals."""
         states = config.game.new_states(1)
         deal(config, states, check_seed(seed), *empty_sets(config))
         return cls(config, states)
@@ -88,17 +88,17 @@ class Snapshot:
 
     @property
     def states(self) -> np.ndarray:
-        """The record as an array of length one, what kernels take; treat it as read-only."""
+        """The record as an array of length one, as kernels take it. Treat it as read-only."""
         return self._states
 
     @property
     def seat(self) -> int:
-        """The seat that decides."""
+        """The seat that is to decide."""
         return int(self.state["seat"])
 
     @property
     def node(self) -> Any:
-        """The node waiting for a decision."""
+        """The node that waits for a decision."""
         return self.config.game.nodes(int(self.state["node"]))
 
     @property
@@ -106,18 +106,18 @@ class Snapshot:
         return int(self.state["end"]) != RUNNING
 
     def digest(self) -> str:
-        """SHA-256 of the state's bytes: what replays compare."""
+        """SHA-256 of the state's bytes. Replays compare it."""
         return hashlib.sha256(self._states.tobytes()).hexdigest()
 
     def observe(self, seat: int) -> np.ndarray:
-        """The observation of ``seat``, int16 (D,). ValueError for no seat of the game."""
+        """The observation of ``seat``, int16 (D,). Raises ValueError if the game has no such seat."""
         seat = check_seat(seat, self.config.num_players)
         observation = np.zeros(self.config.observation.size, np.int16)
         one_game.observe_kernel(self.config.game)(self._states, self.config.constants, seat, observation)
         return observation
 
     def action_mask(self) -> np.ndarray:
-        """The legal ids as int8 (A,), all 0 once the game is over."""
+        """The legal ids as int8 (A,). All are 0 once the game is over."""
         legal, mask = empty_sets(self.config)
         one_game.legal_kernel(self.config.game)(self._states, self.config.constants, legal, mask)
         return mask
@@ -132,7 +132,7 @@ class Snapshot:
         return Snapshot(self.config, records_from_bytes(self._states.tobytes(), self.config.game.state))
 
     def apply(self, action: int) -> Snapshot:
-        """The position after a decision; :class:`IllegalAction` if ``action`` is no id that is legal here."""
+        """The position after a decision. Raises :class:`IllegalAction` if ``action`` is not legal here."""
         after = self.clone()
         is_id = is_integer(action) and 0 <= action < len(self.config.actions)
         legal = np.zeros(self.config.game.mask_words, np.uint64)
@@ -142,10 +142,10 @@ class Snapshot:
         return after
 
     def resample(self, seat: int, seed: int) -> Snapshot:
-        """The same position as ``seat`` knows it, with everything it cannot know drawn anew from ``seed``.
+        """The position as ``seat`` knows it: everything it cannot know is redrawn from ``seed``.
 
-        Future chance included. The game's own generator is neither used nor kept. ValueError for no seat of the game,
-        or a wrong seed.
+        That includes future chance; the game's own generator is neither used nor kept. Raises ValueError if the game
+        has no such seat, or if the seed is not allowed.
         """
         seat = check_seat(seat, self.config.num_players)
         generators = record_array(np.zeros(1, GENERATOR))
@@ -155,7 +155,10 @@ class Snapshot:
         return drawn
 
     def results(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(ranks int32, scores int32, returns float32), one entry a seat; returns are 0 until the game is over."""
+        """(ranks int32, scores int32, returns float32), with one entry per seat.
+
+        Returns are 0 until the game is over.
+        """
         players = self.config.num_players
         ranks, scores = np.zeros(players, np.int32), np.zeros(players, np.int32)
         returns = np.zeros(players, np.float32)
@@ -163,14 +166,13 @@ class Snapshot:
         return ranks, scores, returns
 
     def text(self, seat: int | None = None) -> str:
-        """The position for a terminal; ``seat`` sees only its own hidden cards, None sees all."""
+        """The position as text for a terminal. ``seat`` sees only its own hidden cards; None sees everything."""
         return self.config.game.text(self.state, self.config, check_view(seat, self.config.num_players))
 
     def public_text(self, action: int) -> str:
-        """A decision at this position as everybody at the table hears it: without what the seat that decides keeps to
-        itself.
+        """A decision at this position as everybody at the table hears it, without what the deciding seat keeps secret.
 
-        ValueError for no id of the game.
+        Raises ValueError if the game has no such id.
         """
         action = check_integer("action", action, 0, len(self.config.actions) - 1)
         return self.config.game.public_text(self.state, self.config, action)
@@ -181,12 +183,14 @@ class Snapshot:
 
 
 def empty_sets(config: Configuration) -> tuple[np.ndarray, np.ndarray]:
-    """A legal set as kernels write it: bits uint64 (W,) and bytes int8 (A,), all 0."""
+    """An empty legal set as kernels write it: bits uint64 (W,) and bytes int8 (A,), all 0."""
     return np.zeros(config.game.mask_words, np.uint64), np.zeros(len(config.actions), np.int8)
 
 
 def deal(config: Configuration, states: np.ndarray, seed: int, legal: np.ndarray, action_mask: np.ndarray) -> None:
-    """Write the game of ``seed`` into ``states`` of length one, and the legal set of its first decision as bits and as
-    bytes."""
+    """Write the game of ``seed`` into ``states`` of length one.
+
+    Also write the legal set of its first decision, as bits and as bytes.
+    """
     seeds = np.array([seed], np.uint64)
     one_game.begin_kernel(config.game)(states, config.constants, seeds, legal, action_mask)

@@ -1,7 +1,7 @@
-"""What happens between two decisions, for any game: compiled helpers built once per game from its verbs.
+"""What happens between two decisions, for any game. The compiled helpers are built once per game from its verbs.
 
-The flow is always the same: a seat picks an id -> ``decide`` -> ``settle`` (the game's ``apply``, then forced nodes are
-applied, too) -> the next decision and its legal set.
+The flow is always the same: a seat picks an id; ``decide`` applies it; ``settle`` runs the game's ``apply`` and then
+applies forced nodes, too, up to the next decision; then the legal set of that decision is written.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kepler_envs.engine.rows import row_dtype
 from kepler_envs.engine.simd import expand_bits
 
 NOTHING = -1
-"""No action: settle the position as it is."""
+"""The action that stands for none: settle the position as it is."""
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
@@ -55,7 +55,7 @@ class Transition(NamedTuple):
     is_legal: Any
     """(legal, action) -> bool: whether any integer is in the legal set."""
     pick: Any
-    """(legal, count, generator) -> id: a uniform one of the ``count`` ids of a legal set."""
+    """(legal, count, generator) -> id: a uniformly random one of the ``count`` ids of a legal set."""
     count_legal: Any
     """(legal) -> the number of ids in a legal set."""
     expand: Any
@@ -104,7 +104,7 @@ def core(game: Game) -> Transition:
 
     @leaf
     def only_legal(legal):
-        """The id of a legal set of one."""
+        """The one id of a legal set of size one."""
         action = 0
         for word in range(words):
             if legal[word] != ZERO:
@@ -113,7 +113,7 @@ def core(game: Game) -> Transition:
 
     @leaf
     def is_offered(s, count):
-        """Whether the node with ``count`` legal ids is put to a seat."""
+        """Whether a seat is asked at the node when it has ``count`` legal ids."""
         return count != 1 or (always_offered >> int(s.node)) & 1
 
     @leaf

@@ -1,4 +1,4 @@
-"""Compiling a game before it is needed: everything the package itself ever compiles for it, kept in the cache."""
+"""Compiling a game before it is needed. It covers everything the package itself ever compiles for the game."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Report = Callable[[str, int, int], None]
 
 
 def kernels(game: Game) -> Kernels:
-    """Every kernel of a game; policies: uniform."""
+    """Every kernel of a game. ``policies`` are uniform by default."""
     uniform = playout.uniform_policy(game)
     return [
         *((_name(build), partial(build, game)) for build in KERNEL_BUILDERS),
@@ -55,11 +55,11 @@ def _name(build: Callable[..., Any]) -> str:
 
 
 def compile_kernels(listed: Kernels, report: Report | None = None) -> int:
-    """Compile kernels, or load them where the cache has them; their number.
+    """Compile kernels, or load them where the cache has them. Returns their number.
 
     Args:
-        listed: as :func:`kernels` gives them.
-        report: called as (name, number of kernels done, number of kernels) before each kernel.
+        listed: the kernels, as :func:`kernels` gives them.
+        report: called with (name, number of kernels done, number of kernels) before each kernel.
     """
     for done, (name, build) in enumerate(listed):
         if report is not None:
