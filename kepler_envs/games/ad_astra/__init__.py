@@ -24,21 +24,23 @@ from kepler_envs.games.ad_astra.state import (
 ARTIFACT_CARDS = {"none": 0, "regular": REGULAR_ARTIFACTS, "all": NUM_ARTIFACTS}
 
 OPTION_LIST = (
-    Option("artifacts", "regular", "alien artifacts: none, without the two optional ones, all", tuple(ARTIFACT_CARDS)),
+    Option("artifacts", "regular",
+           "which alien artifacts are used: none, all but the two optional ones, or all", tuple(ARTIFACT_CARDS)),
     Option("layout", "random", "how planets are spread over the systems", ("random", "even")),
-    FactionsOption("factions", "random", "factions of seats 0, 1, ..., by name"),
-    Option("max_rounds", MOST_ROUNDS, "rounds until the game ends", (), int, 1, MOST_ROUNDS),
-    Option("max_offers", 4, "offers to other players on one trade card", (), int, 0, 20),
-    Option("max_bank_trades", 12, "trades with the bank on one trade card", (), int, 0, 40),
-    SetupOption("setup", "random", "parts of the setup that are given instead of drawn"),
+    FactionsOption("factions", "random", "names of the factions of seats 0, 1, ..."),
+    Option("max_rounds", MOST_ROUNDS, "number of rounds after which the game ends", (), int, 1, MOST_ROUNDS),
+    Option("max_offers", 4, "how many offers to other players one trade card allows", (), int, 0, 20),
+    Option("max_bank_trades", 12, "how many trades with the bank one trade card allows", (), int, 0, 40),
+    SetupOption("setup", "random", "parts of the setup that are fixed instead of drawn"),
     Option("shaping", 0.0,
-           "shaping reward for points above the mean of the others, in units of those that end the game",
+           "shaping reward for points above the mean of the others, as a share of those that end the game",
            (), float, 0, 1),
 )  # fmt: skip
 
 
 def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]) -> np.ndarray:
-    """Checked option values -> the options record the rules read; OptionError where they do not fit together."""
+    """Turn checked option values into the options record that the rules read. Raises OptionError if they do not fit
+    together."""
     if not tables["spaces"][num_players]:
         playable = [str(n) for n in range(MIN_PLAYERS, MAX_PLAYERS + 1) if tables["spaces"][n]]
         raise OptionError(
@@ -57,8 +59,10 @@ def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]
 
 
 def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
-    """``vp`` (points by seat), ``round``, ``end_reason`` (:class:`EndReason`); ``decisions`` of the game, 0 while it
-    runs: whether a seat was asked tells of its artifacts."""
+    """The infos of a seat: ``vp`` (points by seat), ``round``, ``end_reason`` (:class:`EndReason`) and ``decisions``.
+
+    ``decisions`` counts those of the game. It is 0 while the game runs, because the count would give artifacts away.
+    """
     return {
         "vp": [int(points) for points in state["player"]["points"][: state["num_players"]]],
         "round": int(state["round_number"]),

@@ -108,7 +108,7 @@ def make_actions(tables: Any) -> ActionSet:
 
 
 def public_text(state: np.void, config: Configuration, action: int) -> str:
-    """A decision as the others hear it: action cards lie face down until their space is reached."""
+    """A decision as the others hear it. Action cards lie face down until their space is reached."""
     if PLACE <= action < TAKE:
         return f"place an action card face down on space {(action - PLACE) % NUM_SPACES + 1}"
     return config.actions.text(action)

@@ -68,7 +68,7 @@ NUMBERS = {
     "smallest_system": (1, SLOTS),
     "largest_system": (1, SLOTS),
 }
-"""The single numbers of a component file and what each may be."""
+"""The single numbers of a component file and their bounds."""
 
 FACTION = np.dtype(
     [
@@ -132,7 +132,7 @@ TABLES = np.dtype(
 
 
 def load_components(path: Path | None) -> np.ndarray:
-    """The tables of a component file, or of the game's own where there is none: see :func:`load_tables`."""
+    """Load the tables of a component file, or of the game's own if there is none: see :func:`load_tables`."""
     sections = (
         _read_numbers, _read_moves, _read_resources, _read_planet_types, _read_systems, _read_pawns, _read_setup,
         _read_factions,
@@ -348,8 +348,10 @@ def _read_artifacts(file: ComponentFile, tables: Any) -> None:
 
 
 def _check_points(file: ComponentFile, tables: Any) -> None:
-    """The most points a player could have must fit: one less than ends the game, all that can be built, and a round of
-    scoring cards."""
+    """Check that the most points a player could have fit.
+
+    These are one less than ends the game, all that can be built, and a round of scoring cards.
+    """
     element, pawn = tables["element_points"].astype(int), tables["pawn"]
     count = pawn["count"].astype(int)
     copies, amount = int(tables["cards_per_resource"]), tables["artifact_amount"].astype(int)

@@ -91,7 +91,7 @@ MOVE, BUILD, IDENT, DIFF = int(Node.MOVE), int(Node.BUILD), int(Node.IDENT), int
 
 @helper
 def observe(s, t, seat, out):
-    """Write the observation of ``seat``: facts, and what is derived where there is room for it."""
+    """Write the observation of ``seat``: the facts, and the derived fields where there is room for them."""
     _write_game(s, seat, out)
     _write_players(s, seat, out)
     _write_own_things(s, t, seat, out)
@@ -102,7 +102,7 @@ def observe(s, t, seat, out):
 
 @leaf
 def _write_game(s, seat, out):
-    """The game, the card being resolved, and the choices already made on it."""
+    """Write the game, the card being resolved, and the choices already made on it."""
     write_row(out, 0, s.game_row)
     running = s.end == RUNNING
     out[NODE] = s.node + 1 if running else 0
@@ -117,7 +117,7 @@ def _write_game(s, seat, out):
 
 @leaf
 def _write_movement(s, seat, out):
-    """The starship on its way, and those of the card's owner that have moved."""
+    """Write the starship on its way, and those of the card's owner that have moved."""
     for i in range(CHOSEN_STARSHIP, MOVED_TO_DEEP + 1):
         out[i] = 0
     if s.chosen_ship > 0:
@@ -153,7 +153,7 @@ def _write_players(s, seat, out):
 
 @leaf
 def _write_own_things(s, t, seat, out):
-    """Cards, starships and artifacts of the observer, and what the card being resolved is about."""
+    """Write the observer's cards, starships and artifacts, and what the card being resolved is about."""
     player = s.player[seat]
     write_row(out, BANK, s.bank)
     expand_bits(out, IN_HAND, np.uint64(player.cards), NUM_CARDS)
@@ -179,7 +179,7 @@ def _write_own_things(s, t, seat, out):
 
 @leaf
 def _write_board(s, seat, out):
-    """Spaces and positions; of start planets the own one comes first."""
+    """Write spaces and positions. The observer's own start planet comes first of the start planets."""
     player = s.player[seat]
     write_row(out, ON_SPACE, s.on_space)
     write_row(out, OWNER_ON, player.spaces_row)
@@ -197,8 +197,8 @@ def _write_board(s, seat, out):
 def resample(s, t, seat, generator):
     """Redraw face-down planets, face-down cards, artifacts of others and the deck from what ``seat`` knows.
 
-    Planets it has looked at stay. An opponent who is asked for a decision has at least two choices, so if only an
-    artifact can give it the second one, it holds such an artifact. Decisions are counted anew: how many there were
+    Planets it has looked at stay. An opponent who is asked for a decision has at least two choices. So if only an
+    artifact can give it the second one, it holds such an artifact. Decisions are counted anew, because their number
     tells who had an artifact to play.
     """
     _redraw_planets(s, seat, generator)
@@ -214,7 +214,7 @@ def resample(s, t, seat, generator):
 
 @leaf
 def _redraw_planets(s, seat, generator):
-    """The types of the planets this seat has not seen, spread at random over their positions."""
+    """Spread the types of the planets this seat has not seen at random over their positions."""
     left = face_down(s) & ~s.player[seat].known
     unknown = left
     for kind in range(NUM_TYPES):
@@ -231,7 +231,7 @@ def _redraw_planets(s, seat, generator):
 
 @leaf
 def _random_member(members, generator):
-    """A uniform one of a set, as a set."""
+    """A uniformly random member of a set, as a set."""
     left = members
     for _ in range(below(generator, bit_count(members))):
         left = without_lowest(left)
@@ -240,10 +240,10 @@ def _random_member(members, generator):
 
 @leaf
 def _redraw_cards(s, other, generator):
-    """The face-down cards of another seat are any of those that it has neither set aside nor shown this round.
+    """Redraw the face-down cards of another seat from those that it has neither set aside nor shown this round.
 
-    Cards that came back while it planned lie on none of the spaces it had filled before. These are drawn first: then
-    every possible distribution has the same chance.
+    Cards that came back while it planned do not lie on the spaces it had filled before. Those spaces are drawn first:
+    then every possible distribution has the same chance.
     """
     player = s.player[other]
     before = int(player.filled_before)
@@ -260,8 +260,10 @@ def _redraw_cards(s, other, generator):
 
 @helper
 def _redraw_spaces(s, other, spaces, cards, barred, generator):
-    """A random one of the cards, but no barred one, on each face-down space of a seat that is in the set; the cards
-    left."""
+    """Put a random one of the cards, but no barred one, on each face-down space of a seat that is in the set.
+
+    Returns the cards left.
+    """
     left = cards
     for space in range(int(s.revealed), NUM_SPACES):
         if s.space_owner[space] == other + 1 and spaces >> space & 1:
@@ -274,7 +276,10 @@ def _redraw_spaces(s, other, spaces, cards, barred, generator):
 
 @helper
 def _redraw_artifacts(s, seat, generator):
-    """Artifacts of others and the deck's order; nobody keeps artifact 0, which acts when it is drawn."""
+    """Redraw the artifacts of others and the deck's order.
+
+    Nobody keeps artifact 0, which acts when it is drawn.
+    """
     left = NOTHING
     for place in range(int(s.deck_count)):
         left |= bit(int(s.deck[place]))
@@ -296,7 +301,7 @@ def _redraw_artifacts(s, seat, generator):
 
 @helper
 def _has_a_choice(s, t):
-    """Whether the seat to move has two legal ids where artifacts can be among them."""
+    """Whether the seat to move has two legal ids, at nodes where artifacts can be among them."""
     node = int(s.node)
     if s.end != RUNNING or node not in (MOVE, BUILD, IDENT, DIFF):
         return True

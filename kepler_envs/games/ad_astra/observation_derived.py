@@ -151,7 +151,7 @@ def derive(s, t, seat, out):
 
 @leaf
 def _derive_at_any_time(s, t, seat, out):
-    """What the whole table shows."""
+    """Write what the whole table shows."""
     player = s.player[seat]
     out[END_POINTS] = t.end_points
     out[FACE_DOWN_LEFT] = bit_count(face_down(s))
@@ -193,8 +193,10 @@ def _derive_starships(player, out):
 
 @leaf
 def _derive_card_in_play(s, t, out):
-    """What the card being resolved is about, and what the next one may be put on; the entries that are written are 0
-    before."""
+    """Write what the card being resolved is about, and what the next one may be put on.
+
+    The entries that are written are 0 before.
+    """
     slot = int(s.slot) - 1
     offered = 0
     if 0 <= slot < FIRST_MOVEMENT:
@@ -235,7 +237,7 @@ def _highest(spaces):
 
 @leaf
 def _derive_offer(s, out):
-    """What the partner gains by the offer on the table."""
+    """Write what the partner gains by the offer on the table."""
     hand = s.player[s.partner - 1].hand
     out[OFFER_GAIN] = int(s.give_count) - int(s.get_count)
     out[OFFER_BALANCE] = int(hand[int(s.get_type) - 1]) - int(hand[int(s.give_type) - 1])
@@ -273,7 +275,7 @@ def _derive_for_decision(s, t, seat, out):
 
 @helper
 def _derive_production(s, seat, out):
-    """What everybody would get of each resource; the outputs of all are written before, 0 for absent seats."""
+    """Write what everybody would get of each resource. The outputs of all are there already, 0 for absent seats."""
     for resource in range(NUM_RESOURCES):
         stock = int(s.bank[resource])
         own = min(int(out[KEPT + resource]), stock)
@@ -287,7 +289,10 @@ def _derive_production(s, seat, out):
 
 @helper
 def _derive_elements(s, t, out):
-    """How far ahead the observer is by each element; the points of all are written before, 0 for absent seats."""
+    """Write how far ahead the observer is by each element.
+
+    The points of all are there already, 0 for absent seats.
+    """
     bonus, share = int(t.bonus), PART_OF_OTHERS[s.num_players]
     first = KEPT + NUM_RESOURCES
     for element in range(NUM_ELEMENTS):
@@ -304,7 +309,7 @@ def _derive_elements(s, t, out):
 
 @leaf
 def _derive_cards(s, t, seat, out):
-    """What each card in hand promises this round, in points; production and elements are written before."""
+    """Write what each card in hand promises this round, in points. Production and elements are there already."""
     player = s.player[seat]
     cards = int(player.cards)
     aside = 0
@@ -350,7 +355,10 @@ def _derive_cards(s, t, seat, out):
 
 @leaf
 def _derive_moves(s, t, seat, out):
-    """Leaving deep space is free and good; a planet is left for a new system when something else holds it."""
+    """Write what moves are worth.
+
+    Leaving deep space is free and good. A planet is left for a new system when something else holds it.
+    """
     for system in range(NUM_STARS):
         out[SYSTEM_WORTH + system] = NEW_SYSTEM * (1 - int(out[PRESENT + system])) + int(out[FACE_DOWN_IN + system])
     moves = legal_moves(s, t, s.gate != 0)
@@ -382,7 +390,7 @@ def _move_worth(ship, system, out):
 
 @leaf
 def _derive_positions(s, t, seat, out):
-    """An alien planet, else the type produced least so far; unknown ones in between."""
+    """Prefer an alien planet, else the type produced least so far. Unknown planets are in between."""
     if s.node == LAND:
         place = int(s.player[seat].ship[int(s.chosen_ship) - 1])
         left = landing_places(s, seat, place, int(s.chosen_system) - 1)
@@ -417,7 +425,7 @@ def _position_worth(s, t, seat, row):
 
 @leaf
 def _derive_items(s, t, seat, out):
-    """Points at once and in later scoring; the ore of choice is the one held most."""
+    """Write what items are worth, in points now and later. The ore of choice is the one held most."""
     player = s.player[seat]
     alien = s.of_type[ALIEN] & s.face_up
     for item in range(NUM_ITEMS):

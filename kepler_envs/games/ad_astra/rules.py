@@ -1,8 +1,8 @@
-"""The rules: legal ids, their application, the result. The cards have their rules in the files rules_<topic>.py beside
+"""The rules: legal ids, their application, the result. The rules of the cards are in the files rules_<topic>.py beside
 this one.
 
-``s`` is the state record, ``t`` the component tables; R marks what the rulebook states.
-Every rule leaves the game at a node with a seat to decide; nodes with a single legal id are applied by the engine.
+``s`` is the state record, ``t`` the component tables. R marks what the rulebook states. Every rule leaves the game at a
+node with a seat to decide; the engine applies nodes with a single legal id.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def legal(s, t, mask):
 
 @leaf
 def _legal_artifacts(s, t, mask):
-    """Few seats hold any."""
+    """Add the artifacts that can be played. Few seats hold any."""
     if s.player[s.seat].artifacts != 0:
         artifacts.legal_artifacts(s, t, mask)
 
@@ -82,7 +82,7 @@ def _legal_artifacts(s, t, mask):
 
 @helper
 def apply(s, t, action):
-    """Apply a legal id and everything automatic behind it."""
+    """Apply a legal id, and everything automatic that follows from it."""
     node = int(s.node)
     if action >= ARTIFACT:
         artifacts.play_artifact(s, t, action - ARTIFACT)

@@ -86,7 +86,7 @@ def _playable_while_moving(s, t, held):
 
 @leaf
 def _playable_while_building(s, t):
-    """None while an item is promised: that item comes first."""
+    """The artifacts playable while building. There are none while an item is promised: that item comes first."""
     seat = int(s.seat)
     if s.free != 0:
         return 0
@@ -107,7 +107,7 @@ def legal_artifacts(s, t, mask):
 
 @leaf
 def legal_gifts(s, mask):
-    """Any resource the bank has."""
+    """Allow any resource the bank has."""
     allow_word(mask, TAKE, np.uint64(in_stock(s)))
 
 
@@ -116,7 +116,7 @@ def legal_gifts(s, mask):
 
 @helper
 def play_artifact(s, t, artifact):
-    """It acts once and leaves the game; the node is offered again."""
+    """Play an artifact. It acts once and leaves the game, and the node is offered again."""
     seat = int(s.seat)
     player = s.player[seat]
     player.artifacts = int(player.artifacts) & ~(1 << artifact)
@@ -147,7 +147,10 @@ def play_artifact(s, t, artifact):
 
 @leaf
 def _take_back_scoring_cards(s, seat):
-    """All see which cards come back, and on which spaces they cannot lie: those that are filled by now."""
+    """Take back scoring cards.
+
+    All see which cards come back, and on which spaces they cannot lie: those that are filled by now.
+    """
     player = s.player[seat]
     came_back = 0
     for card in range(CARDS_OF_A_KIND):
@@ -165,7 +168,7 @@ def _take_back_scoring_cards(s, seat):
 
 @leaf
 def _take_random_cards(s, seat):
-    """One card from every other hand that has any, each card with the same chance."""
+    """Take one card from every other hand that has any. Each card has the same chance."""
     for distance in range(1, int(s.num_players)):
         other = seat_after(s, seat, distance)
         total = int(s.player[other].hand_total)
@@ -180,7 +183,7 @@ def _take_random_cards(s, seat):
 
 @leaf
 def take_gift(s, t, action):
-    """The cards that artifact HORN brings; then the node it came from."""
+    """Take the cards that artifact HORN brings, then return to the node it came from."""
     gain_from_stock(s, int(s.seat), action - TAKE, int(t.artifact_amount[HORN]))
     s.node = s.return_node
     s.return_node = 0

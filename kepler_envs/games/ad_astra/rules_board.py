@@ -37,8 +37,10 @@ def system_of(place):
 
 @helper
 def follow_pawns(s, t, seat, position):
-    """After pawns of a seat on a position have changed: work out anew where it is present, what they produce and are
-    worth."""
+    """Update what depends on a seat's pawns on a position after a change.
+
+    That is where the seat is present, and what its pawns produce and are worth.
+    """
     player = s.player[seat]
     ships = NOTHING
     in_deep_space = 0
@@ -67,7 +69,7 @@ def follow_pawns(s, t, seat, position):
 
 @leaf
 def _output(s, t, seat, resource):
-    """Cards that the seat's colonies, factories and starships on planets of the type produce."""
+    """The number of cards that the seat's colonies, factories and starships on planets of the type produce."""
     player = s.player[seat]
     places = s.of_type[resource]
     starships = 0
@@ -84,7 +86,7 @@ def _output(s, t, seat, resource):
 
 @leaf
 def _follow_elements(t, player):
-    """The points of the elements that pawns count for."""
+    """Update the points of the elements that pawns count for."""
     points = t.element_points
     player.elements[COLONIES_FACTORIES] = int(points[COLONIES_FACTORIES]) * bit_count(player.colonies) + int(
         t.factory_points
@@ -96,7 +98,7 @@ def _follow_elements(t, player):
 
 @leaf
 def launch_starship(s, t, seat):
-    """The first starship of the reserve enters deep space."""
+    """Move the first starship of the reserve into deep space."""
     player = s.player[seat]
     ship = 0
     while player.ship[ship] != RESERVE:
@@ -112,7 +114,7 @@ def launch_starship(s, t, seat):
 
 @leaf
 def gain(s, seat, resource, count):
-    """Cards from the bank to a hand."""
+    """Move cards from the bank to a hand."""
     player = s.player[seat]
     s.bank[resource] -= count
     player.hand[resource] += count
@@ -123,7 +125,7 @@ def gain(s, seat, resource, count):
 
 @helper
 def _follow_hand(player):
-    """The cards that could be discarded for points: the most of one type, and the types."""
+    """Update the cards that could be discarded for points: the most of one type, and the types."""
     most, kinds = 0, 0
     for resource in range(NUM_RESOURCES):
         held = int(player.hand[resource])
@@ -135,19 +137,19 @@ def _follow_hand(player):
 
 @leaf
 def gain_from_stock(s, seat, resource, count):
-    """As many of ``count`` cards as the bank has."""
+    """Move as many of ``count`` cards as the bank has."""
     gain(s, seat, resource, min(count, int(s.bank[resource])))
 
 
 @leaf
 def pay(s, seat, resource, count):
-    """Cards from a hand to the bank."""
+    """Move cards from a hand to the bank."""
     gain(s, seat, resource, -count)
 
 
 @leaf
 def hand_over(s, giver, taker, resource, count):
-    """Cards from one hand to another."""
+    """Move cards from one hand to another."""
     s.player[giver].hand[resource] -= count
     s.player[giver].hand_total -= count
     s.player[taker].hand[resource] += count

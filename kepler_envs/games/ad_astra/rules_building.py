@@ -1,4 +1,4 @@
-"""Build cards."""
+"""Rules of build cards."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BUILD, BUILD_POS = int(Node.BUILD), int(Node.BUILD_POS)
 
 @leaf
 def colony_places(s, seat):
-    """Planets with an own starship or terraformer and without colony or factory; none without a pawn in reserve."""
+    """Planets with an own starship or terraformer and no colony or factory. There are none without a pawn in reserve."""
     player = s.player[seat]
     if player.colonies_left == 0:
         return NOTHING
@@ -43,7 +43,7 @@ def colony_places(s, seat):
 
 @leaf
 def factory_places(s, seat):
-    """Own colonies."""
+    """The planets with own colonies."""
     player = s.player[seat]
     if player.factories_left == 0:
         return NOTHING
@@ -75,7 +75,7 @@ def building_places(s, t, seat, item):
 
 @helper
 def legal_items(s, t):
-    """The items the deciding seat can build: what it can pay and place, or what an artifact pays for."""
+    """The items that the deciding seat can build: it can pay and place them, or an artifact pays."""
     seat = int(s.seat)
     if s.free == FREE_TERRAFORMER:
         return 1 << ITEM_TERRAFORMER
@@ -127,7 +127,7 @@ def legal_positions(s, t, mask):
 
 @leaf
 def build(s, t, action):
-    """An item is chosen; a starship needs no place."""
+    """Choose an item. A starship needs no place."""
     seat = int(s.seat)
     item = action - ITEM
     if action == PASS:
@@ -143,7 +143,7 @@ def build(s, t, action):
 
 @leaf
 def build_at(s, t, action):
-    """The chosen item on its planet; points are scored at once (R)."""
+    """Put the chosen item on its planet. Points are scored at once (R)."""
     seat = int(s.seat)
     position = position_of(s, seat, action - AT)
     item = int(s.chosen_item) - 1
@@ -174,7 +174,7 @@ def build_at(s, t, action):
 
 @helper
 def _pay_for(s, t, seat, item):
-    """Its price to the bank, or nothing if an artifact pays."""
+    """Pay the price to the bank, or nothing if an artifact pays."""
     if s.free != 0:
         s.free = 0
         return
@@ -184,7 +184,7 @@ def _pay_for(s, t, seat, item):
 
 @leaf
 def _end_building(s, t):
-    """The owner may go on; everybody else builds one item."""
+    """Let the owner go on. Everybody else builds one item."""
     if s.step != 0:
         _next_builder(s, t)
 

@@ -1,4 +1,4 @@
-"""Production and movement cards, and what is found on the way."""
+"""Rules of production and movement cards, and of what is found on the way."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ ONE = np.uint64(1)
 
 @leaf
 def legal_production(s, t, mask):
-    """The owner chooses one of the two resources on the card, even if nobody gets any (R)."""
+    """Let the owner choose one of the two resources on the card, even if nobody gets any (R)."""
     faction = t.faction[s.player[s.seat].faction]
     allow_word(mask, TAKE, np.uint64(faction.production[int(s.slot) - 1 - FIRST_PRODUCTION]))
 
 
 @leaf
 def produce(s, t, action):
-    """Clockwise from the owner everybody gets all their cards of the resource until the bank is empty (R)."""
+    """Give everybody all their cards of the resource, clockwise from the owner, until the bank is empty (R)."""
     resource = action - TAKE
     for distance in range(int(s.num_players)):
         seat = seat_after(s, int(s.owner), distance)
@@ -66,7 +66,7 @@ def produce(s, t, action):
 
 @helper
 def _open_planets(s, seat):
-    """Planets a seat may land on: face down, or without pawns of others."""
+    """Planets that a seat may land on: face down, or without pawns of others."""
     return s.planets & ~(s.occupied & ~s.player[seat].pawns)
 
 
@@ -81,7 +81,7 @@ def landing_places(s, seat, place, system):
 
 @leaf
 def _move_cost(t, place, system):
-    """Fuel that the move of a starship from ``place`` into a system costs."""
+    """The fuel that a starship pays to move from ``place`` into a system."""
     if place == DEEP_SPACE:
         return int(t.move_cost[FROM_DEEP_SPACE])
     if system_of(place) == system:
@@ -91,8 +91,10 @@ def _move_cost(t, place, system):
 
 @helper
 def legal_moves(s, t, gate):
-    """The moves of the deciding seat, bit ``DESTINATIONS * starship + destination``; through the gate to any system for
-    free."""
+    """The moves of the deciding seat, bit ``DESTINATIONS * starship + destination``.
+
+    Through the gate any system is free.
+    """
     player = s.player[s.seat]
     systems = ALL_SYSTEMS
     if not gate:
@@ -108,7 +110,7 @@ def legal_moves(s, t, gate):
 
 @leaf
 def _may_move(s, player, ship):
-    """In play, not moved yet on this card, and the first of equal starships."""
+    """Whether a starship is in play, has not moved on this card, and is the first of equal starships."""
     place = int(player.ship[ship])
     moved = int(s.moved)
     if place == RESERVE or moved >> ship & 1:
@@ -121,7 +123,7 @@ def _may_move(s, player, ship):
 
 @leaf
 def _destinations(s, t, place, systems, gate):
-    """Where a starship at ``place`` can go, bit TO_DEEP for deep space."""
+    """Where a starship at ``place`` can go. Bit TO_DEEP stands for deep space."""
     seat = int(s.seat)
     fuel = int(s.player[seat].hand[t.fuel])
     targets = NOTHING
@@ -168,7 +170,7 @@ def _leave_for_deep_space(s, t, ship):
 
 @leaf
 def _enter_system(s, t, ship, system):
-    """Pay and look at all face-down planets of the system; then comes the landing."""
+    """Pay and look at all face-down planets of the system. The landing follows."""
     seat = int(s.seat)
     player = s.player[seat]
     if s.gate == 0:
@@ -189,8 +191,10 @@ def legal_to_land(s, mask):
 
 @leaf
 def land(s, t, action):
-    """On a planet of the chosen system; a face-down one is turned up, and an alien one turned up brings an artifact
-    (R)."""
+    """Land on a planet of the chosen system.
+
+    A face-down planet is turned up. An alien one brings an artifact when it is turned up (R).
+    """
     seat = int(s.seat)
     position = action - AT
     ship = int(s.chosen_ship) - 1
@@ -211,7 +215,7 @@ def land(s, t, action):
 
 @leaf
 def _draw_artifact(s, t, seat):
-    """The top one; the first artifact is shown and acts at once (R), others stay with the finder."""
+    """Draw the top artifact. The first one is shown and acts at once (R); others stay with the finder."""
     if s.deck_count == 0:
         return
     top = int(s.deck_count) - 1
@@ -230,7 +234,7 @@ def _draw_artifact(s, t, seat):
 
 @helper
 def _end_move(s, t, ship):
-    """Others move one starship; the owner one at first, and the others in the end."""
+    """End a move. Others move one starship; the owner moves one at first, and the others in the end."""
     s.moved = int(s.moved) | 1 << ship
     if s.step < s.num_players:
         _next_mover(s, t)
@@ -238,7 +242,7 @@ def _end_move(s, t, ship):
 
 @helper
 def _next_mover(s, t):
-    """First the owner, then clockwise the others, then the owner with all starships that have not moved."""
+    """Go from the owner to the others clockwise, then to the owner's starships that have not moved."""
     n = int(s.num_players)
     step = int(s.step)
     if step == n:

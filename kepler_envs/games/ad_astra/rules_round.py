@@ -41,7 +41,7 @@ POINTS, PLANETS, ROUNDS = int(EndReason.POINTS), int(EndReason.PLANETS), int(End
 
 @helper
 def start_round(s, t):
-    """Everybody takes the placed cards back; three scoring cards set aside come back together (R)."""
+    """Take the placed cards back. Three scoring cards set aside come back together (R)."""
     spaces = int(t.spaces[s.num_players])
     for seat in range(int(s.num_players)):
         player = s.player[seat]
@@ -67,7 +67,7 @@ def start_round(s, t):
 
 @leaf
 def legal_placements(s, mask):
-    """Any card of the hand on any empty space in use."""
+    """Allow any card of the hand on any empty space in use."""
     cards = int(s.player[s.seat].cards)
     spaces = np.uint64(s.empty_spaces)
     for card in range(NUM_CARDS):
@@ -77,7 +77,10 @@ def legal_placements(s, mask):
 
 @leaf
 def place_card(s, t, action):
-    """Face down on its space; the next player clockwise goes on until all spaces are full."""
+    """Place a card face down on its space.
+
+    The next player clockwise goes on until all spaces are full.
+    """
     card = (action - PLACE) // NUM_SPACES
     space = (action - PLACE) % NUM_SPACES
     seat = int(s.seat)
@@ -128,7 +131,7 @@ def next_space(s, t):
 
 @leaf
 def _forget_card(s):
-    """What the last card left behind, so that equal situations have equal states."""
+    """Clear what the last card left behind, so that equal situations have equal states."""
     s.slot = 0
     s.owner = 0
     s.step = 0
@@ -149,7 +152,7 @@ def _forget_card(s):
 
 @leaf
 def _end_round(s, t):
-    """The end of the game is tested first, then the hand limit applies (R)."""
+    """Test for the end of the game first; then the hand limit applies (R)."""
     for seat in range(int(s.num_players)):  # all cards are face up
         s.player[seat].filled_before = 0
         s.player[seat].came_back = 0
@@ -175,7 +178,10 @@ def _end_reason(s, t):
 
 @helper
 def _enforce_hand_limit(s, t):
-    """Clockwise from the first player, whoever holds too many cards discards one; then the next round begins."""
+    """Let whoever holds too many cards discard one, clockwise from the first player.
+
+    Then the next round begins.
+    """
     for distance in range(int(s.num_players)):
         seat = seat_after(s, int(s.first), distance)
         if s.player[seat].hand_total > t.hand_limit:
@@ -187,7 +193,7 @@ def _enforce_hand_limit(s, t):
 
 @leaf
 def legal_to_drop(s, mask):
-    """Any resource held."""
+    """Allow any resource held."""
     allow_word(mask, TAKE, np.uint64(held_at_least(s, int(s.seat), 1)))
 
 

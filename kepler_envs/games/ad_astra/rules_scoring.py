@@ -1,4 +1,4 @@
-"""Scoring cards."""
+"""Rules of scoring cards."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def legal_elements(mask):
 
 @leaf
 def _identical_choices(s):
-    """Resources of which the deciding seat holds enough to discard some."""
+    """The resources of which the deciding seat holds enough to discard some."""
     return np.uint64(held_at_least(s, int(s.seat), SMALLEST_DISCARD))
 
 
 @leaf
 def _different_choices(s):
-    """SUBSETS of what the deciding seat holds."""
+    """The SUBSETS of what the deciding seat holds."""
     return SUBSETS_OF_HELD[held_at_least(s, int(s.seat), 1)]
 
 
@@ -73,7 +73,7 @@ def legal_to_discard(s, mask):
 
 @leaf
 def legal_counts(s, mask):
-    """From the smallest discard up to all cards of the type."""
+    """Allow from the smallest discard up to all cards of the type."""
     held = int(s.player[s.seat].hand[int(s.give_type) - 1])
     allow_word(mask, COUNT, np.uint64((1 << held - SMALLEST_DISCARD + 1) - 1))
 
@@ -83,7 +83,7 @@ def legal_counts(s, mask):
 
 @leaf
 def choose_element(s, t, action):
-    """The owner's choice applies to all (R)."""
+    """Choose the element. The owner's choice applies to all (R)."""
     element = int(t.element[int(s.slot) - 1 - FIRST_SCORING, action - CHOOSE])
     s.element = element + 1
     if element in (IDENTICAL, DIFFERENT):  # clockwise from the owner's left, the owner last (R)
@@ -124,7 +124,7 @@ def discard_different(s, t, action):
 
 @leaf
 def _book(s, t, count):
-    """What a discard counts: its cards, and more with the artifact."""
+    """Count a discard: its cards, and more with the artifact."""
     if s.thesaurus != 0:
         count += int(t.artifact_amount[THESAURUS])
     s.player[s.seat].discarded = count
@@ -144,7 +144,7 @@ def _next_discarder(s, t):
 
 @helper
 def _award(s, t):
-    """Points for everybody, and the bonus for the sole leader, if there is one (R)."""
+    """Give points to everybody, and the bonus to the sole leader if there is one (R)."""
     element = int(s.element) - 1
     most, leader = 0, -1
     for seat in range(int(s.num_players)):
@@ -161,7 +161,7 @@ def _award(s, t):
 
 @helper
 def _element_measure(s, t, element, seat):
-    """What the bonus of an element is decided by: points for colonies and factories, numbers for all others."""
+    """What decides the bonus of an element: points for colonies and factories, numbers for all others."""
     player = s.player[seat]
     if element == COLONIES_FACTORIES:
         return int(t.element_points[element]) * bit_count(player.colonies) + int(t.factory_points) * bit_count(

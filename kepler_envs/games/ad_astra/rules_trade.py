@@ -1,4 +1,4 @@
-"""Trade cards: the owner trades with the bank and makes offers to other players."""
+"""Rules of trade cards: the owner trades with the bank and makes offers to other players."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OFFER_GET, REPLY = int(Node.OFFER_GET), int(Node.REPLY)
 
 @helper
 def legal_to_trade(s, t, mask):
-    """Stop, give cards of one type to the bank, or choose a partner with whom an exchange is possible."""
+    """Allow stopping, giving cards of one type to the bank, or choosing a partner who can exchange."""
     seat = int(s.seat)
     allow(mask, PASS)
     if s.bank_trades < s.max_bank_trades:
@@ -47,13 +47,13 @@ def _can_exchange(own, other):
 
 @leaf
 def legal_from_bank(s, mask):
-    """Any other type the bank has."""
+    """Allow any other type the bank has."""
     allow_word(mask, TAKE, np.uint64(in_stock(s) & ~(1 << int(s.give_type) - 1)))
 
 
 @leaf
 def legal_to_offer(s, mask):
-    """One or two cards of a type, if the partner holds another type."""
+    """Allow one or two cards of a type, if the partner holds another type."""
     partner = held_at_least(s, int(s.partner) - 1, 1)
     for resource in range(NUM_RESOURCES):
         if partner & ~(1 << resource):
@@ -62,7 +62,7 @@ def legal_to_offer(s, mask):
 
 @leaf
 def legal_to_want(s, mask):
-    """One or two cards of another type that the partner holds."""
+    """Allow one or two cards of another type that the partner holds."""
     for resource in range(NUM_RESOURCES):
         if resource != s.give_type - 1:
             _allow_quantities(s, int(s.partner) - 1, resource, mask)
@@ -115,7 +115,7 @@ def offer(s, action):
 
 @leaf
 def want(s, action):
-    """The offer is on the table: the partner replies."""
+    """Put the offer on the table. The partner replies."""
     s.get_type = (action - CARDS) // QUANTITIES + 1
     s.get_count = (action - CARDS) % QUANTITIES + 1
     s.offers += 1
@@ -125,7 +125,7 @@ def want(s, action):
 
 @leaf
 def reply(s, action):
-    """An accepted offer is carried out at once (R)."""
+    """Carry out an accepted offer at once (R)."""
     owner, partner = int(s.owner), int(s.partner) - 1
     if action == ACCEPT:
         hand_over(s, owner, partner, int(s.give_type) - 1, int(s.give_count))

@@ -1,5 +1,7 @@
-"""The setup: factions, planets, artifacts, what everybody starts with; drawn, or given by an option (``o`` is their
-record)."""
+"""The setup: factions, planets, artifacts, and what everybody starts with.
+
+All of it is drawn, or given by an option (``o`` is the options record).
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ from kepler_envs.games.ad_astra.views import SYSTEM_SET, lay_out
 
 @helper
 def setup(s, t, o):
-    """Factions, planets, artifact deck, what everybody starts with, the first player."""
+    """Set up factions, planets, artifact deck, what everybody starts with, and the first player."""
     s.num_players = o.num_players
     s.max_rounds = o.max_rounds
     s.max_offers = o.max_offers
@@ -69,14 +71,18 @@ def _choose_factions(s, o):
 
 @leaf
 def _draw_start_planets(s, t):
-    """A start planet is never alien (R)."""
+    """Draw start planets. They are never alien (R)."""
     for seat in range(int(s.num_players)):
         _put_planet(s, FIRST_START + seat, _draw_type(s, t, ALIEN))
 
 
 @leaf
 def _choose_system_sizes(s, t, o):
-    """Evenly, or the smallest number everywhere and the rest one by one in a random system with room."""
+    """Choose the number of planets of each system.
+
+    They are spread evenly, or each system gets the smallest number and the rest go one by one into a random system with
+    room.
+    """
     n = int(s.num_players)
     left = -n
     for kind in range(NUM_TYPES):
@@ -102,13 +108,13 @@ def _choose_system_sizes(s, t, o):
 
 @leaf
 def _size(s, system):
-    """Planets of a system."""
+    """The number of planets of a system."""
     return bit_count(s.planets & SYSTEM_SET[system])
 
 
 @leaf
 def _draw_planets(s, t):
-    """A random one of the planets that are left on each place of the eight systems, face down."""
+    """Put a random one of the planets that are left on each place of the eight systems, face down."""
     for position in range(FIRST_START):
         if s.planets & bit(position):
             _put_planet(s, position, _draw_type(s, t, NUM_TYPES))
@@ -116,7 +122,7 @@ def _draw_planets(s, t):
 
 @leaf
 def _draw_type(s, t, kinds):
-    """The type of a random one of the planets not placed yet, of the first ``kinds`` types."""
+    """The type of a random planet among those not placed yet, of the first ``kinds`` types."""
     left = 0
     for kind in range(kinds):
         left += int(t.planet_count[kind]) - bit_count(s.of_type[kind])
@@ -162,7 +168,7 @@ def _shuffle_artifacts(s, o):
 
 @leaf
 def _equip(s, t, seat):
-    """Pawns, resource cards, a factory on the start planet, starships in deep space (R)."""
+    """Give out pawns, resource cards, a factory on the start planet, and starships in deep space (R)."""
     player = s.player[seat]
     player.present = 1
     player.starships_left = t.pawn[STARSHIP].count

@@ -17,7 +17,10 @@ RANDOM_WORD = "random"
 
 @dataclass(frozen=True)
 class FactionsOption(Option):
-    """``random``, or the names of the factions by seat: a list, or one text with commas. Kept as a text."""
+    """An option that is ``random`` or names the factions by seat.
+
+    The names come as a list, or as one text with commas. The option is kept as a text.
+    """
 
     @property
     def allowed(self) -> str:
@@ -25,7 +28,7 @@ class FactionsOption(Option):
         return "'random' or one name a seat, as a list or with commas: 'blue,red,yellow,green'"
 
     def check(self, value: Any, game: str) -> str:
-        """``value`` as one text, or an :class:`OptionError`; names are checked against the component file later."""
+        """``value`` as one text, or an :class:`OptionError`. The names are checked against the component file later."""
         words = value.split(",") if isinstance(value, str) else value
         if not isinstance(words, Sequence) or not all(isinstance(word, str) and word.strip() for word in words):
             raise OptionError(f"{game}: option {self.name} = {value!r} is not allowed; allowed: {self.allowed}")
@@ -34,7 +37,7 @@ class FactionsOption(Option):
 
 @dataclass(frozen=True)
 class SetupOption(Option):
-    """``random``, or a mapping (or its JSON text) with any of these parts; the others are drawn:
+    """An option that is ``random`` or a mapping (or its JSON text) with any of these parts. The others are drawn.
 
     - ``start_planets`` and ``systems``, together: the keys of the planets, as ``"XFWE"`` by seat and as
       ``{"SR": "EFYZW", ...}`` for each of the eight systems. Keys of more than one letter are separated by spaces.
@@ -48,8 +51,10 @@ class SetupOption(Option):
         return "'random' or a mapping with start_planets and systems, artifact_deck, first_player"
 
     def check(self, value: Any, game: str) -> Any:
-        """``random`` or a plain dict, or an :class:`OptionError`; what is in it is checked with the component file
-        later."""
+        """``random`` or a plain dict, or an :class:`OptionError`.
+
+        What the dict holds is checked with the component file later.
+        """
         given = value
         if isinstance(value, str) and value != RANDOM_WORD:
             try:

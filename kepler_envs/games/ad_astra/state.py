@@ -87,7 +87,7 @@ class Node(IntEnum):
 
 
 class EndReason(Reason):
-    """Why a game ended; if several reasons hold, the first."""
+    """Why a game ended. If several reasons hold, it is the first."""
 
     RUNNING = 0
     POINTS = 1  # a player reached the points that end the game

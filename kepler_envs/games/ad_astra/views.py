@@ -46,7 +46,7 @@ AROUND_STARS = np.uint64((1 << FIRST_START) - 1)
 
 @leaf
 def seat_in_row(s, seat, distance):
-    """The seat so many places clockwise; where nobody sits there, an absent one."""
+    """The seat that many places clockwise. Where nobody sits, it is an absent one."""
     n = int(s.num_players)
     other = seat + distance
     return other - n if n <= other < seat + n else other if distance < n else distance
@@ -62,7 +62,7 @@ def seat_after(s, seat, distance):
 
 @leaf
 def distance_to(s, seat, other):
-    """How many places clockwise of a seat another one is."""
+    """The number of places clockwise from a seat to another one."""
     distance = other - seat
     return distance if distance >= 0 else distance + int(s.num_players)
 
@@ -112,8 +112,7 @@ def _type_of(s, position):
 
 @helper
 def lay_out(s):
-    """When the planets lie on their positions: only the start planets are face up, and nobody has looked at any
-    other."""
+    """Prepare the views once the planets lie on their positions: only the start planets are face up or known."""
     for position in range(NUM_POSITIONS):
         if has(s.planets, position):
             s.planet_at[position] = FACE_DOWN
@@ -128,7 +127,7 @@ def lay_out(s):
 
 @helper
 def look_at(s, seat, positions):
-    """A seat gets to know these face-down planets."""
+    """Let a seat see these face-down planets."""
     player = s.player[seat]
     left = positions & ~player.known
     player.known |= positions
@@ -156,7 +155,7 @@ def _follow_known(s, seat):
 
 @helper
 def turn_up(s, position):
-    """A face-down planet is open to all from now on."""
+    """Turn a face-down planet up, for all to see."""
     s.face_up |= bit(position)
     s.planet_at[position] = FACE_UP
     s.face_down_in[position // SLOTS] -= 1
@@ -171,7 +170,7 @@ def turn_up(s, position):
 
 @helper
 def show_redrawn_types(s, seat, positions):
-    """The types of these face-down planets have changed: what a seat has seen of them."""
+    """Show the new types of these face-down planets to a seat that has seen them."""
     player = s.player[seat]
     left = positions & player.known
     while left != NOTHING:
@@ -186,7 +185,7 @@ def show_redrawn_types(s, seat, positions):
 
 @helper
 def show_pawns(s, seat, position):
-    """The pawns of a seat on a position have changed."""
+    """Show a change of a seat's pawns on a position."""
     player = s.player[seat]
     starships = 0
     for ship in range(MAX_PAWNS):
@@ -205,7 +204,7 @@ def show_pawns(s, seat, position):
 
 @leaf
 def clear_spaces(s, spaces):
-    """The first ``spaces`` are in use and empty."""
+    """Empty the spaces. The first ``spaces`` are in use."""
     for space in range(NUM_SPACES):
         s.on_space[space] = EMPTY if space < spaces else 0
     for seat in range(int(s.num_players)):
@@ -219,7 +218,7 @@ def clear_spaces(s, spaces):
 
 @leaf
 def show_placed_card(s, space):
-    """Whose card it is all see, which it is its owner."""
+    """Show whose card lies on a space. Only its owner sees which card it is."""
     owner = int(s.space_owner[space]) - 1
     s.on_space[space] = CARD_DOWN
     for seat in range(int(s.num_players)):

@@ -22,13 +22,16 @@ SOLO_PLANETS = {18: 1, 20: 2}
 """Planets of the solo game -> the group of tiles that is used."""
 
 OPTION_LIST = (
-    Option("objectives", "standard", "set that objectives are dealt from (2 to 4 players)", ("standard", "advanced")),
-    Option("reward_mode", "rank", "final rewards by winning or by rank (2 to 4 players)", ("win", "rank")),
-    Option("campaign", 0, "solo: number of the campaign", (), int, 0, NUM_CAMPAIGNS - 1),
-    Option("level", 1, "solo: level of the campaign", (), int, 1, NUM_LEVELS),
-    Option("bonus", 0, "solo: bonus cubes of energy or matter from the level before", (), int, 0, MAX_CONVERSIONS),
-    Option("solo_planets", 18, "solo: planets on the map", tuple(SOLO_PLANETS)),
-    Option("shaping", 0.0, "shaping reward for points above the mean of the others, per 60; solo: per minimum score",
+    Option("objectives", "standard", "which set of objectives is dealt (2 to 4 players)", ("standard", "advanced")),
+    Option("reward_mode", "rank", "final rewards depend on winning or on the rank (2 to 4 players)", ("win", "rank")),
+    Option("campaign", 0, "solo: which campaign is played", (), int, 0, NUM_CAMPAIGNS - 1),
+    Option("level", 1, "solo: which level of the campaign is played", (), int, 1, NUM_LEVELS),
+    Option("bonus", 0,
+           "solo: bonus cubes of energy or matter, carried over from the previous level", (), int, 0, MAX_CONVERSIONS),
+    Option("solo_planets", 18, "solo: number of planets on the map", tuple(SOLO_PLANETS)),
+    Option("shaping", 0.0,
+           "shaping reward for points above the mean of the others, divided by 60; solo: for points, divided by the "
+           "minimum score",
            (), float, 0, 1),
 )  # fmt: skip
 FOR_SOLO = ("campaign", "level", "bonus", "solo_planets")
@@ -36,7 +39,8 @@ FOR_SEVERAL = ("objectives", "reward_mode")
 
 
 def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]) -> np.ndarray:
-    """Checked option values -> the options record the rules read; OptionError for options of the other kind of game."""
+    """Turn checked option values into the options record that the rules read. Raises OptionError for options of the
+    other kind of game."""
     defaults = {option.name: option.default for option in OPTION_LIST}
     for name in FOR_SEVERAL if num_players == 1 else FOR_SOLO:
         if values[name] != defaults[name]:
@@ -69,9 +73,12 @@ def _fix_solo(record: Any, values: Mapping[str, Any], tables: np.void) -> None:
 
 
 def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
-    """``round``; at the end ``final_vp``, ``vp_<term>`` for each term of the score, ``objective_done``; solo besides
-    ``success``, ``next_level`` and ``next_bonus`` (options of the next episode; after a failure those of this one, to
-    be tried again)."""
+    """The infos of a seat: ``round``, and at the end ``final_vp``, ``vp_<term>`` for each term of the score, and
+    ``objective_done``.
+
+    The solo game adds ``success``, ``next_level`` and ``next_bonus``. These are the options of the next episode; after
+    a failure they are those of this one, to try again.
+    """
     found: dict[str, Any] = {"round": int(state["round_number"])}
     if state["end"] == RUNNING:
         return found

@@ -80,7 +80,7 @@ def make_actions(tables: Any) -> ActionSet:
 
 
 def _pairs() -> list[tuple[int, int]]:
-    """Two different slots, in the order of the ids."""
+    """The pairs of different slots, in the order of the ids."""
     return [(giver, taker) for giver in range(NUM_SLOTS) for taker in range(NUM_SLOTS) if taker != giver]
 
 
@@ -90,5 +90,5 @@ def _allocations() -> list[tuple[int, int, int]]:
 
 
 def hex_name(hex_id: int) -> str:
-    """Number, row and column of a hex."""
+    """The number, row and column of a hex."""
     return f"{hex_id} (row {hex_id // WIDTH}, column {hex_id % WIDTH})"

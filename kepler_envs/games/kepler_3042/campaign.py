@@ -28,13 +28,18 @@ FORMAT = "kepler-campaign-1"
 
 
 class CampaignError(ValueError):
-    """No such campaign, a position that does not belong to the level, or a file that cannot be read; the message says
-    which."""
+    """There is no such campaign, a position does not belong to the level, or a file cannot be read.
+
+    The message says which.
+    """
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """A level that was played: ``score`` in VP, ``objectives_done`` whether all that were required were satisfied."""
+    """A level that was played.
+
+    ``score`` is in VP. ``objectives_done`` tells whether all required objectives were satisfied.
+    """
 
     level: int
     bonus: int
@@ -47,16 +52,16 @@ class Attempt:
 
 @dataclass
 class Campaign:
-    """How far a campaign has come.
+    """The progress of a campaign.
 
     Attributes:
-        number: of the campaign, 0..4, as the game's option ``campaign``.
-        level: to be played next, 1..4; the last one once ``completed``.
-        bonus: bonus cubes at its start.
-        completed: all four levels are won.
+        number: the number of the campaign, 0..4, as in the game's option ``campaign``.
+        level: the level to play next, 1..4. It stays at the last one once ``completed``.
+        bonus: the bonus cubes at the start of that level.
+        completed: whether all four levels are won.
         attempts: everything played so far.
-        solo_planets: 18 or 20, as the option of that name.
-        components: component file, None for the game's own.
+        solo_planets: 18 or 20, as in the option of that name.
+        components: the component file, or None for the game's own.
     """
 
     number: int
@@ -69,9 +74,9 @@ class Campaign:
 
     @classmethod
     def begin(cls, name: str | int, solo_planets: int = 18, components: str | Path | None = None) -> Campaign:
-        """A campaign from its first level; ``name`` is its number, its name or a part of it.
+        """Start a campaign at its first level. ``name`` is its number, its name or a part of the name.
 
-        CampaignError names all there are.
+        Raises CampaignError, which names all campaigns.
         """
         path = None if components is None else Path(components)
         return cls(find_campaign(name, path), solo_planets=solo_planets, components=path)
@@ -81,20 +86,20 @@ class Campaign:
         return campaign_names(self.components)[self.number]
 
     def configuration(self) -> Configuration:
-        """The level to be played now."""
+        """The configuration of the level to play now."""
         return GAME.configure(
             1, self.components, campaign=self.number, level=self.level, bonus=self.bonus, solo_planets=self.solo_planets
         )
 
     def record(self, last: Snapshot, seed: int) -> Attempt:
-        """Take the result of a level: after success comes the next one, after failure the same again.
+        """Record the result of a level. After success the next level follows, after failure the same one again.
 
         Args:
-            last: its final position.
-            seed: what it was dealt from.
+            last: the final position.
+            seed: the seed it was dealt from.
 
         Raises:
-            CampaignError: the campaign is completed, the game is not over, or it is another level's.
+            CampaignError: the campaign is completed, the game is not over, or it belongs to another level.
         """
         if self.completed:
             raise CampaignError(f"the campaign {self.name} is completed")
@@ -116,7 +121,7 @@ class Campaign:
     # ------------------------------------------------------------ the file
 
     def save(self, path: str | Path) -> None:
-        """Write the progress as JSON; an interrupted write leaves the file as it was."""
+        """Write the progress as JSON. An interrupted write leaves the file as it was."""
         path = Path(path)
         written = {"format": FORMAT, "name": self.name, **asdict(self)}
         written["components"] = None if self.components is None else str(self.components)
@@ -126,7 +131,7 @@ class Campaign:
 
     @classmethod
     def load(cls, path: str | Path) -> Campaign:
-        """The progress that :meth:`save` wrote. CampaignError if the file holds none."""
+        """Read the progress that :meth:`save` wrote. Raises CampaignError if the file holds none."""
         try:
             found = json.loads(Path(path).read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, json.JSONDecodeError) as problem:
@@ -159,7 +164,7 @@ def campaign_names(components: Path | None = None) -> tuple[str, ...]:
 
 
 def find_campaign(name: str | int, components: Path | None = None) -> int:
-    """The number of a campaign from its number, its name, or a part of it that no other has."""
+    """The number of a campaign from its number, its name, or a part of the name that no other has."""
     all_names = campaign_names(components)
     if isinstance(name, int) or name.isdecimal():
         if 0 <= int(name) < len(all_names):
@@ -174,5 +179,5 @@ def find_campaign(name: str | int, components: Path | None = None) -> int:
 
 
 def _plain(name: str) -> str:
-    """Letters and digits only, words joined by underscores: as it is written in file names and on the command line."""
+    """Letters and digits only, with words joined by underscores, as in file names and on the command line."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")

@@ -131,7 +131,7 @@ TABLES = np.dtype(
 
 
 def load_components(path: Path | None) -> np.ndarray:
-    """The tables of a component file, or of the game's own where there is none: see :func:`load_tables`."""
+    """Load the tables of a component file, or of the game's own if there is none: see :func:`load_tables`."""
     sections = (
         _read_numbers, _read_resources, planets.read_types, planets.read_planets, galaxy.read_zones, galaxy.read_map,
         technologies.read_technologies, technologies.read_levels, technologies.read_tracks, _read_actions,
@@ -148,7 +148,7 @@ def _read_numbers(file: ComponentFile, tables: Any) -> None:
 
 
 def _write_templates(file: ComponentFile, tables: Any) -> None:
-    """Last, because it reads the others' tables."""
+    """Write the templates last, because they read the other tables."""
     for group in range(1, MAX_PLAYERS + 1):
         tables["template"]["entries"][group] = template(tables, group)
     tables["level_row"]["entries"] = level_rows(tables)

@@ -39,7 +39,7 @@ CARD = np.dtype(
 
 
 def read_cards(file: ComponentFile, tables: Any) -> None:
-    """The eighteen progress cards."""
+    """Read the eighteen progress cards."""
     columns = {"id": int, "name": str, "who": str, "what": str, "args": dict, "solo": bool, "prov": str}
     rows = file.rows("progress_cards", columns)
     file.check_ids("progress_cards", rows, range(1, NUM_CARDS + 1))

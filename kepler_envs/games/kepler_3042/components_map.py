@@ -30,7 +30,7 @@ SETUP = np.dtype(
 
 
 def read_zones(file: ComponentFile, tables: Any) -> None:
-    """The three zones and what a colony in each is worth."""
+    """Read the three zones and what a colony in each is worth."""
     rows = file.rows("zones", {"id": int, "name": str, "vp": int, "prov": str})
     file.check_ids("zones", rows, range(NUM_ZONES))
     for row in rows:
@@ -40,7 +40,7 @@ def read_zones(file: ComponentFile, tables: Any) -> None:
 
 
 def read_map(file: ComponentFile, tables: Any) -> None:
-    """The grid, the zones' reach, and the sites of each number of players."""
+    """Read the grid, the zones' reach, and the sites of each number of players."""
     rows = file.rows("terrain", {"row": int, "hexes": str, "prov": str})
     file.check_ids("terrain", rows, range(HEIGHT), "row")
     for row in rows:

@@ -59,7 +59,7 @@ OBJECTIVE_ARGUMENTS: dict[str, tuple[tuple[str, int, int], ...]] = {
 
 
 def read_objectives(file: ComponentFile, tables: Any) -> None:
-    """The objectives of both sets."""
+    """Read the objectives of both sets."""
     rows = file.rows(
         "objectives", {"id": int, "name": str, "set": str, "test": str, "args": dict, "vp": int, "prov": str}
     )
@@ -93,7 +93,7 @@ def read_objectives(file: ComponentFile, tables: Any) -> None:
 
 
 def read_campaigns(file: ComponentFile, tables: Any) -> None:
-    """The five campaigns: the objectives that their levels add."""
+    """Read the five campaigns: the objectives that their levels add."""
     rows = file.rows("campaigns", {"id": int, "name": str, "difficulty": str, "objectives": list, "prov": str})
     file.check_ids("campaigns", rows, range(NUM_CAMPAIGNS))
     for row in rows:
@@ -109,7 +109,7 @@ def read_campaigns(file: ComponentFile, tables: Any) -> None:
 
 
 def read_solo(file: ComponentFile, tables: Any) -> None:
-    """Levels of a campaign, and the rounds in which the ghost advances."""
+    """Read the levels of a campaign, and the rounds in which the ghost advances."""
     levels = file.rows("campaign_levels", {"level": int, "minimum_score": int, "antimatter": int, "prov": str})
     file.check_ids("campaign_levels", levels, range(1, NUM_LEVELS + 1), "level")
     for row in levels:

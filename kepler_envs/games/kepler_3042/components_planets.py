@@ -38,7 +38,7 @@ PLANET = np.dtype(
 
 
 def read_types(file: ComponentFile, tables: Any) -> None:
-    """The five types with the leadership that they bring."""
+    """Read the five types with the leadership that they bring."""
     rows = file.rows(
         "planet_types", {"id": int, "code": str, "name": str, "colonise": int, "terraform": int, "prov": str}
     )
@@ -56,7 +56,7 @@ def read_types(file: ComponentFile, tables: Any) -> None:
 
 
 def read_planets(file: ComponentFile, tables: Any) -> None:
-    """The 28 planets by number."""
+    """Read the 28 planets by number."""
     columns = {
         "number": int, "name": str, "type": str, "level": int, "colony": list, "terraformed": list, "cost": list,
         "vp": int,

@@ -48,14 +48,14 @@ BENEFITS = {
 
 
 def read_technologies(file: ComponentFile, tables: Any) -> None:
-    """The five technologies."""
+    """Read the five technologies."""
     rows = file.rows("technologies", {"id": int, "name": str, "prov": str})
     file.check_ids("technologies", rows, range(NUM_TECHS))
     file.write_names("technologies", rows, "name", tables["tech_name"])
 
 
 def read_levels(file: ComponentFile, tables: Any) -> None:
-    """Levels 1 to 4 of each technology."""
+    """Read levels 1 to 4 of each technology."""
     columns = {
         "technology": int, "level": int, "name": str, "cost": list, "leadership": int, "unlock": int, "benefit": dict,
         "prov": str,
@@ -91,7 +91,7 @@ def read_levels(file: ComponentFile, tables: Any) -> None:
 
 
 def read_tracks(file: ComponentFile, tables: Any) -> None:
-    """Both tracks with medals, icons and points."""
+    """Read both tracks with medals, icons and points."""
     rows = file.rows("tracks", {"id": int, "name": str, "medals": list, "icons": list, "vp": list, "prov": str})
     file.check_ids("tracks", rows, range(NUM_TRACKS))
     for row in rows:

@@ -30,25 +30,25 @@ AXIAL_STEPS = ((1, 0), (1, -1), (0, -1), (-1, 0), (-1, 1), (0, 1))
 
 
 def axial(hex_id: int) -> tuple[int, int]:
-    """Axial coordinates (q, r)."""
+    """The axial coordinates (q, r) of a hex."""
     row, column = divmod(hex_id, WIDTH)
     return column - (row - (row & 1)) // 2, row
 
 
 def hex_at(q: int, r: int) -> int | None:
-    """The hex with these axial coordinates; None off the map."""
+    """The hex with these axial coordinates, or None off the map."""
     column = q + (r - (r & 1)) // 2
     return WIDTH * r + column if 0 <= r < HEIGHT and 0 <= column < WIDTH else None
 
 
 def distance(one: int, other: int) -> int:
-    """Steps between two hexes, whatever lies between them."""
+    """The number of steps between two hexes, whatever lies between them."""
     dq, dr = (a - b for a, b in zip(axial(one), axial(other), strict=True))
     return (abs(dq) + abs(dr) + abs(dq + dr)) // 2
 
 
 def distances() -> np.ndarray:
-    """Steps between all pairs of hexes, int8 (NUM_HEXES, NUM_HEXES)."""
+    """The number of steps between all pairs of hexes, int8 (NUM_HEXES, NUM_HEXES)."""
     q, r = np.array([axial(hex_id) for hex_id in range(NUM_HEXES)]).T
     across, down = q[:, None] - q, r[:, None] - r
     return ((abs(across) + abs(down) + abs(across + down)) // 2).astype(np.int8)
@@ -124,7 +124,7 @@ def is_empty(a):
 
 @leaf
 def size(a):
-    """Number of hexes."""
+    """The number of hexes in a set."""
     return (
         bit_count(a[0]) + bit_count(a[1]) + bit_count(a[2]) + bit_count(a[3])
         + bit_count(a[4]) + bit_count(a[5]) + bit_count(a[6])
@@ -133,7 +133,7 @@ def size(a):
 
 @leaf
 def _up(a, count):
-    """Every hex number raised by ``count`` (1..63)."""
+    """Raise every hex number by ``count`` (1..63)."""
     left, right = np.uint64(count), np.uint64(_64 - count)
     return (
         a[0] << left, a[1] << left | a[0] >> right, a[2] << left | a[1] >> right, a[3] << left | a[2] >> right,
@@ -143,7 +143,7 @@ def _up(a, count):
 
 @leaf
 def _down(a, count):
-    """Every hex number lowered by ``count`` (1..63)."""
+    """Lower every hex number by ``count`` (1..63)."""
     right, left = np.uint64(count), np.uint64(_64 - count)
     return (
         a[0] >> right | a[1] << left, a[1] >> right | a[2] << left, a[2] >> right | a[3] << left,
@@ -153,7 +153,7 @@ def _down(a, count):
 
 @helper
 def neighbours(a):
-    """All neighbours of the hexes of a set; a hex of the set only if it is a neighbour of another one."""
+    """All neighbours of the hexes of a set. A hex of the set is among them only as a neighbour of another one."""
     east = _up(common(a, members(NOT_LAST_COLUMN)), 1)
     west = _down(common(a, members(NOT_FIRST_COLUMN)), 1)
     # the two hexes above (and below) hex c of an even row are c - 1 and c, those of an odd row c and c + 1
@@ -168,7 +168,7 @@ def neighbours(a):
 
 @leaf
 def includes(field, hex_id):
-    """1 if the hex is in the set that a field holds, else 0."""
+    """Return 1 if the hex is in the set that a field holds, else 0."""
     return has(field[hex_id >> 6], hex_id & 63)
 
 

@@ -47,7 +47,7 @@ from kepler_envs.games.kepler_3042.state import (
 
 
 def make_observation(tables: Any) -> Layout:
-    """The entries are the same for every component file; its map and planets are tables beside them."""
+    """The layout. Its entries are the same for every component file; map and planets are tables beside them."""
     return layout_of(places_table(tables), planet_table(tables))
 
 
@@ -56,20 +56,20 @@ PLANES = (
     "colonial target",
     "own planet", "other's planet", "terraformed", "own starship", "other's starship", "worth",
 )  # fmt: skip
-"""What :func:`hex_planes` draws, in order; the distance and the worth (in points) are numbers, the others 0, 1 or 2."""
+"""What :func:`hex_planes` draws, in order. Distance and worth (in points) are numbers, the others 0, 1 or 2."""
 
 
 def hex_planes(layout: Layout, vectors: np.ndarray) -> np.ndarray:
-    """The map of observations (..., size) as images, float32 (..., 16, 19, 22), for those who want convolutions.
+    """The map of observations (..., size) as images, float32 (..., 16, 19, 22), for convolutional networks.
 
-    The grid is "odd-r": pointy hexes, odd rows shifted right by half a hex. So the neighbours above and below of the
-    hex in column c are c - 1 and c in even rows, c and c + 1 in odd ones, and a 3 x 3 window holds two hexes too many.
-    Either take the first plane, which tells odd rows, and let the network find out, or use two kernels, with the
-    corners masked, for the two kinds of rows.
+    The grid is "odd-r": pointy hexes, with odd rows shifted right by half a hex. The neighbours above and below the hex
+    in column c are c - 1 and c in even rows, and c and c + 1 in odd ones, so a 3 x 3 window holds two hexes too many.
+    You can take the first plane, which marks odd rows, and let the network find out. Or use two kernels, with masked
+    corners, for the two kinds of rows.
 
     Args:
-        layout: of a configuration, ``config.observation``; without derived fields there are no worths.
-        vectors: observations of it.
+        layout: the layout of a configuration, ``config.observation``. Without derived fields there are no worths.
+        vectors: observations of that configuration.
     """
     vectors = np.asarray(vectors)
     planes = np.zeros((*vectors.shape[:-1], len(PLANES), NUM_HEXES), np.float32)
@@ -141,13 +141,13 @@ NOTHING = np.uint64(0)
 
 @leaf
 def observe(s, t, seat, out):
-    """Write the observation of ``seat`` (one compiled version, whatever the type of the number)."""
+    """Write the observation of ``seat``. There is one compiled version, whatever the type of the number."""
     _write_observation(s, t, np.int64(seat), out)
 
 
 @helper
 def _write_observation(s, t, seat, out):
-    """What is there is written over zeros."""
+    """Write what is there over zeros."""
     for i in range(FACTS_SIZE):
         out[i] = 0
     _write_game(s, seat, out)
@@ -161,7 +161,7 @@ def _write_observation(s, t, seat, out):
 
 @leaf
 def _distance(s, seat, other):
-    """How many places clockwise of the observer another seat is."""
+    """The number of places clockwise from the observer to another seat."""
     distance = other - seat
     return distance if distance >= 0 else distance + int(s.num_players)
 
@@ -234,7 +234,7 @@ def _write_ships(s, other, out, row):
 
 @leaf
 def _write_colonies(s, other, out):
-    """What lies on the planets' cards."""
+    """Write what lies on the planets' cards."""
     player = s.player[other]
     for slot in colonies(player):
         row = PLANETS + PLANET * (int(player.slot[slot]) - 1)
@@ -247,7 +247,7 @@ def _write_colonies(s, other, out):
 
 @leaf
 def _write_own_board(s, seat, out):
-    """The rows that the own ids are about."""
+    """Write the rows that the observer's own ids are about."""
     player = s.player[seat]
     for track in range(NUM_TRACKS):
         out[TRACKS + TRACK * track] = s.card_medals[track]
@@ -266,7 +266,7 @@ def _write_own_board(s, seat, out):
 
 @helper
 def _write_map(s, seat, out):
-    """Tiles that are face down, and those that are open."""
+    """Write the tiles that are face down, and those that are open."""
     tile = TILES
     site = SITES
     for word in range(WORDS):
@@ -301,7 +301,7 @@ def _write_planet(s, seat, out, place, number):
 
 @leaf
 def _write_cards(s, seat, out):
-    """Progress cards by the round in which they were shown, own objectives, rewards that wait."""
+    """Write progress cards by the round in which they were shown, own objectives, and rewards that wait."""
     for place in range(int(s.round_number)):
         out[CARDS + int(s.deck[place]) - 1] = place + 1
     if s.round_number > 0:
@@ -330,8 +330,10 @@ def resample(s, t, seat, generator):
 
 @leaf
 def _hidden_tiles(s, t):
-    """The tiles that lie face down, as bits: those in play less all planets that were seen; mines and targets by their
-    number."""
+    """The face-down tiles, as bits.
+
+    They are those in play less all planets that were seen. Of mines and targets only the number counts.
+    """
     hidden = np.uint64(0)
     mines = 0
     targets = 0
@@ -353,7 +355,7 @@ def _hidden_tiles(s, t):
 
 @helper
 def _redraw_tiles(s, t, generator):
-    """In the order of their hexes, each any of those that are left."""
+    """Put any of the tiles that are left on each face-down place, in the order of their hexes."""
     hidden = _hidden_tiles(s, t)
     for word in range(WORDS):
         left = s.bodies[word] & ~s.face_up[word]
@@ -370,7 +372,10 @@ def _redraw_tiles(s, t, generator):
 
 @helper
 def _redraw_deck(s, t, generator):
-    """The cards of later rounds are any that were not shown; two are in the box and nobody knows which."""
+    """Redraw the cards of later rounds from those that were not shown.
+
+    Two of them are in the box, and nobody knows which.
+    """
     left = usable_cards(s, t)
     for place in range(ROUNDS):
         if place >= s.round_number:
@@ -380,7 +385,10 @@ def _redraw_deck(s, t, generator):
 
 @helper
 def _redraw_objectives(s, t, seat, generator):
-    """The others hold different ones of the set, none of them the own one; the solo game has none that are hidden."""
+    """Give the others different objectives of the set, none of them the observer's own.
+
+    The solo game has no hidden ones.
+    """
     left = objectives_of_set(s, t) & ~np.uint64(s.player[seat].objectives)
     for distance in range(1, int(s.num_players)):
         other = seat_after(s, seat, distance)

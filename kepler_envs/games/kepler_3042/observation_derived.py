@@ -166,7 +166,7 @@ SLOT_NODES = node_set(
 
 @helper
 def derive(s, t, seat, out):
-    """Write all derived fields: what the component file says is copied, and what is there is written over it."""
+    """Write all derived fields. What the component file says is copied, and what is there is written over it."""
     write_row(out, FACTS_SIZE, t.template[s.tile_group].entries)
     write_row(out, WHO, t.card_row[s.deck[s.round_number - 1] if s.round_number > 0 else 0].entries)
     _derive_points(s, t, seat, out)
@@ -177,7 +177,7 @@ def derive(s, t, seat, out):
 
 @helper
 def _derive_choice(s, t, seat, out):
-    """What the node is about."""
+    """Write what the node is about."""
     node = s.node
     if has(SLOT_NODES, node) or s.conversions + s.allocations > 0:
         _derive_slots(s, t, seat, out)
@@ -203,7 +203,7 @@ def _derive_choice(s, t, seat, out):
 
 @helper
 def _derive_points(s, t, seat, out):
-    """Boards and points; the lead is on the best other, in the solo game on the minimum score."""
+    """Write boards and points. The lead is on the best other, in the solo game on the minimum score."""
     best = int(t.minimum_score[s.level]) if s.level > 0 else 0
     other = seat
     for distance in range(int(s.num_players)):
@@ -234,11 +234,10 @@ def _derive_objectives(s, t, seat, out):
 
 @helper
 def _best_ways(s, t, player, ship, start, further):
-    """The two tiles that are worth most by the way to them, those first that lie first: 1024 times the worth, and 1023
-    less the hex.
+    """The two tiles that are worth most by the way to them; of equal ones the first.
 
-    ``ship`` goes there from ``start``, or a new one (-1) does from there or from the nearest own colony of those up to
-    the slot ``further``.
+    A way is 1024 times its worth, and 1023 less the hex. ``ship`` goes there from ``start``. A new starship (-1) goes
+    there from ``start``, or from the nearest own colony of those up to the slot ``further``.
     """
     left = rounds_left(s)
     speed = usual_speed(t, player)
@@ -277,7 +276,7 @@ def _goal(way):
 
 @helper
 def _new_ship(s, t, player):
-    """What a new starship at Sol is worth, if there is one."""
+    """The worth of a new starship at Sol, if there is one."""
     if player.ships_in_supply == 0:
         return 0
     return _worth_of(_best_ways(s, t, player, np.int64(-1), np.int64(t.sol), np.int64(0))[0])
@@ -285,7 +284,7 @@ def _new_ship(s, t, player):
 
 @helper
 def _derive_aims(s, t, player, out):
-    """The best tile of each own starship in empty space; returns the worth of all."""
+    """Write the best tile of each own starship in empty space. Returns the worth of all."""
     ways = 0
     if player.ships_in_space > 0:
         for ship in range(MAX_SHIPS):
@@ -297,7 +296,7 @@ def _derive_aims(s, t, player, out):
 
 @helper
 def _derive_aim(s, t, player, ship, place, out):
-    """The two best ways; the first is written."""
+    """Find the two best ways, and write the first."""
     best, second = _best_ways(s, t, player, ship, place, np.int64(0))
     if _worth_of(best) > 0:
         row = STARSHIPS + STARSHIP * ship
@@ -314,7 +313,7 @@ def _derive_aim(s, t, player, ship, place, out):
 
 @leaf
 def _where(s, place):
-    """IN_SUPPLY and so on."""
+    """Where a starship is: IN_SUPPLY and so on."""
     if place < 0:
         return 0
     body = s.body[place]
@@ -323,7 +322,7 @@ def _where(s, place):
 
 @helper
 def _derive_starships(s, t, seat, out):
-    """Where they are, and the colonies that those on planets could become."""
+    """Write where the starships are, and the colonies that those on planets could become."""
     player = s.player[seat]
     for ship in range(MAX_SHIPS):
         out[STARSHIPS + STARSHIP * ship + WHERE] = _where(s, int(player.ship[ship]) - 1)
@@ -345,7 +344,7 @@ def _derive_starships(s, t, seat, out):
 
 @helper
 def _derive_tiles(s, t, seat, out):
-    """What open tiles without an owner are worth to a starship on them."""
+    """Write what open tiles without an owner are worth to a starship on them."""
     worths = t.open_worth[worth_case(t, s.player[seat]), min(SOON, rounds_left(s))]
     site = SITES
     for word in range(WORDS):
@@ -361,7 +360,7 @@ def _derive_tiles(s, t, seat, out):
 
 @helper
 def _derive_ways(s, t, seat, out):
-    """Where the starships that may move, or the new one, would best go, and by which legal hex."""
+    """Write where the starships that may move, or the new one, would best go, and by which legal hex."""
     player = s.player[seat]
     if s.node == Node.PLACE:
         start = home(s, t, player, max(0, int(s.place_slot) - 1))
@@ -391,7 +390,7 @@ def _derive_ways(s, t, seat, out):
 
 @helper
 def _write_ways(s, t, player, ship, best, second, legal, out):
-    """Two rows of a starship (0 the one that is placed)."""
+    """Write two rows of a starship. Number 0 is the one that is placed."""
     speed = usual_speed(t, player)
     row = WAYS + WAY * WAYS_OF_A_SHIP * max(0, ship - 1)
     for way in (best, second):
@@ -408,8 +407,10 @@ def _write_ways(s, t, player, ship, best, second, legal, out):
 
 @helper
 def _towards(t, legal, target, speed):
-    """The nearest of some hexes to a tile, and the first one with the fewest turns: the hex, and 512 times its steps,
-    or turns."""
+    """The hex nearest to a tile among some hexes, and the first one with the fewest turns to it.
+
+    Each is the hex and 512 times its steps, or turns.
+    """
     distances = t.distance[target]
     near, soon = 1 << 20, 1 << 20
     for word in range(WORDS):
@@ -487,7 +488,7 @@ def _derive_colony(s, t, player, slot, out, row):
 
 @leaf
 def _lacking(t, player, tech, level, slot):
-    """Cubes that a card lacks to pay a level."""
+    """The number of cubes that a card lacks to pay for a level."""
     lacking = 0
     for kind in range(NUM_RESOURCES):
         lacking += max(0, int(t.tech[tech, level].cost[kind]) - int(player.cubes[slot, kind]))
@@ -557,7 +558,7 @@ def _write_bonus(out, bonus, offered, worth):
 
 @helper
 def _write_bonuses(s, t, player, offered, new_ship, ways, out):
-    """All bonus actions; ``ways`` is the worth of all own ways."""
+    """Write all bonus actions. ``ways`` is the worth of all own ways."""
     moderation = min(3, rounds_left(s))
     neo = 50 * moderation // 3 if player.storage[ENERGY] + player.storage[MATTER] > 0 else 0
     _write_bonus(out, SPACE_LOGISTICS, offered, 60 * new_ship // 100)
@@ -570,7 +571,7 @@ def _write_bonuses(s, t, player, offered, new_ship, ways, out):
 
 @helper
 def _derive_offered_bonuses(s, t, seat, out):
-    """Tiles are looked at only for what is offered."""
+    """Write the bonus actions that are offered. Tiles are looked at only for those."""
     player = s.player[seat]
     offered = int(t.bonus_of[player.action_cube])
     new_ship = _new_ship(s, t, player) if offered >> SPACE_LOGISTICS & 1 else 0
@@ -584,7 +585,7 @@ def _derive_offered_bonuses(s, t, seat, out):
 
 @helper
 def _derive_main_actions(s, t, seat, out):
-    """Bonus actions first: they count for the main actions on whose column and row they are."""
+    """Write bonus actions first: they count for the main actions of their column and row."""
     player = s.player[seat]
     left = rounds_left(s)
     new_ship = _new_ship(s, t, player)
@@ -615,8 +616,10 @@ def _derive_main_actions(s, t, seat, out):
 
 @leaf
 def _add_line(out, bonus, action, step, burned):
-    """A bonus action counts for the three main actions of its column, or row, by what it is worth beyond a burned
-    cube."""
+    """Count a bonus action for the three main actions of its column, or row.
+
+    It counts by what it is worth beyond a burned cube.
+    """
     beyond = max(0, int(out[BONUS + BONUS_ROW * bonus + BONUS_WORTH]) - burned)
     for number in range(LINES):
         out[MAIN + MAIN_ROW * (action + step * number) + ITS_BONUSES] += beyond
@@ -630,7 +633,7 @@ def _write_action(out, action, amount, worth):
 
 @leaf
 def _derive_flights(t, player, new_ship, ways, out):
-    """Space Missions, Colony Seeding and Stellar Propulsion."""
+    """Write Space Missions, Colony Seeding and Stellar Propulsion."""
     payable = 0
     for slot in slots(player):
         payable += int(out[SLOTS + SLOT * slot + PAYS_SHIPS])
@@ -650,7 +653,7 @@ def _derive_flights(t, player, new_ship, ways, out):
 
 @leaf
 def _derive_planets_work(s, t, player, left, out):
-    """Terraforming and Planetary Exploitation."""
+    """Write Terraforming and Planetary Exploitation."""
     ready, worth, producing, best = 0, 0, 0, 0
     for slot in colonies(player):
         row = SLOTS + SLOT * slot
@@ -666,7 +669,7 @@ def _derive_planets_work(s, t, player, left, out):
 
 @leaf
 def _derive_development(t, player, left, out):
-    """Technological Development: the levels that can be paid, and the best of them."""
+    """Write Technological Development: the levels that can be paid for, and the best of them."""
     payable, worth = 0, 0
     for tech in range(NUM_TECHS):
         level = int(player.tech[tech]) + 1

@@ -81,24 +81,24 @@ def _cubes(name: str, meaning: str, scale: float = 4, most: int = MOST_CUBES) ->
 
 
 def _at(when: str, fields: list[Piece]) -> list[Piece]:
-    """Fields about the choice at some nodes: elsewhere, and for an observer who does not decide, they are 0."""
+    """Mark fields about the choice at some nodes. Elsewhere, and for an observer who does not decide, they are 0."""
     return [replace(field, meaning=f"{when}: {field.meaning}") for field in fields]
 
 
 AT_TRACKS = "MAIN_ACTION, BONUS_ACTION, MAPPING_TRACK"
 AT_TECHNOLOGIES = "FIRST_TECHNOLOGY, TECHNOLOGICAL_DEVELOPMENT, CARD_TECHNOLOGY"
 AT_BONUSES = "MAIN_ACTION, BONUS_ACTION"
-AT_CARDS = "where a card or cubes are chosen, may be converted or allocated"
+AT_CARDS = "where a card or cubes are chosen, converted or allocated"
 AT_STARSHIPS = "MAIN_ACTION, COLONY_SEEDING, MOVEMENT, MOVER, GOING_ON, WITHDRAWAL"
 AT_WAYS = "MOVEMENT, GOING_ON, PLACE"
-AT_AIMS = "MAIN_ACTION, MOVEMENT, MOVER, GOING_ON, and BONUS_ACTION if a movement is offered"
+AT_AIMS = "MAIN_ACTION, MOVEMENT, MOVER, GOING_ON, and BONUS_ACTION if it offers a movement"
 
 
 def _where_ships_are() -> list[Piece]:
     return [
-        reference("place", "places", "hex it is on; none in supply"),
-        piece("moved", FLAG, 1, "has moved in this movement"),
-        piece("moving", FLAG, 1, "has taken a colonial target and may go on"),
+        reference("place", "places", "hex it is on; none while it is in the supply"),
+        piece("moved", FLAG, 1, "it has moved in this movement"),
+        piece("moving", FLAG, 1, "it has taken a colonial target and may go on"),
     ]
 
 
@@ -109,32 +109,32 @@ FACTS = (
         [
             piece("node", LABEL, len(Node) - 1, "what the seat to move is asked for"),
             piece("flow", LABEL, TURN_OVER, "what the active seat is asked for once rewards are handed out"),
-            piece("phase", LABEL, len(Phase) - 1, "setup, turns, progress card, over"),
-            piece("round", NUMBER, ROUNDS, "0 during setup"),
+            piece("phase", LABEL, len(Phase) - 1, "0 setup, 1 turns, 2 progress card, 3 over"),
+            piece("round", NUMBER, ROUNDS, "current round; 0 during setup"),
             piece("num_players", NUMBER, MAX_PLAYERS, "players", low=1),
-            piece("turns_done", NUMBER, MAX_PLAYERS, "turns done this round; in setup seats"),
-            reference("active", "players", "whose setup, turn or card it is"),
-            reference("to_move", "players", "who decides"),
-            piece("conversions", COUNT, MAX_CONVERSIONS, "left this turn", scale=3),
-            piece("allocations", COUNT, MAX_ALLOCATIONS, "left this turn"),
+            piece("turns_done", NUMBER, MAX_PLAYERS, "turns done this round; during setup, seats done"),
+            reference("active", "players", "player whose setup, turn or card it is"),
+            reference("to_move", "players", "player who decides"),
+            piece("conversions", COUNT, MAX_CONVERSIONS, "conversions left this turn", scale=3),
+            piece("allocations", COUNT, MAX_ALLOCATIONS, "allocations left this turn"),
             piece("second_free", FLAG, 1, "the next bonus action burns nothing"),
             piece("bonus", LABEL, NUM_BONUS, "1 + bonus action that is being paid"),
             piece("technology", LABEL, NUM_TECHS, "1 + technology that is being paid"),
-            piece("left", COUNT, MAX_CONVERSIONS, "repetitions left of the action", scale=4),
+            piece("left", COUNT, MAX_CONVERSIONS, "how often the action can still be repeated", scale=4),
             piece("source", LABEL, 3,
-                  "of a movement or a new starship: main action, bonus action, end of the turn, card"),
+                  "what a movement or a new starship comes from: main action, bonus action, end of the turn, card"),
             piece("place_slot", LABEL, NUM_SLOTS, "1 + slot of the card that paid for the starship to be placed"),
             piece("speed", NUMBER, MAX_SPEED, "spaces each starship may move"),
-            piece("points", NUMBER, MAX_SPEED, "spaces left to the starship that may go on"),
-            reference("goal", "places", "where one of several starships goes"),
+            piece("points", NUMBER, MAX_SPEED, "spaces that the starship which may go on has left"),
+            reference("goal", "places", "hex that one of several starships goes to"),
             reference("card", "cards", "progress card of this round"),
-            piece("rewards", COUNT, MOST_REWARDS, "rewards that wait", scale=4),
+            piece("rewards", COUNT, MOST_REWARDS, "rewards waiting to be handed out", scale=4),
             piece("level", LABEL, NUM_LEVELS, "solo: level of the campaign"),
             piece("campaign", LABEL, NUM_CAMPAIGNS, "solo: 1 + campaign"),
-            piece("bonus_cubes", COUNT, MAX_CONVERSIONS, "solo: cubes carried over from the level before"),
-            piece("tile_group", LABEL, MAX_PLAYERS, "planets for at most so many players are in play"),
-            piece("advanced", FLAG, 1, "advanced objectives"),
-            piece("win_loss", FLAG, 1, "rewards by winning alone"),
+            piece("bonus_cubes", COUNT, MAX_CONVERSIONS, "solo: cubes carried over from the previous level"),
+            piece("tile_group", LABEL, MAX_PLAYERS, "planets that need at most this many players are in play"),
+            piece("advanced", FLAG, 1, "the advanced objectives are used"),
+            piece("win_loss", FLAG, 1, "rewards depend on winning only"),
         ],
     ),
     table(
@@ -148,10 +148,10 @@ FACTS = (
             piece("tech", NUMBER, MAX_LEVEL, "levels of the technologies I to V", shape=NUM_TECHS),
             piece("track", NUMBER, TRACK_END, "space on the colonial and the technological track", shape=NUM_TRACKS),
             piece("medals", COUNT, NUM_MEDALS, "medals of both colours", shape=NUM_TRACKS),
-            piece("action_cube", LABEL, NUM_MAIN - 1, "main action it lies on"),
+            piece("action_cube", LABEL, NUM_MAIN - 1, "main action that the action cube lies on"),
             _cubes("earth", "on Earth"),
-            piece("first", FLAG, 1, "has the first player's marker"),
-            piece("waits_for_card", FLAG, 1, "the progress card is for it, too, and it is not its turn yet"),
+            piece("first", FLAG, 1, "it has the first player's marker"),
+            piece("waits_for_card", FLAG, 1, "it still waits for its turn with the progress card"),
         ],
     ),
     table(
@@ -164,48 +164,50 @@ FACTS = (
     ),
     table("technologies", NUM_TECHS, [piece("level", NUMBER, MAX_LEVEL, "own level")]),
     table("main_actions", NUM_MAIN, [piece("cube", FLAG, 1, "the own action cube lies on it")]),
-    table("bonus_actions", NUM_BONUS, [piece("used", FLAG, 1, "done in this turn")]),
+    table("bonus_actions", NUM_BONUS, [piece("used", FLAG, 1, "it has been used this turn")]),
     table(
         "resources",
         NUM_RESOURCES,
         [
-            piece("storage", COUNT, MOST_CUBES, "own cubes in storage", scale=7),
-            piece("pit", COUNT, MOST_CUBES, "own cubes in the pit", scale=4),
+            piece("storage", COUNT, MOST_CUBES, "the observer's cubes in storage", scale=7),
+            piece("pit", COUNT, MOST_CUBES, "the observer's cubes in the pit", scale=4),
         ],
     ),
-    table("slots", NUM_SLOTS, [reference("planet", "planets", "own colony; Earth is row 0")]),
+    table("slots", NUM_SLOTS, [reference("planet", "planets", "the observer's colony there; row 0 is Earth")]),
     table(
         "planets",
         NUM_PLANETS,
         [
-            piece("status", LABEL, 3, "not seen, open, colonised, terraformed; row number - 1"),
-            reference("owner", "players", "who has colonised it"),
+            piece("status", LABEL, 3,
+                  "0 not seen, 1 open, 2 colonised, 3 terraformed; the row is the planet's number - 1"),
+            reference("owner", "players", "player who has colonised it"),
             reference("place", "places", "where it lies, once seen"),
-            piece("slot", LABEL, MAX_COLONIES, "number among its owner's colonies"),
+            piece("slot", LABEL, MAX_COLONIES, "its number among its owner's colonies"),
             _cubes("cubes", "on its card", 3),
-            piece("exploited", FLAG, 1, "has produced in this action"),
+            piece("exploited", FLAG, 1, "it has produced in this action"),
         ],
     ),
-    table("tiles", MOST_TILES, [reference("place", "places", "a tile that is face down, in order of the hexes")]),
+    table("tiles", MOST_TILES, [reference("place", "places", "hex of a face-down tile, in the order of the hexes")]),
     table(
         "sites",
         MOST_SITES,
         [
-            piece("kind", LABEL, 2, "1 mine, 2 colonial target, face up, in order of the hexes"),
+            piece("kind", LABEL, 2, "1 face-up mine, 2 face-up colonial target, in the order of the hexes"),
             reference("place", "places", "where it lies"),
         ],
     ),
     table("starships", MAX_SHIPS, _where_ships_are()),
     table("rivals", NUM_RIVALS, _where_ships_are()),
     table("cards", NUM_CARDS,
-          [piece("shown", COUNT, ROUNDS, "round in which the progress card was shown; row id - 1")]),
-    table("objectives", NUM_OBJECTIVES, [piece("required", FLAG, 1, "required of the observer; row id - 1")]),
+          [piece("shown", COUNT, ROUNDS, "round in which the progress card was shown; the row is its id - 1")]),
+    table("objectives", NUM_OBJECTIVES, [piece("required", FLAG, 1,
+                                               "the observer has to satisfy it; the row is its id - 1")]),
     table(
         "rewards",
         REWARDS_SHOWN,
         [
-            reference("player", "players", "who gets the next, second, ... reward"),
-            piece("kind", LABEL, 3, "produce energy, produce matter, regenerate"),
+            reference("player", "players", "player who gets the next, second, ... reward"),
+            piece("kind", LABEL, 3, "1 produce energy, 2 produce matter, 3 regenerate"),
         ],
     ),
 )  # fmt: skip
@@ -215,19 +217,21 @@ DERIVED = (
         "game",
         1,
         [
-            piece("lead", NUMBER, MOST_VP, "points before the best other; solo: beyond the minimum score", low=-MOST_VP,
+            piece("lead", NUMBER, MOST_VP,
+                  "points ahead of the best other; solo: above the minimum score", low=-MOST_VP,
                   scale=20),
             piece("who", LABEL, len(Who), "1 + whom the progress card is for"),
-            piece("what", LABEL, len(What), "1 + what it brings"),
-            piece("subject", LABEL, NUM_TECHS, "1 + technology or track that it names"),
-            piece("count", NUMBER, 9, "cubes, spaces, tiles or highest level of it"),
-            piece("burns", FLAG, 1, "a free level costs cubes"),
-            piece("produced", NUMBER, MOST_COST, "cubes that it produces", shape=NUM_RESOURCES),
-            piece("for_me", FLAG, 1, "MAIN_ACTION: the observer would benefit as things are"),
-            _worth("burn_cost", "MAIN_ACTION, BONUS_ACTION: what a burned cube is worth"),
+            piece("what", LABEL, len(What), "1 + what the progress card brings"),
+            piece("subject", LABEL, NUM_TECHS, "1 + technology or track that the progress card names"),
+            piece("count", NUMBER, 9, "cubes, spaces, tiles or highest level that the progress card names"),
+            piece("burns", FLAG, 1, "a level from the progress card burns cubes"),
+            piece("produced", NUMBER, MOST_COST, "cubes that the progress card produces", shape=NUM_RESOURCES),
+            piece("for_me", FLAG, 1, "MAIN_ACTION: the observer would benefit from the card as things are"),
+            _worth("burn_cost", "MAIN_ACTION, BONUS_ACTION: worth of a burned cube"),
             _worth("new_ship",
-                   "MAIN_ACTION, SPACE_MISSIONS, and BONUS_ACTION if offered: what a new starship at Sol is worth"),
-            reference("focus", "places", "GOING_ON: the starship; PLACE: the planet or Sol beside which one is placed"),
+                   "MAIN_ACTION, SPACE_MISSIONS, and BONUS_ACTION if offered: worth of a new starship at Sol"),
+            reference("focus", "places",
+                      "GOING_ON: hex of the starship; PLACE: the planet, or Sol, beside which it is placed"),
         ],
         derived=True,
     ),
@@ -239,11 +243,11 @@ DERIVED = (
             piece("ships_in_space", COUNT, MAX_SHIPS, "starships in empty space"),
             piece("ships_on_planets", COUNT, MAX_SHIPS, "starships on planets"),
             piece("ships_on_mines", COUNT, MAX_SHIPS, "starships on mines"),
-            piece("colonies", COUNT, MAX_COLONIES, "planets colonised"),
-            piece("terraformed", COUNT, MAX_COLONIES, "planets terraformed"),
-            piece("colonies_of_type", COUNT, MAX_COLONIES, "oceanic, rocky, super-Earth, gas giant, alien",
+            piece("colonies", COUNT, MAX_COLONIES, "planets that it has colonised"),
+            piece("terraformed", COUNT, MAX_COLONIES, "planets that it has terraformed"),
+            piece("colonies_of_type", COUNT, MAX_COLONIES, "oceanic, rocky, super-Earth, gas giant, alien colonies",
                   shape=NUM_TYPES),
-            piece("colonies_in_zone", COUNT, MAX_COLONIES, "short, mid, long", shape=NUM_ZONES),
+            piece("colonies_in_zone", COUNT, MAX_COLONIES, "colonies in the short, mid, long zone", shape=NUM_ZONES),
             piece("public_vp", NUMBER, MOST_VP, "points without the objective", scale=30),
         ],
         derived=True,
@@ -253,10 +257,10 @@ DERIVED = (
         NUM_OBJECTIVES,
         [
             piece("test", LABEL, len(Requirement), "1 + what it asks for"),
-            piece("wanted", NUMBER, TRACK_END, "how much of it", scale=3),
+            piece("wanted", NUMBER, TRACK_END, "how much of that it asks for", scale=3),
             piece("vp", NUMBER, 30, "points", scale=6),
-            piece("have", COUNT, TRACK_END, "how much of it the observer has, if it is required", scale=3),
-            piece("satisfied", FLAG, 1, "required and satisfied now"),
+            piece("have", COUNT, TRACK_END, "how much of that the observer has, if it has to satisfy it", scale=3),
+            piece("satisfied", FLAG, 1, "the observer has to satisfy it, and does so now"),
         ],
         derived=True,
     ),
@@ -264,14 +268,14 @@ DERIVED = (
         "tracks",
         NUM_TRACKS,
         _at(AT_TRACKS, [
-            piece("space", NUMBER, TRACK_END, "where the observer is"),
-            piece("next_points", NUMBER, 15, "points of one more space", scale=1),
-            piece("next_icon", LABEL, 3, "its icon: energy, matter, regeneration"),
-            piece("steps_to_icon", COUNT, TRACK_END, "to the next icon; 0 none", scale=4),
-            piece("ahead", NUMBER, TRACK_END, "spaces before the best other, the ghost included", low=-TRACK_END,
+            piece("space", NUMBER, TRACK_END, "space that the observer is on"),
+            piece("next_points", NUMBER, 15, "points that one more space brings", scale=1),
+            piece("next_icon", LABEL, 3, "icon on the next space: 1 energy, 2 matter, 3 regeneration"),
+            piece("steps_to_icon", COUNT, TRACK_END, "spaces to the next icon; 0 if there is none", scale=4),
+            piece("ahead", NUMBER, TRACK_END, "spaces ahead of the best other, the ghost included", low=-TRACK_END,
                   scale=5),
             piece("next_medal", FLAG, 1, "a medal lies on the next space"),
-            _worth("worth", "what one more space is worth"),
+            _worth("worth", "worth of one more space"),
         ]),
         derived=True,
     ),
@@ -279,21 +283,23 @@ DERIVED = (
         "technologies",
         NUM_TECHS,
         _at(AT_TECHNOLOGIES, [
-            piece("next", LABEL, NUM_TECHS * MAX_LEVEL, "number of its next level among those of all technologies"),
-            _cubes("cost", "of the next level", 2, MOST_COST),
-            piece("leadership", COUNT, 3, "technological leadership that it brings"),
-            piece("points", COUNT, 5, "points that it brings", scale=2),
-            piece("benefit", NUMBER, MAX_CONVERSIONS, "what the own level yields", scale=4),
-            piece("extra", NUMBER, MAX_LEVEL, "and its second yield"),
-            piece("more", NUMBER, MAX_CONVERSIONS, "that the next level yields more", scale=2),
-            piece("more_extra", NUMBER, MAX_LEVEL, "the same of the second yield", scale=1),
-            piece("lacking", COUNT, 3 * MOST_COST, "cubes that the best own card lacks for it", scale=4),
-            piece("payers", COUNT, NUM_SLOTS, "own cards that can pay it", scale=2),
-            piece("raised", COUNT, MAX_PLAYERS - 1, "others whom it raises"),
-            piece("others", NUMBER, MAX_LEVEL, "highest level of the others, the ghost included"),
+            piece("next", LABEL, NUM_TECHS * MAX_LEVEL,
+                  "number of its next level among the levels of all technologies"),
+            _cubes("cost", "that the next level costs", 2, MOST_COST),
+            piece("leadership", COUNT, 3, "technological leadership that the next level brings"),
+            piece("points", COUNT, 5, "points that the next level brings", scale=2),
+            piece("benefit", NUMBER, MAX_CONVERSIONS, "first benefit of the observer's level", scale=4),
+            piece("extra", NUMBER, MAX_LEVEL, "second benefit of the observer's level"),
+            piece("more", NUMBER, MAX_CONVERSIONS, "how much the next level adds to the first benefit", scale=2),
+            piece("more_extra", NUMBER, MAX_LEVEL, "how much the next level adds to the second benefit", scale=1),
+            piece("lacking", COUNT, 3 * MOST_COST,
+                  "cubes that the observer's best card lacks for the next level", scale=4),
+            piece("payers", COUNT, NUM_SLOTS, "cards of the observer that can pay for it", scale=2),
+            piece("raised", COUNT, MAX_PLAYERS - 1, "other players whom it raises"),
+            piece("others", NUMBER, MAX_LEVEL, "highest level among the others, the ghost included"),
             piece("for_free", FLAG, 1, "the progress card could raise it"),
-            piece("burned", COUNT, MAX_LEVEL - 1, "cubes that are burned for it then"),
-            _worth("worth", "what the next level is worth"),
+            piece("burned", COUNT, MAX_LEVEL - 1, "cubes that the progress card would burn for it"),
+            _worth("worth", "worth of the next level"),
         ]),
         derived=True,
     ),
@@ -301,13 +307,13 @@ DERIVED = (
         "main_actions",
         NUM_MAIN,
         [
-            piece("column", LABEL, NUM_BONUS, "1 + bonus action of its column"),
-            piece("row", LABEL, NUM_BONUS, "1 + bonus action of its row"),
+            piece("column", LABEL, NUM_BONUS, "1 + the bonus action of its column"),
+            piece("row", LABEL, NUM_BONUS, "1 + the bonus action of its row"),
             *_at("MAIN_ACTION", [
                 piece("amount", COUNT, 63,
                       "starships, colonies, levels, spaces, planets, tiles or cubes that it could bring", scale=3),
-                _worth("worth", "what that is worth"),
-                _worth("bonus_worth", "what its bonus actions are worth beyond a burned cube"),
+                _worth("worth", "worth of what it could bring"),
+                _worth("bonus_worth", "worth of its bonus actions beyond that of a burned cube"),
             ]),
         ],
         derived=True,
@@ -316,8 +322,8 @@ DERIVED = (
         "bonus_actions",
         NUM_BONUS,
         _at(AT_BONUSES, [
-            piece("offered", FLAG, 1, "on column or row of the own action cube"),
-            _worth("worth", "what it is worth, at BONUS_ACTION if offered; 0 if it would do nothing"),
+            piece("offered", FLAG, 1, "it is on the column or row of the observer's action cube"),
+            _worth("worth", "its worth, at BONUS_ACTION if offered; 0 if it would do nothing"),
         ]),
         derived=True,
     ),
@@ -325,8 +331,9 @@ DERIVED = (
         "resources",
         NUM_RESOURCES,
         _at(AT_CARDS, [
-            piece("lacking", COUNT, MAX_COLONIES * MOST_COST, "that own colonies lack for terraforming", scale=4),
-            piece("production", COUNT, MAX_COLONIES * MOST_COST, "that own colonies produce", scale=4),
+            piece("lacking", COUNT, MAX_COLONIES * MOST_COST,
+                  "cubes that the observer's colonies lack for terraforming", scale=4),
+            piece("production", COUNT, MAX_COLONIES * MOST_COST, "cubes that the observer's colonies produce", scale=4),
         ]),
         derived=True,
     ),
@@ -334,23 +341,23 @@ DERIVED = (
         "slots",
         NUM_SLOTS,
         _at(AT_CARDS, [
-            reference("of", "planet_cards", "its card"),
-            piece("terraformed", FLAG, 1, "is terraformed"),
+            reference("of", "planet_cards", "card of the planet"),
+            piece("terraformed", FLAG, 1, "it is terraformed"),
             piece("vp", COUNT, 15, "points that terraforming still brings", scale=8),
-            piece("leadership", COUNT, 3, "colonial leadership that it brings"),
+            piece("leadership", COUNT, 3, "colonial leadership that terraforming brings"),
             _cubes("cubes", "on its card", 3),
             _cubes("lacking", "that its card lacks for terraforming", 2, MOST_COST),
             _cubes("production", "that it produces", 3, MOST_COST),
-            piece("missing", COUNT, 3 * MOST_COST, "cubes that it lacks", scale=3),
+            piece("missing", COUNT, 3 * MOST_COST, "all cubes that its card lacks", scale=3),
             piece("missing_levels", COUNT, MAX_LEVEL, "levels of Terraforming that are missing"),
-            piece("ready", FLAG, 1, "can be terraformed"),
+            piece("ready", FLAG, 1, "it can be terraformed"),
             piece("producible", COUNT, 3 * MOST_COST, "cubes of its production that are in storage", scale=3),
-            piece("exploited", FLAG, 1, "has produced in this action"),
-            piece("pays_ships", COUNT, MOST_CUBES, "starships that its card can pay", scale=3),
-            _worth("share", "what terraforming is worth, less what is missing"),
-            _worth("energy", "what energy is worth there"),
-            _worth("antimatter", "what antimatter is worth there"),
-            _worth("any", "what a cube of any kind is worth there"),
+            piece("exploited", FLAG, 1, "it has produced in this action"),
+            piece("pays_ships", COUNT, MOST_CUBES, "starships that its card can pay for", scale=3),
+            _worth("share", "worth of terraforming, less what is missing"),
+            _worth("energy", "worth of energy there"),
+            _worth("antimatter", "worth of antimatter there"),
+            _worth("any", "worth of a cube of any kind there"),
         ]),
         derived=True,
     ),
@@ -359,25 +366,25 @@ DERIVED = (
         NUM_PLANETS,
         [
             reference("card", "planet_cards", "what the planet is like, if it is in play"),
-            *_at(AT_WAYS, [_worth("worth", "what an open planet is worth to the observer's starship on it")]),
+            *_at(AT_WAYS, [_worth("worth", "worth of an open planet to a starship of the observer on it")]),
         ],
         derived=True,
     ),
-    table("sites", MOST_SITES, _at(AT_WAYS, [_worth("worth", "what it is worth to a starship")]), derived=True),
+    table("sites", MOST_SITES, _at(AT_WAYS, [_worth("worth", "its worth to a starship")]), derived=True),
     table(
         "starships",
         MAX_SHIPS,
         _at(AT_STARSHIPS, [
-            piece("where", LABEL, 3, "in supply, in space, on a planet, on a mine"),
-            piece("seeds", FLAG, 1, "may become a colony"),
-            piece("leadership", COUNT, 3, "colonial leadership of that"),
-            piece("points", COUNT, 3, "points of its zone"),
+            piece("where", LABEL, 3, "0 in the supply, 1 in space, 2 on a planet, 3 on a mine"),
+            piece("seeds", FLAG, 1, "it may become a colony"),
+            piece("leadership", COUNT, 3, "colonial leadership that the colony would bring"),
+            piece("points", COUNT, 3, "points that the colony's zone would bring"),
         ]) + _at(AT_AIMS, [
-            reference("target", "places", "tile that is worth most by the way to it"),
-            piece("steps", COUNT, 40, "to it", scale=6),
-            piece("turns", COUNT, 40, "to it", scale=3),
+            reference("target", "places", "best tile for it, the way there considered"),
+            piece("steps", COUNT, 40, "steps to that tile", scale=6),
+            piece("turns", COUNT, 40, "turns to that tile", scale=3),
             _worth("worth",
-                   "what it is worth, less for each turn; of a starship on a planet what a colony there is worth"),
+                   "worth of that tile, less for each turn; for a starship on a planet, worth of a colony there"),
         ]),
         derived=True,
     ),
@@ -385,41 +392,42 @@ DERIVED = (
         "ways",
         NUM_WAYS,
         _at(AT_WAYS, [
-            reference("ship", "starships", "that moves; none for one that is placed; two rows for each starship"),
-            reference("target", "places", "the tile that is worth most by the way to it, then the second"),
-            reference("near", "places", "legal hex that is nearest to it"),
-            reference("soon", "places", "first legal hex with the fewest turns to it"),
-            piece("chosen", FLAG, 1, "of the first starship with a target, the best way"),
-            piece("steps", COUNT, 40, "from the nearest legal hex", scale=6),
-            _worth("worth", "of the target from where the starship is"),
+            reference("ship", "starships", "starship that moves; none if one is placed; two rows for each starship"),
+            reference("target", "places",
+                      "best tile for it, the way there considered; the second row has the second best"),
+            reference("near", "places", "legal hex nearest to that tile"),
+            reference("soon", "places", "first legal hex with the fewest turns to that tile"),
+            piece("chosen", FLAG, 1, "it is the best way of the first starship with a target"),
+            piece("steps", COUNT, 40, "steps from the nearest legal hex", scale=6),
+            _worth("worth", "worth of the target from where the starship is"),
         ]),
         derived=True,
     ),
 )  # fmt: skip
 
 PLACE_FIELDS = (
-    piece("row", NUMBER, HEIGHT - 1, "row"),
-    piece("column", NUMBER, WIDTH - 1, "column; odd rows are shifted right by half a hex"),
+    piece("row", NUMBER, HEIGHT - 1, "row of the hex"),
+    piece("column", NUMBER, WIDTH - 1, "column of the hex; odd rows are shifted right by half a hex"),
     piece("q", NUMBER, WIDTH - 1, "axial coordinate: column - row // 2", low=-HEIGHT // 2),
-    piece("terrain", LABEL, 3, "space, star, Sol, Sagittarius A*"),
-    piece("star_kind", LABEL, 3, "single, binary, trinary star"),
-    piece("star_in_play", FLAG, 1, "with 1, 2, 3, 4 players", shape=MAX_PLAYERS),
+    piece("terrain", LABEL, 3, "0 space, 1 star, 2 Sol, 3 Sagittarius A*"),
+    piece("star_kind", LABEL, 3, "0 no star, 1 single, 2 binary, 3 trinary"),
+    piece("star_in_play", FLAG, 1, "the star is in play with 1, 2, 3, 4 players", shape=MAX_PLAYERS),
     piece("site", FLAG, 1, "tiles may lie there, with 1, 2, 3, 4 players", shape=MAX_PLAYERS),
-    piece("zone", LABEL, NUM_ZONES - 1, "short, mid, long"),
-    piece("zone_vp", NUMBER, 3, "points of a colony there"),
+    piece("zone", LABEL, NUM_ZONES - 1, "0 short, 1 mid, 2 long"),
+    piece("zone_vp", NUMBER, 3, "points that a colony there brings"),
     piece("sol_distance", NUMBER, 40, "distance from Sol", scale=15),
 )
 
 PLANET_FIELDS = (
-    piece("type", LABEL, NUM_TYPES - 1, "oceanic, rocky, super-Earth, gas giant, alien"),
-    piece("level", NUMBER, MAX_LEVEL, "level"),
+    piece("type", LABEL, NUM_TYPES - 1, "0 oceanic, 1 rocky, 2 super-Earth, 3 gas giant, 4 alien"),
+    piece("level", NUMBER, MAX_LEVEL, "level of the planet"),
     piece("colony", NUMBER, MOST_COST, "production of a colony", shape=NUM_RESOURCES, scale=3),
     piece("terraformed", NUMBER, MOST_COST, "production once terraformed", shape=NUM_RESOURCES, scale=3),
-    piece("cost", NUMBER, MOST_COST, "of terraforming", shape=NUM_RESOURCES, scale=3),
-    piece("vp", NUMBER, 15, "points of terraforming", scale=10),
-    piece("colonise", NUMBER, 3, "colonial leadership of a colony"),
-    piece("terraform", NUMBER, 3, "colonial leadership of terraforming"),
-    piece("min_players", NUMBER, MAX_PLAYERS, "fewest players with whom it is in play"),
+    piece("cost", NUMBER, MOST_COST, "cost of terraforming", shape=NUM_RESOURCES, scale=3),
+    piece("vp", NUMBER, 15, "points that terraforming brings", scale=10),
+    piece("colonise", NUMBER, 3, "colonial leadership that a colony brings"),
+    piece("terraform", NUMBER, 3, "colonial leadership that terraforming brings"),
+    piece("min_players", NUMBER, MAX_PLAYERS, "fewest players that it is in play with"),
 )
 
 
@@ -471,23 +479,23 @@ FACTS_SIZE = LAYOUT.facts.size
 
 
 def first(name: str, *, derived: bool = False) -> int:
-    """Where row 0 of a table begins."""
+    """The entry where row 0 of a table begins."""
     return LAYOUT.begin(name, derived=derived)[0]
 
 
 def width(name: str, *, derived: bool = False) -> int:
-    """Entries of a row."""
+    """The number of entries of a row."""
     return LAYOUT.begin(name, derived=derived)[1]
 
 
 def within(name: str) -> int:
-    """Where a field lies in the row of its table's facts, or derived fields."""
+    """The place of a field in the row of its table's facts, or derived fields."""
     found = LAYOUT[name]
     return found.offset - first(found.table, derived=found.derived)
 
 
 def columns(table: str, fields: str) -> tuple[int, ...]:
-    """Where some fields of a table lie in the row of its facts, or derived fields."""
+    """The places of some fields in the row of their table's facts, or derived fields."""
     return tuple(within(f"{table}.{field}") for field in fields.split())
 
 
@@ -495,7 +503,7 @@ TEMPLATE = np.dtype([("entries", "i1", (SIZE - FACTS_SIZE,))])
 
 
 def template(tables: Any, tile_group: int) -> np.ndarray:
-    """int8: the derived part of an observation with nothing in it but what the component file says."""
+    """The derived part of an observation with only what the component file says, as int8."""
     vector = np.zeros(SIZE, np.int16)
     in_play = tables["planet"]["min_players"][1:] <= tile_group
     LAYOUT["planets.card"].view(vector)[:] = np.where(in_play, np.arange(1, NUM_PLANETS + 1), 0)

@@ -46,7 +46,7 @@ def legal(s, t, mask):
 
 @helper
 def apply(s, t, action):
-    """Apply a legal id and everything automatic behind it."""
+    """Apply a legal id, and everything automatic that follows from it."""
     node = s.node
     if quantum.is_quantum(action):
         quantum.apply(s, action)
@@ -67,7 +67,7 @@ def apply(s, t, action):
 
 @helper
 def _settle(s, t):
-    """Rewards that wait come first, in their order; then the flow goes on to the next question."""
+    """Handle waiting rewards first, in their order. Then the flow goes on to the next question."""
     while True:
         if s.pending > 0:
             if reward_is_useful(s):
@@ -83,7 +83,7 @@ def _settle(s, t):
 
 @leaf
 def _goes_on(s, t):
-    """Leave a node at which nothing is left to do; False where there is a question."""
+    """Leave a node at which nothing is left to do. Returns False where there is a question."""
     flow = s.flow
     if flow == NEXT_BENEFICIARY:
         return rounds.goes_on(s, t)

@@ -1,4 +1,4 @@
-"""The nine main actions; those of starships are in rules_movement.py."""
+"""Rules of the nine main actions. Those of starships are in rules_movement.py."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ NODES = node_set(
 
 @helper
 def legal(s, t, mask):
-    """The choice of a main action, and the choices it brings."""
+    """Allow the choice of a main action, and the choices it brings."""
     node = s.node
     if node == Node.MAIN_ACTION:
         _legal_main_actions(s, mask)
@@ -92,7 +92,7 @@ def legal(s, t, mask):
 
 @helper
 def apply(s, t, action):
-    """A choice of a main action, or within one."""
+    """Apply the choice of a main action, or a choice within one."""
     node = s.node
     if node == Node.MAIN_ACTION:
         _choose_main_action(s, t, action)
@@ -120,7 +120,7 @@ def apply(s, t, action):
 
 @leaf
 def goes_on(s):
-    """All tiles that may be turned up are, or no other one is face down."""
+    """Whether all tiles that may be turned up are, or no other one is face down."""
     if s.flow == Node.MAPPING_TILE and (s.left == 0 or not any_face_down(s)):
         finish_action(s)
         return True
@@ -132,7 +132,7 @@ def goes_on(s):
 
 @leaf
 def _legal_main_actions(s, mask):
-    """Any but the one the action cube lies on (R)."""
+    """Allow any main action but the one the action cube lies on (R)."""
     for action in range(NUM_MAIN):
         if action != s.player[s.seat].action_cube:
             allow(mask, MAIN + action)
@@ -170,7 +170,8 @@ def _choose_main_action(s, t, action):
 
 @leaf
 def can_colonise(s, t, player, ship):
-    """A starship on a planet, with a marker left; an alien planet needs the technology for it (R)."""
+    """Whether a starship on a planet can found a colony. That takes a marker, and for an alien planet the technology
+    (R)."""
     place = player.ship[ship] - 1
     planet = planet_at(s, place) if place >= 0 else 0
     if planet == 0 or player.colonies == MAX_COLONIES:
@@ -189,7 +190,7 @@ def _legal_to_colonise(s, t, mask):
 
 @leaf
 def _colonise(s, t, action):
-    """The starship returns to the supply, a marker takes its place, and the planet's card comes without cubes (R)."""
+    """Return the starship to the supply. A marker takes its place, and the planet's card comes without cubes (R)."""
     seat = s.seat
     player = s.player[seat]
     place = player.ship[action - SHIP] - 1
@@ -210,7 +211,7 @@ def _colonise(s, t, action):
 
 @leaf
 def _can_develop(t, player, tech):
-    """Below the highest level, and a single card holds the price of the next one."""
+    """Whether a technology is below its highest level and a single card holds the price of the next one."""
     if player.tech[tech] == MAX_LEVEL:
         return False
     payers = 0
@@ -259,7 +260,10 @@ def _pay_development(s, t, action):
 
 @leaf
 def can_terraform(s, t, player, slot):
-    """Not terraformed yet, of a level the technology reaches, and its own card holds the cost (R)."""
+    """Whether a colony can be terraformed.
+
+    It must not be terraformed yet, the technology must reach its level, and its own card must hold the cost (R).
+    """
     number = player.slot[slot]
     planet = t.planet[number]
     return (
@@ -302,7 +306,7 @@ def _legal_tracks(mask):
 
 @leaf
 def _choose_track(s, t, action):
-    """A step on the track first, then the tiles."""
+    """Step on the track first. The tiles follow."""
     s.left = t.reveals
     s.flow = Node.MAPPING_TILE
     lead(s, t, s.seat, action - TRACK, 1)
@@ -327,7 +331,7 @@ def _legal_to_store(s, t, mask, kind, tech):
 
 @leaf
 def _store(s, t, action, kind, tech):
-    """All that the technology yields on one card (R)."""
+    """Store all that the technology yields on one card (R)."""
     player = s.player[s.seat]
     produce(player, action - SLOT, kind, benefit(t, player, tech))
     finish_action(s)

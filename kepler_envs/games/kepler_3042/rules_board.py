@@ -43,13 +43,13 @@ def seat_after(s, seat, distance):
 
 @leaf
 def seats(s):
-    """All seats, to go through them."""
+    """Iterate over all seats."""
     return range(int(s.num_players))
 
 
 @leaf
 def rows_in_use(s):
-    """Rows of the table of players in use: the seats, or the one seat and the ghost."""
+    """The rows of the table of players in use: the seats, or the one seat and the ghost."""
     return max(2, s.num_players)
 
 
@@ -64,26 +64,26 @@ def own_turn(s):
 
 @leaf
 def slots(player):
-    """Earth and the colonies of a player, to go through their cards."""
+    """Iterate over Earth and the colonies of a player."""
     return range(player.colonies + 1)
 
 
 @leaf
 def colonies(player):
-    """The slots of the colonies."""
+    """Iterate over the slots of the colonies."""
     return range(1, player.colonies + 1)
 
 
 @leaf
 def legal_slots(player, mask):
-    """Any own card, Earth included."""
+    """Allow any own card, Earth included."""
     for slot in slots(player):
         allow(mask, SLOT + slot)
 
 
 @leaf
 def produce(player, slot, kind, count):
-    """As many of ``count`` cubes as are there, from storage onto a card."""
+    """Move as many of ``count`` cubes as there are from storage onto a card."""
     moved = min(count, player.storage[kind])
     player.storage[kind] -= moved
     player.cubes[slot, kind] += moved
@@ -91,7 +91,7 @@ def produce(player, slot, kind, count):
 
 @helper
 def produce_all(player, slot, amounts):
-    """Each kind as far as it is available (R)."""
+    """Produce each kind as far as it is available (R)."""
     for kind in range(NUM_RESOURCES):
         produce(player, slot, kind, amounts[kind])
 
@@ -107,7 +107,7 @@ def can_produce(player, amounts):
 
 @leaf
 def production(s, t, player, slot):
-    """What a colony produces: more once it is terraformed."""
+    """The production of a colony. It is higher once the colony is terraformed."""
     number = player.slot[slot]
     planet = t.planet[number]
     return planet.terraformed if s.planet_terraformed[number] else planet.colony
@@ -115,7 +115,7 @@ def production(s, t, player, slot):
 
 @leaf
 def can_pay(player, slot, cost):
-    """Whether one card holds the whole cost: a payment comes from a single card (R)."""
+    """Whether one card holds the whole cost. A payment comes from a single card (R)."""
     lacking = 0
     for kind in range(NUM_RESOURCES):
         lacking += player.cubes[slot, kind] < cost[kind]
@@ -124,7 +124,7 @@ def can_pay(player, slot, cost):
 
 @helper
 def spend(player, slot, cost):
-    """From one card back to storage."""
+    """Move cubes from one card back to storage."""
     for kind in range(NUM_RESOURCES):
         player.cubes[slot, kind] -= cost[kind]
         player.storage[kind] += cost[kind]
@@ -132,14 +132,14 @@ def spend(player, slot, cost):
 
 @leaf
 def regenerate(player, kind):
-    """A cube from the pit back to storage."""
+    """Move a cube from the pit back to storage."""
     player.pit[kind] -= 1
     player.storage[kind] += 1
 
 
 @helper
 def legal_to_burn(s, mask):
-    """Any cube in storage or on a card."""
+    """Allow any cube in storage or on a card."""
     player = s.player[s.seat]
     for kind in range(NUM_RESOURCES):
         if player.storage[kind] > 0:
@@ -151,7 +151,7 @@ def legal_to_burn(s, mask):
 
 @leaf
 def burn(player, action):
-    """A cube into the pit, from storage (place 0) or the card of slot ``place - 1`` (R)."""
+    """Move a cube into the pit, from storage (place 0) or from the card of slot ``place - 1`` (R)."""
     place = (action - BURN) // NUM_RESOURCES
     kind = (action - BURN) % NUM_RESOURCES
     if place == 0:
@@ -163,7 +163,7 @@ def burn(player, action):
 
 @leaf
 def cubes_outside_the_pit(player):
-    """What could be burned."""
+    """The number of cubes that could be burned."""
     count = 0
     for kind in range(NUM_RESOURCES):
         count += player.total[kind] - player.pit[kind]
@@ -175,13 +175,13 @@ def cubes_outside_the_pit(player):
 
 @leaf
 def lead(s, t, seat, track, spaces):
-    """Advance on a track (one compiled version, whatever the types of the numbers)."""
+    """Advance on a track. There is one compiled version, whatever the types of the numbers."""
     _step_on_track(s, t, np.int64(seat), np.int64(track), np.int64(spaces))
 
 
 @helper
 def _step_on_track(s, t, seat, track, spaces):
-    """Space by space: a medal goes to the current card, an icon's reward waits for the player (R)."""
+    """Advance one space. A medal goes to the current card, an icon's reward waits for the player (R)."""
     player = s.player[seat]
     for _ in range(spaces):
         space = player.track[track] + 1
@@ -198,7 +198,7 @@ def _step_on_track(s, t, seat, track, spaces):
 
 @helper
 def add_reward(s, seat, kind):
-    """Behind the others in the queue; ``kind`` 0 is none."""
+    """Add a reward to the end of the queue. ``kind`` 0 is none."""
     if kind > 0:
         s.rewards[s.pending] = REWARD_KINDS * seat + kind
         s.pending += 1
@@ -206,7 +206,7 @@ def add_reward(s, seat, kind):
 
 @helper
 def drop_reward(s):
-    """The first of the queue is done with."""
+    """Remove the first reward of the queue."""
     last = s.pending - 1
     for place in range(last):
         s.rewards[place] = s.rewards[place + 1]
@@ -216,19 +216,22 @@ def drop_reward(s):
 
 @leaf
 def rewarded_seat(s):
-    """Whose the first of the queue is."""
+    """The seat that gets the first reward of the queue."""
     return s.rewards[0] // REWARD_KINDS
 
 
 @leaf
 def reward_kind(s):
-    """Its kind from 1 on, 0 if none waits."""
+    """The kind of the first reward, from 1 on. It is 0 if none waits."""
     return s.rewards[0] % REWARD_KINDS
 
 
 @leaf
 def reward_is_useful(s):
-    """Whether the first of the queue can bring anything: a cube in the pit, or in storage; else it is lost."""
+    """Whether the first reward can bring anything; otherwise it is lost.
+
+    It needs a cube in the pit, or in storage.
+    """
     player = s.player[rewarded_seat(s)]
     kind = reward_kind(s) - 1
     if kind == REGENERATION:
@@ -241,19 +244,25 @@ def reward_is_useful(s):
 
 @leaf
 def benefit(t, player, tech):
-    """The first benefit of a technology's level: speed, conversions, energy, planets that produce, antimatter."""
+    """The first benefit of a technology's level.
+
+    It is speed, conversions, energy, planets that produce, or antimatter.
+    """
     return int(t.tech[tech, player.tech[tech]].benefit)
 
 
 @leaf
 def extra(t, player, tech):
-    """The second one: cheap starships, allocations, single burn, level that can be terraformed, alien colonies."""
+    """The second benefit of a technology's level.
+
+    It is cheap starships, allocations, single burn, the level that can be terraformed, or alien colonies.
+    """
     return int(t.tech[tech, player.tech[tech]].extra)
 
 
 @helper
 def _raise_level(s, t, seat, tech):
-    """One level up, with the leadership it brings."""
+    """Raise a level by one, with the leadership that it brings."""
     player = s.player[seat]
     level = player.tech[tech] + 1
     player.tech[tech] = level
@@ -262,8 +271,10 @@ def _raise_level(s, t, seat, tech):
 
 @helper
 def advance(s, t, seat, tech):
-    """A new level with its benefits at once, and the collaboration bonus: all others below the level it unlocks are
-    raised (R)."""
+    """Reach a new level, with its benefits at once.
+
+    The collaboration bonus raises all others below the level it unlocks (R).
+    """
     player = s.player[seat]
     conversions, allocations = benefit(t, player, tech), extra(t, player, tech)
     _raise_level(s, t, seat, tech)
@@ -295,7 +306,7 @@ def station(s, seat, ship, hex_id):
 
 @helper
 def _count_ships(s, seat):
-    """How many starships of a seat are where."""
+    """Count where the starships of a seat are."""
     player = s.player[seat]
     player.ships_in_supply = 0
     player.ships_in_space = 0
@@ -316,13 +327,13 @@ def _count_ships(s, seat):
 
 @leaf
 def _face_down(s):
-    """Hexes of tiles that are face down."""
+    """The hexes of tiles that are face down."""
     return without(members(s.bodies), members(s.face_up))
 
 
 @leaf
 def legal_tiles(s, mask):
-    """Those that are face down."""
+    """Allow the tiles that are face down."""
     allow_hexes(mask, HEX, _face_down(s))
 
 
@@ -338,13 +349,13 @@ def turn_up(s, hex_id):
 
 @leaf
 def is_empty_space(s, t, hex_id):
-    """A space hex without a body; a starship may be there."""
+    """Whether a hex is space without a body. A starship may be there."""
     return includes(t.space, hex_id) and not includes(s.bodies, hex_id)
 
 
 @leaf
 def free_space(s, t):
-    """Empty space hexes without a starship."""
+    """The empty space hexes without a starship."""
     return without(without(members(t.space), members(s.bodies)), members(s.ships))
 
 
@@ -357,7 +368,7 @@ def planet_at(s, hex_id):
 
 @leaf
 def uncolonised_face_up(s):
-    """Hexes of face-up tiles without an owner."""
+    """The hexes of face-up tiles without an owner."""
     return without(common(members(s.bodies), members(s.face_up)), members(s.colonised))
 
 
@@ -366,7 +377,7 @@ def uncolonised_face_up(s):
 
 @leaf
 def finish_action(s):
-    """Main actions and bonus actions end with the choice of a bonus action."""
+    """Go on to the choice of a bonus action, which ends main actions and bonus actions."""
     s.left = 0
     s.exploited = 0
     s.flow = Node.BONUS_ACTION

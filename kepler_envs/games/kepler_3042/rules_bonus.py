@@ -1,4 +1,4 @@
-"""Bonus actions: those of the action cube's column and row, each for one burned cube."""
+"""Rules of bonus actions. Those of the action cube's column and row are offered, each for one burned cube."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ NODES = node_set(Node.BONUS_ACTION, Node.BONUS_BURN, Node.BONUS_ANTIMATTER)
 
 @helper
 def legal(s, t, mask):
-    """A bonus action, the cube burned for it, the card that gets an antimatter."""
+    """Allow a bonus action, the cube burned for it, or the card that gets an antimatter."""
     if s.node == Node.BONUS_ACTION:
         _legal_bonuses(s, t, mask)
     elif s.node == Node.BONUS_BURN:
@@ -64,7 +64,7 @@ def legal(s, t, mask):
 
 @helper
 def apply(s, t, action):
-    """A choice at one of these nodes."""
+    """Apply a choice at one of these nodes."""
     if s.node == Node.BONUS_ACTION:
         _choose_bonus(s, t, action)
     elif s.node == Node.BONUS_BURN:
@@ -75,7 +75,7 @@ def apply(s, t, action):
 
 @leaf
 def goes_on(s, t):
-    """There is no bonus action left that could be used."""
+    """Whether there is no bonus action left that could be used."""
     if s.flow == Node.BONUS_ACTION and _usable_bonuses(s, t) == 0:
         _end_bonuses(s, t)
         return True
@@ -87,7 +87,7 @@ def goes_on(s, t):
 
 @leaf
 def _is_useful(s, t, seat, bonus):
-    """A bonus action that would do nothing is not offered."""
+    """Whether a bonus action would do anything. Others are not offered."""
     player = s.player[seat]
     if bonus == SPACE_LOGISTICS:
         return player.ships_in_supply > 0
@@ -130,8 +130,10 @@ def _legal_bonuses(s, t, mask):
 
 @leaf
 def _choose_bonus(s, t, action):
-    """The starships' move follows once no bonus action is wanted; where none could move, one may be withdrawn at
-    once."""
+    """Choose a bonus action, or none.
+
+    The starships' move follows once none is wanted. Where none could move, one may be withdrawn at once.
+    """
     if action == DONE:
         if _moves_follow(s, t):
             _end_bonuses(s, t)
@@ -171,7 +173,7 @@ def done_ends_turn(s, t):
 
 @helper
 def _end_bonuses(s, t):
-    """On to step 2c: every starship may move as far as Space Travels allows."""
+    """Go on to step 2c: every starship may move as far as Space Travels allows."""
     start_movement(s, BY_TURN, benefit(t, s.player[s.active], SPACE_TRAVELS))
 
 
@@ -180,7 +182,10 @@ def _end_bonuses(s, t):
 
 @leaf
 def _burn_for_bonus(s, t, action):
-    """One burned cube pays for one bonus action, for both with the highest Energy Development (R)."""
+    """Burn the cube that pays for one bonus action.
+
+    With the highest Energy Development it pays for both (R).
+    """
     player = s.player[s.seat]
     burn(player, action)
     bonus = s.bonus - 1

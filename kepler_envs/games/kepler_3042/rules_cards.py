@@ -1,4 +1,4 @@
-"""Progress cards, and the rewards of the tracks' icons."""
+"""Rules of progress cards, and of the rewards of the tracks' icons."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ TRACK_BOUND = 100  # more than any track, level or number of colonies
 
 @helper
 def legal(s, t, mask):
-    """What a card or an icon brings can be declined, but not the price of a level that was chosen."""
+    """Allow declining what a card or an icon brings, but not the price of a level that was chosen."""
     node = s.node
     if node == Node.CARD_BURN:
         legal_to_burn(s, mask)
@@ -73,7 +73,7 @@ def legal(s, t, mask):
 
 @helper
 def apply(s, t, action):
-    """A choice at one of these nodes."""
+    """Apply a choice at one of these nodes."""
     node = s.node
     if node == Node.CARD_TECHNOLOGY:
         _choose_free_technology(s, t, action)
@@ -95,7 +95,7 @@ def apply(s, t, action):
 
 @leaf
 def goes_on(s, t):
-    """All cubes or tiles of a card are done with."""
+    """Whether all cubes or tiles of a card are done with."""
     flow = s.flow
     if s.left > 0 or flow not in (Node.CARD_BURN, Node.CARD_TILE, Node.CARD_REGENERATION):
         return False
@@ -116,7 +116,7 @@ def _card_in_play(s, t):
 
 @helper
 def find_beneficiaries(s, t):
-    """Bits of the seats with the best claim, ties included; the ghost is compared, too (R)."""
+    """The seats with the best claim, as bits. Ties are included, and the ghost is compared, too (R)."""
     card = _card_in_play(s, t)
     who, tech = card.who, card.tech
     if who == Who.ALL:
@@ -145,7 +145,7 @@ def has_best_claim(s, t, seat):
 
 @leaf
 def _standing_for(s, row, who, tech):
-    """What a card compares, so that more is the better claim on it."""
+    """What a card compares: a higher number is the better claim on it."""
     player = s.player[row]
     if who == Who.FEWEST_COLONIES:
         return -player.colonies
@@ -193,7 +193,7 @@ def start_benefit(s, t, seat):
 
 @leaf
 def burns_for(card, level):
-    """Cubes that a free level costs (the first one nothing)."""
+    """The number of cubes that a free level costs. The first level costs none."""
     return level - 1 if card.burns else 0
 
 
@@ -226,7 +226,7 @@ def _burn_for_card(s, action):
 
 @leaf
 def _finish_free_technology(s, t):
-    """All is burned: the level is reached; collaboration follows as always."""
+    """Reach the level once all is burned. Collaboration follows as always."""
     tech = s.technology - 1
     s.technology = 0
     s.flow = NEXT_BENEFICIARY
@@ -245,7 +245,7 @@ def _legal_card_production(s, t, mask):
 
 @leaf
 def _produce_from_card(s, t, action):
-    """All on one card of the player."""
+    """Produce everything on one card of the player."""
     if action != DONE:
         produce_all(s.player[s.seat], action - SLOT, _card_in_play(s, t).produced)
     s.flow = NEXT_BENEFICIARY

@@ -1,4 +1,4 @@
-"""Starships: where they are built, how they move, how they are withdrawn."""
+"""Rules of starships: where they are built, how they move, how they are withdrawn."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ NODES = node_set(Node.SPACE_MISSIONS, Node.PLACE, Node.MOVEMENT, Node.MOVER, Nod
 
 @helper
 def legal(s, t, mask):
-    """Building a starship, placing it, moving it, withdrawing it."""
+    """Allow building, placing, moving and withdrawing starships."""
     node = s.node
     if node == Node.SPACE_MISSIONS:
         _legal_payments(s, t, mask)
@@ -72,7 +72,7 @@ def legal(s, t, mask):
 
 @helper
 def apply(s, t, action):
-    """A choice at one of these nodes."""
+    """Apply a choice at one of these nodes."""
     node = s.node
     if node == Node.SPACE_MISSIONS:
         _build_ship(s, t, action)
@@ -90,7 +90,7 @@ def apply(s, t, action):
 
 @leaf
 def goes_on(s, t):
-    """No starship is left that could move, go on, or be withdrawn."""
+    """Whether no starship is left that could move, go on, or be withdrawn."""
     flow = s.flow
     if flow == Node.MOVEMENT:
         if _still_movable(s, t) == 0:
@@ -111,14 +111,17 @@ def goes_on(s, t):
 
 @leaf
 def _can_pay_starship(t, player, slot):
-    """One energy and one matter of a card, or one energy alone with the highest Space Travels (R)."""
+    """Whether a card can pay for a starship.
+
+    That takes one energy and one matter, or one energy alone with the highest Space Travels (R).
+    """
     matter = 0 if extra(t, player, SPACE_TRAVELS) else 1
     return player.cubes[slot, ENERGY] >= 1 and player.cubes[slot, MATTER] >= matter
 
 
 @leaf
 def _legal_payments(s, t, mask):
-    """Space Missions: the cards that can pay for one more starship."""
+    """Allow the cards that can pay for one more starship (Space Missions)."""
     player = s.player[s.seat]
     allow(mask, DONE)
     if s.left > 0 and player.ships_in_supply > 0:
@@ -129,7 +132,7 @@ def _legal_payments(s, t, mask):
 
 @leaf
 def _build_ship(s, t, action):
-    """Pay; the place comes next."""
+    """Pay for a starship. Its place comes next."""
     if action == DONE:
         finish_action(s)
         return
@@ -153,13 +156,13 @@ def start_placing(s, source, place_slot):
 
 @leaf
 def home(s, t, player, slot):
-    """The hex of the planet of a slot, Sol for Earth."""
+    """The hex of the planet of a slot. It is Sol for Earth."""
     return int(t.sol) if slot == EARTH else int(s.planet_hex[player.slot[slot]]) - 1
 
 
 @helper
 def _places_around(s, t, centre):
-    """The free hexes beside a planet, or if there are none all nearest ones (R)."""
+    """The free hexes beside a planet. If there are none, all nearest ones (R)."""
     free = free_space(s, t)
     reached = neighbours(single(centre))
     found = common(reached, free)
@@ -227,7 +230,7 @@ def _destinations(s, t, start, points):
 
 @helper
 def _has_destination(s, t, start, points):
-    """Whether the search finds anything; mostly its first step does."""
+    """Whether the search finds anything. Mostly its first step does."""
     steps = 1
     while steps <= points:
         if not is_empty(_destinations(s, t, np.int64(start), np.int64(steps))):
@@ -238,7 +241,7 @@ def _has_destination(s, t, start, points):
 
 @helper
 def _search_distance(s, t, start, goal):
-    """Spaces it takes to a destination."""
+    """The number of spaces to a destination."""
     space = without(members(t.space), members(s.bodies))
     reached = single(start)
     aim = single(goal)
@@ -264,14 +267,17 @@ def start_movement(s, source, speed):
 
 @leaf
 def _can_move(s, t, player, ship, speed):
-    """In empty space (one that has landed only leaves by withdrawal or colonising, R) and with somewhere to go."""
+    """Whether a starship can move.
+
+    It must be in empty space, with somewhere to go. One that has landed only leaves by withdrawal or colonising (R).
+    """
     place = player.ship[ship] - 1
     return place >= 0 and is_empty_space(s, t, place) and _has_destination(s, t, np.int64(place), np.int64(speed))
 
 
 @helper
 def movable(s, t, seat, speed):
-    """Bits of the starships of a seat that could move so many spaces."""
+    """The starships of a seat that could move that many spaces, as bits."""
     player = s.player[seat]
     ships = 0
     if player.ships_in_space > 0:
@@ -282,7 +288,7 @@ def movable(s, t, seat, speed):
 
 @leaf
 def _still_movable(s, t):
-    """Those that have not moved yet in this movement."""
+    """The starships that have not moved yet in this movement."""
     return movable(s, t, np.int64(s.active), np.int64(s.speed)) & ~s.moved
 
 
@@ -295,15 +301,16 @@ def ready_to_move(s, t, player, ship):
 
 @leaf
 def destinations(s, t, player, ship, points):
-    """Where a starship can go."""
+    """The hexes where a starship can go."""
     return _destinations(s, t, np.int64(player.ship[ship] - 1), np.int64(points))
 
 
 @leaf
 def _legal_moves(s, t, mask):
-    """Where any of the starships can go; in step 2c a starship may be withdrawn instead, which ends the moves.
+    """Allow every hex where any of the starships can go.
 
-    The destination comes first, because it mostly tells which starship is meant.
+    In step 2c a starship may be withdrawn instead, which ends the moves. The destination comes first, because it mostly
+    tells which starship is meant.
     """
     player = s.player[s.active]
     for ship in range(MAX_SHIPS):
@@ -316,7 +323,7 @@ def _legal_moves(s, t, mask):
 
 @helper
 def _able_to_reach(s, t, goal):
-    """Bits of the starships that can still go to a hex."""
+    """The starships that can still go to a hex, as bits."""
     player = s.player[s.active]
     ships = 0
     for ship in range(MAX_SHIPS):
@@ -328,7 +335,7 @@ def _able_to_reach(s, t, goal):
 
 @leaf
 def _choose_move(s, t, action):
-    """Nothing more, a starship to withdraw, or a destination."""
+    """Choose to stop, to withdraw a starship, or a destination."""
     if action == DONE:
         _stop_moving(s)
     elif action < HEX:
@@ -346,7 +353,7 @@ def _choose_move(s, t, action):
 
 @leaf
 def _stop_moving(s):
-    """Whoever wants no further move in step 2c withdraws nothing either: that was offered, too."""
+    """End the moves. Whoever wants none in step 2c withdraws nothing either, because that was offered, too."""
     source = s.source
     _end_movement(s)
     if source == BY_TURN:
@@ -370,7 +377,7 @@ def _choose_mover(s, t, action):
 
 @leaf
 def mover_hex(s):
-    """Where the starship is that may go on."""
+    """The hex of the starship that may go on."""
     return s.player[s.active].ship[s.moving - 1] - 1
 
 
@@ -390,7 +397,10 @@ def _go_on(s, t, action):
 
 @helper
 def _move_ship(s, t, ship, goal, points):
-    """To its destination; a colonial target is taken on the way, and the starship may go on from there (R)."""
+    """Move a starship to its destination.
+
+    A colonial target is taken on the way, and the starship may go on from there (R).
+    """
     seat = s.active
     s.moving = ship + 1
     if s.body[goal] == TARGET:
@@ -408,7 +418,7 @@ def _move_ship(s, t, ship, goal, points):
 
 @helper
 def _end_leg(s):
-    """This starship has moved."""
+    """Note that this starship has moved."""
     s.moved |= 1 << s.moving - 1
     s.moving = 0
     s.points = 0
@@ -417,7 +427,7 @@ def _end_leg(s):
 
 @leaf
 def _can_go_on(s, t):
-    """After a colonial target: spaces left, and somewhere to go."""
+    """Whether the starship may go on after a colonial target: it has spaces left, and somewhere to go."""
     return _has_destination(s, t, np.int64(mover_hex(s)), np.int64(s.points))
 
 
@@ -457,7 +467,7 @@ def _choose_to_withdraw(s, action):
 
 @helper
 def withdraw(s, ship):
-    """Back to the supply; from a mine, a cube may be regenerated (R)."""
+    """Return a starship to the supply. From a mine, a cube may be regenerated (R)."""
     seat = s.seat
     on_mine = s.body[s.player[seat].ship[ship] - 1] == MINE
     station(s, np.int64(seat), np.int64(ship), np.int64(-1))

@@ -1,4 +1,4 @@
-"""Quantum operations: conversions and allocations, which the turn player may make between two other decisions."""
+"""Rules of quantum operations: conversions and allocations, which the turn player may make between two other decisions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def is_quantum(action):
 
 @leaf
 def legal(s, mask):
-    """Conversions and allocations of the turn player, at most nodes of the turn (R)."""
+    """Allow conversions and allocations of the turn player, at most nodes of the turn (R)."""
     if has(NODES, s.node) and own_turn(s):
         player = s.player[s.seat]
         if s.conversions > 0:
@@ -36,7 +36,7 @@ def legal(s, mask):
 
 @helper
 def apply(s, action):
-    """A conversion or an allocation; the node stays."""
+    """Apply a conversion or an allocation. The node stays."""
     player = s.player[s.seat]
     if action < ALLOCATE:
         slot = (action - CONVERT) // NUM_DIRECTIONS
@@ -58,7 +58,7 @@ def apply(s, action):
 
 @helper
 def _legal_conversions(player, mask):
-    """An energy on a card against a matter in storage, or the reverse."""
+    """Allow exchanging an energy on a card for a matter in storage, or the reverse."""
     for direction in range(NUM_DIRECTIONS):
         if player.storage[MATTER if direction == 0 else ENERGY] > 0:
             for slot in slots(player):
@@ -68,7 +68,7 @@ def _legal_conversions(player, mask):
 
 @helper
 def _legal_allocations(player, mask):
-    """A cube of a card to another own card."""
+    """Allow moving a cube of a card to another own card."""
     for giver in slots(player):
         for kind in range(NUM_RESOURCES):
             if player.cubes[giver, kind] > 0:

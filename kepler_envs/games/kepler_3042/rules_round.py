@@ -29,7 +29,7 @@ from kepler_envs.games.kepler_3042.state import (
 
 @leaf
 def legal(mask):
-    """The end of a turn, the only node here."""
+    """Allow the end of a turn. It is the only node here."""
     allow(mask, DONE)
 
 
@@ -41,7 +41,7 @@ def apply(s, t):
 
 @leaf
 def goes_on(s, t):
-    """To the next seat that the progress card is for; False once the game is over."""
+    """Go to the next seat that the progress card is for. Returns False once the game is over."""
     _next_beneficiary(s, t)
     return s.end == RUNNING
 
@@ -51,7 +51,7 @@ def goes_on(s, t):
 
 @helper
 def start_round(s, t):
-    """The next card is open; the ghost advances (R)."""
+    """Open the next card. The ghost advances (R)."""
     s.round_number += 1
     if s.num_players == 1:
         _advance_ghost(s, t)
@@ -62,7 +62,7 @@ def start_round(s, t):
 
 @helper
 def _advance_ghost(s, t):
-    """A space on both tracks, and in some rounds a level of all technologies (R)."""
+    """Advance the ghost a space on both tracks, and in some rounds a level of all technologies (R)."""
     lead(s, t, GHOST, COLONIAL, 1)
     lead(s, t, GHOST, TECHNOLOGICAL, 1)
     if t.ghost_advances[s.round_number]:
@@ -98,7 +98,7 @@ def end_turn(s, t):
 
 @leaf
 def _start_cleanup(s, t):
-    """Who benefits is fixed before the first one does (R)."""
+    """Fix who benefits before the first one does (R)."""
     s.phase = Phase.CLEANUP
     s.beneficiaries = find_beneficiaries(s, t)
     s.flow = NEXT_BENEFICIARY
@@ -106,7 +106,10 @@ def _start_cleanup(s, t):
 
 @helper
 def _next_beneficiary(s, t):
-    """The next seat in turn order that the card is for; after the last one the round ends."""
+    """Go to the next seat in turn order that the card is for.
+
+    After the last one the round ends.
+    """
     if s.beneficiaries == 0:
         _hand_out_medals(s)
         _end_round(s, t)
@@ -123,7 +126,10 @@ def _next_beneficiary(s, t):
 
 @leaf
 def _hand_out_medals(s):
-    """Whoever is furthest on a track gets the card's medals of its colour, all of them if several are (R)."""
+    """Give the card's medals of a track's colour to whoever is furthest on it.
+
+    If several are, all of them get medals (R).
+    """
     rows = rows_in_use(s)
     for track in range(NUM_TRACKS):
         furthest = 0
@@ -137,7 +143,7 @@ def _hand_out_medals(s):
 
 @leaf
 def _end_round(s, t):
-    """The first player's marker goes to the right (R); after the last round the game is over."""
+    """Pass the first player's marker to the right (R). After the last round the game is over."""
     if s.round_number < ROUNDS:
         s.first = seat_after(s, s.first, s.num_players - 1)
         start_round(s, t)

@@ -1,4 +1,4 @@
-"""Victory points, objectives, ranks and returns."""
+"""Rules of victory points, objectives, ranks and returns."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ FEW_POINTS = 60.0
 
 @leaf
 def _antimatter_on_planets(player):
-    """Earth included: what lies neither in storage nor in the pit."""
+    """The antimatter that lies neither in storage nor in the pit, Earth included."""
     return int(player.total[ANTIMATTER]) - int(player.storage[ANTIMATTER]) - int(player.pit[ANTIMATTER])
 
 
@@ -101,13 +101,13 @@ def _track_points(t, player):
 
 @leaf
 def _variety_points(t, player):
-    """A colony on every type of planet."""
+    """Points for a colony on every type of planet."""
     return int(t.vp_five_types) if _types_colonised(player) == NUM_TYPES else 0
 
 
 @leaf
 def _series_points(t, player):
-    """Three colonies on planets of one type, once."""
+    """Points for three colonies on planets of one type, given once."""
     return int(t.vp_three_of_a_type) if _most_of_a_type(player) >= 3 else 0
 
 
@@ -133,7 +133,7 @@ def _antimatter_points(t, player):
 
 @helper
 def public_points(s, t, seat):
-    """All that everybody can see: every term but the objective."""
+    """The points that everybody can see: every term but the objective."""
     player = s.player[seat]
     points = _antimatter_points(t, player) + _technology_points(t, player) + _medal_points(t, player)
     points += _track_points(t, player) + _mine_points(t, player)
@@ -145,7 +145,7 @@ def public_points(s, t, seat):
 
 @helper
 def write_score_sheet(s, t, seat):
-    """The terms one by one, once the game is over."""
+    """Write the terms one by one, once the game is over."""
     player = s.player[seat]
     player.objectives_done = _satisfied_objectives(s, t, seat) == player.objectives
     sheet = player.score_sheet
@@ -166,7 +166,7 @@ def write_score_sheet(s, t, seat):
 
 @leaf
 def _terraformed_like(s, t, player, requirement, subject):
-    """Terraformed planets of a type or in a zone."""
+    """The number of terraformed planets of a type or in a zone."""
     count = 0
     for slot in colonies(player):
         number = int(player.slot[slot])
@@ -220,7 +220,7 @@ def achieved(s, t, seat, requirement, subject):
 
 @leaf
 def _satisfied_objectives(s, t, seat):
-    """Bits of the required objectives that a seat satisfies now."""
+    """The required objectives that a seat satisfies now, as bits."""
     return _find_satisfied(s, t, np.int64(seat))
 
 
@@ -251,7 +251,7 @@ def _objective_points(s, t, seat):
 
 @helper
 def _score(s, t, seat):
-    """Victory points, the objective included."""
+    """The victory points, the objective included."""
     return public_points(s, t, seat) + _objective_points(s, t, seat)
 
 
@@ -270,7 +270,7 @@ def _highest_terraformed(s, player):
 
 @helper
 def _standing(s, t, seat):
-    """One number to compare players by: points, then the highest number of a terraformed planet, which is below 64."""
+    """The number that players are compared by: points, then the highest number of a terraformed planet (below 64)."""
     return 64 * _score(s, t, seat) + _highest_terraformed(s, s.player[seat])
 
 
@@ -279,14 +279,17 @@ ranks = ranks_by(_standing)
 
 @leaf
 def _has_succeeded(s, t):
-    """Solo: all required objectives satisfied and the minimum score reached (R)."""
+    """Whether a solo game is won: all required objectives satisfied, and the minimum score reached (R)."""
     points = public_points(s, t, 0) + _objective_points(s, t, 0)
     return _satisfied_objectives(s, t, 0) == s.player[0].objectives and points >= t.minimum_score[s.level]
 
 
 @helper
 def returns(s, t, final_ranks, out):
-    """Solo: +1 for success, -1 for failure. Else by rank, tied seats sharing; or by winning alone."""
+    """Write the returns.
+
+    Solo pays +1 for success and -1 for failure. Otherwise the ranks count, with ties shared, or winning alone.
+    """
     n = int(s.num_players)
     if n == 1:
         out[0] = 1.0 if _has_succeeded(s, t) else -1.0
@@ -298,7 +301,7 @@ def returns(s, t, final_ranks, out):
 
 @leaf
 def _share_by_winning(final_ranks, n, out):
-    """Winners share +1 and losers share -1 equally; if all win, nobody gets anything."""
+    """Share +1 equally among winners and -1 among losers. If all win, nobody gets anything."""
     winners = 0
     for seat in range(n):
         winners += final_ranks[seat] == 1
@@ -319,7 +322,10 @@ _potential_of_several = ahead_of_others(public_points, _few_points)
 
 @helper
 def potential(s, t, out):
-    """Shaping by public points; solo: coefficient x points / minimum score. 0 once the game is over."""
+    """Write the potential for shaping by public points. It is 0 once the game is over.
+
+    Solo: coefficient x points / minimum score.
+    """
     if s.end != RUNNING:
         for seat in range(int(s.num_players)):
             out[seat] = 0.0

@@ -1,4 +1,4 @@
-"""Setup: tiles, objectives and progress cards are dealt; then everybody chooses the first technologies."""
+"""The setup. Tiles, objectives and progress cards are dealt; then everybody chooses the first technologies."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NOTHING = np.uint64(0)
 
 @helper
 def setup(s, t, o):
-    """Tiles, objectives, progress cards, first player; then everybody chooses technologies."""
+    """Deal tiles, objectives and progress cards, and draw the first player. The choice of technologies follows."""
     s.num_players = o.num_players
     s.advanced = o.advanced
     s.win_loss = o.win_loss
@@ -68,7 +68,7 @@ def setup(s, t, o):
 
 @leaf
 def random_member(members_of_word, generator):
-    """A uniform one of a set in one word."""
+    """A uniformly random member of a set in one word."""
     left = members_of_word
     for _ in range(below(generator, bit_count(members_of_word))):
         left = without_lowest(left)
@@ -77,8 +77,10 @@ def random_member(members_of_word, generator):
 
 @leaf
 def _place_tiles(s, t):
-    """In random order, each on a random hex that lies beside a star in play and beside no tile; open in the short zone
-    (R)."""
+    """Place the tiles in random order.
+
+    Each goes on a random hex that lies beside a star in play and beside no tile. In the short zone it is open (R).
+    """
     left = _all_tiles(s, t)
     legal = members(t.setup[s.num_players].sites)
     for _ in range(bit_count(left)):
@@ -93,7 +95,10 @@ def _place_tiles(s, t):
 
 @leaf
 def _all_tiles(s, t):
-    """The tiles in play as bits of a word: the planets of the group, and the mines and targets for the players."""
+    """The tiles in play, as bits of a word.
+
+    They are the planets of the group, and the mines and targets for the players.
+    """
     tiles = NOTHING
     setup = t.setup[s.num_players]
     for number in range(1, NUM_PLANETS + 1):
@@ -120,7 +125,7 @@ def tile_kind(tile):
 
 @leaf
 def _deal_objectives(s, t):
-    """One to each player, face down; solo: those of the campaign up to its level (R)."""
+    """Deal one to each player, face down. The solo game gets those of the campaign up to its level (R)."""
     if s.num_players == 1:
         s.player[0].objectives = t.campaign[s.campaign - 1, s.level]
         return
@@ -133,7 +138,7 @@ def _deal_objectives(s, t):
 
 @leaf
 def objectives_of_set(s, t):
-    """Bits of the objectives that are dealt from."""
+    """The objectives that are dealt from, as bits."""
     wanted = ADVANCED if s.advanced else STANDARD
     found = NOTHING
     for number in range(NUM_OBJECTIVES):
@@ -153,7 +158,7 @@ def _shuffle_deck(s, t):
 
 @leaf
 def usable_cards(s, t):
-    """Bits of the progress cards that can be in the deck."""
+    """The progress cards that can be in the deck, as bits."""
     cards = NOTHING
     for card in range(1, NUM_CARDS + 1):
         if s.num_players > 1 or t.card[card].solo:
@@ -163,7 +168,10 @@ def usable_cards(s, t):
 
 @leaf
 def _equip(s, t, seat):
-    """Cubes, starships in the supply; solo all cubes in storage and the level's antimatter besides on Earth (R)."""
+    """Give out cubes, and starships in the supply.
+
+    In the solo game all cubes are in storage, and the level's antimatter is on Earth besides (R).
+    """
     player = s.player[seat]
     player.present = 1
     player.ships_in_supply = len(player.ship)
@@ -183,7 +191,7 @@ def _equip(s, t, seat):
 
 @helper
 def legal(s, mask):
-    """What can be chosen during setup."""
+    """Allow what can be chosen during setup."""
     if s.node == Node.FIRST_TECHNOLOGY:
         _legal_first_technologies(s, mask)
     else:
@@ -192,7 +200,7 @@ def legal(s, mask):
 
 @helper
 def apply(s, t, action):
-    """A choice during setup."""
+    """Apply a choice during setup."""
     if s.node == Node.FIRST_TECHNOLOGY:
         _choose_first_technology(s, t, action)
     else:
@@ -201,14 +209,14 @@ def apply(s, t, action):
 
 @leaf
 def _legal_bonus_cubes(mask):
-    """Energy or matter (R)."""
+    """Allow energy or matter (R)."""
     for kind in range(ANTIMATTER):
         allow(mask, RES + kind)
 
 
 @leaf
 def _place_bonus_cube(s, action):
-    """An additional cube on Earth (R)."""
+    """Put an additional cube on Earth (R)."""
     player = s.player[0]
     player.cubes[EARTH, action - RES] += 1
     player.total[action - RES] += 1
@@ -226,7 +234,10 @@ def _legal_first_technologies(s, mask):
 
 @leaf
 def _choose_first_technology(s, t, action):
-    """Different ones at level 1 for nothing, everybody in turn order (R)."""
+    """Take a technology at level 1 for nothing.
+
+    Everybody takes different ones, in turn order (R).
+    """
     player = s.player[s.seat]
     player.tech[action - TECH] = 1
     chosen = 0

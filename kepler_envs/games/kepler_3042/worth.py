@@ -56,19 +56,18 @@ OPEN_WORTH = np.dtype((np.int16, (CASES, SOON + 1, TARGET + 1, NUM_ZONES)))
 
 @leaf
 def rounds_left(s):
-    """After this one."""
+    """The number of rounds after this one."""
     return ROUNDS - int(s.round_number)
 
 
 @leaf
 def usual_speed(t, player):
-    """Spaces a turn, some of the exploratory kind."""
+    """The number of spaces per turn, some of the exploratory kind."""
     return max(1, benefit(t, player, SPACE_TRAVELS) + 1)
 
 
 def open_worths(tables: Any) -> np.ndarray:
-    """What open tiles are worth to a starship on them, int16 by :func:`worth_case`, rounds left (0..6), body and
-    zone."""
+    """The worth of open tiles to a starship on them, int16 by :func:`worth_case`, rounds left (0..6), body and zone."""
     worths = np.zeros((CASES, SOON + 1, TARGET + 1, NUM_ZONES), np.int16)
     worths[:, :, MINE], worths[:, :, TARGET] = MINE_WORTH, TARGET_WORTH
     for case, left, number, zone in product(
@@ -88,8 +87,10 @@ LEVEL_WORTHS = np.dtype((np.int16, (NUM_TECHS, MAX_LEVEL + 1, ROUNDS + 1)))
 
 
 def level_worths(tables: Any) -> np.ndarray:
-    """What a level is worth that is reached, int16 by technology, level and rounds left: its use, leadership, and the
-    way to the highest one."""
+    """The worth of a level that is reached, int16 by technology, level and rounds left.
+
+    It counts the level's use, its leadership, and the way to the highest one.
+    """
     worths = np.zeros(LEVEL_WORTHS.shape, np.int16)
     for tech, level, left in product(range(NUM_TECHS), range(1, MAX_LEVEL + 1), range(ROUNDS + 1)):
         worth = int(LEVEL_WORTH[tech, level]) * left // ROUNDS + STEP * int(tables["tech"][tech, level]["leadership"])
@@ -100,8 +101,11 @@ def level_worths(tables: Any) -> np.ndarray:
 
 @leaf
 def worth_case(t, player):
-    """By the level of planets that may be terraformed, and whether alien ones may be colonised; the last one without
-    markers left."""
+    """The case in the table of worths.
+
+    It goes by the level of planets that may be terraformed, and by whether alien ones may be colonised. The last case
+    is without markers left.
+    """
     if player.colonies == MAX_COLONIES:
         return CASES - 1
     return 2 * extra(t, player, TERRAFORMING) + min(1, extra(t, player, ANTIMATTER_SCIENCE))
@@ -109,7 +113,7 @@ def worth_case(t, player):
 
 @leaf
 def way_worth(worth, body, steps, speed, left):
-    """A tile so many steps away, less for each turn; 0 if it comes too late."""
+    """The worth of a tile that many steps away, less for each turn. It is 0 if the starship comes too late."""
     turns = TURNS[speed, steps]
     late = turns + int(body <= NUM_PLANETS) > left
     return 0 if late else worth * AWAY[turns] >> 10
@@ -117,7 +121,10 @@ def way_worth(worth, body, steps, speed, left):
 
 @helper
 def less_where_others_are_nearer(s, t, player, ship, goal, steps, worth):
-    """Little is left of a target for each other own starship in space that is nearer; ``ship`` -1 for a new one."""
+    """Leave little of a target for each other own starship in space that is nearer.
+
+    ``ship`` is -1 for a new one.
+    """
     for other in range(MAX_SHIPS):
         place = int(player.ship[other]) - 1
         if other != ship and place >= 0 and s.body[place] == 0 and t.distance[place, goal] < steps:
@@ -127,7 +134,7 @@ def less_where_others_are_nearer(s, t, player, ship, goal, steps, worth):
 
 @leaf
 def lead_of(s, seat, track):
-    """Spaces before the best other, below 0 behind."""
+    """The number of spaces ahead of the best other, below 0 if behind."""
     best = -1
     for row in range(rows_in_use(s)):
         if row != seat:
@@ -137,7 +144,7 @@ def lead_of(s, seat, track):
 
 @leaf
 def step_worth(s, t, player, track, ahead):
-    """One more space: its points, the medal and the icon on it."""
+    """The worth of one more space: its points, the medal and the icon on it."""
     space = int(player.track[track]) + 1
     if space > TRACK_END:
         return 0
@@ -156,7 +163,7 @@ def step_worth(s, t, player, track, ahead):
 
 @leaf
 def burn_cost(player, left):
-    """A cube is worth more the fewer there are for the rounds left."""
+    """The worth of a cube that is burned. It is higher the fewer cubes there are for the rounds left."""
     cubes = 0
     for kind in range(ANTIMATTER):
         cubes += int(player.total[kind]) - int(player.pit[kind])
@@ -171,7 +178,7 @@ def terraforming_worth(t, number):
 
 @leaf
 def cube_worth(t, player, slot, only):
-    """A cube on a colony's card that is still to be terraformed; ``only`` of one kind, -1 of any."""
+    """The worth of a cube on a colony's card that is still to be terraformed, ``only`` of one kind (-1: any)."""
     planet = t.planet[player.slot[slot]]
     worth = 10 * (int(planet.colony[ENERGY]) + int(planet.colony[MATTER]))
     for kind in range(NUM_RESOURCES):

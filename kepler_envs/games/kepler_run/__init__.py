@@ -19,7 +19,7 @@ from kepler_envs.games.kepler_run.state import (
 )
 
 OPTION_LIST = (
-    Option("seat_fuel", False, "fuel on the ship at the start by position in the starting order", (False, True)),
+    Option("seat_fuel", False, "whether ships start with fuel according to the starting order", (False, True)),
     Option("first_player", "random", "who starts", ("random", "seat0")),
     reward_mode_option(REWARD_MODES),
     Option("shaping", 0.0, "shaping reward per point gained above the mean, paid when a round ends", (), float, 0, 1),
@@ -27,7 +27,8 @@ OPTION_LIST = (
 
 
 def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]) -> np.ndarray:
-    """Checked option values -> the options record the rules read; OptionError where the cards do not suffice."""
+    """Turn checked option values into the options record that the rules read. Raises OptionError if the cards do not
+    suffice."""
     needed = int(tables["initial_run"]) + int(tables["rounds"]) * (2 * num_players + 1)
     most = min(int(tables["cards_total"]), RUN_SLOTS)
     if needed > most:
@@ -46,7 +47,7 @@ def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]
 
 
 def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
-    """``vp``, ``ship_fuel``, ``vp_<source>`` for each source, ``decisions`` and ``round``."""
+    """The infos of a seat: ``vp``, ``ship_fuel``, ``vp_<source>`` for each source, ``decisions`` and ``round``."""
     player = state["player"][seat]
     return {
         "vp": int(player["vp"]),

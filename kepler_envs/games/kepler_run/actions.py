@@ -52,7 +52,7 @@ def make_actions(tables: Any) -> ActionSet:
 
 
 def public_text(state: np.void, config: Configuration, action: int) -> str:
-    """A decision as the others hear it: contracts are chosen face down until scoring."""
+    """A decision as the others hear it. Contracts are chosen face down until scoring."""
     if state["node"] == Node.CONTRACT:
         return "choose a contract, face down"
     return config.actions.text(action)

@@ -85,7 +85,7 @@ TABLES = np.dtype(
 
 
 def load_components(path: Path | None) -> np.ndarray:
-    """The tables of a component file, or of the game's own where there is none: see :func:`load_tables`."""
+    """Load the tables of a component file, or of the game's own if there is none: see :func:`load_tables`."""
     sections = (_read_numbers, _read_seat_fuel, _read_texts, _read_ships, _read_contracts, _read_cards, _check_points)
     return load_tables(path or DEFAULT_FILE, "kepler_run", TABLES, sections)
 
@@ -153,7 +153,7 @@ def _read_cards(file: ComponentFile, tables: Any) -> None:
 
 
 def _check_points(file: ComponentFile, tables: Any) -> None:
-    """The most points a seat could get, with the best of everything at once, must fit."""
+    """Check that the most points a seat could get, with the best of everything at once, fit."""
     number = {name: int(tables[name]) for name in NUMBERS}
     rounds = range(number["rounds"])
     best_part = int(tables["row_card"]["vp"].max())
@@ -176,7 +176,10 @@ def _read_names(
     file: ComponentFile, tables: Any, section: str, ids: Sequence[int], column: str, field: str,
     columns: dict[str, type] | None = None,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Rows with exactly these ids and a name each, which goes into a field of the tables; all columns of the rows."""
+    """Read rows with exactly these ids and a name each, which goes into a field of the tables.
+
+    Returns all columns of the rows.
+    """
     rows = file.rows(section, {"id": int, column: str, **(columns or {}), "prov": str})
     file.check_ids(section, rows, ids)
     file.write_names(section, rows, column, tables[field])

@@ -79,7 +79,7 @@ def _write_game(s, seat, out):
 
 @leaf
 def _write_places(s, seat, out):
-    """Port, the sectors, Kepler."""
+    """Write Port, the sectors, Kepler."""
     for i in range(PLACE_SIZE):
         out[PLACES + i] = 0
         out[ROW - PLACE_SIZE + i] = 0
@@ -95,7 +95,7 @@ def _write_places(s, seat, out):
 
 @leaf
 def _write_ways(s, t, seat, player, out):
-    """MOVE, BOOSTER, the own parts and STOP, each as a part; and how much can be loaded."""
+    """Write MOVE, BOOSTER, the own parts and STOP, each as a part, and how much can be loaded."""
     out[WAYS] = 0
     out[WAYS + 1] = int(s.leaving_cost) * (seat == s.seat)
     out[WAYS + 2] = 0
@@ -110,7 +110,10 @@ def _write_ways(s, t, seat, player, out):
 
 @leaf
 def _write_players(s, seat, out):
-    """The own row first, then clockwise; of the others their parts, too. All of absent seats is 0."""
+    """Write the observer's row first, then the others clockwise, with their parts.
+
+    Everything of absent seats is 0.
+    """
     n = int(s.num_players)
     for distance in range(MAX_PLAYERS):
         other = distance
@@ -126,7 +129,7 @@ def _write_players(s, seat, out):
 
 @leaf
 def _distance(seat, other, n):
-    """How many seats clockwise from ``seat`` the other one sits."""
+    """The number of seats clockwise from ``seat`` to the other one."""
     distance = other - seat
     return distance if distance >= 0 else distance + n
 
@@ -136,7 +139,7 @@ def _distance(seat, other, n):
 
 @helper
 def resample(s, t, seat, generator):
-    """Reshuffle the deck, and redraw the contracts others have chosen from their hands.
+    """Reshuffle the deck, and redraw the contracts that others have chosen from their hands.
 
     Everything else lies open. Nothing after setup is random, but the generator is replaced all the same.
     """
@@ -154,7 +157,7 @@ def resample(s, t, seat, generator):
 
 @leaf
 def _draw_contract(player, generator):
-    """A uniform one of the contracts in hand."""
+    """A uniformly random one of the contracts in hand."""
     in_hand = 0
     for contract in range(NUM_TRAITS):
         in_hand += int(player.hand[contract])

@@ -51,7 +51,7 @@ NOTHING = -MOST_WORTH
 
 @helper
 def write_derived(s, t, seat, out):
-    """All derived fields."""
+    """Write all derived fields."""
     for entry in range(FACTS_SIZE, SIZE):
         out[entry] = 0
     n, node = int(s.num_players), int(s.node)
@@ -70,7 +70,7 @@ def write_derived(s, t, seat, out):
 
 @leaf
 def _write_flight(s, t, seat, player, out):
-    """Where to end the flight; with each contract, each load before it, or each way to leave on it."""
+    """Write where to end the flight with each contract, each load before it, or each way to leave on it."""
     node, length, fuel_worth = int(s.node), int(s.run_length), fuel_worth_of(rounds_to_come(s, t))
     flying = node == IN_FLY
     start = int(player.place) if flying else 0
@@ -110,8 +110,10 @@ def _write_contract(player, contract, best, worth, is_best, out):
 
 @leaf
 def _write_loads(last, end, tank, ship, best, fuel_worth, out):
-    """Each amount of fuel: the best flight with it; what it does not need is worth less in the tank than on the
-    ship."""
+    """Write the best flight with each amount of fuel.
+
+    Fuel that it does not need is worth less in the tank than on the ship.
+    """
     for load in range(ship + 1):
         out[LOADS_BEHIND + LOAD_DERIVED * load] = NOTHING
     for place in range(last + 1):
@@ -135,7 +137,10 @@ def _write_loads(last, end, tank, ship, best, fuel_worth, out):
 
 @leaf
 def _write_ways(s, t, player, place, last, end, best, tank, fuel_worth, tools, out):
-    """Each way to leave; the first one with which the flight to the best end takes the least."""
+    """Write each way to leave.
+
+    The best one is the first with which the flight to the best end takes the least fuel.
+    """
     out[NEXT] = place + 2
     stay = best_end(out, PLACES_FUEL, place, place, tank, 0, fuel_worth)
     behind = cut(best - best_end(out, PLACES_FUEL, place + 1, last, tank, 0, fuel_worth))
@@ -165,7 +170,10 @@ def _write_ways(s, t, player, place, last, end, best, tank, fuel_worth, tools, o
 
 @leaf
 def _taken(s, t, player, way, place, kind, single_steps):
-    """(fuel that a way to leave takes, the place it leads to); too much for one that cannot be chosen."""
+    """(fuel that a way to leave takes, the place it leads to).
+
+    It is too much fuel for a way that cannot be chosen.
+    """
     if way < BY_BOOSTER:
         return int(s.leaving_cost), place + 1
     if way < BY_PARTS:

@@ -70,7 +70,7 @@ NOWHERE = 99  # a place that is not there
 
 @helper
 def write_draft(s, t, seat, player, out):
-    """The best flight with the pieces of now, and what a card or a special action changes."""
+    """Write the best flight with the pieces of now, and what a card or a special action changes."""
     length, rounds = int(s.run_length), rounds_to_come(s, t)
     fuel_worth, tank, ship = fuel_worth_of(rounds), int(player.modules), int(player.fuel)
     budget = tank + ship
@@ -168,7 +168,7 @@ def write_draft(s, t, seat, player, out):
 
 @leaf
 def _restore(fuel, worth, last, out):
-    """The places behind the run as they were before a card was added to it."""
+    """Restore the places behind the run to what they were before a card was added."""
     out[PLACES_FUEL + PLACE_DERIVED * last] = fuel
     out[PLACES_WORTH + PLACE_DERIVED * last] = worth
     out[PLACES_FUEL + PLACE_DERIVED * (last + 1)] = 0
@@ -177,7 +177,7 @@ def _restore(fuel, worth, last, out):
 
 @leaf
 def _unknown_fuel(s):
-    """What the sectors that will probably still be added cost before Kepler."""
+    """The fuel that the sectors probably still to be added will cost before Kepler."""
     picks = 2 * int(s.num_players) - int(s.draft_pos) - 1
     return (UNKNOWN_SECTOR + DISCOVERY * picks + 50) // 100 if picks > 0 else 0
 
@@ -187,8 +187,10 @@ def _unknown_fuel(s):
 
 @leaf
 def _rivals_at_kepler(s):
-    """A 1 in the byte of each player who could reach Kepler: if the run grows, they cross the icons of the first new
-    sector."""
+    """A 1 in the byte of each player who could reach Kepler.
+
+    If the run grows, they cross the icons of the first new sector.
+    """
     word = 0
     for other in range(MAX_PLAYERS):
         word |= (s.player[other].reach > s.run_length) << 8 * other
@@ -217,14 +219,17 @@ def _after_sector(t, card, behind, rivals, more_0, more_1, more_2, terms):
 
 @leaf
 def _end_at_card(s, t, player, card, rounds):
-    """For a disk on a sector that is added: nobody has one behind it."""
+    """The worth of a disk on a sector that is added. Nobody has one behind it."""
     station, closest = station_worth(s, t, rounds)
     return (station + closest) * ((card.stations > 0) & (player.disks > 0))
 
 
 @helper
 def _add_sector(s, t, player, card, behind, rivals, tools, more_tools, terms, rounds, budget, marks, out):
-    """The last card of the row, which joins the run after the last pick: in place of Kepler, which comes behind it."""
+    """Add the last card of the row, which joins the run after the last pick.
+
+    It takes the place of Kepler, which comes behind it.
+    """
     place = int(s.run_length) + 1
     clear_column(out, PLACES_FUEL, place + 1)
     find_fuel(
@@ -240,7 +245,7 @@ def _beyond(
     s, t, player, card, other, is_last, beyond, behind, rivals, plan, tools, more_tools, sling, terms, rounds, unknown,
     out
 ):  # fmt: skip
-    """The best end behind the run if a card becomes its next sector, and after the last pick the other card, too."""
+    """The best end behind the run if a card becomes its next sector. After the last pick the other card does, too."""
     length, fuel_worth, tank, ship = int(s.run_length), fuel_worth_of(rounds), int(player.modules), int(player.fuel)
     more_0, more_1, more_2 = int(card.asteroids), int(card.comets), int(card.stations)
     worth, behind = _after_sector(t, card, behind, rivals, more_0, more_1, more_2, terms)
@@ -321,8 +326,10 @@ def _special(s, t, seat, player, card, other, upto, last, met, deliveries, terms
 
 @leaf
 def _best_delivering(out, upto, tank, ship, fuel_worth, pays, delivered, skipped):
-    """The best flight where ends from ``pays`` on are worth more by a delivery; two places from ``skipped`` on do not
-    count."""
+    """The best flight if a delivery makes ends from ``pays`` on worth more.
+
+    Two places from ``skipped`` on do not count.
+    """
     best = NEVER
     for place in range(upto + 1):
         loaded = int(out[PLACES_FUEL + PLACE_DERIVED * place]) - 1 - tank
@@ -335,7 +342,7 @@ def _best_delivering(out, upto, tank, ship, fuel_worth, pays, delivered, skipped
 
 @helper
 def _best_outpost(s, t, seat, player, upto, pays, rounds, out):
-    """A disk on the best of the free stations."""
+    """The worth of a disk on the best of the free stations."""
     best, free, own_closest = NEVER, s.free_stations, _holds_closest(s, seat)
     while free:
         index = lowest(free)
@@ -346,7 +353,7 @@ def _best_outpost(s, t, seat, player, upto, pays, rounds, out):
 
 @leaf
 def _holds_closest(s, seat):
-    """Whether the disk closest to Kepler is the own one."""
+    """Whether the disk closest to Kepler is the player's own."""
     disks, owner = s.disk_set, 0
     while disks:
         owner = int(s.run[lowest(disks)].disk)
@@ -356,7 +363,8 @@ def _holds_closest(s, seat):
 
 @leaf
 def _outpost(s, t, player, index, upto, pays, rounds, own_closest, out):
-    """A disk on a run index: by itself, and for the flight, which it gives fuel, and one place less to end at."""
+    """The worth of a disk on a run index, by itself and for the flight: it gives fuel, and there is one place less to
+    end at."""
     fuel_worth, tank, ship = fuel_worth_of(rounds), int(player.modules), int(player.fuel)
     stations, disks = stations_for(s, player), np.int64(s.disk_set)
     station, closest = station_worth(s, t, rounds)
@@ -376,8 +384,10 @@ def _outpost(s, t, player, index, upto, pays, rounds, own_closest, out):
 
 @leaf
 def _best_reroute(s, t, seat, player, upto, pays, deliveries, terms, rounds, tools, more_tools, base, writes, out):
-    """The best that two neighbours changing places can do, or each of them: it matters where a flight ends at one of
-    the two."""
+    """The best that two neighbours changing places can do, or each pair of them.
+
+    It matters where a flight ends at one of the two.
+    """
     fuel_worth, tank, ship, length = fuel_worth_of(rounds), int(player.modules), int(player.fuel), int(s.run_length)
     stations, disks, own_disk = stations_for(s, player), np.int64(s.disk_set), seat + 1
     station, closest = station_worth(s, t, rounds)
@@ -441,7 +451,7 @@ def _best_reroute(s, t, seat, player, upto, pays, deliveries, terms, rounds, too
 
 @helper
 def _write_aims(s, t, seat, player, base, upto, deliveries, terms, tools, more_tools, out):
-    """Each sector that the special action can be applied to."""
+    """Write each sector that the special action can be applied to."""
     rounds = rounds_to_come(s, t)
     if s.pending_action != OUTPOST:
         _best_reroute(s, t, seat, player, upto, NOWHERE, deliveries, terms, rounds, tools, more_tools, base, True, out)

@@ -61,7 +61,7 @@ SIZE = PLAYERS_REACH + PLAYER_DERIVED * MAX_PLAYERS
 
 
 def make_observation(tables: Any) -> Layout:
-    """The tables; seats are relative, row 0 of ``players`` is the observer, then clockwise."""
+    """The tables. Seats are relative: row 0 of ``players`` is the observer, then clockwise."""
     cards = tables["row_card"]
     most = {name: max(1, int(cards[name].max())) for name in cards.dtype.names}
     boxes, fuel = int(tables["boxes"]), int(tables["fuel_cap"])
@@ -69,45 +69,47 @@ def make_observation(tables: Any) -> Layout:
     dots = max(most["dots"], int(tables["booster_dots"]))
     kind = "0 none, 1-5 bypass that type, 6 JUMP, 7 SLING"
     icons = [
-        piece("asteroids", NUMBER, most["asteroids"], "icons"),
-        piece("comets", NUMBER, most["comets"], "icons"),
-        piece("stations", NUMBER, most["stations"], "icons; at least one makes it a place for a disk"),
+        piece("asteroids", NUMBER, most["asteroids"], "asteroid icons"),
+        piece("comets", NUMBER, most["comets"], "comet icons"),
+        piece("stations", NUMBER, most["stations"], "station icons; at least one makes it a place for a disk"),
     ]
     part = [
         piece("part", LABEL, SLING_PART, kind),
-        piece("fuel", NUMBER, max(dots, cost), "fuel that it takes; to MOVE, in the own flight"),
-        piece("used", FLAG, 1, "1 once used in this flight"),
+        piece("fuel", NUMBER, max(dots, cost), "fuel that it takes; for MOVE, in the observer's own flight"),
+        piece("used", FLAG, 1, "it has been used in this flight"),
     ]
     game = [
         piece("node", LABEL, max(Node), "0 DRAFT, 1 TARGET, 2 CONTRACT, 3 LOAD, 4 FLY, 5 OVER"),
-        piece("round", LABEL, 2, "round from 0 on"),
+        piece("round", LABEL, 2, "current round, counted from 0"),
         piece("num_players", NUMBER, MAX_PLAYERS, "players in the game", low=MIN_PLAYERS),
         piece("draft_pos", NUMBER, 2 * MAX_PLAYERS, "picks made this round"),
         piece("run_length", NUMBER, RUN_SLOTS, "sectors in the run", scale=10),
         piece("deck_count", NUMBER, int(tables["cards_total"]), "cards in the deck"),
         piece("pending_action", LABEL, NUM_SPECIALS, "at TARGET: 2 REROUTE, 3 OUTPOST"),
-        piece("pending_type", LABEL, NUM_TYPES, "at TARGET: type of the card played, which becomes a delivery"),
+        piece(
+            "pending_type", LABEL, NUM_TYPES, "at TARGET: type of the card that was played, which becomes a delivery"
+        ),
         piece("arrivals", COUNT, MAX_PLAYERS, "arrivals at Kepler this round"),
         piece("committed_count", NUMBER, MAX_PLAYERS, "contracts chosen this round"),
-        reference("decider", "players", "who decides"),
+        reference("decider", "players", "player who decides"),
         reference("order", "players", "the players in turn order", shape=MAX_PLAYERS),
     ]
     contracts = [
-        reference("completed_by", "players", "who completed it"),
-        piece("chosen", FLAG, 1, "1 for the own one of this round"),
+        reference("completed_by", "players", "player who completed it"),
+        piece("chosen", FLAG, 1, "the observer has chosen it this round"),
     ]
     places = [
         piece("type", LABEL, KEPLER, "0 none or Port, 1-5 sector type, 6 Kepler"),
         piece("cost", NUMBER, cost, "fuel to leave a sector"),
         *icons,
-        reference("disk", "players", "whose disk lies here"),
+        reference("disk", "players", "player whose disk lies here"),
     ]
     row = [
-        piece("type", LABEL, NUM_TYPES, "0 empty slot, else sector type"),
-        piece("cost", NUMBER, cost, "fuel to leave it as a sector"),
-        piece("wrenches", NUMBER, most["wrenches"], "modules to install it"),
+        piece("type", LABEL, NUM_TYPES, "0 for an empty slot, else the sector type"),
+        piece("cost", NUMBER, cost, "fuel to leave it once it is a sector"),
+        piece("wrenches", NUMBER, most["wrenches"], "modules needed to install it"),
         piece("part", LABEL, SLING_PART, f"as a part: {kind}"),
-        piece("dots", NUMBER, most["dots"], "fuel to use the part"),
+        piece("dots", NUMBER, most["dots"], "fuel needed to use the part"),
         *icons,
         piece("action", LABEL, NUM_SPECIALS, "special action: 0 none, 1 REFUEL, 2 REROUTE, 3 OUTPOST"),
         piece("vp", NUMBER, most["vp"], "points for installing it"),
@@ -119,16 +121,18 @@ def make_observation(tables: Any) -> Layout:
         piece("modules", NUMBER, boxes, "fuel modules"),
         piece("fuel", COUNT, fuel, "fuel on the ship"),
         piece("disks", COUNT, int(tables["disks"]), "disks in supply"),
-        piece("built_in", LABEL, NUM_TYPES, "sector type that the ship leaves free"),
+        piece("built_in", LABEL, NUM_TYPES, "sector type that the ship can leave for free"),
         piece("hand", FLAG, 1, "1 for each contract in hand", shape=NUM_TRAITS),
         reference("place", "places", "place of the pawn"),
         piece("tank", NUMBER, boxes + fuel, "fuel in the tank", scale=10),
-        piece("flown", FLAG, 1, "1 once the flight of the round is over"),
-        piece("committed", FLAG, 1, "1 once the contract of the round is chosen"),
-        piece("revealed", LABEL, NUM_TRAITS, "contract of the last scoring: 0 none, else 1 + contract"),
-        piece("booster_used", FLAG, 1, "1 once the booster is used"),
-        piece("deliveries", NUMBER, 2 * PART_SLOTS, "how many to each sector type", shape=NUM_TYPES, scale=1),
-        piece("delivered", FLAG, 1, "1 once those to the type are made in this flight", shape=NUM_TYPES),
+        piece("flown", FLAG, 1, "its flight of this round is over"),
+        piece("committed", FLAG, 1, "it has chosen its contract of this round"),
+        piece("revealed", LABEL, NUM_TRAITS, "contract it revealed at the last scoring: 0 none, else 1 + contract"),
+        piece("booster_used", FLAG, 1, "the booster has been used"),
+        piece(
+            "deliveries", NUMBER, 2 * PART_SLOTS, "number of deliveries to each sector type", shape=NUM_TYPES, scale=1
+        ),
+        piece("delivered", FLAG, 1, "1 once the deliveries to that type are made in this flight", shape=NUM_TYPES),
     ]
     return Layout(
         [
@@ -137,7 +141,7 @@ def make_observation(tables: Any) -> Layout:
             table("places", NUM_PLACES, places),
             table("row", ROW_SLOTS, row),
             table("ways", NUM_WAYS, part),
-            table("loads", NUM_LOADS, [piece("possible", FLAG, 1, "1 for amounts that are on the own ship")]),
+            table("loads", NUM_LOADS, [piece("possible", FLAG, 1, "the observer's ship has that much fuel")]),
             table("players", MAX_PLAYERS, players),
             table("parts", PART_SLOTS * (MAX_PLAYERS - 1), part),
             table("deck", MAX_CARDS, [piece("unseen", FLAG, 1, "1 while the card with this id is in the deck")]),
@@ -156,9 +160,9 @@ def _derived() -> list[Any]:
             "game",
             1,
             [
-                reference("next", "places", "the place after the own one, in flight"),
+                reference("next", "places", "in flight: the place after the observer's"),
                 reference("end", "places", "the best place to end the flight at"),
-                worth("best", "what the flight that ends there is worth"),
+                worth("best", "worth of the flight that ends there"),
             ],
             derived=True,
         ),
@@ -166,8 +170,8 @@ def _derived() -> list[Any]:
             "contracts",
             NUM_TRAITS,
             [
-                worth("behind", "how much less than the best the best flight is worth with it"),
-                piece("best", FLAG, 1, "1 for the one with the best flight"),
+                worth("behind", "how much less the best flight with it is worth than the best of all"),
+                piece("best", FLAG, 1, "the best flight is the one with it"),
             ],
             derived=True,
         ),
@@ -176,11 +180,11 @@ def _derived() -> list[Any]:
             NUM_PLACES,
             [
                 piece("fuel", COUNT, MOST_PLANNED,
-                    "1 + the fuel from the own place, 0 where it is out of reach; in the draft with up to "
-                    f"{AHEAD} more than there is, and with what will probably lie before Kepler", scale=5),
-                worth("worth", "what it is worth to end the flight there, fuel not counted"),
-                worth("aim", "at TARGET: what the action is worth here"),
-                piece("best", FLAG, 1, "1 for the sector to aim at"),
+                    "1 + the fuel from the observer's place, 0 if it is out of reach; the draft allows up to "
+                    f"{AHEAD} more than there is, and counts what will probably lie before Kepler", scale=5),
+                worth("worth", "worth of ending the flight there, fuel not counted"),
+                worth("aim", "at TARGET: worth of the action here"),
+                piece("best", FLAG, 1, "the sector to aim at"),
             ],
             derived=True,
         ),
@@ -188,13 +192,13 @@ def _derived() -> list[Any]:
             "row",
             ROW_SLOTS,
             [
-                worth("as_sector", "what the card is worth as a discovery"),
-                worth("as_part", "as a part"),
-                worth("as_module", "as a module"),
-                worth("as_special", "for its special action, and as a delivery"),
+                worth("as_sector", "worth of the card as a discovery"),
+                worth("as_part", "worth of the card as a part"),
+                worth("as_module", "worth of the card as a module"),
+                worth("as_special", "worth of the card for its special action and as a delivery"),
                 piece("best", LABEL, OFFERS - 1,
-                    "of all cards and uses the best is this card 1 as a discovery, 2 as a part, 3 as a module, "
-                    "4 for its special action"),
+                    "the best use of all is this card: 1 as a discovery, 2 as a part, 3 as a module, "
+                    "4 for its special action; 0 if another card is better"),
             ],
             derived=True,
         ),
@@ -202,8 +206,8 @@ def _derived() -> list[Any]:
             "ways",
             NUM_WAYS,
             [
-                worth("behind", "how much less than the best it is worth to fly on, or to stop"),
-                piece("best", FLAG, 1, "1 for the first way with which the best flight takes the least fuel"),
+                worth("behind", "how much less it is worth to fly on this way, or to stop, than the best"),
+                piece("best", FLAG, 1, "the first way with which the best flight takes the least fuel"),
             ],
             derived=True,
         ),
@@ -211,9 +215,9 @@ def _derived() -> list[Any]:
             "loads",
             NUM_LOADS,
             [
-                worth("behind", "how much less than the best the best flight is worth with this load"),
-                piece("spare", NUMBER, fuel_left, "beyond what the best flight needs", low=-fuel_left, scale=2),
-                piece("enough", FLAG, 1, "1 for the load of the best flight"),
+                worth("behind", "how much less the best flight with this load is worth than the best of all"),
+                piece("spare", NUMBER, fuel_left, "fuel beyond what the best flight needs", low=-fuel_left, scale=2),
+                piece("enough", FLAG, 1, "the load of the best flight"),
             ],
             derived=True,
         ),
@@ -222,8 +226,8 @@ def _derived() -> list[Any]:
             MAX_PLAYERS,
             [
                 piece("reach", NUMBER, NUM_PLACES - 1,
-                      "where the flight ended or is, before it how far it could go with all fuel", scale=10),
-                piece("icons", NUMBER, 127, "of each contract on the way there", shape=NUM_TRAITS, scale=5),
+                      "place where the flight ended or is; before it, how far it could go with all fuel", scale=10),
+                piece("icons", NUMBER, 127, "icons of each contract on the way there", shape=NUM_TRAITS, scale=5),
             ],
             derived=True,
         ),

@@ -31,14 +31,14 @@ MARKS = PLACES  # notes on the places lie where facts are written after all that
 
 @helper
 def find_reach(s, t):
-    """How far the flight of each player could go with all the fuel there is."""
+    """Find how far the flight of each player could go with all the fuel there is."""
     for seat in range(int(s.num_players)):
         find_reach_of(s, t, s.player[seat])
 
 
 @helper
 def find_reach_from(s, t, place):
-    """The same after a change of the run at a place: of those who come that far."""
+    """Find it again after a change of the run at a place, for those who come that far."""
     for seat in range(int(s.num_players)):
         if s.player[seat].reach >= place:
             find_reach_of(s, t, s.player[seat])
@@ -46,7 +46,7 @@ def find_reach_from(s, t, place):
 
 @helper
 def icons_crossed(s, place, contract):
-    """Icons of a contract on the sectors entered by a flight to ``place``."""
+    """The icons of a contract on the sectors entered by a flight to ``place``."""
     count = 0
     sectors = place if place < s.run_length else int(s.run_length)
     for index in range(sectors):
@@ -56,19 +56,19 @@ def icons_crossed(s, place, contract):
 
 @leaf
 def own_cost_of(player, sector):
-    """Fuel that a player leaves a sector with, without tools; also of a card that may become one."""
+    """The fuel that a player needs to leave a sector without tools, also of a card that may become one."""
     return int(sector.cost) * (sector.type != player.built_in)
 
 
 @leaf
 def _own_cost(s, player, place):
-    """The same of a place from 1 on."""
+    """The same for a place from 1 on."""
     return own_cost_of(player, s.run[place - 1])
 
 
 @leaf
 def _icons_on(sector):
-    """Icons of the three contracts, in bytes."""
+    """The icons of the three contracts, in bytes."""
     return int(sector.asteroids) | int(sector.comets) << 8 | int(sector.stations) << 16
 
 
@@ -80,7 +80,7 @@ def _keep_reach(player, reach, icons):
 
 @helper
 def find_reach_of(s, t, player):
-    """The farthest place for which there is fuel, as for all places before it; and the icons on the way there."""
+    """Find the farthest place for which there is fuel, as for all places before it, and the icons on the way there."""
     budget, length = int(player.modules) + int(player.fuel), int(s.run_length)
     if player.part_count == 0:
         _go_with_booster(s, t, player, budget)
@@ -114,7 +114,7 @@ def find_reach_of(s, t, player):
 
 @leaf
 def _go_with_booster(s, t, player, budget):
-    """The same without parts: the booster is for the dearest of the sectors left."""
+    """The same without parts. The booster is for the dearest of the sectors left."""
     length, booster = int(s.run_length), int(t.booster_dots)
     reach, icons, fuel, dearest = 0, 0, int(t.port_cost), 0
     for place in range(1, length + 1):
@@ -131,7 +131,7 @@ def _go_with_booster(s, t, player, budget):
 
 @helper
 def _slung_as_far(s, player, first, fuel, budget, tools, more_tools, one, one_at, two, two_at, reach):
-    """How far a SLING to ``first`` makes it, where ``reach`` places are in reach without it."""
+    """How far a SLING to ``first`` takes a flight that reaches ``reach`` places without it."""
     length = int(s.run_length)
     if first > reach + 1:
         return reach
@@ -150,8 +150,10 @@ def _slung_as_far(s, player, first, fuel, budget, tools, more_tools, one, one_at
 
 @leaf
 def lay_out_tools(t, player, without):
-    """(word of the cheapest tools, word of the next ones, dots of the best SLING), without the tool of a way to
-    leave."""
+    """(word of the cheapest tools, word of the next ones, dots of the best SLING).
+
+    The tool of a way to leave is left out.
+    """
     tools, more_tools = NO_TOOLS, NO_TOOLS
     booster = NO_TOOL if (player.booster_used > 0) | (without == BY_BOOSTER) else int(t.booster_dots)
     tools ^= (NO_TOOL ^ booster) << 4 * JUMP_PART
@@ -173,7 +175,7 @@ def add_tool(tools, more_tools, kind, dots):
 
 @leaf
 def _best_sling(tools):
-    """What it takes to use the best SLING."""
+    """The fuel that it takes to use the best SLING."""
     sling = tools >> 4 * SLING_PART & 15
     return TOO_MUCH if sling == NO_TOOL else sling
 
@@ -231,7 +233,10 @@ def find_fuel(s, t, player, start, until, limit, tools, more_tools, tail, marks,
 
 @leaf
 def saved_by(out, place, kind):
-    """What one more tool that bypasses a type, or a JUMP, would save on the way to a place, its dots not counted."""
+    """The fuel that one more tool would save on the way to a place, its dots not counted.
+
+    The tool bypasses a type, or is a JUMP.
+    """
     entry = MARKS + PLACE_SIZE * place
     if kind < 4:
         return int(out[entry]) >> 4 * (kind - 1) & 15
@@ -240,15 +245,17 @@ def saved_by(out, place, kind):
 
 @leaf
 def clear_column(out, column, last):
-    """Zeros for all places until ``last``."""
+    """Write zeros for all places until ``last``."""
     for place in range(last + 1):
         out[column + PLACE_DERIVED * place] = 0
 
 
 @helper
 def least_fuel(s, t, player, start, end, tools, more_tools, out):
-    """The fuel from one place to another; with a SLING a column of the places, of zeros before and after, is written
-    on."""
+    """The fuel from one place to another.
+
+    With a SLING, a column of the places is written on. It holds zeros before and after.
+    """
     if _best_sling(tools) != TOO_MUCH:
         find_fuel(s, t, player, start, end, TOO_MUCH, tools, more_tools, 0, False, out, PLACES_AIM)
         fuel = int(out[PLACES_AIM + PLACE_DERIVED * end]) - 1
@@ -266,7 +273,7 @@ def least_fuel(s, t, player, start, end, tools, more_tools, out):
 
 @helper
 def _sling_on(s, player, first, until, limit, fuel, tools, more_tools, one, one_at, two, two_at, tail, out, column):
-    """Flights that go on by single steps from ``first``, where a SLING led to."""
+    """Continue flights by single steps from ``first``, where a SLING led to."""
     for place in range(first, until + 1):
         if fuel > limit:
             break
@@ -283,7 +290,7 @@ def _sling_on(s, player, first, until, limit, fuel, tools, more_tools, one, one_
 
 @leaf
 def tail_of(player, card):
-    """A card of the row as the sector behind the run: its type field and, above that, what leaving it costs."""
+    """A card of the row as the sector behind the run: its type field and, above that, the fuel to leave it."""
     return int(card.type) | own_cost_of(player, card) << 4
 
 

@@ -36,7 +36,7 @@ def legal(s, t, mask):
 
 @leaf
 def apply(s, t, action):
-    """Apply a legal id and everything automatic behind it."""
+    """Apply a legal id, and everything automatic that follows from it."""
     seat = int(s.seat)
     player = s.player[seat]
     if action >= MOVE:
@@ -61,14 +61,17 @@ def _points(s, t, seat):
 
 @leaf
 def _points_and_fuel(s, t, seat):
-    """Most victory points is first, then most fuel on the ship; players equal in both share the rank."""
+    """The number that ranks players: victory points first, then fuel on the ship.
+
+    Players who are equal in both share the rank.
+    """
     player = s.player[seat]
     return int(player.vp) * 128 + int(player.fuel)
 
 
 @leaf
 def _points_of_ended_rounds(s, t, seat):
-    """What shaping has paid for: it pays when a round ends."""
+    """The points that shaping has paid for. It pays when a round ends."""
     return int(s.player[seat].vp_paid)
 
 

@@ -1,4 +1,4 @@
-"""Cards, points, fuel and disks: what all parts of a round use."""
+"""Rules of cards, points, fuel and disks, which all parts of a round use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NO_CARD = np.zeros(1, ROW_CARD)
 
 @leaf
 def deal(s):
-    """The next card of the deck."""
+    """Take the next card of the deck."""
     left = int(s.deck_count) - 1
     card = int(s.deck[left])
     s.deck[left] = 0
@@ -24,7 +24,7 @@ def deal(s):
 
 @helper
 def append_sector(s, t, card):
-    """A card becomes the last sector before Kepler."""
+    """Add a card as the last sector before Kepler."""
     index = int(s.run_length)
     s.run[index] = t.sector[card]
     s.run_card[index] = card + 1
@@ -35,7 +35,7 @@ def append_sector(s, t, card):
 
 @leaf
 def take_from_row(s, slot):
-    """The id of the card taken; its slot stays empty."""
+    """Take a card from its slot, which stays empty. Returns the card's id."""
     card = int(s.row_card[slot]) - 1
     s.row[slot] = NO_CARD[0]
     s.row_card[slot] = 0
@@ -51,7 +51,7 @@ def score(player, source, points):
 
 @leaf
 def add_fuel(player, t, amount):
-    """Fuel onto the ship; what is above the cap is lost (ruling 24)."""
+    """Put fuel onto the ship. What is above the cap is lost (ruling 24)."""
     fuel = int(player.fuel) + amount
     cap = int(t.fuel_cap)
     player.fuel = fuel if fuel < cap else cap
@@ -59,7 +59,7 @@ def add_fuel(player, t, amount):
 
 @leaf
 def forget_reach(player):
-    """How far a flight could go no longer counts: it begins, or the round is over."""
+    """Clear how far a flight could go: it begins, or the round is over."""
     player.reach = 0
     for contract in range(NUM_TRAITS):
         player.icons[contract] = 0

@@ -1,4 +1,4 @@
-"""The draft: each card of the row and its use (3.1 - 3.3)."""
+"""Rules of the draft: each card of the row and its use (3.1 - 3.3)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ IN_DRAFT, IN_TARGET, IN_CONTRACT = int(Node.DRAFT), int(Node.TARGET), int(Node.C
 
 @helper
 def begin_round(s, t):
-    """Deal two cards a player and one more, face up (R)."""
+    """Deal two cards per player and one more, face up (R)."""
     for slot in range(2 * int(s.num_players) + 1):
         card = deal(s)
         s.row[slot] = t.row_card[card]
@@ -41,7 +41,7 @@ def begin_round(s, t):
 
 @leaf
 def legal_picks(s, t, player, mask):
-    """Each card of the row for each use it can be put to (3.2)."""
+    """Allow each card of the row for each use it can be put to (3.2)."""
     cards = int(s.row_set)
     modules = int(player.modules)
     parts, specials = 0, 0
@@ -61,7 +61,7 @@ def legal_picks(s, t, player, mask):
 
 @leaf
 def legal_targets(s, mask):
-    """The sector that changes places with the next one, or the station for an outpost."""
+    """Allow the sector that changes places with the next one, or the station for an outpost."""
     if s.pending_action == REROUTE:
         allow_word(mask, TARGET, (1 << (int(s.run_length) - 1)) - 1)
     else:
@@ -120,7 +120,7 @@ def _add_delivery(player, t, card):
 
 @helper
 def aim(s, t, player, seat, index):
-    """The special action that asked for a sector."""
+    """Apply the special action that asked for a sector."""
     if s.pending_action == REROUTE:
         _swap_sectors(s, index)
         find_reach_from(s, t, index + 1)
@@ -136,7 +136,7 @@ def aim(s, t, player, seat, index):
 
 @helper
 def _swap_sectors(s, index):
-    """Sector ``index`` and the one after it change places, with their disks (ruling 36)."""
+    """Let sector ``index`` and the one after it change places, with their disks (ruling 36)."""
     here, beyond = s.run[index].entries, s.run[index + 1].entries
     for i in range(SECTOR_SIZE):
         entry = here[i]
@@ -158,7 +158,7 @@ def _swap_bits(word, index):
 
 @leaf
 def _next_pick(s, t):
-    """In turn order, then in reverse turn order (R); the last card joins the run without points."""
+    """Go to the next pick: in turn order, then in reverse (R). The last card joins the run without points."""
     n = int(s.num_players)
     picks = int(s.draft_pos) + 1
     s.draft_pos = picks

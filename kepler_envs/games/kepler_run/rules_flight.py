@@ -1,4 +1,4 @@
-"""Contracts, takeoff and flight (3.4 - 3.6)."""
+"""Rules of contracts, takeoff and flight (3.4 - 3.6)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def commit(s, player, contract):
 
 @leaf
 def _take_off(s, position):
-    """The player at this position of the order is next: a fuel for each module goes into the tank (R)."""
+    """Let the player at this position of the order take off. Each module puts one fuel into the tank (R)."""
     seat = int(s.order[position])
     s.seat = seat
     s.player[seat].tank = s.player[seat].modules
@@ -45,7 +45,7 @@ def _take_off(s, position):
 
 @leaf
 def legal_loads(player, mask):
-    """Any of the fuel on the ship."""
+    """Allow any of the fuel on the ship."""
     allow_word(mask, LOAD, (1 << (int(player.fuel) + 1)) - 1)
 
 
@@ -63,7 +63,10 @@ def load(s, t, player, amount):
 
 @leaf
 def legal_moves(s, t, player, mask):
-    """Ways of leaving the place (3.6); a single step by other means only where leaving costs fuel (ruling 26)."""
+    """Allow the ways of leaving the place (3.6).
+
+    A single step by other means is only allowed where leaving costs fuel (ruling 26).
+    """
     place, tank, cost = int(player.place), int(player.tank), int(s.leaving_cost)
     moves = 1 << (STOP - MOVE)
     if tank >= cost:
@@ -98,7 +101,7 @@ def fly(s, t, player, seat, action):
 
 @leaf
 def _pay_for_steps(s, t, player, action):
-    """Spend the fuel for leaving in one of the ways there are; how many places on it leads."""
+    """Spend the fuel for leaving in the chosen way. Returns how many places on it leads."""
     if action == MOVE:
         player.tank -= s.leaving_cost
         return 1
@@ -114,7 +117,7 @@ def _pay_for_steps(s, t, player, action):
 
 @leaf
 def _enter_next(s, t, player, seat):
-    """One place on, with what waits there."""
+    """Enter the next place and apply what waits there."""
     index = int(player.place)  # run index of the next place
     player.place = index + 1
     player.reach = index + 1
@@ -132,7 +135,7 @@ def _enter_next(s, t, player, seat):
 
 @leaf
 def _deliver(player, t, sector_type):
-    """Every delivery of this type pays, once a flight (ruling 11)."""
+    """Pay every delivery of this type, once per flight (ruling 11)."""
     kind = int(sector_type) - 1
     if player.deliveries[kind] > 0 and player.delivered[kind] == 0:
         player.delivered[kind] = 1
@@ -147,7 +150,7 @@ def _reach_kepler(s, t, player):
 
 @leaf
 def _establish_station(s, player, seat):
-    """A flight that ends at a station without a disk leaves one (R)."""
+    """Leave a disk where a flight ends at a station without one (R)."""
     index = int(player.place) - 1
     if index >= 0 and player.disks > 0 and has(s.free_stations, index):
         place_disk(s, player, seat, index)

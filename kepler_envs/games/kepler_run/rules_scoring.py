@@ -1,4 +1,4 @@
-"""The end of a round and of the game: contracts, the new order, cleanup, stations (3.7, 3.8)."""
+"""Rules of the end of a round and of the game: contracts, the new order, cleanup, stations (3.7, 3.8)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,10 @@ def end_round(s, t):
 
 @helper
 def _score_contract(s, t, seat):
-    """The contract of one seat, in turn order, so that the earlier of equal players completes it (R)."""
+    """Score the contract of one seat.
+
+    Seats score in turn order, so that the earlier of equal players completes it (R).
+    """
     player = s.player[seat]
     contract = int(player.contract) - 1
     crossed = int(player.icons[contract])
@@ -65,7 +68,10 @@ def _crossed_most(s, player, contract):
 
 @helper
 def _find_new_order(s, n):
-    """Closest to Kepler first, then more fuel left in the tank (R), then as before (ruling 30)."""
+    """Find the new turn order.
+
+    Closest to Kepler comes first, then more fuel left in the tank (R), then the old order (ruling 30).
+    """
     for position in range(1, n):
         seat = int(s.order[position])
         place = position
@@ -100,7 +106,7 @@ def _clean_up(player):
 
 @helper
 def _score_stations(s, t):
-    """Each own station, and one prize for the station closest to Kepler (R)."""
+    """Score each own station, and one prize for the station closest to Kepler (R)."""
     closest = -1
     for index in range(int(s.run_length)):
         if s.run[index].disk > 0:

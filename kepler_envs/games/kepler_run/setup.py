@@ -12,7 +12,7 @@ from kepler_envs.games.kepler_run.state import MAX_PLAYERS, NUM_SHIPS, NUM_TRAIT
 
 @helper
 def setup(s, t, o):
-    """Shuffle, open the run, give out ships and what belongs to them, choose the first player."""
+    """Shuffle, open the run, give out ships and what belongs to them, and choose the first player."""
     n = int(o.num_players)
     s.num_players = n
     s.reward_mode = o.reward_mode
@@ -45,7 +45,7 @@ def _fill_deck(s, t):
 
 @helper
 def shuffle_deck(s, count, generator):
-    """Bring the ``count`` cards of the deck into a random order."""
+    """Shuffle the ``count`` cards of the deck."""
     for last in range(count - 1, 0, -1):
         other = below(generator, last + 1)
         card = int(s.deck[last])
@@ -55,7 +55,7 @@ def shuffle_deck(s, count, generator):
 
 @helper
 def _give_ships(s, t, n):
-    """Different colours at random."""
+    """Give out different colours at random."""
     free = (1 << NUM_SHIPS) - 1
     for seat in range(n):
         skipped = free

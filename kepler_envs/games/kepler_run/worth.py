@@ -58,13 +58,13 @@ def fuel_worth_of(rounds):
 
 @leaf
 def load_worth(loaded, fuel_worth):
-    """What the fuel from the ship would have been worth; if the tank suffices, less what is left in it."""
+    """The worth of the fuel from the ship. If the tank suffices, what is left in it is subtracted."""
     return loaded * (fuel_worth if loaded > 0 else TANK)
 
 
 @leaf
 def open_deliveries(player):
-    """How many would pay at the first sector of each type, in nibbles."""
+    """The number of deliveries that would pay at the first sector of each type, in nibbles."""
     word = 0
     for kind in range(NUM_TYPES):
         word |= int(player.deliveries[kind]) * (1 - int(player.delivered[kind])) << 4 * kind + 4
@@ -79,8 +79,7 @@ def stations_for(s, player):
 
 @leaf
 def station_worth(s, t, rounds):
-    """(what a disk is worth: its points, its fuel in rounds to come; what it is worth more as the closest to
-    Kepler)."""
+    """(worth of a disk: its points, its fuel in rounds to come; extra worth as the one closest to Kepler)."""
     return POINT * int(t.station_vp) + STATION * rounds, CLOSEST_LATER if rounds > 0 else CLOSEST_NOW
 
 
@@ -106,7 +105,10 @@ def _hands(s, seat):
 
 @leaf
 def _icons_of_rivals(s, seat, contract):
-    """In the byte of each rival who may hold a contract: with fewer icons of it than that a player is behind."""
+    """The icons of each rival who may hold a contract, in bytes.
+
+    A player with fewer icons of it is behind.
+    """
     word, position = 0, s.player[seat].order_position
     for other in range(MAX_PLAYERS):
         rival = s.player[other]
@@ -117,7 +119,10 @@ def _icons_of_rivals(s, seat, contract):
 
 @leaf
 def _contract_worth(crossed, each, prize, rivals, three, two, one):
-    """The prize (0: it is gone), if no rival who may hold the same contract crosses more; else what the icons pay."""
+    """The worth of a contract.
+
+    It is the prize (0 if it is gone) if no rival who may hold the same contract crosses more; else what the icons pay.
+    """
     ahead = (rivals | TOP_BITS) - (crossed + 1) * EACH_BYTE & TOP_BITS
     chance = CHANCE[MAX_PLAYERS * bit_count(ahead & three) + bit_count(ahead & two)]
     possible = (crossed > 0) & (prize > 0) & ((ahead & one) == 0)
@@ -126,7 +131,7 @@ def _contract_worth(crossed, each, prize, rivals, three, two, one):
 
 @leaf
 def _prize(s, t, contract):
-    """For completing a contract; 0 where somebody has."""
+    """The prize for completing a contract. It is 0 if somebody has completed it."""
     return int(t.complete_vp[contract]) * POINT * (s.completed_by[contract] == 0)
 
 
@@ -145,8 +150,10 @@ def _kepler_worth(s, t, seat):
 
 @leaf
 def contract_terms(s, t, seat, fuel_worth, chosen):
-    """What the worth of contracts depends on besides the icons crossed; ``chosen``: the contract of the round, below 0
-    any in hand."""
+    """What the worth of contracts depends on besides the icons crossed.
+
+    ``chosen`` is the contract of the round; below 0 it is any in hand.
+    """
     player = s.player[seat]
     three, two, one = _hands(s, seat)
     no_0, no_1, no_2 = _not_allowed(player, chosen, 0), _not_allowed(player, chosen, 1), _not_allowed(player, chosen, 2)
@@ -163,13 +170,14 @@ def contract_terms(s, t, seat, fuel_worth, chosen):
 
 @leaf
 def _not_allowed(player, chosen, contract):
-    """What is to be added to the worth of a contract so that none is chosen that cannot be."""
+    """The number to add to the worth of a contract so that one that is not allowed is never chosen."""
     return NEVER * (contract != chosen if chosen >= 0 else 1 - int(player.hand[contract]))
 
 
 @leaf
 def worth_of_contract(terms, contract, crossed, more_of_rivals):
-    """A contract with so many icons crossed, where rivals cross more than they do in the run of now."""
+    """The worth of a contract with that many icons crossed. ``more_of_rivals`` is what they cross beyond the present
+    run."""
     three, two, one = terms[0], terms[1], terms[2]
     rivals, prize = terms[3 + contract] + more_of_rivals, terms[6 + contract]
     return terms[12 + contract] + _contract_worth(crossed, terms[9 + contract], prize, rivals, three, two, one)
@@ -244,7 +252,7 @@ def write_ends(s, t, seat, player, start, last, tank, ship, flying, deliveries, 
 
 @leaf
 def _ranked(worth, contract, place):
-    """Numbers in the order of worth; equal ones: the first contract, then the nearest place."""
+    """Numbers in the order of worth. Of equal ones the first contract comes first, then the nearest place."""
     return (worth << 8) + (NUM_TRAITS - 1 - contract << 6) + (63 - place)
 
 

@@ -25,17 +25,20 @@ OPTION_LIST = (
     Option(
         "hand_size", "rulebook", "cards a hand is refilled to; 5 is the rulebook's slower game", ("rulebook", 5, 6, 7)
     ),
-    Option("quest_size", "rulebook", "cards in a quest pile", ("rulebook", "later_edition"), int, 1, 35),
-    Option("first_player", "random", "who starts", ("random", "seat0")),
+    Option("quest_size", "rulebook", "number of cards in a quest pile", ("rulebook", "later_edition"), int, 1, 35),
+    Option("first_player", "random", "who plays first", ("random", "seat0")),
     reward_mode_option(REWARD_MODES),
-    Option("max_turns", 600, "turns until the game is cut off", (), int, 1, MAX_LIMIT),
-    Option("max_plays", 1000, "cards on ladders until the game is cut off", (), int, 1, MAX_LIMIT),
-    Option("shaping", 0.0, "shaping reward per own quest card above the mean, paid at turn end", (), float, 0, 1),
+    Option("max_turns", 600, "number of turns after which the game is cut off", (), int, 1, MAX_LIMIT),
+    Option(
+        "max_plays", 1000, "number of cards played on ladders after which the game is cut off", (), int, 1, MAX_LIMIT
+    ),
+    Option("shaping", 0.0, "shaping reward per quest card played above the mean, paid at turn end", (), float, 0, 1),
 )
 
 
 def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]) -> np.ndarray:
-    """Checked option values -> the options record the rules read; OptionError where the cards do not suffice."""
+    """Turn checked option values into the options record that the rules read. Raises OptionError if the cards do not
+    suffice."""
     if not tables["quest_size"][num_players]:
         playable = [str(n) for n in range(MIN_PLAYERS, MAX_PLAYERS + 1) if tables["quest_size"][n]]
         raise OptionError(
@@ -66,8 +69,11 @@ def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]
 
 
 def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
-    """``quest_left``, ``hand_count``, ``lane_count``, ``plays_own``, ``turns`` and ``end_reason`` (:class:`EndReason`)
-    of a seat."""
+    """The infos of a seat.
+
+    They are ``quest_left``, ``hand_count``, ``lane_count``, ``plays_own``, ``turns`` and ``end_reason``
+    (:class:`EndReason`).
+    """
     player = state["player"][seat]
     return {
         "quest_left": int(player["quest_count"]),

@@ -18,7 +18,10 @@ LANE_WILDS = 7 << HYPERSPEED | 7 << 16 + HYPERSPEED  # of the sets of two lanes
 
 @leaf
 def best_chain(s, player, goal):
-    """The chain to the value ``goal`` with the fewest hyperspeed cards, of these the shortest, or NO_CHAIN."""
+    """The chain to the value ``goal`` with the fewest hyperspeed cards, or NO_CHAIN.
+
+    Of several, it is the shortest.
+    """
     own = _own_cards(player)
     limit = min(_chain_limit(player), NUM_TYPES)
     best = NO_CHAIN
@@ -40,22 +43,24 @@ def best_chain(s, player, goal):
 
 @leaf
 def may_have_chain(player, goal, missing):
-    """False where the nearest ladder alone, ``missing`` cards away, needs more than the seat has: a quick look, without
-    branches."""
+    """A quick look, without branches, that is False if there is surely no chain.
+
+    That is so if the nearest ladder alone, ``missing`` cards away, needs more than the seat has.
+    """
     span = ((1 << goal + 1) - (1 << goal + 1 - missing)) >> 1
     return (missing > 0) & (bit_count(span & ~_own_cards(player)) < _chain_limit(player))
 
 
 @leaf
 def _own_cards(player):
-    """The set of values in the hand, and of those among the top three cards of each lane that a chain can come to."""
+    """The set of values in the hand, and of those among the top three cards of each lane that a chain can reach."""
     both = int(player.lane_set_pairs[0]) | int(player.lane_set_pairs[1])
     return both >> 16 | both | int(player.hand_set)
 
 
 @leaf
 def _chain_limit(player):
-    """More hyperspeed cards than the seat can play."""
+    """A number larger than the hyperspeed cards that the seat can play."""
     lanes = int(player.lane_set_pairs[0]) & LANE_WILDS | (int(player.lane_set_pairs[1]) & LANE_WILDS) >> 8
     return int(player.hand[HYPERSPEED]) + 1 + bit_count(lanes)
 
@@ -68,21 +73,21 @@ def chain_start(chain):
 
 @leaf
 def chain_hyperspeeds(chain):
-    """How many hyperspeed cards it takes; -1 of no chain."""
+    """The number of hyperspeed cards it takes. It is -1 for no chain."""
     return chain >> COST_SHIFT
 
 
 @leaf
 def chain_source(chain):
-    """The id that plays its first value; of no chain none that plays a card."""
+    """The id that plays its first value. For no chain it is none that plays a card."""
     return chain >> SOURCE_SHIFT & (1 << COST_SHIFT - SOURCE_SHIFT) - 1
 
 
 @leaf
 def _chain_cost(player, start, goal):
-    """Hyperspeeds needed for all values ``start .. goal - 1``; NUM_TYPES if the seat lacks cards.
+    """The number of hyperspeed cards needed for all values ``start .. goal - 1``, or NUM_TYPES if the seat lacks cards.
 
-    Values that the hand lacks are looked at two at a time, which is mostly all of them, and what is done for one has no
+    Values that the hand lacks are looked at two at a time, which mostly covers all of them. What is done for one has no
     branches.
     """
     needed = ((1 << goal) - (1 << start)) & ~int(player.hand_set)
@@ -108,8 +113,10 @@ def _chain_cost(player, start, goal):
 
 @leaf
 def _source_of(player, value):
-    """The id that plays a card for ``value``: itself from hand or lane, else a hyperspeed, from a lane if there is
-    one."""
+    """The id that plays a card for ``value``: the card itself from hand or lane, else a hyperspeed card.
+
+    The hyperspeed card comes from a lane if there is one.
+    """
     top = _row_of_lanes(_even_lanes(player), _odd_lanes(player), 8)
     lane = _lane_taken(_lanes_with(top, value + 1), _lanes_with(top, HYPERSPEED + 1))
     number = (lane >> LANE_BITS & 1) + (lane >> 2 * LANE_BITS & 1) * 2 + (lane >> 3 * LANE_BITS & 1) * 3
@@ -138,13 +145,15 @@ def _row_of_lanes(even, odd, shift):
 
 @leaf
 def _lanes_with(fields, field):
-    """The set of lanes with that card field: where they differ by nothing, the fifth bit stays."""
+    """The set of lanes with that card field. Where nothing differs, the fifth bit stays."""
     return EACH_LANE * 16 - (fields ^ field * EACH_LANE) >> 4 & EACH_LANE
 
 
 @leaf
 def _lane_taken(own, wild):
-    """The lane, as a set of one or none: the first of those with the card itself, else the last of those with a
-    hyperspeed."""
+    """The lane that is taken, as a set of one or none.
+
+    It is the first of those with the card itself, else the last of those with a hyperspeed card.
+    """
     below = wild >> LANE_BITS | wild >> 2 * LANE_BITS | wild >> 3 * LANE_BITS
     return own & -own if own > 0 else wild & ~below

@@ -63,7 +63,7 @@ TABLES = np.dtype(
 
 
 def load_components(path: Path | None) -> np.ndarray:
-    """The tables of a component file, or of the game's own where there is none: see :func:`load_tables`."""
+    """Load the tables of a component file, or of the game's own if there is none: see :func:`load_tables`."""
     return load_tables(
         path or DEFAULT_FILE, "kitten_adventurers", TABLES, (_read_card_types, _read_setup, _fill_relations)
     )
@@ -123,7 +123,7 @@ def _read_setup(file: ComponentFile, tables: Any) -> None:
 
 
 def _fill_relations(file: ComponentFile, tables: Any) -> None:
-    """What holds between two card types, looked up instead of worked out; the same in all files."""
+    """Fill in what holds between two card types. It is looked up instead of worked out, and the same in all files."""
     for one in range(-1, NUM_TYPES):
         for card in range(NUM_TYPES):
             below = one - card if card < one < HYPERSPEED else 0
@@ -146,7 +146,7 @@ def _fill_relations(file: ComponentFile, tables: Any) -> None:
 
 
 def _place_of_span(start, goal):
-    """Where the span of the values ``start .. goal - 1`` stands; -1 is allowed for both."""
+    """The place of the span of the values ``start .. goal - 1``. -1 is allowed for both."""
     return (NUM_TYPES + 1) * (goal + 1) + start + 1
 
 
@@ -154,8 +154,10 @@ span_place = leaf(_place_of_span)  # the function itself fills tables: that comp
 
 
 def room_on(top: int, card: int) -> int:
-    """How well ``card`` lies on the card ``top`` of a lane (-1 for none), 0..14: the more plays it has to wait for, the
-    worse."""
+    """How well ``card`` fits on the card ``top`` of a lane (-1 for none), 0..14.
+
+    The more plays it has to wait for, the worse.
+    """
     if top < 0:
         return IN_EMPTY
     if top == HYPERSPEED:

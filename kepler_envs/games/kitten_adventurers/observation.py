@@ -115,14 +115,16 @@ def observe(s, t, seat, out):
 
 @leaf
 def _place(field):
-    """A card field as an index. It is not negative, but compiled code cannot know that, and would look each time."""
+    """A card field as an index. Compiled code cannot know that it is not negative, and would check each time."""
     return int(field) & 15
 
 
 @leaf
 def _own_chain(s, seat):
-    """The chain to the own quest card where that can be of use: it cannot be played yet, and the turn is not about to
-    end."""
+    """The chain to the observer's quest card where it can be of use.
+
+    That is so if the card cannot be played yet and the turn is not about to end.
+    """
     player = s.player[seat]
     goal = int(player.quest_top) - 1
     ends_turn = (s.node == LANE) & (seat == s.seat)
@@ -207,7 +209,7 @@ def _redraw_quest_pile(s, other, pool, left, generator):
 
 @leaf
 def _draw(pool, left, generator):
-    """Take a uniform one of the ``left`` cards of the pool (counts per type)."""
+    """Take a uniformly random one of the ``left`` cards of the pool (counts per type)."""
     place = below(generator, left)
     card = 0
     while place >= pool[card]:

@@ -55,7 +55,7 @@ CARD_FIELD = "0 none, else 1 + type"
 
 
 def make_observation(tables: Any) -> Layout:
-    """Facts, then what follows from them; seats are relative, 0 is the observer, then clockwise."""
+    """Facts, then what follows from them. Seats are relative: 0 is the observer, then clockwise."""
     cards = int(tables["cards_total"])
     copies = int(tables["card_count"].max())
     most_quests = max(35, int(tables["quest_size"].max()), int(tables["quest_size_later"].max()))
@@ -86,9 +86,8 @@ def make_observation(tables: Any) -> Layout:
             ]),
             table("game", 1, [
                 piece("buried", NUMBER, NUM_TYPES,
-                      "lane cards below the third, seat by seat, lane by lane, from the top down; depths tell where a "
-                      "lane "
-                      f"begins: {CARD_FIELD}", shape=MAX_CARDS),
+                      "lane cards below the third, seat by seat and lane by lane, from the top down (depths tell where "
+                      f"a lane begins): {CARD_FIELD}", shape=MAX_CARDS),
             ]),
             table("game", 1, [
                 piece("phase", LABEL, max(Node), "node: 0 PLAY, 1 VALUE, 2 LANE, 3 OVER"),
@@ -98,7 +97,7 @@ def make_observation(tables: Any) -> Layout:
                 piece("max_turns", NUMBER, MAX_LIMIT, "turns until the game is cut off", scale=600),
                 piece("max_plays", NUMBER, MAX_LIMIT, "cards on ladders until the game is cut off", scale=1000),
                 piece("reward_mode", LABEL, len(REWARD_MODES) - 1,
-                      "what is paid: " + ", ".join(f"{number} {mode}" for number, mode in enumerate(REWARD_MODES))),
+                      "rewards based on: " + ", ".join(f"{number} {mode}" for number, mode in enumerate(REWARD_MODES))),
                 piece("deck_count", COUNT, cards, "cards in the deck", scale=50),
                 piece("discard_count", COUNT, cards, "cards in the discard", scale=50),
                 piece("turns", NUMBER, MAX_LIMIT, "turns ended", scale=100),
@@ -112,51 +111,50 @@ def make_observation(tables: Any) -> Layout:
                       scale=3),
             ]),
             *[table("cards", NUM_TYPES, [field]) for field in (
-                piece("hand", COUNT, min(copies, most_hand), "in the own hand", scale=2),
-                piece("unseen", COUNT, copies, "seen nowhere by the observer"),
-                piece("discard", COUNT, copies, "in the discard"),
-                piece("on_ladders", COUNT, copies, "on ladders"),
+                piece("hand", COUNT, min(copies, most_hand), "cards in the observer's hand", scale=2),
+                piece("unseen", COUNT, copies, "cards that the observer sees nowhere"),
+                piece("discard", COUNT, copies, "cards in the discard"),
+                piece("on_ladders", COUNT, copies, "cards on ladders"),
             )],
             table("lanes", NUM_LANES, [
-                piece("depth", COUNT, cards, "cards in this own lane", scale=10),
+                piece("depth", COUNT, cards, "cards in the lane of the observer", scale=10),
                 piece("top", LABEL, NUM_TYPES, f"top card: {CARD_FIELD}"),
                 piece("second", LABEL, NUM_TYPES, "the card below"),
                 piece("third", LABEL, NUM_TYPES, "the third card from the top"),
             ]),
             *[table("ladders", MAX_LADDERS, [field]) for field in (
-                piece("wild_at", NUMBER, (1 << last) - 1, "bit v is set: its card of value v is a hyperspeed card"),
+                piece("wild_at", NUMBER, (1 << last) - 1, "bit v is set if its card of value v is a hyperspeed card"),
                 piece("height", COUNT, last,
-                      "cards on the ladder, 0 for a free slot; of equal ladders the first row grows"),
+                      "cards on the ladder, 0 for a free slot; among equal ladders the first row grows"),
             )],
             *derived("cards", NUM_TYPES,
-                piece("missing", LABEL, last, "cards that the nearest ladder lacks before it can be played"),
-                piece("waiting", COUNT, bottoms, "ladders that it is the next value of", scale=2),
-                piece("below", LABEL, last, "how far it is below the own quest card; 0 not below"),
+                piece("missing", LABEL, last,
+                      "cards that the nearest ladder still needs before this card can be played"),
+                piece("waiting", COUNT, bottoms, "ladders that need this value next", scale=2),
+                piece("below", LABEL, last, "how far it is below the observer's quest card; 0 if it is not below"),
                 piece("room", LABEL, ON_NEXT,
-                      "how well it lies in the best own lane: 14 on the same or next value, 13 in an empty one, 12..8 "
-                      "and 6..1 on "
-                      "a card that is 2..6 and 7..12 higher, 7 on a lower card, 0 on a hyperspeed card"),
+                      "how well it fits the observer's best lane: 14 on the same or next value, 13 in an empty lane, "
+                      "12..8 on a card 2..6 higher, 7 on a lower card, 6..1 on a card 7..12 higher, "
+                      "0 on a hyperspeed card"),
                 piece("chain", LABEL, NEXT,
-                      "1 it raises the ladder nearest to the own quest card towards it; 2 its value is on the chain; 3 "
-                      "it is the "
-                      "chain's next value, or the hyperspeed card of the hand for that"),
+                      "1 if it raises the ladder nearest to the observer's quest card; 2 if its value is on the chain; "
+                      "3 if it is the chain's next value, or the hyperspeed card in hand that stands for it"),
             ),
             table("game", 1, [
                 piece("chain", LABEL, LADDER_LENGTH,
-                      "whether own cards make a ladder ready for the own quest card: 0 no, or not needed, else 1 + the "
-                      "fewest "
-                      "hyperspeed cards for it"),
+                      "chain of own cards that makes a ladder ready for the observer's quest card: 0 if there is none "
+                      "or it is not needed, else 1 + the fewest hyperspeed cards it takes"),
                 piece("turns_left", NUMBER, MAX_LIMIT, "turns until the game is cut off", scale=600),
                 piece("plays_left", NUMBER, MAX_LIMIT, "plays until the game is cut off", scale=1000),
             ], derived=True),
             *derived("lanes", NUM_LANES,
                 piece("next", FLAG, 1, "whether its top card is the chain's next"),
                 piece("room", LABEL, ON_NEXT + 1,
-                      "how well the announced card lies here: 0 none is announced, else 1 + room"),
+                      "how well the announced card fits here: 0 if none is announced, else 1 + room"),
             ),
             *derived("players", MAX_PLAYERS,
                 piece("missing", LABEL, last,
-                      "cards that the nearest ladder lacks before the open quest card can be played"),
+                      "cards that the nearest ladder still needs before the open quest card can be played"),
             ),
         ]
     )  # fmt: skip

@@ -82,7 +82,7 @@ def _lanes_in_use(player):
 
 @leaf
 def apply(s, t, action):
-    """Apply a legal id and everything automatic behind it."""
+    """Apply a legal id, and everything automatic that follows from it."""
     seat = int(s.seat)
     if action < END_WITH:
         card = _source_card(s.player[seat], action)
@@ -114,7 +114,7 @@ def _source_card(player, action):
 
 @leaf
 def _play(s, seat, source, card, value):
-    """A card leaves its source for a ladder, as ``value`` (3.4: the order of the steps matters)."""
+    """Move a card from its source to a ladder, as ``value`` (3.4: the order of the steps matters)."""
     player = s.player[seat]
     if source < PLAY_QUEST:
         remove_from_hand(s, player, card)
@@ -139,7 +139,10 @@ def _play(s, seat, source, card, value):
 
 @leaf
 def _put_on_ladder(s, card, value):
-    """Of equal ladders the one in the lowest slot grows; value 0 opens one in the lowest free slot."""
+    """Put a card on a ladder.
+
+    Of equal ladders the one in the lowest slot grows. Value 0 opens a ladder in the lowest free slot.
+    """
     ladders = int(s.slots_at[value])
     slot = lowest(ladders)
     ladders = int(without_lowest(ladders))
@@ -165,7 +168,7 @@ def _put_on_ladder(s, card, value):
 
 @leaf
 def _make_fit(s, value):
-    """A ladder waits for ``value``; the higher values up to the next ladder are nearer to it now."""
+    """Note that a ladder waits for ``value``. The higher values up to the next ladder are nearer to it now."""
     fits = int(s.fits)
     s.fits = fits | 1 << value
     lacking = 0
@@ -177,7 +180,7 @@ def _make_fit(s, value):
 
 @leaf
 def _complete_ladder(s, slot):
-    """All thirteen cards go to the discard; wild ones are plain hyperspeed cards again."""
+    """Move all thirteen cards to the discard. Wild ones are plain hyperspeed cards again."""
     wild = int(s.wild_at[slot])
     for value in range(LADDER_LENGTH):
         natural = 1 - (wild >> value & 1)
@@ -235,13 +238,13 @@ def _finish(s, end):
 
 @leaf
 def _quest_cards_played(s, t, seat):
-    """What counts; the game itself has no points."""
+    """The quest cards played, which decide the ranks. The game itself has no points."""
     return int(s.quest_size) - int(s.player[seat].quest_count)
 
 
 @leaf
 def _quest_cards_of_ended_turns(s, t, seat):
-    """What shaping has paid for: it pays when a turn ends."""
+    """The quest cards that shaping has paid for. It pays when a turn ends."""
     played = _quest_cards_played(s, t, seat)
     if seat == s.seat:
         played -= int(s.quests_this_turn)

@@ -25,7 +25,7 @@ def take_from_deck(s, count):
 
 @leaf
 def refill(s, seat):
-    """Draw up to the hand size; an empty deck takes in the shuffled discard when a card is needed (3.1, R)."""
+    """Draw up to the hand size. An empty deck takes in the shuffled discard when a card is needed (3.1, R)."""
     player = s.player[seat]
     hand_size = int(s.hand_size)
     have = int(player.hand_count)
@@ -91,7 +91,7 @@ def remove_from_quest_pile(s, seat):
 
 @leaf
 def note_quest_missing(s):
-    """What the nearest ladders lack for the open quest cards, after a change of either."""
+    """Note what the nearest ladders lack for the open quest cards, after a change of either."""
     for seat in range(int(s.num_players)):
         s.quest_missing[seat] = s.missing_by_field[int(s.player[seat].quest_top) & 15]
 
@@ -137,9 +137,9 @@ def remove_from_lane(s, seat, lane):
 
 @leaf
 def _note_shown(player, lane):
-    """Which of the top three cards a chain can come to: its values ascend, and hyperspeed cards stand for any.
+    """Note which of the top three cards a chain can reach. Its values ascend, and hyperspeed cards stand for any.
 
-    Bit v: one of value v; and as many bits from HYPERSPEED on as hyperspeed cards.
+    Bit v stands for a card of value v. From HYPERSPEED on, as many bits are set as there are hyperspeed cards.
     """
     stack = player.lane[lane]
     top, second, third = int(stack.top), int(stack.second), int(stack.third)
@@ -157,13 +157,13 @@ def _note_shown(player, lane):
 
 @leaf
 def buried_from(s, seat):
-    """Where the buried cards of a seat begin: where those of the seat before it end."""
+    """The place where the buried cards of a seat begin, which is where those of the seat before it end."""
     return (int(s.buried_ends[0]) & BUT_LAST_SEAT) << 8 >> 8 * seat & 255
 
 
 @leaf
 def _buried_place(s, seat, lane):
-    """Where the buried cards of a lane begin: behind those of other seats and lanes."""
+    """The place where the buried cards of a lane begin, behind those of other seats and lanes."""
     place = buried_from(s, seat)
     for other in range(NUM_LANES - 1):
         place += max(int(s.player[seat].lane[other].depth) - SHOWN, 0) & -int(other < lane)
@@ -186,5 +186,5 @@ def _dig_up(s, seat, place):
 
 @leaf
 def _from_seat_on(seat):
-    """1 for ``seat`` and those behind it, a byte each."""
+    """A 1 for ``seat`` and for those behind it, a byte each."""
     return EACH_SEAT << 8 * seat & ALL_SEATS

@@ -12,7 +12,7 @@ ALL_SLOTS = (1 << MAX_LADDERS) - 1
 
 @helper
 def setup(s, t, o):
-    """Shuffle, deal quest piles and then hands, choose the first player."""
+    """Shuffle, deal quest piles and then hands, and choose the first player."""
     s.num_players = o.num_players
     s.hand_size = o.hand_size
     s.quest_size = o.quest_size

@@ -21,16 +21,18 @@ from kepler_envs.games.race_to_kepler.state import (
 
 FROM_FILE = "file"
 OPTION_LIST = (
-    Option("max_rounds", FROM_FILE, "rounds until the game ends without a winner; as in the component file unless told",
+    Option("max_rounds", FROM_FILE,
+           "number of rounds after which the game ends without a winner; the component file gives the default",
            (FROM_FILE,), int, *NUMBERS["round_cap"]),
     reward_mode_option(REWARD_MODES),
-    Option("shaping", 0.0, "shaping reward for parsecs ahead of the mean of the others, in units of those that win",
+    Option("shaping", 0.0, "shaping reward for parsecs ahead of the mean of the others, as a share of those that win",
            (), float, 0, 1),
 )  # fmt: skip
 
 
 def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]) -> np.ndarray:
-    """Checked option values -> the options record the rules read; OptionError where the cards do not suffice."""
+    """Turn checked option values into the options record that the rules read. Raises OptionError if the cards do not
+    suffice."""
     cities, needed = int(tables["cities"]).bit_count(), num_players * int(tables["cities_dealt"])
     if cities < needed:
         raise OptionError(
@@ -52,8 +54,11 @@ def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]
 
 
 def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
-    """``parsecs`` and ``turns_taken`` of the seat, ``round`` (complete ones), ``end_reason`` (:class:`EndReason`);
-    ``decisions`` of the game, 0 while it runs: whether a seat was asked tells of its cards."""
+    """The infos of a seat: its ``parsecs`` and ``turns_taken``, the complete rounds as ``round``, ``end_reason``
+    (:class:`EndReason`) and ``decisions``.
+
+    ``decisions`` counts those of the game. It is 0 while the game runs, because the count would give cards away.
+    """
     player = state["player"][seat]
     return {
         "parsecs": int(player["parsecs"]),

@@ -36,7 +36,7 @@ FOR_SALE = (GOLD, *range(FIRST_CREW, FIRST_TITAN))  # kinds, in the order of ACQ
 
 
 def make_actions(tables: Any) -> ActionSet:
-    """The ids with the names of a component file; operations and alternatives count from 1 in words."""
+    """The ids with the names of a component file. In words, operations and alternatives count from 1."""
     cards, cities = card_names(tables), city_names(tables)
     return ActionSet(
         [
@@ -56,8 +56,10 @@ def make_actions(tables: Any) -> ActionSet:
 
 
 def public_text(state: np.void, config: Configuration, action: int) -> str:
-    """A decision as everybody hears it: not which city is kept, which card is bid or which of one's own cards stays
-    concealed."""
+    """A decision as everybody hears it.
+
+    It does not tell which city is kept, which card is bid, or which of a player's own cards stays concealed.
+    """
     text, node = config.actions.text(action), Node(int(state["node"]))
     if node == Node.CITY:
         return "keep a city"

@@ -145,7 +145,7 @@ CITY_COLUMNS = {"id": int, "key": str, "name": str, "difficulty": int, "trait": 
 
 
 def load_components(path: Path | None) -> np.ndarray:
-    """The tables of a component file, or of the game's own where there is none: see :func:`load_tables`."""
+    """Load the tables of a component file, or of the game's own if there is none: see :func:`load_tables`."""
     sections = (_read_numbers, _read_tokens, _read_cards_and_cities)
     return load_tables(path or DEFAULT_FILE, "race_to_kepler", TABLES, sections)
 
@@ -172,7 +172,7 @@ def _read_tokens(file: ComponentFile, tables: Any) -> None:
 
 
 def _read_cards_and_cities(file: ComponentFile, tables: Any) -> None:
-    """With their programs, which can work on all cards."""
+    """Read cards and cities with their programs, which can work on all cards."""
     cards = _read_cards(file, tables)
     _check_copies(file, tables)
     cities = _read_cities(file, tables)
@@ -331,7 +331,10 @@ def _city_programs(file: ComponentFile, tables: Any, cities: list[dict[str, Any]
 
 
 def kinds_of(tables: Any, which: Filter, parameter: int) -> int:
-    """The kinds that pass a filter, as bits; COST_LE_VALUE depends on what was moved and gives none."""
+    """The kinds that pass a filter, as bits.
+
+    COST_LE_VALUE depends on what was moved and gives none.
+    """
     cards = tables["card"]
     passes = {
         Filter.ANY: cards["group"] > 0,
@@ -378,7 +381,7 @@ def _check_word(file: ComponentFile, where: str, name: str, word: str, allowed: 
 
 
 def _check_fields(file: ComponentFile, where: str, fields: Any, columns: dict[str, type]) -> None:
-    """An inline table with exactly these fields and types."""
+    """Check that an inline table has exactly these fields and types."""
     if not isinstance(fields, dict) or set(fields) != set(columns):
         raise file.error(where, f"{fields!r} must have exactly the fields {', '.join(columns)}")
     for name, kind in columns.items():

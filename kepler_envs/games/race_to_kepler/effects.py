@@ -204,7 +204,7 @@ class Place:
 
 
 def check_program(place: Place, program: Any) -> None:
-    """Raise the place's error where a program breaks a rule; the path counts instructions from 1."""
+    """Raise the place's error where a program breaks a rule. The path counts instructions from 1."""
     _check_block(place, "", program, 0, _Before())
 
 
@@ -338,7 +338,7 @@ def _copy(before: _Before) -> _Before:
 
 
 def _join(before: _Before, ways: list[_Before]) -> None:
-    """What may have happened once the ways are one again."""
+    """Note what may have happened once the ways are one again."""
     looked, hidden = any(way.looked for way in ways), any(way.hidden_move for way in ways)
     before.looked, before.hidden_move = looked, hidden
 
@@ -384,7 +384,7 @@ class Memory:
         self._kinds_of = kinds_of
 
     def add(self, program: Sequence[Any]) -> int:
-        """Compile a checked program; its address, NO_PROGRAM if it is empty."""
+        """Compile a checked program. Returns its address, or NO_PROGRAM if it is empty."""
         if not program:
             return NO_PROGRAM
         address = len(self.instructions)
@@ -393,7 +393,7 @@ class Memory:
         return address
 
     def write(self, out: np.ndarray) -> None:
-        """Into the tables."""
+        """Write the programs into the tables."""
         for row, instruction in zip(out, self.instructions, strict=False):
             for field, value in instruction.items():
                 if field == "target":
@@ -470,7 +470,7 @@ _TARGETS = {"hand": "to hand", "airlock": "to airlock", "owndiscard": "to discar
 
 
 def in_words(program: Sequence[Any]) -> str:
-    """A program in a line, as short as it can be read."""
+    """A program on one line, as short as it can be read."""
     words = ""
     for number, (name, *parts) in enumerate(program):
         follows_move = number > 0 and program[number - 1][0] == "move"

@@ -1,7 +1,7 @@
-"""What cards, operations and instructions are worth, about: estimates in tenths of an energy that depend on the
-component file alone.
+"""Estimates of what cards, operations and instructions are worth, in tenths of an energy. They depend on the component
+file alone.
 
-They are put into the tables when a file is read; worths.py adds what the moment does.
+They are put into the tables when a file is read. worths.py adds what the moment does.
 """
 
 from __future__ import annotations
@@ -73,14 +73,14 @@ def _instruction_worth(instruction: Any) -> int:
 
 
 def _usual(gain: Any) -> int:
-    """Units that a GAIN brings, about."""
+    """The units that a GAIN brings, as an estimate."""
     if gain["counter"] == 0:
         return int(gain["amount"])
     return min(int(gain["amount"]) * int(COUNTED[int(gain["counter"]) - 1]), int(gain["cap"]))
 
 
 def program_worth(program: Any, address: int) -> int:
-    """Everything a program might gain; of alternatives the best one."""
+    """The worth of everything a program might gain. Of alternatives the best one counts."""
     if address == NO_PROGRAM:
         return 0
     worth, at = 0, address
@@ -100,8 +100,10 @@ def program_worth(program: Any, address: int) -> int:
 
 
 def _rest(program: Any, at: int) -> np.ndarray:
-    """What the instruction and all behind it do, in the order of EFFECTS: conditions hold, of alternatives the most of
-    each."""
+    """What the instruction and all behind it do, in the order of EFFECTS.
+
+    Conditions are taken to hold, and of alternatives the most of each effect counts.
+    """
     instruction = program[at]
     op, target = int(instruction["op"]), instruction["target"]
     if op == Op.END:
@@ -134,8 +136,11 @@ def _gains(program: Any, address: int) -> list[Any]:
 
 
 def _order(program: Any, card: Any) -> int:
-    """Cards that draw come first, cards that count what happened this turn last, and resources when crew has had its
-    choice."""
+    """The order in which cards are played.
+
+    Cards that draw come first, cards that count what happened this turn last, and resources once crew has had its
+    choice.
+    """
     if card["group"] == RESOURCE:
         return RESOURCES
     at, order = int(card["on_play"]), 0

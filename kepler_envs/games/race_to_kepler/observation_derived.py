@@ -60,8 +60,11 @@ def derive(s, t, seat, n, out):
 
 @leaf
 def _strength(s, t, seat, distance):
-    """What a player can bid with hand and bid: the own cards' values, of others the share of the concealed cards that
-    is in hand or bid."""
+    """What a player can bid with hand and bid.
+
+    The observer's own cards count by their values. Of others, it is the share of the concealed cards that is in hand or
+    bid.
+    """
     player = s.player[seat]
     city = t.city[int(player.city) - 1]
     bonus = int(city.parameter) if city.hook == BID_BONUS else 0
@@ -78,7 +81,7 @@ def _strength(s, t, seat, distance):
 
 @leaf
 def _derive_turn(s, t, out):
-    """For the player whose turn it is: cards in hand, what can be bought, and the operations."""
+    """Write, for the player whose turn it is, cards in hand, what can be bought, and the operations."""
     own = s.player[s.active]
     city = t.city[int(own.city) - 1]
     hand = kinds_in(own.hand)

@@ -1,8 +1,8 @@
-"""The rules: legal ids, their application, the result. The cards have their rules in the files rules_<topic>.py beside
+"""The rules: legal ids, their application, the result. The rules of the cards are in the files rules_<topic>.py beside
 this one.
 
-``s`` is the state record, ``t`` the component tables; R marks what the rulebook states.
-Every rule leaves the game at a node with a seat to decide; nodes with a single legal id are applied by the engine.
+``s`` is the state record, ``t`` the component tables. R marks what the rulebook states. Every rule leaves the game at a
+node with a seat to decide; the engine applies nodes with a single legal id.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def legal(s, t, mask):
 
 @leaf
 def apply(s, t, action):
-    """Apply a legal id and everything automatic behind it."""
+    """Apply a legal id, and everything automatic that follows from it."""
     node = int(s.node)
     if node == BID:
         encounter.bid(s, t, action)
@@ -66,7 +66,7 @@ def apply(s, t, action):
 
 @leaf
 def _parsecs(s, t, seat):
-    """What counts: whoever has arrived is ahead of all others."""
+    """The parsecs, which decide the game. Whoever has arrived is ahead of all others."""
     return int(s.player[seat].parsecs)
 
 
@@ -83,7 +83,7 @@ _returns_by_mode = returns_by(REWARD_MODES)
 
 @helper
 def returns(s, t, ranks, out):
-    """By winning or by rank; at the round cap half of the returns by rank."""
+    """Write returns by winning or by rank. At the round cap they are half of the returns by rank."""
     if s.end_reason != ROUNDS:
         _returns_by_mode(s, t, ranks, out)
         return

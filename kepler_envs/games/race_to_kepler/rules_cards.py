@@ -1,4 +1,4 @@
-"""Cards and parsecs: drawing, where a card goes, the supply, the track."""
+"""Rules of cards and parsecs: drawing, where a card goes, the supply, the track."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def kinds_in(zone):
 
 @leaf
 def random_kind(generator, zone, size):
-    """The kind of a uniform one of the ``size`` (at least 1) cards of a zone."""
+    """The kind of a uniformly random one of the ``size`` (at least 1) cards of a zone."""
     place = below(generator, size)
     kind = 0
     while place >= zone[kind]:
@@ -49,7 +49,7 @@ def random_kind(generator, zone, size):
 
 @leaf
 def draw(s, player):
-    """Take the top card of the deck into nobody's zone, though still concealed; its kind, NO_CARD if there is none.
+    """Take the top card of the deck into nobody's zone, though still concealed. Returns its kind, or NO_CARD.
 
     The discard pile becomes the deck when a card is needed and the deck is empty (ruling R1).
     """
@@ -81,7 +81,7 @@ def _reshuffle(player):
 
 @leaf
 def draw_to_hand(s, player, cards):
-    """Draw so many cards, or as many as there are."""
+    """Draw that many cards, or as many as there are."""
     for _ in range(cards):
         is_open = player.known_size > 0 and has(np.uint64(player.known_open), int(player.known_size) - 1)
         kind = draw(s, player)
@@ -95,7 +95,7 @@ def draw_to_hand(s, player, cards):
 
 @leaf
 def draw_hand(s, t, player):
-    """The hand for the next turn; a city may make it larger."""
+    """Draw the hand for the next turn. A city may make it larger."""
     city = t.city[int(player.city) - 1]
     extra = int(city.parameter) if city.hook == HAND_SIZE else 0
     draw_to_hand(s, player, int(t.hand_size) + extra)
@@ -103,7 +103,10 @@ def draw_hand(s, t, player):
 
 @helper
 def put_on_deck(player, kind, is_open):
-    """On top of the deck, where its owner knows it, and everybody if ``is_open``; the card is concealed already."""
+    """Put a card on top of the deck, where its owner knows it, and everybody if ``is_open``.
+
+    The card is concealed already.
+    """
     player.deck[kind] += 1
     player.deck_size += 1
     player.known_kind[player.known_size] = kind + 1
@@ -114,7 +117,10 @@ def put_on_deck(player, kind, is_open):
 
 @leaf
 def put_in_hand(player, kind, is_open):
-    """A card that was not concealed until now, or at least not in hand; ``is_open`` if everybody sees which it is."""
+    """Put a card in hand that was not concealed until now, or at least not in hand.
+
+    ``is_open`` tells whether everybody sees which card it is.
+    """
     player.hand[kind] += 1
     player.hand_size += 1
     player.concealed[kind] += 1
@@ -130,7 +136,7 @@ def put_on_discard(player, kind):
 
 @leaf
 def take_from_hand(player, kind):
-    """Out of the hand, where everybody sees it."""
+    """Take a card out of the hand, where everybody sees it."""
     player.hand[kind] -= 1
     player.hand_size -= 1
     player.concealed[kind] -= 1
@@ -146,7 +152,7 @@ def take_from_discard(player, kind):
 
 @leaf
 def count_card(t, player, kind, cards):
-    """``cards`` (1 or -1) more of a kind are the player's."""
+    """Count ``cards`` (1 or -1) more of a kind as the player's."""
     player.worth += cards * t.card[kind].worth
     player.cards += cards
     player.average = player.worth // player.cards if player.cards > 0 else 0
@@ -157,7 +163,7 @@ def count_card(t, player, kind, cards):
 
 @helper
 def _remember(player, kind):
-    """Everybody knows that this card is in hand; as many as there is room for."""
+    """Note that everybody knows this card is in hand, if there is room to note it."""
     if player.shown_size < SHOWN_SLOTS:
         player.shown_kind[player.shown_size] = kind + 1
         player.shown_size += 1
@@ -165,7 +171,7 @@ def _remember(player, kind):
 
 @helper
 def forget(player, kind):
-    """A card of this kind has left the hand: of those known to be there one less."""
+    """Note that a card of this kind has left the hand: one less is known to be there."""
     for place in range(int(player.shown_size)):
         if player.shown_kind[place] == kind + 1:
             player.shown_size -= 1
@@ -177,7 +183,7 @@ def forget(player, kind):
 
 @helper
 def forget_all(player):
-    """Nobody knows any longer what is in this hand."""
+    """Note that nobody knows any longer what is in this hand."""
     while player.shown_size > 0:
         player.shown_size -= 1
         player.shown_kind[player.shown_size] = 0
@@ -194,7 +200,7 @@ def take_from_supply(s, kind):
 
 @leaf
 def refill_supply(s, t):
-    """From the crew deck while it lasts (ruling R3)."""
+    """Refill the supply from the crew deck while it lasts (ruling R3)."""
     while s.supply_size < t.supply_size and s.crew_deck_size > 0:
         kind = random_kind(s, s.crew_deck, int(s.crew_deck_size))
         s.crew_deck[kind] -= 1
@@ -205,7 +211,7 @@ def refill_supply(s, t):
 
 @helper
 def draw_titan(s):
-    """A random titan off its deck, which is not empty; its number."""
+    """Draw a random titan from its deck, which is not empty. Returns its number."""
     place = below(s, int(s.titan_deck_size))
     titan = 0
     while titan < NUM_TITANS:
@@ -224,7 +230,7 @@ def draw_titan(s):
 
 @leaf
 def push(s, address, card, own, origin):
-    """Put a program on the stack; an empty one, or one on a full stack, is dropped.
+    """Put a program on the stack. An empty one, or one on a full stack, is dropped.
 
     ``card``: 1 + kind, 0 for a city's.
     """
@@ -256,7 +262,7 @@ def clear_frame(frame):
 
 @leaf
 def look_ahead(s, t, player):
-    """How far it is to Kepler, and to the next encounter token."""
+    """Find how far it is to Kepler, and to the next encounter token."""
     parsecs = int(player.parsecs)
     ahead = pack_bits(s.token, 0, NUM_TOKENS) & np.uint64(t.tokens_behind[min(parsecs, MOST_SPACES)])
     player.to_kepler = int(t.track_length) - parsecs
@@ -265,7 +271,10 @@ def look_ahead(s, t, player):
 
 @helper
 def jump(s, t, seat, parsecs, crosses):
-    """Move ahead, past encounter tokens if ``crosses``; whoever arrives wins at once (R, ruling R26)."""
+    """Move ahead, past encounter tokens if ``crosses``.
+
+    Whoever arrives wins at once (R, ruling R26).
+    """
     player = s.player[seat]
     before = int(player.parsecs)
     after = before + parsecs
@@ -287,6 +296,6 @@ def jump(s, t, seat, parsecs, crosses):
 
 @leaf
 def seat_at(seat, distance, n):
-    """The seat so many places clockwise."""
+    """The seat that many places clockwise."""
     other = seat + distance
     return other if other < n else other - n

@@ -89,7 +89,10 @@ NOTHING = np.uint64(0)
 
 @leaf
 def run(s, t):
-    """Run programs until the active player has to decide or the game is over; with none left that is node ACTION."""
+    """Run programs until the active player has to decide or the game is over.
+
+    When none is left, the node is ACTION.
+    """
     while s.end == RUNNING:
         if s.depth == 0:
             refill_supply(s, t)
@@ -104,7 +107,7 @@ def run(s, t):
 
 @leaf
 def _step(s, t):
-    """Carry out the next instruction of the top frame; whether it needs a decision first."""
+    """Carry out the next instruction of the top frame. Returns whether it needs a decision first."""
     frame = s.frame[int(s.depth) - 1]
     instruction = t.program[frame.at]
     op = int(instruction.op)
@@ -142,7 +145,7 @@ def _step(s, t):
 
 @leaf
 def _fire_all_ops(s, t):
-    """Once a turn, when every operation of the city has been used: its trait."""
+    """Fire the trait for using every operation of the city, once per turn."""
     city = t.city[int(s.player[s.active].city) - 1]
     if city.hook != ALL_OPS or s.all_ops:
         return False
@@ -156,7 +159,7 @@ def _fire_all_ops(s, t):
 
 @leaf
 def push_trait(s, t, hook, kind, own):
-    """The active player's city, if its trait has this hook and works on cards of this kind."""
+    """Push the trait of the active player's city, if it has this hook and works on cards of this kind."""
     city = t.city[int(s.player[s.active].city) - 1]
     if city.hook == hook and has(city.kinds, kind):
         push(s, city.trait, OF_CITY, own, TRAIT)
@@ -227,7 +230,7 @@ def turn_counter(s, counter):
 
 @helper
 def _look(s, frame, cards):
-    """The top cards of the deck into the look zone."""
+    """Move the top cards of the deck into the look zone."""
     player = s.player[s.active]
     frame.looking = 1
     for _ in range(cards):
@@ -241,7 +244,7 @@ def _look(s, frame, cards):
 
 @helper
 def _put_back(s):
-    """What is left in the look zone returns to the top of the deck in its order."""
+    """Return what is left in the look zone to the top of the deck, in its order."""
     player = s.player[s.active]
     while s.look_size > 0:
         s.look_size -= 1
@@ -253,7 +256,7 @@ def _put_back(s):
 
 @leaf
 def _take_from_look(s, kind):
-    """The first card of this kind; those behind it move up."""
+    """Take the first card of this kind. Those behind it move up."""
     s.look[kind] -= 1
     place = 0
     while s.look_kind[place] != kind + 1:
@@ -270,7 +273,10 @@ def _take_from_look(s, kind):
 
 @leaf
 def _go_on_moving(s, t, frame, instruction):
-    """Begin a MOVE or go on with it, up to its end or the next card that has to be chosen; whether it has to be."""
+    """Begin a MOVE or go on with it, up to its end or the next card that has to be chosen.
+
+    Returns whether a card has to be chosen.
+    """
     if frame.in_move == 0:
         frame.in_move = 1
         frame.value_before = frame.value
@@ -296,7 +302,10 @@ def _finish_move(frame):
 
 @helper
 def movable_kinds(s, t, frame, instruction):
-    """The kinds a MOVE may take next; none where it is over. Of deck and titan deck any kind stands for a card."""
+    """The kinds a MOVE may take next, none if it is over.
+
+    Any kind stands for a card of deck and titan deck.
+    """
     if frame.moved == instruction.amount:
         return NOTHING
     player = s.player[s.active]
@@ -346,7 +355,7 @@ def _kinds_at(s, player, frame, source):
 
 @helper
 def _copies(s, player, source, kinds, enough):
-    """Cards of these kinds at a source, counted up to ``enough``."""
+    """The number of cards of these kinds at a source, counted up to ``enough``."""
     copies = 0
     while kinds != NOTHING and copies < enough:
         kind = lowest(kinds)
@@ -372,7 +381,7 @@ def _copies(s, player, source, kinds, enough):
 
 @helper
 def _move_card(s, t, frame, instruction, chosen):
-    """One card from source to destination, with what that triggers."""
+    """Move one card from source to destination, with what that triggers."""
     player = s.player[s.active]
     source, destination = int(instruction.what), int(instruction.destination)
     kind, from_own = _take(s, player, source, chosen)
@@ -407,7 +416,7 @@ def _move_card(s, t, frame, instruction, chosen):
 
 @leaf
 def _change_owner(t, player, source, destination, kind):
-    """Count the card in or out where it becomes the player's, or is no longer."""
+    """Count the card in or out where it becomes the player's, or no longer is."""
     was = source != FROM_SUPPLY and source != FROM_AIRLOCK and source != FROM_GOLD and source != FROM_TITANS
     stays = destination != TO_EJECT and destination != TO_AIRLOCK
     if was != stays:
@@ -416,7 +425,7 @@ def _change_owner(t, player, source, destination, kind):
 
 @helper
 def _take(s, player, source, chosen):
-    """Remove a card from its place: (kind, 1 if it was in its owner's hand or discard pile)."""
+    """Remove a card from its place. Returns (kind, 1 if it was in its owner's hand or discard pile)."""
     if source == FROM_HAND:
         take_from_hand(player, chosen)
         return chosen, OWN
@@ -478,7 +487,7 @@ def may_stop(frame, instruction):
 
 @helper
 def legal_in_program(s, t, mask):
-    """At MOVE the cards that can be taken, at CHOICE the alternatives, at REPLAY the cards to repeat."""
+    """Allow, at MOVE, the cards that can be taken; at CHOICE the alternatives; at REPLAY the cards to repeat."""
     frame = s.frame[int(s.depth) - 1]
     instruction = t.program[frame.at]
     if s.node == MOVE:

@@ -1,4 +1,4 @@
-"""Titan encounters: sealed bids in turn, and what the winner takes (SPEC section 4.2)."""
+"""Rules of titan encounters: sealed bids in turn, and what the winner takes (SPEC section 4.2)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ NOTHING = np.uint64(0)
 
 @helper
 def after_turn(s, t):
-    """An encounter if a token was crossed: of several only the first one (ruling R9). Otherwise the next turn."""
+    """Start an encounter if a token was crossed, otherwise the next turn.
+
+    Of several tokens only the first one counts (ruling R9).
+    """
     for token in range(NUM_TOKENS):
         if s.crossed[token] and s.token[token]:
             s.token[token] = 0
@@ -57,8 +60,10 @@ def _reveal_titans(s, t):
 
 @helper
 def _ask_next_bidder(s):
-    """The player furthest on who has not bid; of equals the next one clockwise from the last bidder, at first from the
-    active player."""
+    """Ask the player furthest on who has not bid.
+
+    Of equals it is the next one clockwise from the last bidder, at first from the active player.
+    """
     n = int(s.num_players)
     bidders = 0
     for seat in range(n):
@@ -80,7 +85,7 @@ def _ask_next_bidder(s):
 
 @helper
 def biddable_kinds(s):
-    """Cards in hand of the last kind bid or a later one: bids are sets, not sequences."""
+    """The kinds in hand from the last kind bid on. Bids are sets, not sequences."""
     kinds = kinds_in(s.player[s.seat].hand)
     if s.last_bid > 0:
         kinds &= ~(bit(int(s.last_bid) - 1) - bit(0))
@@ -95,7 +100,7 @@ def legal_bids(s, mask):
 
 @helper
 def bid(s, t, action):
-    """Another card face down, or the bid is complete."""
+    """Bid another card face down, or complete the bid."""
     player = s.player[s.seat]
     if action != DONE:
         kind = action - PICK
@@ -115,8 +120,10 @@ def bid(s, t, action):
 
 @leaf
 def _reveal_bids(s, t):
-    """The highest value wins, the earlier bidder of equals (R); all cards bid are discarded without triggers (ruling
-    R18)."""
+    """Reveal the bids. The highest value wins, and of equals the earlier bidder (R).
+
+    All cards bid are discarded without triggers (ruling R18).
+    """
     winner, most = NOBODY, 0
     for seat in range(int(s.num_players)):
         player = s.player[seat]
@@ -137,7 +144,7 @@ def _reveal_bids(s, t):
 
 @helper
 def bid_value(s, t, seat):
-    """Costs and bonuses of the cards of a bid that is not empty, and the bonus of the city."""
+    """The costs and bonuses of the cards of a bid that is not empty, and the bonus of the city."""
     player = s.player[seat]
     city = t.city[int(player.city) - 1]
     value = int(city.parameter) if city.hook == BID_BONUS else 0
@@ -175,7 +182,7 @@ def legal_titans(s, t, mask):
 
 @helper
 def take_titan(s, t, action):
-    """Into the winner's hand, or a jump instead, which crosses no token (ruling R10)."""
+    """Take the titan into the winner's hand, or a jump instead, which crosses no token (ruling R10)."""
     player = s.player[s.seat]
     if action == DONE:
         jump(s, t, np.int64(s.seat), np.int64(t.city[int(player.city) - 1].parameter), np.bool_(False))
@@ -189,7 +196,7 @@ def take_titan(s, t, action):
 
 @helper
 def _end_encounter(s, t):
-    """The other titans go back, and from now on it is a race (R)."""
+    """Put the other titans back. From now on it is a race (R)."""
     for titan in range(NUM_TITANS):
         if s.titan_row[titan]:
             s.titan_row[titan] = 0

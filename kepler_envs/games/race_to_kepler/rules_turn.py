@@ -1,4 +1,4 @@
-"""The turn of the active player: actions, clean-up, whose turn is next (SPEC section 4.1)."""
+"""Rules of the active player's turn: actions, clean-up, whose turn is next (SPEC section 4.1)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,10 @@ DISCOUNT, REPEAT_OPS = int(Hook.DISCOUNT), int(Hook.REPEAT_OPS)
 
 @helper
 def begin_turn(s, t, seat):
-    """Nothing is left of the turn before, and there is one market action (R); the city's trait comes first."""
+    """Begin a turn. Nothing is left of the turn before, and there is one market action (R).
+
+    The city's trait comes first.
+    """
     s.active = seat
     s.energy = 0
     s.money = 0
@@ -75,7 +78,10 @@ def begin_turn(s, t, seat):
 
 @leaf
 def legal_actions(s, t, mask):
-    """Cards in hand, cards that can be paid for, operations there is energy for; the end of the turn always."""
+    """Allow cards in hand, cards that can be paid for, and operations there is energy for.
+
+    The end of the turn is always allowed.
+    """
     allow(mask, END_TURN)
     if s.decisions - s.decisions_before >= t.turn_decision_cap:
         return
@@ -113,7 +119,10 @@ def _affordable(s, t, city):
 
 @helper
 def _price(s, t, kind):
-    """What acquiring a card costs the active player now: never below 1, unless it costs nothing anyway (ruling R22)."""
+    """What acquiring a card costs the active player now.
+
+    It is never below 1, unless the card costs nothing anyway (ruling R22).
+    """
     city = t.city[int(s.player[s.active].city) - 1]
     discount = int(s.discount) + (int(city.parameter) if city.hook == DISCOUNT else 0)
     cost = int(t.card[kind].cost)
@@ -122,7 +131,7 @@ def _price(s, t, kind):
 
 @leaf
 def act(s, t, action):
-    """One action and all that follows from it."""
+    """Carry out one action and all that follows from it."""
     if action == END_TURN:
         _clean_up(s, t)
         return
@@ -158,7 +167,7 @@ def _play(s, t, kind):
 
 @leaf
 def _acquire(s, t, kind):
-    """The card goes to the discard pile in the Launch phase, to hand in the Race phase (R)."""
+    """Move the card to the discard pile in the Launch phase, to hand in the Race phase (R)."""
     player = s.player[s.active]
     s.money = int(s.money) - _price(s, t, kind)
     s.market -= 1
@@ -189,8 +198,10 @@ def _operate(s, t, operation):
 
 @leaf
 def _clean_up(s, t):
-    """Hand and play area are discarded without triggers (ruling R18), everything else is lost, and a new hand is drawn
-    (R)."""
+    """End the turn: hand and play area are discarded without triggers (ruling R18) and a new hand is drawn (R).
+
+    Everything else is lost.
+    """
     player = s.player[s.active]
     for kind in range(NUM_KINDS):
         player.discard[kind] += player.hand[kind] + player.play[kind]
@@ -212,7 +223,10 @@ def _clean_up(s, t):
 
 @helper
 def next_turn(s, t):
-    """Clockwise; the round is over when the first player is to move again, and after the last one the game is."""
+    """Go to the next player clockwise.
+
+    The round is over when the first player is to move again. After the last round the game is over.
+    """
     seat = int(s.active) + 1
     if seat == s.num_players:
         seat = 0

@@ -26,7 +26,7 @@ CITY = int(Node.CITY)
 
 @helper
 def setup(s, t, o):
-    """Decks, supply, tokens and the cities each player chooses from; hands are drawn once all have chosen."""
+    """Set up decks, supply, tokens and the cities each player chooses from. Hands are drawn once all have chosen."""
     s.num_players = o.num_players
     s.max_rounds = o.max_rounds
     s.reward_mode = o.reward_mode
@@ -58,7 +58,7 @@ def _fill_decks(s, t):
 
 @leaf
 def _equip(s, t, seat):
-    """The first deck; Iron and Mafia that nobody gets leave the game (R)."""
+    """Give out the first deck. Iron and Mafia that nobody gets leave the game (R)."""
     player = s.player[seat]
     player.present = 1
     player.deck[IRON] = t.start_iron
@@ -73,7 +73,7 @@ def _equip(s, t, seat):
 
 @helper
 def draw_cities(generator, cities, count):
-    """``count`` random members of a set of at least so many cities, as a set."""
+    """``count`` random members of a set of at least that many cities, as a set."""
     drawn = np.uint64(0)
     for _ in range(count):
         others = cities & ~drawn
@@ -93,7 +93,7 @@ def legal_cities(s, mask):
 
 @helper
 def choose_city(s, t, city):
-    """Hidden until all have chosen; then hands are drawn and a random player begins."""
+    """Keep a city, hidden until all have chosen. Then hands are drawn and a random player begins."""
     n = int(s.num_players)
     s.player[s.seat].city = city + 1
     s.chosen += 1

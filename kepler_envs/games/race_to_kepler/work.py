@@ -1,7 +1,7 @@
-"""How long an effect can go on: programs that repeat one another would otherwise have no bound.
+"""How long an effect can go on. Without a bound, programs that repeat one another would never end.
 
-A *step* is an instruction carried out, or a card that is moved, drawn or looked at. Counted is the longest way through
-a program with everything it triggers and repeats; every MOVE takes as many cards as it names.
+A *step* is an instruction carried out, or a card that is moved, drawn or looked at. What is counted is the longest way
+through a program with everything it triggers and repeats. Every MOVE takes as many cards as it names.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from kepler_envs.games.race_to_kepler.effects import Destination, Hook, Place, R
 from kepler_envs.games.race_to_kepler.state import LOOK_ZONE, MOST_UNITS, STACK
 
 MOST_STEPS = 200_000
-"""Steps of a program: some ten milliseconds. Those of the game's own components have fewer than 1,000."""
+"""The most steps of a program, some ten milliseconds. Those of the game's own components have fewer than 1,000."""
 
 Program = Sequence[Any]
 
 
 class Work:
-    """The steps of the programs of a component file.
+    """The number of steps of the programs of a component file.
 
     Args:
         cards, cities: rows of the file, their programs checked.
-        supply_size: cards on offer.
+        supply_size: the number of cards on offer.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Work:
             )
 
     def steps(self, program: Program) -> int:
-        """The most steps that a program can take, its end included; an empty one is not run."""
+        """The most steps that a program can take, its end included. An empty one is not run."""
         return 1 + sum(map(self._instruction, program)) if program else 0
 
     def _instruction(self, instruction: Sequence[Any]) -> int:

@@ -1,5 +1,7 @@
-"""What operations, alternatives and cards are worth as things are: for observations and for the greedy bot, in tenths
-of an energy."""
+"""What operations, alternatives and cards are worth as things are, in tenths of an energy.
+
+Observations and the greedy bot use it.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ assert NUM_OPERATIONS == 4
 
 @leaf
 def _gain_now(s, instruction):
-    """An instruction's worth with the counters as they are."""
+    """The worth of an instruction with the counters as they are."""
     if instruction.op != OP_GAIN or instruction.counter == 0:
         return int(instruction.worth)
     counter = int(instruction.counter) - 1
@@ -60,7 +62,7 @@ def option_worth(s, t, choice, option):
 
 @leaf
 def counted_worth(s, t, kind):
-    """What a card of this kind gains by counters of the turn, if it is played now."""
+    """What a card of this kind gains by counters of the turn if it is played now."""
     worth = 0
     at = int(t.card[kind].on_play)
     while t.program[at].op != OP_END:
@@ -81,8 +83,10 @@ def trait_worth(city, hook):
 
 @leaf
 def _operation_worth(s, t, city, operation):
-    """What its program gains as things are: without the parts that need cards which are not there, and money that buys
-    nothing."""
+    """What an operation's program gains as things are.
+
+    Parts that need cards which are not there do not count, nor does money that buys nothing.
+    """
     player = s.player[s.active]
     worth, at = 0, int(city.operation[operation])
     if at == NO_PROGRAM:
@@ -109,7 +113,7 @@ def _operation_worth(s, t, city, operation):
 
 @leaf
 def _cards_at(player, source):
-    """How many cards a player has there; enough, where it does not matter."""
+    """The number of cards a player has there. Where it does not matter, it is enough of them."""
     if source == FROM_HAND:
         return int(player.hand_size)
     if source == FROM_DISCARD:
@@ -121,8 +125,10 @@ def _cards_at(player, source):
 
 @leaf
 def usable_worth(s, t, city, operation):
-    """What an operation of the active player gains now; NOT_NOW if there is no such operation, no energy for it, or it
-    has been used."""
+    """What an operation of the active player gains now, or NOT_NOW.
+
+    It is NOT_NOW if there is no such operation, no energy for it, or it has been used.
+    """
     if operation >= city.operations or city.operation_cost[operation] > s.energy:
         return NOT_NOW
     if s.op_used[operation] and city.hook != REPEAT_OPS:
@@ -132,10 +138,10 @@ def usable_worth(s, t, city, operation):
 
 @leaf
 def best_operations(s, city, one, two, three, four):
-    """The operations, as bits, that together bring most for the energy at hand, given what each one gains now
-    (``usable_worth``).
+    """The operations, as bits, that together bring most for the energy at hand.
 
-    Where operations can be repeated it is the one that brings most for its cost.
+    ``usable_worth`` gives what each one gains now. Where operations can be repeated, it is the one that brings most for
+    its cost.
     """
     usable = (one > 0) | (two > 0) << 1 | (three > 0) << 2 | (four > 0) << 3
     best, most = 0, 1
