@@ -34,7 +34,7 @@ BUILD, BUILD_POS = int(Node.BUILD), int(Node.BUILD_POS)
 
 @leaf
 def colony_places(s, seat):
-    """Planets with an own starship or terraformer and no colony or factory. There are none without a pawn in reserve."""
+    """Planets with an own starship or terraformer and no colony or factory; none without a pawn in reserve."""
     player = s.player[seat]
     if player.colonies_left == 0:
         return NOTHING

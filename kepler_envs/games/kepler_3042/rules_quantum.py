@@ -1,4 +1,7 @@
-"""Rules of quantum operations: conversions and allocations, which the turn player may make between two other decisions."""
+"""Rules of quantum operations: conversions and allocations.
+
+The turn player may make them between two other decisions.
+"""
 
 from __future__ import annotations
 
