@@ -24,6 +24,7 @@ import numpy as np
 
 import kepler_envs
 from kepler_envs import Configuration, Game, Snapshot
+from kepler_envs.registry import OWN_IDS
 
 if TYPE_CHECKING:
     from tests.contract.subjects import Hooks
@@ -39,8 +40,9 @@ RECIPES: dict[str, dict[str, Any]] = {
 
 
 def files() -> list[Path]:
-    """The playthrough files of all games."""
-    return [FOLDER / name / "playthroughs" / f"{recipe}.txt" for name in kepler_envs.list_games() for recipe in RECIPES]
+    """The playthrough files of all games of this repository."""
+    names = (game_id.partition("-v")[0] for game_id in OWN_IDS)
+    return [FOLDER / name / "playthroughs" / f"{recipe}.txt" for name in names for recipe in RECIPES]
 
 
 def configuration(path: Path) -> tuple[Configuration, float, int]:

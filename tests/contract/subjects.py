@@ -1,15 +1,17 @@
 """What the contract tests run on: every game at every player count, and each game's own hooks.
 
-A game's tests provide ``tests/games/<game>/invariants.py`` with
+A game's tests provide ``tests/games/<game>/invariants.py``. A game of another package brings ``invariants.py`` in a
+package beside it, ``<package>_checks``. It has
 
-    check_invariants(state, config)                     AssertionError if the state breaks a rule
-    check_decision(before, action, after, config)       the same for a decision (optional)
-    EAGER                                               ids that move the game on; random games prefer them
-    HIDES                                               whether the game has hidden cards (optional, True)
-    REVEALS                                             pieces of the observation in which hidden things come to light
-    ASKS_TELL                                           whether a hidden thing can decide that a seat is asked
-    (optional, False) possible_nodes(config)                              nodes that random games reach (optional, all
-    but OVER) PLAYTHROUGH_OPTIONS                                 options that keep golden playthroughs short (optional)
+    check_invariants(state, config)                AssertionError if the state breaks a rule
+    check_decision(before, action, after, config)  the same for a decision (optional)
+    EAGER                                          ids that move the game on; random games prefer them
+    HIDES                                          whether the game has hidden cards (optional, True)
+    REVEALS                                        pieces of the observation in which hidden things come to light
+    ASKS_TELL                                      whether a hidden thing can decide that a seat is asked
+                                                   (optional, False)
+    possible_nodes(config)                         nodes that random games reach (optional, all but OVER)
+    PLAYTHROUGH_OPTIONS                            options that keep golden playthroughs short (optional)
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ import pytest
 
 import kepler_envs
 from kepler_envs import Configuration, Game, OptionError, Snapshot
-from kepler_envs.registry import list_games
+from kepler_envs.registry import OWN_IDS, list_games
 from tests.choosing import Chooser, eager, uniform
 
 
@@ -42,9 +44,19 @@ class Hooks:
     playthrough_options: dict[str, Any]
 
 
+def checks_name(game: Game, name: str) -> str:
+    """Where a module of a game's tests is: in this repository, or in the package beside that of another's game."""
+    return f"tests.games.{game.name}.{name}" if game.id in OWN_IDS else f"{game.module}_checks.{name}"
+
+
+def checks_of(game: Game, name: str) -> Any:
+    """A module of a game's tests."""
+    return importlib.import_module(checks_name(game, name))
+
+
 def hooks_of(game: Game) -> Hooks:
-    """The hooks in tests/games/<game>/invariants.py."""
-    module = importlib.import_module(f"tests.games.{game.name}.invariants")
+    """The hooks in a game's invariants.py."""
+    module = checks_of(game, "invariants")
     return Hooks(
         module.check_invariants,
         getattr(module, "check_decision", lambda *_: None),

@@ -217,7 +217,7 @@ def test_seats_of_a_snapshot(game: Game) -> None:
 @every_game
 def test_pickles_cross_processes(game: Game, tmp_path: Path) -> None:
     """A pickled environment goes on in another process as it would have here."""
-    env = midgame(game.configure(), 5, 25)
+    env = midgame(game.configure(), 5, 12)
     path = tmp_path / "env.pickle"
     path.write_bytes(pickle.dumps(env))
     code = (

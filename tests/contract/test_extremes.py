@@ -9,7 +9,6 @@ A game with such files has them in ``tests/games/<game>/extremes.py``:
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +20,7 @@ import pytest
 import kepler_envs
 from kepler_envs import Snapshot
 from tests.component_file import write_rows
-from tests.contract.subjects import check_in_bounds, check_sum, hooks_of, play
+from tests.contract.subjects import check_in_bounds, check_sum, checks_name, checks_of, hooks_of, play
 from tests.effort import games_to_play
 
 EVERY = 37
@@ -30,9 +29,9 @@ EVERY = 37
 
 def _cases() -> Iterator[Any]:
     for name in kepler_envs.list_games():
-        if importlib.util.find_spec(f"tests.games.{name}.extremes") is None:
-            continue
         game = kepler_envs.load_game(name)
+        if importlib.util.find_spec(checks_name(game, "extremes")) is None:
+            continue
         for kind in ("largest", "smallest"):
             for players in (game.min_players, game.max_players):
                 yield pytest.param(name, kind, players, id=f"{name}-{kind}-{players}")
@@ -42,7 +41,7 @@ def _cases() -> Iterator[Any]:
 def test_extreme_file(name: str, kind: str, players: int, tmp_path: Path) -> None:
     """Eager and uniform games to their end, with every observation in its bounds; a build with bounds checks runs this,
     too."""
-    extremes = importlib.import_module(f"tests.games.{name}.extremes")
+    extremes = checks_of(kepler_envs.load_game(name), "extremes")
     path = write_rows(tmp_path / "extreme.toml", getattr(extremes, kind)(players))
     config = kepler_envs.load_game(name).configure(players, path, **extremes.options(kind, players))
     check_invariants = hooks_of(config.game).check_invariants

@@ -1,18 +1,18 @@
 """What a seat sees: every fact that is public or its own, and what follows from that.
 
-A game's tests provide ``tests/games/<game>/facts.py`` with
+A game's tests provide ``facts.py`` (see :mod:`tests.contract.subjects`) with
 
     HIDDEN                              why a field of the state is no fact of a seat's, by the field's path
-    (``player.hand_set``) facts_known(config, state, seat)    the facts of a seat, read from the state: a value by the
-    path of its field facts_seen(config, observation)     the same facts, rebuilt from the observation of that seat
-    alone derived(config, seen)               the derived pieces by name, computed in plain Python from the facts alone;
-    ``seen`` are all
-                                        pieces of one observation by name, as views, without the derived ones
+                                        (``player.hand_set``)
+    facts_known(config, state, seat)    the facts of a seat, read from the state: a value by the path of its field
+    facts_seen(config, observation)     the same facts, rebuilt from the observation of that seat alone
+    derived(config, seen)               the derived pieces by name, computed in plain Python from the facts alone;
+                                        ``seen`` are all pieces of one observation by name, as views, without the
+                                        derived ones
 """
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,9 +20,10 @@ import numpy as np
 import pytest
 
 from kepler_envs import Configuration, Game, Snapshot, bots
+from kepler_envs.bots.greedy import greedy_games
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import DERIVED
-from tests.contract.subjects import every_game, every_player_count, play
+from tests.contract.subjects import checks_of, every_game, every_player_count, play
 from tests.effort import games_to_play
 
 BETWEEN = 9
@@ -31,16 +32,17 @@ BETWEEN = 9
 
 def facts_of(game: Game) -> Any:
     """The module of the game's facts."""
-    return importlib.import_module(f"tests.games.{game.name}.facts")
+    return checks_of(game, "facts")
 
 
 def positions(config: Configuration) -> Iterator[Snapshot]:
-    """Positions of random games, the last ones included, and of greedy ones."""
+    """Positions of random games, the last ones included, and of games of greedy where the game has it."""
     for seed in range(games_to_play(2)):
         for number, (position, action) in enumerate(play(config, seed)):
             if number % BETWEEN == 0 or action < 0:
                 yield position
-    yield from greedy_positions(config)
+    if config.game.name in greedy_games():
+        yield from greedy_positions(config)
 
 
 def greedy_positions(config: Configuration) -> Iterator[Snapshot]:

@@ -35,7 +35,7 @@ def test_the_same_public_decisions_show_the_same(config: Configuration) -> None:
     shaped = config.game.configure(config.num_players, shaping=0.25)
     for seed in range(games_to_play(2)):
         found += compare_worlds(shaped, seed, watcher=seed % config.num_players)
-    assert found[SAME] > found[REVEALED] and found[SAME] > 50, found
+    assert found[SAME] > found[REVEALED] and found[SAME] > 30, found
     # no pair of worlds is of use that takes the same way through the nodes; where only public facts settle one, none
     # can differ
     assert (found[BEHIND] > 0) == hooks.asks_tell, found

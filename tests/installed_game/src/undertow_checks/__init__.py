@@ -1,0 +1,1 @@
+"""What the contract tests of a kepler_envs checkout ask of Undertow."""
