@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import kepler_envs
-from kepler_envs import describe, registry
+from kepler_envs import registry
 from kepler_envs.games.kitten_adventurers import GAME as KITTENS
 
 PACKAGE = Path(__file__).with_name("installed_game")
@@ -26,12 +26,12 @@ import gymnasium
 import kepler_envs
 from kepler_envs import describe
 
-assert "toy_game" not in sys.modules, "a game is imported when it is asked for"
-game = kepler_envs.load_game("toy_game")
-env = kepler_envs.make("toy_game-v3", num_players=2)
+assert "undertow" not in sys.modules, "a game is imported when it is asked for"
+game = kepler_envs.load_game("undertow")
+env = kepler_envs.make("undertow-v1", num_players=2)
 env.reset(seed=1)
 env.step(env.legal_actions()[0])
-seat = gymnasium.make("kepler/toy_game-v3", num_players=2)
+seat = gymnasium.make("kepler/undertow-v1", num_players=2)
 seat.reset(seed=1)
 print(json.dumps({
     "games": kepler_envs.list_games(),
@@ -49,8 +49,7 @@ def installed(tmp_path_factory) -> Path:
     """A folder into which pip has installed the package of a game."""
     folder = tmp_path_factory.mktemp("installed")
     source = folder / "source"
-    shutil.copytree(PACKAGE, source)
-    shutil.copy(describe.component_file(KITTENS), source / "src" / "toy_game" / "components.toml")
+    shutil.copytree(PACKAGE, source, ignore=shutil.ignore_patterns("*.egg-info", "__pycache__"))
     target = folder / "site"
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
     subprocess.run([*pip, "--target", target, source], check=True)
@@ -73,15 +72,15 @@ def run(code: str, site: Path) -> str:
 
 def test_an_installed_package_brings_a_game(installed):
     found = json.loads(run(USE, installed))
-    assert found["games"] == [*OWN, "toy_game"] and found["title"] == "Toy game" and found["same"]
-    assert Path(found["file"]) == installed / "toy_game" / "components.toml"
+    assert found["games"] == [*OWN, "undertow"] and found["title"] == "Undertow" and found["same"]
+    assert Path(found["file"]) == installed / "undertow" / "components.toml"
     again = run(
         f"import pickle; config = pickle.loads(bytes.fromhex('{found['pickle']}')); print(config, config.game.module)",
         installed,
     )
-    assert again.strip() == "<Configuration toy_game-v3, 2 players> toy_game"
+    assert again.strip() == "<Configuration undertow-v1, 2 players> undertow"
     listed = run("import sys; sys.argv[1:] = ['list']; from kepler_envs.cli import main; main()", installed)
-    assert "toy_game-v3" in listed and "Toy game" in listed
+    assert "undertow-v1" in listed and "Undertow" in listed
 
 
 def test_our_own_games_come_first_and_are_never_replaced(tmp_path):
