@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from undertow.state import Node
 
 from kepler_envs import Configuration
 from kepler_envs.engine.game import RUNNING, TERMINATED
-from undertow.state import Node
 
 HIDDEN = {
     "rng": "chance to come",

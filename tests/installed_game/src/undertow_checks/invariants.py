@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from kepler_envs.engine.game import RUNNING, Configuration
 from undertow.actions import PLAY_CARD, SCORE
 from undertow.state import Node
+
+from kepler_envs.engine.game import RUNNING, Configuration
 
 EAGER = frozenset(range(PLAY_CARD, SCORE))
 """Ids that move the game on: half of the random games prefer them."""
