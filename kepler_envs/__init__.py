@@ -4,9 +4,11 @@
     env = kepler_envs.make("kitten_adventurers-v1", num_players=4)            # PettingZoo AEC
     batch = kepler_envs.make_batch("kitten_adventurers-v1", num_envs=4096)    # thousands of games as arrays
 
-Importing this package registers every game with PettingZoo (1.27 and later): ``pettingzoo.make("aec",
-"kepler/kitten_adventurers-v1")``; and with Gymnasium, one seat against opponents:
-``gymnasium.make("kepler/kitten_adventurers-v1")``, ``gymnasium.make_vec`` for many games at once.
+Importing this package registers every game with PettingZoo (1.27 and later) and with Gymnasium:
+
+* ``pettingzoo.make("aec", "kepler/kitten_adventurers-v1")`` is the AEC environment;
+* ``gymnasium.make("kepler/kitten_adventurers-v1")`` is one seat against opponents;
+* ``gymnasium.make_vec`` plays many such games at once.
 """
 
 from __future__ import annotations
@@ -46,22 +48,24 @@ def make(
     components: str | Path | None = None,
     **options: Any,
 ) -> KeplerEnv:
-    """A PettingZoo AEC environment.
+    """Make a PettingZoo AEC environment.
 
     Args:
-        name: a game's name or id, ``kitten_adventurers-v1``.
-        num_players: seats; the game's default if None.
+        name: a game's name or id, such as ``kitten_adventurers-v1``.
+        num_players: the number of seats. None takes the game's default.
         render_mode: None, ``ansi``, ``svg``, ``rgb_array`` or ``human``.
-        render_seat: whose view is drawn; None draws everything.
-        illegal: ``raise`` or ``lose``, what an illegal action does.
+        render_seat: the seat whose view is drawn. None draws everything.
+        illegal: what an illegal action does, ``raise`` or ``lose``.
         copy: whether observations are copies.
-        mask_in: ``observation``, ``info`` or ``both``: where the action mask is; with ``info`` the observation is the
+        mask_in: where the action mask goes: ``observation``, ``info`` or ``both``. With ``info`` the observation is the
             vector alone.
         components: a card file of your own, like the game's components.toml.
-        options: the game's options (``kepler-envs show GAME`` lists them).
+        options: the game's options. ``kepler-envs show GAME`` lists them.
 
     Raises:
-        KeyError: no such game. OptionError: a value that is not allowed. ComponentError: a wrong card file.
+        KeyError: there is no such game.
+        OptionError: a value is not allowed.
+        ComponentError: the card file is wrong.
     """
     config = load_game(name).configure(num_players, components, **options)
     return KeplerEnv(config, render_mode, illegal, copy, render_seat, mask_in)
@@ -77,18 +81,18 @@ def make_batch(
     components: str | Path | None = None,
     **options: Any,
 ) -> Batch:
-    """``num_envs`` games as arrays; see :class:`Batch`. Arguments and errors as for :func:`make`."""
+    """Make ``num_envs`` games as arrays; see :class:`Batch`. Arguments and errors are those of :func:`make`."""
     return Batch(load_game(name).configure(num_players, components, **options), num_envs, seed, threads)
 
 
 def register(game: Game) -> None:
-    """Make a game of your own known by its name: here, to PettingZoo and to Gymnasium.
+    """Make a game of your own known by its name here, to PettingZoo and to Gymnasium.
 
     An installed package needs no call: see :mod:`kepler_envs.registry`.
 
     Raises:
-        TypeError: it is no :class:`Game`, or not the ``GAME`` of its module. ValueError: there is another game of that
-            name.
+        TypeError: it is not a :class:`Game`, or not the ``GAME`` of its module.
+        ValueError: there is another game of that name.
     """
     if registry.register(game):
         _register_elsewhere(game.id)

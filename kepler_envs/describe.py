@@ -1,4 +1,4 @@
-"""What a game is, as rows of data: the command line prints them, the pages in docs/ are generated from them.
+"""A game as rows of data. The command line prints them, and the pages in docs/ are generated from them.
 
 Nothing here is laid out: every function gives a list of rows with named fields.
 """
@@ -16,7 +16,7 @@ from kepler_envs.engine.game import Game
 from kepler_envs.engine.observation import Layout
 
 OVER = "OVER"
-"""The name every game gives the node of a finished game."""
+"""The name that every game gives the node of a finished game."""
 
 
 class FactRow(NamedTuple):
@@ -66,7 +66,7 @@ class ComponentTable:
     rows: tuple[tuple[Any, ...], ...]
 
     def for_players(self, players: int) -> ComponentTable:
-        """Only the rows of this number of players, where the table has a row for each."""
+        """Only the rows for this number of players, if the table has a row for each."""
         if "players" not in self.columns:
             return self
         column = self.columns.index("players")
@@ -74,7 +74,7 @@ class ComponentTable:
 
 
 def game_sizes(game: Game) -> list[FactRow]:
-    """What a game is, in numbers."""
+    """The numbers that describe a game."""
     return [
         FactRow("id", game.id),
         FactRow("players", f"{span(game.min_players, game.max_players)}, {game.default_players} unless told"),
@@ -86,7 +86,7 @@ def game_sizes(game: Game) -> list[FactRow]:
 
 
 def option_rows(game: Game) -> list[OptionRow]:
-    """What ``make`` takes beside the game's name, in its order."""
+    """The arguments of ``make`` besides the game's name, in its order."""
     players = OptionRow(
         "num_players", str(game.default_players), f"an integer {span(game.min_players, game.max_players)}", "seats"
     )
@@ -98,7 +98,7 @@ def option_rows(game: Game) -> list[OptionRow]:
 
 
 def node_rows(game: Game) -> list[NodeRow]:
-    """The nodes a seat decides at, and when it is asked."""
+    """The nodes at which seats decide, and when they are asked."""
     rows = []
     for node in game.nodes:
         asked = "always" if node in game.always_offered else "with two or more legal ids"
@@ -132,7 +132,10 @@ def component_file(game: Game) -> Path:
 
 
 def component_tables(game: Game, path: Path | None = None) -> list[ComponentTable]:
-    """Every list of equal rows in a component file (the game's own if None), with the provenance of each row."""
+    """Every list of equal rows in a component file, with the provenance of each row.
+
+    Without a path it is the game's own file.
+    """
     data = tomllib.loads((path or component_file(game)).read_text(encoding="utf-8"))
     tables = []
     for section, rows in data.items():
@@ -145,7 +148,7 @@ def component_tables(game: Game, path: Path | None = None) -> list[ComponentTabl
 
 
 def provenance_rows(game: Game, path: Path | None = None) -> list[FactRow]:
-    """The provenance tags of a component file (the game's own if None) and what each stands for."""
+    """The provenance tags of a component file (the game's own by default) and what each stands for."""
     data = tomllib.loads((path or component_file(game)).read_text(encoding="utf-8"))
     return [FactRow(tag, meaning) for tag, meaning in data.get("provenance", {}).items()]
 

@@ -1,4 +1,4 @@
-"""Writing files so that a crash or a full disk loses nothing, and whose they are."""
+"""Writing files so that a crash or a full disk loses nothing, and checking who owns them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replace a file by one with this content, or leave it as it is; the folder is made if it is missing."""
+    """Replace a file by one with this content, or leave it as it is. A missing folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -29,10 +29,10 @@ def write_atomically(path: Path, content: bytes) -> None:
 
 
 def who_else_writes(found: os.stat_result, also_trusted: Collection[int] = ()) -> str:
-    """Why a file or folder is not the user's own, for a message; empty if nobody else writes there.
+    """Why a file or folder is not the user's own, for a message. The text is empty if nobody else writes there.
 
     Args:
-        found: what ``Path.stat`` tells of it.
+        found: what ``Path.stat`` says about it.
         also_trusted: ids of users who may own it, too.
     """
     if not hasattr(os, "getuid"):

@@ -21,7 +21,7 @@ def processor() -> str:
 
 
 def describe() -> list[str]:
-    """Two lines: processor, logical cores and load; system and versions."""
+    """Describe the machine in two lines: processor, logical cores and load; system and versions."""
     return [
         f"{processor()}, {os.cpu_count()} logical cores, load {os.getloadavg()[0]:.1f}",
         ", ".join(

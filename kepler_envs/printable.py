@@ -7,8 +7,10 @@ KEPT = "\n\t"
 
 
 def printable(text: str) -> str:
-    """``text`` with a ``?`` for whatever a terminal would obey and no XML may hold: control and format characters, lone
-    surrogates."""
+    """``text`` with a ``?`` for whatever a terminal would obey and XML may not hold.
+
+    That is control and format characters, and lone surrogates.
+    """
     return "".join(letter if letter.isprintable() or letter in KEPT else "?" for letter in text)
 
 
@@ -18,6 +20,6 @@ def printable_name(name: str) -> str:
 
 
 def one_line(problem: object) -> str:
-    """What an error says, printable, on one line of at most 300 letters; its type where it says nothing."""
+    """The message of an error, printable, on one line of at most 300 letters. Without a message it is the error's type."""
     words = printable_name(" ".join(str(problem).split())) or type(problem).__name__
     return words if len(words) <= 300 else words[:297] + "..."

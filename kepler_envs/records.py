@@ -1,4 +1,4 @@
-"""Records of what was measured, kept as CSV: a dataclass is a line, lines of the same key replace one another."""
+"""Records of measurements, kept as CSV. A dataclass is a line, and lines of the same key replace one another."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Line:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What tells it apart."""
+        """The values that tell the line apart."""
         return tuple(getattr(self, name) for name in self.KEY)
 
     @property
@@ -47,8 +47,8 @@ def minor(version: str) -> tuple[int, ...]:
 
 
 def read_lines(path: Path, kind: type[Kind]) -> list[Kind]:
-    """The lines of a record; none if there is no file. A column that an older file lacks has its default, the release
-    none."""
+    """Read the lines of a record. Without a file there are none. A column that an older file lacks has its default, and
+    the release is empty."""
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:
@@ -61,8 +61,10 @@ def read_lines(path: Path, kind: type[Kind]) -> list[Kind]:
 def write_lines(
     path: Path, new: Iterable[Kind], kind: type[Kind], gone: Callable[[Kind], bool] = lambda line: False
 ) -> None:
-    """Put lines in the place of those with their keys, or beside them, and leave out what is ``gone``; the record stays
-    sorted."""
+    """Put lines in the place of those with their keys, or beside them, and leave out what is ``gone``.
+
+    The record stays sorted.
+    """
     kept = [line for line in read_lines(path, kind) if not gone(line)]
     lines = {line.key: line for line in [*kept, *new]}
     write_atomically(path, as_csv(kind, (lines[key] for key in sorted(lines))))

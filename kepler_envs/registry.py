@@ -1,4 +1,4 @@
-"""The games there are: those of this package, those of installed packages, and those registered by hand.
+"""The registry of games: those of this package, those of installed packages, and those registered by hand.
 
 A package brings a game of its own by an entry point of the group ``kepler_envs.games``, whose value names its
 :class:`Game`:
@@ -20,31 +20,33 @@ from importlib.metadata import entry_points
 from kepler_envs.engine.game import NAME_OF_GAME, Game, game_of
 
 ENTRY_POINTS = "kepler_envs.games"
-"""Group of entry points by which an installed package brings games: the name is a game's id, the value
-``module:GAME``."""
+"""The group of entry points by which an installed package brings games.
+
+The name of an entry point is a game's id, its value ``module:GAME``.
+"""
 
 OWN_IDS = ("kitten_adventurers-v1", "kepler_run-v1", "ad_astra-v1", "race_to_kepler-v1", "kepler_3042-v1")
-"""Folder below ``kepler_envs/games`` and version of each game of this package, in the order of the README."""
+"""The ids of this package's games: folder below ``kepler_envs/games`` and version, in the order of the README."""
 
 _registered: dict[str, Game] = {}
 
 
 def list_games() -> tuple[str, ...]:
-    """The names of all games: this package's, then those of installed packages, then those that were registered."""
+    """List the names of all games: this package's, then those of installed packages, then those registered by hand."""
     return tuple(map(_name_of, list_ids()))
 
 
 def list_ids() -> tuple[str, ...]:
-    """The same as ids: ``kitten_adventurers-v1``."""
+    """List the ids of all games, such as ``kitten_adventurers-v1``, in the same order."""
     return tuple(_loaders()) + tuple(game.id for game in _registered.values())
 
 
 def load_game(name: str) -> Game:
-    """The game called ``name``, also with its version (``kitten_adventurers-v1``).
+    """Load the game called ``name``. The version may be given, too: ``kitten_adventurers-v1``.
 
     Raises:
-        KeyError: there is none; the message names all others.
-        TypeError: an installed package names something that is no :class:`Game`, or one with another id.
+        KeyError: there is no such game. The message names all that there are.
+        TypeError: an installed package names something that is not a :class:`Game`, or has another id.
     """
     wanted, _, version = name.partition("-v")
     found = _registered.get(wanted) or _load_listed(wanted)
@@ -56,10 +58,12 @@ def load_game(name: str) -> Game:
 
 
 def register(game: Game) -> bool:
-    """Make a game known by its name in this process; an entry point does so in all. False if it was known already.
+    """Make a game known by its name in this process. Returns False if it was known already.
+
+    An entry point makes it known in all processes.
 
     Raises:
-        TypeError: it is no :class:`Game`, or not the ``GAME`` of its module, by which other processes find it.
+        TypeError: it is not a :class:`Game`, or not the ``GAME`` of its module, by which other processes find it.
         ValueError: there is another game of that name.
     """
     if not isinstance(game, Game):
@@ -94,9 +98,9 @@ def _load_listed(name: str) -> Game | None:
 
 @cache
 def _loaders() -> dict[str, Callable[[], object]]:
-    """What loads each game, by its id.
+    """The function that loads each game, by its id.
 
-    Of two of the same name the first counts, with a warning: this package's own come first.
+    Of two games with the same name the first one counts, with a warning. This package's own come first.
     """
     loaders: dict[str, Callable[[], object]] = {
         game_id: partial(game_of, f"kepler_envs.games.{_name_of(game_id)}") for game_id in OWN_IDS

@@ -1,4 +1,4 @@
-"""Which state of the sources something was made with."""
+"""The state of the sources that something was made with."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ DIGITS = 40
 
 
 def commit(digits: int = DIGITS) -> str:
-    """The git commit of the checkout this package lies in, with ``+`` behind it if files differ from it; empty outside
-    of one.
+    """The git commit of the checkout this package lies in, followed by ``+`` if files differ from it.
+
+    It is empty outside of a checkout.
 
     Args:
-        digits: of the commit, the first ones.
+        digits: the number of leading digits to return.
     """
     head, changed = _git("rev-parse", "HEAD"), _git("status", "--porcelain")
     if head is None or changed is None or _git("ls-files", "--error-unmatch", Path(__file__).name) is None:

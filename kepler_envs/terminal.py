@@ -1,4 +1,4 @@
-"""What is printed on a terminal, and how Ctrl-C stops long work."""
+"""Printing to a terminal, and stopping long work with Ctrl-C."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Console(Console):
 
 
 def make_console() -> Console:
-    """Where everything is printed: words as they are, no colours of rich's own invention."""
+    """Make the console that everything is printed to. It prints words as they are, without rich's own colours."""
     console = _Console(highlight=False, emoji=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = WIDTH_OF_FILES
@@ -33,12 +33,12 @@ def make_console() -> Console:
 
 
 def say(console: Console, words: str) -> None:
-    """Print words as they are, however long and whatever brackets they hold."""
+    """Print words as they are, however long they are and whatever brackets they hold."""
     console.print(words, markup=False, soft_wrap=True)
 
 
 def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], right: Sequence[str] = ()) -> Table:
-    """A table with a title; columns named in ``right`` are numbers. What the first column names is never broken."""
+    """A table with a title. Columns named in ``right`` are numbers. What the first column names is never broken."""
     heading = Text(title, style="bold")
     table = Table(title=heading, title_justify="left", min_width=heading.cell_len)  # a heading is never broken
     for column in columns:
@@ -51,10 +51,10 @@ def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], righ
 
 @contextmanager
 def stop_on_signals(console: Console, message: str) -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C (or a termination signal) sets; the second one interrupts as usual.
+    """An event that the first Ctrl-C (or a termination signal) sets. The second one interrupts as usual.
 
     Args:
-        message: printed when it is set: what is still finished, and what a second Ctrl-C does.
+        message: printed when the event is set. It says what is still finished, and what a second Ctrl-C does.
     """
     stop = threading.Event()
     if threading.current_thread() is not threading.main_thread():

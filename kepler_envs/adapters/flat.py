@@ -1,4 +1,4 @@
-"""Observations as numbers of the size that networks like, for adapters whose library knows nothing of tables."""
+"""Observations as float vectors, for adapters whose library knows nothing of tables."""
 
 from __future__ import annotations
 
@@ -9,19 +9,18 @@ from kepler_envs.engine.observation import Layout, Piece
 
 
 class FlatInputs:
-    """An observation as one float vector, piece by piece: numbers and counts are divided by their scale, labels become
-    one-hot.
+    """An observation as one float vector, piece by piece.
 
-    So do references to tables of at most MOST_NAMED rows; those to larger ones are divided by the number of rows.
+    Numbers and counts are divided by their scale, and labels become one-hot. References to tables of at most MOST_NAMED
+    rows become one-hot, too; references to larger tables are divided by the number of rows.
 
     Args:
-        layout: of the observation.
+        layout: the layout of the observation.
 
     Attributes:
-        size: E, numbers of the vector.
-        low, high: float32 (E,), their bounds.
-        pieces: by name, where a piece begins and the shape it has: that of the piece, and an axis of labels if it has
-            some.
+        size: the length E of the vector.
+        low, high: float32 (E,), its bounds.
+        pieces: for each name, where the piece begins and its shape. Labels add an axis.
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -48,7 +47,7 @@ class FlatInputs:
         self.low, self.high = np.concatenate(low).astype(np.float32), np.concatenate(high).astype(np.float32)
 
     def encode(self, observation: np.ndarray) -> np.ndarray:
-        """float32 (..., E) of observations int16 (..., D)."""
+        """Encode observations int16 (..., D) as float32 (..., E)."""
         spread = observation[..., self._source]
         return np.where(self._is_label, spread == self._label, spread * self._factor).astype(np.float32)
 

@@ -42,11 +42,14 @@ def make_seat(
     components: str | Path | None = None,
     **options: Any,
 ) -> SeatEnv:
-    """What ``gymnasium.make("kepler/<game>", ...)`` calls: :class:`SeatEnv` with the game's players, components and
-    options.
+    """Make the environment behind ``gymnasium.make("kepler/<game>", ...)``.
+
+    It is a :class:`SeatEnv` with the game's players, components and options.
 
     Raises:
-        KeyError: no such game. OptionError: a value that is not allowed. ComponentError: a wrong card file.
+        KeyError: there is no such game.
+        OptionError: a value is not allowed.
+        ComponentError: the card file is wrong.
     """
     config = configuration("make_seat", name, num_players, components, options)
     return SeatEnv(config, opponents, seat, illegal, render_mode)
@@ -55,7 +58,7 @@ def make_seat(
 def configuration(
     caller: str, name: str, num_players: int | None, components: str | Path | None, options: dict[str, Any]
 ) -> Configuration:
-    """A game as Gymnasium's users ask ``caller`` for it; errors as :func:`make_seat`."""
+    """The configuration that a user of Gymnasium asks ``caller`` for. It raises the errors of :func:`make_seat`."""
     try:
         return load_game(name).configure(num_players, components, **options)
     except UnknownOptionError as problem:
@@ -64,30 +67,33 @@ def configuration(
 
 
 class SeatEnv(gymnasium.Env[np.ndarray, int]):
-    """A game as one of its players lives it: ``step`` returns when it is the learner's turn again, or the game is over.
+    """A game as one of its players lives it.
 
-    The reward is everything the learner's seat was paid since its last decision, so a loss that another seat's move
-    brings about arrives, and the rewards of a game sum to what it paid that seat. Games that end before the learner's
-    first decision are passed over.
+    ``step`` returns when it is the learner's turn again, or when the game is over. Rewards accumulate between the
+    learner's decisions, the final loss included, so they sum to what the game paid that seat. Games that end before the
+    learner's first decision are skipped.
 
     Args:
         config: the game with its players, options and components.
-        opponents: plays all other seats, or a sequence of one for each of them, seated in order behind the learner: a
-            bot's name (``greedy``), or what else :func:`kepler_envs.adapters.opponents.opponent_of` takes; None plays
-            uniformly.
-        seat: the learner's; None: drawn anew by each ``reset``.
-        illegal: ``lose``: the game ends at once with reward -1 and a text in ``info["illegal"]`` (Gymnasium wants every
-            action of the space to be accepted); ``raise``: an :class:`IllegalAction`, and nothing changes.
-        render_mode: None, ``ansi`` (str), ``svg`` (str), ``rgb_array`` (uint8 H x W x 3) or ``human``: what the learner
-            sees.
+        opponents: one opponent for all other seats, or a sequence with one for each of them, seated in order behind the
+            learner. An opponent is a bot's name (``greedy``) or anything else that
+            :func:`kepler_envs.adapters.opponents.opponent_of` takes. None plays uniformly at random.
+        seat: the learner's seat. None draws it anew at each ``reset``.
+        illegal: what an illegal action does. ``lose``: the game ends with reward -1 and a text in ``info["illegal"]``,
+            because Gymnasium wants every action of the space to be accepted. ``raise``: it raises an
+            :class:`IllegalAction`, and nothing changes.
+        render_mode: None, ``ansi`` (str), ``svg`` (str), ``rgb_array`` (uint8 H x W x 3) or ``human``. It shows what
+            the learner sees.
 
     ``observation`` is int16 (D,), with the pieces of ``env.unwrapped.config.observation``. ``info`` has ``action_mask``
-    (int8 (A,); all 1 at the end: with vectorised environments that start the next game one step later, the action in
-    between is not looked at), ``seat``, ``returns``, ``rank``, ``score`` and what the game's page lists, these 0 until
-    the end.
+    (int8 (A,)), ``seat``, ``returns``, ``rank``, ``score`` and what the game's page lists. All but the mask and the
+    seat are 0 until the end. At the end the mask is all 1: vectorised environments that start the next game one step
+    later take an action in between, which nobody looks at.
 
     Raises:
-        OptionError: a value that is not allowed. BotError (a ValueError), TypeError: no such opponent.
+        OptionError: a value is not allowed.
+        BotError: there is no such bot (this is a ValueError).
+        TypeError: an opponent is something else.
     """
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 2}
@@ -122,9 +128,9 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         """Deal a game and play it up to the learner's first decision.
 
         Args:
-            seed: 0 .. 2**64 - 1; deals the game that the AEC environment deals from it. None goes on from the last
-                seed.
-            options: not used; options of the game are given to ``make``.
+            seed: an integer 0 .. 2**64 - 1. It deals the game that the AEC environment deals from it. None continues
+                from the last seed.
+            options: ignored. Give the game's options to ``make``.
         """
         super().reset(seed=seed)
         self._deal(self._following() if seed is None else check_seed(seed))
@@ -149,7 +155,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         self._owed = 0.0
 
     def _play_others(self) -> bool:
-        """Let the opponents move until the learner decides; whether it will: False if the game is over."""
+        """Let the opponents move until the learner decides. Returns False if the game is over."""
         while self._running and self._batch.seat[0] != self._learner:
             behind = int(self._batch.seat[0] - self._learner - 1) % self.config.num_players
             self._advance(self._opponents[behind](self._batch, ROW))
@@ -161,14 +167,16 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         self._running = not (self._batch.terminated[0] or self._batch.truncated[0])
 
     def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
-        """The learner's decision.
+        """Apply the learner's decision.
 
         Returns:
-            observation at the learner's next decision or at the end, reward since the last one, terminated, truncated
-            (a limit of the game was reached), info.
+            The observation at the learner's next decision or at the end, the reward since the last one, terminated,
+            truncated (the game reached a limit), info.
 
         Raises:
-            RuntimeError: no game is running. ValueError: no integer. IllegalAction: with ``illegal="raise"``.
+            RuntimeError: no game is running.
+            ValueError: the action is not an integer.
+            IllegalAction: the action is illegal, and ``illegal="raise"``.
         """
         if not self._running:
             raise RuntimeError("no game is running: call reset() first")
@@ -206,16 +214,16 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         }
 
     def action_masks(self) -> np.ndarray:
-        """bool (A,): what sb3-contrib's MaskablePPO asks for."""
+        """bool (A,): the legal actions, as sb3-contrib's MaskablePPO asks for them."""
         return self._batch.action_mask[0].astype(np.bool_)
 
     def snapshot(self) -> Snapshot:
-        """The present position, or the last one of a game that is over."""
+        """The present position, or the last one of a finished game."""
         over = self._batch.episodes[0] > 0 and not self._running
         return self._batch.final_snapshot(0) if over else self._batch.snapshot(0)
 
     def render(self) -> Any:
-        """The position in the render mode, as the learner sees it; None for ``human``."""
+        """The position in the render mode, as the learner sees it. ``human`` returns None."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() was called, but render_mode is None: give one to make()")
             return None
@@ -240,7 +248,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
 
 
 def final_info(batch: Batch, row: int, seat: int) -> dict[str, Any]:
-    """What the learner in ``seat`` is told of the last finished game of a row."""
+    """What the learner in ``seat`` is told about the last finished game of a row."""
     results = {
         "returns": float(batch.final_return[row, seat]),
         "rank": int(batch.final_rank[row, seat]),
@@ -250,7 +258,7 @@ def final_info(batch: Batch, row: int, seat: int) -> dict[str, Any]:
 
 
 def refused_info(batch: Batch, row: int, seat: int, message: str) -> dict[str, Any]:
-    """What it is told of a game that its illegal action ends."""
+    """What the learner is told about a game that its illegal action ends."""
     last = batch.snapshot(row)
     results = {"returns": -1.0, "rank": batch.num_players, "score": int(last.results()[1][seat])}
     return {**_ended_info(batch.config, seat, results, last.state), "illegal": message}
@@ -266,13 +274,13 @@ def _ended_info(config: Configuration, seat: int, results: dict[str, Any], state
 
 
 def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
-    """OptionError unless ``value`` is one of those allowed."""
+    """Raise OptionError unless ``value`` is one of those allowed."""
     if value not in allowed:
         raise OptionError(f"{name} = {value!r} is not allowed; allowed: {', '.join(map(str, allowed))}")
 
 
 def seat_opponents(given: Any, config: Configuration, num_envs: int) -> list[Opponent]:
-    """An opponent for each seat behind the learner's."""
+    """Make an opponent for each seat behind the learner's."""
     others = config.num_players - 1
     if not isinstance(given, (list, tuple)):
         given = [given] * others

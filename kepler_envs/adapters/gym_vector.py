@@ -51,41 +51,48 @@ def make_seats(
     threads: int = 1,
     **options: Any,
 ) -> SeatVectorEnv:
-    """What ``gymnasium.make_vec("kepler/<game>", ...)`` calls: :class:`SeatVectorEnv` with the game's players,
-    components and options.
+    """Make the environment behind ``gymnasium.make_vec("kepler/<game>", ...)``.
+
+    It is a :class:`SeatVectorEnv` with the game's players, components and options.
 
     Raises:
-        KeyError: no such game. OptionError: a value that is not allowed. ComponentError: a wrong card file.
+        KeyError: there is no such game.
+        OptionError: a value is not allowed.
+        ComponentError: the card file is wrong.
     """
     config = configuration("make_seats", name, num_players, components, options)
     return SeatVectorEnv(config, num_envs, opponents, seat, illegal, render_mode, threads)
 
 
 class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
-    """``num_envs`` games N, one learner in each: what a ``SyncVectorEnv`` over
-    :class:`kepler_envs.adapters.gym.SeatEnv` does, to the bit.
+    """``num_envs`` games N with one learner in each.
 
-    A finished game is followed by the next within the same step (``AutoresetMode.SAME_STEP``): observation and
-    ``action_mask`` are those of the new game's first decision, so no mask is ever empty and no step is lost. What the
-    game ended with is in ``infos``: ``final_obs`` and ``final_info`` for the rows of ``_final_info``.
+    It does what a ``SyncVectorEnv`` over :class:`kepler_envs.adapters.gym.SeatEnv` does, to the bit.
 
-    Row g of ``reset(seed=s)`` plays the game of ``gymnasium.make(...).reset(seed=s + g)``, and then those that its
-    resets without a seed bring.
+    The next game follows a finished one within the same step (``AutoresetMode.SAME_STEP``). Observation and
+    ``action_mask`` are those of the new game's first decision, so no mask is ever empty and no step is lost. ``infos``
+    hold what the old
+    game ended with: ``final_obs`` and ``final_info``, for the rows of ``_final_info``.
+
+    Row g of ``reset(seed=s)`` plays the game of ``gymnasium.make(...).reset(seed=s + g)``, and then the games of its
+    resets without a seed.
 
     Args:
         config: the game with its players, options and components.
-        num_envs: number of games.
-        opponents, seat, illegal: as in :class:`kepler_envs.adapters.gym.SeatEnv`; with ``illegal="raise"`` no game
+        num_envs: the number of games.
+        opponents, seat, illegal: as in :class:`kepler_envs.adapters.gym.SeatEnv`. With ``illegal="raise"`` no game
             changes.
-        render_mode: None, ``ansi``, ``svg`` or ``rgb_array``: a picture of each row.
-        threads: threads that share a step. Worth it from about a thousand games on.
+        render_mode: None, ``ansi``, ``svg`` or ``rgb_array``. It gives a picture of each row.
+        threads: the number of threads that share a step. More than one pays off from about a thousand games on.
 
     ``observation`` is int16 (N, D), ``rewards`` float64 (N,), ``terminations`` and ``truncations`` bool (N,). ``infos``
-    has an array (N, ...) for each entry of a single environment's info, and beside it, with a leading ``_``, the rows
+    has an array (N, ...) for each entry of a single environment's info. Beside it, with a leading ``_``, are the rows
     (bool) that have it.
 
     Raises:
-        OptionError: a value that is not allowed. BotError (a ValueError), TypeError: no such opponent.
+        OptionError: a value is not allowed.
+        BotError: there is no such bot (this is a ValueError).
+        TypeError: an opponent is something else.
     """
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 2, "autoreset_mode": AutoresetMode.SAME_STEP}
@@ -129,12 +136,14 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """Deal games and play them up to the learner's first decision.
 
         Args:
-            seed: an integer s: row g gets s + g; a sequence: one for each row; None goes on from a row's last seed.
-            options: ``reset_mask``, bool (N,): the rows to deal anew; the others stay as they are, and have no infos.
-                Options of the game are given to ``make_vec``.
+            seed: an integer s gives row g the seed s + g. A sequence gives one seed to each row. None continues from
+                each row's last seed.
+            options: ``reset_mask``, bool (N,), are the rows to deal anew. The others stay as they are and have no
+                infos. Give the game's options to ``make_vec``.
 
         Raises:
-            ValueError: seeds or a mask that are not allowed. RuntimeError: the first reset leaves rows out.
+            ValueError: a seed or the mask is not allowed.
+            RuntimeError: the first reset leaves rows out.
         """
         chosen = self._rows_of(options)
         seeds = self._row_seeds(seed)
@@ -174,7 +183,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         return int(self._random[row].integers(2**63))
 
     def _deal(self, rows: np.ndarray, seeds: Sequence[int]) -> None:
-        """New games in these rows (M,)."""
+        """Deal new games in these rows (M,)."""
         if len(rows) == self.num_envs:
             self._batch.reset(np.array(seeds, np.uint64))
         else:
@@ -193,14 +202,16 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         return int(self._random[row].integers(self.config.num_players))
 
     def step(self, actions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """The learners' decisions, action ids (N,).
+        """Apply the learners' decisions, action ids (N,).
 
         Returns:
-            observations at the learners' next decisions, in the next game where one has ended; rewards since the last
-            ones; which games terminated; which were truncated (a limit of the game was reached); infos.
+            The observations at the learners' next decisions, in the next game where one has ended; the rewards since
+            the last ones; which games terminated; which were truncated (they reached a limit); infos.
 
         Raises:
-            RuntimeError: no game is running. ValueError: no N integers. IllegalAction: with ``illegal="raise"``.
+            RuntimeError: no game is running.
+            ValueError: the actions are not N integers.
+            IllegalAction: an action is illegal, and ``illegal="raise"``.
         """
         if not self._dealt:
             raise RuntimeError("no game is running: call reset() first")
@@ -240,7 +251,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         return describe_illegal(self.config, self._batch.states[row], int(action), legal)
 
     def _refuse(self, row: int, action: int) -> None:
-        """The learner loses by its illegal action."""
+        """Let the learner lose by its illegal action."""
         info = refused_info(self._batch, row, int(self._learner[row]), self._describe_illegal(row, action))
         self._rewards[row] = -1.0
         self._terminations[row] = True
@@ -261,7 +272,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             self._advance(actions)
 
     def _advance(self, actions: np.ndarray) -> None:
-        """One step of the batch: what it paid and ended; new games where it ended some."""
+        """Step the batch once. Book what it paid and ended; new games follow those that ended."""
         batch = self._batch
         batch.step(actions)
         self._rewards += np.where(self._in_play, batch.reward[self._rows, self._learner], 0)
@@ -271,7 +282,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             self._deal_next(ended)
 
     def _finish(self, rows: np.ndarray) -> None:
-        """These games have ended, in which the learner had decided."""
+        """Finish these games. The learner had decided in them."""
         batch = self._batch
         self._terminations[rows] = batch.terminated[rows]
         self._truncations[rows] = batch.truncated[rows]
@@ -323,11 +334,11 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         return tuple(self._random_seeds)
 
     def snapshot(self, row: int) -> Snapshot:
-        """The present position of a row. ValueError if there is no such row."""
+        """The present position of a row. Raises ValueError if there is no such row."""
         return self._batch.snapshot(row)
 
     def render(self) -> tuple[Any, ...] | None:
-        """The position of each row in the render mode, as its learner sees it; None without a mode."""
+        """The position of each row in the render mode, as its learner sees it. Without a mode it is None."""
         if self.render_mode is None:
             return None
         return tuple(self._picture(self.snapshot(row), int(self._learner[row])) for row in range(self.num_envs))

@@ -7,13 +7,12 @@
 
 Chance is one explicit node at the root: the *deal*, one of ``deals`` equally likely ones. It fixes the cards and all
 chance to come, which nobody can see, so that a history replays exactly. An algorithm that clones states and looks ahead
-(plain MCTS) therefore sees the future; one that uses ``resample_from_infostate`` (ISMCTS) does not: that redraws hidden
-things and future chance. A resampled state keeps the history of the original; its hidden part is no longer that of the
-deal in it.
+(plain MCTS) therefore sees the future. One that uses ``resample_from_infostate`` (ISMCTS) does not: that redraws hidden
+things and future chance. A resampled state keeps the history of the original, but its hidden part is no longer that of
+the deal in it.
 
-Parameters: ``players``, ``deals``, ``seed`` (deal i is the game of stream i of this seed), ``options`` (the game's own,
-    as above;
-there is no shaping, only results are paid) and ``components`` (a card file).
+The parameters are ``players``, ``deals``, ``seed`` (deal i is the game of stream i of this seed), ``options`` (the
+game's own, as above) and ``components`` (a card file). There is no shaping; only results are paid.
 """
 
 from __future__ import annotations
@@ -93,18 +92,20 @@ class Moment:
 
     @cached_property
     def legal(self) -> list[int]:
-        """The legal ids; empty before the deal and at the end."""
+        """The legal ids. The list is empty before the deal and at the end."""
         return [] if self.position is None else self.position.legal_actions()
 
     def next(self, action: int) -> Moment:
-        """After the deal ``action``, or after a decision."""
+        """The moment after the deal ``action``, or after a decision."""
         if self.position is None:
             return Moment(self.setting, self.setting.deal(action))
         return Moment(self.setting, self.position.apply(action), self, action)
 
     def resample(self, seat: int, seed: int) -> Moment:
-        """The same for ``seat``, with everything it cannot know drawn anew: hidden things, future chance, what others
-        have seen."""
+        """The same moment for ``seat``, with everything it cannot know redrawn.
+
+        That is hidden things, future chance, and what others have seen.
+        """
         assert self.position is not None
         drawn = self.position.resample(seat, seed)
         own = self.known()[seat]
@@ -147,10 +148,10 @@ def digest(known: bytes, observation: np.ndarray) -> bytes:
 
 
 class KeplerGame(pyspiel.Game):
-    """A game of this library as OpenSpiel sees it, made by ``pyspiel.load_game``; each has a subclass.
+    """A game of this library as OpenSpiel sees it. ``pyspiel.load_game`` makes it, and each game has a subclass.
 
     Raises:
-        OptionError: a parameter with a value that is not allowed.
+        OptionError: a parameter has a value that is not allowed.
     """
 
     rules: Game
@@ -171,7 +172,7 @@ class KeplerGame(pyspiel.Game):
         super().__init__(game_type(game, zero_sum=config.num_players > 1), info, given)
 
     def new_initial_state(self) -> KeplerState:
-        """Before the deal."""
+        """The state before the deal."""
         return KeplerState(self)
 
     def max_chance_nodes_in_history(self) -> int:
@@ -180,7 +181,10 @@ class KeplerGame(pyspiel.Game):
     def make_py_observer(
         self, iig_obs_type: Any = None, params: Mapping[str, Any] | None = None
     ) -> ObservationObserver | RecallObserver | None:
-        """What a seat sees now, or (``perfect_recall``) all it ever saw; None for only public or only private parts."""
+        """What a seat sees now, or with ``perfect_recall`` all it ever saw.
+
+        It is None if only public or only private parts are asked for.
+        """
         if params:
             raise ValueError(f"observations have no parameters; got {dict(params)}")
         if iig_obs_type is not None:
@@ -193,7 +197,7 @@ class KeplerGame(pyspiel.Game):
 
 
 class KeplerState(pyspiel.State):
-    """A position: the deal is its only chance node, all else are decisions."""
+    """A position. The deal is its only chance node; all other nodes are decisions."""
 
     def __init__(self, game: KeplerGame) -> None:
         super().__init__(game)
@@ -225,7 +229,7 @@ class KeplerState(pyspiel.State):
         return position is not None and position.over
 
     def returns(self) -> list[float]:
-        """Per seat in [-1, 1], 0 until the end."""
+        """The returns per seat, in [-1, 1]. They are 0 until the end."""
         position = self.moment.position
         if position is None:
             return [0.0] * self.moment.setting.config.num_players
@@ -243,8 +247,10 @@ class KeplerState(pyspiel.State):
 
 
 class ObservationObserver:
-    """What a seat sees now: a tensor with the game's named pieces, and a readable string that is equal where the tensor
-    is."""
+    """What a seat sees now.
+
+    It is a tensor with the game's named pieces, and a readable string that is equal where the tensor is.
+    """
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
@@ -281,7 +287,7 @@ class RecallObserver:
     dict: Mapping[str, np.ndarray] = {}
 
     def set_from(self, state: KeplerState, player: int) -> None:
-        """Nothing to write."""
+        """Do nothing: there is no tensor to write."""
 
     def string_from(self, state: KeplerState, player: int) -> str:
         moment = state.moment
@@ -304,7 +310,7 @@ def parameters_of(game: Game) -> dict[str, Any]:
 
 
 def setting_of(game: Game, params: Mapping[str, Any]) -> Setting:
-    """The setting that parameters ask for. OptionError."""
+    """The setting that parameters ask for. Raises OptionError."""
     values = {**parameters_of(game), **params}
     deals = check_integer(f"{game.name}: deals", values["deals"], 1, error=OptionError)
     seed = check_integer(f"{game.name}: seed", values["seed"], 0, SEED_LIMIT - 1, error=OptionError)
@@ -314,7 +320,7 @@ def setting_of(game: Game, params: Mapping[str, Any]) -> Setting:
 
 
 def read_options(game: Game, text: str) -> dict[str, Any]:
-    """``quest_size:1;hand_size:5`` as options of the game. OptionError."""
+    """Read ``quest_size:1;hand_size:5`` as options of the game. Raises OptionError."""
     known = {option.name: option for option in game.option_list if option.name != "shaping"}
     options: dict[str, Any] = {}
     for pair in filter(None, text.split(";")):

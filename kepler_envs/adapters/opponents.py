@@ -14,17 +14,17 @@ from kepler_envs.engine.playout import CompiledPolicy, choose_kernel, uniform_po
 from kepler_envs.engine.rng import GENERATOR
 
 Choice = Callable[[np.ndarray, np.ndarray], int]
-"""(observation int16 (D,), action_mask int8 (A,)) -> a legal id."""
+"""A function (observation int16 (D,), action_mask int8 (A,)) -> a legal id."""
 
 
 class Opponent(Protocol):
     """Plays seats of some rows of a batch."""
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """Games begin in these rows (M,) of the batch; ``seeds`` (M,) uint64 are for the opponent's own randomness."""
+        """Begin games in these rows (M,) of the batch. ``seeds`` (M,) uint64 are for the opponent's own randomness."""
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        """Legal ids (M,) for the seats to move in these rows (M,)."""
+        """Choose legal ids (M,) for the seats to move in these rows (M,)."""
 
 
 class CompiledOpponent:
@@ -46,29 +46,30 @@ class CompiledOpponent:
 class CallableOpponent:
     """A function of observation and mask as an opponent.
 
-    It has to keep what it remembers, and its randomness, by itself.
+    The function has to take care of its own memory and randomness.
     """
 
     def __init__(self, choice: Choice) -> None:
         self._choice = choice
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """A function does not learn of new games."""
+        """Do nothing: a function is not told about new games."""
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         return np.array([self._choice(batch.observation[row].copy(), batch.action_mask[row].copy()) for row in rows])
 
 
 def opponent_of(given: Any, config: Configuration, num_envs: int) -> Opponent:
-    """An opponent from what a user has at hand.
+    """Make an opponent from what a user has at hand.
 
     Args:
-        given: a bot's name as in ``bots.load`` (``uniform``, ``greedy``, ``mcts:100``, ``net:PATH``); None (plays
-            uniformly); a :class:`CompiledPolicy`, an :class:`Opponent` (``bots.BotOpponent`` makes one of a bot), or a
-            function (observation, action_mask) -> id.
+        given: a bot's name as in ``bots.load`` (``uniform``, ``greedy``, ``mcts:100``, ``net:PATH``), a
+            :class:`CompiledPolicy`, an :class:`Opponent` (``bots.BotOpponent`` makes one of a bot), or a function
+            (observation, action_mask) -> id. None plays uniformly at random.
 
     Raises:
-        BotError (a ValueError): no bot of that name for this game. TypeError: anything else.
+        BotError: there is no bot of that name for this game (this is a ValueError).
+        TypeError: it is anything else.
     """
     if given is None or given == bots.UNIFORM:
         given = uniform_policy(config.game)

@@ -37,16 +37,16 @@ FORBIDDEN = -1e9
 
 
 class SeatsEnv(MultiAgentEnv):
-    """Every seat of a game is an agent, ``player_0`` ..; each step is one decision of the seat to move.
+    """Every seat of a game is an agent, ``player_0`` .. Each step is one decision of the seat to move.
 
-    A seat gets everything it was paid since its last decision, with its next observation or at the end; seats that
-    never decided are left out there. A game that reaches a limit pays its final result like any other, so it counts as
-    terminated.
+    Rewards accumulate between a seat's decisions, the final loss included; a seat gets them with its next observation
+    or at the end. Seats that never decided are left out there. A game that reaches a limit pays its final result like
+    any other, so it counts as terminated.
 
-    Observations: ``{"observations": float32 (E,), "action_mask": float32 (A,)}``, see :class:`FlatInputs`.
+    Observations are ``{"observations": float32 (E,), "action_mask": float32 (A,)}``, see :class:`FlatInputs`.
 
     Args:
-        config: ``game`` and what :func:`kepler_envs.make` takes besides; ``illegal`` is ``lose`` unless told otherwise.
+        config: ``game`` and the other arguments of :func:`kepler_envs.make`. ``illegal`` is ``lose`` by default.
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
@@ -63,14 +63,14 @@ class SeatsEnv(MultiAgentEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Deal a game: (observation of the seat to move, infos)."""
+        """Deal a game. Returns (observation of the seat to move, infos)."""
         self.game.reset(seed=seed)
         self._decided.clear()
         mover = self.game.agent_selection
         return {mover: self._observe(mover)}, {}
 
     def step(self, action_dict: dict[str, Any]) -> tuple[dict[str, Any], ...]:
-        """The decision of the seat to move: (observations, rewards, terminateds, truncateds, infos)."""
+        """Apply the decision of the seat to move. Returns (observations, rewards, terminateds, truncateds, infos)."""
         mover = self.game.agent_selection
         self._decided.add(mover)
         self.game.step(int(action_dict[mover]))
@@ -132,11 +132,11 @@ def seen(batch: dict[str, Any]) -> dict[str, Any]:
 
 
 def masked_ppo(game: str, hidden: tuple[int, ...] = (256, 128), **settings: Any) -> PPOConfig:
-    """PPO in which one masked network plays every seat; change the configuration further as RLlib's pages say.
+    """PPO in which one masked network plays every seat. Change the configuration further as RLlib's pages say.
 
     Args:
-        game: its name.
-        hidden: widths of the network's layers.
+        game: the name of the game.
+        hidden: the widths of the network's layers.
         settings: as for :func:`kepler_envs.make`.
     """
     config = kepler_envs.make(game, **settings).config

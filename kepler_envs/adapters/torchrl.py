@@ -22,12 +22,16 @@ except ImportError as problem:
 def make_torchrl(
     name: str, seed: int | None = None, num_players: int | None = None, **settings: Any
 ) -> PettingZooWrapper:
-    """A TorchRL environment in which every seat is a group of one: ``("player_0", "observation", "observation")`` int16
-    (1, D), ``("player_0", "action_mask")`` bool (1, A), ``("player_0", "mask")`` bool (1,): whether the seat decides
-    now. Infos are below ``("player_0", "info")``, 0 until the end.
+    """Make a TorchRL environment in which every seat is a group of one.
+
+    ``("player_0", "observation", "observation")`` is int16 (1, D), ``("player_0", "action_mask")`` bool (1, A), and
+    ``("player_0", "mask")`` bool (1,): whether the seat decides now. Infos are below ``("player_0", "info")``, 0 until
+    the end.
 
     Args:
-        name: of the game. seed: what the games follow from. num_players: seats; the game's default if None.
+        name: the name of the game.
+        seed: what the games follow from.
+        num_players: the number of seats. None takes the game's default.
         settings: ``components`` and the game's options.
     """
     env = kepler_envs.make(name, num_players=num_players, **settings)

@@ -1,8 +1,8 @@
-"""All that chooses actions: ``bots.load("greedy", config)``.
+"""Everything that chooses actions: ``bots.load("greedy", config)``.
 
-A spec is a kind, with an argument behind a colon where the kind takes one: ``uniform``, ``greedy``, ``mcts:1000``,
-``net:runs/kittens/best.zip``; or the name of a network that comes with the package: ``ad_astra/bc-v1``, for games of Ad
-Astra also ``bc-v1``.
+A spec is a kind, followed by a colon and an argument where the kind takes one: ``uniform``, ``greedy``, ``mcts:1000``,
+``net:runs/kittens/best.zip``. Or it is the name of a network that comes with the package: ``ad_astra/bc-v1``, or just
+``bc-v1`` for games of Ad Astra.
 """
 
 from __future__ import annotations

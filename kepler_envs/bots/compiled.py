@@ -1,4 +1,4 @@
-"""A bot around a compiled policy."""
+"""A bot made from a compiled policy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kepler_envs.engine.seeds import mix
 
 
 class CompiledBot:
-    """Asks a compiled policy for every decision; each row of the batch has a generator of its own."""
+    """A bot that asks a compiled policy for every decision. Each row of the batch has a generator of its own."""
 
     def __init__(self, policy: CompiledPolicy, config: Configuration) -> None:
         if policy.game is not config.game:

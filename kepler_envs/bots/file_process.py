@@ -1,4 +1,4 @@
-"""The process of a bot from a file, which from_file.py starts and asks:
+"""The process of a bot from a file. from_file.py starts it and asks it:
 
 ``python -m kepler_envs.bots.file_process DESCRIPTOR``.
 """

@@ -44,10 +44,11 @@ MIB = 2**20
 
 
 class BotFailed(BotError):
-    """A bot of one's own raised, was too slow, or its process is gone.
+    """A bot from a file raised an exception, was too slow, or its process is gone.
 
     Attributes:
-        reason: EXCEPTION, TOO_SLOW, TOO_MUCH_MEMORY or PROCESS_DIED. details: the traceback, or what was wrong.
+        reason: EXCEPTION, TOO_SLOW, TOO_MUCH_MEMORY or PROCESS_DIED.
+        details: the traceback, or what was wrong.
     """
 
     def __init__(self, reason: str, details: str) -> None:
@@ -56,7 +57,7 @@ class BotFailed(BotError):
 
 
 def split(argument: str) -> tuple[Path, str]:
-    """``my_bots.py:MyAgent`` -> file and name; BotError."""
+    """Split ``my_bots.py:MyAgent`` into file and name. Raises BotError."""
     file, colon, name = argument.rpartition(":")
     if not (colon and file and name.isidentifier()):
         raise BotError(f"python:{argument} must read python:FILE.py:NAME")
@@ -74,18 +75,18 @@ def seeds_of(seed: int) -> tuple[int, int]:
 
 
 class BotFromFile:
-    """A bot from a file, in its process; see :class:`kepler_envs.bots.protocol.FileBot`.
+    """A bot from a file, in its own process; see :class:`kepler_envs.bots.protocol.FileBot`.
 
     Args:
         argument: FILE.py:NAME. ``NAME(config)`` makes the bot there.
         config: the games to play.
-        memory: bytes that the process may take; None: any.
+        memory: the bytes that the process may take. None means any number.
 
     Attributes:
-        seconds: that an answer may take; None: any time.
+        seconds: the time that an answer may take. None means any time.
 
     Raises:
-        BotError: no such file or name, no bot, or what the file itself raised.
+        BotError: there is no such file or name, it makes no bot, or the file itself raised.
     """
 
     def __init__(self, argument: str, config: Configuration, memory: int | None = None) -> None:
@@ -102,20 +103,20 @@ class BotFromFile:
         self.prepare()
 
     def prepare(self) -> None:
-        """Start the process and make the bot, if there is none or it has ended. That may take any time."""
+        """Start the process and make the bot, unless it is running. That may take any time."""
         if self._process is None:
             process = _Process()
             self._searches = process.begin(self.name, self._begins_with)
             self._process = process
 
     def close(self) -> None:
-        """End the process; ``prepare`` starts another."""
+        """End the process. ``prepare`` starts another one."""
         if self._process is not None:
             self._process.end()
             self._process = None
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """See :meth:`Bot.start`; BotFailed."""
+        """See :meth:`Bot.start`. Raises BotFailed."""
         if not len(rows):
             return
         told, drawn = zip(*(seeds_of(int(seed)) for seed in seeds), strict=True)
@@ -123,7 +124,7 @@ class BotFromFile:
         self._ask("start", np.array(rows, np.int64), np.array(told, np.uint64))
 
     def act(self, decisions: TrustedDecisions) -> np.ndarray:
-        """See :meth:`Bot.act`; BotFailed. What comes back may be any numbers."""
+        """See :meth:`Bot.act`. Raises BotFailed. What comes back may be any numbers."""
         states = self._resampled(decisions) if self._searches else b""
         rows = np.array(decisions.rows, np.int64)
         return self._ask("act", rows, decisions.seat, decisions.observation, decisions.action_mask, states)
@@ -165,7 +166,7 @@ class _Process:
 
     @contextmanager
     def ending_with_failures(self, owner: BotFromFile) -> Iterator[None]:
-        """After some failures the process cannot be asked again."""
+        """Close the process after those failures after which it cannot be asked again."""
         try:
             yield
         except BotFailed as failure:
@@ -177,7 +178,7 @@ class _Process:
             raise
 
     def begin(self, name: str, arguments: tuple[Any, ...]) -> bool:
-        """Make the bot; whether it searches. BotError."""
+        """Make the bot. Returns whether it searches. Raises BotError."""
         try:
             self._connection.send(arguments)
             reply = self._connection.recv_bytes(MOST_BYTES)
@@ -189,7 +190,7 @@ class _Process:
         return json.loads(reply[1:]) is True
 
     def ask(self, question: tuple[Any, ...], seconds: float | None) -> np.ndarray:
-        """The answer; BotFailed."""
+        """Ask for an answer. Raises BotFailed."""
         begun = time.monotonic()
         try:
             self._connection.send(question)
@@ -208,7 +209,7 @@ class _Process:
             raise BotFailed(PROCESS_DIED, "the process sent what is no answer") from None
 
     def _exit_code(self) -> int:
-        """Of a process that has closed its side; it is given a moment to end by itself."""
+        """The exit code of a process that has closed its side. It is given a moment to end by itself."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
         self.end()

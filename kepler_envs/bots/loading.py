@@ -1,4 +1,4 @@
-"""Bots by their specs: see :func:`load`."""
+"""Loading bots by their specs: see :func:`load`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHECKPOINT_SUFFIXES = (".pt", ".safetensors", ".zip")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of bot: how its spec is written, what it does, how it is made from (argument, configuration)."""
+    """A kind of bot: how its spec is written, what it does, and how it is made from (argument, configuration)."""
 
     usage: str
     meaning: str
@@ -32,13 +32,16 @@ class Kind:
 
 
 def load(spec: str, config: Configuration, memory: int | None = None) -> Bot:
-    """The bot that ``spec`` stands for, ready to play games of ``config``.
+    """Load the bot that ``spec`` stands for, ready to play games of ``config``.
 
     Args:
-        memory: bytes that the process of a bot from a file may take; None: any. Other bots are not limited.
+        spec: a kind or a published name, such as ``greedy``, ``mcts:1000`` or ``bc-v1``.
+        config: the game with its players, options and components.
+        memory: the bytes that the process of a bot from a file may take. None means any number. Other bots are not
+            limited.
 
     Raises:
-        BotError: an unknown kind or name, a missing or needless argument, or a bot that cannot play this game.
+        BotError: the kind or name is unknown, an argument is missing or not wanted, or the bot cannot play this game.
     """
     name, colon, argument = spec.partition(":")
     kind = KINDS.get(name)
@@ -56,12 +59,14 @@ def load(spec: str, config: Configuration, memory: int | None = None) -> Bot:
 
 
 def fingerprint(spec: str, game: str = "") -> str:
-    """What tells versions of a bot apart: SHA-256 (16 hex digits) of the files behind its spec, ``greedy-2`` for rules
-    of thumb; empty for bots that never change, as ``uniform``.
+    """A text that tells versions of a bot apart.
 
-    A network over greedy has greedy's version behind its own. A search has that of what it plays out with, or of its
-    network (both, with "+" between them, if it needs both). A published name without a game is that of ``game``; if
-    that is not given, of all games that have one, and rules of thumb have no version.
+    It is SHA-256 (16 hex digits) of the files behind its spec, or a version such as ``greedy-2`` for rules of thumb. It
+    is empty for bots that never change, such as ``uniform``.
+
+    A network over greedy has greedy's version behind its own. A search has the version of what it plays out with, or of
+    its network, or both with "+" between them if it needs both. A published name without a game is that of ``game``. If
+    no game is given, it stands for all games that have one, and rules of thumb have no version.
     """
     name, _, argument = spec.partition(":")
     if name == "greedy":
@@ -151,14 +156,14 @@ def _mcts(argument: str, config: Configuration) -> Bot:
 
 
 KINDS = {
-    "uniform": Kind("uniform", "any legal action, each equally likely", _uniform),
+    "uniform": Kind("uniform", "any legal action, all equally likely", _uniform),
     "greedy": Kind("greedy", "hand-written rules of thumb, one policy per game", _greedy),
     "mcts": Kind(
-        "mcts:BUDGET", "tree search; iterations a decision, or as 50ms; further settings behind commas", _mcts
+        "mcts:BUDGET", "tree search; iterations per decision, or a time like 50ms; settings after commas", _mcts
     ),
     "net": Kind(
         "net:PATH", "a network trained by `python -m agents.train`: its checkpoint, or the folder of its run", _net
     ),
-    "python": Kind("python:FILE.py:NAME", "a bot of your own: what NAME(config) of that file returns", BotFromFile),
+    "python": Kind("python:FILE.py:NAME", "a bot of your own: what NAME(config) in that file returns", BotFromFile),
 }
-"""All kinds by the name a spec begins with."""
+"""All kinds, by the name a spec begins with."""

@@ -1,4 +1,4 @@
-"""What a bot is: something that picks legal ids for the rows of a batch."""
+"""The protocol of bots. A bot picks legal ids for the rows of a batch."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from kepler_envs.engine.snapshot import Snapshot
 
 
 class BotError(ValueError):
-    """A bot cannot be made as asked; the message says what is wrong and what there is."""
+    """A bot cannot be made as asked. The message says what is wrong and what is allowed."""
 
 
 @dataclass(frozen=True)
 class Decisions:
     """Decisions that wait for a bot from a file, in M games: what the seats to move may know, and nothing else.
 
-    All of it is a copy: what is written into it changes no game.
+    Everything is a copy, so writing into it changes no game.
     """
 
     config: Configuration
@@ -32,10 +32,13 @@ class Decisions:
     observation: np.ndarray
     """(M, D) int16: what each of them sees."""
     action_mask: np.ndarray
-    """(M, A) int8: 1 for each legal id; at least one per row."""
+    """(M, A) int8: 1 for each legal id. Each row has at least one."""
     snapshots: Sequence[Snapshot] = ()
-    """A position for each row if the bot has ``searches = True``, else empty: the game's, with all that the seat to
-    move cannot know, and all chance to come, drawn anew from the bot's seed. For more draws, ``resample`` it again."""
+    """A position for each row if the bot has ``searches = True``, else empty.
+
+    It is the game's position, with all that the seat to move cannot know, and all chance to come, redrawn from the
+    bot's seed. ``resample`` it again for more draws.
+    """
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -48,10 +51,10 @@ class Decisions:
 
 @dataclass(frozen=True)
 class TrustedDecisions:
-    """Decisions as the bots of this repository get them: with the batch, and all that is hidden in it.
+    """Decisions as the bots of this repository get them: with the batch, and everything hidden in it.
 
-    Compiled policies read their own seat's facts from ``batch.states``, a search resamples them first; no bot here
-    reads more. Bots from files (``python:FILE.py:NAME``) get :class:`Decisions`.
+    Compiled policies read their own seat's facts from ``batch.states``. A search resamples the states first. No bot
+    here reads more. Bots from files (``python:FILE.py:NAME``) get :class:`Decisions`.
     """
 
     batch: Batch
@@ -63,12 +66,12 @@ class TrustedDecisions:
 
     @property
     def observation(self) -> np.ndarray:
-        """(M, D) int16: what each seat to move sees; a copy, as the next two."""
+        """(M, D) int16: what each seat to move sees. It is a copy, as are the next two."""
         return self.batch.observation[self.rows]
 
     @property
     def action_mask(self) -> np.ndarray:
-        """(M, A) int8: 1 for each legal id; at least one per row."""
+        """(M, A) int8: 1 for each legal id. Each row has at least one."""
         return self.batch.action_mask[self.rows]
 
     @property
@@ -78,17 +81,17 @@ class TrustedDecisions:
 
 
 class Bot(Protocol):
-    """Plays any number of seats in any number of games at once.
+    """A player of any number of seats in any number of games at once.
 
-    A game's course must be a function of the game's seed and of the bots and their seeds alone. So what a bot
-    draws or remembers for a row must not depend on other rows: each row has its own generator, started by ``start``.
+    The course of a game must depend only on the game's seed, on the bots and on their seeds. So what a bot draws or
+    remembers for a row must not depend on other rows. Each row has its own generator, started by ``start``.
     """
 
     name: str
-    """What tables call it; the spec it was loaded from, unless told otherwise."""
+    """The name in tables. By default it is the spec that the bot was loaded from."""
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        """Games begin in these rows of the batch.
+        """Begin games in these rows of the batch.
 
         Args:
             rows: (M,) int64.
@@ -96,24 +99,25 @@ class Bot(Protocol):
         """
 
     def act(self, decisions: TrustedDecisions) -> np.ndarray:
-        """A legal id for each decision, (M,) int64."""
+        """Choose a legal id for each decision, (M,) int64."""
 
 
 class FileBot(Protocol):
-    """What a file has to make for ``python:FILE.py:NAME``: as an :class:`Bot`, but it sees what its seats see.
+    """What a file has to make for ``python:FILE.py:NAME``.
 
-    With an attribute ``searches = True`` it gets a snapshot for each decision.
+    It is like a :class:`Bot`, but it sees only what its seats see. With an attribute ``searches = True`` it gets a
+    snapshot for each decision.
     """
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
         """See :meth:`Bot.start`."""
 
     def act(self, decisions: Decisions) -> np.ndarray:
-        """A legal id for each decision: integers (M,)."""
+        """Choose a legal id for each decision: integers (M,)."""
 
 
 class BotOpponent:
-    """A bot on the seats that do not learn: what the adapters of ``kepler_envs`` take as an opponent."""
+    """A bot on the seats that do not learn. The adapters of ``kepler_envs`` take it as an opponent."""
 
     def __init__(self, bot: Bot) -> None:
         self.bot = bot
@@ -126,12 +130,12 @@ class BotOpponent:
 
 
 def play_games(bot: Bot, config: Configuration, games: int, seed: int) -> Batch:
-    """A batch in which every row has played exactly one game, with ``bot`` on all seats.
+    """Play a batch in which every row plays exactly one game, with ``bot`` on all seats. Returns the batch.
 
-    Playing on and counting the games that are over first would count short ones.
+    Playing on and counting the games that end first would favour short games.
 
     Args:
-        seed: of the games; the bot's own is the row's number.
+        seed: the seed of the games. The bot's own seed is the row's number.
     """
     batch, rows = Batch(config, games, seed), np.arange(games)
     bot.start(rows, rows.astype(np.uint64))

@@ -1,4 +1,4 @@
-"""The bot that plays any legal action, each equally likely."""
+"""The bot that plays any legal action, all equally likely."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kepler_envs.engine.playout import uniform_policy
 
 
 class UniformBot(CompiledBot):
-    """Uniformly random legal play."""
+    """A bot that plays uniformly at random."""
 
     def __init__(self, config: Configuration) -> None:
         super().__init__(uniform_policy(config.game), config)

@@ -1,5 +1,7 @@
-"""The kernels of the bots, for compiling ahead of time: those of ``greedy``, of ``mcts`` as it is by default, and of
-networks."""
+"""The kernels of the bots, for compiling ahead of time.
+
+They are those of ``greedy``, of ``mcts`` with default settings, and of networks.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Networks of an observation's tables in compiled code: what they say of positions, and how what they say changes with
-their weights."""
+"""Networks of an observation's tables in compiled code.
+
+They say something about positions, and how that changes with their weights.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from kepler_envs.networks.simd import BLOCK
 
 
 class PositionNetwork(Protocol):
-    """What a network says of positions. Its answer about one depends on no other.
+    """A network that judges positions. Its answer about one position depends on no other.
 
     Attributes:
         over: the bot whose choice it has to be told, "" if none.
@@ -25,8 +27,8 @@ class PositionNetwork(Protocol):
     def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(priors float32 (N, A), 0 for what is illegal; returns float32 (N, P) that it expects for all seats).
 
-        P is the most seats the game has; the seat that observes comes first, then those clockwise from it. What it says
-        of seats that do not play means nothing.
+        P is the most seats the game has. The observing seat comes first, then those clockwise from it. Values of seats
+        that do not play mean nothing.
 
         Args:
             observations: int16 (N, D). Over a bot, they are those of :func:`with_choices`.
@@ -37,10 +39,10 @@ class PositionNetwork(Protocol):
 class CompiledNetwork:
     """A :class:`PositionNetwork` in compiled code.
 
-    Single precision; priors and values differ from those of PyTorch by about 1e-6.
+    It computes in single precision. Priors and values differ from those of PyTorch by about 1e-6.
 
     Args:
-        arrangement: of the network's arrays.
+        arrangement: the arrangement of the network's arrays.
         flat: float32 (arrangement.size,), its weights. They are not copied.
     """
 
@@ -62,7 +64,10 @@ class CompiledNetwork:
 
 
 def position_network(inputs: NetworkInputs, weights: Weights) -> PositionNetwork:
-    """A network to ask about positions; the weights are copied. ValueError if they are not those of such a network."""
+    """A network to ask about positions. The weights are copied.
+
+    Raises ValueError if they are not the weights of such a network.
+    """
     inputs.check(weights)
     arrangement = Arrangement(inputs)
     flat = aligned(arrangement.size)

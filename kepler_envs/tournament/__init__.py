@@ -2,7 +2,7 @@
 
     kepler-envs tournament kitten_adventurers --agents uniform greedy net:runs/train --games 10000 --out runs/tournament
 
-The same command goes on where an earlier one stopped. In the folder there are then ``games.sqlite`` (every game),
+The same command continues where an earlier one stopped. The folder then has ``games.sqlite`` (every game),
 ``report.html``, ``leaderboard.json``, ``results.md``, ``ratings.png``, ``learning_curve.png`` where there is one, and
 ``replays/``. See docs/tournaments.md.
 """
@@ -11,15 +11,15 @@ from __future__ import annotations
 
 
 class TournamentError(ValueError):
-    """A tournament or a measurement cannot be played as asked; the message says what is allowed."""
+    """A tournament or a measurement cannot be played as asked. The message says what is allowed."""
 
 
 class LedgerError(TournamentError):
-    """A ledger cannot be read or belongs to another tournament; the message says which."""
+    """A ledger cannot be read, or belongs to another tournament. The message says which."""
 
 
 class WorkerError(TournamentError):
-    """A process ended, or raised, while no bot was asked: not a bot's fault."""
+    """A process ended or raised while no bot was asked, so it was not a bot's fault."""
 
 
 class CheckError(TournamentError):
@@ -27,4 +27,4 @@ class CheckError(TournamentError):
 
 
 class ClusterError(TournamentError):
-    """A cluster cannot be used: it cannot be reached, or its nodes would not play the same games."""
+    """A cluster cannot be used. It cannot be reached, or its nodes would not play the same games."""

@@ -47,9 +47,9 @@ class AdaptiveSchedule:
     """The schedule of an adaptive tournament, as far as it has been chosen.
 
     Args:
-        agents: how many, at least 2.
-        seats: of a table.
-        seed: of seatings and games.
+        agents: the number of agents, at least 2.
+        seats: the number of seats at a table.
+        seed: the seed of seatings and games.
         stages: the rounds' tables of earlier stages, as a ledger has them.
     """
 
@@ -63,21 +63,21 @@ class AdaptiveSchedule:
 
     @cached_property
     def compositions(self) -> tuple[Table, ...]:
-        """The tables there are."""
+        """All tables that are possible."""
         return compositions(self.agents, self.seats)
 
     @property
     def known(self) -> int:
-        """Games whose tables have been chosen."""
+        """The number of games whose tables have been chosen."""
         return len(self._rounds) * self.seats
 
     @property
     def block(self) -> int:
-        """Games of the first stage."""
+        """The number of games in the first stage."""
         return len(self.compositions) * self.seats
 
     def whole_rounds(self, games: int) -> int:
-        """The smallest number of games from ``games`` on that has the first stage and otherwise fills whole rounds."""
+        """The smallest number of games, at least ``games``, that has the first stage and then whole rounds."""
         return max(self.block, -(-games // self.seats) * self.seats)
 
     def __getitem__(self, number: int) -> ScheduledGame:
@@ -87,7 +87,7 @@ class AdaptiveSchedule:
         return scheduled_game(number, seated, turn, self.seed)
 
     def choose_stage(self, results: Sequence[GameResult], specs: Sequence[str]) -> list[Table]:
-        """Choose the next stage from the results of all games that are known, and add it."""
+        """Choose the next stage from the results of all known games, and add it."""
         if len(results) != self.known:
             raise ValueError(f"{len(results)} results, but the schedule goes up to game {self.known}")
         if not self.stages:
@@ -113,14 +113,14 @@ def strengths(results: Sequence[GameResult], specs: Sequence[str], seed: int) ->
 def choose_tables(
     tables: Sequence[Table], played: Sequence[Table], strength: np.ndarray, rounds: int, games_in_round: int
 ) -> list[Table]:
-    """The next rounds.
+    """Choose the next rounds. Each goes to the table that most shrinks the intervals of the win probabilities.
 
     Args:
-        tables: to choose from.
-        played: those of the rounds so far.
+        tables: the tables to choose from.
+        played: the tables of the rounds so far.
         strength: log strengths (k,), the best guess there is.
-        rounds: how many to choose.
-        games_in_round: games that a table is played for.
+        rounds: the number of rounds to choose.
+        games_in_round: the number of games that a table is played for.
     """
     told = np.array([games_in_round * information(table, strength) for table in tables])
     place = {table: number for number, table in enumerate(tables)}
@@ -138,7 +138,7 @@ def choose_tables(
 
 
 def interval_widths(total: np.ndarray, strength: np.ndarray) -> np.ndarray:
-    """How uncertain it is that one agent finishes before another: standard deviations (k, k) of the chances.
+    """How uncertain it is that one agent finishes before another: standard deviations (k, k) of the probabilities.
 
     Args:
         total: all information (k, k) on the strengths.
@@ -152,7 +152,7 @@ def interval_widths(total: np.ndarray, strength: np.ndarray) -> np.ndarray:
 
 
 def prior_information(strength: np.ndarray) -> np.ndarray:
-    """What the imaginary games of ratings.py tell: (k, k)."""
+    """The information (k, k) in the imaginary games of ratings.py."""
     pairs = [information(pair, strength) for pair in permutations(range(len(strength)), 2)]
     return IMAGINARY_WINS * np.sum(pairs, axis=0)
 
@@ -161,7 +161,7 @@ def information(table: Sequence[int], strength: np.ndarray) -> np.ndarray:
     """The Fisher information (k, k) on log strengths (k,) in the finishing order of one game at a table.
 
     Args:
-        table: the agent on each seat; an agent may sit on several.
+        table: the agent on each seat. An agent may sit on several.
         strength: log strengths.
     """
     agents, weight = np.array(table), np.exp(strength[list(table)])

@@ -1,4 +1,4 @@
-"""Games are played again from seed and decisions before they count."""
+"""Replaying games from seed and decisions before they count."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from kepler_envs.tournament.play import Course, GameResult, ranks_and_returns
 
 
 def check(results: Sequence[GameResult], config: Configuration) -> None:
-    """Play the games again whose course is known; CheckError naming the first in which something else comes out.
+    """Replay the games whose course is known. Raises CheckError for the first one with another outcome.
 
-    Agents from files cannot reach a game otherwise than by their decisions, so this is no agent's forfeit: the state
-    was changed in memory, by a bug or by code that was loaded into the process.
+    Agents from files can only reach a game by their decisions, so this is no agent's forfeit. The state was changed in
+    memory, by a bug or by code that was loaded into the process.
     """
     played = [(game, game.course) for game in results if game.course is not None]
     if not played:

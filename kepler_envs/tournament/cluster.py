@@ -1,8 +1,8 @@
-"""Many machines, or the cores of this one: functions called by Ray, each as a task that may be done twice.
+"""Many machines, or the cores of this one: functions called by Ray, each as a task that may be repeated.
 
-A game is a function of its seed and its bots, so whatever a task does can be done again elsewhere, with the same
-result: Ray repeats the tasks of workers and nodes that are gone, and the one process that asked writes what came out.
-Here is all that this library knows of Ray.
+A game is a function of its seed and its bots, so whatever a task does can be repeated elsewhere with the same result.
+Ray repeats the tasks of workers and nodes that are gone, and the one process that asked writes what came out.
+Everything that this library knows about Ray is here.
 """
 
 from __future__ import annotations
@@ -42,10 +42,12 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Installed:
-    """What a node has installed; games are the same only where it is.
+    """What a node has installed. Games are the same only if it is the same.
 
     Attributes:
-        library: version of kepler_envs. sources: 12 hex digits of its files. python, numba: their versions.
+        library: the version of kepler_envs.
+        sources: 12 hex digits of its files.
+        python, numba: their versions.
     """
 
     library: str
@@ -59,7 +61,7 @@ class Installed:
 
 @cache
 def installed_here() -> Installed:
-    """What this process has."""
+    """What this process has installed."""
     digest = hashlib.sha256()
     for path in sorted(file for file in PACKAGE.rglob("*") if file.suffix in (".py", ".toml", ".zip", ".txt")):
         digest.update(str(path.relative_to(PACKAGE)).encode() + b"\0")
@@ -69,10 +71,11 @@ def installed_here() -> Installed:
 
 @contextmanager
 def cluster_at(asked: Sequence[str] | None, console: Console, cores: int | None = None) -> Iterator[Cluster | None]:
-    """What ``--ray`` asks for: the cluster at an address, without one that of this machine; None without ``--ray``.
+    """The cluster that ``--ray`` asks for: the one at an address, or that of this machine. Without ``--ray`` it is
+    None.
 
     Args:
-        cores: of a cluster that is started here; None: all of this machine.
+        cores: the cores of a cluster that is started here. None takes all of this machine.
 
     Raises:
         ClusterError: there are several addresses, or the cluster cannot be used.
@@ -90,13 +93,13 @@ def cluster_at(asked: Sequence[str] | None, console: Console, cores: int | None 
 
 
 class Cluster:
-    """A Ray cluster: that of an address, the one that runs on this machine, or a new one on its cores; use it in a
+    """A Ray cluster: that of an address, the one that runs on this machine, or a new one on its cores. Use it in a
     ``with``.
 
     Args:
-        address: HOST:PORT of a cluster; "": the one on this machine, started if there is none; "local": a new one on
+        address: HOST:PORT of a cluster. "": the one on this machine, started if there is none. "local": a new one on
             this machine.
-        cores: of a cluster that is started; None: all of this machine.
+        cores: the cores of a cluster that is started. None takes all of this machine.
 
     Raises:
         ClusterError: Ray is not installed, the cluster cannot be reached, or a node has something else installed.
@@ -123,18 +126,18 @@ class Cluster:
         self.close()
 
     def close(self) -> None:
-        """Leave the cluster, and end it if it was started here; tasks under way are given up."""
+        """Leave the cluster, and end it if it was started here. Tasks under way are given up."""
         self._ray.shutdown()
 
     @property
     def nodes(self) -> int:
-        """Nodes that take tasks now."""
+        """The number of nodes that take tasks now."""
         self._look()
         return self._nodes
 
     @property
     def cores(self) -> int:
-        """Their cores."""
+        """The number of cores of these nodes."""
         self._look()
         return self._cores
 
@@ -146,16 +149,17 @@ class Cluster:
         stop: threading.Event | None = None,
         waiting: Callable[[], None] = lambda: None,
     ) -> Iterator[tuple[Task, Result]]:
-        """``function(common, task)`` for all tasks, each with its result as it comes, in any order.
+        """Yield every task with the result of ``function(common, task)`` as it comes, in any order.
 
         Args:
-            function: of a module that all nodes have. common: for all tasks, sent once to each node.
-            tasks: taken when a core is soon free. Once ``stop`` is set no further one is begun.
+            function: a function of a module that all nodes have.
+            common: what all tasks need. It is sent once to each node.
+            tasks: the tasks. They are taken when a core will soon be free. Once ``stop`` is set no further one begins.
             waiting: called at least every second.
 
         Raises:
             WorkerError: a task raised, or its workers ended again and again.
-            ClusterError: a node that has come has something else installed, or the cluster is gone.
+            ClusterError: a node that joined has something else installed, or the cluster is gone.
         """
         ray = self._ray
         remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_call)
@@ -209,7 +213,7 @@ class Cluster:
         self._looked_at = time.monotonic()
 
     def _check_nodes(self) -> None:
-        """ClusterError naming the first node that would not play the same games."""
+        """Raise ClusterError naming the first node that would not play the same games."""
         ray = self._ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -250,7 +254,7 @@ class Cluster:
 
 
 def _call(function: Callable[[Any, Any], Any], common: Any, task: Any, expected: Installed) -> Any:
-    """In a worker: the function, if games are the same here."""
+    """Call the function in a worker, if games are the same there."""
     if installed_here() != expected:
         raise ClusterError(_differs(socket.gethostname(), str(installed_here()), str(expected)))
     return function(common, task)
@@ -261,7 +265,10 @@ def _differs(where: str, there: str, here: str | None = None) -> str:
 
 
 def _check_reachable(address: str) -> None:
-    """ClusterError if nobody listens at ``HOST:PORT``: Ray itself would try for minutes, and then end the process."""
+    """Raise ClusterError if nobody listens at ``HOST:PORT``.
+
+    Ray itself would try for minutes and then end the process.
+    """
     host, colon, port = address.rpartition("://")[2].rpartition(":")
     if address in ("auto", "local"):
         return

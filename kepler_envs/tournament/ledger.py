@@ -1,10 +1,10 @@
 """The record of every finished game: one SQLite file that survives interruptions.
 
-Games are written in transactions, so a process killed at any moment leaves a ledger of whole games, and the same
-command goes on where it stopped. The tables that an adaptive tournament chose are in it, too.
+Games are written in transactions. So a process killed at any moment leaves a ledger of whole games, and the same
+command continues where it stopped. The tables that an adaptive tournament chose are in it, too.
 
-Every row has a checksum: a damaged ledger is refused, with the row that is damaged, and never read as if it were
-another.
+Every row has a checksum. A damaged ledger is refused, with the row that is damaged, and never read as if it were
+intact.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR
 
 
 class Ledger:
-    """An open ledger; close it, or use it in a ``with``.
+    """An open ledger. Close it, or use it in a ``with``.
 
     Args:
-        path: the file; it is created if there is none.
-        tournament: what the games have in common, JSON-ready, by name. A ledger of another tournament is refused.
+        path: the file. It is created if there is none.
+        tournament: what the games have in common, by name, ready for JSON. A ledger of another tournament is refused.
 
     Raises:
-        LedgerError: no ledger, one of another tournament, one that is damaged, or one that cannot be opened.
+        LedgerError: the file is no ledger, belongs to another tournament, is damaged, or cannot be opened.
         OSError: the disk is full.
     """
 
@@ -115,7 +115,7 @@ class Ledger:
         new.rename(self.path)
 
     def _check_identity(self) -> None:
-        """LedgerError unless this is a ledger, and that of this tournament."""
+        """Raise LedgerError unless this is a ledger, and that of this tournament."""
         tables = {name for (name,) in self._database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if not {"tournament", "games"} <= tables:
             raise LedgerError(f"{self.path} is a database, but not a ledger of games; choose another folder")
@@ -137,7 +137,7 @@ class Ledger:
                 )
 
     def _check_all(self) -> None:
-        """LedgerError if anything in the file is damaged."""
+        """Raise LedgerError if anything in the file is damaged."""
         problems = [problem for (problem,) in self._database.execute("PRAGMA quick_check(1)")]
         if problems != ["ok"]:
             raise self._damage(str(problems[0]).splitlines()[-1])
@@ -160,7 +160,7 @@ class Ledger:
 
     @contextmanager
     def _clear_errors(self) -> Iterator[None]:
-        """What SQLite finds wrong, as a LedgerError, or an OSError where the disk is full."""
+        """Turn what SQLite finds wrong into a LedgerError, or an OSError where the disk is full."""
         try:
             yield
         except sqlite3.Error as problem:
@@ -199,7 +199,7 @@ class Ledger:
         self._database.close()
 
     def add(self, results: Iterable[GameResult], options: str, commit: str) -> None:
-        """Write games, all or none. LedgerError if one of them is there already; OSError if the disk is full."""
+        """Write games, all or none. Raises LedgerError if one of them is there already, OSError if the disk is full."""
         results = list(results)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         games, forfeits = [], []
@@ -249,7 +249,7 @@ class Ledger:
             yield row, lost
 
     def add_stage(self, tables: Sequence[Sequence[int]]) -> None:
-        """Write the rounds of the next stage, all or none; OSError if the disk is full."""
+        """Write the rounds of the next stage, all or none. Raises OSError if the disk is full."""
         with self._clear_errors(), self._transaction():
             counted = self._database.execute("SELECT count(*), coalesce(max(stage) + 1, 0) FROM rounds")
             number, stage = counted.fetchone()
@@ -279,7 +279,7 @@ class Ledger:
 
 
 def checksum(rows: Sequence[Sequence[Any]]) -> str:
-    """Of rows as they are written: 16 hex digits of BLAKE2b."""
+    """The checksum of rows as they are written: 16 hex digits of BLAKE2b."""
     return hashlib.blake2b(repr([tuple(row) for row in rows]).encode(errors="replace"), digest_size=8).hexdigest()
 
 

@@ -41,7 +41,7 @@ SMALL = 1e-4
 
 @dataclass(frozen=True)
 class Value:
-    """A number for all games with its 95 % interval over the bootstrap."""
+    """A number for all games, with its 95 % interval over the bootstrap."""
 
     mean: float
     low: float
@@ -61,7 +61,7 @@ class Evaluation:
 
 
 def alone_tables(agents: np.ndarray, one: int, other: int) -> np.ndarray:
-    """Which of the games (N, n) have a single ``one`` among ``other`` on all other seats: bool (N,)."""
+    """Mark the games (N, n) that have a single ``one`` among ``other`` on all other seats: bool (N,)."""
     if one == other:
         return np.zeros(len(agents), bool)
     return ((agents == one).sum(axis=1) == 1) & ((agents == other).sum(axis=1) == agents.shape[1] - 1)
@@ -70,14 +70,14 @@ def alone_tables(agents: np.ndarray, one: int, other: int) -> np.ndarray:
 def evaluate(
     agents: np.ndarray, wins: np.ndarray, order: Sequence[int], samples: int, seed: int
 ) -> list[Evaluation] | None:
-    """Evaluate the agents ``order``; None without open_spiel.
+    """Evaluate the agents ``order``. Returns None without open_spiel.
 
     Args:
         agents: integers (N, n), the agent on each seat of each game.
         wins: (N, n), the share of the win of each seat.
-        order: agents, in the order in which the result lists them.
-        samples: bootstrap samples.
-        seed: of the samples.
+        order: the agents, in the order in which the result lists them.
+        samples: the number of bootstrap samples.
+        seed: the seed of the samples.
     """
     if not is_installed():
         return None

@@ -1,4 +1,4 @@
-"""One bot against another on all other seats: here, or in parts on a cluster."""
+"""One bot against another on all other seats, played here or in parts on a cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kepler_envs.tournament.shipment import Shipment
 
 @dataclass(frozen=True)
 class Results:
-    """How the one fared, one number a game: float64 (G,) each. A win shared by w counts 1 / w."""
+    """How the single bot fared, one number per game: float64 (G,) each. A win shared by w counts 1 / w."""
 
     wins: np.ndarray
     returns: np.ndarray
@@ -27,10 +27,11 @@ class Results:
 
 
 def play_against(learner: Bot, opponent: Bot, config: Configuration, games: int, seed: int) -> Results:
-    """Play ``games`` games, rounded up to use every seat equally often, all side by side.
+    """Play ``games`` games side by side. The number is rounded up to use every seat equally often.
 
     Args:
-        learner: sits alone, on seat g mod P in game g. opponent: sits on all other seats.
+        learner: the bot that sits alone, on seat g mod P in game g.
+        opponent: the bot on all other seats.
     """
     players = config.num_players
     games = -(-games // players) * players
@@ -66,8 +67,10 @@ class Part:
 
 
 def parts_of(games: int, at_a_time: int, seats: int, seed: int) -> list[Part]:
-    """``games`` in parts: all numbers are rounded up to use every seat equally often, and no part has the seeds of
-    another."""
+    """Split ``games`` into parts.
+
+    All numbers are rounded up to use every seat equally often, and no two parts share seeds.
+    """
     total, most = (-(-number // seats) * seats for number in (games, at_a_time))
     return [Part(min(most, total - done), stream_seed(seed, done)) for done in range(0, total, most)]
 
@@ -80,14 +83,16 @@ def play_parts(
     cluster: Cluster | None = None,
     stop: threading.Event | None = None,
 ) -> Iterator[Results]:
-    """The results of each part in their order, as they are known.
+    """Yield the results of each part, in order, as they come in.
 
     Args:
-        learner, opponent: specs of the bots. cluster: who plays; None: this process.
-        stop: once it is set, no further part is begun.
+        learner, opponent: the specs of the bots.
+        cluster: the cluster that plays. None plays in this process.
+        stop: once it is set, no further part begins.
 
     Raises:
-        BotError: there is no such bot. TournamentError: the cluster fails.
+        BotError: there is no such bot.
+        TournamentError: the cluster fails.
     """
     if cluster is None:
         one, others = bots.load(learner, config), bots.load(opponent, config)
@@ -112,6 +117,6 @@ class _Duel:
 
 
 def _play_part(duel: _Duel, numbered: tuple[int, Part]) -> Results:
-    """In a worker of a cluster."""
+    """Play a part in a worker of a cluster."""
     learner, opponent = (bots.load(spec, duel.config) for spec in duel.bots.unpack())
     return play_against(learner, opponent, duel.config, numbered[1].games, numbered[1].seed)

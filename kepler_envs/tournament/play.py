@@ -1,12 +1,13 @@
-"""Playing scheduled games in this process: compiled policies among themselves, agents side by side, one game by itself.
+"""Playing scheduled games in this process: compiled policies among themselves, agents side by side, or one game by
+itself.
 
-However a game is played, its course is the same: it depends on its seed, on the agents and on their seeds. So a game
-can be played again, in whole games inside compiled code or step by step, among others or alone.
+However a game is played, its course is the same. It depends on its seed, on the agents and on their seeds. So a game
+can be replayed in compiled code or step by step, among others or alone.
 
-**Forfeits.** An agent that raises an exception, that names an id which is not legal, that takes too long for a decision
-or too much memory, or whose process ends has forfeited: uniform play takes over its seats, the game goes on, and in the
-end those seats are placed behind all others. Of several agents that forfeited, the first is last. The others keep their
-order, and the game's rule for returns is applied to the ranks so found.
+**Forfeits.** An agent forfeits if it raises an exception, names an id that is not legal, takes too long for a decision,
+takes too much memory, or if its process ends. Uniform play then takes over its seats, the game goes on, and in the end
+those seats are placed behind all others. If several agents forfeit, the first is last. The others keep their order, and
+the game's rule for returns is applied to the resulting ranks.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ SECONDS_TO_START = 10.0
 
 @dataclass(frozen=True)
 class Forfeit:
-    """An agent that lost a game otherwise than by its rules."""
+    """An agent lost a game otherwise than by its rules."""
 
     agent: str
     decision: int
@@ -58,7 +59,10 @@ class Forfeit:
 
 @dataclass(frozen=True)
 class GameResult:
-    """How a game ended, by seat: ranks (1 is best, equal results share the better one), scores, returns."""
+    """How a game ended, by seat: ranks, scores and returns.
+
+    Rank 1 is best, and equal results share the better one.
+    """
 
     number: int
     seed: int
@@ -77,7 +81,7 @@ class GameResult:
 
 @dataclass(frozen=True)
 class Course:
-    """All decisions of a game, by which it can be played again, and SHA-256 of the state it ended in."""
+    """All decisions of a game, by which it can be replayed, and SHA-256 of the state it ended in."""
 
     actions: Sequence[int]
     digest: str
@@ -127,14 +131,14 @@ class Players:
     """The agents of a tournament, loaded once per process.
 
     Args:
-        specs: what ``bots.load`` takes.
+        specs: the arguments of ``bots.load``.
         config: the game with its players and options.
-        limit: seconds for a decision, None: any time. Compiled policies are trusted to end. With a limit, games of
-            other agents are played one at a time, so that a decision's time is its own.
-        whole_games: play whole games in compiled code where compiled policies sit on all seats. It changes the speed,
+        limit: the seconds for a decision. None means any time. Compiled policies are trusted to end. With a limit,
+            games of other agents are played one at a time, so that a decision's time is its own.
+        whole_games: play whole games in compiled code where compiled policies sit on all seats. This changes the speed,
             never a game, and compiles the game's rules once more.
-        memory: bytes that the process of an agent from a file may take, None: any.
-        monitor: told whose turn it is.
+        memory: the bytes that the process of an agent from a file may take. None means any number.
+        monitor: is told whose turn it is.
     """
 
     def __init__(
@@ -172,7 +176,7 @@ class Players:
     # ------------------------------------------------------------ many games
 
     def play(self, games: Chunk) -> list[GameResult]:
-        """Play games to their ends; their results in the same order."""
+        """Play games to their ends. Returns their results in the same order."""
         order = {game.number: place for place, game in enumerate(games)}
         results = [result for some in self.stream(games) for result in some]
         return sorted(results, key=lambda result: order[result.number])
@@ -207,9 +211,9 @@ class Players:
         ]
 
     def play_side_by_side(self, games: Chunk) -> Iterator[list[GameResult]]:
-        """Play games step by step in one batch, each agent asked once a step.
+        """Play games step by step in one batch. Each agent is asked once per step.
 
-        An agent that fails may have failed for any of them: then the halves are played again, down to the game that it
+        An agent that fails may have failed for any of them. Then the halves are replayed, down to the game that it
         fails in.
         """
         if len(games) == 1:
@@ -226,7 +230,7 @@ class Players:
                 yield from self.play_side_by_side(half)
 
     def _play_batch(self, games: Chunk) -> Iterator[list[GameResult]]:
-        """As play_side_by_side. _Failure if an agent fails in one of the games that are left."""
+        """Play as play_side_by_side does. Raises _Failure if an agent fails in one of the games that are left."""
         batch = self._deal(games)
         seated = np.array([game.agents for game in games])
         seeds = np.array([game.agent_seeds for game in games], np.uint64)
@@ -260,7 +264,10 @@ class Players:
     # ------------------------------------------------------------ one game
 
     def play_alone(self, game: ScheduledGame, so_far: SoFar = SoFar()) -> tuple[list[int], GameResult]:
-        """Play one game by itself, on from its beginning if it was broken off: its actions and its result."""
+        """Play one game by itself. A game that was broken off continues from its beginning.
+
+        Returns its actions and its result.
+        """
         batch = self._deal([game])
         actions = list(so_far.actions)
         for action in actions:
@@ -305,13 +312,13 @@ class Players:
     def _ask(
         self, index: int, batch: Batch, rows: np.ndarray, decisions: int = 0, untold: list[int] | None = None
     ) -> np.ndarray:
-        """An agent's legal ids for rows; _Failure."""
+        """Ask an agent for legal ids for rows. Raises _Failure."""
         answer = self._watched(index, lambda: self.agents[index].act(TrustedDecisions(batch, rows)), decisions, untold)
         self._has_decided.add(index)
         return check_answer(batch, rows, answer)
 
     def _watched(self, index: int, call: Callable[[], Any], decisions: int, untold: list[int] | None) -> Any:
-        """What ``call`` returns; _Failure if it raises, or takes longer than it may.
+        """Return what ``call`` returns. Raises _Failure if it raises, or takes longer than it may.
 
         The monitor is told first, with the actions that it has not been told of in a game by itself.
         """
@@ -341,14 +348,14 @@ class Players:
         return answer
 
     def _prepare(self, agent: BotFromFile) -> None:
-        """Have a process for an agent from a file; that it takes a while is not the agent's fault."""
+        """Start a process for an agent from a file. The time that takes is not the agent's fault."""
         try:
             agent.prepare()
         except BotError as problem:
             raise _Failure(EXCEPTION, str(problem)) from None
 
     def release(self) -> None:
-        """End the processes of agents from files; they are started again when they are needed."""
+        """End the processes of agents from files. They are started again when they are needed."""
         for agent in self.agents:
             if isinstance(agent, BotFromFile):
                 agent.close()
@@ -389,8 +396,10 @@ class Players:
 def ranks_and_returns(
     batch: Batch, row: int, by_seat: Sequence[str], forfeits: Sequence[Forfeit]
 ) -> tuple[list[int], list[float]]:
-    """Places and returns of a row's last finished game; seats of agents (specs ``by_seat``) that forfeited are behind
-    all others."""
+    """Ranks and returns of a row's last finished game.
+
+    Seats of agents (specs ``by_seat``) that forfeited are behind all others.
+    """
     ranks, returns = batch.final_rank[row].tolist(), batch.final_return[row].tolist()
     if forfeits:
         lost = [forfeit.agent for forfeit in forfeits]
@@ -409,14 +418,14 @@ def _traceback_of(problem: Exception) -> str:
 
 
 def compiled_policy(agent: Bot) -> CompiledPolicy | None:
-    """The policy of an agent that does nothing but ask a compiled policy, else None."""
+    """The policy of an agent that only asks a compiled policy, else None."""
     if isinstance(agent, CompiledBot) and type(agent).act is CompiledBot.act:
         return agent.policy
     return None
 
 
 def check_answer(batch: Batch, rows: np.ndarray, answer: Any) -> np.ndarray:
-    """An agent's ids, int64 (M,). _Failure unless there is a legal one for each row."""
+    """Check an agent's ids, int64 (M,). Raises _Failure unless there is a legal one for each row."""
     try:
         ids = np.asarray(answer)
     except ValueError as problem:
@@ -434,12 +443,12 @@ def check_answer(batch: Batch, rows: np.ndarray, answer: Any) -> np.ndarray:
 
 
 def ranks_after_forfeits(ranks: Sequence[int], forfeited: Sequence[int | None]) -> list[int]:
-    """Places with the seats of agents that forfeited behind all others.
+    """Ranks with the seats of agents that forfeited behind all others.
 
     Args:
-        ranks: as the game ended, 1 is best, equal results share the better one.
-        forfeited: per seat, None, or how many agents forfeited before the one that sits there; those of one agent share
-            a place.
+        ranks: the ranks as the game ended. 1 is best, and equal results share the better one.
+        forfeited: per seat, None, or how many agents forfeited before the one that sits there. The seats of one agent
+            share a place.
     """
     results = [(0, place) if order is None else (1, -order) for place, order in zip(ranks, forfeited, strict=True)]
     return [1 + sum(other < own for other in results) for own in results]

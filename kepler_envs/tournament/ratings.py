@@ -37,7 +37,7 @@ TIE_COPIES = 4
 
 @dataclass(frozen=True)
 class Ratings:
-    """Points per agent with 95 % intervals (percentiles of the bootstrap by game); all (k,) float64."""
+    """Points per agent with 95 % intervals (percentiles of the bootstrap by game). All are (k,) float64."""
 
     points: np.ndarray
     low: np.ndarray
@@ -57,12 +57,12 @@ def rate(
 
     Args:
         agents: integers (N, n), the agent on each seat of each game.
-        ranks: integers (N, n), the ranks, 1 is best, equal ranks are ties.
-        count: number of agents k.
-        anchor: the agent with 0 points; None: the agents' mean is 0.
-        samples: bootstrap samples.
-        seed: of the samples and of the breaking of ties.
-        progress: called as (samples done, samples).
+        ranks: integers (N, n), the ranks. 1 is best, and equal ranks are ties.
+        count: the number of agents k.
+        anchor: the agent with 0 points. None gives the agents' mean 0 points.
+        samples: the number of bootstrap samples.
+        seed: the seed of the samples and of the breaking of ties.
+        progress: called with (samples done, samples).
     """
     rng = np.random.default_rng(seed)
     tied = any(len(set(ranks)) < len(ranks) for ranks in ranks.tolist())
@@ -85,11 +85,11 @@ def finishing_orders(agents: np.ndarray, ranks: np.ndarray, rng: np.random.Gener
 
 
 def fit(copies: Sequence[np.ndarray], count: int, start: np.ndarray | None = None) -> np.ndarray:
-    """Log strengths (k,) with mean 0 that make finishing orders most likely.
+    """Log strengths (k,) with mean 0 that make the finishing orders most likely.
 
     Args:
-        copies: finishing orders (N, n) of the same games, differing in how ties were broken; each counts for its part.
-        count: number of agents k.
+        copies: finishing orders (N, n) of the same games that differ in how ties were broken. Each counts for its part.
+        count: the number of agents k.
         start: an estimate to begin from.
     """
     every_pair = np.array(list(permutations(range(count), 2)))

@@ -1,4 +1,4 @@
-"""A tournament's games played by the workers of a cluster."""
+"""Playing a tournament's games in the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GROWTH = 8
 
 @dataclass(frozen=True)
 class Team:
-    """The bots of a tournament, and what they play: all that a worker needs to know."""
+    """The bots of a tournament and what they play: everything that a worker needs to know."""
 
     bots: Shipment
     config: Configuration
@@ -58,7 +58,7 @@ class RayWorkers:
 
     @property
     def processes(self) -> int:
-        """Workers there can be."""
+        """The number of workers there can be."""
         return max(1, self.cluster.cores)
 
     def __enter__(self) -> RayWorkers:
@@ -68,11 +68,11 @@ class RayWorkers:
         self.close()
 
     def close(self) -> None:
-        """End the processes of this machine; those of the cluster belong to it."""
+        """End the processes of this machine. Those of the cluster belong to the cluster."""
         self._here.close()
 
     def play(self, chunks: Sequence[Chunk], stop: threading.Event | None = None) -> Iterator[list[GameResult]]:
-        """As :meth:`Workers.play`; how many games are together is found out on the way."""
+        """Play as :meth:`Workers.play` does. How many games go together is found out on the way."""
         for compiled, pace in self._paces.items():
             games = [game for chunk in chunks for game in chunk if self.players.is_compiled(game) == compiled]
             tasks = _tasks(games, pace, lambda: self.processes)
@@ -84,18 +84,18 @@ class RayWorkers:
                 yield results
 
     def play_alone(self, game: ScheduledGame, careful: bool = False) -> tuple[list[int], GameResult]:
-        """As :meth:`Workers.play_alone`, on this machine."""
+        """Play as :meth:`Workers.play_alone` does, on this machine."""
         return self._here.play_alone(game, careful)
 
 
 class Pace:
-    """How many games a task should have, as far as it is known how long they take."""
+    """How many games a task should have, judged by how long games have taken."""
 
     def __init__(self) -> None:
         self.games, self.least = FIRST_GAMES, 1
 
     def took(self, games: int, seconds: float) -> None:
-        """A task of so many games took so long."""
+        """Note that a task of that many games took that long."""
         a_second = games / max(seconds, 1e-4)
         self.games = max(1, min(int(SECONDS_A_TASK * a_second), GROWTH * games))
         self.least = max(1, min(int(LEAST_SECONDS * a_second), self.games))

@@ -1,4 +1,4 @@
-"""One tournament from the command line to the report."""
+"""Running one tournament, from the command line to the report."""
 
 from __future__ import annotations
 
@@ -48,21 +48,22 @@ MOST_LETTERS = 60
 
 @dataclass(frozen=True)
 class Tournament:
-    """Bots against each other at balanced tables, rated, with a report. The same one goes on where an earlier one
-    stopped.
+    """Bots against each other at balanced tables, rated, with a report. Asking again continues where it stopped.
 
     Attributes:
-        config: what is played. agents: specs of at least two bots.
-        games: to have in the end; rounded up until every bot has sat on each seat equally often.
-        adaptive: choose tables where it is least certain who is better, in place of a balanced schedule.
-        seconds_per_decision: a bot that takes longer forfeits the game; None: any time.
-        memory_per_agent: MiB that the process of a bot from a file may take; None: any.
-        out: folder of everything that is written, and continued from. seed: of the schedule; each game's own follows
-            from it.
-        processes: that play; None: as many as there are cores. batch: most games a process plays side by side.
-        bootstrap: samples for the intervals of the ratings. fresh: throw away what an earlier tournament left in the
-            folder.
-        cluster: who plays; None: processes of this machine.
+        config: the game that is played.
+        agents: the specs of at least two bots.
+        games: the number of games in the end. It is rounded up until every bot has sat on each seat equally often.
+        adaptive: choose tables where it is least certain who is better, instead of a balanced schedule.
+        seconds_per_decision: a bot that takes longer forfeits the game. None means any time.
+        memory_per_agent: the MiB that the process of a bot from a file may take. None means any number.
+        out: the folder that everything is written to and continued from.
+        seed: the seed of the schedule. Each game's own seed follows from it.
+        processes: the number of processes that play. None takes as many as there are cores.
+        batch: the most games a process plays side by side.
+        bootstrap: the number of samples for the intervals of the ratings.
+        fresh: delete what an earlier tournament left in the folder.
+        cluster: the cluster that plays. None plays in processes of this machine.
     """
 
     config: Configuration
@@ -80,9 +81,9 @@ class Tournament:
     cluster: Cluster | None = None
 
     def run(self, console: Console, replay_page: ReplayPage | None = None) -> int:
-        """Play what is missing and report; 0, or 130 if it was stopped before the last game.
+        """Play what is missing and report. Returns 0, or 130 if it was stopped before the last game.
 
-        ``replay_page`` makes the pages of whole games that the report links to; without it there are none.
+        ``replay_page`` makes the pages of whole games that the report links to. Without it there are none.
         """
         self._check()
         config = self.config
@@ -185,7 +186,7 @@ class Tournament:
         return games
 
     def _play(self, ledger: Ledger, schedule: AnySchedule, workers: AnyWorkers, games: int, console: Console) -> bool:
-        """Play the missing games; whether all are there now."""
+        """Play the missing games. Returns whether all are there now."""
         made_at = commit(SHORT)
         with stop_on_signals(console, STOPPING) as stop, _progress(console) as progress:
             task = progress.add_task("games", total=games, completed=games - len(ledger.missing(games)))
@@ -236,9 +237,10 @@ def _progress(console: Console) -> Progress:
 
 
 def display_names(specs: Sequence[str]) -> list[str]:
-    """Short names: the kind alone where only one agent is of it, the name of one of your own; else the whole spec.
+    """Short names of the agents, all different. They may be shown anywhere.
 
-    They may be shown anywhere, and are all different.
+    The name is the kind alone if only one agent is of that kind, the name of a bot of your own, and else the whole
+    spec.
     """
     short = [spec.rpartition(":")[2] if spec.startswith("python:") else spec.partition(":")[0] for spec in specs]
     names = [printable_name(name if short.count(name) == 1 else spec) for name, spec in zip(short, specs, strict=True)]
@@ -250,7 +252,7 @@ def save_replays(
 ) -> list[SavedReplay]:
     """Write one game of each two agents as a replay, if possible one without forfeits, and verify the file.
 
-    The game is played again for it: by itself, where the tournament played it among others. It should be the same game.
+    The game is replayed for it: by itself, even if the tournament played it among others. It should be the same game.
     """
     folder.mkdir(parents=True, exist_ok=True)
     specs, config, saved = workers.players.specs, workers.players.config, []
@@ -267,7 +269,7 @@ def save_replays(
 
 
 def replay_paths(folder: Path, names: Sequence[str]) -> dict[tuple[int, int], Path]:
-    """A file for each two agents, named after both, with a number where two pairs read the same."""
+    """A file for each two agents, named after both, with a number where two pairs have the same name."""
     paths: dict[tuple[int, int], Path] = {}
     for one, other in combinations(range(len(names)), 2):
         path = folder / f"{_file_name(names[one])}-{_file_name(names[other])}.jsonl"

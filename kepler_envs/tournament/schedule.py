@@ -29,7 +29,7 @@ SEED_BITS = 63
 
 @dataclass(frozen=True)
 class ScheduledGame:
-    """One game to play: its number, the agent (an index) on each seat, its seed and a seed for each agent's own
+    """One game to play: its number, the agent (an index) on each seat, its seed, and a seed for each agent's
     randomness."""
 
     number: int
@@ -58,20 +58,20 @@ class Schedule:
 
     @property
     def known(self) -> float:
-        """Games whose tables are known: all."""
+        """The number of games whose tables are known: all of them."""
         return math.inf
 
     @property
     def block(self) -> int:
-        """Games in a block."""
+        """The number of games in a block."""
         return len(self.compositions) * self.seats
 
     def whole_rounds(self, games: int) -> int:
-        """The smallest number of games from ``games`` on that fills whole blocks."""
+        """The smallest number of games, at least ``games``, that fills whole blocks."""
         return -(-games // self.block) * self.block
 
     def __getitem__(self, number: int) -> ScheduledGame:
-        """Game ``number``, from 0 on."""
+        """Game ``number``, counted from 0."""
         block, place = divmod(number, self.block)
         table, turn = divmod(place, self.seats)
         seated = shuffled(self.compositions[table], f"{self.seed}/{block}/{table}")

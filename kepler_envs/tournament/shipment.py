@@ -1,4 +1,4 @@
-"""Bots by their specs, with the files that these name: for machines that do not have the files."""
+"""Bots by their specs, with the files that these name, for machines that do not have the files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class File:
 
 @dataclass(frozen=True)
 class Shipment:
-    """Specs and their files, to be pickled."""
+    """Specs and their files, ready to be pickled."""
 
     specs: tuple[str, ...]
     files: tuple[tuple[File, ...], ...]
@@ -34,18 +34,18 @@ class Shipment:
 
     @classmethod
     def pack(cls, specs: Sequence[str]) -> Shipment:
-        """Read the files; OSError, BotError."""
+        """Read the files. Raises OSError and BotError."""
         return cls(tuple(specs), tuple(tuple(_files_of(spec)) for spec in specs))
 
     @cached_property
     def key(self) -> str:
-        """The same for the same specs and files."""
+        """A key that is the same for the same specs and files."""
         return hashlib.sha256(repr((self.specs, self.files)).encode()).hexdigest()[:16]
 
     def unpack(self) -> tuple[str, ...]:
         """The specs as they have to be written on this machine.
 
-        A file that lies here under the same path with the same content is used as it is; others are written to a folder
+        A file that lies here under the same path with the same content is used as it is. Others are written to a folder
         of the user's own.
         """
         return tuple(self._here(spec, files) for spec, files in zip(self.specs, self.files, strict=True))

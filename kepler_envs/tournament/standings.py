@@ -1,4 +1,4 @@
-"""What the games of a ledger add up to."""
+"""Adding up the games of a ledger."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUANTILE = 1.96  # of the normal distribution, for 95 %
 
 @dataclass(frozen=True)
 class Share:
-    """A share of ``games`` games with its 95 % interval (Wilson's, so that 0 and 1 have one too)."""
+    """A share of ``games`` games with its 95 % interval (Wilson's, so that 0 and 1 have one, too)."""
 
     mean: float
     low: float
@@ -42,7 +42,7 @@ class Margin:
 
 @dataclass(frozen=True)
 class Line:
-    """One agent in the leaderboard. Rates are per seat it sat on; a win shared by w seats counts 1 / w."""
+    """One agent in the leaderboard. Rates are per seat it sat on, and a win shared by w seats counts 1 / w."""
 
     agent: str
     spec: str
@@ -63,7 +63,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Forfeits:
-    """Forfeits of one agent that look alike; game, decision and details are of the first of them."""
+    """Forfeits of one agent that look alike. Game, decision and details are those of the first one."""
 
     agent: str
     reason: str
@@ -77,10 +77,11 @@ class Forfeits:
 class Standings:
     """Everything the report shows.
 
-    ``lines`` are sorted, best first, and the matrices in the same order, None on their diagonals. ``ahead[i][j]``: how
-    often i finishes before j at a common table, ties half. ``alone[i][j]``: share of wins of one i against j on all
-    other seats. ``margins[i][j]``: in the same games, the score of i less the mean score of the others. ``by_seat``:
-    share of wins on each seat, whoever sits there. ``metagame``: see metagame.py; None where open_spiel is missing.
+    ``lines`` are sorted, best first. The matrices have the same order and None on their diagonals. ``ahead[i][j]``: how
+    often i finishes before j at a common table, with ties as half. ``alone[i][j]``: the share of wins of one i against
+    j on all other seats. ``margins[i][j]``: in the same games, the score of i less the mean score of the others.
+    ``by_seat``: the share of wins on each seat, whoever sits there. ``metagame``: see metagame.py; None if open_spiel
+    is missing.
     """
 
     lines: list[Line]
@@ -107,7 +108,7 @@ def standings(
     seed: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> Standings:
-    """Add up games of the agents ``specs``, called ``names`` in the tables; the rest is for the bootstrap
+    """Add up games of the agents ``specs``, called ``names`` in the tables. The rest is for the bootstrap
     (ratings.rate)."""
     index = {spec: place for place, spec in enumerate(specs)}
     agents = np.array([[index[spec] for spec in game.agents] for game in results])
@@ -181,7 +182,7 @@ def _margin(agents: np.ndarray, scores: np.ndarray, one: int, other: int) -> Mar
 
 
 def _forfeits(results: Sequence[GameResult], names: Mapping[str, str]) -> list[Forfeits]:
-    """What was forfeited: exceptions that end in the same line together, and everything else by reason."""
+    """The forfeits: exceptions that end in the same line together, and everything else by reason."""
     groups: dict[tuple[str, str, str], list[tuple[int, Forfeit]]] = {}
     for game in results:
         for forfeit in game.forfeits:

@@ -1,8 +1,8 @@
 """How strong bots are: each alone against one on all other seats, seats rotated.
 
-Its share of wins goes into a line of a record, from which the tables of the pages are made. A line that is there with
-as many games, by the same versions of the bots, is not played again; when it is stopped, or once its minutes are over,
-the games so far are written.
+The share of wins goes into a line of a record, from which the tables of the pages are made. A line that is there with
+as many games, by the same versions of the bots, is not played again. When the measurement is stopped, or its minutes
+are over, the games so far are written.
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ class Strength:
     """Each of some bots alone against one on all other seats.
 
     Attributes:
-        config: what is played. agents: specs of the bots to measure. against: those on all other seats, one after the
-            other.
-        games: of each pairing, rounded up to use every seat equally often. side_by_side: played at a time: what is kept
-            if the rest is given up. minutes: most time for a pairing; the games played by then count. seed: of the
-            games.
+        config: the game that is played.
+        agents: the specs of the bots to measure.
+        against: the bots on all other seats, one after the other.
+        games: the number of games per pairing, rounded up to use every seat equally often.
+        side_by_side: the number of games played at a time. They are kept if the rest is given up.
+        minutes: the most time for a pairing. The games played by then count.
+        seed: the seed of the games.
         out: the record that lines are added to.
     """
 
@@ -62,7 +64,7 @@ class Line(records.Line):
     """A line of the record: ``wins`` of one ``agent`` against ``against`` on all other seats, with a 95 % interval
     (Wilson's).
 
-    The versions are fingerprints (:func:`kepler_envs.bots.fingerprint`): of files, or of rules of thumb.
+    The versions are fingerprints (:func:`kepler_envs.bots.fingerprint`) of files, or of rules of thumb.
     """
 
     KEY: ClassVar = ("game", "players", "agent", "against")
@@ -87,12 +89,12 @@ class Line(records.Line):
 
 
 def read_lines(path: Path) -> list[Line]:
-    """The lines of a record; none if there is no file. Records of before they named versions have empty ones."""
+    """Read the lines of a record. Without a file there are none. Records older than the versions have empty ones."""
     return records.read_lines(path, Line)
 
 
 def write_line(path: Path, line: Line) -> None:
-    """Put a line in the place of that of the same pairing, or behind all others; the record stays sorted."""
+    """Put a line in the place of that of the same pairing, or behind all others. The record stays sorted."""
     records.write_lines(path, [line], Line)
 
 
@@ -104,7 +106,7 @@ def measure(
     console: Console,
     cluster: Cluster | None = None,
 ) -> Line:
-    """Play a pairing, in parts, until it is stopped or its time is over."""
+    """Play a pairing in parts, until it is stopped or its time is over."""
     config = request.config
     began, wins = time.monotonic(), np.zeros(0)
     parts = parts_of(request.games, request.side_by_side, config.num_players, request.seed)

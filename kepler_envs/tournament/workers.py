@@ -1,9 +1,9 @@
 """Playing in several processes, and taking processes away from agents that do not answer.
 
 Each process plays one task after another and says whose turn it is before it asks an agent. So the parent knows whom to
-blame if a process dies, and it can kill one whose agent thinks for too long, in whatever code: compiled code that never
-returns, too. A game that was broken off so goes on in another process from where it stood, without the agent. Agents of
-that game that draw random numbers begin their generators anew there.
+blame if a process dies. It can also kill one whose agent thinks for too long, in whatever code, compiled code that
+never returns included. A game that was broken off in this way continues in another process from where it stood, without
+the agent. Agents of that game that draw random numbers start their generators anew there.
 """
 
 from __future__ import annotations
@@ -67,18 +67,19 @@ class _Worker:
 
     @property
     def due(self) -> float | None:
-        """When the present question has to be answered."""
+        """The time by which the present question has to be answered."""
         return None if self.asked is None or self.allowed is None else self.asked_at + self.allowed + SLACK
 
 
 class Workers:
-    """Those who play: this process, or others, which are started when they are needed; close them, or use it in a
-    ``with``.
+    """The processes that play: this one, or others, which are started when they are needed.
+
+    Close them, or use it in a ``with``.
 
     Args:
         players: the agents. They made everything compile in this process; the others only load it.
-        processes: how many play. One is this process itself, unless the agents have a limit of time: then it has to be
-            another, which can be killed.
+        processes: the number of processes that play. One is this process itself, unless the agents have a limit of
+            time: then it has to be another, which can be killed.
     """
 
     def __init__(self, players: Players, processes: int) -> None:
@@ -104,7 +105,7 @@ class Workers:
     def play(self, chunks: Sequence[Chunk], stop: threading.Event | None = None) -> Iterator[list[GameResult]]:
         """Play the chunks and yield the results of each as it finishes, in any order.
 
-        Once ``stop`` is set no further chunk begins; those that are being played are still yielded.
+        Once ``stop`` is set no further chunk begins. Those that are being played are still yielded.
 
         Raises:
             WorkerError: a process ended for another reason than an agent.
@@ -129,8 +130,10 @@ class Workers:
             self._cut_off()
 
     def play_alone(self, game: ScheduledGame, careful: bool = False) -> tuple[list[int], GameResult]:
-        """Play one game by itself: its actions and its result; ``careful``: an agent may end the process that plays
-        it."""
+        """Play one game by itself. Returns its actions and its result.
+
+        With ``careful``, an agent may end the process that plays it.
+        """
         actions, result = self._play_alone(game, careful)
         check([result], self.players.config)
         return actions, result
@@ -155,7 +158,10 @@ class Workers:
             yield from (Task([game]) for game, alone in zip(chunk, by_itself, strict=True) if alone)
 
     def _hand_out(self, stop: threading.Event) -> bool:
-        """Give tasks to idle processes, start processes as long as there are tasks; whether any has something to do."""
+        """Give tasks to idle processes, and start processes as long as there are tasks.
+
+        Returns whether any process has something to do.
+        """
         idle = [worker for worker in self._workers if worker.task is None]
         while idle or len(self._workers) < self.processes:
             task = self._next_task(stop)
@@ -193,7 +199,7 @@ class Workers:
     # ------------------------------------------------------------ messages
 
     def _listen(self) -> list[Played]:
-        """Read what has come, or wait for it, until the next limit at the latest; the results among it."""
+        """Read what has come, or wait for it until the next limit at the latest. Returns the results among it."""
         soonest = min((worker.due for worker in self._workers if worker.due is not None), default=None)
         timeout = 1.0 if soonest is None else max(0.0, min(1.0, soonest - time.monotonic()))
         finished: list[Played] = []
@@ -243,7 +249,7 @@ class Workers:
         self._blame(worker, PROCESS_DIED, f"the process ended with exit code {code} while the bot was asked")
 
     def _blame(self, worker: _Worker, reason: str, details: str) -> None:
-        """Let the games go on: one by itself without the agent that was asked, others in halves until it is one."""
+        """Let the games continue: one by itself without the agent that was asked, others in halves until one is left."""
         task = worker.task
         assert task is not None and worker.asked is not None
         if len(task.games) > 1:

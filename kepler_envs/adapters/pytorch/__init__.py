@@ -1,4 +1,4 @@
-"""PyTorch: the network of ``engine/network.py``, for training, in PyTorch's own operations and in compiled code."""
+"""PyTorch: the network of ``engine/network.py`` for training, in PyTorch's own operations and in compiled code."""
 
 from kepler_envs.adapters.pytorch.compiled import CompiledLearner
 from kepler_envs.adapters.pytorch.learners import Learner, TorchLearner, judged, learner_of

@@ -1,8 +1,8 @@
-"""PyTorch: networks that learn in compiled code, on the processor: several times as fast as PyTorch's own operations
-there.
+"""PyTorch: networks that learn in compiled code on the processor, several times as fast as with PyTorch's own
+operations.
 
-Most entries of an observation are 0 and few actions are legal; dense products spend most of their time on what does not
-count. The functions computed, and their gradients, are those of
+Most entries of an observation are 0 and few actions are legal. Dense products spend most of their time on what does not
+count. The functions computed here, and their gradients, are those of
 :class:`~kepler_envs.adapters.pytorch.network.PieceNetwork`, to rounding.
 """
 
@@ -38,11 +38,11 @@ class TorchArrays:
 class CompiledLearner:
     """What a network says, and how that changes with its weights.
 
-    It has a network's weights as they are at each call. As many threads compute as PyTorch is told to use; sums of
-    gradients are rounded otherwise with another number of threads, and only then.
+    It uses the network's weights as they are at each call. It computes with as many threads as PyTorch is told to use.
+    With another number of threads, sums of gradients are rounded differently; nothing else changes.
 
     Args:
-        network: whose weights learn.
+        network: the network whose weights learn.
     """
 
     def __init__(self, network: PieceNetwork) -> None:
@@ -56,14 +56,16 @@ class CompiledLearner:
     def judge(
         self, observations: np.ndarray, masks: np.ndarray, actions: np.ndarray, shares: np.ndarray | None = None
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
-        """Log-probabilities (N,) of actions, entropies (N,) of the choice, and values (N, P) of all seats, the
-        observing one first.
+        """Log-probabilities (N,) of actions, entropies (N,) of the choice, and values (N, P) of all seats.
+
+        The observing seat's value comes first.
 
         Args:
-            observations: int16 (N, D). masks: bool or int8 (N, A), at least one action in each row. actions: int64
-                (N,), legal ones.
-            shares: float32 (N, K) of several actions (N, K) of each position: their log-probabilities are multiplied
-                with these and added up. What has a share of 0 does not count.
+            observations: int16 (N, D).
+            masks: bool or int8 (N, A), with at least one action in each row.
+            actions: int64 (N,), legal ones.
+            shares: float32 (N, K), for several actions (N, K) of each position. Their log-probabilities are multiplied
+                by the shares and added up. An action with a share of 0 does not count.
         """
         count = len(observations)
         shares = np.ones((count, 1)) if shares is None else shares
@@ -78,8 +80,8 @@ class CompiledLearner:
     def answer(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What a bot with these weights would find: see :class:`kepler_envs.networks.PositionNetwork`.
 
-        While the network is in training mode its weights are laid out at each call: optimizers change them without a
-        trace.
+        While the network is in training mode, its weights are laid out at each call: optimizers change them without
+        leaving a trace.
         """
         versions = tuple([weights._version for weights in self._weights.values()])
         if self._known is None or self._known[0] != versions or self.network.training:
@@ -89,14 +91,14 @@ class CompiledLearner:
         return self._known[1](np.ascontiguousarray(observations), np.ascontiguousarray(masks).view(np.int8))
 
     def forget(self) -> None:
-        """The weights are about to change."""
+        """Forget the layout, because the weights are about to change."""
         self._known = None
 
     def _flat(self) -> th.Tensor:
         return self.arrangement.flat(TorchArrays(), self._weights)  # type: ignore[no-any-return]
 
     def workspaces(self, threads: int) -> tuple[np.ndarray, ...]:
-        """Room for each thread, kept from one call to the next."""
+        """The workspace of each thread, kept from one call to the next."""
         if len(self._workspaces[0]) != threads:
             own, back = self.arrangement.workspaces, back_sizes(self.arrangement.network[0])
             whole, decimal = (one + other for one, other in zip(own, back, strict=True))

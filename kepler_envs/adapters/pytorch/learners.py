@@ -1,5 +1,7 @@
-"""PyTorch: a network with what it takes to learn, in compiled code on the processor, in PyTorch's own operations
-anywhere else."""
+"""PyTorch: a network with what it takes to learn.
+
+It learns in compiled code on the processor, and in PyTorch's own operations anywhere else.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from kepler_envs.adapters.pytorch.network import PieceNetwork
 
 
 class Learner(Protocol):
-    """What a network says of decisions that were made, with gradients, and what a bot with its weights would find."""
+    """What a network says about decisions that were made, with gradients, and what a bot with its weights would find."""
 
     def judge(
         self, observations: np.ndarray, masks: np.ndarray, actions: np.ndarray, shares: np.ndarray | None = None
@@ -25,10 +27,10 @@ class Learner(Protocol):
 
 
 class TorchLearner:
-    """A :class:`Learner` in PyTorch's operations, where the network lies.
+    """A :class:`Learner` in PyTorch's operations, on the network's device.
 
     Args:
-        network: whose weights learn.
+        network: the network whose weights learn.
     """
 
     def __init__(self, network: PieceNetwork) -> None:
@@ -37,7 +39,7 @@ class TorchLearner:
     def judge(
         self, observations: np.ndarray, masks: np.ndarray, actions: np.ndarray, shares: np.ndarray | None = None
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
-        """See :meth:`CompiledLearner.judge`; tensors on the network's device."""
+        """See :meth:`CompiledLearner.judge`. The tensors are on the network's device."""
         log_probs, values = self.network(self._sent(observations), self._sent(masks).bool())
         return *judged(log_probs, self._sent(actions), None if shares is None else self._sent(shares)), values
 
@@ -61,5 +63,5 @@ def judged(log_probs: th.Tensor, actions: th.Tensor, shares: th.Tensor | None = 
 
 
 def learner_of(network: PieceNetwork) -> Learner:
-    """The fastest learner for a network where it lies."""
+    """The fastest learner for a network on its device."""
     return CompiledLearner(network) if network.device.type == "cpu" else TorchLearner(network)

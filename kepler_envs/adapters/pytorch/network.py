@@ -1,8 +1,8 @@
-"""PyTorch: the network of ``engine/network.py``, for training. What it says of positions is what its compiled copy in
-``bots/networks`` says.
+"""PyTorch: the network of ``engine/network.py`` for training. Its answers are those of its compiled copy in
+``bots/networks``.
 
-Everything is computed for whole minibatches: rows of fixed tables and logits by rows only for the legal actions that
-point at them, joins only for the references that are there.
+Everything is computed for whole minibatches. Rows of fixed tables, and logits by rows, are computed only for the legal
+actions that point at them; joins only for the references that are there.
 """
 
 from __future__ import annotations
@@ -127,11 +127,11 @@ class _Pointed(NamedTuple):
 
 
 class PieceNetwork(nn.Module):
-    """The network that :mod:`kepler_envs.engine.network` describes. Its ``state_dict`` has the arrays named there, and
-    nothing else.
+    """The network that :mod:`kepler_envs.engine.network` describes. Its ``state_dict`` has exactly the arrays named
+    there.
 
     Args:
-        inputs: which tables, references and actions it deals with.
+        inputs: the tables, references and actions it deals with.
     """
 
     def __init__(self, inputs: NetworkInputs) -> None:
@@ -146,7 +146,7 @@ class PieceNetwork(nn.Module):
 
     @property
     def device(self) -> th.device:
-        """Where its weights lie."""
+        """The device that holds its weights."""
         return next(self.parameters()).device
 
     # ------------------------------------------------------------ what is needed
@@ -178,7 +178,7 @@ class PieceNetwork(nn.Module):
 
     @th.no_grad()
     def reset_parameters(self) -> None:
-        """Begin anew: layers with relu as He et al. 2015, logits and values close to 0."""
+        """Start anew. Layers with relu are as in He et al. 2015; logits and values are close to 0."""
         tables, shape = self.inputs.tables, self.inputs.shape
         entries = max(1, self.inputs.layout.size)
         for name, weights in self.named_parameters():
@@ -211,12 +211,12 @@ class PieceNetwork(nn.Module):
     # ------------------------------------------------------------ forward
 
     def forward(self, observations: th.Tensor, masks: th.Tensor | None = None) -> tuple[th.Tensor, th.Tensor]:
-        """What it says of positions.
+        """What the network says about positions.
 
         Args:
-            observations: int16 (N, D), what the seats to move see; over a bot, the last entry of each is that bot's
+            observations: int16 (N, D), what the seats to move see. Over a bot, the last entry of each is that bot's
                 choice.
-            masks: bool (N, A), what they may do; None: everything.
+            masks: bool (N, A), what they may do. None allows everything.
 
         Returns:
             Log-probabilities (N, A), and the returns (N, P) that it expects for all seats, the observing one first.

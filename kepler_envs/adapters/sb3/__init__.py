@@ -1,19 +1,17 @@
-"""Stable-Baselines3: a batch of games as a ``VecEnv``, a network built from an observation's pieces, self-play for all
-seats.
+"""Stable-Baselines3: a batch of games as a ``VecEnv``, a network built from an observation's pieces, and self-play.
 
-Two ways to learn:
+There are two ways to learn:
 
     batch = kepler_envs.make_batch("kitten_adventurers-v1", num_envs=64, num_players=4, seed=0)
     network = piece_policy(batch.config)
 
-    env = SeatVecEnv(batch)                                     # one learner a game, others play uniformly
+    env = SeatVecEnv(batch)                                     # one learner per game, others play uniformly
     model = MaskablePPO(PiecePolicy, env, policy_kwargs=network)
 
     env = SharedSeatVecEnv(batch)                               # the network plays every seat
     model = SharedMaskablePPO(PiecePolicy, env, policy_kwargs=network)
 
-Both hand a seat everything it was paid since its last decision, so a loss that another seat's move brings about arrives
-as -1 (-1 / (n - 1) with more players).
+In both, rewards accumulate between a seat's decisions, the final loss included.
 """
 
 from kepler_envs.adapters.sb3.buffer import SharedRolloutBuffer, seat_advantages

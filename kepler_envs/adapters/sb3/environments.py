@@ -1,6 +1,6 @@
-"""A batch of games as a ``VecEnv``: one learning seat in each game, or all of them.
+"""A batch of games as a ``VecEnv``, with one learning seat in each game, or with all of them learning.
 
-Both environments hand a seat everything it was paid since its last decision.
+In both environments rewards accumulate between a seat's decisions.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class _BatchVecEnv(VecEnv):
     """What both environments share: spaces, masks, seeding, and infos without a dict per game and step.
 
     Attributes:
-        batch: the games; read its arrays as you like.
-        below: the bot that a network is over; None if there is none.
-        env_seconds: time spent in ``step``, ``reset`` and ``action_masks`` so far, without that of opponents.
+        batch: the games. You may read its arrays.
+        below: the bot that a network is over, or None.
+        env_seconds: the time spent in ``step``, ``reset`` and ``action_masks`` so far, without that of opponents.
     """
 
     below: Opponent | None = None  # until somebody takes the place after unpickling
@@ -58,7 +58,7 @@ class _BatchVecEnv(VecEnv):
         self._untouched = True  # the batch was dealt when it was made, and nobody has played yet
 
     def action_masks(self) -> np.ndarray:
-        """bool (N, A): what the seats to move may do."""
+        """bool (N, A): the legal actions of the seats to move."""
         begin = time.perf_counter()
         masks = self.batch.action_mask.astype(np.bool_)
         self.env_seconds += time.perf_counter() - begin
@@ -103,7 +103,7 @@ class _BatchVecEnv(VecEnv):
         self._actions = np.asarray(actions)
 
     def close(self) -> None:
-        """Nothing to close: the games live in this process."""
+        """Do nothing: the games live in this process."""
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
         value = getattr(self, attr_name)
@@ -113,7 +113,7 @@ class _BatchVecEnv(VecEnv):
         setattr(self, attr_name, value)
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        """A method's result once per game; for ``action_masks`` the rows of one call."""
+        """Return a method's result once per game. For ``action_masks`` these are the rows of one call."""
         result = getattr(self, method_name)(*method_args, **method_kwargs)
         if method_name == "action_masks":
             return list(result if indices is None else result[list(self._get_indices(indices))])
@@ -124,29 +124,29 @@ class _BatchVecEnv(VecEnv):
 
 
 class SeatVecEnv(_BatchVecEnv):
-    """One learning seat in each game; the other seats play by themselves.
+    """One learning seat in each game. The other seats play by themselves.
 
-    ``step`` returns when it is the learner's turn again or its game is over. The reward is everything its seat was paid
-    since its last move, so the rewards of an episode sum to what the game paid that seat. Games that end before the
-    learner's first decision are passed over.
+    ``step`` returns when it is the learner's turn again or its game is over. Rewards accumulate between the learner's
+    decisions, the final loss included, so those of an episode sum to what the game paid that seat. Games that end
+    before the learner's first decision are skipped.
 
     Infos of a finished game: ``terminal_observation`` (the final state as the learner's seat sees it), ``episode``
     (``r``; ``l``, the learner's decisions; ``t``), ``seat``, ``rank``, ``truncated``. A game that reaches a limit pays
-    its final result like any other, so nothing is left to bootstrap: ``TimeLimit.truncated`` stays False unless
+    its
+    final result like any other, so nothing is left to bootstrap: ``TimeLimit.truncated`` stays False unless
     ``bootstrap_truncated`` is set.
 
     Args:
         batch: the games.
-        opponent: plays all other seats: a bot's name, or what else :func:`kepler_envs.adapters.opponents.opponent_of`
-            takes.
-        learner_seat: a fixed seat, or None: game number k of row g is played from seat (g + k) mod P.
-        bootstrap_truncated: report ``TimeLimit.truncated``, whereupon Stable-Baselines3 adds the value of the final
-            state.
-        over: the bot that a network is over, named as ``opponent``: observations have one more entry, what it would do.
+        opponent: plays all other seats. It is a bot's name, or anything else that
+            :func:`kepler_envs.adapters.opponents.opponent_of` takes.
+        learner_seat: a fixed seat. With None, game number k of row g is played from seat (g + k) mod P.
+        bootstrap_truncated: report ``TimeLimit.truncated``. Stable-Baselines3 then adds the value of the final state.
+        over: the bot that a network is over, named as ``opponent``. Observations get one more entry: what it would do.
 
     Attributes:
         learner: int8 (N,), the learner's seat in each running game.
-        opponent_seconds: time spent in opponents' code so far.
+        opponent_seconds: the time spent in opponents' code so far.
     """
 
     def __init__(
@@ -174,8 +174,8 @@ class SeatVecEnv(_BatchVecEnv):
         self._made = time.time()
 
     def seat_opponent(self, opponent: Opponent) -> None:
-        """Let ``opponent`` take over the other seats of the running games: needed after unpickling, which leaves it
-        out."""
+        """Let ``opponent`` take over the other seats of the running games. Unpickling leaves it out, so call this after
+        it."""
         self.opponent = opponent
         opponent.start(self._rows, opponent_seeds(self.batch.seed))
 
@@ -265,19 +265,20 @@ class SeatVecEnv(_BatchVecEnv):
 
 
 class SharedSeatVecEnv(_BatchVecEnv):
-    """Every seat learns: one decision per game and step, of whoever is to move.
+    """Every seat learns. Each step is one decision per game, by the seat that is to move.
 
-    A subclass may let others decide for some seats, from which nothing is learned: ``learning`` and ``others_choose``.
+    A subclass may let others decide for some seats, from which nothing is learned: see ``learning`` and
+    ``others_choose``.
 
-    For :class:`SharedMaskablePPO`, which sorts the decisions by seat. Rewards returned here are only the mover's own of
-    this step; what all seats were paid is in ``batch.reward``. Infos of a finished game: ``terminal_observation`` (as
-    the seat that ended it sees it), ``episode`` (``r`` is seat 0's return, ``l`` the decisions of all seats, ``t``),
-    ``truncated``, ``returns`` (P,).
+    This is for :class:`SharedMaskablePPO`, which sorts the decisions by seat. Rewards returned here are only the
+    mover's own of this step; what all seats were paid is in ``batch.reward``. Infos of a finished game:
+    ``terminal_observation`` (as the seat that ended it sees it), ``episode`` (``r`` is seat 0's return, ``l`` the
+    decisions of all seats, ``t``), ``truncated``, ``returns`` (P,).
 
     Args:
         batch: the games.
-        over: the bot that a network is over, named as an opponent of :class:`SeatVecEnv`: observations have one more
-            entry, what it would do.
+        over: the bot that a network is over, named as an opponent of :class:`SeatVecEnv`. Observations get one more
+            entry: what it would do.
     """
 
     def __init__(self, batch: Batch, over: Any = None) -> None:
@@ -286,7 +287,7 @@ class SharedSeatVecEnv(_BatchVecEnv):
 
     @property
     def seats(self) -> np.ndarray:
-        """int8 (N,): who is to move, a copy."""
+        """int8 (N,): the seats to move, a copy."""
         return self.batch.seat.copy()
 
     @property
@@ -295,7 +296,7 @@ class SharedSeatVecEnv(_BatchVecEnv):
         return np.ones(self.num_envs, np.bool_)
 
     def others_choose(self, actions: np.ndarray) -> np.ndarray:
-        """The learner's choices (N,), with those of others where the seat to move is not the learner's."""
+        """The learner's choices (N,), replaced by those of others where the seat to move is not the learner's."""
         return actions
 
     def reset(self) -> np.ndarray:

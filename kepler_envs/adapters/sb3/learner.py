@@ -18,8 +18,8 @@ from kepler_envs.adapters.sb3.policy import PiecePolicy
 class SharedMaskablePPO(MaskablePPO):
     """MaskablePPO on a :class:`SharedSeatVecEnv`: one network decides for every seat and learns from all of them.
 
-    The policy has to be a :class:`PiecePolicy`: the values of all seats are learned. Arguments are MaskablePPO's;
-    ``n_steps`` counts decisions per game, timesteps those of the learner.
+    The policy has to be a :class:`PiecePolicy`, because the values of all seats are learned. The arguments are
+    MaskablePPO's. ``n_steps`` counts decisions per game, and timesteps count the learner's decisions.
     """
 
     def __init__(self, policy: Any, env: Any, *args: Any, _init_setup_model: bool = True, **kwargs: Any) -> None:
@@ -55,7 +55,7 @@ class SharedMaskablePPO(MaskablePPO):
         n_rollout_steps: int,
         use_masking: bool = True,
     ) -> bool:
-        """Play ``n_rollout_steps`` decisions in every game; False if the callback stopped it."""
+        """Play ``n_rollout_steps`` decisions in every game. Returns False if the callback stopped it."""
         games = self._games()
         self.policy.set_training_mode(False)
         rollout_buffer.reset()
@@ -95,7 +95,7 @@ class SharedMaskablePPO(MaskablePPO):
             return self.policy.predict_values(th.as_tensor(observations, device=self.device)).cpu().numpy()
 
     def _play(self, env: Any, games: SharedSeatVecEnv, actions: np.ndarray, rollout: SharedRolloutBuffer) -> None:
-        """One decision in every game, and what it paid into the rollout."""
+        """Make one decision in every game, and book what it paid into the rollout."""
         learned = int(games.learning.sum())
         self._last_obs, _, dones, infos = env.step(actions)
         rollout.add_outcome(games.batch.reward, dones)

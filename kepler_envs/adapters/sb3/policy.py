@@ -19,26 +19,27 @@ from kepler_envs.networks import draw
 
 
 class PiecePolicy(MaskableActorCriticPolicy):
-    """A :class:`~kepler_envs.adapters.pytorch.PieceNetwork` that plays: masked choices, and the returns that it
-    expects.
+    """A :class:`~kepler_envs.adapters.pytorch.PieceNetwork` that plays.
 
-    Its arrays are saved by the names that the network has for them.
+    It makes masked choices and tells the returns that it expects. Its arrays are saved under the names that the network
+    has for them.
 
     Args:
-        observation_space, action_space, lr_schedule: as Stable-Baselines3 passes them; their sizes must be those of the
+        observation_space, action_space, lr_schedule: as Stable-Baselines3 passes them. Their sizes must be those of the
             next two.
         layout: ``config.observation``.
         actions: ``config.actions``.
-        seats: the most that play the game.
-        width, hidden, rows, over: of :class:`~kepler_envs.engine.network.NetworkShape`. Over a bot, an observation has
+        seats: the most seats that play the game.
+        width, hidden, rows, over: as in :class:`~kepler_envs.engine.network.NetworkShape`. Over a bot, an observation
+            has
             one more entry: the bot's choice.
-        compiled: learn and play in compiled code where the network lies on the processor, several times as fast as with
+        compiled: learn and play in compiled code if the network is on the processor. That is several times as fast as
             PyTorch's own operations, and equal but for rounding.
 
     Attributes:
-        network: what it asks.
-        valued_seats: of how many seats, the observing one first, it tells the values; 1 unless an algorithm learns more
-            of them.
+        network: the network.
+        valued_seats: the number of seats whose values it tells, the observing one first. It is 1 unless an algorithm
+            learns more of them.
     """
 
     def __init__(
@@ -140,7 +141,7 @@ class PiecePolicy(MaskableActorCriticPolicy):
         return distribution
 
     def predict_values(self, obs: Any) -> th.Tensor:
-        """(N, valued_seats)."""
+        """The values (N, valued_seats)."""
         learner = self._learner_of(obs)
         if learner is not None and not th.is_grad_enabled():
             nothing = np.zeros((len(obs), self.action_space.n), np.int8)  # type: ignore[attr-defined]
@@ -162,13 +163,15 @@ def piece_policy(
     over: str = "",
     compiled: bool = True,
 ) -> dict[str, Any]:
-    """``policy_kwargs`` for a network of this library's observations.
+    """Make ``policy_kwargs`` for a network of this library's observations.
 
     Args:
-        game: ``batch.config``; or its observation, its actions, and the most seats that play it.
-        width: outputs of the first layer. hidden: of further layers, which policy and value have each for itself.
-        rows: numbers that it says of each row of a table; 0: a flat network, which looks at no row by itself.
-        over: the bot that it begins as, for environments that tell its choice (``over`` of theirs).
+        game: ``batch.config``, or a tuple of its observation, its actions, and the most seats that play it.
+        width: the outputs of the first layer.
+        hidden: the outputs of the further layers, which policy and value have separately.
+        rows: the numbers that it computes for each row of a table. 0 makes a flat network, which looks at no row by
+            itself.
+        over: the bot that it begins as, for environments that tell its choice (their argument ``over``).
         compiled: see :class:`PiecePolicy`.
     """
     if isinstance(game, Configuration):

@@ -1,6 +1,6 @@
-"""Hand-written rules of thumb: one module per game, named like it, with a compiled ``policy`` and its ``VERSION``.
+"""Hand-written rules of thumb. Each game has a module with its name, a compiled ``policy`` and its ``VERSION``.
 
-A version chooses the same for ever; records of games name it (:func:`kepler_envs.bots.fingerprint`).
+A version makes the same choices for ever. Records of games name it (:func:`kepler_envs.bots.fingerprint`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def greedy_games() -> tuple[str, ...]:
 
 
 def greedy_version(name: str) -> int:
-    """The version of the greedy policy of a game, from 1 on; BotError if it has none."""
+    """The version of a game's greedy policy, counted from 1. Raises BotError if there is none."""
     return int(_module(name).VERSION)
 
 
@@ -37,7 +37,7 @@ def _module(name: str) -> ModuleType:
 
 @cache
 def greedy_policy(game: Game) -> CompiledPolicy:
-    """The greedy policy of a game; BotError if it has none."""
+    """The greedy policy of a game. Raises BotError if there is none."""
     module = _module(game.name)
     scope = Scope(f"{game.name}-greedy", *game.scope.folders[1:], FOLDER)
     return CompiledPolicy(game, "greedy", module.policy, scope)

@@ -1,4 +1,4 @@
-"""Trained networks that play: read from a checkpoint or a published file, computed without PyTorch."""
+"""Trained networks that play. They are read from a checkpoint or a published file and computed without PyTorch."""
 
 from __future__ import annotations
 
@@ -23,12 +23,14 @@ _U11, _U27, _U30, _U31 = (np.uint64(shift) for shift in (11, 27, 30, 31))
 
 
 class NetworkBot:
-    """Plays what a network finds best, or draws from its probabilities. What is played in a row depends on no other
-    row.
+    """A bot that plays what a network finds best, or draws from its probabilities.
+
+    What is played in a row does not depend on any other row.
 
     Args:
-        network: what it asks.
-        deterministic: the most probable action; else a draw, from a generator that each row has for itself.
+        network: the network it asks.
+        deterministic: True plays the most probable action. False draws one, from a generator that each row has for
+            itself.
         below: the bot that the network is over, if it is.
     """
 
@@ -58,8 +60,10 @@ class NetworkBot:
         return probabilities.argmax(1) if self.deterministic else self._draw(probabilities, decisions.rows)
 
     def ask(self, decisions: TrustedDecisions) -> tuple[np.ndarray, np.ndarray]:
-        """(probabilities float32 (M, A) of the actions, returns float32 (M, P) that it expects for all seats, the
-        deciding one first)."""
+        """(probabilities float32 (M, A) of the actions, returns float32 (M, P) that it expects for all seats).
+
+        The deciding seat comes first.
+        """
         seen = decisions.observation
         if self.below is not None:
             seen = with_choices(seen, self.below.act(decisions))
@@ -77,7 +81,7 @@ class NetworkBot:
 
 
 def bot_below(network: PositionNetwork, config: Configuration) -> Bot | None:
-    """The bot that a network is over; None if there is none."""
+    """The bot that a network is over, or None."""
     return GreedyBot(config) if network.over else None
 
 
@@ -88,13 +92,13 @@ class CheckpointBot(NetworkBot):
     """A checkpoint of ``python -m agents.train``, or a published network.
 
     Args:
-        path: the checkpoint, or the folder of its run (the best one in it is taken).
+        path: the checkpoint, or the folder of its run. The best checkpoint in it is taken.
         config: the games to play.
         deterministic: see :class:`NetworkBot`.
 
     Raises:
-        BotError: no such file, not a checkpoint, one that was trained for another game, number of players or options,
-            or one of a run where PyTorch, which reads its weights, is missing.
+        BotError: there is no such file, it is not a checkpoint, it was trained for another game, number of players or
+            options, or it needs PyTorch to read its weights and PyTorch is missing.
     """
 
     def __init__(self, path: Path, config: Configuration, deterministic: bool = True) -> None:
@@ -103,7 +107,7 @@ class CheckpointBot(NetworkBot):
 
 
 def load_network(path: Path, config: Configuration) -> PositionNetwork:
-    """The network of a checkpoint, or of the best one in a folder; BotError as :class:`CheckpointBot`."""
+    """The network of a checkpoint, or of the best one in a folder. Raises BotError as :class:`CheckpointBot` does."""
     return position_network(*read_network(checkpoint_at(path), config))
 
 

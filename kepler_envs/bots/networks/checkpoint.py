@@ -59,14 +59,16 @@ def trained_configuration(description: Mapping[str, Any]) -> Configuration:
 
 
 def player_counts(description: Mapping[str, Any]) -> list[int]:
-    """With how many players a checkpoint can play."""
+    """The numbers of players that a checkpoint can play with."""
     counts = description["num_players"]
     return list(counts) if isinstance(counts, list) else [counts]
 
 
 def check_fits(description: Mapping[str, Any], config: Configuration, where: str, any_players: bool = False) -> None:
-    """BotError naming everything in which the checkpoint's game is not the one to be played, or with ``any_players``
-    learnt on."""
+    """Raise BotError naming every difference between the checkpoint's game and the one to be played.
+
+    With ``any_players`` the game is one to be learned on.
+    """
     trained, wanted = description, game_facts(config)
     if any_players or (isinstance(trained.get("num_players"), list) and config.num_players in trained["num_players"]):
         trained = {**trained, "num_players": config.num_players}
@@ -91,7 +93,7 @@ def check_fits(description: Mapping[str, Any], config: Configuration, where: str
 
 
 def read_entries(path: Path, names: Sequence[str]) -> list[bytes]:
-    """Entries of a checkpoint; BotError if it is none, or lacks one."""
+    """Read entries of a checkpoint. Raises BotError if it is none, or lacks one."""
     try:
         with zipfile.ZipFile(path) as archive:
             return [archive.read(name) for name in names]
@@ -108,12 +110,12 @@ def read_entries(path: Path, names: Sequence[str]) -> list[bytes]:
 
 
 def read_description(path: Path) -> dict[str, Any]:
-    """What a checkpoint says about itself; BotError if that is damaged."""
+    """What a checkpoint says about itself. Raises BotError if that is damaged."""
     return parse_description(read_entries(path, [DESCRIPTION])[0], FORMAT, str(path))
 
 
 def read_network(path: Path, config: Configuration) -> tuple[NetworkInputs, dict[str, np.ndarray]]:
-    """The network of a checkpoint for games of ``config``, and its weights; BotError if there is none that fits."""
+    """The network of a checkpoint for games of ``config``, and its weights. Raises BotError if there is none that fits."""
     found = read_description(path)
     check_fits(found, config, str(path))
     try:
@@ -129,8 +131,10 @@ def read_network(path: Path, config: Configuration) -> tuple[NetworkInputs, dict
 
 
 def read_weights(path: Path) -> dict[str, np.ndarray]:
-    """The weights of a checkpoint, float32 by name; BotError if they are damaged, or need PyTorch where it is not
-    installed."""
+    """The weights of a checkpoint, float32 by name.
+
+    Raises BotError if they are damaged, or need PyTorch where it is not installed.
+    """
     read = _read_plain if _is_plain(path) else _read_torch
     try:
         return read(path)

@@ -1,5 +1,7 @@
-"""What a checkpoint says about itself, checked before anything is made from it: a description may have been edited, or
-damaged."""
+"""What a checkpoint says about itself, checked before anything is made from it.
+
+A description may have been edited, or damaged.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,7 @@ FACTS: Mapping[str, tuple[Check, str]] = {
     "observation_size": (_integer(1), "an integer from 1 on"),
     "num_actions": (_integer(1), "an integer from 1 on"),
 }
-"""What the digest is made of."""
+"""The facts that the digest is made of."""
 
 PARTS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
     "": {
@@ -103,13 +105,16 @@ MAY_BE_THERE: Mapping[str, Mapping[str, tuple[Check, str]]] = {
 
 
 def parse_description(content: bytes, form: str, where: str) -> dict[str, Any]:
-    """The description in ``content``, of the format ``form``; BotError naming ``where`` and what is wrong."""
+    """The description in ``content``, of the format ``form``.
+
+    Raises BotError naming ``where`` and what is wrong.
+    """
     try:
         found = json.loads(content)
     except (ValueError, RecursionError) as problem:
-        raise BotError(f"{where}: its description is no JSON: {one_line(problem)}") from None
+        raise BotError(f"{where}: its description is not JSON: {one_line(problem)}") from None
     if not isinstance(found, dict):
-        raise BotError(f"{where}: its description is no object")
+        raise BotError(f"{where}: its description is not an object")
     if found.get("format") != form:
         raise BotError(f"{where} has format {_quote(found.get('format'))}; this version reads {form!r}")
     for part, entries in PARTS.items():
@@ -125,7 +130,7 @@ def parse_description(content: bytes, form: str, where: str) -> dict[str, Any]:
 
 
 def digest_of(facts: Mapping[str, Any]) -> str:
-    """SHA-256 (16 hex digits) of the facts of a game; of several player counts the largest stands for all."""
+    """SHA-256 (16 hex digits) of the facts of a game. Of several player counts the largest stands for all."""
     players = facts["num_players"]
     most = max(players) if isinstance(players, (list, tuple)) else players
     return hashlib.sha256(json.dumps({**facts, "num_players": most}, sort_keys=True).encode()).hexdigest()[:16]

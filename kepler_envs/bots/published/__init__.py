@@ -1,8 +1,8 @@
-"""Trained networks that come with the package: ``published/GAME/NAME.zip``, loaded as ``GAME/NAME``; a game's best one
-as ``GAME/best``.
+"""Trained networks that come with the package.
 
-``python -m agents.publish`` makes them. Only their names are looked up here; ``bots/networks`` reads them. Their
-weights are plain arrays, for which NumPy is enough.
+``published/GAME/NAME.zip`` is loaded as ``GAME/NAME``, and a game's best one as ``GAME/best``. ``python -m
+agents.publish`` makes them. Only their names are looked up here; ``bots/networks`` reads them. Their weights are plain
+arrays, for which NumPy is enough.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ BEST = "best"
 
 
 def published_path(game: str, name: str) -> Path:
-    """Where the bot of that name lies, whether there is one or not."""
+    """The path for a bot of that name, whether there is one or not."""
     return FOLDER / game / f"{name}.zip"
 
 
 def best_path(game: str) -> Path:
-    """Where it is written which network of a game is the best one."""
+    """The path of the file that names the best network of a game."""
     return FOLDER / game / f"{BEST}.txt"
 
 
@@ -35,25 +35,25 @@ def best_names() -> list[str]:
 
 
 def published_names() -> list[str]:
-    """``GAME/NAME`` of all there are, sorted."""
+    """``GAME/NAME`` of all published networks, sorted."""
     return sorted(f"{path.parent.name}/{path.stem}" for path in FOLDER.glob("*/*.zip"))
 
 
 def published_files(spec: str) -> list[Path]:
-    """The file of ``GAME/NAME``; for ``NAME`` those of all games that have one. ``best`` is a name, too."""
+    """The file of ``GAME/NAME``. For ``NAME`` alone, those of all games that have one. ``best`` is a name, too."""
     game, name = spec.split("/") if "/" in spec else ("", spec)
     known = best_names() if name == BEST else [one for one in published_names() if one.split("/")[1] == name]
     return [published_path(*one.split("/")) for one in known if game in ("", one.split("/")[0])]
 
 
 def find_published(spec: str, game: str) -> Path | None:
-    """The file of ``GAME/NAME``, or of ``NAME`` for this game; None if there is none."""
+    """The file of ``GAME/NAME``, or of ``NAME`` for this game. It is None if there is none."""
     full = spec if "/" in spec else f"{game}/{spec}"
     files = published_files(full) if full.count("/") == 1 else []
     return files[0] if files else None
 
 
 def network_file(spec: str, config: Configuration) -> Path | None:
-    """The checkpoint, or the folder of its run, of a bot that is a trained network; None for other bots."""
+    """The checkpoint, or the folder of its run, of a bot that is a trained network. It is None for other bots."""
     name, _, argument = spec.partition(":")
     return Path(argument) if name == "net" and argument else find_published(spec, config.game.name)

@@ -1,4 +1,4 @@
-"""Bots that search:
+"""Bots that search.
 
 ``mcts:1000`` thinks for 1,000 iterations about each decision, ``mcts:50ms`` for 50 milliseconds.
 """
@@ -25,10 +25,11 @@ class SearchResult:
     """What a search found for the seat to move.
 
     Attributes:
-        action: the decision visited most; of equals the one with the better value.
-        visits: int64 (A,), iterations by id. values: float64 (A,), mean return of the searching seat by id, nan where
-            never tried.
-        iterations: of all trees. simulated: decisions that were simulated for that.
+        action: the decision visited most. Of equals it is the one with the better value.
+        visits: int64 (A,), the iterations by id.
+        values: float64 (A,), the mean return of the searching seat by id, nan where it was never tried.
+        iterations: the iterations of all trees.
+        simulated: the decisions that were simulated for them.
         tree: the nodes of the first tree (dtype tree.NODE).
     """
 
@@ -78,12 +79,12 @@ def add_up(trees: list[Grown], seat: int, num_actions: int) -> tuple[np.ndarray,
 
 
 def decide_by_visits(visits: np.ndarray, sums: np.ndarray) -> int:
-    """The most visited id; of equals the one with the better mean, then the smaller id."""
+    """The most visited id. Of equals it is the one with the better mean, then the smaller id."""
     return int(np.lexsort((-np.arange(len(visits)), sums / np.maximum(visits, 1), visits))[-1])
 
 
 class MctsBot:
-    """Plays what a search visits most; each row of the batch has a generator of its own."""
+    """A bot that plays what a search visits most. Each row of the batch has a generator of its own."""
 
     def __init__(self, asked: MctsConfig, config: Configuration) -> None:
         self.name = "mcts"

@@ -1,4 +1,4 @@
-"""What a search is asked for."""
+"""The settings of a search."""
 
 from __future__ import annotations
 
@@ -26,38 +26,53 @@ CHOICES = {"selection": SELECTIONS, "opponents": OPPONENTS}
 
 @dataclass(frozen=True)
 class MctsConfig:
-    """What a search is asked for. Exactly one of ``iterations`` and ``milliseconds`` is the budget of a decision."""
+    """The settings of a search. Exactly one of ``iterations`` and ``milliseconds`` is the budget per decision."""
 
     iterations: int = 0
     milliseconds: float = 0.0
     playout: str = "greedy"
-    """Who plays a game to its end: greedy, or uniform. Games without a greedy policy are played out uniformly."""
+    """Who plays a game to its end: greedy or uniform. Games without a greedy policy are played out uniformly."""
     selection: str = "puct"
     """puct: a prior from the playout policy says what to look at first. ucb: everything once, no prior."""
     exploration: float = USUAL
-    """Weight of what is little known. Usually 4; with a network, whose values vary less than playouts, 1."""
+    """The weight of what is little known.
+
+    Usually it is 4. With a network, whose values vary less than playouts, it is 1.
+    """
     trust: float = USUAL
-    """With puct: prior probability of what the playout policy would do, or share of the prior that is the network's;
-    the rest is spread evenly. Usually 0.5; with a network 0.9."""
+    """With puct: the prior probability of what the playout policy would do, or the network's share of the prior.
+
+    The rest is spread evenly. Usually it is 0.5, with a network 0.9.
+    """
     caution: float = 0.0
-    """With puct: how much worse than its parent an untried decision is taken to be; returns are in [-1, 1]."""
+    """With puct: how much worse than its parent an untried decision is assumed to be. Returns are in [-1, 1]."""
     paired: int = 0
-    """1: the n-th visits of all decisions at the root see the same hidden cards and the same chance, so that luck
-    cancels out."""
+    """With 1, the n-th visits of all decisions at the root see the same hidden cards and the same chance.
+
+    Luck then cancels out.
+    """
     noise: float = 0.0
-    """Share of playout decisions that are uniform."""
+    """The share of playout decisions that are uniform."""
     opponents: str = "tree"
-    """Who decides for the other seats within the tree. tree: every seat looks for its own best. policy: the playout
-    policy; the tree then holds the searching seat's decisions alone, and reaches further."""
+    """Who decides for the other seats within the tree.
+
+    tree: every seat looks for its own best. policy: the playout policy decides; the tree then holds only the searching
+    seat's decisions and reaches further.
+    """
     network: str = ""
-    """A trained bot, net:PATH or a published name: its network is the prior and values the leaves, and nothing is
-    played out."""
+    """A trained bot, net:PATH or a published name.
+
+    Its network is the prior and values the leaves, and nothing is played out.
+    """
     depth: int = ALL
-    """Decisions after which a playout is stopped; it is worth the returns for the ranks as they stand."""
+    """The number of decisions after which a playout stops. It is then worth the returns for the current ranks."""
     trees: int = 1
-    """Independent trees that share the budget; their visits are added up."""
+    """The number of independent trees that share the budget. Their visits are added up."""
     threads: int = 1
-    """Threads that search: games of a batch, and trees of a game, side by side. They change the speed, never a move."""
+    """The number of threads that search games of a batch, and trees of a game, side by side.
+
+    They change the speed, never a move.
+    """
 
     def __post_init__(self) -> None:
         for name, usual in (NETWORK_WEIGHTS if self.network else PLAYOUT_WEIGHTS).items():
@@ -88,7 +103,7 @@ class MctsConfig:
 
     @classmethod
     def parse(cls, argument: str) -> MctsConfig:
-        """``1000``, ``50ms``, ``1000,playout=uniform,exploration=0.7`` -> the configuration; BotError."""
+        """Read ``1000``, ``50ms`` or ``1000,playout=uniform,exploration=0.7`` as settings. Raises BotError."""
         budget, *pairs = argument.split(",")
         kinds = get_type_hints(cls)
         values: dict[str, Any] = {}
@@ -103,7 +118,7 @@ class MctsConfig:
         return cls(**values)
 
     def settings(self) -> np.ndarray:
-        """What the kernel reads."""
+        """The settings as the kernel reads them."""
         record = np.zeros(1, SETTINGS)
         for field in fields(self):
             if field.name in SETTINGS.names and field.name not in CHOICES:  # type: ignore[operator]

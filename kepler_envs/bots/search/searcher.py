@@ -73,7 +73,8 @@ class Grown:
 
 
 class Searcher(Protocol):
-    """Grows trees for positions of one configuration. Equal generators and a budget in iterations give equal trees."""
+    """A searcher grows trees for positions of one configuration. Equal generators and a budget in iterations give equal
+    trees."""
 
     def grow(self, states: np.ndarray, generators: np.ndarray) -> list[Grown]:
         """A tree for each position.
@@ -85,7 +86,7 @@ class Searcher(Protocol):
 
 
 def make_searcher(config: Configuration, asked: MctsConfig) -> Searcher:
-    """The searcher for a configuration; BotError if its network does not fit."""
+    """The searcher for a configuration. Raises BotError if its network does not fit."""
     if asked.network:
         return NetworkSearcher(config, asked)
     return PlayoutSearcher(config, asked)
@@ -141,7 +142,7 @@ def streams(generator: np.ndarray) -> np.ndarray:
 
 
 class PlayoutSearcher:
-    """Plays every game to its end: one tree after the other, or one on each thread."""
+    """A searcher that plays every game to its end. It searches one tree after the other, or one on each thread."""
 
     def __init__(self, config: Configuration, asked: MctsConfig) -> None:
         self.config = config
@@ -217,7 +218,7 @@ class Forest:
 
 
 class NetworkSearcher:
-    """Asks a network about the decision each iteration ends at, for many trees in one call."""
+    """A searcher that asks a network about the decision each iteration ends at, for many trees in one call."""
 
     def __init__(self, config: Configuration, asked: MctsConfig) -> None:
         from kepler_envs.bots.search.kernels.guided import absorb_kernel, descend_kernel

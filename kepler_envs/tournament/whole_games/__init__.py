@@ -1,7 +1,7 @@
 """Whole games inside one compiled call, where compiled policies sit on all seats.
 
-The folder has nothing else in it: what is compiled here is kept under its sources, and a change of a table in the
-report should compile nothing anew.
+The folder has nothing else in it. What is compiled here is kept under its sources, and a change of a table in the
+report should not compile anything again.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ ENDING = np.dtype([("length", "<i4"), ("end", "<i4")], align=True)
 
 
 class WholeGames:
-    """Plays games of one configuration between compiled policies, each game as :class:`Batch` and the agents would play
-    it.
+    """Plays games of one configuration between compiled policies, exactly as :class:`Batch` and the agents would.
 
     Args:
         config: the game with its players, options and components.
-        policies: who may sit on the seats.
+        policies: the policies that may sit on the seats.
     """
 
     def __init__(self, config: Configuration, policies: tuple[CompiledPolicy, ...]) -> None:
@@ -45,10 +44,11 @@ class WholeGames:
         """Play N games to their ends.
 
         Args:
-            seeds: uint64 (N,), of the deals.
+            seeds: uint64 (N,), the seeds of the deals.
             policies: int64 (N, n), which policy decides for each seat.
-            owners: int64 (N, n), the first seat of the agent that sits on each seat: an agent has one generator a game.
-            agent_seeds: uint64 (N, n), of the generators; those of owners count.
+            owners: int64 (N, n), the first seat of the agent that sits on each seat. An agent has one generator per
+                game.
+            agent_seeds: uint64 (N, n), the seeds of the generators. Those of owners count.
 
         Returns:
             ranks int32 (N, n), scores int32 (N, n), returns float32 (N, n), ENDING (N,).
