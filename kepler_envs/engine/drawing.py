@@ -1,4 +1,4 @@
-"""Pictures: a display list in user units that becomes SVG or pixels; it knows no game.
+"""Pictures: a display list in user units that becomes SVG or pixels. This module knows no game.
 
 A game's picture.py adds shapes to a :class:`Drawing`, later ones over earlier ones. ``svg()`` and ``rgb()`` then show
 the same list: the first needs nothing, the second needs pillow, and neither needs a display or a font file. Groups of
@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import math
 import re
+from base64 import urlsafe_b64encode
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from hashlib import blake2b
 from html import escape
 from types import ModuleType
 from typing import Any, Protocol
@@ -25,6 +28,8 @@ SUPERSAMPLING = 2
 """Pixels are drawn this many times finer and averaged, which smooths edges."""
 
 FONT_FAMILY = "Helvetica, Arial, sans-serif"
+TEXT_FILL, TEXT_SIZE = "#e8ecf8", 13
+"""What texts have unless they say otherwise; the document says it once."""
 CAPITAL_HEIGHT = 0.7  # of capitals and digits, in units of the font size
 BOLD_STROKE = 0.022  # pillow's built-in font has one weight; a stroke of this share of the size makes it bold
 LETTER_WIDTH, BOLD_LETTER_WIDTH = 0.55, 0.6  # cautious means: sans-serif fonts differ
@@ -32,6 +37,10 @@ ELLIPSIS = "..."
 
 ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 """Horizontal anchors by SVG's name, and pillow's name for the same on the baseline."""
+
+NAME_LETTERS = 5  # of 64: of a thousand forms two have the same name once in two thousand times
+SHARED_FROM = 3
+"""Equal shapes from this number on stand in an SVG once, and are only referred to where they lie."""
 
 _COLOUR = re.compile(r"#[0-9a-f]{6}", re.IGNORECASE)
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -42,6 +51,29 @@ class _Shape(Protocol):
     def svg(self) -> str: ...
 
     def paint(self, brush: _Brush) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A shape as SVG in two parts, so that equal ones at other places are told to be equal."""
+
+    place: tuple[float, float]
+    form: str
+    """The element as it would read at (0, 0)."""
+
+    def definition(self) -> str:
+        tag, rest = self.form.split(" ", 1)
+        return f'{tag} id="{_name_of(self.form)}" {rest}'
+
+    def use(self) -> str:
+        x, y = self.place
+        return f'<use href="#{_name_of(self.form)}"{_attributes(x=_tenth(x), y=_tenth(y))}/>'
+
+
+@cache
+def _name_of(form: str) -> str:
+    """An id made of the form, so that two pictures on one page call different forms by different names."""
+    return "k" + urlsafe_b64encode(blake2b(form.encode()).digest())[:NAME_LETTERS].decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +88,14 @@ class Rect:
     stroke_width: float
 
     def svg(self) -> str:
-        place = _attributes(x=self.x, y=self.y, width=self.width, height=self.height)
+        return f"<rect{_attributes(x=self.x, y=self.y)}{self._form()}"
+
+    def part(self) -> _Part:
+        return _Part((self.x, self.y), f"<rect{self._form()}")
+
+    def _form(self) -> str:
         corners = _attributes(rx=self.radius) if self.radius else ""
-        return f"<rect{place}{corners}{_paint(self)}/>"
+        return f"{_attributes(width=self.width, height=self.height)}{corners}{_paint(self)}/>"
 
     def paint(self, brush: _Brush) -> None:
         box = (self.x, self.y, self.x + self.width, self.y + self.height)
@@ -75,7 +112,13 @@ class Circle:
     stroke_width: float
 
     def svg(self) -> str:
-        return f"<circle{_attributes(cx=self.x, cy=self.y, r=self.radius)}{_paint(self)}/>"
+        return f"<circle{_attributes(cx=self.x, cy=self.y)}{self._form()}"
+
+    def part(self) -> _Part:
+        return _Part((self.x, self.y), f"<circle{self._form()}")
+
+    def _form(self) -> str:
+        return f"{_attributes(r=self.radius)}{_paint(self)}/>"
 
     def paint(self, brush: _Brush) -> None:
         box = (self.x - self.radius, self.y - self.radius, self.x + self.radius, self.y + self.radius)
@@ -89,8 +132,13 @@ class Line:
     stroke_width: float
 
     def svg(self) -> str:
-        width = _attributes(stroke_width=self.stroke_width)
-        return f'<polyline points="{_coordinates(self.points)}" fill="none" stroke="{self.stroke}"{width}/>'
+        return f'<polyline points="{_coordinates(self.points)}"{self._paint()}/>'
+
+    def part(self) -> _Part:
+        return _Part(self.points[0], f'<polyline points="{_coordinates(_from_first(self.points))}"{self._paint()}/>')
+
+    def _paint(self) -> str:
+        return f' fill="none" stroke="{self.stroke}"{_width(self.stroke_width)}'
 
     def paint(self, brush: _Brush) -> None:
         brush.line(self.points, self.stroke, self.stroke_width)
@@ -105,6 +153,9 @@ class Polygon:
 
     def svg(self) -> str:
         return f'<polygon points="{_coordinates(self.points)}"{_paint(self)}/>'
+
+    def part(self) -> _Part:
+        return _Part(self.points[0], f'<polygon points="{_coordinates(_from_first(self.points))}"{_paint(self)}/>')
 
     def paint(self, brush: _Brush) -> None:
         brush.polygon(self.points, self.fill, self.stroke, self.stroke_width)
@@ -121,11 +172,13 @@ class Text:
     bold: bool
 
     def svg(self) -> str:
-        place = _attributes(x=self.x, y=self.y, font_size=self.size)
+        place = _attributes(x=_tenth(self.x), y=_tenth(self.y))
+        size = "" if self.size == TEXT_SIZE else _attributes(font_size=self.size)
+        fill = "" if self.fill == TEXT_FILL else f' fill="{self.fill}"'
         anchor = "" if self.anchor == "start" else f' text-anchor="{self.anchor}"'
         weight = ' font-weight="bold"' if self.bold else ""
         spaces = ' xml:space="preserve"' if "  " in self.text else ""
-        return f'<text{place}{anchor}{weight}{spaces} fill="{self.fill}">{escape(self.text, quote=False)}</text>'
+        return f"<text{place}{size}{anchor}{weight}{spaces}{fill}>{escape(self.text, quote=False)}</text>"
 
     def paint(self, brush: _Brush) -> None:
         brush.text(self.x, self.y, self.text, self.size, self.fill, self.anchor, self.bold)
@@ -151,6 +204,17 @@ class _GroupEnd:
 
     def paint(self, brush: _Brush) -> None:
         """Pixels have no hints."""
+
+
+_SHARED = (Rect, Circle, Line, Polygon)
+"""Shapes that may stand in an SVG once. Texts may not: programs and people look for them."""
+
+
+def _sign(shape: _Shape) -> Any:
+    """What two pictures of a game are compared by."""
+    if isinstance(shape, _GroupStart):
+        return shape.hint
+    return (shape.x, shape.y, shape.text) if isinstance(shape, Text) else shape
 
 
 class Drawing:
@@ -262,15 +326,52 @@ class Drawing:
     # ------------------------------------------------------------ output
 
     def svg(self) -> str:
-        """The picture as a self-contained SVG document."""
+        """The picture as a self-contained SVG document: equal drawings give equal bytes."""
         size = _attributes(width=self.width, height=self.height)
         head = [
             f'<svg xmlns="http://www.w3.org/2000/svg"{size} viewBox="0 0 {_number(self.width)} {_number(self.height)}"'
-            f' role="img" font-family="{FONT_FAMILY}" stroke-linejoin="round">',
+            f' role="img" font-family="{FONT_FAMILY}" font-size="{TEXT_SIZE}" fill="{TEXT_FILL}"'
+            ' stroke-linejoin="round">',
             f"<title>{escape(self.title, quote=False)}</title>",
             f'<rect{size} fill="{self.background}"/>',
         ]
-        return "\n".join([*head, *(shape.svg() for shape in self._shapes), "</svg>"]) + "\n"
+        parts = [shape.part() if isinstance(shape, _SHARED) else None for shape in self._shapes]
+        often = Counter(part.form for part in parts if part is not None)
+        shared: dict[str, str] = {}
+        body = []
+        for shape, part in zip(self._shapes, parts, strict=True):
+            if part is None or often[part.form] < SHARED_FROM:
+                body.append(shape.svg())
+            else:
+                shared.setdefault(part.form, part.definition())
+                body.append(part.use())
+        if shared:
+            head += ["<defs>", *shared.values(), "</defs>"]
+        return "\n".join([*head, *body, "</svg>"]) + "\n"
+
+    def changed_groups(self, before: Drawing) -> list[int]:
+        """The groups of this picture that show what ``before`` does not show.
+
+        A group counts by its own hint and shapes, not by those of groups inside it. The colour of a text does not
+        count: it mostly says whose turn it is.
+
+        Returns:
+            Their numbers, in the order of ``<g>`` in :meth:`svg`, from 0.
+        """
+        known = {"", *(_sign(shape) for shape in before._shapes)}  # a group without a hint is no news
+        changed: dict[int, None] = {}
+        inside: list[int] = []
+        count = 0
+        for shape in self._shapes:
+            if isinstance(shape, _GroupEnd):
+                inside.pop()
+                continue
+            if isinstance(shape, _GroupStart):
+                inside.append(count)
+                count += 1
+            if inside and _sign(shape) not in known:
+                changed[inside[-1]] = None
+        return sorted(changed)
 
     def rgb(self, scale: float = 1.0) -> np.ndarray:
         """The picture as pixels.
@@ -315,7 +416,7 @@ def contrast(colour: str, other: str) -> float:
 
 
 def _luminance(colour: str) -> float:
-    """0 (black) to 1 (white)."""
+    """The relative luminance of a colour, 0 (black) to 1 (white)."""
     shares = (channel / 255 for channel in _channels(colour))
     red, green, blue = (share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
@@ -448,6 +549,11 @@ def _shorten(text: str, letters: float) -> str:
     return text[: max(1, int(letters) - len(ELLIPSIS))].rstrip() + ELLIPSIS
 
 
+def _tenth(value: float) -> float:
+    """Where something lies may be rounded more than its form, of which neighbours must fit."""
+    return round(value, 1)
+
+
 def _number(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
@@ -460,8 +566,19 @@ def _coordinates(points: Sequence[tuple[float, float]]) -> str:
     return " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
 
 
+def _from_first(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The points as seen from the first one; what rounding leaves of a difference is cut off."""
+    left, top = points[0]
+    return [(round(x - left, 6) + 0.0, round(y - top, 6) + 0.0) for x, y in points]
+
+
 def _paint(shape: Rect | Circle | Polygon) -> str:
     fill = f' fill="{shape.fill or "none"}"'
     if shape.stroke is None:
         return fill
-    return f'{fill} stroke="{shape.stroke}"{_attributes(stroke_width=shape.stroke_width)}'
+    return f'{fill} stroke="{shape.stroke}"{_width(shape.stroke_width)}'
+
+
+def _width(width: float) -> str:
+    """The attribute of a stroke's width; 1 is SVG's own default."""
+    return "" if width == 1 else _attributes(stroke_width=width)

@@ -58,9 +58,8 @@ def test_words_and_seats_can_be_seen(game: Game) -> None:
         for colour in getattr(picture, "SEAT_COLOURS", ()):
             assert contrast(colour, ground) >= TOLD_APART
     position = Snapshot.deal(game.configure(), 1)
-    sizes = [
-        float(text.get("font-size", 0)) for text in ElementTree.fromstring(position.drawing().svg()).iter(SVG + "text")
-    ]
+    root = ElementTree.fromstring(position.drawing().svg())
+    sizes = [float(text.get("font-size", root.get("font-size", 0))) for text in root.iter(SVG + "text")]
     assert min(sizes) >= SMALLEST
 
 

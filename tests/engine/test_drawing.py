@@ -48,6 +48,54 @@ def test_svg_keeps_the_shapes_in_order():
     assert names == ["title", "rect", "rect", "rect", "circle", "polyline", "polygon", "text"]
 
 
+def test_equal_shapes_stand_in_the_document_once():
+    """From the third on a shape is defined once and used where it lies; pixels are the same."""
+    drawing = Drawing(100, 100, "shared", "#ffffff")
+    for number in range(4):
+        with drawing.group(20 * number + 5.123, 10, actions=(number,)):
+            drawing.polygon([(0, 0), (10, 0), (5, 8)], fill=RED, stroke=BLUE)
+            drawing.circle(5, 30, 4, fill=GREEN)
+            drawing.text(5, 50, "same", size=10, fill=BLACK)
+    drawing.rect(0, 80, 10, 10, fill=BLUE)
+    drawing.rect(20, 80, 10, 10, fill=BLUE)
+    root = ElementTree.fromstring(drawing.svg())
+    names = {shape.get("id"): shape.tag.removeprefix(SVG) for shape in root.find(SVG + "defs")}
+    assert sorted(names.values()) == ["circle", "polygon"]
+    for group in root.iter(SVG + "g"):
+        used = [(use.get("href")[1:], use.get("x"), use.get("y")) for use in group.iter(SVG + "use")]
+        left = round(20 * int(group.get("data-actions")) + 5.123, 1)
+        assert [(names[name], float(x), float(y)) for name, x, y in used] == [
+            ("polygon", left, 10), ("circle", round(left + 5, 1), 40),
+        ]  # fmt: skip
+    assert len(elements(drawing, "rect")) == 3 and len(elements(drawing, "text")) == 4
+    other = Drawing(100, 100, "other", "#ffffff")
+    for x in (10, 20, 30):
+        other.polygon([(x, 0), (x + 10, 0), (x + 5, 8)], fill=GREEN)
+    assert not {shape.get("id") for shape in ElementTree.fromstring(other.svg()).find(SVG + "defs")} & set(names)
+    assert pixel(drawing.rgb(), 10, 40) == GREEN and pixel(drawing.rgb(), 70, 40) == GREEN
+
+
+def test_changed_groups_are_those_that_show_something_new():
+    def picture(score: str, colour: str, ship: float) -> Drawing:
+        drawing = Drawing(100, 100, "changes", "#ffffff")
+        drawing.text(0, 0, f"situation {score}", size=5, fill=BLACK)  # in no group
+        with drawing.group(actions=(1, 2)):  # 0
+            drawing.text(0, 10, score, size=5, fill=BLACK)
+            with drawing.group(hint="inner"):  # 1
+                drawing.circle(5, 20, 3, fill=colour)
+        with drawing.group(hint=f"ship at {ship}"):  # 2
+            drawing.circle(5, 50, 3, fill=RED)
+        with drawing.group(actions=(3,)):  # 3
+            drawing.text(0, 60, "name", size=5, fill=colour)
+        return drawing
+
+    before = picture("1", RED, 5)
+    assert before.changed_groups(picture("1", RED, 5)) == []
+    assert picture("2", RED, 5).changed_groups(before) == [0]
+    assert picture("1", BLUE, 5).changed_groups(before) == [1]
+    assert picture("1", RED, 6).changed_groups(before) == [2]
+
+
 def test_texts_and_titles_are_escaped_and_cleaned():
     drawing = Drawing(10, 10, "a < b & c", BLACK)
     drawing.text(0, 0, 'x < "y"\n\x01', size=5, fill=RED)

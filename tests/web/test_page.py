@@ -152,12 +152,12 @@ DOCS = Path(__file__).parents[2] / "docs" / "games"
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_rules_card_is_the_section_of_the_games_page(name: str) -> None:
-    """Where it differs: copy the section "The game" of docs/games/NAME.md to kepler_envs/web/rules/NAME.md."""
+    """Where it differs: copy the section "The game" of docs/games/NAME.md to kepler_envs/rules/NAME.md."""
     from importlib.resources import files
 
     section = re.search(r"\n## The game\n(.*?)\n##", (DOCS / f"{name}.md").read_text(encoding="utf-8"), re.DOTALL)
     assert section
-    card = (files("kepler_envs.web") / "rules" / f"{name}.md").read_text(encoding="utf-8")
+    card = (files("kepler_envs.rules") / f"{name}.md").read_text(encoding="utf-8")
     assert card.strip() == section.group(1).strip()
     shown = rules_card(registry.load_game(name))
     assert shown["html"].count("<p>") > 2 and shown["asked"] and "**" not in shown["html"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,16 +16,19 @@ from kepler_envs.engine.components import names
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star
 from kepler_envs.engine.game import RUNNING, Configuration
 from kepler_envs.games.ad_astra.actions import (
+    ACCEPT,
     ARTIFACT,
     AT,
     BANK,
     CARD_NAMES,
     CARDS,
+    CHOOSE,
     COUNT,
     DESTINATIONS,
     GO,
     ITEM,
     PARTNER,
+    PASS,
     PLACE,
     QUANTITIES,
     TAKE,
@@ -35,6 +38,7 @@ from kepler_envs.games.ad_astra.actions import (
 from kepler_envs.games.ad_astra.state import (
     BUILD_CARD,
     CARDS_OF_A_KIND,
+    DEEP_SPACE,
     FIRST_MOVEMENT,
     FIRST_SCORING,
     FIRST_START,
@@ -45,6 +49,7 @@ from kepler_envs.games.ad_astra.state import (
     NUM_ARTIFACTS,
     NUM_CARDS,
     NUM_ITEMS,
+    NUM_POSITIONS,
     NUM_SPACES,
     NUM_SYSTEMS,
     NUM_TYPES,
@@ -328,27 +333,102 @@ def _grouped(labels: tuple[str, ...]) -> str:
     return ", ".join(" ".join([word, *rests]).strip() for word, rests in groups.items())
 
 
+# ---------------------------------------------------------------- what can be done
+
+
+def explain(state: Any, config: Configuration, actions: Sequence[int]) -> dict[int, str]:
+    """What the words of an id leave open here, for the seat that decides: which card, which planet, whom."""
+    seat = int(state["seat"])
+    view = look(state, config, seat)
+    planets = {planet.position: planet for system in view.systems for planet in system}
+    found = {}
+    for action in actions:
+        words = ""
+        if PLACE <= action < TAKE:
+            words = _card_words(state, config, seat, (action - PLACE) // NUM_SPACES)
+        elif GO <= action < AT:
+            place = int(state["player"][seat]["ship"][(action - GO) // DESTINATIONS])
+            if place == DEEP_SPACE:
+                words = "from deep space"
+            elif place:
+                words = f"from {_planet_hint(planets[place - 1], view).partition(':')[0]}"
+        elif AT <= action < AT + NUM_POSITIONS:
+            words = _planet_words_at(_position_of(action - AT, view), planets, view)
+        elif PARTNER <= action < CARDS:
+            words = _name((seat + action - PARTNER + 1) % len(view.players))
+        elif CHOOSE <= action < COUNT and int(state["slot"]) > FIRST_SCORING:
+            tables = config.tables[0]
+            element = tables["element"][int(state["slot"]) - 1 - FIRST_SCORING][action - CHOOSE]
+            words = names(tables["element_name"])[int(element)]
+        if words:
+            found[action] = words
+    return found
+
+
+def _card_words(state: Any, config: Configuration, owner: int, slot: int) -> str:
+    """A card in words: what it does and with what."""
+    tables = config.tables[0]
+    faction = tables["faction"][int(state["player"][owner]["faction"])]
+    if slot < FIRST_MOVEMENT:
+        chosen = [names(tables["resource_name"])[kind] for kind in _members(faction["production"][slot])]
+    elif slot < BUILD_CARD:
+        systems = names(tables["system_name"])
+        chosen = [systems[system] for system in _members(faction["movement"][slot - FIRST_MOVEMENT])]
+    elif slot < FIRST_SCORING:
+        return ""
+    else:
+        elements = names(tables["element_name"])
+        chosen = [elements[int(element)] for element in tables["element"][slot - FIRST_SCORING]]
+    return " or ".join(chosen)
+
+
+def _planet_words_at(position: int, planets: dict[int, PlanetView], view: View) -> str:
+    planet = planets.get(position)
+    return "" if planet is None else _planet_hint(planet, view).partition(": ")[2]
+
+
 # ---------------------------------------------------------------- text
 
-COLUMNS = 100
-BOARD_COLUMNS = 4
-LEGEND = "E face up, (E) looked at, ? unknown; 0:2sct of player_0: starships, colony/factory, terraformer"
+COLUMNS = 80
+BOARD_COLUMNS = 3
+PLANET_COLUMNS = 9
+LEGEND = (
+    "E face up, (E) looked at, ? unknown",
+    "0:2sct two starships, a colony (f: a factory) and a terraformer of player_0",
+)
 
 
 def text(state: Any, config: Configuration, seat: int | None = None) -> str:
-    """The position for a terminal of 100 columns; arguments as for :func:`draw`."""
+    """The position for a terminal of 80 columns; arguments as for :func:`draw`."""
     view = look(state, config, seat)
     lines = [f"{view.title}   {view.turn}   {view.point_of_view}", view.situation]
     if view.detail:
         lines.append(f"({view.detail})")
-    lines += ["", *_board_lines(view), "", *_system_lines(view), ""]
+    keys = [f"{key} {name}" for key, name in zip(view.type_keys, view.type_names, strict=True)]
+    lines += [
+        "",
+        *_board_lines(view),
+        "",
+        *_system_lines(view),
+        f"    {', '.join(keys)}",
+        *(f"    {line}" for line in LEGEND),
+        "",
+    ]
     bank = " ".join(f"{key}{count}" for key, count in zip(view.type_keys, view.bank, strict=False))
     lines.append(f"bank {bank}   artifact deck {view.artifact_deck}")
     if view.used_artifacts:
         lines.append(f"used artifacts: {', '.join(view.used_artifacts)}")
     for player in view.players:
         lines += ["", *_player_lines(player, view)]
-    return "\n".join(line[:COLUMNS].rstrip() for line in lines)
+    return "\n".join(part for line in lines for part in _wrapped(line.rstrip()))
+
+
+def _wrapped(line: str) -> list[str]:
+    """A line in as many as it takes, the others further in."""
+    if len(line) <= COLUMNS:
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return textwrap.wrap(line, COLUMNS, subsequent_indent=indent)
 
 
 def _board_lines(view: View) -> Iterator[str]:
@@ -370,8 +450,7 @@ def _system_lines(view: View) -> Iterator[str]:
     for system, planets in enumerate(view.systems):
         words = [_planet_words(planet, view) for planet in planets]
         name = view.system_names[system].ljust(longest)
-        yield f"{view.system_keys[system]:<4}{name}  " + "".join(f"{word:<11}" for word in words)
-    yield LEGEND
+        yield f"{view.system_keys[system]:<4}{name} " + "".join(f"{word:<{PLANET_COLUMNS}}" for word in words)
 
 
 def _planet_words(planet: PlanetView, view: View) -> str:
@@ -396,7 +475,7 @@ def _player_lines(player: PlayerView, view: View) -> Iterator[str]:
     yield f"{marker}{player.name}  {player.faction}  {player.points} points{note}"
     hand = " ".join(f"{key}{count}" for key, count in zip(view.type_keys, player.hand, strict=False))
     reserve = " ".join(f"{letter}{count}" for letter, count in zip("scft", player.reserve, strict=True))
-    yield f"    hand {sum(player.hand)}: {hand}   starships in deep space {player.deep_space}   reserve {reserve}"
+    yield f"    hand {sum(player.hand)}: {hand}   in deep space s{player.deep_space}   reserve {reserve}"
     if player.cards is not None:
         yield f"    cards: {_grouped(player.cards)}"
     if player.aside:
@@ -503,8 +582,16 @@ def _position_action(position: int, view: View) -> int:
     """The id of a position: start planets count from that of the seat that decides."""
     if position < FIRST_START:
         return AT + position
-    decider = next((seat for seat, player in enumerate(view.players) if player.active), 0)
-    return AT + FIRST_START + (position - FIRST_START - decider) % len(view.players)
+    return AT + FIRST_START + (position - FIRST_START - _decider(view)) % len(view.players)
+
+
+def _position_of(number: int, view: View) -> int:
+    """The position that the ``number``-th id of positions stands for."""
+    return number if number < FIRST_START else FIRST_START + (number - FIRST_START + _decider(view)) % len(view.players)
+
+
+def _decider(view: View) -> int:
+    return next((seat for seat, player in enumerate(view.players) if player.active), 0)
 
 
 def _draw_star(drawing: Drawing, system: int) -> None:
@@ -579,7 +666,9 @@ def _draw_board(drawing: Drawing, view: View, colours: list[str]) -> None:
     width = (BOARD_WIDTH - 2 * 10 - (SPACE_COLUMNS - 1) * 6) / SPACE_COLUMNS
     for space, card in enumerate(view.board):
         row, column = divmod(space, SPACE_COLUMNS)
-        touched = range(PLACE + space, PLACE + NUM_CARDS * NUM_SPACES, NUM_SPACES)
+        touched = [*range(PLACE + space, PLACE + NUM_CARDS * NUM_SPACES, NUM_SPACES)]
+        if card is not None and card.state == "current":  # what it asks for is answered there
+            touched = [PASS, ACCEPT, CHOOSE, CHOOSE + 1]
         with drawing.group(10 + column * (width + 6), 34 + row * SPACE_STEP, _space_hint(space, card, view), touched):
             _draw_space(drawing, space, card, width, colours)
     drawing.text(14, BANK_Y, "Bank", size=14, fill=DIM, bold=True)

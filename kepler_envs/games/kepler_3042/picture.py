@@ -18,9 +18,12 @@ from kepler_envs.engine.game import DERIVED, RUNNING, Configuration, records_fro
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kepler_3042.actions import (
     ALLOCATE,
+    BONUS,
     BURN,
     CONVERT,
+    DONE,
     HEX,
+    MAIN,
     NUM_DIRECTIONS,
     RES,
     SHIP,
@@ -103,6 +106,7 @@ class PlayerView:
     medals: tuple[int, ...]
     ships: tuple[str, ...]  # where each one is
     action: str  # main action the cube lies on
+    cube: int  # its number
     objectives: tuple[tuple[str, bool], ...] | None  # with whether they are satisfied; None if they are hidden
 
 
@@ -116,6 +120,8 @@ class View:
     hexes: tuple[HexView, ...]
     type_names: tuple[str, ...]
     track_names: tuple[str, ...]
+    main_names: tuple[str, ...]
+    bonus_names: tuple[str, ...]
     card: str  # the current progress card, "" during setup
     card_effect: str
     card_medals: tuple[int, ...]
@@ -192,6 +198,8 @@ def look(state: Any, config: Configuration, seat: int | None = None) -> View:
         hexes=tuple(_hexes(state, config, seat)),
         type_names=names(tables["type_name"]),
         track_names=names(tables["track_name"]),
+        main_names=names(tables["main_name"]),
+        bonus_names=names(tables["bonus_name"]),
         card="" if card is None else names([card["name"]])[0],
         card_effect="" if card is None else _effect(card, tables),
         card_medals=tuple(int(count) for count in state["card_medals"]),
@@ -358,6 +366,7 @@ def _player(state: Any, config: Configuration, number: int, viewer: int | None, 
         medals=tuple(int(count) for count in player["medals"]),
         ships=() if ghost else tuple(_ship_words(state, int(place) - 1) for place in player["ship"]),
         action="" if ghost else names(tables["main_name"])[int(player["action_cube"])],
+        cube=int(player["action_cube"]),
         objectives=objectives,
     )
 
@@ -390,18 +399,57 @@ def _cubes(counts: tuple[int, ...]) -> str:
     return " ".join(f"{count}{key}" for count, key in zip(counts, CUBE_KEYS, strict=True))
 
 
+# ---------------------------------------------------------------- what can be done
+
+
+def explain(state: Any, config: Configuration, actions: Sequence[int]) -> dict[int, str]:
+    """What the words of an id leave open here, for the seat that decides: which planet, where, from which level."""
+    seat = int(state["seat"])
+    view = look(state, config, seat)
+    player = view.players[seat]
+    found = {}
+    for action in actions:
+        words = ""
+        if TECH <= action < TRACK:
+            level = player.techs[action - TECH]
+            words = f"from level {level} to {level + 1}"
+        elif SLOT <= action < SHIP:
+            words = _slot_words(action - SLOT, player, view)
+        elif SHIP <= action < RES:
+            words = player.ships[action - SHIP]
+        elif BURN + NUM_RESOURCES <= action < CONVERT:
+            words = _slot_words((action - BURN) // NUM_RESOURCES - 1, player, view)
+        elif CONVERT <= action < ALLOCATE:
+            words = _slot_words((action - CONVERT) // NUM_DIRECTIONS, player, view)
+        elif action >= HEX:
+            words = _hex_words(view.hexes[action - HEX], view)
+        if words:
+            found[action] = words
+    return found
+
+
+def _slot_words(slot: int, player: PlayerView, view: View) -> str:
+    """The card of a slot with what is on it; "" for one that is not there, or that the ids name already."""
+    if slot >= len(player.colonies):
+        return ""
+    colony = player.colonies[slot]
+    return f"{_colony_words(colony, view) + ': ' if slot else ''}{_cubes(colony.cubes)}"
+
+
 # ---------------------------------------------------------------- text
 
 CELL = 3
 LEGEND = (
-    "map: . : , short, mid, long zone   * star (+ not in play)   Sol, Sgr Sagittarius A*   ?? face down",
-    "     number = planet, with its owner a-d (A-D terraformed)   Mi mine   Ta colonial target",
+    "map: . : , short, mid, long zone   * star (+ not in play)   ?? face down",
+    "     Sol   Sgr Sagittarius A*   Mi mine   Ta colonial target",
+    "     number = planet, with its owner a-d (A-D terraformed)",
     "     a1 = starship 1 of a; behind a tile ' means that a starship is on it",
+    "cubes: E energy, M matter, A antimatter",
 )
 
 
 def text(state: Any, config: Configuration, seat: int | None = None) -> str:
-    """The position as lines of at most 110 characters.
+    """The position as lines of at most 80 characters; the map comes first.
 
     Args:
         state: a state record of this game.
@@ -411,6 +459,10 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
     view = look(state, config, seat)
     lines = [f"{view.title}, {view.turn} ({view.point_of_view})", view.situation]
     lines.append(f"    {view.detail}")
+    for row in range(HEIGHT):
+        cells = "".join(_cell(view.hexes[WIDTH * row + column]).ljust(CELL) for column in range(WIDTH))
+        lines.append((" " * (2 * (row % 2)) + cells).rstrip())
+    lines += ["", *LEGEND, ""]
     if view.card:
         lines.append(f"card: {view.card} ({view.card_effect})")
     planets, mines, targets = view.hidden
@@ -420,17 +472,20 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
         for name, spaces, count in zip(view.track_names, view.medals_left, view.card_medals, strict=True)
     ]
     lines.append(f"medals: {', '.join(medals)}")
-    lines.append("")
-    for row in range(HEIGHT):
-        cells = "".join(_cell(view.hexes[WIDTH * row + column]).ljust(CELL) for column in range(WIDTH))
-        lines.append((" " * (2 * (row % 2)) + cells).rstrip())
-    lines += ["", *LEGEND, ""]
     for player in view.players:
-        lines += _player_lines(player, view)
-    return "\n".join(line[:COLUMNS].rstrip() for line in lines)
+        lines += ["", *_player_lines(player, view)]
+    return "\n".join(part for line in lines for part in _wrapped(line.rstrip()))
 
 
-COLUMNS = 110
+COLUMNS = 80
+
+
+def _wrapped(line: str) -> list[str]:
+    """A line in as many as it takes, the others further in."""
+    if len(line) <= COLUMNS:
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return textwrap.wrap(line, COLUMNS, subsequent_indent=indent)
 
 
 def _cell(view: HexView) -> str:
@@ -463,7 +518,7 @@ def _player_lines(player: PlayerView, view: View) -> Iterator[str]:
     note = f"   ({', '.join(notes)})" if notes else ""
     techs = " ".join(f"{numeral} {level}" for numeral, level in zip(ROMAN, player.techs, strict=True))
     tracks = "   ".join(f"{name} {space}" for name, space in zip(view.track_names, player.track, strict=True))
-    progress = f"technologies {techs}   {tracks}   medals {' + '.join(map(str, player.medals))}"
+    progress = f"tech {techs}   {tracks}   medals {' + '.join(map(str, player.medals))}"
     if player.ghost:
         yield f"{marker}{player.name}"
         yield f"    {progress}"
@@ -513,7 +568,9 @@ SIDE_WIDTH = DRAWN_WIDTH - MARGIN - SIDE_X
 CARD_HEIGHT, TRACKS_HEIGHT = 124, 346
 CARD_COLUMNS = 44  # letters of a line on the progress card
 LEGEND_HEIGHT = MAP_HEIGHT - CARD_HEIGHT - TRACKS_HEIGHT - 2 * GAP
-PLAYERS_Y, PLAYER_HEIGHT = HEADER_HEIGHT + MAP_HEIGHT + GAP, 116
+ACTIONS_Y, ACTION_WIDTH, ACTION_HEIGHT, ACTION_COLUMNS = HEADER_HEIGHT + MAP_HEIGHT + GAP, 205, 28, 3
+ACTIONS_HEIGHT = 4 * ACTION_HEIGHT + 16
+PLAYERS_Y, PLAYER_HEIGHT = ACTIONS_Y + ACTIONS_HEIGHT + GAP, 116
 NUM_ROWS = 4
 
 
@@ -539,6 +596,8 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
         _draw_tracks(drawing, view)
     with drawing.group(SIDE_X, HEADER_HEIGHT + CARD_HEIGHT + TRACKS_HEIGHT + 2 * GAP):
         _draw_legend(drawing, view)
+    with drawing.group(MARGIN, ACTIONS_Y):
+        _draw_actions(drawing, view)
     for number, player in enumerate(view.players):
         with drawing.group(MARGIN, PLAYERS_Y + number * (PLAYER_HEIGHT + GAP)):
             _draw_player(drawing, player, view)
@@ -550,7 +609,7 @@ def _colour(player: PlayerView) -> str:
 
 
 def _draw_header(drawing: Drawing, view: View) -> None:
-    for dot in range(1, 61):  # a few faint stars, always the same ones
+    for dot in range(1, 16):  # a few faint stars, always the same ones
         x, y = dot * 0.754877666 % 1 * DRAWN_WIDTH, dot * 0.569840291 % 1 * HEADER_HEIGHT
         drawing.circle(x, y, 0.7 + dot % 3 * 0.35, fill=EDGE if dot % 4 else DIM)
     drawing.text(MARGIN, 24, view.title, size=26, fill=INK, bold=True)
@@ -654,8 +713,14 @@ def _draw_ship(drawing: Drawing, view: HexView) -> None:
 
 
 def _hex_hint(view: HexView, whole: View) -> str:
-    """A hex in words, shown where the mouse rests on it."""
-    words = [f"hex {view.place} (row {view.place // WIDTH}, column {view.place % WIDTH})"]
+    """A hex in words, shown where the mouse rests on it; "" for one with nothing in it."""
+    words = _hex_words(view, whole)
+    return f"hex {view.place} (row {view.place // WIDTH}, column {view.place % WIDTH}), {words}" if words else ""
+
+
+def _hex_words(view: HexView, whole: View) -> str:
+    """What is in a hex, in words."""
+    words = []
     if view.terrain != SPACE:
         kinds = ("single star", "binary star", "trinary star")
         words.append({SOL: "Sol", SAGITTARIUS: "Sagittarius A*"}.get(view.terrain) or kinds[view.star_kind - 1])
@@ -712,6 +777,42 @@ def _draw_tracks(drawing: Drawing, view: View) -> None:
             with drawing.group(hint=f"{player.name}: {space}"):
                 place = left + 44 + 25 * number
                 drawing.circle(place, TRACKS_HEIGHT - 14 - space * 15, 6, fill=_colour(player), stroke=DARK)
+
+
+def _draw_actions(drawing: Drawing, view: View) -> None:
+    """The main actions in rows and columns, with the players' action cubes; the bonus action of a row beside it, that
+    of a column below."""
+    _draw_panel(drawing, DRAWN_WIDTH - 2 * MARGIN, ACTIONS_HEIGHT)
+    for number, name in enumerate(view.main_names):
+        row, column = divmod(number, ACTION_COLUMNS)
+        with drawing.group(8 + column * ACTION_WIDTH, 8 + row * ACTION_HEIGHT, actions=(MAIN + number,)):
+            _draw_action(drawing, name, INK)
+            cubes = [player for player in view.players if not player.ghost and player.cube == number]
+            for place, player in enumerate(cubes):
+                x = ACTION_WIDTH - 18 - 14 * place
+                drawing.rect(x, 8, 11, 11, radius=2, fill=_colour(player), stroke=DARK)
+    for number, name in enumerate(view.bonus_names):
+        row, column = (3, number) if number < ACTION_COLUMNS else (number - ACTION_COLUMNS, 3)
+        with drawing.group(8 + column * ACTION_WIDTH, 8 + row * ACTION_HEIGHT, actions=(BONUS + number,)):
+            _draw_action(drawing, name, GOLD, 1.5 if column == 3 else 1)
+    with drawing.group(8 + 4.5 * ACTION_WIDTH, 8 + 3 * ACTION_HEIGHT, actions=(DONE,)):
+        _draw_action(drawing, "done", INK)
+    x = 8 + 4.5 * ACTION_WIDTH + 10
+    for line, words in enumerate(ACTION_LEGEND):
+        drawing.text(x, 20 + 18 * line, words, size=12, fill=DIM)
+
+
+ACTION_LEGEND = (
+    "Main actions with the players' cubes;",
+    "in yellow the bonus action of each row",
+    "and, below, of each column.",
+)
+
+
+def _draw_action(drawing: Drawing, name: str, ink: str, widths: float = 1) -> None:
+    width = widths * ACTION_WIDTH - 6
+    drawing.rect(0, 0, width, ACTION_HEIGHT - 5, radius=4, fill=BACKGROUND)
+    drawing.text(7, 12, name, size=13, fill=ink, width=width - 12)
 
 
 def _draw_legend(drawing: Drawing, view: View) -> None:

@@ -232,6 +232,37 @@ def _player(state: Any, config: Configuration, player: int, viewer: int | None) 
     )
 
 
+# ---------------------------------------------------------------- what can be done
+
+
+def explain(state: Any, config: Configuration, actions: Sequence[int]) -> dict[int, str]:
+    """What the words of an id leave open here, for the seat that decides: which card, which sector, which part."""
+    seat = int(state["seat"])
+    view = look(state, config, seat)
+    cards = {card.slot: card for card in view.row}
+    parts = view.players[seat].parts
+    found = {}
+    for action in actions:
+        if DISCOVER <= action < PART:
+            card = cards[action - DISCOVER]
+            found[action] = _sector_words(card.type, card.cost, card.icons, view)
+        elif PART <= action < MODULE:
+            found[action] = _part_words(cards[action - PART], view)
+        elif SPECIAL <= action < TARGET:
+            found[action] = view.action_names[cards[action - SPECIAL].action - 1]
+        elif TARGET <= action < CONTRACT:
+            sector = view.run[action - TARGET]
+            found[action] = _sector_words(sector.type, sector.cost, sector.icons, view)
+        elif USE_PART <= action < STOP:
+            part = parts[action - USE_PART]
+            found[action] = f"{view.part_names[part.kind]}, {part.dots}"
+    return found
+
+
+def _sector_words(kind: int, cost: int, icons: Sequence[int], view: View) -> str:
+    return ", ".join(filter(None, [f"{view.type_names[kind]}, cost {cost}", _icon_words(icons, view)]))
+
+
 # ---------------------------------------------------------------- text
 
 COLUMNS = 100

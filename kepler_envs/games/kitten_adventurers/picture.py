@@ -193,6 +193,26 @@ def _lane(state: Any, player: int, lane: int) -> Iterator[int]:
         yield int(field) - 1
 
 
+# ---------------------------------------------------------------- what can be done
+
+
+def explain(state: Any, config: Configuration, actions: Sequence[int]) -> dict[int, str]:
+    """What the words of an id leave open here, for the seat that decides: which card lies there."""
+    seat = int(state["seat"])
+    view = look(state, config, seat)
+    player = view.players[seat]
+    found = {}
+    for action in actions:
+        if action == PLAY_QUEST and player.quest_top is not None:
+            found[action] = view.card_names[player.quest_top]
+        elif PLAY_LANE <= action < PLAY_LANE + NUM_LANES:
+            found[action] = view.card_names[player.lanes[action - PLAY_LANE][0]]
+        elif TO_LANE <= action < TO_LANE + NUM_LANES:
+            cards = player.lanes[action - TO_LANE]
+            found[action] = f"on {view.card_names[cards[0]]}" if cards else "it is empty"
+    return found
+
+
 # ---------------------------------------------------------------- text
 
 COLUMNS = 100

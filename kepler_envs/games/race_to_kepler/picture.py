@@ -6,6 +6,7 @@ are made from that alone.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +17,17 @@ import numpy as np
 from kepler_envs.engine.components import text_of
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star, text_width
 from kepler_envs.engine.game import RUNNING, Configuration
-from kepler_envs.games.race_to_kepler.actions import ACQUIRE, ACQUIRE_GOLD, CITY, DONE, END_TURN, OPERATE, PICK, PLAY
+from kepler_envs.games.race_to_kepler.actions import (
+    ACQUIRE,
+    ACQUIRE_GOLD,
+    CITY,
+    DONE,
+    END_TURN,
+    OPERATE,
+    OPTION,
+    PICK,
+    PLAY,
+)
 from kepler_envs.games.race_to_kepler.components import DEPARTMENTS, card_names, city_names
 from kepler_envs.games.race_to_kepler.effects import Destination, Hook, Source
 from kepler_envs.games.race_to_kepler.state import (
@@ -135,6 +146,7 @@ TARGETS = {
     Destination.HAND: "take to hand", Destination.OWNDISCARD: "put on the discard pile",
     Destination.DECKTOP: "put on the deck",
 }  # fmt: skip
+CHOICE = re.compile(r"\((?:[^()]|\([^()]*\))*\)(?: or \((?:[^()]|\([^()]*\))*\))+")
 END_WORDS = {EndReason.KEPLER: "Kepler is reached", EndReason.ROUNDS: "the last round is over"}
 
 
@@ -305,6 +317,42 @@ def _counted(cards: Cards) -> str:
     return ", ".join(card.name if card.count == 1 else f"{card.count} {card.name}" for card in cards) or "-"
 
 
+# ---------------------------------------------------------------- what can be done
+
+
+def explain(state: Any, config: Configuration, actions: Sequence[int]) -> dict[int, str]:
+    """What the words of an id leave open here, for the seat that decides: what a card, a city or an operation does."""
+    seat, tables = int(state["seat"]), config.tables[0]
+    view = look(state, config, seat)
+    operations = view.players[seat].operations
+    found = {}
+    for action in actions:
+        if CITY <= action < PLAY:
+            found[action] = _trait(tables, action - CITY)
+        elif PLAY <= action < ACQUIRE_GOLD:
+            found[action] = _card(action - PLAY, 1, tables).words
+        elif action == ACQUIRE_GOLD or ACQUIRE + FIRST_CREW <= action < OPERATE:
+            card = _card(GOLD if action == ACQUIRE_GOLD else action - ACQUIRE, 1, tables)
+            found[action] = f"for {card.cost}: {card.words}"
+        elif OPERATE <= action < PICK:
+            operation = operations[action - OPERATE]
+            found[action] = f"{operation.cost} energy: {operation.words}"
+        elif PICK <= action < OPTION:
+            found[action] = _card(action - PICK, 1, tables).words
+        elif OPTION <= action < DONE:
+            found[action] = _alternative(view.detail, action - OPTION)
+    return {action: words for action, words in found.items() if words}
+
+
+def _alternative(program: str, number: int) -> str:
+    """An alternative of a program in words, which reads ``(this) or (that)``; "" where there are several such."""
+    choices = CHOICE.findall(program)
+    if len(choices) != 1:
+        return ""
+    parts = choices[0][1:-1].split(") or (")
+    return parts[number] if number < len(parts) else ""
+
+
 # ---------------------------------------------------------------- text
 
 COLUMNS = 100
@@ -343,7 +391,7 @@ def _track_lines(view: View) -> list[str]:
     rows = []
     for start in range(0, len(track), COLUMNS - 8):
         rows += [f"track {track[start : start + COLUMNS - 8]}", f"      {pawns[start : start + COLUMNS - 8]}"]
-    return [*rows, "      * encounter token; seats stand below their places"]
+    return [*rows, "      * encounter token; seats stand below their places", "      E energy, $ money"]
 
 
 def _player_lines(player: PlayerView, resources: str) -> list[str]:

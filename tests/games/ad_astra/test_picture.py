@@ -70,7 +70,8 @@ def test_planets_show_type_owner_and_pawns(seat: int | None) -> None:
     assert "planet 2 of large yellow: xanthium" in shown
     assert "the start planet of player_3: energy, player_3 with factory" in shown
     text = game.snapshot.text(seat)
-    assert "W 1:2sct" in text and LEGEND in text
+    assert "W 1:2sct" in text and all(line in text for line in LEGEND)
+    assert "W water, F food, E energy, X xanthium, Y yoyodium, Z zozodium, A alien" in text
     assert "planet 1 of large yellow: " + ("energy, face down" if seat is None else "face down") in shown
 
 
@@ -78,7 +79,7 @@ def test_planets_looked_at_are_shown_to_those_who_looked() -> None:
     game = scenario(resolve=(RED, 3)).play(move(0, "TY"))
     assert "planet 1 of twin yellow: water, face down" in hints(game, RED)
     assert "planet 1 of twin yellow: face down" in hints(game, BLUE)
-    assert "(W)        (Z)" in game.snapshot.text(RED) and "(W)" not in game.snapshot.text(BLUE)
+    assert "(W)      (Z)" in game.snapshot.text(RED) and "(W)" not in game.snapshot.text(BLUE)
     assert "starship 1 enters twin yellow" in game.snapshot.text(BLUE)
 
 
@@ -113,7 +114,7 @@ def test_players() -> None:
     game = scenario(points={RED: 12}, aside={RED: {8, 9}}, held={4: RED, 7: RED}, hands={RED: [3, 0, 0, 0, 0, 2]})
     text = game.snapshot.text(RED)
     assert "  player_1  red  12 points   (viewer)" in text
-    assert "hand 5: W3 F0 E0 X0 Y0 Z2   starships in deep space 1   reserve s3 c4 f3 t4" in text
+    assert "hand 5: W3 F0 E0 X0 Y0 Z2   in deep space s1   reserve s3 c4 f3 t4" in text
     assert "set aside: score 1 2" in text and "artifacts: Cornu Copiae, Navis Antiqua" in text
     assert "cards: produce F/X W/Z E/Y, move LY/TY SY/LR SR/NR, build, trade, score 3" in text
     other = game.snapshot.text(BLUE)

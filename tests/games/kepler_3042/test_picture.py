@@ -77,7 +77,7 @@ def test_players() -> None:
     game = scenario(seats={0: own}, earth=[2, 1, 0], colonies={2: [0, 1, 0]}, terraformed={2})
     text = game.snapshot.text(0)
     assert f"> a player_0  {game.scores()[0] - 4} points   cube on Terraforming   (first player, viewer)" in text
-    assert "technologies I 1 II 2 III 0 IV 3 V 0   colonial 5   technological 7   medals 1 + 0" in text
+    assert "tech I 1 II 2 III 0 IV 3 V 0   colonial 5   technological 7   medals 1 + 0" in text
     assert "storage 4E 5M 3A   pit 1E 0M 0A   Earth: 2E 1M 0A" in text
     assert "2 RV-351016 (oceanic, " in text and "terraformed): 0E 1M 0A" in text
     assert "objectives: Atlantis Project (satisfied)" in text and text.count("objectives:") == 1
