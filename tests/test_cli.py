@@ -19,7 +19,7 @@ from kepler_envs.bots.warmup import kernels as agent_kernels
 from kepler_envs.cli import main
 from kepler_envs.cli.common import parse_options
 from kepler_envs.cli.match import Match
-from kepler_envs.cli.stage import Stage
+from kepler_envs.cli.stage import Frame, Stage
 from kepler_envs.cli.strength import MeasureStrength
 from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.engine import batch, code_cache, one_game, playout, shared, warmup
@@ -256,14 +256,12 @@ def test_interrupted_watch_keeps_the_game_so_far(monkeypatch, tmp_path, capsys):
 
 def test_on_a_terminal_the_position_is_redrawn():
     paper = io.StringIO()
-    stage = Stage(Console(file=paper, force_terminal=True, width=120, highlight=False), delay=0.001)
+    console = Console(file=paper, force_terminal=True, width=120, height=50, highlight=False)
     position = Snapshot.deal(kepler_envs.load_game(GAME).configure(), 1)
-    stage.open("the deal", position)
-    for number in range(3):
-        stage.show(f"move {number}", position)
-    stage.close(position)
+    frames = [Frame("the deal", position), *(Frame(f"move {number}", position) for number in range(3))]
+    Stage(console, 0.001).show(iter(frames))
     assert paper.getvalue().count("no ladder in play") == 4
-    assert paper.getvalue().rstrip().endswith("move 2")
+    assert "move 2" in paper.getvalue().rsplit("no ladder in play")[-1]
 
 
 # ---------------------------------------------------------------- replay

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -13,7 +14,7 @@ from tyro.conf import Positional, arg
 from kepler_envs import registry
 from kepler_envs.cli.common import UsageError, check_target
 from kepler_envs.cli.motion import write_gif
-from kepler_envs.cli.stage import Stage, picture_folder, print_position, print_result, write_picture
+from kepler_envs.cli.stage import Frame, Stage, picture_folder, print_position, print_result, write_picture
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import Replay, ReplayError, configuration_of, read_replay, verify
 from kepler_envs.engine.snapshot import Snapshot
@@ -23,25 +24,31 @@ from kepler_envs.terminal import say
 
 @dataclass(frozen=True)
 class ShowReplay:
-    """Play a recorded game again, and if it is the recorded one, show it move by move or draw it; exit code 1 if it
-    differs."""
+    """Verify a recorded game by playing it again, then show or draw it. The exit code is 1 if the game differs.
+
+    Keys while it is shown: space pauses, arrows step, Tab turns to the next screen, q quits.
+    """
 
     file: Annotated[Positional[Path], arg(metavar="FILE")]
     """A replay, as `play --save` and `watch --save` write it."""
     at: Annotated[int | None, arg(metavar="N")] = None
-    """Only the position after N decisions."""
+    """Show only the position after N decisions."""
     seat: Annotated[int | None, arg(metavar="SEAT")] = None
-    """Show what this seat saw; everything if left out."""
+    """Show what this seat saw. Everything is open if left out."""
     delay: Annotated[float, arg(metavar="SECONDS")] = 0.5
     """Time for each move on a terminal; 0 prints the moves as lines."""
     svg: Annotated[Path | None, arg(metavar="PATH")] = None
-    """Draw: a name ending in .svg gets one position (the last, or that of --at), a folder gets all."""
+    """Draw it as SVG. A name ending in .svg gets one position (the last, or that of --at), a folder gets them all."""
     png: Annotated[Path | None, arg(metavar="PATH")] = None
-    """The same as PNG."""
+    """Draw it as PNG, otherwise like --svg."""
     html: Annotated[Path | None, arg(metavar="OUT")] = None
     """Write the whole game as one page that opens in a browser from disk: slider, views, decisions, plots."""
     gif: Annotated[Path | None, arg(metavar="OUT")] = None
     """Write a moving picture of at most 60 positions, as --seat sees them."""
+    start: Annotated[int, arg(metavar="N")] = 0
+    """First position of the moving picture."""
+    stop: Annotated[int | None, arg(metavar="N")] = None
+    """Last position of the moving picture; the last of the game if left out."""
 
     def run(self, console: Console) -> int:
         replay = read_replay(self.file)
@@ -64,7 +71,8 @@ class ShowReplay:
             say(console, f"page written: {self.html}")
         if self.gif is not None:
             check_target(self.gif)
-            frames = write_gif(self.gif, list(replay.positions(config)), self.seat)
+            last_shown = len(replay.actions) if self.stop is None else self.stop
+            frames = write_gif(self.gif, list(replay.positions(config))[self.start : last_shown + 1], self.seat)
             say(console, f"{frames} frames written: {self.gif}")
         if all(path is None for path in (self.svg, self.png, self.html, self.gif)):
             self._show(console, replay, config)
@@ -80,6 +88,10 @@ class ShowReplay:
     def _check(self, replay: Replay, config: Configuration) -> None:
         if self.at is not None and not 0 <= self.at <= len(replay.actions):
             raise UsageError(f"--at {self.at} is not allowed; allowed: 0..{len(replay.actions)}")
+        last = len(replay.actions)
+        for name, number in (("start", self.start), ("stop", self.stop)):
+            if number is not None and not (self.start if name == "stop" else 0) <= number <= last:
+                raise UsageError(f"--{name} {number} is not allowed; allowed: positions of the game, 0..{last}")
         if self.seat is not None and not 0 <= self.seat < config.num_players:
             raise UsageError(f"--seat {self.seat} is not allowed; allowed: 0..{config.num_players - 1}")
 
@@ -87,21 +99,23 @@ class ShowReplay:
         if self.at is not None:
             print_position(console, self._position(replay, config, self.at), self.seat)
             return
-        stage = Stage(console, self.delay, self.seat)
-        positions = replay.positions(config)
-        position = next(positions)
-        stage.open(f"{config.game.title}, {config.num_players} players, seed {replay.seed}", position)
-        for number, after in enumerate(positions, 1):
-            mover, action = replay.seats[number - 1], replay.actions[number - 1]
-            told = self.seat in (None, mover)
-            words = config.actions.text(action) if told else position.public_text(action)
-            stage.show(f"{number:5}  player_{mover}: {words}", after)
-            position = after
-        stage.close(position)
+        Stage(console, self.delay, self.seat).show(self._frames(replay, config))
+        position = self._position(replay, config, len(replay.actions))
         if position.over:
             print_result(console, position, [printable_name(name) for name in replay.agents])
         else:
             console.print(f"The game was left after {len(replay.actions)} decisions.")
+
+    def _frames(self, replay: Replay, config: Configuration) -> Iterator[Frame]:
+        positions = replay.positions(config)
+        position = next(positions)
+        yield Frame(f"{config.game.title}, {config.num_players} players, seed {replay.seed}", position)
+        for number, after in enumerate(positions, 1):
+            mover, action = replay.seats[number - 1], replay.actions[number - 1]
+            told = self.seat in (None, mover)
+            words = config.actions.text(action) if told else position.public_text(action)
+            yield Frame(f"{number:5}  player_{mover}: {words}", after)
+            position = after
 
     def _draw(self, replay: Replay, config: Configuration, path: Path, suffix: str) -> int:
         """Write the pictures; their number."""

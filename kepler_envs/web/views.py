@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from kepler_envs.bots.greedy import greedy_games
@@ -28,12 +29,30 @@ def picture(position: Snapshot, seat: int | None) -> str:
 
 
 def choices(position: Snapshot) -> list[dict[str, Any]]:
-    """The legal actions of the seat to move in their order: id, words, and the block of ids they belong to."""
-    actions = position.config.actions
+    """The legal actions of the seat to move in their order: id, words, what they mean here, and the block of ids they
+    belong to."""
+    actions, more = position.config.actions, explanations(position)
     return [
-        {"id": action, "words": actions.text(action), "block": actions.block_of(action).name}
+        {
+            "id": action, "words": actions.text(action), "more": more.get(action, ""),
+            "block": actions.block_of(action).name,
+        }
         for action in position.legal_actions()
-    ]
+    ]  # fmt: skip
+
+
+def explanations(position: Snapshot) -> dict[int, str]:
+    """What the words of legal actions leave open, as the seat to move knows it: which card, which planet, whom.
+
+    A game's picture.py tells it in ``explain(state, config, actions)``; one without has nothing to add.
+    """
+    explain = getattr(sys.modules[position.game.draw.__module__], "explain", None)
+    if explain is None or position.over:
+        return {}
+    return {
+        action: printable_name(words)
+        for action, words in explain(position.state, position.config, position.legal_actions()).items()
+    }
 
 
 def results(position: Snapshot, names: list[str]) -> list[dict[str, Any]]:

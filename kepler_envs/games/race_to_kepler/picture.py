@@ -355,12 +355,12 @@ def _alternative(program: str, number: int) -> str:
 
 # ---------------------------------------------------------------- text
 
-COLUMNS = 100
+COLUMNS = 80
 INDENT = "    "
 
 
 def text(state: Any, config: Configuration, seat: int | None = None) -> str:
-    """The position for a terminal of 100 columns; arguments as for :func:`draw`."""
+    """The position for a terminal of 80 columns; arguments as for :func:`draw`."""
     view = look(state, config, seat)
     lines = [f"{view.title}   {view.phase}   {view.point_of_view}", view.situation]
     if view.detail:
