@@ -1,7 +1,8 @@
-"""report.html: the whole report in one file that opens from disk. It loads nothing, and reads without scripts, too."""
+"""report.html: the whole report in one file that opens from disk. It loads nothing and needs no scripts to be read."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -31,6 +32,8 @@ PICTURE_BYTES = 1_800_000
 MOST_REPLAYS, MOST_PICTURES = 6, 12
 """Replays that are shown, and pictures of each."""
 MOST_TRACEBACKS = 20
+NAME_LETTERS = 22
+"""Letters of an agent's name beside a plot."""
 
 STYLE = """
 :root { color-scheme: light dark; --back: #fcfcfd; --card: #ffffff; --text: #1c2230; --faint: #667085; --line: #e2e6ee;
@@ -43,12 +46,15 @@ body { margin: 0 auto; max-width: 68rem; padding: 2rem 1.25rem 4rem; background:
 h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .5rem; } h2 { font-size: 1.15rem; margin: 0 0 .75rem; }
 section { background: var(--card); border: 1px solid var(--line);
   border-radius: 12px; padding: 1.25rem 1.5rem; margin: 1.25rem 0; }
+p, li, h1, summary, figcaption, code { overflow-wrap: anywhere; }
 p { margin: .5rem 0; max-width: 52rem; } .faint, figcaption { color: var(--faint); font-size: .9rem; }
 code, pre { font: .88em/1.5 ui-monospace, "DejaVu Sans Mono", monospace; }
 pre { overflow-x: auto; background: var(--back); border: 1px solid var(--line); border-radius: 8px; padding: .75rem; }
 .wide { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .92rem; }
 th, td { padding: .4rem .8rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th { color: var(--faint); font-weight: 600; } tr:last-child td, tr:last-child th { border-bottom: 0; }
+th { color: var(--faint); font-weight: 600; white-space: normal; }
+tbody th { position: sticky; left: 0; background: var(--card); }
+tr:last-child td, tr:last-child th { border-bottom: 0; }
 th:first-child, td:first-child, table.words td, table.words th { text-align: left; }
 tbody th { color: var(--text); } table.words td { white-space: normal; }
 a { color: var(--accent); } summary { cursor: pointer; }
@@ -60,9 +66,13 @@ svg.plot .mark { fill: var(--accent); } svg.plot .range {
 svg.plot .curve { fill: none; stroke-width: 2; } svg.plot .band { opacity: .15; }
 figure { margin: 0 0 2rem; } figure:last-child { margin-bottom: 0; }
 .frame svg { display: block; width: 100%; height: auto; border-radius: 8px; border: 1px solid var(--line); }
-.frame { margin: .5rem 0; } .steps { display: none; gap: .6rem; align-items: center; margin: .5rem 0; }
+.frame { margin: .5rem 0; overflow-x: auto; }
+.steps { display: none; gap: .6rem; align-items: center; margin: .5rem 0; }
 .scripted .steps { display: flex; } .scripted .frame:not(.shown) { display: none; }
-.steps input { flex: 1; accent-color: var(--accent); }
+.steps input { flex: 1; min-width: 0; accent-color: var(--accent); }
+@media (max-width: 40rem) { body { padding: 1rem .5rem 3rem; } section { padding: .9rem .75rem; }
+  th, td { padding: .35rem .5rem; }
+  svg.plot { width: 40rem; max-width: none; } .frame svg { width: 48rem; } }
 button { font: inherit; color: inherit; background: var(--back); border: 1px solid var(--line);
   border-radius: 8px; padding: .2rem .8rem; cursor: pointer; }
 """
@@ -170,15 +180,20 @@ def _code(text: str) -> str:
 
 def table(shown: Table) -> str:
     """A table; its heat colours cells green where the row does better than even, red where worse."""
-    head = "".join(f"<th>{escape(column)}</th>" for column in shown.columns)
+    head = "".join(f"<th>{_breakable(column)}</th>" for column in shown.columns)
     rows = []
     for number, (name, *cells) in enumerate(shown.rows):
         heats = [None] * len(cells) if shown.heat is None else shown.heat[number]
         drawn = "".join(f"<td{_heat(heat)}>{escape(cell)}</td>" for cell, heat in zip(cells, heats, strict=True))
-        rows.append(f"<tr><th>{escape(name)}</th>{drawn}</tr>")
+        rows.append(f"<tr><th>{_breakable(name)}</th>{drawn}</tr>")
     kind = ' class="words"' if shown.words else ""
     body = "\n".join(rows)
     return f'<div class="wide"><table{kind}>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'
+
+
+def _breakable(name: str) -> str:
+    """A name that may go on in the next line after the signs that agents' specs are made of."""
+    return re.sub(r"([,:=/_])(?=.)", r"\1<wbr/>", escape(name))
 
 
 def _heat(heat: float | None) -> str:
@@ -221,9 +236,9 @@ def _intervals(
         parts.append(f'<line class="axis" x1="{x(tick)}" x2="{x(tick)}" y1="{bottom}" y2="{bottom + 5}"/>')
         parts.append(f'<text class="small" x="{x(tick)}" y="{bottom + 19}" text-anchor="middle">{words(tick)}</text>')
     parts.append(f'<line class="axis" x1="{left}" x2="{width - right}" y1="{bottom}" y2="{bottom}"/>')
-    for number, (name, value, least, most) in enumerate(rows):
+    shown_names = short_names([row[0] for row in rows], NAME_LETTERS)
+    for number, ((name, value, least, most), shown) in enumerate(zip(rows, shown_names, strict=True)):
         y = 24 + step * number
-        shown = name if len(name) <= 22 else name[:10] + "..." + name[-9:]
         parts += [
             f'<text x="{left - 14}" y="{y + 4}" text-anchor="end">{escape(shown)}</text>',
             f'<line class="range" x1="{x(least)}" x2="{x(most)}" y1="{y}" y2="{y}"/>',
@@ -237,8 +252,28 @@ def _intervals(
 def _plot(width: float, height: float, label: str, parts: Sequence[str]) -> str:
     inside = "\n".join(parts)
     return (
-        f'<svg class="plot" role="img" aria-label="{escape(label)}" viewBox="0 0 {width} {height}">\n{inside}\n</svg>'
+        f'<div class="wide"><svg class="plot" role="img" aria-label="{escape(label)}" viewBox="0 0 {width} {height}">\n'
+        f"{inside}\n</svg></div>"
     )
+
+
+def short_names(names: Sequence[str], letters: int) -> list[str]:
+    """Names of at most ``letters`` letters, shortened in the middle in such a way that different ones stay so."""
+    for head in sorted(range(letters - 2), key=lambda head: abs(head - letters // 2)):
+        short = [_without_middle(name, head, letters) for name in names]
+        if len(set(short)) == len(set(names)):
+            return short
+    number = {name: f"#{place}" for place, name in enumerate(dict.fromkeys(names), 1)}
+    room = letters - max(map(len, number.values())) - 1
+    return [f"{number[name]} {_without_middle(name, room // 2, room)}" for name in names]
+
+
+def _without_middle(name: str, head: int, letters: int) -> str:
+    tail = letters - len(DOTS) - head
+    return name if len(name) <= letters else name[:head] + DOTS + name[len(name) - tail :]
+
+
+DOTS = "..."
 
 
 def _ticks(low: float, high: float) -> list[float]:
@@ -252,6 +287,7 @@ def _ticks(low: float, high: float) -> list[float]:
     return [step * i for i in range(first, int(high // step) + 1)]
 
 
+CURVE_LETTERS = 90
 COLOURS = ("#2f6fde", "#e0782c", "#2ea043", "#a05bd6", "#d6336c", "#0aa2a2")
 
 
@@ -283,12 +319,13 @@ def _curves_plot(curves: Mapping[str, Sequence[tuple[float, float]]], even: floa
     for share in (0, 0.25, 0.5, 0.75, 1):
         y = height - share * height + 4
         parts.append(f'<text class="small" x="{left - 8}" y="{y:.1f}" text-anchor="end">{share:.0%}</text>')
-    for number, (name, points) in enumerate(curves.items()):
+    labels = short_names(list(curves), CURVE_LETTERS)
+    for number, (shown, points) in enumerate(zip(labels, curves.values(), strict=True)):
         colour, y = COLOURS[number % len(COLOURS)], height + 42 + 18 * number
         drawn = " ".join(place(*point) for point in points)
         parts.append(f'<polyline class="curve" stroke="{colour}" points="{drawn}"/>')
         parts.append(f'<circle cx="{left + 6}" cy="{y - 4}" r="5" fill="{colour}"/>')
-        parts.append(f'<text x="{left + 18}" y="{y}">{escape(name)}</text>')
+        parts.append(f'<text x="{left + 18}" y="{y}">{escape(shown)}</text>')
     words = f"{most:,.0f} steps of training"
     parts.append(f'<text class="small" x="{width}" y="{height + 18}" text-anchor="end">{words}</text>')
     return _plot(width, height + 48 + 18 * len(curves), "learning curves", parts)

@@ -18,7 +18,8 @@ import kepler_envs
 from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.engine.replay import read_replay
 from kepler_envs.tournament import html, metagame
-from kepler_envs.tournament.html import PAGE, _ticks, pictures
+from kepler_envs.tournament.html import PAGE, _ticks, pictures, short_names
+from tests.web.browsing import chromium, page_of
 
 GAME = "kitten_adventurers"
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -177,3 +178,44 @@ def test_a_browser_draws_it_in_light_and_in_dark(folder, tmp_path):
         assert pixels.shape == (900, 1100) and pixels.std() > 10  # there is something on it
         means[name] = pixels.mean()
     assert means["light"] > 200 and means["dark"] < 80
+
+
+STICKING_OUT = """
+() => {
+  const scrolls = (element) => {
+    for (; element && element !== document.body; element = element.parentElement)
+      if (["auto", "scroll"].includes(getComputedStyle(element).overflowX)) return true;
+    return false;
+  };
+  return [...document.querySelectorAll("body *")].filter((element) => element.checkVisibility())
+    .filter((element) => element.getBoundingClientRect().right > innerWidth + 1 && !scrolls(element.parentElement))
+    .map((element) => `${element.tagName} ${element.className} ${element.textContent.slice(0, 60)}`);
+}
+"""
+"""Elements that reach beyond the page's right edge, unless something around them can be scrolled."""
+
+
+@pytest.mark.xdist_group("browser")
+def test_nothing_is_cut_off_on_a_phone(folder):
+    with chromium() as browser, page_of(browser, 375, 800) as page:
+        page.goto((folder / PAGE).as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= 375
+        assert page.evaluate(STICKING_OUT) == []
+        sizes = page.evaluate(
+            "() => [...document.querySelectorAll('svg.plot text')].map((text) => text.getBoundingClientRect().height)"
+        )
+        assert min(sizes) >= 10  # words of plots can be read
+        for box in page.locator(".wide").all():  # all of a wide thing can be reached
+            reach, width = box.evaluate("(box) => { box.scrollLeft = 1e6; return [box.scrollLeft, box.scrollWidth]; }")
+            assert reach + box.bounding_box()["width"] >= width - 2
+
+
+def test_names_are_shortened_so_that_they_stay_different():
+    assert short_names(["greedy", "uniform"], 22) == ["greedy", "uniform"]
+    searches = [f"mcts:1000,network=kitten_adventurers/bc-v1,exploration=0.{digit}" for digit in (5, 6)]
+    paths = [f"net:runs/{name}/kitten_adventurers/checkpoints/best.zip" for name in ("first", "second")]
+    inside = [f"python:{'a' * 40}{letter}{'b' * 40}.py:Bot" for letter in "xyz"]
+    for names in (searches, paths, inside, [*searches, *paths, *inside, "greedy"]):
+        short = short_names(names, 22)
+        assert len(set(short)) == len(names) and max(map(len, short)) <= 22
+    assert short_names(["a" * 30, "a" * 30], 10) == ["aaaaa...aa"] * 2  # the same stays the same
