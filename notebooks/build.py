@@ -1,8 +1,8 @@
 """Run the notebooks from their sources: ``make notebooks``, or ``python -m notebooks.build 1_meet_the_games ...``.
 
-A source is a Python file in ``sources/`` whose cells begin with ``# %%`` (jupytext's percent format). Each is run from
-its first to its last cell in a new kernel and an empty folder, and written to ``notebooks/`` with its outputs, which
-must be small and say nothing of the machine.
+A source is a Python file in ``sources/`` whose cells begin with ``# %%`` (jupytext's percent format). Each notebook
+runs from its first to its last cell, in a new kernel and an empty folder. It is written to ``notebooks/`` with its
+outputs, which must be small and must not reveal the machine.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ MOST_BYTES = 300_000
 CELL_SECONDS = 170
 METADATA = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
 OF_A_MACHINE = re.compile(r"/(?:tmp|root|home|usr|var|opt|work|Users)/\S*")
-"""Paths that no output may show."""
+"""Paths that must not appear in outputs."""
 
 
 class NotebookError(Exception):
-    """A notebook that cannot be published; the message says which and why."""
+    """A notebook that cannot be published. The message says which and why."""
 
 
 def names() -> list[str]:
-    """The notebooks, in the order they are read."""
+    """The names of the notebooks, in reading order."""
     return sorted(path.stem for path in SOURCES.glob("*.py"))
 
 
 def read_source(name: str) -> NotebookNode:
-    """The notebook of a source, not yet run, always with the same cell ids."""
+    """The notebook of a source, not yet run, with cell ids that never change."""
     notebook = jupytext.read(SOURCES / f"{name}.py", fmt="py:percent")
     notebook.metadata = nbformat.from_dict(METADATA)
     for number, cell in enumerate(notebook.cells):
@@ -50,7 +50,7 @@ def read_source(name: str) -> NotebookNode:
 
 
 def execute(notebook: NotebookNode, name: str) -> None:
-    """Run every cell in order. NotebookError with the cell's own error."""
+    """Run every cell in order. NotebookError with the error of the cell."""
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError
 
@@ -70,8 +70,7 @@ def execute(notebook: NotebookNode, name: str) -> None:
 
 
 def problems(notebook: NotebookNode, name: str) -> Iterator[str]:
-    """What keeps a notebook from being published: size, errors, cells out of order, paths of a machine, a stale
-    source."""
+    """What is wrong with a notebook: size, errors, order of cells, paths of a machine, a source that has changed."""
     size = len(nbformat.writes(notebook).encode())
     if size > MOST_BYTES:
         yield f"{name}: {size:,} bytes; allowed: {MOST_BYTES:,}"
@@ -88,19 +87,21 @@ def problems(notebook: NotebookNode, name: str) -> Iterator[str]:
             if found:
                 yield f"{name}: {cell.id} shows a path: {found[0]}"
     if [cell.source for cell in read_source(name).cells] != [cell.source for cell in notebook.cells]:
-        yield f"{name}: the source has changed since it was run; run make notebooks"
+        yield f"{name}: the source has changed since it was run: run make notebooks"
 
 
 def text_of(output: NotebookNode) -> str:
-    """Everything of an output that can be read."""
+    """All readable text of an output."""
     data = output.get("data", {})
     readable = [str(part) for kind, part in data.items() if kind.startswith("text/") or kind == "image/svg+xml"]
     return "\n".join([output.get("text", ""), *readable])
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m notebooks.build", description="Run notebooks from their sources.")
-    parser.add_argument("names", nargs="*", help=f"{', '.join(names())}; all unless told")
+    parser = argparse.ArgumentParser(
+        prog="python -m notebooks.build", description="Run notebooks from their sources and keep the outputs."
+    )
+    parser.add_argument("names", nargs="*", help=f"{', '.join(names())}, all by default")
     asked = parser.parse_args(argv).names or names()
     unknown = sorted(set(asked) - set(names()))
     if unknown:

@@ -1,16 +1,16 @@
-"""Every command of README and pages, run as it stands there: ``make docs-check``, or ``python -m tests.commands
+"""Run every command of README and pages as it stands there: ``make docs-check``, or ``python -m tests.commands
 README.md ...``.
 
-A block without a language is for a shell, a command a line; ``python`` blocks are programs, each run on its own. All
-run in the root of the checkout with the interpreter that runs this, in front of everything else on PATH, and nothing
-typed in. A comment above a block changes that:
+A block without a language is for a shell, one command per line. ``python`` blocks are programs, each run on its own.
+Everything runs in the root of the checkout, without input, with the running interpreter first on PATH. A comment above
+a block changes that:
 
-    <!-- check: short: COMMAND -->    too long for a check: COMMAND is run in its place
-    <!-- check: long: WHY -->         not run; WHY says what tries it
-    <!-- check: elsewhere: WHY -->    not run here, because it needs another environment
-    <!-- check: output: WHAT -->      no command at all
-    <!-- check: after: CODE -->       a part of a program: CODE (python) comes before it
-    <!-- check: less: A -> B; C -> D -->   the block is run with B for A and D for C
+    <!-- check: short: COMMAND -->    runs COMMAND instead, because the block takes too long
+    <!-- check: long: WHY -->         not run; WHY says what tests it
+    <!-- check: elsewhere: WHY -->    not run, because it needs another environment
+    <!-- check: output: WHAT -->      not a command
+    <!-- check: after: CODE -->       part of a program: CODE (python) comes before it
+    <!-- check: less: A -> B; C -> D -->   runs the block with B for A and D for C
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ MARKS = ("short", "long", "elsewhere", "after", "less", "output")
 SKIPPED = ("long", "elsewhere")
 SECONDS = 300
 OWN_RUNS = "runs/check-*"
-"""What short forms write, thrown away first: a run that is there would only be taken up again."""
+"""Folders of short forms, deleted first: otherwise their runs would only be continued."""
 
 
 class PageError(ValueError):
-    """A block that cannot be understood; the message says where and why."""
+    """A block that cannot be understood. The message says where and why."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """Something to run: where it stands, whether it is for a shell or for Python, and why it is not run, if so."""
+    """A command to run: where it stands, its language, and the reason if it is skipped."""
 
     page: str
     line: int
@@ -93,7 +93,7 @@ def commands(page: Path) -> Iterator[Command]:
 
 
 def shell_lines(text: str) -> Iterator[tuple[int, str]]:
-    """The commands of a block with the number of their first line; a backslash at the end joins lines."""
+    """The commands of a block with the numbers of their first lines. A backslash at the end joins lines."""
     joined, first = "", 0
     for number, line in enumerate(text.splitlines()):
         first = first if joined else number
@@ -106,7 +106,7 @@ def shell_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def run(command: Command) -> subprocess.CompletedProcess[str]:
-    """Run a command with nothing to read; TimeoutExpired after five minutes."""
+    """Run a command without input. TimeoutExpired after five minutes."""
     words = (
         [sys.executable, "-"] if command.language == "python" else ["bash", "-e", "-o", "pipefail", "-c", command.text]
     )
@@ -125,7 +125,7 @@ def run(command: Command) -> subprocess.CompletedProcess[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.commands", description="Run the commands of the pages.")
-    parser.add_argument("pages", nargs="*", type=Path, help="README and all pages unless told")
+    parser.add_argument("pages", nargs="*", type=Path, help="pages to check; README and all pages by default")
     asked = [page.resolve() for page in parser.parse_args(argv).pages] or pages()
     for left in ROOT.glob(OWN_RUNS):
         shutil.rmtree(left) if left.is_dir() else left.unlink()

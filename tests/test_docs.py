@@ -1,4 +1,4 @@
-"""The pages: generated parts say what the code says, links lead somewhere."""
+"""The pages: generated parts are up to date, and links lead somewhere."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The notebooks as they are published: run in order from their present sources, small, without errors or paths of a
-machine."""
+"""The published notebooks: run in order from their current sources, small, without errors or paths of a machine."""
 
 from __future__ import annotations
 

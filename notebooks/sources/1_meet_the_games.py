@@ -2,7 +2,8 @@
 # # 1. Meet the games
 #
 # Five board games, one way to play them. We deal a game of *Kitten Adventurers*, look at the table, make a few
-# decisions by hand, and then see what the other four look like. Ten minutes, nothing to train yet.
+# decisions by hand, and then see what the other four look like. It takes ten minutes, and nothing has to be trained
+# yet.
 
 # %%
 from IPython.display import SVG
@@ -17,7 +18,7 @@ for name in kepler_envs.list_games():
 # %% [markdown]
 # ## A table
 #
-# `make` gives a [PettingZoo](https://pettingzoo.farama.org) environment. The same seed always deals the same game.
+# `make` returns a [PettingZoo](https://pettingzoo.farama.org) environment. The same seed always deals the same game.
 
 # %%
 env = kepler_envs.make("kitten_adventurers", num_players=3, render_mode="svg", render_seat=0)
@@ -25,13 +26,13 @@ env.reset(seed=11)
 SVG(env.render())
 
 # %% [markdown]
-# This is what `player_0` may see: the hands of the others are face down. Everybody has a *quest pile* of which only the
-# top card is open, a hand, and four lanes. In the middle lie the *ladders*, which run 0, 1, 2, ... 12 and belong to
-# everybody. Whoever plays the last card of the own quest pile wins.
+# This is what `player_0` may see: the hands of the others are face down. Everybody has a hand, four lanes, and a *quest
+# pile* of which only the top card is face up. In the middle lie the *ladders*, which run 0, 1, 2, ... 12 and belong to
+# everybody. Whoever plays the last card of their quest pile wins.
 #
 # ## A decision
 #
-# One seat is asked one question at a time. What it may answer is a set of *action ids*, and each id can be read:
+# One seat decides at a time. It chooses among *action ids*, and each id has a text:
 
 # %%
 print(env.agent_selection, "decides:")
@@ -39,8 +40,7 @@ for action in env.legal_actions():
     print(f"{action:4}  {env.action_text(action)}")
 
 # %% [markdown]
-# A program does not read sentences; it gets the same set as a mask, next to the observation. Both are plain NumPy
-# arrays:
+# A program gets the same choice as a mask, beside the observation. Both are plain NumPy arrays:
 
 # %%
 seen = env.observe(env.agent_selection)
@@ -50,9 +50,9 @@ print(seen["action_mask"].shape, seen["action_mask"].nonzero()[0])
 # %% [markdown]
 # ## The tables of an observation
 #
-# Hundreds of numbers without names would be hard to love. They have names: an observation consists of *tables*, of
-# cards, lanes, players, each with a row for every entity and named fields with bounds and a meaning. A field is a view
-# into the vector, so looking costs nothing.
+# Hundreds of numbers without names would be hard to love, so they have names. An observation consists of *tables* of
+# cards, lanes, players and so on. Each table has a row per entity, and named fields with bounds and a meaning. A field
+# is a view into the vector, so looking costs nothing.
 
 # %%
 layout = env.config.observation
@@ -63,14 +63,14 @@ for name in ("cards.hand", "ladders.height", "players.quest_top", "players.hand_
 
 # %% [markdown]
 # `cards` has a row for each type: row 0 are wormholes, 1 to 12 the values, the last one the wild hyperspeed cards. The
-# table of players begins with the seat that looks, so row 0 of `players.quest_top` is the viewer's own quest card,
-# whoever views. After these facts come *derived* fields, which follow from them: `cards.chain`, for one, says which
-# cards of the hand lead to the quest card.
+# table of players begins with the observing seat, so row 0 of `players.quest_top` is always the observer's own quest
+# card. After these facts come *derived* fields, which follow from them: `cards.chain`, for example, says which cards of
+# the hand lead to the quest card.
 #
 # ## Play by hand
 #
-# Let us play the first turn ourselves, in words. Playing cards on ladders is good, because an empty hand is filled up
-# again; the turn ends with a card laid aside in a lane.
+# Let us play the first turn ourselves, in words. Playing cards on ladders is good, because an empty hand is refilled.
+# The turn ends with a card placed in a lane.
 
 # %%
 turn = env.agent_selection
@@ -83,8 +83,8 @@ while env.agent_selection == turn:
 SVG(env.render())
 
 # %% [markdown]
-# What if we cheat? Nothing is replaced silently: an illegal action is an error that names it in words, and nothing has
-# changed.
+# What if we cheat? Nothing is replaced silently: an illegal action raises an error that names it in words, and the game
+# stays as it was.
 
 # %%
 illegal = next(action for action in range(len(env.config.actions)) if action not in env.legal_actions())
@@ -96,8 +96,8 @@ except kepler_envs.IllegalAction as problem:
 # %% [markdown]
 # ## To the end
 #
-# The rest is played by dice. `agent_iter` and `last` are PettingZoo's; a seat may come up several times in a row, and
-# at the end everybody comes up once more to collect.
+# The rest is played by dice. `agent_iter` and `last` are PettingZoo's. A seat may come up several times in a row, and
+# at the end everybody comes up once more to collect the reward.
 
 # %%
 import numpy as np
@@ -115,17 +115,17 @@ for agent in env.agent_iter():
 print(decisions, "decisions")
 
 # %% [markdown]
-# Rewards come at the end and sum to zero. Here a win pays 1, and the losers share the loss.
+# Here rewards come at the end and sum to zero: a win pays 1, and the losers share the loss.
 #
 # ## The other four
 #
-# Each from the middle of a game of random players, as the seat to move sees it. Every game has a page with its rules,
-# its nodes, its observation piece by piece, and what in it is reconstructed.
+# Here is a position of each, from the middle of a game of random players, as the seat to move sees it. Every game has a
+# page with its rules, its nodes, its observation piece by piece, and a note on what is reconstructed.
 
 
 # %%
 def middle(name, decisions, seed=1):
-    """A position after some random decisions, and its picture as the seat to move sees it."""
+    """A position after some random decisions."""
     position = kepler_envs.Snapshot.deal(kepler_envs.load_game(name).configure(), seed)
     choose = np.random.default_rng(seed)
     for _ in range(decisions):
@@ -148,7 +148,7 @@ print(position.node.name, "-", position.config.actions.text(position.legal_actio
 SVG(position.drawing(position.seat).svg())
 
 # %% [markdown]
-# The fifth, *Kepler-3042*, has a map of 418 hexes. As text, it is no less a game:
+# The fifth, *Kepler-3042*, has a map of 418 hexes. It can be played as text, too:
 
 # %%
 position = middle("kepler_3042", 60)

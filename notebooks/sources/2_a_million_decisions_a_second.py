@@ -18,7 +18,7 @@ plt.rcParams.update({"figure.figsize": (7, 3), "figure.dpi": 80, "axes.spines.to
 # %% [markdown]
 # ## A batch
 #
-# The arrays belong to the batch and are overwritten by every step. Row *g* of each belongs to game *g*.
+# The arrays belong to the batch, and every step overwrites them. Row *g* belongs to game *g*.
 
 # %%
 batch = kepler_envs.make_batch("kitten_adventurers", num_envs=1024, num_players=4, seed=0)
@@ -27,8 +27,8 @@ for name in ("observation", "action_mask", "seat", "reward", "terminated", "trun
     print(f"{name:12} {array.dtype!s:8} {array.shape}")
 
 # %% [markdown]
-# `uniform` picks a legal id for each game; any array of legal ids will do. Games that end are dealt anew at once, and
-# what they ended with stays in the `final_*` arrays.
+# `uniform` picks a legal id for each game; any array of legal ids will do. Games that end are reset at once, and their
+# results stay in the `final_*` arrays.
 
 # %%
 steps = 1000
@@ -37,11 +37,13 @@ began = time.perf_counter()
 for _ in range(steps):
     batch.step(batch.uniform())
 seconds = time.perf_counter() - began
-print(f"{steps * batch.num_envs / seconds / 1e6:.1f} million decisions a second, {batch.episodes.sum()} games finished")
+print(
+    f"{steps * batch.num_envs / seconds / 1e6:.1f} million decisions per second, {batch.episodes.sum()} games finished"
+)
 
 # %% [markdown]
-# That is one core, with an observation and a mask written at every step, whatever else this machine was doing. How much
-# does the size of the batch matter?
+# That is one core, with an observation and a mask written at every step, on a machine that was busy with other work.
+# How much does the size of the batch matter?
 
 # %%
 sizes = [1, 4, 16, 64, 256, 1024, 4096]
@@ -56,23 +58,23 @@ for size in sizes:
 
 plt.plot(sizes, speeds, "o-")
 plt.xscale("log")
-plt.xlabel("games side by side")
+plt.xlabel("games in the batch")
 plt.ylabel("million decisions / s")
-plt.title("Calls from Python cost the same for one game and for many")
+plt.title("A call from Python costs the same for one game and for many")
 plt.show()
 
 # %% [markdown]
 # ## The same games at every size
 #
 # Row *g* plays the games of stream *g* of the seed, however many rows there are. So results do not depend on how the
-# work was cut up.
+# work is divided.
 
 # %%
 small, large = (kepler_envs.make_batch("kepler_run", num_envs=size, seed=5) for size in (3, 300))
 print((small.observation == large.observation[:3]).all(), small.seed)
 
 # %% [markdown]
-# And each row can be taken out as a game of its own, dealt from its seed:
+# You can also play any row as a game of its own, dealt from its seed:
 
 # %%
 env = kepler_envs.make("kepler_run")
@@ -82,8 +84,8 @@ print((env.observe(env.agent_selection)["observation"] == large.observation[2]).
 # %% [markdown]
 # ## Playouts
 #
-# Search asks one question again and again: how does this end if everybody plays on somehow? `playouts` answers it
-# without coming back to Python in between. From the first position of a game, who wins if all play at random?
+# Search asks one question again and again: how does this game end if everybody plays on somehow? `playouts` answers it
+# without returning to Python in between. Who wins from the first position of a game if all play at random?
 
 # %%
 config = kepler_envs.load_game("kepler_run").configure(4, reward_mode="win")
@@ -92,13 +94,12 @@ kepler_envs.playouts(position, 1, seed=0)
 began = time.perf_counter()
 result = kepler_envs.playouts(position, 5000, seed=1)
 seconds = time.perf_counter() - began
-print(
-    f"{len(result.lengths) / seconds:,.0f} games, {result.lengths.sum() / seconds / 1e6:.1f} million decisions a second"
-)
+games, decisions = len(result.lengths) / seconds, result.lengths.sum() / seconds / 1e6
+print(f"{games:,.0f} games and {decisions:.1f} million decisions per second")
 print("mean return by seat:", result.returns.mean(0).round(3))
 
 # %% [markdown]
-# The returns of one position sum to zero. The lengths are a picture of the game itself:
+# The returns of a position sum to zero. The lengths show what the game is like:
 
 # %%
 plt.hist(result.lengths, bins=range(result.lengths.min(), result.lengths.max() + 2), color="tab:blue")
@@ -109,7 +110,8 @@ plt.show()
 # %% [markdown]
 # ## Snapshots
 #
-# A position is immutable: `apply` gives the next one. Going back is keeping the old one; comparing is comparing bytes.
+# A position is immutable, and `apply` returns the next one. To go back, keep the old one. To compare positions, compare
+# bytes.
 
 # %%
 first = position.apply(position.legal_actions()[0])
@@ -120,8 +122,8 @@ print(position.digest()[:16], first.digest()[:16])
 # %% [markdown]
 # ## Replays
 #
-# Chance lives inside the state, so a seed and the ids of the decisions are the whole game. A replay file adds words for
-# people, and a hash of the last position for those who do not trust them.
+# Chance is part of the state, so a seed and the ids of the decisions are the whole game. A replay file adds words for
+# people, and a hash of the last position for verification.
 
 # %%
 from kepler_envs.engine.replay import read_replay, record, verify, write_replay
@@ -146,6 +148,6 @@ except Exception as problem:
     print(type(problem).__name__, "-", str(problem)[:160])
 
 # %% [markdown]
-# A changed decision does not go unnoticed: it is illegal, it reads otherwise, or the last hash differs.
+# A changed decision does not go unnoticed: it is illegal, its text differs, or the last hash differs.
 #
 # Next: an agent that learns from all this speed.

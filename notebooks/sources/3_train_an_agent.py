@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 3. Train an agent
 #
-# A network learns *Race to Kepler* for two players: MaskablePPO from sb3-contrib, one network on both seats, about a
-# minute and a half. We draw its learning curve, look at what it does differently from a random player, and play against
-# `greedy`, a program of hand-written rules.
+# A network learns *Race to Kepler* for two players in about a minute and a half, with MaskablePPO from sb3-contrib and
+# one network on both seats. We plot its learning curve, see what it does differently from a random player, and let it
+# play `greedy`, a program of hand-written rules.
 
 # %%
 from pathlib import Path
@@ -22,9 +22,9 @@ plt.rcParams.update({"figure.figsize": (7, 3), "figure.dpi": 80, "axes.spines.to
 # %% [markdown]
 # ## What a learner gets
 #
-# Most moves of a game are other people's. A learner is asked only when its seat decides, and it is paid everything that
-# happened since: also the loss that somebody else's last move brought about. That is where many adapters go wrong, and
-# a network that never sees a loss learns little.
+# Most moves of a game are made by others. A learner is asked only when its seat decides. Rewards accumulate between its
+# decisions, the final loss included, even if somebody else made the last move. Many adapters get this wrong, and a
+# network that never sees a loss learns little.
 
 # %%
 import gymnasium
@@ -39,19 +39,18 @@ while not over:
     paid.append(reward)
     over = terminated or truncated
 print(
-    f"{len(paid)} own decisions, rewards that are not zero: {[reward for reward in paid if reward]}, place "
-    f"{info['rank']}"
+    f"{len(paid)} decisions, rewards that are not zero: {[reward for reward in paid if reward]}, place {info['rank']}"
 )
 
 # %% [markdown]
-# Random players rarely reach Kepler before the round limit; nobody has won then, and places are paid half. The first
-# thing to learn is to travel at all.
+# Random players rarely reach Kepler before the round limit. Then nobody has won, and places pay half. The first thing
+# to learn is to travel at all.
 #
 # ## Training
 #
-# The settings are a dataclass; `python -m agents.train race_to_kepler --players 2 --minutes 1.2` says the same in a
-# terminal. `shared` self-play: the network plays both seats of 64 games at once and learns from both. Every evaluation
-# plays 200 games against uniform players and 200 against `greedy`, seats rotated.
+# The settings are a dataclass; `python -m agents.train race_to_kepler --players 2 --minutes 1.2` does the same in a
+# terminal. In `shared` self-play the network plays both seats of 64 games at once and learns from both. Every
+# evaluation plays 200 games against uniform players and 200 against `greedy`, seats rotated.
 
 # %%
 config = TrainConfig(
@@ -77,13 +76,13 @@ plt.show()
 # %% [markdown]
 # ## What it has learned
 #
-# An agent is named by a word, and `net:FOLDER` is a trained one. Let it play itself, let uniform players play
-# themselves, and count which kinds of decisions they make where they have that choice.
+# You name a bot by a spec, and `net:FOLDER` is a trained one. It plays itself, uniform players play themselves, and we
+# count how often they choose each kind of action when they have the choice.
 
 
 # %%
 def habits(spec, games=64, decisions=300):
-    """Of the decisions in which a block of actions was possible beside others, the share in which it was chosen."""
+    """How often each block of actions was chosen when it was legal beside others, as a share."""
     playing = kepler_envs.load_game("race_to_kepler").configure(2)
     batch = kepler_envs.Batch(playing, games, 7)
     agent = bots.load(spec, playing)
@@ -116,13 +115,13 @@ plt.legend(loc="lower right")
 plt.show()
 
 # %% [markdown]
-# The blocks at the top are what it has come to like, those at the bottom what it avoids; the game's page says what each
-# of them does. `END` and `DONE` stop a turn or an effect early. Uniform players throw away a good part of their turns
-# that way, and not to do so is the first thing a network learns here: it is most of the way to beating them.
+# The network has come to like the blocks at the top and to avoid those at the bottom. The game's page says what each of
+# them does. `END` and `DONE` stop a turn or an effect early. Uniform players throw away many of their turns that way.
+# Not doing so is the first thing a network learns here, and most of what it takes to beat them.
 #
 # ## How good is it?
 #
-# The evaluation games of training chose the best network, so they flatter it. New games, with seeds that it has never
+# The evaluation games chose the best network, so they flatter it. Here are new games, with seeds that it has never
 # seen:
 
 # %%
@@ -133,14 +132,14 @@ for name in ("uniform", "greedy"):
     print(f"against {name:8} {result.wins.mean:6.1%} wins  ({result.wins.low:.1%} .. {result.wins.high:.1%})")
 
 # %% [markdown]
-# A minute is a short life. The game's page says what longer training comes to.
+# A minute is not much. The game's page says what longer training achieves.
 #
 # ## Learning from a search
 #
-# Self-play learns from who won. A search says more about each decision: which moves it visited, and how often. *Expert
-# iteration* lets a network learn that. `bc-v1` plays Ad Astra about as `greedy` does; here it learns from searches of
-# 100 iterations in 3-player games, twice, for about a minute. In a terminal: `python -m agents.expert ad_astra
-# --players 3 --start bc-v1`.
+# Self-play learns from who won. A search tells more about each decision: which moves it visited, and how often. *Expert
+# iteration* lets a network learn from that. `bc-v1` plays Ad Astra about as well as `greedy`. Here it learns from
+# searches of 100 iterations in 3-player games, in two generations, which takes about a minute. In a terminal: `python
+# -m agents.expert ad_astra --players 3 --start bc-v1`.
 
 # %%
 from agents.expert_run import iterate
@@ -158,8 +157,8 @@ for line in expert.curve:
     )
 
 # %% [markdown]
-# Each generation kept the positions it learned from, with what the search would do in them. Where does a search leave
-# `greedy`?
+# Each generation saved the positions it learned from, with the choices of the search. Where does the search disagree
+# with `greedy`?
 
 # %%
 from agents.positions import Positions

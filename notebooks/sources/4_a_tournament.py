@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 4. A tournament
 #
-# Who is better, by how much, and how sure are we? In games for more than two that needs some care: seats are not equal,
-# an agent can finish second, and luck is large. One command plays a balanced tournament and says all that with
+# Who is better, by how much, and how sure are we? In games for more than two players that needs care: seats are not
+# equal, a bot can finish second, and luck is large. One command runs a balanced tournament and answers with confidence
 # intervals.
 
 # %%
@@ -18,18 +18,20 @@ os.environ.pop("FORCE_COLOR", None)  # plain text from the commands below
 plt.rcParams.update({"figure.figsize": (7, 3), "figure.dpi": 80, "axes.spines.top": False, "axes.spines.right": False})
 
 # %% [markdown]
-# Four players to a table of *Ad Astra*. `uniform` plays at random, `greedy` follows rules of thumb, `mcts:20` searches
-# a little: 20 games in its head before each decision. Every agent sits on each seat equally often.
+# Four players sit at each table of *Ad Astra*. `uniform` plays at random, `greedy` follows rules of thumb, and
+# `mcts:20` searches a little: it plays 20 games in its head before each decision. Every bot sits on each seat equally
+# often.
 
 # %% language="bash"
 # kepler-envs tournament ad_astra --players 4 --agents uniform greedy mcts:20 --games 108 --processes 2 --out cup
 
 # %% [markdown]
-# Ratings are on the scale of chess: 400 points are odds of ten to one to finish before the other. They come from all
-# finishing orders at once (Plackett-Luce), not from a running update, so the order of the games does not matter. The
-# interval is a bootstrap: the same tournament, re-drawn from its own games.
+# Ratings use the scale of chess: 400 points are odds of ten to one to finish ahead. They come from all finishing orders
+# at once (Plackett-Luce), not from running updates, so the order of the games does not matter. The intervals are a
+# bootstrap: the tournament is resampled from its own games.
 #
-# Everything is in files: the ledger `games.sqlite`, `leaderboard.json`, a report, pictures, and replays that verify.
+# Everything is kept in files: the ledger `games.sqlite`, `leaderboard.json`, a report, pictures, and replays that can
+# be verified.
 
 # %%
 print(*sorted(path.name for path in Path("cup").iterdir()), sep="\n")
@@ -38,9 +40,9 @@ Image("cup/ratings.png", width=560)
 # %% [markdown]
 # ## What is a seat worth?
 #
-# Let equal players play, and look where the winners sat. Usually the first player is drawn by lot; the option
-# `first_player` seats the beginner on seat 0 instead. Three thousand games of four `greedy` players take a few seconds
-# as a batch.
+# Let equal players play, and look where the winners sat. Usually the first player is drawn by lot. The option
+# `first_player` lets seat 0 begin instead. As a batch, three thousand games of four `greedy` players take a few
+# seconds.
 
 # %%
 import kepler_envs
@@ -48,7 +50,7 @@ from kepler_envs import bots
 
 
 def wins_by_seat(name, games=3000, **options):
-    """Share of wins of each seat among greedy players, a shared win counted in parts."""
+    """Share of wins of each seat among greedy players. A shared win counts in parts."""
     config = kepler_envs.load_game(name).configure(4, **options)
     batch = bots.play_games(bots.load("greedy", config), config, games, seed=99)
     won = batch.final_rank == 1
@@ -75,13 +77,13 @@ for name, shares in seats.items():
     print(f"{name:26} {shares.round(3)}  +- {error:.3f}")
 
 # %% [markdown]
-# Drawn by lot, no seat is worth more than another, as it should be. Where the seat decides who begins, it shows. A
-# result like "A wins 30 % against three B" means something only if A sat everywhere.
+# If the first player is drawn by lot, all seats are worth the same, as they should be. If the seat decides who begins,
+# it shows. So a result like "A wins 30 % against three B" means something only if A sat on every seat.
 #
 # ## Against whom?
 #
-# A rating is one number for the whole field. The report also says how each agent fares *alone against three others of a
-# kind*, which is what a learner's evaluation measures:
+# A rating is one number against the whole field. The report also says how each bot fares *alone against three of
+# another kind*, as in the evaluation of a learner. Here are the ratings as data:
 
 # %%
 found = json.loads(Path("cup/leaderboard.json").read_text())
@@ -94,14 +96,14 @@ for line in found["lines"]:
     )
 
 # %% [markdown]
-# The same command goes on where it stopped, and `--games 900` would extend this tournament: games that are in the
-# ledger are not played again.
+# The same command continues where it stopped, and `--games 900` would extend this tournament: games in the ledger are
+# not played again.
 #
 # ## A row of the benchmark
 #
-# A tournament compares agents. The benchmark compares *ways to learn*: the same game, the same number of decisions,
+# A tournament compares bots. The benchmark compares *methods of learning*: the same game, the same number of decisions,
 # several seeds, and a fixed pool of opponents. A score of 0 is what `uniform` gets there, 1 is what `greedy` gets. The
-# full rules ask for ten million decisions; here are three runs of a hundred thousand, which take about a minute.
+# full rules ask for ten million decisions. Here are three runs of a hundred thousand, which take about a minute.
 
 # %% language="bash"
 # python -m agents.benchmark run kitten_adventurers pieces --decisions 100000 --seeds 3 --games 400 --search-games 0 \
@@ -116,8 +118,8 @@ for row in rows:
     print("   ".join(str(row[place]).strip("`").ljust(12) for place in wanted))
 
 # %% [markdown]
-# The interval is a bootstrap over runs. One run of an algorithm says little about the next one, so every point of a
-# learning curve belongs to a seed:
+# The interval is a bootstrap over runs. One run of an algorithm says little about the next, so every seed has a
+# learning curve of its own:
 
 # %%
 points = np.genfromtxt("curves.csv", delimiter=",", names=True, dtype=None, encoding="utf-8")
@@ -131,5 +133,5 @@ plt.legend()
 plt.show()
 
 # %% [markdown]
-# `python -m agents.benchmark check FOLDER` looks at an entry that you hand in; the page *The benchmark* has the tables
-# and the rules. Next: how `mcts` can search a game in which it does not see the cards of the others.
+# `python -m agents.benchmark check FOLDER` checks an entry that you hand in; the page [Benchmark](../docs/benchmark.md)
+# has the tables and the rules. Next: how `mcts` can search a game without seeing the cards of the others.

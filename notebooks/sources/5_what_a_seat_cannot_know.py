@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 5. What a seat cannot know
 #
-# A program that looks ahead in the true position sees through the backs of the cards. To be honest it has to look ahead
-# in a position that *could* be the true one. We redraw hidden cards, measure what that keeps and what it changes, then
-# let a search do it a thousand times and look into its tree.
+# A program that looks ahead in the true position sees through the backs of the cards. An honest one has to look ahead
+# in a position that *could* be the true one. We redraw hidden cards and measure what that keeps and what it changes.
+# Then a search does it a thousand times, and we look into its tree.
 
 # %%
 import matplotlib.pyplot as plt
@@ -24,9 +24,8 @@ print(position.text(viewer))
 # %% [markdown]
 # ## Redrawing
 #
-# `resample` takes a seat and a seed. Everything that seat cannot know is drawn anew: the others' hands, their quest
-# piles, the deck, and all chance to come. We show the hand of one opponent in the true position and in three redrawn
-# ones (`None` shows all cards).
+# `resample` takes a seat and a seed. It redraws everything that seat cannot know: the others' hands, their quest piles,
+# the deck, and all future chance. Here is the hand of one opponent in the true position and in three redrawn ones.
 
 # %%
 other = (viewer + 1) % 3
@@ -43,20 +42,20 @@ for number, world in enumerate(worlds[:3]):
     print(f"redrawn {number} ", hand(world, other))
 
 # %% [markdown]
-# What the viewer sees stays the same to the last byte, and so does what it may do. What the other seat sees does not.
+# What the viewer sees stays the same to the last byte, and so do its legal actions. What the other seat sees changes.
 
 # %%
 same = [np.array_equal(world.observe(viewer), position.observe(viewer)) for world in worlds]
 mask = [np.array_equal(world.action_mask(), position.action_mask()) for world in worlds]
 changed = [not np.array_equal(world.observe(other), position.observe(other)) for world in worlds]
 print(
-    f"viewer sees the same: {np.mean(same):.0%}, may do the same: {np.mean(mask):.0%}; the other sees something else: "
+    f"viewer sees the same: {np.mean(same):.0%}, has the same actions: {np.mean(mask):.0%}; the other sees a change: "
     f"{np.mean(changed):.0%}"
 )
 
 # %% [markdown]
-# Are the redrawn hands fair? The viewer knows how many cards of each type it has not seen; `cards.unseen` is that
-# count. A hidden hand of *n* cards should hold on average *n* times their shares.
+# Are the redrawn hands fair? The viewer knows how many cards of each type it has not seen: `cards.unseen`. On average,
+# a hidden hand of *n* cards should hold *n* times their shares.
 
 # %%
 mean_hand = np.mean([hand(world, other) for world in worlds], axis=0)
@@ -73,9 +72,8 @@ plt.show()
 # %% [markdown]
 # ## Searching
 #
-# The tree search (ISMCTS) redraws before every iteration, walks down one tree that all redrawn worlds share, plays the
-# game to its end, and adds the result on the way back. Where the true cards would matter, it cannot cheat, because it
-# never sees them:
+# Before every iteration the tree search (ISMCTS) redraws. It walks down one tree that all redrawn worlds share, plays
+# the game to its end, and adds the result on the way back. It cannot cheat, because it never sees the true cards:
 
 # %%
 from kepler_envs.bots.search import MctsConfig, search
@@ -92,13 +90,13 @@ for action in order:
     print(f"{result.visits[action]:5} visits   value {result.values[action]:+.3f}   {config.actions.text(int(action))}")
 
 # %% [markdown]
-# Visits are what counts: the search goes back to what looks good, so the best decision is the most visited one. The
-# value is the mean return of the games behind it.
+# Visits are what counts: the search returns to what looks good, so the best decision is the most visited one. The value
+# is the mean return of the games through it.
 #
 # ## Inside the tree
 #
-# `result.tree` is an array of nodes with `parent`, `action`, `visits`, `available` and `value` (the sum of returns of
-# every seat). We walk down the most visited branch.
+# `result.tree` is an array of nodes with `parent`, `action`, `visits`, `available` and `value` (the summed returns of
+# each seat). We walk down the most visited branch.
 
 # %%
 tree = result.tree
@@ -106,7 +104,7 @@ print(f"{len(tree)} nodes")
 
 
 def children(node):
-    """The nodes below one, the most visited first."""
+    """The nodes below this one, most visited first."""
     below = np.flatnonzero(tree["parent"] == node)
     return below[np.argsort(-tree["visits"][below])]
 
@@ -119,14 +117,14 @@ while len(children(node)) and depth < 8:
     values = tree["value"][node][:3] / visits
     print(f"{'  ' * depth}{config.actions.text(int(tree['action'][node]))}")
     print(
-        f"{'  ' * depth}  {visits} visits, possible in {available} of the iterations that came by; returns "
+        f"{'  ' * depth}  {visits} visits, legal in {available} of the iterations that came by; returns "
         f"{values.round(2)}"
     )
 
 # %% [markdown]
-# `available` is the interesting number: further down, what somebody can do depends on cards the viewer does not know. A
-# decision that is possible in few worlds is not worse for that, so the search compares visits with how often the
-# decision *could* have been made.
+# `available` is the interesting number. Further down, what somebody can do depends on cards that the viewer does not
+# know. A decision is not worse because few worlds allow it, so the search compares its visits with how often it was
+# legal.
 
 # %%
 depths = np.zeros(len(tree), int)
@@ -145,8 +143,8 @@ plt.show()
 # %% [markdown]
 # ## How sure is it?
 #
-# With another seed the search draws other worlds. Where ten searches disagree, the budget is too small to tell the
-# decisions apart, or it does not matter which is taken.
+# With another seed the search draws other worlds. If ten searches disagree, the budget is too small to tell the
+# decisions apart, or the choice does not matter.
 
 # %%
 from collections import Counter
@@ -159,7 +157,7 @@ for trust in (0.5, 0.0):
         print(f"trust {trust}, {iterations:5} iterations: {words}")
 
 # %% [markdown]
-# `trust` is the share of the prior that goes to what the playout policy, `greedy`, would do here. With it, few
-# iterations are enough to agree; without it the search has to find out for itself.
+# `trust` is the share of the prior that goes to the choice of the playout policy, `greedy`. With it, few iterations are
+# enough to agree. Without it, the search has to find out for itself.
 #
-# Next, and last: other cards.
+# Next and last: other cards.

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 6. Your own cards
 #
-# The numbers of a game are in a text file, `components.toml`: how many cards of which kind, how many to a hand, what
-# things cost. The rules stay compiled, the numbers may change. We add wild cards to *Kitten Adventurers*, see what
+# The numbers of a game are in a text file, `components.toml`: how many cards of each kind, how many in a hand, what
+# things cost. The compiled rules stay, and the numbers may change. We add wild cards to *Kitten Adventurers*, see what
 # happens when a file is wrong, and measure what the change does to the game.
 
 # %%
@@ -21,8 +21,7 @@ print(original[original.index("[provenance]") :][:620])
 
 # %% [markdown]
 # Every row says where its number comes from: `R` the rulebook, `E` an example in it, `P` a public source, `D` our own
-# design. If you own a game and find a number that is not right, this is the place to correct it, for you alone or for
-# everybody.
+# design. If you own a game and find a wrong number, correct it here, for yourself or for everybody.
 #
 # ## A changed file
 #
@@ -46,18 +45,18 @@ print(
 )
 
 # %% [markdown]
-# Both live in one process without getting in each other's way, nothing is compiled anew, and observations keep their
-# places; only bounds follow the cards.
+# Both games live in one process without interfering, and nothing is recompiled. Observations keep their layout; only
+# bounds follow the cards.
 #
 # ## A wrong file
 #
-# A file is checked before it is played. The message names the row and the rule: a count that makes no sense, more wild
-# cards than the table has room for ladders, a name used twice, a word for a number, no TOML at all.
+# A file is checked before it is played. The message names the row and the rule. Here are a count that makes no sense,
+# more wild cards than there is room for ladders, a name used twice, a word instead of a number, and no TOML at all.
 
 
 # %%
 def attempt(text):
-    """Try to play with a file of this text."""
+    """Try to play with this component file."""
     with open("wrong.toml", "w") as file:
         file.write(text)
     try:
@@ -75,12 +74,12 @@ attempt(original.replace("[[card_types]]", "[[card_types]", 1))
 # %% [markdown]
 # ## What does it do to the game?
 #
-# Two thousand games each of four `greedy` players, with 0 to 8 wild cards.
+# We play two thousand games of four `greedy` players each, with 0 to 8 wild cards.
 
 
 # %%
 def games_with(wild, games=2000):
-    """A batch in which every row has played one game, with that many wild cards."""
+    """A batch in which every row has played one game with that many wild cards."""
     path = f"wild_{wild}.toml"
     with open(path, "w") as file:
         file.write(original.replace(row, row.replace("count = 6", f"count = {wild}")))
@@ -92,19 +91,19 @@ wilds = [0, 2, 4, 6, 8]
 played = {wild: games_with(wild) for wild in wilds}
 lengths = [played[wild].final_length.mean() for wild in wilds]
 for wild, length in zip(wilds, lengths, strict=True):
-    print(f"{wild:3} wild cards: {length:6.1f} decisions a game")
+    print(f"{wild:3} wild cards: {length:6.1f} decisions per game")
 
 # %%
 plt.plot(wilds, lengths, "o-")
 plt.axvline(6, color="black", linewidth=0.5)
 plt.xlabel("wild cards (the rulebook has 6)")
-plt.ylabel("decisions a game")
+plt.ylabel("decisions per game")
 plt.ylim(0)
 plt.show()
 
 # %% [markdown]
-# And the balance between the seats? The first player is drawn by lot here, so we fix it to seat 0 and ask what it is
-# worth to begin.
+# What about the balance between seats? The first player is usually drawn by lot, so we let seat 0 begin and ask what
+# that is worth.
 
 # %%
 print("wild cards   share of wins by seat, seat 0 begins")
@@ -126,9 +125,9 @@ for wild in (0, 4, 8):
     print(f"{wild:10}   {share.round(3)}   +- {1.96 * np.sqrt(0.1875 / 2000):.3f}")
 
 # %% [markdown]
-# Every second wild card makes the game a good deal shorter; what it does to the seats is smaller than the interval, or
-# not much larger. A design question answered in a minute. A replay remembers the digest of the cards it was played
-# with, so a game with other cards is never mistaken for one with these.
+# Two more wild cards make the game a good deal shorter. Their effect on the seats is smaller than the interval, or not
+# much larger. That is a design question answered in a minute. A replay stores the digest of its cards, so games with
+# different cards are never confused.
 #
-# That was the hour. The pages have the rest: [concepts](../docs/concepts.md), [agents](../docs/bots.md),
-# [other libraries](../docs/adapters.md), and [how to add a game](../docs/adding_a_game.md) of your own.
+# That was the hour. The pages have the rest: [concepts](../docs/concepts.md), [bots](../docs/bots.md), [other
+# libraries](../docs/adapters.md), and [how to add a game](../docs/adding_a_game.md) of your own.

@@ -1,4 +1,4 @@
-"""Several attackers on an agent: the best counts, in games that did not choose it."""
+"""Several attackers on a bot: the best counts, in games that did not choose it."""
 
 from __future__ import annotations
 

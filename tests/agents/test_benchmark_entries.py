@@ -1,4 +1,4 @@
-"""Entries that others hand in: what is wrong with them is said, one thing at a time and all together."""
+"""Entries that others hand in: the check reports what is wrong, each thing alone and all together."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def unplayed(monkeypatch) -> None:
-    """No agent is loaded: for what can be seen without."""
+    """Loads no agent, for tests that need none."""
     monkeypatch.setattr("agents.benchmark.entry._about_play", lambda *_: iter(()))
 
 

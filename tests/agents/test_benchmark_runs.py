@@ -1,4 +1,4 @@
-"""Rows that are trained here: a small one from training to the table, and one that is interrupted."""
+"""Training rows of the benchmark: from training to the table, and interrupted."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def weights(folder: Path, run: TrainedRun) -> dict[str, np.ndarray]:
 
 
 def told(folder: Path, run: TrainedRun) -> list[tuple[float, ...]]:
-    """A curve but for its hours."""
+    """A curve without its hours."""
     return [(point["decisions"], point["returns"], point["games"]) for point in read_curve(folder / run.curve)]
 
 

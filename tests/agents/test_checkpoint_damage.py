@@ -1,5 +1,4 @@
-"""Checkpoints and runs that were edited, damaged, or put there by others: one clear error each, and nothing of them is
-executed."""
+"""Checkpoints and runs that were edited, damaged or planted: each gives one clear error, and no code in them runs."""
 
 from __future__ import annotations
 
@@ -93,7 +92,7 @@ def is_one_clear_line(problem: BotError, path: Path) -> bool:
 
 
 def use_all_of_it(path: Path) -> None:
-    """Whatever reads a description: playing, beginning a run with it, attacking it, publishing it."""
+    """Use everything that reads a description: playing, starting a run, attacking, publishing."""
     choices(path)
     run = object.__new__(Run)
     run.config, run.all_games, run.games = TrainConfig(GAME, start=f"net:{path}"), [CONFIG], CONFIG
@@ -103,7 +102,7 @@ def use_all_of_it(path: Path) -> None:
 
 
 def test_edited_descriptions(description, weights, tmp_path, monkeypatch):
-    """An error of one line, or a network that plays as it did."""
+    """Each edit gives an error of one line, or a network that plays as before."""
     monkeypatch.setattr("agents.publish.COMPARED_STEPS", 1)
     monkeypatch.setattr("agents.publish.COMPARED_GAMES", 4)
     monkeypatch.setattr("kepler_envs.bots.published.FOLDER", tmp_path / "published")

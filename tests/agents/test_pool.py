@@ -1,4 +1,4 @@
-"""Self-play with a pool: who plays whom, ratings, several player counts, and runs that go on exactly."""
+"""Self-play with a pool: who plays whom, ratings, several player counts, and runs that continue exactly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Positions to learn from: joined, taken apart, and in files."""
+"""Positions to learn from: joining, selecting, files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Games with searches: what is kept of them, and what of a tree is to be learned."""
+"""Games with searches: what is kept of them, and what is learned from a tree."""
 
 from __future__ import annotations
 

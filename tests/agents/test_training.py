@@ -1,4 +1,4 @@
-"""Training: budgets, interruption and resumption, what is written, and agents made from it."""
+"""Training: budgets, interruption and continuation, files, and the agents made from them."""
 
 from __future__ import annotations
 

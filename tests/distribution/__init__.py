@@ -1,1 +1,1 @@
-"""What is shipped: sdist and wheel are built, looked into, and the wheel is tried alone in a clean environment."""
+"""Build sdist and wheels, check their contents, and try the wheels in clean environments."""

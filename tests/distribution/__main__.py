@@ -1,7 +1,6 @@
-"""``python -m tests.distribution``: build sdist, pure wheel and a wheel with compiled code for each Python into dist/,
-and try them.
+"""Build sdist, pure wheel and a wheel with compiled code for each Python into dist/, and try them.
 
-The pure wheel is tried with the first of the Pythons, alone and with each extra, the others with their own.
+The first of the Pythons tries the pure wheel, alone and with each extra. Each Python tries its own wheel.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ SMOKE, SMOKE_EXTRAS, INSTALLED = (
 PYTHONS = ("python3.11", "python3.12", "python3.13", "python3.14")
 REPETITIONS = 7
 MOST_IMPORTS = 2.0
-"""A first step takes at most so many times what importing numba, gymnasium and pettingzoo takes."""
+"""Most time a first step may take, as a multiple of importing numba, gymnasium and pettingzoo."""
 EXTRAS = ("tournament", "cli", "web", "analysis", "openspiel", "sb3", "torchrl", "ray", "rllib")
-"""Those for users of the wheel; the others (training, docs, notebooks, dev) are for a checkout."""
+"""The extras for users of the wheel. The others (training, docs, notebooks, dev) are for a checkout."""
 TORCH = ("sb3", "torchrl", "rllib")
-"""Those that bring PyTorch, which is named first and exactly: another release would bring gigabytes of GPU libraries
-along."""
+"""The extras that bring PyTorch. It is installed first, in an exact version: another release could bring gigabytes of
+GPU libraries."""
 OLDER_GYMNASIUM = ("rllib",)
-"""Those that pin another gymnasium than constraints.txt."""
+"""The extras that pin another gymnasium than constraints.txt."""
 CACHE = {"KEPLER_ENVS_CACHE_DIR": str(ROOT / "build" / "distribution-cache")}
-"""Compiled code of the wheel, which the environments share: the same sources and the same compiler."""
+"""Compiled code of the wheel, shared by the environments: they have the same sources and compiler."""
 
 
 def try_alone(wheel: Path, python: str, extra: str = "") -> None:
@@ -55,7 +54,8 @@ def try_alone(wheel: Path, python: str, extra: str = "") -> None:
 
 
 def try_compiled(wheel: Path, python: str) -> None:
-    """Everything from the wheel with nothing compiled; and where its code does not fit, what is needed is compiled."""
+    """Check that the wheel plays everything without compiling, and compiles what is needed where its code does not
+    fit."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         inside = make_environment(folder / "venv", python, [wheel.resolve()], ROOT / "constraints.txt")
@@ -90,8 +90,8 @@ def try_compiled(wheel: Path, python: str) -> None:
 
 
 def _time_first_step(inside: Path, game: str) -> str:
-    """The fastest of several new processes, against the fastest that import the libraries alone; ContentError if it is
-    more than twice as long."""
+    """The fastest of several new processes, compared with the fastest that imports the libraries alone. ContentError if
+    it takes more than twice as long."""
     libraries = "import numba, gymnasium, pettingzoo"
     step = f"import kepler_envs as k; env = k.make({game!r}); env.reset(seed=1); env.step(env.legal_actions()[0])"
     seconds: dict[str, list[float]] = {libraries: [], step: []}
@@ -111,17 +111,17 @@ def _time_first_step(inside: Path, game: str) -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.distribution", description=__doc__)
     parser.add_argument(
-        "--python", nargs="+", default=PYTHONS, help="interpreters to build for; those that are missing are told"
+        "--python", nargs="+", default=PYTHONS, help="interpreters to build for; missing ones are reported"
     )
     parser.add_argument(
-        "--extras", nargs="*", choices=EXTRAS, default=EXTRAS, help="extras to try with the first of them"
+        "--extras", nargs="*", choices=EXTRAS, default=EXTRAS, help="extras to try with the first interpreter"
     )
-    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="where the files go")
+    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="folder for the files")
     asked = parser.parse_args(argv)
     pythons = {command: find_python(command) for command in asked.python}
     for command, found in pythons.items():
         if found is None:
-            print(f"{command}: no CPython that wheels are built for, left out")
+            print(f"{command}: no CPython that wheels are built for; skipped")
     present = list({found.tag: found for found in pythons.values() if found is not None}.values())
     if not present:
         print("none of these interpreters is on this machine", file=sys.stderr)

@@ -1,6 +1,6 @@
-"""Compiles every kernel that a wheel brings, of one game: runs as a script in an environment with the wheel.
+"""Compile every kernel that a wheel brings, for one game. Runs as a script in an environment with the wheel.
 
-python -I compile_all.py GAME      the caller's environment says for which processor, and into which cache
+python -I compile_all.py GAME      the caller's environment sets processor and cache
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Wheels that bring compiled code: the pure wheel, and every kernel for a baseline processor and one minor version of
+"""Wheels with compiled code: the pure wheel plus every kernel, for a baseline processor and one minor version of
 CPython."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kepler_envs.engine import shipped
 from tests.distribution.contents import ROOT, ContentError, sources
 
 PLATFORM = "manylinux_2_27_x86_64"
-"""Where numba's own wheels run: the code needs nothing of the system but what numba loads."""
+"""The platform tag of numba's own wheels. The code needs nothing of the system that numba does not load."""
 FOLDER = "kepler_envs/_compiled"
 COMPILE_ALL = Path(__file__).with_name("compile_all.py")
 OLDEST = (3, 11)
@@ -41,7 +41,7 @@ class Python:
 
 
 def find_python(command: str) -> Python | None:
-    """The interpreter of that name; None if there is none, or one that wheels are not built for."""
+    """The interpreter of that name. None if it is missing or wheels are not built for it."""
     code = "import sys; print(sys.implementation.name, *sys.version_info[:2], sys.abiflags or '-')"
     path = shutil.which(command)
     if path is None:
@@ -60,7 +60,7 @@ def can_build() -> bool:
 
 
 def make_environment(folder: Path, python: str, wanted: Iterable[object], pins: Path) -> Path:
-    """A fresh environment with these requirements; its interpreter."""
+    """Make a fresh environment with these requirements. Returns its interpreter."""
     subprocess.run([python, "-m", "venv", folder], check=True)
     inside = folder / "bin" / "python"
     pip = [inside, "-I", "-m", "pip"]  # isolated: a checkout on PYTHONPATH would pass for an installation
@@ -71,7 +71,7 @@ def make_environment(folder: Path, python: str, wanted: Iterable[object], pins: 
 
 
 def build_compiled(wheel: Path, python: Python) -> Path:
-    """The pure ``wheel`` with the code that this interpreter's numba compiles of it, beside it."""
+    """Make a copy of the pure ``wheel`` with the code that this interpreter's numba compiles, beside it."""
     cache = ROOT / "build" / "compiled" / python.tag
     begun = time.time() - 1
     with tempfile.TemporaryDirectory() as name:
@@ -100,7 +100,7 @@ def build_compiled(wheel: Path, python: Python) -> Path:
 
 
 def add_files(wheel: Path, tag: str, files: dict[str, bytes]) -> Path:
-    """A copy of a wheel for another tag and with more files, beside it."""
+    """Copy a wheel for another tag and with more files, beside it."""
     made = wheel.with_name(wheel.name.replace("py3-none-any", tag))
     with zipfile.ZipFile(wheel) as pure, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
         record: list[tuple[str, str, str]] = []
@@ -137,7 +137,7 @@ def _checksum(data: bytes) -> str:
 
 @dataclass(frozen=True)
 class Code:
-    """What a compiled wheel brings: number of kernels and scopes, bytes of them as installed."""
+    """Contents of a compiled wheel: number of kernels and scopes, bytes once installed."""
 
     kernels: int
     scopes: int
@@ -145,8 +145,8 @@ class Code:
 
 
 def check_compiled(wheel: Path) -> Code:
-    """What is in it; ContentError unless it is the package's sources, code for each game, and a record that agrees with
-    them."""
+    """Check a compiled wheel. ContentError unless it holds the sources of the package, code for each game, and a
+    matching record."""
     with zipfile.ZipFile(wheel) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
     code = {PurePosixPath(name): data for name, data in files.items() if name.startswith(f"{FOLDER}/")}

@@ -1,4 +1,4 @@
-"""Building sdist and pure wheel, and what must be in them."""
+"""Build sdist and pure wheel, and check their contents."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import kepler_envs
 
 ROOT = Path(__file__).parents[2]
 CORE = {"gymnasium", "numba", "numpy", "pettingzoo"}
-"""All that an installation without extras may ask for."""
+"""The only requirements of an installation without extras."""
 SHIPPED_SUFFIXES = (".py", ".toml", ".txt", ".typed", ".zip", ".html", ".js", ".css", ".svg", ".md")
 
 
 class ContentError(AssertionError):
-    """A distribution lacks something, or holds something it should not."""
+    """A distribution lacks something or holds something it should not."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Distributions:
 
 
 def build(out: Path, isolated: bool = True) -> Distributions:
-    """Build the sdist, and the wheel from the sdist, into ``out``, emptied of older ones.
+    """Build the sdist, and the wheel from the sdist, into ``out``. Older ones there are deleted.
 
     ``isolated=False`` builds with the setuptools of this environment and needs no network.
     """
@@ -49,7 +49,7 @@ def build(out: Path, isolated: bool = True) -> Distributions:
 
 
 def check_wheel(wheel: Path) -> list[str]:
-    """The files of the wheel; ContentError unless they are exactly the package's sources and the metadata."""
+    """The files of a wheel. ContentError unless they are exactly the sources of the package and the metadata."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         metadata = message_from_string(archive.read(_only(names, "METADATA")).decode())
@@ -69,7 +69,7 @@ def check_wheel(wheel: Path) -> list[str]:
 
 
 def check_sdist(sdist: Path) -> list[str]:
-    """The files of the sdist; ContentError unless a wheel can be made of them."""
+    """The files of an sdist. ContentError unless a wheel can be made of them."""
     with tarfile.open(sdist) as archive:
         names = [PurePosixPath(*PurePosixPath(member.name).parts[1:]) for member in archive.getmembers()]
     held = {str(name) for name in names}

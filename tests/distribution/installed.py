@@ -1,10 +1,10 @@
-"""What a wheel with compiled code promises, through the installed package alone: runs as a script in a clean
+"""Check what a wheel with compiled code promises, on the installed package alone. Runs as a script in a clean
 environment.
 
-python -I installed.py play            batches equal to single games, bots against bots, and nothing is compiled
-python -I installed.py first GAME      import, make, reset and one step; nothing is compiled
-python -I installed.py lesser REASON   one kernel where the code does not fit, for this reason: it is compiled, and that
-is said once python -I installed.py again           the same kernel once more, from the user's cache
+    python -I installed.py play            batches equal single games, bots play bots, and nothing is compiled
+    python -I installed.py first GAME      import, make, reset and one step; nothing is compiled
+    python -I installed.py lesser REASON   code does not fit for this reason: one kernel is compiled, with one message
+    python -I installed.py again           the same kernel once more, from the user's cache
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ compiled: list[str] = []
 
 
 class Counter(event.Listener):
-    """Notes every function that numba compiles."""
+    """Counts the functions that numba compiles."""
 
     def on_start(self, event: event.Event) -> None:
         compiled.append(event.data["dispatcher"].py_func.__qualname__)
@@ -34,7 +34,7 @@ class Counter(event.Listener):
 
 
 class Told(logging.Handler):
-    """Keeps what the package tells."""
+    """Collects the messages of the package."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Told(logging.Handler):
 
 
 def check_batch(name: str) -> None:
-    """Each game of a batch, decision by decision, against the same game by itself."""
+    """Compare each game of a batch, decision by decision, with the same game played alone."""
     import kepler_envs
 
     batch = kepler_envs.make_batch(name, 3, seed=SEED)
@@ -69,7 +69,7 @@ def check_batch(name: str) -> None:
 
 
 def check_threads(name: str) -> None:
-    """Two threads against one."""
+    """Compare two threads with one."""
     import kepler_envs
 
     one, two = (kepler_envs.make_batch(name, 8, seed=SEED, threads=threads) for threads in (1, 2))
@@ -82,7 +82,7 @@ def check_threads(name: str) -> None:
 
 
 def let_bots_play(name: str) -> None:
-    """Greedy against a search against uniform, to the end."""
+    """Let greedy, a search and uniform play a game to its end."""
     import kepler_envs
     from kepler_envs import bots
 
@@ -126,7 +126,7 @@ def one_kernel() -> None:
 
 
 def pretend(reason: str) -> str:
-    """Make the code that came with the package unfit; what must be said. Edited sources are the caller's doing."""
+    """Make the code that came with the package unfit, and return the expected message. The caller edits sources."""
     if reason == "numba":
         import numba
 

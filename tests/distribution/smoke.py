@@ -1,6 +1,7 @@
-"""Every game once, through the installed package alone: runs as a script in an environment with nothing but the wheel.
+"""Play every game once, with the installed package alone. Runs as a script in an environment with nothing but the
+wheel.
 
-python -I smoke.py FOLDER      FOLDER: where replays are written
+    python -I smoke.py FOLDER      FOLDER: for the replays
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ ABSENT = ("torch", "stable_baselines3", "agents", "rich", "tyro")
 
 
 def play(name: str, folder: Path) -> str:
-    """A random game by way of PettingZoo, then its replay; one line about it."""
+    """Play a random game through PettingZoo, then its replay. Returns a line about it."""
     env = pettingzoo.make("aec", f"kepler/{kepler_envs.load_game(name).id}")
     env.reset(seed=SEED)
     for agent in env.possible_agents:
@@ -52,7 +53,7 @@ def play(name: str, folder: Path) -> str:
 
 
 def sit_down(name: str) -> None:
-    """A few decisions of one seat, by way of Gymnasium."""
+    """Make a few decisions of one seat, through Gymnasium."""
     env = gymnasium.make(f"kepler/{kepler_envs.load_game(name).id}")
     observation, info = env.reset(seed=SEED)
     for _ in range(5):
@@ -63,7 +64,7 @@ def sit_down(name: str) -> None:
 
 
 def ask_bots(name: str) -> None:
-    """A network and a search decide, with NumPy alone."""
+    """Let a network and a search decide, with NumPy alone."""
     game = kepler_envs.load_game(name)
     config = game.configure(4 if game.max_players >= 4 else game.max_players)
     for spec in ("uniform", "greedy", "mcts:5", "bc-v1"):

@@ -1,7 +1,7 @@
-"""What each extra brings, through the installed package alone: runs as a script in an environment with the wheel and
+"""Try what an extra brings, with the installed package alone. Runs as a script in an environment with the wheel and
 that extra.
 
-python -I smoke_extras.py EXTRA FOLDER      FOLDER: the working directory, outside the checkout
+    python -I smoke_extras.py EXTRA FOLDER      FOLDER: the working directory, outside the checkout
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ AGENTS = ("greedy", "mcts:100", "bc-v1")
 
 
 def absent(*names: str) -> None:
-    """These modules must not be there: the extra does not bring them."""
+    """Check that the extra does not bring these modules."""
     present = [name for name in names if find_spec(name) is not None]
     assert not present, f"{present} came along"
 
 
 def command(*arguments: str) -> str:
-    """What the command line prints."""
+    """The output of a command."""
     program = Path(sys.executable).with_name("kepler-envs")
     done = subprocess.run([program, *arguments], capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, f"kepler-envs {' '.join(arguments)}: {done.stdout}{done.stderr}"
@@ -33,7 +33,7 @@ def command(*arguments: str) -> str:
 
 
 def try_cli(folder: Path) -> str:
-    """Every command that plays, with bots that search and bots with networks, and nothing of PyTorch."""
+    """Try every command that plays, with searches and networks, and check that PyTorch is not needed."""
     absent("torch", "stable_baselines3", "agents", "openskill")
     assert GAME in command("list")
     command(
@@ -125,7 +125,7 @@ def try_analysis(folder: Path) -> str:
 
 
 def try_web(folder: Path) -> str:
-    """The server answers, with its pages; a replay becomes a page of its own."""
+    """Check that the server answers with its pages, and that a replay becomes a page."""
     absent("torch", "httpx2", "playwright", "agents")
     from urllib.request import urlopen
 
@@ -148,7 +148,7 @@ def try_web(folder: Path) -> str:
 
 
 def try_ray(folder: Path) -> str:
-    """A tournament on a cluster that is started for it."""
+    """Play a tournament on a cluster that it starts."""
     absent("agents", "torch")
     command(
         "tournament",

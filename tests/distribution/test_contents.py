@@ -1,4 +1,4 @@
-"""What the wheel and the sdist hold; `make dist` also plays every game from them."""
+"""The contents of wheel and sdist. `make dist` also plays every game from them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_missing_and_a_stray_file_are_found(built, tmp_path):
 
 @pytest.fixture(scope="module")
 def code():
-    """Files as compiled wheels have them, with nothing in them."""
+    """The files of a compiled wheel, without content."""
     scopes = [f"{game}{of}-0123" for game in kepler_envs.list_games() for of in ("", "-greedy", "-mcts")] + [
         "network-0123"
     ]
