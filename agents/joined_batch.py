@@ -21,8 +21,8 @@ def check_alike(configs: Sequence[Configuration]) -> None:
             first.actions.blocks
         ):
             raise BotError(
-                f"{first.game.id}: observation or actions with {other.num_players} players are not those with "
-                f"{first.num_players}, so one network cannot play both; train one for each"
+                f"{first.game.id}: observation or actions differ between {other.num_players} and {first.num_players} "
+                "players, so one network cannot play both; train one for each"
             )
 
 
@@ -53,7 +53,7 @@ class JoinedBatch:
     def deal(cls, configs: Sequence[Configuration], num_envs: int, seed: int) -> JoinedBatch:
         """``num_envs`` games, spread evenly over these configurations."""
         if num_envs < len(configs):
-            raise BotError(f"{num_envs} games side by side are too few for {len(configs)} player counts")
+            raise BotError(f"{num_envs} games in parallel are too few for {len(configs)} player counts")
         sizes = [len(rows) for rows in np.array_split(np.arange(num_envs), len(configs))]
         return cls(
             [

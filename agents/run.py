@@ -197,8 +197,8 @@ class Run:
             raise
         except Exception as error:  # unpickling lets through whatever the pickled things raise
             raise BotError(
-                f"{self.last} is damaged, or of other versions of the libraries: {one_line(error)}. Use another --out; "
-                f"--start net:{self.out / 'best.zip'} begins with the best network of the run"
+                f"{self.last} is damaged, or was written by other versions of the libraries: {one_line(error)}. "
+                f"Use another --out; --start net:{self.out / 'best.zip'} starts from the best network of the run"
             ) from error
 
     def _note_budget(self, before: dict[str, Any]) -> None:
@@ -241,7 +241,7 @@ class Run:
         self._imitation = self._imitated = None
         if isinstance(self.env, PoolVecEnv):
             self.env.begin_rollout()
-        self.env.start_below(np.arange(self.env.num_envs))  # a run that is gone on with starts it anew
+        self.env.start_below(np.arange(self.env.num_envs))  # starts anew when a run continues
         config = self.config
         rate = config.learning_rate + (config.final_learning_rate - config.learning_rate) * self.fraction
         self.model.lr_schedule = ConstantSchedule(rate)
@@ -399,7 +399,7 @@ def beginning_of(spec: str | None, over: str | None, games: Configuration) -> Pa
     check_fits(description, games, str(path), any_players=True)
     its = description["network"].get("over", "")
     if over is not None and over != its:
-        raise BotError(f"--over {over} is not what --start {spec} is over: {its or None}")
+        raise BotError(f"--over {over} does not match --start {spec}, whose network is over {its or 'no bot'}")
     return path
 
 

@@ -58,7 +58,7 @@ class PoolConfig:
             if not 0 <= value < float("inf"):
                 raise BotError(f"--pool.{name.replace('_', '-')} {value} is not allowed; allowed: 0 and more")
         if self.total <= 0:
-            raise BotError("the four shares of --pool are all 0; one has to be more")
+            raise BotError("the four shares of --pool are all 0; at least one must be above 0")
         for name, least in (("snapshot_every", 1), ("snapshots", 2), ("lineup", 1)):
             value = getattr(self, name)
             if value < least:

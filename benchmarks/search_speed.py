@@ -72,7 +72,7 @@ def guided_search_table(settings: Settings) -> list[Row]:
         samples = rates({"search": search, "network": ask, "pytorch": pytorch}, settings, time.thread_time)
         rows.append(
             Row(
-                f"{name}, tree search with bc-v1, {config.num_players} players, {trees} positions side by side",
+                f"{name}, tree search with bc-v1, {config.num_players} players, {trees} positions at a time",
                 f"{statistics.median(samples['search']):,.0f} iterations/s, {ratio(samples, 'search', 'network'):.2f} "
                 "of the speed of the network alone, which is "
                 f"{ratio(samples, 'network', 'pytorch'):.1f} times as fast as in PyTorch",

@@ -12,7 +12,8 @@ from typing import Any, ClassVar, TypeVar
 from kepler_envs.files import write_atomically
 from kepler_envs.revision import VERSION
 
-KINDS = {"str": str, "int": int, "float": float, "bool": lambda text: text == "True"}
+KINDS: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "float": float, "bool": lambda text: text == "True"}
+"""How a column of each type is read."""
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ def test_the_command_prints_a_table():
     assert run(ASKED, Console(file=output, width=220)) == 0
     printed = output.getvalue()
     assert (
-        "kitten_adventurers-v1, 3 players: uniform, with choices by greedy, against greedy; 60 games a row, seed 7"
+        "kitten_adventurers-v1, 3 players: uniform, with choices by greedy, against greedy; 60 games per row, seed 7"
         in printed
     )
     assert "an equal share is 33.3%" in printed

@@ -112,8 +112,7 @@ def check_not_taken(players: list[Player], record: Path) -> None:
         if agent != player.version:
             raise BotError(
                 f"the record has another agent of {player.method} in {task.name}, seed {player.run.seed}; give the "
-                "method another name, "
-                "or add --replace"
+                "method another name, or add --replace"
             )
 
 

@@ -235,7 +235,7 @@ def test_a_run_that_others_may_have_written_is_not_unpickled(opened, words, left
 
 def test_a_run_that_cannot_be_read_says_so_in_one_line(left):
     with pytest.raises(
-        BotError, match="last.zip is damaged, or of other versions of the libraries: .*--start net:"
+        BotError, match="last.zip is damaged, or was written by other versions of the libraries: .*--start net:"
     ) as raised:
         Run(left[0])
     assert "\n" not in str(raised.value)

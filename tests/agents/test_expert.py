@@ -238,7 +238,7 @@ def test_what_is_not_allowed_is_said(changes, words):
 
 
 def test_a_start_over_another_bot_is_refused(finished, tmp_path):
-    with pytest.raises(BotError, match="--over greedy is not what --start net:.* is over: None"):
+    with pytest.raises(BotError, match="--over greedy does not match --start net:.*, whose network is over no bot"):
         ExpertRun(replace(TINY, out=tmp_path, start=f"net:{finished.out / 'best.zip'}", over="greedy"))
 
 

@@ -223,9 +223,9 @@ def test_an_agent_plays_all_parts():
 def test_games_that_one_network_cannot_play_are_refused():
     two, three = GAME.configure(2), GAME.configure(3)
     three.observation = three.observation.facts
-    with pytest.raises(BotError, match="with 3 players are not those with 2, so one network cannot play both"):
+    with pytest.raises(BotError, match="differ between 3 and 2 players, so one network cannot play both"):
         check_alike([two, three])
-    with pytest.raises(BotError, match="2 games side by side are too few for 3 player counts"):
+    with pytest.raises(BotError, match="2 games in parallel are too few for 3 player counts"):
         JoinedBatch.deal([GAME.configure(players) for players in (2, 3, 4)], 2, 0)
 
 
