@@ -20,6 +20,6 @@ def printable_name(name: str) -> str:
 
 
 def one_line(problem: object) -> str:
-    """The message of an error, printable, on one line of at most 300 letters. Without a message it is the error's type."""
+    """The message of an error, printable, on one line of at most 300 letters. Without one it is the error's type."""
     words = printable_name(" ".join(str(problem).split())) or type(problem).__name__
     return words if len(words) <= 300 else words[:297] + "..."

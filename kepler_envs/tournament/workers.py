@@ -249,7 +249,7 @@ class Workers:
         self._blame(worker, PROCESS_DIED, f"the process ended with exit code {code} while the bot was asked")
 
     def _blame(self, worker: _Worker, reason: str, details: str) -> None:
-        """Let the games continue: one by itself without the agent that was asked, others in halves until one is left."""
+        """Let the games continue: one by itself without the agent that was asked, others in halves down to one."""
         task = worker.task
         assert task is not None and worker.asked is not None
         if len(task.games) > 1:

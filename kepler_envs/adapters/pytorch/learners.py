@@ -15,7 +15,7 @@ from kepler_envs.adapters.pytorch.network import PieceNetwork
 
 
 class Learner(Protocol):
-    """What a network says about decisions that were made, with gradients, and what a bot with its weights would find."""
+    """What a network says about decisions that were made, with gradients, and what a bot with it would find."""
 
     def judge(
         self, observations: np.ndarray, masks: np.ndarray, actions: np.ndarray, shares: np.ndarray | None = None

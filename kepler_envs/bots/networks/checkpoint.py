@@ -115,7 +115,7 @@ def read_description(path: Path) -> dict[str, Any]:
 
 
 def read_network(path: Path, config: Configuration) -> tuple[NetworkInputs, dict[str, np.ndarray]]:
-    """The network of a checkpoint for games of ``config``, and its weights. Raises BotError if there is none that fits."""
+    """The network of a checkpoint for games of ``config``, and its weights. Raises BotError if none fits."""
     found = read_description(path)
     check_fits(found, config, str(path))
     try:
