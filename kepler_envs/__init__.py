@@ -1,4 +1,4 @@
-"""Modern space board games as multi-agent reinforcement-learning environments.
+"""Modern space board games as multi-agent reinforcement-learning environments::
 
     import kepler_envs
     env = kepler_envs.make("kitten_adventurers-v1", num_players=4)            # PettingZoo AEC

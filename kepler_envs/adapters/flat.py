@@ -19,7 +19,8 @@ class FlatInputs:
 
     Attributes:
         size: the length E of the vector.
-        low, high: float32 (E,), its bounds.
+        low: float32 (E,), its lower bounds.
+        high: float32 (E,), its upper bounds.
         pieces: for each name, where the piece begins and its shape. Labels add an axis.
     """
 

@@ -1,11 +1,13 @@
 """Gymnasium: one seat of a game against given opponents.
 
-import gymnasium
-import kepler_envs  # registers the games
+For example::
 
-env = gymnasium.make("kepler/kitten_adventurers-v1", num_players=4)
-observation, info = env.reset(seed=7)
-observation, reward, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
+    import gymnasium
+    import kepler_envs  # registers the games
+
+    env = gymnasium.make("kepler/kitten_adventurers-v1", num_players=4)
+    observation, info = env.reset(seed=7)
+    observation, reward, terminated, truncated, info = env.step(env.action_space.sample(info["action_mask"]))
 """
 
 from __future__ import annotations

@@ -1,12 +1,14 @@
 """Gymnasium's vector environments: one seat in each of many games, stepped together as a batch.
 
-import gymnasium
-import kepler_envs  # registers the games
+For example::
 
-envs = gymnasium.make_vec("kepler/kitten_adventurers-v1", num_envs=64, num_players=4, opponents="greedy")
-observations, infos = envs.reset(seed=7)
-actions = infos["action_mask"].argmax(axis=1)
-observations, rewards, terminations, truncations, infos = envs.step(actions)
+    import gymnasium
+    import kepler_envs  # registers the games
+
+    envs = gymnasium.make_vec("kepler/kitten_adventurers-v1", num_envs=64, num_players=4, opponents="greedy")
+    observations, infos = envs.reset(seed=7)
+    actions = infos["action_mask"].argmax(axis=1)
+    observations, rewards, terminations, truncations, infos = envs.step(actions)
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""OpenSpiel: every game as a registered Python game, for its bots, its algorithms and its playthroughs.
+"""OpenSpiel: every game as a registered Python game, for its bots, its algorithms and its playthroughs::
 
     import pyspiel
     import kepler_envs.adapters.openspiel  # registers the games
@@ -38,7 +38,7 @@ except ImportError as problem:
     raise ImportError("this adapter needs OpenSpiel: pip install 'kepler_envs[openspiel]'") from problem
 
 LARGEST_SHARE = 1000
-"""Returns are fractions of small numbers: places over players."""
+"""Returns are fractions of small numbers, places over players."""
 RESOLUTION = 2**53
 """Seeds that a float of OpenSpiel's samplers can tell apart."""
 

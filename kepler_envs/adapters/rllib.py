@@ -1,4 +1,4 @@
-"""RLlib's new API stack: all seats of a game as a ``MultiAgentEnv``, and PPO with masked actions for them.
+"""RLlib's new API stack: all seats of a game as a ``MultiAgentEnv``, and PPO with masked actions for them::
 
     from kepler_envs.adapters.rllib import masked_ppo
 

@@ -1,10 +1,12 @@
 """TorchRL: a game through TorchRL's own PettingZoo wrapper.
 
-from kepler_envs.adapters.torchrl import make_torchrl
+For example::
 
-env = make_torchrl("kitten_adventurers", num_players=3)
-games = env.rollout(300)
-games["player_0", "action_mask"], games["next", "player_0", "reward"]
+    from kepler_envs.adapters.torchrl import make_torchrl
+
+    env = make_torchrl("kitten_adventurers", num_players=3)
+    games = env.rollout(300)
+    games["player_0", "action_mask"], games["next", "player_0", "reward"]
 """
 
 from __future__ import annotations

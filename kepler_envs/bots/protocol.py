@@ -26,13 +26,13 @@ class Decisions:
 
     config: Configuration
     rows: np.ndarray
-    """(M,) int64, ascending: the games, by the numbers that ``start`` gave them."""
+    """(M,) int64, ascending: The games, by the numbers that ``start`` gave them."""
     seat: np.ndarray
-    """(M,) int8: the seats to move."""
+    """(M,) int8: The seats to move."""
     observation: np.ndarray
-    """(M, D) int16: what each of them sees."""
+    """(M, D) int16: What each of them sees."""
     action_mask: np.ndarray
-    """(M, A) int8: 1 for each legal id. Each row has at least one."""
+    """(M, A) int8: The legal ids are 1. Each row has at least one."""
     snapshots: Sequence[Snapshot] = ()
     """A position for each row if the bot has ``searches = True``, else empty.
 
@@ -59,24 +59,24 @@ class TrustedDecisions:
 
     batch: Batch
     rows: np.ndarray
-    """(M,) int64: row numbers of the batch, ascending."""
+    """(M,) int64: The row numbers of the batch, ascending."""
 
     def __len__(self) -> int:
         return len(self.rows)
 
     @property
     def observation(self) -> np.ndarray:
-        """(M, D) int16: what each seat to move sees. It is a copy, as are the next two."""
+        """(M, D) int16: What each seat to move sees. It is a copy, as are the next two."""
         return self.batch.observation[self.rows]
 
     @property
     def action_mask(self) -> np.ndarray:
-        """(M, A) int8: 1 for each legal id. Each row has at least one."""
+        """(M, A) int8: The legal ids are 1. Each row has at least one."""
         return self.batch.action_mask[self.rows]
 
     @property
     def seat(self) -> np.ndarray:
-        """(M,) int8: the seats to move."""
+        """(M,) int8: The seats to move."""
         return self.batch.seat[self.rows]
 
 

@@ -34,10 +34,12 @@ class Axis:
 def axes(*parts: tuple[str, str, int | Sequence[int]]) -> tuple[Axis, ...]:
     """Build the axes of a block whose ids run through all combinations; the last axis runs fastest.
 
-    Args:
-        parts: (name, table or "", rows). ``rows`` is a count, for rows from 0 on, or the rows themselves.
+    For example::
 
         axes(("starship", "starships", 4), ("destination", "systems", 8))
+
+    Args:
+        parts: (name, table or "", rows). ``rows`` is a count, for rows from 0 on, or the rows themselves.
     """
     choices = [range(rows) if isinstance(rows, int) else rows for _, _, rows in parts]
     columns = zip(*product(*choices), strict=True)
@@ -76,11 +78,11 @@ class Pointers(NamedTuple):
     """Arrays that give the table rows which each id points at."""
 
     block: np.ndarray
-    """int64 (A,): the block of each id."""
+    """int64 (A,): The block of each id."""
     table: np.ndarray
-    """int64 (A, K): the table of each axis, as an index into ``tables``. NO_ROW fills the unused axes."""
+    """int64 (A, K): The table of each axis, as an index into ``tables``. NO_ROW fills the unused axes."""
     row: np.ndarray
-    """int64 (A, K): the row in that table. NO_ROW means that there is none."""
+    """int64 (A, K): The row in that table. NO_ROW means that there is none."""
     tables: tuple[str, ...]
     """The names of the tables that are pointed at."""
 

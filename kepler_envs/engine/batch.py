@@ -65,14 +65,18 @@ class Batch:
         ComponentError: see :meth:`reset`.
 
     Attributes:
-        single_observation_space, single_action_space: Gymnasium's Box and Discrete of one row.
+        single_observation_space: Gymnasium's Box of one row.
+        single_action_space: Gymnasium's Discrete of one row.
         observation: int16 (N, D), of the seat to move.
         action_mask: int8 (N, A), of the seat to move.
         seat: int8 (N,), the seat to move.
         reward: float32 (N, P), what the last step paid each seat.
-        terminated, truncated: bool (N,), whether the last step ended a game, by the rules or by a limit. The arrays
-            above already show the next game.
-        final_return, final_rank, final_score: float32, int32, int32 (N, P), of each row's last finished game.
+        terminated: bool (N,), whether the last step ended a game by its rules. The arrays above already show the next
+            game.
+        truncated: bool (N,), whether the last step ended a game by a limit.
+        final_return: float32 (N, P), the returns of each row's last finished game.
+        final_rank: int32 (N, P), its ranks.
+        final_score: int32 (N, P), its scores.
         final_length: int32 (N,), the number of its decisions.
         final_state: its last state.
         episodes: int64 (N,), the number of games finished.

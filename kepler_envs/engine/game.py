@@ -30,8 +30,10 @@ RUNNING, TERMINATED, TRUNCATED = 0, 1, 2
 """The values of a state's field ``end``."""
 
 STATE_FIELDS = ("rng", "decisions", "node", "seat", "num_players", "end")
-"""Fields that every state has: the generator (uint64), the number of decisions made so far, the node that waits for a
-decision, the seat that decides, the number of players, and one of the three values above.
+"""Fields that every state has.
+
+They are the generator (uint64), the number of decisions made so far, the node that waits for a decision, the seat that
+decides, the number of players, and one of the three values above.
 """
 
 
@@ -56,7 +58,7 @@ class Reason(IntEnum):
 
 
 DERIVED = "derived"
-"""The option that every game has: False leaves out the derived fields of the observation."""
+"""The option that every game has. False leaves out the derived fields of the observation."""
 
 
 class ComponentError(ValueError):
@@ -167,8 +169,12 @@ class Game:
         title: the game's name for people.
         version: a number that is raised when rules, numbers, ids or the observation change. ``-v1`` means the same
             games for ever.
-        min_players, max_players, default_players: the numbers of players.
-        state, tables, options: aligned structured dtypes. ``state`` has STATE_FIELDS.
+        min_players: the fewest players.
+        max_players: the most players.
+        default_players: the number of players unless another is asked for.
+        state: the aligned structured dtype of a state, with STATE_FIELDS.
+        tables: the dtype of the component tables.
+        options: the dtype of the options record.
         nodes: an enum of the values of ``state.node``.
         always_offered: nodes at which a seat is asked even when only one id is legal. Elsewhere a single legal id is
             applied automatically.
@@ -179,7 +185,8 @@ class Game:
         load_components: (path or None) -> tables, a read-only array of one record. Raises ComponentError.
         resolve_options: (tables, num_players, checked values) -> an options record array of length one. Raises
             OptionError.
-        make_actions, make_observation: (tables record) -> ActionSet, Layout.
+        make_actions: (tables record) -> ActionSet.
+        make_observation: (tables record) -> Layout.
         info: (state record, tables record, seat) -> extra ``infos`` of that seat: numbers, lists of numbers, or a
             :class:`Reason`.
         draw: (state record, configuration, seat or None) -> Drawing. A seat sees only its own hidden cards; None sees
@@ -233,7 +240,7 @@ class Game:
 
     @property
     def id(self) -> str:
-        """The name with the version: ``kitten_adventurers-v1``."""
+        """The name with the version, such as ``kitten_adventurers-v1``."""
         return f"{self.name}-v{self.version}"
 
     @cached_property
@@ -389,7 +396,8 @@ class Configuration:
         num_players: the number of players.
         values: the options by name.
         components: the path of the component file, or None for the game's own.
-        tables, options: record arrays of length one, read-only.
+        tables: the component tables, a record array of length one, read-only.
+        options: the options, a record array of length one, read-only.
         actions: the :class:`~kepler_envs.engine.actions.ActionSet`.
         observation: the :class:`~kepler_envs.engine.observation.Layout`.
         constants: what kernels take of all this, a read-only record array of length one. See :attr:`Game.constants`.

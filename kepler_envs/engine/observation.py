@@ -1,7 +1,7 @@
 """One flat integer vector, and the tables of entities it is made of.
 
 Kernels write the vector; a :class:`Layout` says what each entry means. Everything that has to know the meaning (the
-tables in the docs, the pretty-printer, networks, tests) reads it from here.
+tables in the docs, the pretty-printer, networks, tests) reads it from here::
 
     layout = game.observation
     planets = layout.tables["planets"]               # the rows and fields of one kind of entity
@@ -195,7 +195,8 @@ class Layout:
         pieces: all fields by name (``table.field``).
         tables: the tables by name.
         fixed: the fixed tables by name.
-        low, high: int16 (size,), the bounds of each entry.
+        low: int16 (size,), the lower bound of each entry.
+        high: int16 (size,), the upper bound of each entry.
 
     Raises:
         ValueError: two fields have the same name, bounds do not fit the vector's type, a derived block comes before

@@ -41,7 +41,8 @@ class Replay:
         components: the digest of the tables.
         agents: a name per seat.
         actions: the ids in order.
-        seats, texts: the seat and the text of each action.
+        seats: the seat of each action.
+        texts: the text of each action.
         final: the closing line (``hash``, ``returns``, ``rank``, ``length``), or None for an unfinished game.
     """
 

@@ -1,6 +1,6 @@
 """Stable-Baselines3: a batch of games as a ``VecEnv``, a network built from an observation's pieces, and self-play.
 
-There are two ways to learn:
+There are two ways to learn::
 
     batch = kepler_envs.make_batch("kitten_adventurers-v1", num_envs=64, num_players=4, seed=0)
     network = piece_policy(batch.config)

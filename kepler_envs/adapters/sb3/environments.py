@@ -287,12 +287,12 @@ class SharedSeatVecEnv(_BatchVecEnv):
 
     @property
     def seats(self) -> np.ndarray:
-        """int8 (N,): the seats to move, a copy."""
+        """int8 (N,): The seats to move, a copy."""
         return self.batch.seat.copy()
 
     @property
     def learning(self) -> np.ndarray:
-        """bool (N,): whether the seat to move is the learner's."""
+        """bool (N,): Whether the seat to move is the learner's."""
         return np.ones(self.num_envs, np.bool_)
 
     def others_choose(self, actions: np.ndarray) -> np.ndarray:

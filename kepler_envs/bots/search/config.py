@@ -31,21 +31,22 @@ class MctsConfig:
     iterations: int = 0
     milliseconds: float = 0.0
     playout: str = "greedy"
-    """Who plays a game to its end: greedy or uniform. Games without a greedy policy are played out uniformly."""
+    """Who plays a game to its end, greedy or uniform. Games without a greedy policy are played out uniformly."""
     selection: str = "puct"
-    """puct: a prior from the playout policy says what to look at first. ucb: everything once, no prior."""
+    """How decisions are chosen. With puct, a prior from the playout policy says what to look at first. With ucb,
+    everything is tried once, without a prior."""
     exploration: float = USUAL
     """The weight of what is little known.
 
     Usually it is 4. With a network, whose values vary less than playouts, it is 1.
     """
     trust: float = USUAL
-    """With puct: the prior probability of what the playout policy would do, or the network's share of the prior.
+    """The prior probability, with puct, of what the playout policy would do. With a network it is the network's share.
 
     The rest is spread evenly. Usually it is 0.5, with a network 0.9.
     """
     caution: float = 0.0
-    """With puct: how much worse than its parent an untried decision is assumed to be. Returns are in [-1, 1]."""
+    """How much worse than its parent an untried decision is assumed to be, with puct. Returns are in [-1, 1]."""
     paired: int = 0
     """With 1, the n-th visits of all decisions at the root see the same hidden cards and the same chance.
 
@@ -60,7 +61,7 @@ class MctsConfig:
     seat's decisions and reaches further.
     """
     network: str = ""
-    """A trained bot, net:PATH or a published name.
+    """A trained bot, ``net:PATH`` or a published name.
 
     Its network is the prior and values the leaves, and nothing is played out.
     """

@@ -1,10 +1,12 @@
 """Solo campaigns: four levels one after the other, with bonus cubes carried from each to the next.
 
-campaign = Campaign.begin("Sons of Progress")
-config = campaign.configuration()          # of the level to play now, an ordinary configuration for one player
-...                                        # play it, with any seed, to its end
-campaign.record(snapshot, seed)            # the final position: the next level, or the same once more
-campaign.save("progress.json")             # and Campaign.load("progress.json") goes on from there
+For example::
+
+    campaign = Campaign.begin("Sons of Progress")
+    config = campaign.configuration()          # of the level to play now, an ordinary configuration for one player
+    ...                                        # play it, with any seed, to its end
+    campaign.record(snapshot, seed)            # the final position: the next level, or the same once more
+    campaign.save("progress.json")             # and Campaign.load("progress.json") continues from there
 """
 
 from __future__ import annotations
