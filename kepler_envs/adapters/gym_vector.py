@@ -82,8 +82,8 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     Args:
         config: the game with its players, options and components.
         num_envs: the number of games.
-        opponents, seat, illegal: as in :class:`kepler_envs.adapters.gym.SeatEnv`. With ``illegal="raise"`` no game
-            changes.
+        opponents, seat: as in :class:`kepler_envs.adapters.gym.SeatEnv`.
+        illegal: as in :class:`kepler_envs.adapters.gym.SeatEnv`. With ``raise`` no game changes.
         render_mode: None, ``ansi``, ``svg`` or ``rgb_array``. It gives a picture of each row.
         threads: the number of threads that share a step. More than one pays off from about a thousand games on.
 

@@ -25,8 +25,9 @@ class PiecePolicy(MaskableActorCriticPolicy):
     has for them.
 
     Args:
-        observation_space, action_space, lr_schedule: as Stable-Baselines3 passes them. Their sizes must be those of the
-            next two.
+        observation_space, action_space: as Stable-Baselines3 passes them. Their sizes must be those of ``layout`` and
+            ``actions``.
+        lr_schedule: as Stable-Baselines3 passes it.
         layout: ``config.observation``.
         actions: ``config.actions``.
         seats: the most seats that play the game.
