@@ -91,7 +91,7 @@ class Run:
         self._opponents: list[tuple[Configuration, Bot]] | None = None
         self._speed = 0.0
         self._imitation: Imitation | None = None
-        self._imitated: dict[str, Any] | None = None  # how far an imitation was that is to go on
+        self._imitated: dict[str, Any] | None = None  # the state of an imitation that is to continue
         if self.last.exists():
             self._resume()
         else:

@@ -175,7 +175,8 @@ def go_through(root: Path, names: Sequence[str], console: Console) -> list[str]:
         with console.status(f"{number}/{len(names)} {name}: {what}"):
             problems = list(CHECKS[name](root))
         seconds = f"{time.perf_counter() - began:.0f} s"
-        console.print(f"{'WRONG' if problems else 'ok   '} {name}: {what} ({seconds})", highlight=False, markup=False)
+        line = f"{'WRONG' if problems else 'ok   '} {name}: {what} ({seconds})"
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
         for problem in problems:
             console.print(f"      {problem}", highlight=False, markup=False, soft_wrap=True)
         failed += [name] if problems else []
@@ -184,9 +185,10 @@ def go_through(root: Path, names: Sequence[str], console: Console) -> list[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m tests.release", description=(__doc__ or "").partition("\n\n")[2])
-    parser.add_argument("--only", nargs="+", choices=CHECKS, default=list(CHECKS), help="make these checks alone")
-    parser.add_argument("--skip", nargs="+", choices=CHECKS, default=[], help="leave these checks out")
+    parser = argparse.ArgumentParser(prog="python -m tests.release", description=__doc__)
+    some = {"nargs": "+", "choices": CHECKS, "metavar": "CHECK"}
+    parser.add_argument("--only", default=list(CHECKS), help=f"make these checks alone: {', '.join(CHECKS)}", **some)
+    parser.add_argument("--skip", default=[], help="leave these checks out", **some)
     asked = parser.parse_args(argv)
     console = Console()
     names = [name for name in CHECKS if name in asked.only and name not in asked.skip]

@@ -362,7 +362,7 @@ def test_a_run_with_another_pool_is_not_taken_up(finished):
 
 @pytest.mark.parametrize("players", [2, 5, "3-5"])
 def test_a_run_goes_on_with_a_network_for_other_numbers_of_players(finished, tmp_path, players):
-    """One for 2-4 players goes on with others, and plays as it did where it was trained."""
+    """A network for 2-4 players continues with other numbers, and plays as before where it was trained."""
     seat = "pool" if isinstance(players, str) else "shared"
     run = Run(replace(TINY, players=players, seat=seat, start=f"net:{finished.out}", out=tmp_path, teacher=None))
     games = GAME.configure(4, quest_size=2)

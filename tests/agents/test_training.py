@@ -110,7 +110,7 @@ def test_a_run_begins_with_its_teachers_games(finished):
 
 
 def test_a_run_may_be_imitation_alone(tmp_path):
-    """In one piece or in two; its positions are gathered again where it goes on."""
+    """Imitation in one piece or in two. A continued run gathers its positions again."""
     config = replace(TINY, teacher_share=1.0, steps=1024, teacher_positions=500)
     whole = train(replace(config, out=tmp_path / "whole"))
     assert whole.steps == 1024 and whole.model._n_updates == 0
@@ -157,7 +157,7 @@ def test_a_device_that_is_not_there_is_refused(tmp_path):
 @pytest.mark.skipif(not th.cuda.is_available(), reason="no GPU")
 @pytest.mark.parametrize("seat", ["shared", "single", "pool"])
 def test_a_run_learns_on_a_gpu(seat, tmp_path):
-    """Imitation and self-play; what is saved plays on the processor, and goes on there."""
+    """Imitation and self-play. The saved network plays, and continues to learn, on the processor."""
     config = replace(TINY, out=tmp_path, seat=seat, device="cuda", steps=512)
     run = train(config)
     assert run.policy.network.device.type == "cuda" and run.steps >= 512
