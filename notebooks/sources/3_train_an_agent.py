@@ -151,10 +151,8 @@ asked = ExpertConfig(
 )  # fmt: skip
 expert = iterate(asked)
 for line in expert.curve:
-    print(
-        f"generation {line['generation']}: {line['seconds']:4.0f} s, {line['win_rate_greedy_3p']:.1%} wins against "
-        "greedy"
-    )
+    wins = f"{line['win_rate_greedy']:.1%} wins against greedy"
+    print(f"generation {line['generation']}: {line['seconds']:4.0f} s, {wins}")
 
 # %% [markdown]
 # Each generation saved the positions it learned from, with the choices of the search. Where does the search disagree
