@@ -178,7 +178,7 @@ def test_damaged_code_is_never_loaded(warm: Copy) -> None:
     out, problems = warm.start(DAMAGES).communicate(timeout=300)
     path, found, left = json.loads(out)
     assert not problems and not left and len(found) == 21
-    said = f"{path} is damaged: not loaded, compiled anew"
+    said = f"{path} is damaged; it is not loaded but compiled again"
     assert found == [[[VALUE, 0, [said]], [VALUE, 1, []]]] * len(found)
 
 
@@ -252,7 +252,7 @@ def test_no_place_for_a_cache(copied: Copy, place: str) -> None:
     _, problems = copied.start(
         "import warnings; warnings.simplefilter('always'); " + twice, KEPLER_ENVS_CACHE_DIR=nowhere
     ).communicate()
-    assert problems.count("compiled code is not kept, every process compiles anew") == 1
+    assert problems.count("compiled code is not kept, so every process compiles again") == 1
     assert nowhere in problems and "set KEPLER_ENVS_CACHE_DIR to a folder that can" in problems
 
 

@@ -96,5 +96,6 @@ def test_on_a_terminal(copied: Copy, has_rich: bool) -> None:
     out, _ = process.communicate(timeout=300)
     assert out == "[2, 3, 4]\n"
     text = shown.decode()
-    assert all(line(number, 3) in text for number in (1, 2, 3)), text
+    always = (1, 3) if has_rich else (1, 2, 3)  # a bar is drawn ten times a second: kernels may come quicker
+    assert all(line(number, 3) in text for number in always), text
     assert ("━" in text) == has_rich

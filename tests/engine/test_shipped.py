@@ -77,7 +77,7 @@ def test_damaged_code_is_not_loaded(with_code: Copy) -> None:
     whole[len(whole) // 2] ^= 1
     file.write_bytes(whole)
     out, told = with_code.start().communicate()
-    assert out.split() == [str(VALUE), "0"] and told.count("is damaged: not loaded, compiled anew") == 1
+    assert out.split() == [str(VALUE), "0"] and told.count("is damaged; it is not loaded but compiled again") == 1
     assert with_code.run() == [VALUE, 1]
     assert file.read_bytes() == whole, "the package is left as it is"
 
