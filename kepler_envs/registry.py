@@ -67,7 +67,7 @@ def register(game: Game) -> bool:
         ValueError: there is another game of that name.
     """
     if not isinstance(game, Game):
-        raise TypeError(f"{game!r} is no Game")
+        raise TypeError(f"{game!r} is not a Game")
     if getattr(importlib.import_module(game.module), NAME_OF_GAME, None) is not game:
         raise TypeError(
             f"{game.id} must be {NAME_OF_GAME} of its module {game.module}, by which other processes find it"
@@ -91,7 +91,7 @@ def _load_listed(name: str) -> Game | None:
         if _name_of(game_id) == name:
             found = load()
             if not isinstance(found, Game) or found.id != game_id:
-                raise TypeError(f"{game_id} is no Game of that id, but {found!r}")
+                raise TypeError(f"{game_id} is not a Game of that id, but {found!r}")
             return found
     return None
 

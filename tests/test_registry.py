@@ -95,7 +95,7 @@ def test_our_own_games_come_first_and_are_never_replaced(tmp_path):
     )
     games, problem = run(code, tmp_path).splitlines()
     assert games == f"{(*OWN, 'wrong')} kepler_run-v1"
-    assert problem.startswith("wrong-v1 is no Game of that id, but <function loads")
+    assert problem.startswith("wrong-v1 is not a Game of that id, but <function loads")
 
 
 def test_names_and_versions():
@@ -124,5 +124,5 @@ def test_registering_by_hand(monkeypatch):
     monkeypatch.setattr(sys.modules[__name__], "GAME", other)
     with pytest.raises(ValueError, match="there is another game twin-v1"):
         kepler_envs.register(other)
-    with pytest.raises(TypeError, match="is no Game"):
+    with pytest.raises(TypeError, match="is not a Game"):
         kepler_envs.register("kitten_adventurers")  # type: ignore[arg-type]

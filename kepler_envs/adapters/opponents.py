@@ -81,6 +81,6 @@ def opponent_of(given: Any, config: Configuration, num_envs: int) -> Opponent:
         return given if hasattr(given, "start") else CallableOpponent(given)
     hint = "; wrap a bot in bots.BotOpponent" if hasattr(given, "act") else ""
     raise TypeError(
-        f"{given!r} is no opponent; allowed: None, a bot's name, a CompiledPolicy, an Opponent, "
+        f"{given!r} is not an opponent; allowed: None, a bot's name, a CompiledPolicy, an Opponent, "
         f"a function (observation, action_mask) -> id{hint}"
     )

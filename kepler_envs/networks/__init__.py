@@ -76,12 +76,12 @@ def position_network(inputs: NetworkInputs, weights: Weights) -> PositionNetwork
 
 
 def with_choices(observations: np.ndarray, choices: np.ndarray) -> np.ndarray:
-    """What a network over a bot sees, int16 (N, D + 1): observations (N, D), and what the bot would do (N,)."""
+    """What a network over a bot sees, int16 (N, D + 1): the observations (N, D), and what the bot would do (N,)."""
     return np.concatenate([observations, choices[:, None].astype(observations.dtype)], axis=1)
 
 
 def draw(probabilities: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-    """An action for each row, int64 (N,): its probabilities (N, A), and a number (N,) uniform in [0, 1) that
-    decides."""
+    """Draw an action for each row, int64 (N,), from its probabilities (N, A) and a uniform number in [0, 1) per row
+    (N,)."""
     reached = probabilities.cumsum(1, dtype=np.float64)
     return (reached <= (uniform * reached[:, -1])[:, None]).sum(1)

@@ -1,9 +1,8 @@
-"""Weights of a network laid out for compiled code that skips zeros and illegal actions: one flat array, and where each
-part of it begins.
+"""Weights of a network laid out for compiled code that skips zeros and illegal actions.
 
-The flat array is a linear function of the weights. It is written down once, for any library's arrays (:class:`Arrays`):
-NumPy lays out a network that plays, PyTorch one that learns, which finds the gradients of the weights from those of the
-flat array by itself.
+The layout is one flat array, and where each part of it begins. The flat array is a linear function of the weights. It
+is written down once, for any library's arrays (:class:`Arrays`). NumPy lays out a network that plays. PyTorch lays out
+one that learns, and finds the gradients of the weights from those of the flat array by itself.
 """
 
 from __future__ import annotations
@@ -47,17 +46,17 @@ Make = Callable[["Arrays", Mapping[str, Array]], Array]
 
 
 class Arrays(Protocol):
-    """What else it takes of a library."""
+    """The functions that a library of arrays must have."""
 
     def constant(self, values: np.ndarray) -> Array:
-        """An array that does not depend on the weights."""
+        """Make an array that does not depend on the weights."""
 
     def join(self, parts: Sequence[Array], axis: int) -> Array:
-        """Arrays one after the other."""
+        """Join arrays one after the other."""
 
 
 class NumpyArrays:
-    """Of NumPy, in double precision."""
+    """NumPy's arrays, in double precision."""
 
     def constant(self, values: np.ndarray) -> np.ndarray:
         """See :class:`Arrays`."""
@@ -71,8 +70,8 @@ class NumpyArrays:
 class _Fold:
     """Makes weights (..., inputs of a row, outputs) fit for entries as they are.
 
-    Scales become part of the weights. What a label of 0 adds is taken off the entry's other labels, so that entries of
-    0 add nothing, and is added always.
+    Scales become part of the weights. What a label of 0 adds is subtracted from the entry's other labels, and is added
+    always, so that entries of 0 add nothing.
     """
 
     def __init__(self, one: TableInputs) -> None:
@@ -94,7 +93,7 @@ class _Fold:
         return scaled - weights[..., self._zero, :] * arrays.constant(self._labelled[:, None])
 
     def always(self, arrays: Arrays, weights: Array) -> Array:
-        """(..., outputs), what is added whatever the entries are."""
+        """What is added whatever the entries are, (..., outputs)."""
         return (weights * arrays.constant(self._counted[:, None])).sum(-2)
 
 
@@ -116,11 +115,14 @@ class Arrangement:
     """Where kernels find the parts of a network.
 
     Args:
-        inputs: of the network.
+        inputs: the inputs of the network.
 
     Attributes:
-        inputs: those. size: numbers in the flat array. workspaces: numbers in the two workspaces of a kernel.
-        entries: how many INPUTs there are. wide_rows: rows of the first layer.
+        inputs: the inputs of the network.
+        size: the number of entries in the flat array.
+        workspaces: the number of entries in the two workspaces of a kernel.
+        entries: the number of INPUTs.
+        wide_rows: the number of rows of the first layer.
     """
 
     def __init__(self, inputs: NetworkInputs) -> None:
@@ -166,7 +168,7 @@ class Arrangement:
 
     @property
     def network(self) -> np.ndarray:
-        """NETWORK[1]: sizes, and where the arrays begin."""
+        """NETWORK[1]: The sizes, and where the arrays begin."""
         return record_array(self._net)
 
     def arguments(self, flat: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -184,7 +186,7 @@ class Arrangement:
         return arrays.join(parts, 0)
 
     def _put(self, make: Make) -> int:
-        """Append an array; where it begins."""
+        """Append an array. Returns where it begins."""
         begin, count = self.size, make(NumpyArrays(), self._nothing).size
         self._parts.append(make)
         self.size += -(-count // LINE) * LINE
@@ -199,7 +201,7 @@ class Arrangement:
         its["policy_layers"] = len(self._shape.hidden)
 
     def _said_of(self, name: str) -> Make:
-        """Weights whose last axis is what is said of a row, filled up."""
+        """Pad the weights whose last axis is what is said of a row."""
         missing = self._said - self._shape.rows
 
         def make(arrays: Arrays, weights: Mapping[str, Array]) -> Array:
@@ -213,7 +215,7 @@ class Arrangement:
     # ------------------------------------------------------------ the vector and its rows
 
     def _first_layer(self) -> tuple[list[int], list[tuple[int, ...]]]:
-        """(entries, the records INPUT): all that may add something, row by row."""
+        """(entries, the records INPUT) for everything that may add something, row by row."""
         entries: list[int] = []
         found: list[tuple[int, ...]] = []
         wide = 0
@@ -284,7 +286,7 @@ class Arrangement:
         return total
 
     def _joined_for_ever(self) -> dict[str, list[Make]]:
-        """By table: what references of fixed tables add to its rows in all positions."""
+        """For each table, what references of fixed tables add to its rows in all positions."""
         found: dict[str, list[Make]] = {name: [] for name in self.inputs.tables}
         for join in self.inputs.joins:
             one, other = self.inputs.tables[join.table], self.inputs.tables[join.of]
@@ -435,7 +437,7 @@ def _turned(name: str) -> Make:
 
 
 def aligned(count: int) -> np.ndarray:
-    """float32 (count,), zeros that begin with a line of the processor's cache."""
+    """Zeros, float32 (count,), that begin with a line of the processor's cache."""
     room = np.zeros(count + LINE, FLOAT)
     begin = -room.ctypes.data // FLOAT.itemsize % LINE
     return room[begin : begin + count]

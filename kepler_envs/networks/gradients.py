@@ -1,10 +1,10 @@
 """How what a network says of actions changes with its weights, in compiled code.
 
-The network is that of ``kernels.py``: only inputs that are not 0, units above 0 and legal actions count, here as well.
-A position is looked at once to be judged, and once more when its gradients are asked for; in between nothing of it is
-kept.
+The network is that of ``kernels.py``. Here, too, only inputs that are not 0, units above 0 and legal actions count. A
+position is looked at once to be judged, and once more when its gradients are asked for. Nothing of it is kept in
+between.
 
-``gradient`` is a flat array like that of the weights: derivatives are added to it. Names beginning with ``d_`` are
+``gradient`` is a flat array like that of the weights, to which derivatives are added. Names beginning with ``d_`` are
 derivatives of the loss.
 """
 
@@ -53,7 +53,7 @@ cache."""
 
 
 class Back(NamedTuple):
-    """What becomes of a position's derivatives on their way back, for a later one to be written over."""
+    """The derivatives of a position on their way back. A later position overwrites them."""
 
     policy: Any
     """As :class:`~kepler_envs.networks.kernels.Room`'s: by the outputs of layers; of all but the first one before they
@@ -73,7 +73,7 @@ class Back(NamedTuple):
 
 
 def back_sizes(net: np.ndarray) -> tuple[int, int]:
-    """Whole and decimal numbers of a Back."""
+    """The sizes of a Back in whole and in decimal numbers."""
     rows = int(net["rows"])
     all_rows = int(net["in_vector"] + net["fixed"])
     return int(net["shown"]), 2 * int(net["kept"]) + rows * (1 + int(net["pooled"]) + all_rows + int(net["shown"]))
@@ -81,7 +81,7 @@ def back_sizes(net: np.ndarray) -> tuple[int, int]:
 
 @leaf
 def _back_of(net, place, all_wholes, all_floats, used):
-    """What is left of a position's workspaces behind its Room, as a Back; ``used`` tells where that begins."""
+    """What is left of a position's workspaces behind its Room, as a Back. ``used`` tells where that begins."""
     wholes, floats = borrowed(all_wholes[place]), borrowed(all_floats[place])
     its = net.network[0]
     kept, stride, pooled = np.int64(its.kept), np.int64(its.rows), np.int64(its.pooled)
@@ -101,7 +101,7 @@ def _back_of(net, place, all_wholes, all_floats, used):
 
 @leaf
 def _spread_said(gradient, begin, stride, rows, times, first, last, d, place):
-    """``d[place:]``, so many times, to each of the rows ``rows[first:last]`` of the weights of what is said of a
+    """Add ``d[place:]``, that many times, to each of the rows ``rows[first:last]`` of the weights of what is said of a
     row."""
     at = 0
     while at + 32 <= stride:
@@ -113,7 +113,7 @@ def _spread_said(gradient, begin, stride, rows, times, first, last, d, place):
 
 @leaf
 def _add_times(out, place, factor, row, begin, width):
-    """``out[place:] += factor * row[begin:]``."""
+    """Add ``factor * row[begin:]`` to ``out[place:]``."""
     at = 0
     while at + 64 <= width:
         add_times(out, place + at, factor, row, begin + at, 64)
@@ -130,7 +130,7 @@ def _add_times(out, place, factor, row, begin, width):
 
 @leaf
 def _to_logs(legal, logits):
-    """Logits of the legal actions to log-probabilities; the entropy."""
+    """Turn logits of the legal actions into log-probabilities. Returns the entropy."""
     largest = np.float32(-np.inf)
     for k in range(legal.size):
         largest = max(largest, logits[legal[k]])
@@ -172,7 +172,7 @@ def _judge(net, wholes, floats, observations, masks, actions, shares, logits, to
 
 @leaf
 def _share_out(legal, logits, actions, shares, d_told, d_entropy, entropy):
-    """Log-probabilities of the legal actions to what the loss changes with their logits."""
+    """Turn log-probabilities of the legal actions into what the loss changes with their logits."""
     total = np.float32(0.0)
     for k in range(shares.size):
         total += shares[k]
@@ -186,7 +186,7 @@ def _share_out(legal, logits, actions, shares, d_told, d_entropy, entropy):
 
 @leaf
 def _back_from_actions(net, room, back, legal, d_logits, last, features, gradient):
-    """From logits to the policy's last outputs and to the rows that legal actions point at."""
+    """Go back from logits to the policy's last outputs and to the rows that legal actions point at."""
     its, numbers = net.network[0], net.numbers
     stride = np.int64(its.rows)
     units, d_units = room.policy[last : last + features], back.policy[last : last + features]
@@ -220,7 +220,7 @@ def _back_from_actions(net, room, back, legal, d_logits, last, features, gradien
 
 @leaf
 def _back_from_choice(net, room, back, choice, d_logits, last, features, gradient):
-    """From the logit of a bot's choice to how much better that is taken to be."""
+    """Go back from the logit of a bot's choice to how much better that is taken to be."""
     its = net.network[0]
     gradient[its.follow_bias] += d_logits[choice]
     _add_times(gradient, np.int64(its.follow), d_logits[choice], room.policy, last, features)
@@ -229,7 +229,7 @@ def _back_from_choice(net, room, back, choice, d_logits, last, features, gradien
 
 @leaf
 def _back_from_rows(head, numbers, pointers, action, d_logit, room, back, gradient):
-    """From an action's logit to the rows it points at; ``room.beside`` is the rectified sum."""
+    """Go back from an action's logit to the rows it points at. ``room.beside`` is the rectified sum."""
     stride = room.beside.size
     _add_times(gradient, np.int64(head.out), d_logit, room.beside, 0, stride)
     d_sum = room.said
@@ -249,7 +249,7 @@ def _back_from_rows(head, numbers, pointers, action, d_logit, room, back, gradie
 
 @leaf
 def _back_from_values(net, room, back, d_values, last, features, gradient):
-    """From the returns of all seats to the value's last outputs."""
+    """Go back from the returns of all seats to the value's last outputs."""
     its, numbers = net.network[0], net.numbers
     d_units = back.value[last : last + features]
     d_units[:] = np.float32(0.0)
@@ -270,7 +270,7 @@ def _set_products(floats, place, begin, stride, inner, numbers, weights, width):
 
 @helper
 def _back_through_layers(layers, numbers, last, floats, kept, d_kept, stride):
-    """From the last outputs to those of the first layer, whose derivatives are not gated yet."""
+    """Go back from the last outputs to those of the first layer, whose derivatives are not gated yet."""
     begin = last
     for number in range(layers.size):
         layer = layers[layers.size - 1 - number]
@@ -285,14 +285,14 @@ def _back_through_layers(layers, numbers, last, floats, kept, d_kept, stride):
 
 @leaf
 def _gate(floats, d_outputs, outputs, width):
-    """Derivatives by outputs that were rectified to 0 become 0."""
+    """Set derivatives by outputs that were rectified to 0 to 0."""
     for unit in range(width):
         floats[d_outputs + unit] = floats[d_outputs + unit] if floats[outputs + unit] > 0.0 else np.float32(0.0)
 
 
 @leaf
 def _back_from_means(net, room, back):
-    """From means over rows to what is said of the rows."""
+    """Go back from means over rows to what is said of the rows."""
     stride = np.int64(net.network[0].rows)
     for i in range(net.tables.size):
         table = net.tables[i]
@@ -307,7 +307,7 @@ def _back_from_means(net, room, back):
 
 @leaf
 def _back_to_side(weights, bias, row, stride, room, d, place, gradient):
-    """To the weights of what a row adds to another one, by the other one's ``d[place:]``."""
+    """Go back to the weights of what a row adds to another one, by the other one's ``d[place:]``."""
     add_said(gradient, bias, d, place, stride)
     if weights != NOWHERE:
         _spread_said(gradient, weights, stride, room.rows, room.times, room.begins[row], room.begins[row + 1], d, place)
@@ -315,7 +315,7 @@ def _back_to_side(weights, bias, row, stride, room, d, place, gradient):
 
 @leaf
 def _back_to_rows(net, room, back, gradient):
-    """To what rows in the vector say by themselves."""
+    """Go back to what rows in the vector say by themselves."""
     its = net.network[0]
     stride, alone = np.int64(its.rows), np.int64(its.alone)
     for i in range(net.tables.size):
@@ -328,7 +328,7 @@ def _back_to_rows(net, room, back, gradient):
 
 @helper
 def _back_to_joins(net, room, back, x, n, gradient):
-    """To what rows in the vector say of rows that they refer to, and that refer to them."""
+    """Go back to what rows in the vector say of rows that they refer to, and that refer to them."""
     stride = np.int64(net.network[0].rows)
     for k in range(net.references.size):
         value = int(x[net.references[k].entry])
@@ -364,7 +364,7 @@ def _back_to_joins(net, room, back, x, n, gradient):
 
 @helper
 def _back_to_fixed_rows(net, room, back, n, gradient):
-    """To what finished rows of fixed tables say, with those that refer to them and those they refer to."""
+    """Go back to what finished rows of fixed tables say, with those they refer to and those that refer to them."""
     its = net.network[0]
     stride, in_vector, alone = np.int64(its.rows), np.int64(its.in_vector), np.int64(its.alone)
     for fixed in range(its.fixed):
@@ -396,7 +396,7 @@ def _clear_rows(net, room, back, n):
 
 
 class Ledger(NamedTuple):
-    """What is kept of all positions of a part: products of many of them are summed up at once."""
+    """What is kept of all positions of a part. Products of many of them are summed up at once."""
 
     policy: Any
     """float32 (N, kept), outputs of the policy's layers."""
@@ -475,7 +475,7 @@ def _go_back(
 
 @leaf
 def _note(room, back, ledger, n, count, written):
-    """Write a position into the ledger; how many inputs it has then."""
+    """Write a position into the ledger. Returns how many inputs it has then."""
     ledger.policy[n, :] = room.policy
     ledger.value[n, :] = room.value
     ledger.means[n, :] = room.means

@@ -122,7 +122,7 @@ def rectify(units):
 
 @leaf
 def list_positive(units, offset, rows, times, listed):
-    """Append the units above 0 to a list of rows (``offset`` + number) and times; its new length."""
+    """Append the units above 0 to a list of rows (``offset`` + number) and times. Returns its new length."""
     for unit in range(units.size):
         rows[listed] = offset + unit
         times[listed] = units[unit]
@@ -135,7 +135,10 @@ def list_positive(units, offset, rows, times, listed):
 
 @leaf
 def _list_inputs(x, entries, inputs, taken, begins, wide_rows, rows, times):
-    """The inputs that are not 0, row by row: ``begins[r]`` to ``begins[r + 1]`` are those of row r. Their number."""
+    """List the inputs that are not 0, row by row. Returns their number.
+
+    ``begins[r]`` to ``begins[r + 1]`` are those of row r.
+    """
     for i in range(entries.size):
         taken[i] = x[entries[i]]
     begins[:] = 0
@@ -185,7 +188,7 @@ def add_said(out, place, said, begin, stride):
 
 @leaf
 def _encode_rows(tables, numbers, alone, stride, begins, rows, times, q):
-    """What each row in the vector says by itself."""
+    """Compute what each row in the vector says by itself."""
     for i in range(tables.size):
         table = tables[i]
         if table.encoder == NOWHERE:
@@ -210,8 +213,10 @@ def _add_joined(numbers, weights, bias, row, stride, begins, rows, times, said, 
 def _join_rows(
     x, references, joins, numbers, stride, in_vector, begins, rows, times, said, q, shown, shown_at, n, latest, earlier
 ):  # fmt: skip
-    """Show rows in the vector the rows they refer to and are referred to by; list who refers to rows of fixed
-    tables."""
+    """Show rows in the vector the rows they refer to and are referred to by.
+
+    Also list who refers to rows of fixed tables.
+    """
     for k in range(references.size):
         value = int(x[references[k].entry])
         if value <= 0:
@@ -264,7 +269,7 @@ def _finish_fixed_row(
     row, numbers, alone, references, joins, links, link_begins, stride, in_vector, begins, rows, times, said, q, latest,
     earlier
 ):  # fmt: skip
-    """What a row of a fixed table says with those that refer to it and those it refers to."""
+    """Compute what a row of a fixed table says with those that refer to it and those it refers to."""
     place = row * stride
     for unit in range(stride):
         q[place + unit] = numbers[alone + place + unit]
@@ -282,7 +287,7 @@ def _finish_fixed_row(
 
 @leaf
 def _average_rows(tables, q, stride, means):
-    """The means over rows of tables that add to the first layer, one table after the other."""
+    """Compute the means over rows of tables that add to the first layer, one table after the other."""
     for i in range(tables.size):
         table = tables[i]
         if table.pooled != NOWHERE:
@@ -332,7 +337,7 @@ def _through_layers(layers, numbers, width, floats, kept, stride):
 
 @leaf
 def _list_legal(mask, legal):
-    """The legal ids in order; their number."""
+    """List the legal ids in order. Returns their number."""
     count = 0
     whole = mask.size // 64 * 64
     for first in range(0, whole, 64):
@@ -367,7 +372,7 @@ def look_at_rows(head, numbers, pointers, action, context, context_begin, q, sum
 
 @leaf
 def _to_probabilities(legal, logits, priors):
-    """Logits of the legal actions to probabilities."""
+    """Turn logits of the legal actions into probabilities."""
     largest, total = np.float32(-np.inf), np.float32(0.0)
     for k in range(legal.size):
         largest = max(largest, logits[legal[k]])
@@ -417,7 +422,7 @@ NET_TYPES = (
 def as_net(
     network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads, pointers
 ):  # fmt: skip
-    """The arrays of a kernel's arguments as a Net; they are not counted as used while the kernel runs."""
+    """The arrays of a kernel's arguments as a Net. They are not counted as used while the kernel runs."""
     return Net(
         borrowed(network), borrowed(numbers), borrowed(entries), borrowed(inputs), borrowed(tables), borrowed(joins),
         borrowed(references), borrowed(links), borrowed(link_begins), borrowed(layers), borrowed(heads),
@@ -426,7 +431,7 @@ def as_net(
 
 
 class Room(NamedTuple):
-    """What is worked out of a position, for a later one to be written over."""
+    """What is worked out of a position. A later position overwrites it."""
 
     taken: Any
     wide_rows: Any
@@ -461,12 +466,12 @@ class Room(NamedTuple):
 
 @leaf
 def _words_of(count):
-    """As many numbers as whole words have bits."""
+    """The number of entries that whole words have bits for."""
     return (count + 63) // 64 * 64
 
 
 def workspace_sizes(net: np.ndarray, inputs: int, actions: int, references: int, heads: int) -> tuple[int, int]:
-    """Numbers of each position of a block in the two workspaces of a network that has so many."""
+    """The sizes that each position of a block takes in the two workspaces of such a network."""
     rows, in_vector, fixed, shown = (int(net[name]) for name in ("rows", "in_vector", "fixed", "shown"))
     listed = int(net["widest"]) + 1
     whole = _words_of(inputs) + 2 * inputs + in_vector + 1 + listed + actions + 2 * fixed + references + shown
@@ -476,7 +481,7 @@ def workspace_sizes(net: np.ndarray, inputs: int, actions: int, references: int,
 
 @leaf
 def part(workspace, used, size):
-    """The next ``size`` numbers of a workspace; ``used`` counts them."""
+    """The next ``size`` numbers of a workspace. ``used`` counts them."""
     first = used[0]
     used[0] += size
     return borrowed(workspace[first : first + size])
@@ -484,8 +489,10 @@ def part(workspace, used, size):
 
 @leaf
 def room_of(net, actions, place, all_wholes, all_floats, used):
-    """The rows of a block's two workspaces for one of its positions as a Room; ``used`` int64[2] becomes the numbers in
-    use."""
+    """The rows of a block's two workspaces for one of its positions, as a Room.
+
+    ``used`` int64[2] becomes the numbers in use.
+    """
     wholes, floats = borrowed(all_wholes[place]), borrowed(all_floats[place])
     its = net.network[0]
     stride, in_vector, fixed, shown = (
@@ -514,7 +521,7 @@ def room_of(net, actions, place, all_wholes, all_floats, used):
 
 @helper
 def clear_rooms(net, actions, wholes, floats, used):
-    """Make ready the workspaces (BLOCK, ...) of :func:`workspace_sizes`."""
+    """Prepare the workspaces (BLOCK, ...) of :func:`workspace_sizes`."""
     for place in range(BLOCK):
         room = room_of(net, actions, place, wholes, floats, used)
         room.taken[:] = 0
@@ -528,7 +535,7 @@ def clear_rooms(net, actions, wholes, floats, used):
 
 @helper
 def _gather(net, room, x, n):
-    """The inputs of a position, what is said of its rows, and the first layer but for their means.
+    """Gather the inputs of a position, what is said of its rows, and the first layer without their means.
 
     Returns how many inputs are not 0.
     """
@@ -591,7 +598,7 @@ def look(net, observations, masks, first, count, wholes, floats, used, logits, l
 
 @helper
 def _judge_legal(net, room, mask, n, logits, last, features):
-    """The logits of the legal actions; their number."""
+    """Compute the logits of the legal actions. Returns their number."""
     its, numbers = net.network[0], net.numbers
     stride, in_vector = np.int64(its.rows), np.int64(its.in_vector)
     units = room.policy[last : last + features]
@@ -631,7 +638,7 @@ def _judge_legal(net, room, mask, n, logits, last, features):
 
 @leaf
 def tell_values(net, room, last, features, values):
-    """The returns of all seats (P,)."""
+    """Compute the returns of all seats (P,)."""
     its, numbers = net.network[0], net.numbers
     units = room.value[last : last + features]
     for seat in range(values.size):

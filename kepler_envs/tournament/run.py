@@ -141,7 +141,7 @@ class Tournament:
 
     def _check(self) -> None:
         if self.config.num_players < 2:
-            raise TournamentError("--players 1 is no tournament; allowed: at least 2")
+            raise TournamentError("--players 1 makes no tournament; allowed: at least 2")
         if len(self.agents) < 2 or len(set(self.agents)) < len(self.agents):
             raise TournamentError(f"--agents {' '.join(self.agents)}: at least two are needed, each named once")
         least = {"games": 1, "processes": 1, "batch": 1, "bootstrap": 1, "seed": 0, "memory_per_agent": 1}

@@ -44,7 +44,7 @@ def test_wrong_specs_say_what_there_is(spec, message):
 
 def test_games_without_greedy_policy_say_so():
     unknown = replace(CONFIG.game, name="patience")
-    with pytest.raises(BotError, match="no greedy bot for patience; there are for: .*kitten_adventurers"):
+    with pytest.raises(BotError, match="no greedy bot for patience; there is one for: .*kitten_adventurers"):
         greedy_policy(unknown)
 
 

@@ -326,8 +326,8 @@ def test_a_budget_of_time_is_a_budget():
     [
         ("mcts", "lacks its argument"),
         ("mcts:0", "budget = 0 iterations, 0 ms is not allowed"),
-        ("mcts:many", "iterations = 'many' is no int"),
-        ("mcts:10s", "iterations = '10s' is no int"),
+        ("mcts:many", "iterations = 'many' is not of type int"),
+        ("mcts:10s", "iterations = '10s' is not of type int"),
         ("mcts:2000000", "iterations = 2000000 is not allowed; allowed: 1 to 1000000"),
         ("mcts:10,c=1", "there is no 'c'; there are iterations, milliseconds, playout"),
         ("mcts:10,trust", "'trust' must read name=value"),
@@ -340,7 +340,7 @@ def test_a_budget_of_time_is_a_budget():
         ("mcts:10,network=net:a.zip,paired=1", "paired = 1 is not allowed; allowed: 0 with a network"),
         ("mcts:10,network=net:a.zip,depth=9", "depth = 9 is not allowed; allowed: 10000 with a network"),
         ("mcts:10,network=net:a.zip", "there is no checkpoint a.zip"),
-        ("mcts:10,network=greedy", "network = 'greedy' is no trained bot; write net:PATH"),
+        ("mcts:10,network=greedy", "network = 'greedy' is not a trained bot; write net:PATH"),
         ("mcts:10,milliseconds=5", "budget = 10 iterations, 5 ms is not allowed"),
     ],
 )

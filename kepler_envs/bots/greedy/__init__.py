@@ -31,7 +31,7 @@ def greedy_version(name: str) -> int:
 
 def _module(name: str) -> ModuleType:
     if name not in greedy_games():
-        raise BotError(f"there is no greedy bot for {name}; there are for: {', '.join(greedy_games())}")
+        raise BotError(f"there is no greedy bot for {name}; there is one for: {', '.join(greedy_games())}")
     return importlib.import_module(f"kepler_envs.bots.greedy.{name}")
 
 

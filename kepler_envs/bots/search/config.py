@@ -115,7 +115,7 @@ class MctsConfig:
             try:
                 values[name] = kinds[name](text)
             except ValueError:
-                raise BotError(f"mcts: {name} = {text!r} is no {kinds[name].__name__}") from None
+                raise BotError(f"mcts: {name} = {text!r} is not of type {kinds[name].__name__}") from None
         return cls(**values)
 
     def settings(self) -> np.ndarray:

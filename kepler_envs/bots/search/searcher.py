@@ -229,7 +229,9 @@ class NetworkSearcher:
         self._descend, self._absorb = descend_kernel(policy), absorb_kernel(policy)
         file = network_file(asked.network, config)
         if file is None:
-            raise BotError(f"mcts: network = {asked.network!r} is no trained bot; write net:PATH or a published name")
+            raise BotError(
+                f"mcts: network = {asked.network!r} is not a trained bot; write net:PATH or a published name"
+            )
         self._network = load_network(file, config)
         if self._network.over and self._network.over != asked.playout:
             raise BotError(f"mcts: playout = {asked.playout} is not allowed; the network is over {self._network.over}")

@@ -218,13 +218,13 @@ class _Before:
 
 def _check_block(place: Place, path: str, block: Any, nesting: int, before: _Before) -> None:
     if not isinstance(block, list):
-        raise place.wrong(path, f"{block!r} is no list of instructions")
+        raise place.wrong(path, f"{block!r} is not a list of instructions")
     for number, instruction in enumerate(block, 1):
         here = f"{path} instruction {number}" if not path else f"{path}.{number}"
         if (
             not isinstance(instruction, list) or not instruction or instruction[0] not in list(CHECKS)
         ):  # it may be a list
-            raise place.wrong(here, f"{instruction!r} is no instruction; there are {', '.join(CHECKS)}")
+            raise place.wrong(here, f"{instruction!r} is not an instruction; there are {', '.join(CHECKS)}")
         CHECKS[instruction[0]](place, here, instruction, nesting, before)
 
 

@@ -34,7 +34,7 @@ OVER = -1
 
 @helper
 def _add_children(nodes, used, node, legal, priors):
-    """A child for each legal id, not counted as available before it is met."""
+    """Add a child for each legal id. It is not counted as available before it is met."""
     for word in range(legal.size):
         left = legal[word]
         while left != ZERO:
@@ -47,10 +47,10 @@ def _add_children(nodes, used, node, legal, priors):
 
 @helper
 def _best_by_prior(nodes, node, legal, tried, count, visits, seat, settings):
-    """The legal child with the largest PUCT value, NONE if a decision that is no child yet beats all of them.
+    """The legal child with the largest PUCT value, or NONE if a decision that is no child yet beats all of them.
 
-    The prior is the network's, ``1 - trust`` of it spread evenly. What was not legal in the deal the network saw has
-    the even part alone.
+    The prior is the network's, with ``1 - trust`` of it spread evenly. What was not legal in the deal the network saw
+    has only the even part.
     """
     scale = settings.exploration * sqrt(visits + 1.0)
     even = (1.0 - settings.trust) / count
@@ -71,8 +71,10 @@ def _best_by_prior(nodes, node, legal, tried, count, visits, seat, settings):
 
 @helper
 def leaf_returns(values, own, returns):
-    """Returns of all seats from the values of a network, which begin with ``own`` and go on clockwise; of more seats
-    than play the first."""
+    """The returns of all seats from the values of a network, which begin with ``own`` and go on clockwise.
+
+    If there are more values than seats, the first ones count.
+    """
     players = returns.size
     mean = np.float32(0.0)
     for beyond in range(players):
@@ -113,7 +115,7 @@ def descend_kernel(policy: CompiledPolicy) -> Any:
 
     @helper
     def choose_child(s, nodes, used, node, legal, untried, count, generator, settings):
-        """The child to go on with, a new one for a decision that no deal allowed before."""
+        """The child to go on with, or a new one for a decision that no deal allowed before."""
         tried, visits = meet_children(nodes, node, legal, untried)
         child = _best_by_prior(nodes, node, legal, tried, count, visits, int(s.seat), settings)
         if child != NONE:

@@ -35,14 +35,14 @@ def _chance(generator, share):
 
 @leaf
 def _worth(child, seat, settings):
-    """UCB of a tried decision for the seat that moves."""
+    """The UCB of a tried decision for the seat that moves."""
     visits = float(child.visits)
     return float(child.value[seat]) / visits + settings.exploration * sqrt(log(float(child.available)) / visits)
 
 
 @leaf
 def _prior(action, suggested, count, settings):
-    """The probability PUCT gives a decision before it is tried; ``suggested`` is NONE where nobody was asked."""
+    """The probability PUCT gives a decision before it is tried. ``suggested`` is NONE if nobody was asked."""
     if suggested == NONE:
         return 1.0 / count
     even = (1.0 - settings.trust) / count
@@ -72,7 +72,7 @@ def meet_children(nodes, node, legal, untried):
 
 @helper
 def _best_by_ucb(nodes, node, legal, seat, settings):
-    """The legal child with the largest UCB; all legal decisions have been tried."""
+    """The legal child with the largest UCB. All legal decisions have been tried."""
     best, best_worth = NONE, 0.0
     child = int(nodes[node].first_child)
     while child != NONE:
@@ -86,7 +86,7 @@ def _best_by_ucb(nodes, node, legal, seat, settings):
 
 @helper
 def _best_by_puct(nodes, node, legal, untried, count, visits, seat, suggested, settings):
-    """The legal child with the largest PUCT value, NONE if an untried decision beats all of them."""
+    """The legal child with the largest PUCT value, or NONE if an untried decision beats all of them."""
     scale = settings.exploration * sqrt(visits + 1.0)
     here = nodes[node]
     unknown = (float(here.value[seat]) / float(here.visits) if here.visits > 0 else 0.0) - settings.caution
@@ -113,7 +113,7 @@ def _best_by_puct(nodes, node, legal, untried, count, visits, seat, suggested, s
 
 @leaf
 def add_child(nodes, used, node, action):
-    """A new node below ``node``; its number."""
+    """Add a new node below ``node``. Returns its number."""
     child = int(used[0])
     used[0] += 1
     nodes[child].parent = node
@@ -131,7 +131,7 @@ def add_child(nodes, used, node, action):
 
 @leaf
 def plant(nodes, used):
-    """Begin a tree: the root alone."""
+    """Begin a tree with the root alone."""
     used[0] = 1
     nodes[ROOT].parent = NONE
     nodes[ROOT].first_child = NONE
@@ -146,7 +146,7 @@ def plant(nodes, used):
 
 @leaf
 def add_returns(nodes, path, depth, returns):
-    """One more iteration for the nodes ``path[0..depth]``."""
+    """Count one more iteration for the nodes ``path[0..depth]``."""
     for step in range(depth + 1):
         node = path[step]
         nodes[node].visits += 1
@@ -177,7 +177,7 @@ def search_kernel(policy: CompiledPolicy) -> Any:
 
     @helper
     def choose_child(s, t, nodes, used, node, legal, untried, count, generator, settings):
-        """The child to go on with, a new one if an untried decision is due."""
+        """The child to go on with, or a new one if an untried decision is due."""
         seat = int(s.seat)
         tried, visits = meet_children(nodes, node, legal, untried)
         suggested = NONE
