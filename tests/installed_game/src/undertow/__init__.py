@@ -1,4 +1,15 @@
-"""Undertow: two to four players pull one another's cards under."""
+"""Undertow: two to four players pull one another's cards under.
+
+There are 20 cards: four each of the worths 1 to 5. Everybody is dealt three. In your turn you play one card face up; it
+becomes the open card, and the open card before it scores its worth for its owner.
+
+If your card is worth exactly one less than the open card, it pulls it under. You score the worth of your own card at
+once. Then you score the worth of the open card, too, or you sink it, and its owner loses that much. Either way no card
+is open after that.
+
+At the end of your turn you draw a card, as long as there are any. When all cards are played, the last open card scores.
+The most points win.
+"""
 
 from collections.abc import Mapping
 from typing import Any
