@@ -11,7 +11,7 @@ import math
 import re
 from base64 import urlsafe_b64encode
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -53,21 +53,8 @@ class _Shape(Protocol):
     def paint(self, brush: _Brush) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A shape as SVG in two parts, so that equal ones at other places are told to be equal."""
-
-    place: tuple[float, float]
-    form: str
-    """The element as it would read at (0, 0)."""
-
-    def definition(self) -> str:
-        tag, rest = self.form.split(" ", 1)
-        return f'{tag} id="{_name_of(self.form)}" {rest}'
-
-    def use(self) -> str:
-        x, y = self.place
-        return f'<use href="#{_name_of(self.form)}"{_attributes(x=_tenth(x), y=_tenth(y))}/>'
+_Parts = tuple[float, float, str]
+"""Where a shape lies, and the element as it would read at (0, 0): equal shapes at other places have equal ones."""
 
 
 @cache
@@ -90,8 +77,8 @@ class Rect:
     def svg(self) -> str:
         return f"<rect{_attributes(x=self.x, y=self.y)}{self._form()}"
 
-    def part(self) -> _Part:
-        return _Part((self.x, self.y), f"<rect{self._form()}")
+    def parts(self) -> _Parts:
+        return self.x, self.y, f"<rect{self._form()}"
 
     def _form(self) -> str:
         corners = _attributes(rx=self.radius) if self.radius else ""
@@ -114,8 +101,8 @@ class Circle:
     def svg(self) -> str:
         return f"<circle{_attributes(cx=self.x, cy=self.y)}{self._form()}"
 
-    def part(self) -> _Part:
-        return _Part((self.x, self.y), f"<circle{self._form()}")
+    def parts(self) -> _Parts:
+        return self.x, self.y, f"<circle{self._form()}"
 
     def _form(self) -> str:
         return f"{_attributes(r=self.radius)}{_paint(self)}/>"
@@ -134,8 +121,8 @@ class Line:
     def svg(self) -> str:
         return f'<polyline points="{_coordinates(self.points)}"{self._paint()}/>'
 
-    def part(self) -> _Part:
-        return _Part(self.points[0], f'<polyline points="{_coordinates(_from_first(self.points))}"{self._paint()}/>')
+    def parts(self) -> _Parts:
+        return *self.points[0], f'<polyline points="{_coordinates(_from_first(self.points))}"{self._paint()}/>'
 
     def _paint(self) -> str:
         return f' fill="none" stroke="{self.stroke}"{_width(self.stroke_width)}'
@@ -154,8 +141,8 @@ class Polygon:
     def svg(self) -> str:
         return f'<polygon points="{_coordinates(self.points)}"{_paint(self)}/>'
 
-    def part(self) -> _Part:
-        return _Part(self.points[0], f'<polygon points="{_coordinates(_from_first(self.points))}"{_paint(self)}/>')
+    def parts(self) -> _Parts:
+        return *self.points[0], f'<polygon points="{_coordinates(_from_first(self.points))}"{_paint(self)}/>'
 
     def paint(self, brush: _Brush) -> None:
         brush.polygon(self.points, self.fill, self.stroke, self.stroke_width)
@@ -206,15 +193,37 @@ class _GroupEnd:
         """Pixels have no hints."""
 
 
-_SHARED = (Rect, Circle, Line, Polygon)
-"""Shapes that may stand in an SVG once. Texts may not: programs and people look for them."""
+class _Item:
+    """A shape on a display list, with its SVG once that was asked for.
+
+    Attributes:
+        line: the element. form: what may stand in the document once ("" for what may not: programs and people look for
+            texts). use: the element that refers to it.
+        sign: what two pictures of a game are compared by.
+    """
+
+    __slots__ = ("form", "line", "shape", "sign", "use")
+
+    def __init__(self, shape: _Shape) -> None:
+        self.shape = shape
+        self.line = ""
+
+    def write(self) -> _Item:
+        shape, self.form, self.use = self.shape, "", ""
+        if isinstance(shape, (Rect, Circle, Line, Polygon)):
+            x, y, self.form = shape.parts()
+            self.use = f'<use href="#{_name_of(self.form)}"{_attributes(x=_tenth(x), y=_tenth(y))}/>'
+        self.line = self.sign = shape.svg()
+        if isinstance(shape, _GroupStart):
+            self.sign = shape.hint
+        elif isinstance(shape, Text):
+            self.sign = f"{shape.x} {shape.y} {shape.text}"
+        return self
 
 
-def _sign(shape: _Shape) -> Any:
-    """What two pictures of a game are compared by."""
-    if isinstance(shape, _GroupStart):
-        return shape.hint
-    return (shape.x, shape.y, shape.text) if isinstance(shape, Text) else shape
+_KEPT: dict[Hashable, list[_Item]] = {}
+MOST_KEPT = 2000
+"""Parts of pictures that :meth:`Drawing.reuse` remembers; then it starts anew."""
 
 
 class Drawing:
@@ -237,11 +246,11 @@ class Drawing:
         self.height = _positive("height", height)
         self.title = _clean(title)
         self.background = _colour("background", background)
-        self._shapes: list[_Shape] = []
+        self._items: list[_Item] = []
         self._origin = (0.0, 0.0)
 
     def __repr__(self) -> str:
-        return f"<Drawing {self.title!r}, {self.width:g} x {self.height:g}, {len(self._shapes)} items>"
+        return f"<Drawing {self.title!r}, {self.width:g} x {self.height:g}, {len(self._items)} items>"
 
     # ------------------------------------------------------------ adding shapes
 
@@ -253,7 +262,7 @@ class Drawing:
         _positive("width", width)
         _positive("height", height)
         x, y = self._place(x, y)
-        self._shapes.append(Rect(x, y, width, height, radius, *_style(fill, stroke, stroke_width)))
+        self._add(Rect(x, y, width, height, radius, *_style(fill, stroke, stroke_width)))
 
     def circle(
         self, x: float, y: float, radius: float, *,
@@ -262,19 +271,19 @@ class Drawing:
         """A circle around (x, y)."""
         _positive("radius", radius)
         x, y = self._place(x, y)
-        self._shapes.append(Circle(x, y, radius, *_style(fill, stroke, stroke_width)))
+        self._add(Circle(x, y, radius, *_style(fill, stroke, stroke_width)))
 
     def line(self, points: Sequence[tuple[float, float]], *, stroke: str, stroke_width: float = 1) -> None:
         """A line through two or more points."""
         places = self._places(points, at_least=2)
-        self._shapes.append(Line(places, _colour("stroke", stroke), _positive("stroke_width", stroke_width)))
+        self._add(Line(places, _colour("stroke", stroke), _positive("stroke_width", stroke_width)))
 
     def polygon(
         self, points: Sequence[tuple[float, float]], *,
         fill: str | None = None, stroke: str | None = None, stroke_width: float = 1,
     ) -> None:  # fmt: skip
         """A closed shape through three or more points."""
-        self._shapes.append(Polygon(self._places(points, at_least=3), *_style(fill, stroke, stroke_width)))
+        self._add(Polygon(self._places(points, at_least=3), *_style(fill, stroke, stroke_width)))
 
     def text(
         self, x: float, y: float, text: str, *, size: float, fill: str,
@@ -292,7 +301,7 @@ class Drawing:
             raise ValueError(f"anchor {anchor!r} is not one of {', '.join(ANCHORS)}")
         x, y = self._place(x, y + _positive("size", size) * CAPITAL_HEIGHT / 2)
         shown = _shorten(_clean(text), width / text_width("n", size, bold))
-        self._shapes.append(Text(x, y, shown, size, _colour("fill", fill), anchor, bold))
+        self._add(Text(x, y, shown, size, _colour("fill", fill), anchor, bold))
 
     @contextmanager
     def group(self, x: float = 0, y: float = 0, hint: str = "", actions: Iterable[int] = ()) -> Iterator[None]:
@@ -307,13 +316,34 @@ class Drawing:
         start = _GroupStart(_clean(hint), tuple(actions))
         marked = bool(start.hint or start.actions)
         if marked:
-            self._shapes.append(start)
+            self._add(start)
         try:
             yield
         finally:
             if marked:
-                self._shapes.append(_GroupEnd())
+                self._add(_GroupEnd())
             self._origin = before
+
+    def reuse(self, key: Hashable, draw: Callable[[], None]) -> None:
+        """Add what ``draw`` adds; where an equal ``key`` was drawn at the same place before, what was added then.
+
+        Args:
+            key: all that the shapes depend on, and a name for what they show.
+            draw: adds shapes to this drawing.
+        """
+        whole = (self._origin, key)
+        kept = _KEPT.get(whole)
+        if kept is not None:
+            self._items += kept
+            return
+        start = len(self._items)
+        draw()
+        if len(_KEPT) >= MOST_KEPT:
+            _KEPT.clear()
+        _KEPT[whole] = self._items[start:]
+
+    def _add(self, shape: _Shape) -> None:
+        self._items.append(_Item(shape))
 
     def _place(self, x: float, y: float) -> tuple[float, float]:
         return x + self._origin[0], y + self._origin[1]
@@ -335,19 +365,16 @@ class Drawing:
             f"<title>{escape(self.title, quote=False)}</title>",
             f'<rect{size} fill="{self.background}"/>',
         ]
-        parts = [shape.part() if isinstance(shape, _SHARED) else None for shape in self._shapes]
-        often = Counter(part.form for part in parts if part is not None)
-        shared: dict[str, str] = {}
-        body = []
-        for shape, part in zip(self._shapes, parts, strict=True):
-            if part is None or often[part.form] < SHARED_FROM:
-                body.append(shape.svg())
-            else:
-                shared.setdefault(part.form, part.definition())
-                body.append(part.use())
+        items = self._written()
+        often = Counter([item.form for item in items])
+        shared = {form for form, count in often.items() if form and count >= SHARED_FROM}
         if shared:
-            head += ["<defs>", *shared.values(), "</defs>"]
+            head += ["<defs>", *(_definition(form) for form in often if form in shared), "</defs>"]
+        body = [item.use if item.form in shared else item.line for item in items]
         return "\n".join([*head, *body, "</svg>"]) + "\n"
+
+    def _written(self) -> list[_Item]:
+        return [item if item.line else item.write() for item in self._items]
 
     def changed_groups(self, before: Drawing) -> list[int]:
         """The groups of this picture that show what ``before`` does not show.
@@ -358,19 +385,21 @@ class Drawing:
         Returns:
             Their numbers, in the order of ``<g>`` in :meth:`svg`, from 0.
         """
-        known = {"", *(_sign(shape) for shape in before._shapes)}  # a group without a hint is no news
-        changed: dict[int, None] = {}
+        known = {item.sign for item in before._written()}
+        known.add("")  # a group without a hint is no news
+        changed: set[int] = set()
         inside: list[int] = []
         count = 0
-        for shape in self._shapes:
-            if isinstance(shape, _GroupEnd):
+        for item in self._written():
+            kind = type(item.shape)
+            if kind is _GroupEnd:
                 inside.pop()
                 continue
-            if isinstance(shape, _GroupStart):
+            if kind is _GroupStart:
                 inside.append(count)
                 count += 1
-            if inside and _sign(shape) not in known:
-                changed[inside[-1]] = None
+            if inside and item.sign not in known:
+                changed.add(inside[-1])
         return sorted(changed)
 
     def rgb(self, scale: float = 1.0) -> np.ndarray:
@@ -388,9 +417,15 @@ class Drawing:
         _positive("scale", scale)
         width, height = (max(1, round(length * scale)) for length in (self.width, self.height))
         brush = _Brush(width, height, scale, self.background)
-        for shape in self._shapes:
-            shape.paint(brush)
+        for item in self._items:
+            item.shape.paint(brush)
         return brush.pixels()
+
+
+def _definition(form: str) -> str:
+    """The element that others refer to."""
+    tag, rest = form.split(" ", 1)
+    return f'{tag} id="{_name_of(form)}" {rest}'
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:

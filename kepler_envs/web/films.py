@@ -93,12 +93,14 @@ class Film:
         return told if public == words else {**told, "public": public}
 
     def frame(self, at: int, seat: int | None) -> dict[str, Any]:
-        """Position ``at`` as ``seat`` sees it, None with everything open, and who decides there between what."""
+        """Position ``at`` as ``seat`` sees it (None sees all), what the last decision changed there, and who decides
+        between what."""
         position = self.position(at)
+        before = None if at == 0 else self.position(at - 1)
         shown = position.over or seat in (None, position.seat)
         return {
             "at": at,
-            "picture": picture(position, self.check_seat(seat)),
+            **picture(position, self.check_seat(seat), before),
             "turn": None if position.over else position.seat,
             "actions": choices(position) if shown else [],
             "taken": self.replay.actions[at] if shown and at < len(self.replay.actions) else None,

@@ -10,13 +10,13 @@ import base64
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from importlib.resources import files
 from typing import Any
 
+from kepler_envs.engine.drawing import Drawing
 from kepler_envs.engine.replay import Replay
-from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.web.films import Film
 
 MODULES = ("dom", "board", "moves", "plot", "viewer", "filepage")
@@ -74,20 +74,26 @@ def contents(film: Film) -> dict[str, Any]:
     """What the page's script reads: the story (see :meth:`Film.story`), lines of SVG, pictures by view, who could do
     what."""
     lines: dict[str, int] = {}
-
-    def numbered(position: Snapshot, seat: int | None) -> list[int]:
-        svg = _MARKS.sub("", position.drawing(seat).svg())
-        return [lines.setdefault(line, len(lines)) for line in svg.split("\n")]
-
-    seats = range(film.config.num_players)
-    views = {"open": None, **{str(seat): seat for seat in seats}}
-    pictures = {name: list(_changes(numbered(at, seat) for at in film.positions)) for name, seat in views.items()}
+    pictures: dict[str, list[list[int]]] = {}
+    news: dict[str, list[list[int]]] = {}
+    for name, seat in {"open": None, **{str(seat): seat for seat in range(film.config.num_players)}}.items():
+        frames: list[list[int]] = []
+        news[name] = []
+        before: Drawing | None = None
+        for position in film.positions:
+            drawing = position.drawing(seat)
+            svg = _MARKS.sub("", drawing.svg())
+            frames.append([lines.setdefault(line, len(lines)) for line in svg.split("\n")])
+            news[name].append([] if before is None else drawing.changed_groups(before))
+            before = drawing
+        pictures[name] = list(_changes(frames))
     legal = [[] if at.over else at.legal_actions() for at in film.positions]
     words = {action: film.config.actions.text(action) for ids in legal for action in ids}
     return {
         "story": film.story(),
         "lines": list(lines),
         "pictures": pictures,
+        "news": news,
         "legal": legal,
         "words": words,
         "turns": [None if at.over else at.seat for at in film.positions],
@@ -95,7 +101,7 @@ def contents(film: Film) -> dict[str, Any]:
     }
 
 
-def _changes(frames: Iterator[list[int]]) -> Iterator[list[int]]:
+def _changes(frames: Iterable[list[int]]) -> Iterator[list[int]]:
     """Each frame as a change of the one before: lines kept from its start, lines kept to its end, and the lines
     between."""
     before: list[int] = []

@@ -78,6 +78,7 @@ class Table:
         self.replay = Replay(config.game.id, config.describe(), seed, config.components_digest, self.names)
         self.position = Snapshot.deal(config, seed)
         self.heard: list[Heard] = []
+        self._left = dict.fromkeys(range(config.num_players), self.position)  # as each seat left it last
 
     @property
     def names(self) -> list[str]:
@@ -130,12 +131,12 @@ class Table:
 
     def _write_and_apply(self, action: int) -> None:
         """On disk first: what was answered is never lost."""
-        before, heard = self.position, len(self.heard)
+        before, left, heard = self.position, dict(self._left), len(self.heard)
         try:
             self._apply(action)
             self.keep(self.replay)
         except BaseException:
-            self.position = before
+            self.position, self._left = before, left
             self._cut(heard)
             raise
         self.version += 1
@@ -147,6 +148,7 @@ class Table:
             self.position = self.replay.add(position, action)
         except IllegalAction as problem:
             raise WebError(str(problem)) from problem
+        self._left[position.seat] = self.position
         self.heard.append(Heard(position.seat, self.replay.texts[-1], position.public_text(action)))
 
     def _cut(self, length: int) -> None:
@@ -181,10 +183,12 @@ class Table:
                 final=None,
             )
             position = Snapshot.deal(self.config, kept.seed)
+            left = dict.fromkeys(range(self.config.num_players), position)
             for action in kept.actions:
-                position = position.apply(action)
+                mover, position = position.seat, position.apply(action)
+                left[mover] = position
             self.keep(kept)
-            self.position, self.replay, self.heard = position, kept, self.heard[:number]
+            self.position, self.replay, self.heard, self._left = position, kept, self.heard[:number], left
             self.version += 1
             self.problem = ""
 
@@ -214,7 +218,7 @@ class Table:
                 "yours": yours,
                 "over": seen.over,
                 "results": results(seen, self.names) if seen.over else [],
-                "picture": picture(seen, seat),
+                **picture(seen, seat, None if seen.over else known(self._left[seat], seat)),
                 "actions": choices(seen) if yours else [],
                 "heard": list(self._told(seat)),
                 "undo": self._undo_to(seat) is not None,

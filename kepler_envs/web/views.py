@@ -23,9 +23,19 @@ def known(position: Snapshot, seat: int) -> Snapshot:
     return position if position.over else position.resample(seat, KNOWING)
 
 
-def picture(position: Snapshot, seat: int | None) -> str:
-    """The position as SVG; ``seat`` sees its own hidden cards only, None sees all."""
-    return position.drawing(seat).svg()
+def picture(position: Snapshot, seat: int | None, before: Snapshot | None = None) -> dict[str, Any]:
+    """A position as a page shows it.
+
+    Args:
+        seat: who looks; it sees its own hidden cards only, None sees all.
+        before: what the reader has seen last, of the same game.
+
+    Returns:
+        ``picture``: SVG. ``news``: the numbers of its groups that show what was not to be seen ``before``.
+    """
+    drawing = position.drawing(seat)
+    news = [] if before is None else drawing.changed_groups(before.drawing(seat))
+    return {"picture": drawing.svg(), "news": news}
 
 
 def choices(position: Snapshot) -> list[dict[str, Any]]:

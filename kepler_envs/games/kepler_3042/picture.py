@@ -10,7 +10,8 @@ import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from kepler_envs.engine.components import names
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star
@@ -61,8 +62,7 @@ CUBE_KEYS = "EMA"
 # ---------------------------------------------------------------- what can be seen
 
 
-@dataclass(frozen=True)
-class HexView:
+class HexView(NamedTuple):
     place: int
     terrain: int  # SPACE, STAR, SOL, SAGITTARIUS
     star_kind: int
@@ -281,13 +281,13 @@ def _effect(card: Any, tables: Any) -> str:
     return f"{who}: {what}"
 
 
-def _includes(words: Any, place: int) -> bool:
-    return bool(int(words[place // 64]) >> place % 64 & 1)
+def _members(words: Any) -> int:
+    """A set of hexes as one number, a bit for each."""
+    return sum(int(word) << 64 * number for number, word in enumerate(words))
 
 
-def _hexes(state: Any, config: Configuration, seat: int | None) -> Iterator[HexView]:
+def _hexes(state: Any, config: Configuration, seat: int | None) -> list[HexView]:
     tables = config.tables[0]
-    in_play = as_hexes(tables["setup"][int(state["num_players"])]["stars"])
     ships = {
         int(place) - 1: (owner, number + 1)
         for owner in range(int(state["num_players"]))
@@ -295,18 +295,18 @@ def _hexes(state: Any, config: Configuration, seat: int | None) -> Iterator[HexV
         if place
     }
     marked = _marked(state, config)
+    turned_up, tiles, bodies = _members(state["face_up"]), _members(state["bodies"]), state["body"].tolist()
+    found = list(_empty_hexes(config, int(state["num_players"])))
     for place in range(NUM_HEXES):
-        face_up = _includes(state["face_up"], place)
-        body = int(state["body"][place]) if face_up or seat is None else 0
+        tile = bool(tiles >> place & 1)
+        if not tile and place not in ships and place != marked:
+            continue
+        face_up = bool(turned_up >> place & 1)
+        body = bodies[place] if face_up or seat is None else 0
         planet = body if 0 < body <= NUM_PLANETS else 0
         owner = int(state["planet_owner"][planet]) - 1 if planet else -1
-        yield HexView(
-            place=place,
-            terrain=int(tables["terrain"][place]),
-            star_kind=int(tables["star_kind"][place]),
-            in_play=place in in_play,
-            zone=int(tables["zone"][place]),
-            tile=_includes(state["bodies"], place),
+        found[place] = found[place]._replace(
+            tile=tile,
             face_up=face_up,
             body=body or None,
             kind=int(tables["planet"][planet]["kind"]) if planet else None,
@@ -315,6 +315,38 @@ def _hexes(state: Any, config: Configuration, seat: int | None) -> Iterator[HexV
             ship=ships.get(place),
             marked=place == marked,
         )
+    return found
+
+
+def _empty_hexes(config: Configuration, players: int) -> tuple[HexView, ...]:
+    """The map without tiles and starships."""
+    key = (config.components_digest, players)
+    if key not in _MAPS:
+        tables = config.tables[0]
+        in_play = as_hexes(tables["setup"][players]["stars"])
+        _MAPS[key] = tuple(
+            HexView(
+                place=place,
+                terrain=int(tables["terrain"][place]),
+                star_kind=int(tables["star_kind"][place]),
+                in_play=place in in_play,
+                zone=int(tables["zone"][place]),
+                tile=False,
+                face_up=False,
+                body=None,
+                kind=None,
+                owner=None,
+                terraformed=False,
+                ship=None,
+                marked=False,
+            )
+            for place in range(NUM_HEXES)
+        )
+    return _MAPS[key]
+
+
+_MAPS: dict[tuple[str, int], tuple[HexView, ...]] = {}
+"""By component file and number of players."""
 
 
 def _marked(state: Any, config: Configuration) -> int:
@@ -333,7 +365,8 @@ def _marked(state: Any, config: Configuration) -> int:
 
 def _hidden(state: Any) -> tuple[int, int, int]:
     """Planets, mines and colonial targets face down: everybody can count them."""
-    bodies = [int(body) for place, body in enumerate(state["body"]) if body and not _includes(state["face_up"], place)]
+    face_up = _members(state["face_up"])
+    bodies = [body for place, body in enumerate(state["body"].tolist()) if body and not face_up >> place & 1]
     return sum(body <= NUM_PLANETS for body in bodies), bodies.count(MINE), bodies.count(TARGET)
 
 
@@ -588,20 +621,31 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     _draw_header(drawing, view)
     with drawing.group(MARGIN, HEADER_HEIGHT):
         _draw_panel(drawing, MAP_WIDTH, MAP_HEIGHT)
-        for hexagon in view.hexes:
-            _draw_hex(drawing, hexagon, view)
+        for row in range(HEIGHT):
+            hexes = view.hexes[WIDTH * row : WIDTH * (row + 1)]
+            of_players = tuple(tuple(_hex_actions(one, view)) for one in hexes if _is_of_players(one))
+            key = ("hexes", hexes, of_players, view.type_names)
+            drawing.reuse(key, partial(_draw_row, drawing, hexes, view))
     with drawing.group(SIDE_X, HEADER_HEIGHT):
         _draw_card(drawing, view)
     with drawing.group(SIDE_X, HEADER_HEIGHT + CARD_HEIGHT + GAP):
-        _draw_tracks(drawing, view)
+        tracks = tuple((player.name, player.track) for player in view.players)
+        drawing.reuse(
+            ("tracks", tracks, view.track_names, view.icons, view.medals_left), partial(_draw_tracks, drawing, view)
+        )
     with drawing.group(SIDE_X, HEADER_HEIGHT + CARD_HEIGHT + TRACKS_HEIGHT + 2 * GAP):
-        _draw_legend(drawing, view)
+        drawing.reuse(("legend", view.type_names, view.hidden), partial(_draw_legend, drawing, view))
     with drawing.group(MARGIN, ACTIONS_Y):
-        _draw_actions(drawing, view)
+        cubes = tuple((player.ghost, player.cube) for player in view.players)
+        drawing.reuse(("actions", cubes, view.main_names, view.bonus_names), partial(_draw_actions, drawing, view))
     for number, player in enumerate(view.players):
         with drawing.group(MARGIN, PLAYERS_Y + number * (PLAYER_HEIGHT + GAP)):
-            _draw_player(drawing, player, view)
+            drawing.reuse(("player", player, view.type_names), partial(_draw_player, drawing, player, view))
     return drawing
+
+
+def _decider(view: View) -> PlayerView | None:
+    return next((player for player in view.players if player.active), None)
 
 
 def _colour(player: PlayerView) -> str:
@@ -624,9 +668,14 @@ def _draw_panel(drawing: Drawing, width: float, height: float, edge: str = EDGE)
 
 
 def _corners(radius: float) -> list[tuple[float, float]]:
-    """Of a hex with a corner at its top, around the origin."""
-    angles = [math.pi / 6 + corner * math.pi / 3 for corner in range(6)]
+    """The corners of a hex around the origin, the one at its top first."""
+    angles = [corner * math.pi / 3 - math.pi / 2 for corner in range(6)]
     return [(radius * math.cos(angle), radius * math.sin(angle)) for angle in angles]
+
+
+def _draw_row(drawing: Drawing, hexes: Sequence[HexView], whole: View) -> None:
+    for view in hexes:
+        _draw_hex(drawing, view, whole)
 
 
 def _draw_hex(drawing: Drawing, view: HexView, whole: View) -> None:
@@ -650,10 +699,15 @@ def _draw_hex(drawing: Drawing, view: HexView, whole: View) -> None:
             _draw_ship(drawing, view)
 
 
+def _is_of_players(view: HexView) -> bool:
+    """More than the hex's own id may touch it."""
+    return view.ship is not None or view.owner is not None or view.terrain == SOL
+
+
 def _hex_actions(view: HexView, whole: View) -> Iterator[int]:
     """The hex itself, the starship there, and the colony there of the player who decides."""
     yield HEX + view.place
-    decider = next((player for player in whole.players if player.active), None)
+    decider = _decider(whole)
     if decider is None:
         return
     if view.ship and view.ship[0] == decider.seat:
@@ -764,7 +818,8 @@ def _draw_tracks(drawing: Drawing, view: View) -> None:
         for space in range(TRACK_END + 1):
             y = TRACKS_HEIGHT - 14 - space * 15
             drawing.rect(left + 32, y - 6.5, 108, 13, radius=3, fill=BACKGROUND)
-            drawing.text(left + 16, y, str(space), size=10, fill=DIM, anchor="end")
+            if space % 2 == 0:
+                drawing.text(left + 16, y, str(space), size=10, fill=DIM, anchor="end")
             if space in view.medals_left[track]:
                 drawing.circle(left + 24, y, 6, fill=TRACK_COLOURS[track], stroke=INK)
             if space in icons:
@@ -797,9 +852,9 @@ def _draw_actions(drawing: Drawing, view: View) -> None:
             _draw_action(drawing, name, GOLD, 1.5 if column == 3 else 1)
     with drawing.group(8 + 4.5 * ACTION_WIDTH, 8 + 3 * ACTION_HEIGHT, actions=(DONE,)):
         _draw_action(drawing, "done", INK)
-    x = 8 + 4.5 * ACTION_WIDTH + 10
+    left = 8 + 4.5 * ACTION_WIDTH + 10
     for line, words in enumerate(ACTION_LEGEND):
-        drawing.text(x, 20 + 18 * line, words, size=12, fill=DIM)
+        drawing.text(left, 20 + 18 * line, words, size=12, fill=DIM)
 
 
 ACTION_LEGEND = (
@@ -920,7 +975,7 @@ def _draw_colony(drawing: Drawing, colony: ColonyView, view: View, slot: int | N
         label = str(colony.number)
         drawing.text(18, 18, label, size=11, fill=readable_on(fill, DARK), anchor="middle", bold=True)
     words = "Earth" if colony.kind is None else view.type_names[colony.kind]
-    drawing.text(34, 14, words, size=12, fill=INK, width=68)
+    drawing.text(34, 14, words, size=11, fill=INK, width=68)
     drawing.text(34, 30, f"{colony.zone} zone" if colony.zone else "at Sol", size=11, fill=DIM)
     touched = [() if slot is None else tuple(_cube_actions(slot, kind)) for kind in range(NUM_RESOURCES)]
     _draw_cubes(drawing, 10, 54, colony.cubes, touched)

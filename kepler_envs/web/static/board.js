@@ -3,6 +3,16 @@ import { make } from "./dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
+/** An action in words, with what they mean here. */
+export const inFull = (action) => action.more ? `${action.words} (${action.more})` : action.words;
+
+function outline(box, kind, room) {
+  const rect = document.createElementNS(SVG, "rect");
+  const values = { class: kind, x: box.x - room, y: box.y - room, width: box.width + 2 * room, height: box.height + 2 * room, rx: 5 };
+  for (const [name, value] of Object.entries(values)) rect.setAttribute(name, value);
+  return rect;
+}
+
 export class Board {
   /** `pick(action)` is called with what was clicked; `point(ids)` with the actions of what the mouse is on. */
   constructor(pick = null, point = () => {}) {
@@ -17,10 +27,17 @@ export class Board {
     document.addEventListener("keydown", (event) => { if (event.key === "Escape") this.close(); });
   }
 
-  /** Show a picture (SVG as text) with its legal actions [{id, words}]. */
-  show(picture, actions = []) {
+  /** Show a picture (SVG as text) with its legal actions [{id, words, more}]; `news` are the numbers of groups that changed. */
+  show(picture, actions = [], news = []) {
     this.close();
     this.frame.innerHTML = picture; // made by the server or this page's own data, all texts escaped
+    const groups = [...this.frame.querySelectorAll("g")], boxes = news.map((number) => groups[number]?.getBBox()).filter((box) => box?.width);
+    if (boxes.length) {
+      const marks = document.createElementNS(SVG, "g");
+      marks.setAttribute("class", "since");
+      marks.append(...boxes.map((box) => outline(box, "new", 2)));
+      this.frame.querySelector("svg").append(marks);
+    }
     this.legal = new Map(actions.map((action) => [action.id, action]));
     if (this.pick) for (const group of this.frame.querySelectorAll("[data-actions]")) this.mark(group);
   }
@@ -30,23 +47,14 @@ export class Board {
   mark(group) {
     const ids = this.ids(group);
     if (!ids.length) return;
-    const words = ids.map((id) => this.legal.get(id).words);
+    const words = ids.map((id) => inFull(this.legal.get(id)));
     group.classList.add("can");
     group.setAttribute("tabindex", "0");
     group.setAttribute("role", "button");
     group.setAttribute("aria-label", words.length > 1 ? `${words.length} moves: ${words.slice(0, 3).join(", ")}` : words[0]);
-    const box = group.getBBox(), room = 3;
-    for (const kind of ["touch", "ring"]) { // something to hit even between letters, and something to see
-      const rect = document.createElementNS(SVG, "rect");
-      rect.setAttribute("class", kind);
-      rect.setAttribute("x", box.x - room);
-      rect.setAttribute("y", box.y - room);
-      rect.setAttribute("width", box.width + 2 * room);
-      rect.setAttribute("height", box.height + 2 * room);
-      rect.setAttribute("rx", 5);
-      if (kind === "touch") group.prepend(rect); // below what is in it: inner groups are hit first
-      else group.append(rect);
-    }
+    const box = group.getBBox(); // something to hit even between letters, and something to see
+    group.prepend(outline(box, "touch", 3)); // below what is in it: inner groups are hit first
+    group.append(outline(box, "ring", 3));
     group.onclick = (event) => { event.stopPropagation(); this.chosen(ids, group); };
     group.onkeydown = (event) => {
       if (event.target === group && (event.key === "Enter" || event.key === " ")) { event.preventDefault(); this.chosen(ids, group); }
@@ -58,7 +66,7 @@ export class Board {
   /** One action is taken, of several one is asked for. */
   chosen(ids, group) {
     if (ids.length === 1) { this.pick(ids[0]); return; }
-    const buttons = ids.map((id) => make("button", { type: "button", role: "menuitem", "data-action": id, onclick: () => { this.close(); this.pick(id); } }, this.legal.get(id).words));
+    const buttons = ids.map((id) => make("button", { type: "button", role: "menuitem", "data-action": id, onclick: () => { this.close(); this.pick(id); } }, inFull(this.legal.get(id))));
     this.menu.replaceChildren(...buttons);
     if (!this.menu.isConnected) document.body.append(this.menu);
     this.menu.hidden = false;

@@ -25,7 +25,7 @@ async function start() {
       views[view] ??= unfold(game.pictures[view]);
       const turn = game.turns[at], shown = turn === null || view === "open" || Number(view) === turn;
       return {
-        picture: views[view][at].map((line) => game.lines[line]).join("\n"), turn,
+        picture: views[view][at].map((line) => game.lines[line]).join("\n"), news: game.news[view][at], turn,
         actions: shown ? game.legal[at].map((id) => ({ id, words: game.words[id] })) : [], taken: shown ? game.taken[at] : null,
       };
     },

@@ -1,4 +1,5 @@
 // All legal actions in words, with a filter, and what a bot thinks of them as bars.
+import { inFull } from "./board.js";
 import { make } from "./dom.js";
 
 export class Moves {
@@ -35,7 +36,7 @@ export class Moves {
 
   shown() {
     const words = this.filter.value.trim().toLowerCase().split(/\s+/);
-    const found = this.actions.filter((action) => words.every((word) => action.words.toLowerCase().includes(word)));
+    const found = this.actions.filter((action) => words.every((word) => inFull(action).toLowerCase().includes(word)));
     if (!this.advice) return found;
     const place = new Map(this.advice.rows.map((row, number) => [row.id, number]));
     return found.toSorted((a, b) => (place.get(a.id) ?? 1e9) - (place.get(b.id) ?? 1e9));
@@ -55,7 +56,7 @@ export class Moves {
       bar.style.width = `${100 * row.share}%`;
       parts.push(bar);
     }
-    parts.push(make("span", { class: "key" }, number < 9 && this.pick ? `${number + 1}` : ""), make("span", { class: "words" }, action.words));
+    parts.push(make("span", { class: "key" }, number < 9 && this.pick ? `${number + 1}` : ""), make("span", { class: "words" }, action.words), action.more ? make("span", { class: "more faint" }, action.more) : "");
     if (row) parts.push(make("span", { class: "share" }, `${(100 * row.share).toFixed(row.share && row.share < 0.1 ? 1 : 0)} %${typeof row.value === "number" ? `  ${row.value >= 0 ? "+" : ""}${row.value.toFixed(2)}` : ""}`));
     const kind = action.id === this.taken ? "move taken" : "move";
     if (!this.pick) return make("div", { class: kind }, ...parts);

@@ -13,10 +13,11 @@ const asking = new Asking((bot) => ask(`${api}/ask`, { bot }), moves);
 const heading = make("h1"), who = make("span", { class: "faint" }), words = make("p", { class: "bad", role: "alert" });
 const prompt = make("p", { class: "prompt", role: "status" }), heard = make("ol", { class: "heard" }), results = make("div");
 const undo = make("button", { type: "button", title: "take back your last decision (u)", onclick: () => change("undo", {}) }, "Undo");
+const since = make("p", { class: "faint", hidden: true }, "Framed in blue: what has changed since your last decision.");
 const links = make("div", { class: "row" }), advice = make("div", {}, asking.box);
 document.querySelector("header").append(heading, who, make("span", { class: "grow" }), board.zoom, rulesButton(`${api}/rules`), themeButton());
 document.querySelector("main").append(words, make("div", { class: "table" },
-  make("div", { class: "picture" }, board.frame),
+  make("div", { class: "picture" }, board.frame, since),
   make("div", { class: "side" }, results, make("section", { class: "choices" }, prompt, make("div", { class: "row" }, undo), links, advice, moves.box)),
   make("div", { class: "below" }, make("section", {}, make("h2", {}, "What happened"), heard))));
 
@@ -58,7 +59,8 @@ function show(found) {
   heading.textContent = state.title;
   document.title = `${state.yours ? "Your turn: " : ""}${state.title}`;
   who.textContent = `you are ${player(state.seat)}; ${state.seats.filter((at) => at.seat !== state.seat).map((at) => `${player(at.seat)} ${at.name}`).join(", ")}`;
-  board.show(state.picture, state.actions);
+  board.show(state.picture, state.actions, state.news);
+  since.hidden = !state.news.length;
   board.frame.dataset.version = state.version;
   moves.show(state.actions);
   moves.box.hidden = !state.yours;

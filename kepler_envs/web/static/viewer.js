@@ -78,7 +78,7 @@ export class Viewer {
     this.asking?.forget();
     const frame = await this.source.frame(this.at, this.view);
     if (this.wanted !== wanted) return; // the reader is elsewhere already
-    this.board.show(frame.picture);
+    this.board.show(frame.picture, [], frame.news);
     this.board.frame.dataset.at = this.at;
     this.where.textContent = `${this.at} of ${this.last} decisions${this.at ? `: ${this.sentence(this.at - 1)}` : ""}`;
     for (const plot of Object.values(this.plots)) plot.mark(this.at);
