@@ -10,13 +10,13 @@ import base64
 import json
 import re
 import zlib
-from collections.abc import Iterable, Iterator
 from html import escape
 from importlib.resources import files
 from typing import Any
 
 from kepler_envs.engine.drawing import Drawing
 from kepler_envs.engine.replay import Replay
+from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.web.films import Film
 
 MODULES = ("dom", "board", "moves", "plot", "viewer", "filepage")
@@ -71,29 +71,20 @@ def replay_page(replay: Replay, label: str) -> str:
 
 
 def contents(film: Film) -> dict[str, Any]:
-    """What the page's script reads: the story (see :meth:`Film.story`), lines of SVG, pictures by view, who could do
-    what."""
+    """What the page's script reads: the story (see :meth:`Film.story`), lines of SVG, pictures by view with what each
+    decision changed, who could do what."""
     lines: dict[str, int] = {}
-    pictures: dict[str, list[list[int]]] = {}
-    news: dict[str, list[list[int]]] = {}
-    for name, seat in {"open": None, **{str(seat): seat for seat in range(film.config.num_players)}}.items():
-        frames: list[list[int]] = []
-        news[name] = []
-        before: Drawing | None = None
-        for position in film.positions:
-            drawing = position.drawing(seat)
-            svg = _MARKS.sub("", drawing.svg())
-            frames.append([lines.setdefault(line, len(lines)) for line in svg.split("\n")])
-            news[name].append([] if before is None else drawing.changed_groups(before))
-            before = drawing
-        pictures[name] = list(_changes(frames))
+    views = [_View(lines, None), *(_View(lines, seat) for seat in range(film.config.num_players))]
+    for position in film.positions:  # all views of a position in a row: they have most of their shapes in common
+        for view in views:
+            view.add(position)
     legal = [[] if at.over else at.legal_actions() for at in film.positions]
     words = {action: film.config.actions.text(action) for ids in legal for action in ids}
     return {
         "story": film.story(),
         "lines": list(lines),
-        "pictures": pictures,
-        "news": news,
+        "pictures": {view.name: view.pictures for view in views},
+        "news": {view.name: view.news for view in views},
         "legal": legal,
         "words": words,
         "turns": [None if at.over else at.seat for at in film.positions],
@@ -101,16 +92,35 @@ def contents(film: Film) -> dict[str, Any]:
     }
 
 
-def _changes(frames: Iterable[list[int]]) -> Iterator[list[int]]:
-    """Each frame as a change of the one before: lines kept from its start, lines kept to its end, and the lines
-    between."""
-    before: list[int] = []
-    for frame in frames:
+class _View:
+    """The pictures of a game as one seat sees it.
+
+    Attributes:
+        pictures: each as a change of the one before: lines kept from its start, lines kept to its end, and the numbers
+            of the lines between.
+        news: by picture, the groups that differ from the picture before.
+    """
+
+    def __init__(self, lines: dict[str, int], seat: int | None) -> None:
+        self.name = "open" if seat is None else str(seat)
+        self.pictures: list[list[int]] = []
+        self.news: list[list[int]] = []
+        self._lines = lines
+        self._seat = seat
+        self._drawing: Drawing | None = None
+        self._frame: list[int] = []
+
+    def add(self, position: Snapshot) -> None:
+        """The next picture."""
+        before, drawing = self._frame, position.drawing(self._seat)
+        svg = _MARKS.sub("", drawing.svg())
+        frame = [self._lines.setdefault(line, len(self._lines)) for line in svg.split("\n")]
+        self.news.append([] if self._drawing is None else drawing.changed_groups(self._drawing))
         most = min(len(before), len(frame))
         head = next((place for place in range(most) if before[place] != frame[place]), most)
         tail = next((back for back in range(most - head) if before[-1 - back] != frame[-1 - back]), most - head)
-        yield [head, tail, *frame[head : len(frame) - tail]]
-        before = frame
+        self.pictures.append([head, tail, *frame[head : len(frame) - tail]])
+        self._drawing, self._frame = drawing, frame
 
 
 def bundle() -> str:
