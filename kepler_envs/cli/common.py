@@ -13,6 +13,7 @@ from tyro.conf import Positional, UseAppendAction, arg
 from kepler_envs import registry
 from kepler_envs.engine.game import Configuration, Game
 from kepler_envs.engine.seeds import check_seed, fresh_seed
+from kepler_envs.web.forms import read_value
 
 GameName = Annotated[Positional[str], arg(metavar="GAME")]
 OnRay = Annotated[tuple[str, ...] | None, arg(metavar="[ADDRESS]")]
@@ -69,17 +70,8 @@ def parse_options(pairs: Iterable[str]) -> dict[str, Any]:
             raise UsageError(f"--option {pair!r}: write --{name.removeprefix('num_')} {value or '...'} instead")
         if name in options:
             raise UsageError(f"--option {name} is given twice")
-        options[name] = _number_or_text(value)
+        options[name] = read_value(value)
     return options
-
-
-def _number_or_text(value: str) -> int | float | str:
-    for kind in (int, float):
-        try:
-            return kind(value)
-        except ValueError:
-            continue
-    return value
 
 
 def choose_seed(seed: int | None) -> int:

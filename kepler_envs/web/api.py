@@ -131,6 +131,10 @@ class Api:
         await run_in_threadpool(self._house.close_table, request.path_params["number"])
         return _json({})
 
+    async def close_film(self, request: Request) -> Response:
+        await run_in_threadpool(self._house.close_film, request.path_params["film"])
+        return _json({})
+
     async def watch(self, request: Request) -> Response:
         form = forms.parse(
             await _body(request), game=str, players=int, options=dict, seats=list, seed=(str, type(None))
@@ -156,7 +160,7 @@ class Api:
                     raise WebError(str(problem).replace(str(path), form["name"][:100])) from problem
             if "components" in replay.options:
                 raise WebError("a game with a card file of its own is opened by `kepler-envs serve FILE`")
-            return self._house.add_film(Film.of(replay, form["name"][:100]))
+            return self._house.add_film(Film.of(replay, form["name"][:100]), keep=True)
 
         return _json({"token": await run_in_threadpool(opened)})
 

@@ -18,7 +18,8 @@ class Film:
     """A game that is being watched: it may still grow.
 
     Attributes:
-        label: what a list calls it. growing: whether bots still play it. problem: why they stopped, or "".
+        label: what a list calls it. number: what its folder is called, "" if it has none. growing: whether bots still
+            play it. problem: why they stopped, or "".
         positions: before each decision, then the last one. expected: per position, the return by seat that the game's
             best network expects (None where there is no such network).
     """
@@ -26,6 +27,7 @@ class Film:
     def __init__(self, config: Configuration, seed: int, names: list[str], label: str) -> None:
         self.config = config
         self.label = label
+        self.number = ""
         self.growing = False
         self.problem = ""
         self.lock = threading.RLock()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from kepler_envs import registry
@@ -66,15 +67,20 @@ def _value(option: Option | None, value: Any) -> Any:
         return value
     if len(value) > MOST_LETTERS:
         raise WebError(f"a value has at most {MOST_LETTERS} letters")
-    for choice in option.choices if option else ():
-        if str(choice) == value:
+    return read_value(value, option.choices if option else ())
+
+
+def read_value(text: str, choices: Iterable[Any] = ()) -> Any:
+    """The value of an option as somebody writes it: one of its choices, an integer or a number, else the text."""
+    for choice in choices:
+        if str(choice) == text:
             return choice
     for kind in (int, float):
         try:
-            return kind(value)
+            return kind(text)
         except ValueError:
             continue
-    return value
+    return text
 
 
 def specs_of(seats: list[Any], config: Configuration, people: bool) -> list[str]:

@@ -24,6 +24,8 @@ MOST_TABLES, MOST_FILMS = 200, 200
 BOT_THREADS = 2
 """Bots that think at a time."""
 PATIENCE = 3.0  # seconds
+SAVE_EVERY = 1.0
+"""Seconds between two times that a watched game is written down."""
 
 
 class House:
@@ -57,6 +59,11 @@ class House:
             else:
                 self._put(found)
                 self.play_on(found)
+        for film in self._store.load_films():
+            if isinstance(film, str):
+                say(f"not taken up again: {film}")
+            else:
+                self._take_up(*film)
 
     def close(self) -> None:
         """Let no bot decide any more; one that thinks just now has a moment, but nobody waits for it longer."""
@@ -163,14 +170,42 @@ class House:
 
     # ------------------------------------------------------------ films
 
-    def add_film(self, film: Film) -> str:
-        """Show a game; its token. NotNowError if there are too many."""
+    def add_film(self, film: Film, keep: bool = False, specs: list[str] | None = None) -> str:
+        """Show a game; its token.
+
+        Args:
+            keep: show it again when the server has been started anew.
+            specs: the bots that play it on, by seat.
+
+        Raises:
+            NotNowError: there are too many.
+        """
         with self._lock:
             if len(self._films) >= MOST_FILMS:
-                raise NotNowError(f"there are {MOST_FILMS} games on show: start the server anew")
+                raise NotNowError(f"there are {MOST_FILMS} games on show: delete some first")
             token = new_token()
+            if keep:
+                self._store.add_film(token, film, specs or [])
             self._films[token] = film
             return token
+
+    def close_film(self, token: str) -> None:
+        """Forget a game on show and delete its files; UnknownError if there is none."""
+        with self._lock:
+            if token not in self._films:
+                raise UnknownError("there is no such game")
+            film = self._films.pop(token)
+        film.growing = False
+        with film.lock:
+            self._store.remove_film(film)
+
+    def _take_up(self, token: str, film: Film, specs: list[str]) -> None:
+        """Show a game that was written down, and let the bots play on where they had not finished."""
+        self._films[token] = film
+        if film.positions[-1].over or not specs:
+            return
+        film.growing = True
+        threading.Thread(target=self._shoot, args=(film, None, specs), name="film", daemon=True).start()
 
     def watch(self, config: Configuration, specs: list[str], seed: int | None) -> str:
         """Let bots play a game that is watched meanwhile; its token. WebError if one of them cannot play it."""
@@ -178,15 +213,22 @@ class House:
         players = Players(config, specs, seed)
         film = Film(config, seed, [shown_name(spec) for spec in specs], f"{config.game.title}: {', '.join(specs)}")
         film.growing = True
-        token = self.add_film(film)
+        token = self.add_film(film, keep=True, specs=specs)
         threading.Thread(target=self._shoot, args=(film, players, specs), name="film", daemon=True).start()
         return token
 
-    def _shoot(self, film: Film, players: Players, specs: list[str]) -> None:
+    def _shoot(self, film: Film, players: Players | None, specs: list[str]) -> None:
+        saved = time.monotonic()
         try:
-            while not self.closing.is_set() and not film.positions[-1].over:
+            players = players or Players(film.config, specs, fresh_seed())
+            while film.growing and not self.closing.is_set() and not film.positions[-1].over:
                 position = film.positions[-1]
                 film.add(players.decide(specs[position.seat], position))
+                if time.monotonic() - saved >= SAVE_EVERY:
+                    self._store.save_film(film)
+                    saved = time.monotonic()
+            if film.growing:
+                self._store.save_film(film)
         except Exception as problem:
             self._say(f"a game being watched: {one_line(problem)}")
             film.problem = "a bot cannot go on; the server's terminal says why"

@@ -39,6 +39,7 @@ def make_app(house: House, local: bool = True, names: tuple[str, ...] = ()) -> S
         Route("/api/host/{token}/menu", api.host(api.menu), methods=["GET"]),
         Route("/api/host/{token}/tables", api.host(api.open_table), methods=["POST"]),
         Route("/api/host/{token}/tables/{number}", api.host(api.close_table), methods=["DELETE"]),
+        Route("/api/host/{token}/films/{film}", api.host(api.close_film), methods=["DELETE"]),
         Route("/api/host/{token}/watch", api.host(api.watch), methods=["POST"]),
         Route("/api/host/{token}/replays", api.host(api.open_replay), methods=["POST"]),
         Route("/api/seat/{token}", api.answer(api.seat), methods=["GET"]),

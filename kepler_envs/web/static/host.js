@@ -93,7 +93,8 @@ async function draw() {
     table.problem ? make("p", { class: "bad" }, table.problem) : null, ...seatLinks(table),
     make("div", { class: "row" }, table.over ? make("a", { class: "button", href: `/film/${table.film}` }, "Look at it") : null,
       make("button", { type: "button", onclick: () => { if (confirm("Delete this table and its game?")) attempt(async () => { await ask(`${api}/tables/${table.number}`, undefined, "DELETE"); await draw(); }); } }, "Delete"))));
-  const films = found.films.map((film) => make("li", {}, make("a", { href: `/film/${film.token}` }, film.label), ` ${film.decisions} decisions${film.growing ? ", being played" : ""}`));
+  const films = found.films.map((film) => make("li", {}, make("a", { href: `/film/${film.token}` }, film.label), ` ${film.decisions} decisions${film.growing ? ", being played" : ""} `,
+    make("button", { type: "button", class: "small", onclick: () => { if (confirm("Delete this game?")) attempt(async () => { await ask(`${api}/films/${film.token}`, undefined, "DELETE"); await draw(); }); } }, "Delete")));
   lists.replaceChildren(...(tables.length ? [make("h2", {}, "Tables"), make("p", { class: "faint" }, "Give each person the link of one seat, and no other: it shows what that seat sees, and plays it."), make("div", { class: "cards" }, ...tables)] : []),
     ...(films.length ? [make("section", {}, make("h2", {}, "Games to look at"), make("ul", {}, ...films))] : []));
 }
