@@ -71,6 +71,9 @@ class House:
         end = time.monotonic() + PATIENCE
         while self._busy and time.monotonic() < end:
             time.sleep(0.01)
+        for film in list(self._films.values()):
+            if film.growing and film.number:
+                self._store.save_film(film)
 
     # ------------------------------------------------------------ tables
 

@@ -66,6 +66,7 @@ def test_a_game_is_played_by_clicks_alone(browser: Any, house: Any, base: str, g
         page.locator(".board[data-at='0'] svg").wait_for()
         page.keyboard.press("End")
         page.locator(f".board[data-at='{len(table.heard)}'] svg").wait_for()
+        page.evaluate("() => document.querySelector('.board .since')?.remove()")  # what the last decision changed
         assert page.locator(".board").inner_html() == browser_form(page, table.position.drawing().svg())
 
 
@@ -193,6 +194,40 @@ def test_keyboard_filter_and_undo(browser: Any, house: Any, base: str) -> None:
         if page.locator(".menu button").count():
             page.keyboard.press("Enter")
         page.locator(f".board:not([data-version='{version}'])").wait_for()
+
+
+def test_changes_are_framed_and_choices_explained(browser: Any, house: Any, base: str) -> None:
+    table, tokens = table_of(house, "ad_astra", [PERSON] * 3)
+    mover = table.position.seat
+    scoring = next(a for a in table.position.legal_actions() if "build card on space 7" in table.config.actions.text(a))
+    table.decide(mover, scoring)
+    following = table.position.seat
+    with page_of(browser) as page:
+        page.goto(f"{base}/seat/{tokens[following]}")
+        page.locator(".board .since .new").first.wait_for()
+        frames = page.locator(".board .since .new").evaluate_all(
+            "(all) => all.map((one) => one.getBoundingClientRect().x)"
+        )
+        placed = page.locator(".board g", has_text="space 7: a card face down").last.bounding_box()
+        assert any(abs(x - placed["x"]) < 8 for x in frames)
+        assert page.get_by_text("Framed in blue").is_visible()
+        words = page.locator(".moves li", has_text="place scoring card 1 on space 1").first
+        assert "colonies and factories or starships" in words.inner_text()
+        page.keyboard.press("/")
+        page.keyboard.type("starships")
+        assert 0 < page.locator(".moves button").count() < len(table.position.legal_actions())
+
+
+def test_main_actions_are_clicked_on_the_board(browser: Any, house: Any, base: str) -> None:
+    table, tokens = table_of(house, "kepler_3042", [PERSON] * 2)
+    while table.position.node.name != "MAIN_ACTION":
+        table.decide(table.position.seat, table.position.legal_actions()[0])
+    seat, version = table.position.seat, table.version
+    with page_of(browser) as page:
+        page.goto(f"{base}/seat/{tokens[seat]}")
+        page.locator(".board .can", has_text="Energy Storage").locator("> .ring").dispatch_event("click")
+        page.locator(f".board:not([data-version='{version}'])").wait_for()
+    assert table.heard[-1].own == "main action Energy Storage"
 
 
 def test_a_bot_is_asked_on_the_page(browser: Any, house: Any, base: str) -> None:

@@ -14,9 +14,10 @@ import pytest
 
 from kepler_envs import registry
 from kepler_envs.cli import main
-from kepler_envs.cli.motion import chosen
+from kepler_envs.cli.motion import chosen, pixels
 from kepler_envs.engine.replay import Replay, record, write_replay
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.web.inline import show_replay
 from kepler_envs.web.page import replay_page
 from kepler_envs.web.players import Players
 from kepler_envs.web.rules import rules_card, to_html
@@ -64,6 +65,10 @@ def test_a_page_holds_every_position_from_every_view(name: str) -> None:
         for position, picture in list(zip(positions, pictures, strict=True))[::7]:
             drawn = position.drawing(None if view == "open" else int(view)).svg()
             assert picture == re.sub(r' data-actions="[^"]*"', "", drawn)
+        drawings = [position.drawing(None if view == "open" else int(view)) for position in positions]
+        assert game["news"][view][0] == []
+        for number in range(1, len(positions), 7):
+            assert game["news"][view][number] == drawings[number].changed_groups(drawings[number - 1])
     assert game["legal"][0] == positions[0].legal_actions() and game["taken"][:-1] == replay.actions
     assert [told["words"] for told in game["story"]["told"]] == replay.texts
 
@@ -76,9 +81,9 @@ WHOLE = [("kepler_3042", 2), *([("kitten_adventurers", 8), ("race_to_kepler", 4)
 def test_pages_of_whole_games_are_small_and_load_nothing(name: str, players: int) -> None:
     page = replay_page(game_of_greedy(name, players), "a game")
     assert len(page.encode()) < LARGEST
-    assert not re.search(r"(src|href)=", page) and "import " not in page.partition('<script type="module">')[2].replace(
-        "// ", ""
-    )
+    assert not re.search(r'(src|href)="(?!#)', page) and "import " not in page.partition('<script type="module">')[
+        2
+    ].replace("// ", "")
     assert "default-src 'none'" in page
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "").replace('http-equiv="', "")
 
@@ -89,6 +94,22 @@ def test_names_from_outside_are_text() -> None:
     page = replay_page(replay, "<i>label</i>")
     assert "alert(1)" not in page and "<i>label" not in page
     assert unpacked(page)["story"]["seats"][0].startswith("</script>")
+
+
+@pytest.mark.xdist_group("browser")
+def test_a_page_inside_a_notebook(tmp_path: Path) -> None:
+    replay = game_of_greedy("kitten_adventurers", 2)
+    write_replay(tmp_path / "game.jsonl", replay)
+    shown = show_replay(tmp_path / "game.jsonl", height=500)
+    assert "game.jsonl" in shown.page and show_replay(replay, "mine").page.count("mine")
+    (tmp_path / "notebook.html").write_text(f"<body>{shown._repr_html_()}</body>", encoding="utf-8")
+    with chromium() as browser, page_of(browser) as page:
+        page.goto((tmp_path / "notebook.html").as_uri())
+        inside = page.frame_locator("iframe")
+        inside.locator(".board[data-at='0'] svg").wait_for()
+        inside.locator("button", has_text=">|").click()
+        inside.locator(f".board[data-at='{len(replay.actions)}'] svg").wait_for()
+        assert page.locator("iframe").bounding_box()["height"] == 500
 
 
 @pytest.mark.xdist_group("browser")
@@ -123,7 +144,7 @@ def test_a_moving_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main(["replay", str(tmp_path / "game.jsonl"), "--gif", str(tmp_path / "game.gif")]) == 0
     with Image.open(tmp_path / "game.gif") as picture:
         assert picture.n_frames == min(60, len(replay.actions) + 1)
-        assert picture.width == 720 and picture.info["loop"] == 0
+        assert picture.width == 800 and picture.info["loop"] == 0
     assert (tmp_path / "game.gif").stat().st_size < 1_000_000
     assert main(["replay", str(tmp_path / "game.jsonl"), "--gif", str(tmp_path / "nowhere" / "game.gif")]) == 2
     capsys.readouterr()
@@ -137,6 +158,25 @@ def test_a_tournaments_report_links_to_whole_games(tmp_path: Path, capsys: pytes
     played = unpacked((tmp_path / links[0]).read_text(encoding="utf-8"))["story"]
     assert sorted(played["seats"]) == ["greedy", "uniform"] and played["results"]
     capsys.readouterr()
+
+
+def test_a_stretch_of_a_game_moves(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from PIL import Image
+
+    replay = game_of_greedy("kitten_adventurers", 2)
+    write_replay(tmp_path / "game.jsonl", replay)
+    command = ["replay", str(tmp_path / "game.jsonl"), "--gif", str(tmp_path / "game.gif"), "--start"]
+    assert main([*command, "5", "--stop", "9"]) == 0
+    with Image.open(tmp_path / "game.gif") as picture:
+        assert picture.n_frames == 5
+    for wrong in (["-1"], ["5", "--stop", "4"], ["0", "--stop", "100000"]):
+        assert main([*command, *wrong]) == 2
+    assert "is not allowed" in capsys.readouterr().err
+    whole = pixels(next(iter(replay.positions(registry.load_game("kitten_adventurers").configure(2)))))
+    part = pixels(
+        next(iter(replay.positions(registry.load_game("kitten_adventurers").configure(2)))), None, (0, 0, 640, 320)
+    )
+    assert whole.shape[1] == part.shape[1] == 800 and part.shape[0] == 400
 
 
 def test_positions_are_spread_evenly() -> None:

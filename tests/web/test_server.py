@@ -170,6 +170,78 @@ def test_watching_bots(room: Room) -> None:
     assert room.client.get(f"/api/film/{again}").json()["told"] == story["told"]
 
 
+def watched(room: Room, seats: list[str], **more: Any) -> str:
+    asked = {name: value for name, value in form(GAME, seats, **more).items() if name != "advice"}
+    return room.client.post(f"{room.host}/watch", json=asked).json()["token"]
+
+
+def test_a_watched_game_is_there_after_a_restart(tmp_path: Path) -> None:
+    with house_in(tmp_path) as house:
+        room = Room(house)
+        token = watched(room, ["greedy", "uniform"])
+        while house.film(token).growing:
+            time.sleep(0.01)
+        told = room.client.get(f"/api/film/{token}").json()
+        again = room.client.post(
+            f"{room.host}/replays",
+            json={"name": "mine.jsonl", "text": room.client.get(f"/api/film/{token}/replay").text},
+        ).json()["token"]
+    with house_in(tmp_path) as house:
+        room = Room(house)
+        assert room.client.get(f"/api/film/{token}").json() == told
+        assert room.client.get(f"/api/film/{again}").json()["label"] == "mine.jsonl"
+        assert room.client.delete(f"{room.host}/films/{token}").status_code == 200
+        assert room.client.get(f"/api/film/{token}").status_code == 404
+        assert room.client.delete(f"{room.host}/films/{token}").status_code == 404
+    with house_in(tmp_path) as house:
+        assert [film["token"] for film in house.overview()["films"]] == [again]
+
+
+def test_bots_play_a_watched_game_on_after_a_restart(tmp_path: Path) -> None:
+    with house_in(tmp_path) as house:
+        token = watched(Room(house), ["mcts:2000", "greedy"], options={})
+        while len(house.film(token).positions) < 4:
+            time.sleep(0.01)
+    folder = tmp_path / next(path.parent.name for path in tmp_path.glob("*/film.json"))
+    assert os.stat(folder).st_mode & 0o777 == 0o700
+    first = read_replay(folder / "game.jsonl")
+    assert first.final is None and len(first.actions) >= 3
+    about = json.loads((folder / "film.json").read_text())
+    (folder / "film.json").write_text(json.dumps({**about, "specs": ["greedy", "greedy"]}))  # no need to wait
+    with house_in(tmp_path) as house:
+        film = house.film(token)
+        while film.growing:
+            time.sleep(0.01)
+        assert film.positions[-1].over and film.replay.actions[: len(first.actions)] == first.actions
+    assert read_replay(folder / "game.jsonl").final is not None
+
+
+def test_what_others_changed_is_told(room: Room) -> None:
+    """Groups of the picture that show something new since the seat's own last decision, in its own view."""
+    table, tokens = room.table(seats=[PERSON, PERSON], options={})
+    mover = table.position.seat
+    view = room.view(tokens[mover])
+    assert room.decide(tokens[mover], view["actions"][0]["id"], view["version"]).json()["news"] == []
+    while table.position.seat == mover:
+        table.decide(mover, table.position.legal_actions()[-1])
+    left = table.position
+    other = 1 - mover
+    while table.position.seat == other:
+        table.decide(other, table.position.legal_actions()[-1])
+    news = room.view(tokens[mover])["news"]
+    assert news == table.position.drawing(mover).changed_groups(left.drawing(mover)) and news
+    assert room.view(tokens[other])["news"] == []
+
+
+def test_choices_say_what_they_mean(room: Room) -> None:
+    _, tokens = room.table("ad_astra", seats=[PERSON] * 3)
+    views = [room.view(token) for token in tokens]
+    mover = next(view for view in views if view["yours"])
+    told = {action["words"]: action["more"] for action in mover["actions"]}
+    assert told["place scoring card 1 on space 1"] == "colonies and factories or starships"
+    assert told["place build card on space 1"] == ""
+
+
 def test_expectations_of_the_published_network(room: Room) -> None:
     asked = {name: value for name, value in form(GAME, ["greedy"] * 4).items() if name != "advice"}
     asked.update(players=4, options={})
