@@ -1,5 +1,4 @@
-"""``kepler-envs bench``: a quick look at the speed of a game on this machine. benchmarks/ has the measurements to
-quote."""
+"""``kepler-envs bench``: a quick look at how fast a game runs on this machine. Quote what benchmarks/ measures."""
 
 from __future__ import annotations
 
@@ -28,16 +27,16 @@ ROUNDS_A_LOOK = 16
 
 @dataclass(frozen=True)
 class Bench:
-    """A quick measurement of a game on this machine, in one thread."""
+    """Measure quickly how fast games run on this machine, in one thread."""
 
     games: Annotated[Positional[tuple[str, ...]], arg(metavar="GAME")] = ()
-    """Games to measure; all of them if left out."""
+    """Games to measure. All of them if left out."""
     players: Annotated[int | None, arg(metavar="N")] = None
-    """Number of players; each game's default if left out."""
+    """Number of players. Each game's default if left out."""
     num_envs: Annotated[int, arg(metavar="N")] = 256
-    """Games in the batch."""
+    """Number of games in the batch."""
     seconds: Annotated[float, arg(metavar="S")] = 2.0
-    """Time for each row of the table."""
+    """How long to measure each row of the table."""
 
     def run(self, console: Console) -> int:
         if not 0 < self.seconds <= 3600:
@@ -88,7 +87,7 @@ class Bench:
 
 
 def _rate(work: Callable[[], int], seconds: float) -> float:
-    """How much ``work`` gets done in a second; it returns how much one call did."""
+    """Return how much gets done per second. Each call of ``work`` returns how much it did."""
     work()
     done, begun = 0, time.perf_counter()
     while True:
@@ -114,7 +113,7 @@ def _random_games(env: KeplerEnv, count: int) -> list[tuple[int, list[int]]]:
 
 
 def _play(env: KeplerEnv, seed: int, actions: list[int]) -> int:
-    """Play a recorded game; its decisions."""
+    """Play a recorded game and return its number of decisions."""
     env.reset(seed=seed)
     for action in actions:
         env.last()

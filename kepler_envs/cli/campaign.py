@@ -21,25 +21,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlayCampaign:
-    """Play a solo campaign of Kepler-3042: four levels, with bonus cubes carried from each to the next."""
+    """Play a solo campaign of Kepler-3042. Bonus cubes carry over from each of its four levels to the next."""
 
     name: Annotated[Positional[str], arg(metavar="NAME")]
-    """The campaign: its name, a part of it, or its number 0..4."""
+    """The campaign: its name, part of its name, or its number 0..4."""
     file: Annotated[Path | None, arg(metavar="FILE")] = None
-    """Where the progress is kept, NAME.json in the current folder unless told.
-
-    A campaign that is there already goes on.
-    """
+    """File that keeps your progress. NAME.json in the current folder if left out. An existing campaign continues."""
     agent: Annotated[str, arg(metavar="AGENT")] = PERSON
     """Who plays: you, or an agent (uniform, greedy, mcts:1000, net:PATH)."""
     games: Annotated[int, arg(metavar="N")] = 1
-    """Games to play at most; a level that is lost is tried again."""
+    """Number of games to play at most. A lost level is tried again."""
     seed: Annotated[int | None, arg(metavar="S")] = None
-    """Seed of the first deal; the following games have the following seeds."""
+    """Seed of the first deal. Later games use the seeds that follow it."""
     solo_planets: int = 18
-    """Planets on the map, 18 or 20; for a new campaign."""
+    """Number of planets on the map in a new campaign: 18 or 20."""
     components: Annotated[Path | None, arg(metavar="FILE")] = None
-    """A card file of your own, for a new campaign."""
+    """Your own component file for a new campaign."""
 
     def run(self, console: Console) -> int:
         from kepler_envs.games.kepler_3042.campaign import Campaign, CampaignError, find_campaign

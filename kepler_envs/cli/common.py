@@ -21,7 +21,7 @@ OnRay = Annotated[tuple[str, ...] | None, arg(metavar="[ADDRESS]")]
 
 
 class UsageError(Exception):
-    """Something asked for on the command line is not possible; the message says what is."""
+    """What the command line asks for is not possible; the message says what is."""
 
 
 @dataclass(frozen=True)
@@ -29,14 +29,14 @@ class GameArguments:
     game: GameName
     """Name of the game; `kepler-envs list` prints them all."""
     players: Annotated[int | None, arg(metavar="N")] = None
-    """Number of players; the game's default if left out."""
+    """Number of players. The game's default if left out."""
     option: Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="KEY=VALUE")] = ()
-    """An option of the game; `kepler-envs show GAME` lists them."""
+    """Set an option of the game. `kepler-envs show GAME` lists them."""
     components: Annotated[Path | None, arg(metavar="FILE")] = None
-    """A card file of your own instead of the game's components.toml."""
+    """Your own component file, in place of the game's components.toml."""
 
     def configure(self) -> Configuration:
-        """The configuration that is asked for."""
+        """Configure the game as asked for."""
         return find_game(self.game).configure(self.players, self.components, **parse_options(self.option))
 
 
@@ -52,7 +52,7 @@ def needing(extra: str) -> Iterator[None]:
 
 
 def find_game(name: str) -> Game:
-    """The game of that name, or an error naming all there are."""
+    """Return the game of that name; UsageError names all games if there is none."""
     try:
         return registry.load_game(name)
     except KeyError as problem:
@@ -60,7 +60,7 @@ def find_game(name: str) -> Game:
 
 
 def parse_options(pairs: Iterable[str]) -> dict[str, Any]:
-    """``key=value`` pairs as keyword arguments: integers and numbers where a value reads as one, else text."""
+    """Turn ``key=value`` pairs into keyword arguments: numbers where a value reads as one, else text."""
     options: dict[str, Any] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -75,7 +75,7 @@ def parse_options(pairs: Iterable[str]) -> dict[str, Any]:
 
 
 def choose_seed(seed: int | None) -> int:
-    """The seed that is asked for, or one from the system."""
+    """Return the seed that is asked for, or one from the system."""
     if seed is None:
         return fresh_seed()
     try:
@@ -85,7 +85,7 @@ def choose_seed(seed: int | None) -> int:
 
 
 def check_target(path: Path | None) -> None:
-    """A file can be written there: better known before a game is played than after it."""
+    """Check that a file can be written there, before a game is played rather than after it."""
     if path is None:
         return
     if path.is_dir():

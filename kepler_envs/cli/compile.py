@@ -30,16 +30,16 @@ _COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
 
 @dataclass(frozen=True)
 class Compile:
-    """Compile games and agents ahead of their first use and keep the code on disk."""
+    """Compile games and agents ahead of time and keep the code on disk."""
 
     games: Annotated[Positional[tuple[str, ...]], arg(metavar="GAME")] = ()
-    """Games to compile; all of them if left out."""
+    """Games to compile. All of them if left out."""
     processes: Annotated[int | None, arg(metavar="N")] = None
-    """Games compiled at the same time; as many as there are cores if left out."""
+    """Number of games to compile at once. One per core if left out."""
     agents: bool = True
-    """Leave out what the agents greedy, mcts and those with networks need."""
+    """Skip what the agents need: greedy, mcts and networks."""
     native: bool = False
-    """Compile for this very processor even what came compiled with the package; from then on that is used."""
+    """Recompile for this processor what came compiled with the package, and use that from now on."""
 
     def run(self, console: Console) -> int:
         games = [find_game(name) for name in self.games or registry.list_games()]
@@ -58,8 +58,7 @@ class Compile:
 
 
 class Done(NamedTuple):
-    """What was compiled, or loaded from the cache, for a game: kernels of the game and of agents, and the seconds they
-    took."""
+    """Kernels of a game and of its agents that were compiled or loaded from the cache, and the seconds they took."""
 
     kernels: int
     seconds: float
@@ -107,7 +106,7 @@ def _tell(game: Game, done: Done, console: Console) -> None:
 
 
 def _place(game: Game) -> str:
-    """Where the compiled code is."""
+    """Say where the compiled code is."""
     for folder in game.scope.kept_in():
         return f"kept in {folder.parent}"
     if game.scope.came_with_package():

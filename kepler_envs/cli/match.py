@@ -18,7 +18,7 @@ PERSON = "person"
 
 
 def load_bot(spec: str, config: Configuration) -> bots.Bot:
-    """The bot that ``spec`` stands for; UsageError if there is none or if it cannot play this game."""
+    """Load the bot that ``spec`` names; UsageError if there is none, or if it cannot play this game."""
     try:
         return bots.load(spec, config)
     except bots.BotError as problem:
@@ -26,7 +26,7 @@ def load_bot(spec: str, config: Configuration) -> bots.Bot:
 
 
 def agents_by_seat(specs: tuple[str, ...], seats: list[int]) -> dict[int, str]:
-    """One name for all these seats, or one for each in their order."""
+    """Assign one agent to all these seats, or one to each in seat order."""
     if len(specs) == 1:
         return dict.fromkeys(seats, specs[0])
     if len(specs) != len(seats):

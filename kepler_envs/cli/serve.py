@@ -20,20 +20,20 @@ ANY = ("0.0.0.0", "::")
 
 @dataclass(frozen=True)
 class Serve:
-    """Play, watch bots and ask them in a browser: a page of this machine, or with --host of your network."""
+    """Play, watch bots and ask for their advice in a browser. Only this machine can connect, unless you set --host."""
 
     open: Annotated[Positional[tuple[Path, ...]], arg(metavar="FILE")] = ()
-    """Replays, or folders of tournaments, to look at."""
+    """Replays, or tournament folders, to look at."""
     port: Annotated[int, arg(metavar="PORT")] = USUAL_PORT
-    """Port to listen on; 0 takes a free one."""
+    """Port to listen on. 0 takes a free one."""
     host: Annotated[str, arg(metavar="ADDRESS")] = "127.0.0.1"
-    """Address to listen on. Unless it is this machine's own, whoever gets hold of a link can use it."""
+    """Address to listen on. If other machines can reach it, anybody who has a link can use it."""
     name: Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="NAME")] = ()
-    """A name of this machine that links may use besides its addresses."""
+    """Another host name that links to this machine may use."""
     folder: Annotated[Path | None, arg(metavar="FOLDER")] = None
-    """Where games are kept; ~/.local/share/kepler_envs/tables if left out."""
+    """Folder that games are kept in. ~/.local/share/kepler_envs/tables if left out."""
     pace: Annotated[float, arg(metavar="SECONDS")] = 0.4
-    """Time between two moves of bots at a table with people."""
+    """Pause before each move of a bot at a table with people."""
 
     def run(self, console: Console) -> int:
         with needing("web"):
@@ -95,13 +95,13 @@ class Serve:
     def _who_can_play(self, local: bool) -> str:
         if local:
             return (
-                "Only this machine can reach it. The link is a secret: it sets tables up. "
-                "Ctrl-C ends the server; games are kept."
+                "Only this machine can connect. Keep the link secret: whoever has it can set up tables. "
+                "Ctrl-C stops the server; games are kept."
             )
         return (
-            f"WARNING  --host {self.host}: every machine that reaches this one can connect, unencrypted. Whoever has a "
-            "seat's link plays that "
-            "seat; whoever has the link above sets tables up and runs bots of yours. Give away only the links of seats."
+            f"WARNING  --host {self.host}: every machine that can reach this one can connect, unencrypted. Whoever has "
+            "a seat's link can play that seat. Whoever has the link above can set up tables and run your bots. "
+            "Share only the links of seats."
         )
 
     def _replays(self) -> list[tuple[Path, str]]:

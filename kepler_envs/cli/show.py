@@ -16,7 +16,7 @@ from kepler_envs.terminal import grid
 
 @dataclass(frozen=True)
 class ListGames:
-    """The games there are."""
+    """List all games."""
 
     def run(self, console: Console) -> int:
         rows = []
@@ -31,14 +31,14 @@ class ListGames:
 
 @dataclass(frozen=True)
 class Show:
-    """A game as tables: sizes, options, nodes, actions, observation, components."""
+    """Describe a game in tables: sizes, options, nodes, actions, observation, components."""
 
     game: GameName
     """Name of the game; `kepler-envs list` prints them all."""
     players: Annotated[int | None, arg(metavar="N")] = None
-    """Show only what concerns this number of players."""
+    """Show only what applies to this number of players."""
     components: Annotated[Path | None, arg(metavar="FILE")] = None
-    """Show the game with a card file of your own."""
+    """Show the game with your own component file."""
 
     def run(self, console: Console) -> int:
         game = find_game(self.game)

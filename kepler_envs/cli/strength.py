@@ -17,10 +17,10 @@ STOPPING = "stopping after these games; once more to give it up"
 
 @dataclass(frozen=True)
 class MeasureStrength:
-    """Measure agents, each alone against one on all other seats, seats rotated.
+    """Measure how strong agents are: each plays alone against another agent on all other seats, in every seat.
 
-    A pairing that the record has with as many games, by the same versions of the agents, is not played again; after
-    Ctrl-C, or once --minutes are over, the games so far are written.
+    A pairing that the record already has, with as many games and the same versions of the agents, is not played again.
+    After Ctrl-C, or once --minutes are over, the games played so far are recorded.
     """
 
     game: GameName
@@ -28,22 +28,22 @@ class MeasureStrength:
     agents: Annotated[tuple[str, ...], arg(metavar="SPEC ...")]
     """Agents to measure: uniform, greedy, mcts:1000, bc-v1, ..."""
     against: Annotated[tuple[str, ...], arg(metavar="SPEC ...")] = ("greedy",)
-    """Agents on all other seats, one after the other."""
+    """Opponents. Each of them in turn takes all other seats."""
     players: Annotated[int | None, arg(metavar="N")] = None
-    """Number of players; the game's default if left out."""
+    """Number of players. The game's default if left out."""
     games: Annotated[int, arg(metavar="N")] = 1000
-    """Games of each pairing, rounded up to use every seat equally often."""
+    """Games per pairing, rounded up so that every seat is used equally often."""
     side_by_side: Annotated[int, arg(metavar="N")] = 1000
-    """Games played at a time: what is kept if the rest is given up."""
+    """Number of games played at once. If you stop, whole batches of this size are kept."""
     minutes: Annotated[float | None, arg(metavar="M")] = None
-    """Most time for a pairing; the games played by then count."""
+    """Time limit for each pairing. The games played by then count."""
     seed: Annotated[int, arg(metavar="SEED")] = 77
-    """Of the games."""
+    """Seed of the games."""
     out: Annotated[Path, arg(metavar="FILE")] = Path("strength.csv")
-    """The record that lines are added to."""
+    """File that results are added to."""
     ray: OnRay = None
-    """Play on a Ray cluster: the one at ADDRESS, or, without one, that of this machine, which is started if it is not
-    there. Parts of --side-by-side games are what it shares out."""
+    """Play on a Ray cluster: the one at ADDRESS, or this machine's own, which is started if necessary. The cluster
+    shares out batches of --side-by-side games."""
 
     def run(self, console: Console) -> int:
         """Measure what the record lacks; 0, or 130 if it was stopped."""
