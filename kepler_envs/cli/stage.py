@@ -17,7 +17,7 @@ from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.terminal import grid, say
 
 LINES_KEPT = 8
-"""Moves shown below a position, where there is room."""
+"""Number of moves shown below a position, where there is room."""
 KEYS = "space pause  left/right step  Home/End  Tab next screen  +/- pace  q quit"
 KEYS_IN_SHORT = "space pause  arrows step  Tab turn  +/- pace  q quit"
 LEAST_DELAY, PACES = 0.05, 2.0

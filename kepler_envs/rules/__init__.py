@@ -18,7 +18,7 @@ RULE = re.compile(r"\|[-| :]+\|")
 
 
 def rules_text(game: Game) -> str:
-    """The card of a game as Markdown. A game of another package has its own words: its module's docstring."""
+    """Return the card of a game as Markdown. For a game of another package it is the docstring of its module."""
     path = files("kepler_envs.rules") / f"{game.name}.md"
     if path.is_file():
         return path.read_text(encoding="utf-8")
@@ -27,12 +27,12 @@ def rules_text(game: Game) -> str:
 
 
 def blocks(markdown: str) -> list[list[str]]:
-    """The paragraphs, lists and tables of a card, each as its lines."""
+    """Split a card into paragraphs, lists and tables, each as its lines."""
     return [block.splitlines() for block in re.split(r"\n\s*\n", markdown.strip())]
 
 
 def list_items(lines: list[str]) -> list[str]:
-    """The items of a list, the inner items as parts of theirs."""
+    """Return the items of a list. Inner items become part of theirs."""
     items: list[str] = []
     for line in lines:
         start = ITEM.match(line)
@@ -44,12 +44,12 @@ def list_items(lines: list[str]) -> list[str]:
 
 
 def table_rows(lines: list[str]) -> list[list[str]]:
-    """The cells of a table, its head first."""
+    """Return the cells of a table by row, its head first."""
     return [[cell.strip() for cell in line.strip()[1:-1].split("|")] for line in lines if not RULE.fullmatch(line)]
 
 
 def as_lines(markdown: str, width: int) -> list[str]:
-    """A card for a terminal: lines of at most ``width`` columns, an empty one between blocks."""
+    """Lay a card out for a terminal: lines of at most ``width`` columns, an empty one between blocks."""
     lines: list[str] = []
     for block in blocks(re.sub(r"[*`]", "", markdown)):
         lines += ["", *_block_lines(block, width)]

@@ -28,12 +28,12 @@ from kepler_envs.tournament.standings import Standings
 
 PAGE = "report.html"
 PICTURE_BYTES = 1_800_000
-"""Of all pictures together."""
+"""Size of all pictures together."""
 MOST_REPLAYS, MOST_PICTURES = 6, 12
-"""Replays that are shown, and pictures of each."""
+"""Number of replays shown, and of pictures of each."""
 MOST_TRACEBACKS = 20
 NAME_LETTERS = 22
-"""Letters of an agent's name beside a plot."""
+"""Longest name of an agent beside a plot."""
 
 STYLE = """
 :root { color-scheme: light dark; --back: #fcfcfd; --card: #ffffff; --text: #1c2230; --faint: #667085; --line: #e2e6ee;
@@ -92,15 +92,15 @@ for (const figure of document.querySelectorAll("figure.replay")) {
 
 
 ReplayPage = Callable[[Replay, str], str]
-"""Makes a page of a whole game, with the label it is headed with: ``kepler_envs.web.page.replay_page``."""
+"""Makes the page of a whole game from a replay and a heading: ``kepler_envs.web.page.replay_page``."""
 
 
 def write_page(
     folder: Path, found: Standings, replays: Sequence[SavedReplay], facts: Facts, replay_page: ReplayPage | None = None
 ) -> None:
-    """Write report.html beside what ``write_report`` wrote; the replays are read from the folder.
+    """Write report.html beside what ``write_report`` wrote. It reads the replays from the folder.
 
-    With ``replay_page`` each game that is pictured gets a page of its own beside its replay, to which the report links.
+    With ``replay_page``, each pictured game gets a page of its own beside its replay, and the report links to it.
     """
     (folder / PAGE).write_text(page(found, replays, facts, folder / "replays", replay_page), encoding="utf-8")
 
@@ -108,7 +108,7 @@ def write_page(
 def page(
     found: Standings, replays: Sequence[SavedReplay], facts: Facts, folder: Path, replay_page: ReplayPage | None = None
 ) -> str:
-    """The page, well-formed as XML, too."""
+    """Return the page. It is also well-formed XML."""
     config = facts.config
     title = f"{config.game.title}: tournament"
     leaderboard, *others = tables(found)
@@ -142,10 +142,9 @@ PAGE_FRAME = """<!DOCTYPE html>
 """
 
 SEATS_NOTE = (
-    "The plot, and the first row: the share of all wins that went to each seat, whoever sat there. Every table is "
-    "played once from each "
-    "seat, so all seats have had the same agents; the dashed line is an equal share. A cell is coloured where its "
-    "interval leaves out the mean of its row."
+    "The plot and the first row show the share of all wins that went to each seat, whoever sat there. Every table is "
+    "played once from each seat, so all seats have had the same agents. The dashed line is an equal share. A cell is "
+    "coloured if its interval excludes the mean of its row."
 )
 
 FILES = (
@@ -179,7 +178,7 @@ def _code(text: str) -> str:
 
 
 def table(shown: Table) -> str:
-    """A table; its heat colours cells green where the row does better than even, red where worse."""
+    """Draw a table. Cells are green where the row does better than even, and red where it does worse."""
     head = "".join(f"<th>{_breakable(column)}</th>" for column in shown.columns)
     rows = []
     for number, (name, *cells) in enumerate(shown.rows):
@@ -207,13 +206,13 @@ def _heat(heat: float | None) -> str:
 
 
 def ratings_plot(found: Standings) -> str:
-    """A dot with its interval for each agent."""
+    """Plot each agent's rating with its interval."""
     rows = [(line.agent, line.rating, line.rating_low, line.rating_high) for line in found.lines]
     return _intervals(rows, 0.0, f"rating, 0 = {found.anchor}", lambda value: f"{value:+.0f}")
 
 
 def seats_plot(found: Standings) -> str:
-    """A dot with its interval for each seat."""
+    """Plot each seat's share of wins with its interval."""
     rows = [(f"seat {seat}", share.mean, share.low, share.high) for seat, share in enumerate(found.by_seat)]
     return _intervals(rows, 1 / len(rows), "share of wins", lambda value: f"{value:.0%}")
 
@@ -258,7 +257,7 @@ def _plot(width: float, height: float, label: str, parts: Sequence[str]) -> str:
 
 
 def short_names(names: Sequence[str], letters: int) -> list[str]:
-    """Names of at most ``letters`` letters, shortened in the middle in such a way that different ones stay so."""
+    """Shorten names in the middle to at most ``letters`` letters. Different names stay different."""
     for head in sorted(range(letters - 2), key=lambda head: abs(head - letters // 2)):
         short = [_without_middle(name, head, letters) for name in names]
         if len(set(short)) == len(set(names)):
@@ -390,8 +389,7 @@ def _figure(saved: SavedReplay, replay: Replay, config: Configuration, most_byte
 
 
 def pictures(replay: Replay, config: Configuration, most_bytes: int) -> Iterator[tuple[str, str]]:
-    """(caption, SVG) of positions spread evenly from the first to the last: as many as the bytes allow, at least
-    two."""
+    """Yield (caption, SVG) of positions spread evenly from first to last: as many as the bytes allow, at least two."""
     positions = list(replay.positions(config))
     size = max(len(_svg(positions[len(positions) // 2])), len(_svg(positions[-1])))
     count = max(2, min(MOST_PICTURES, most_bytes // size, len(positions)))

@@ -1,4 +1,4 @@
-"""The report of a tournament: tables for the terminal, leaderboard.json, results.md and pictures; html.py has the
+"""The report of a tournament: tables for the terminal, leaderboard.json, results.md and pictures. html.py makes the
 page."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FORFEITS = "Forfeits"
 
 @dataclass(frozen=True)
 class Facts:
-    """What a tournament was asked for, and the commits its games were played at."""
+    """The settings of a tournament, and the commits at which its games were played."""
 
     config: Configuration
     specs: Sequence[str]
@@ -44,7 +44,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class SavedReplay:
-    """A replay in the folder; ``same``: whether the game, played by itself, came out as in the ledger."""
+    """A replay in the folder. ``same``: whether the game, played again by itself, came out as in the ledger."""
 
     file: str
     game: int
@@ -54,9 +54,9 @@ class SavedReplay:
 
 @dataclass(frozen=True)
 class Table:
-    """A table for the terminal, Markdown and HTML alike; all columns but the first hold numbers, unless ``words``.
+    """A table for the terminal, Markdown and HTML. All columns but the first hold numbers, unless ``words``.
 
-    ``heat``: for each number, how far it is from even: -1 (bad for the row) to 1; None: not to be coloured.
+    ``heat``: for each number, how far it is from even, from -1 (bad for the row) to 1. None is not coloured.
     """
 
     title: str
@@ -71,7 +71,7 @@ class Table:
 
 
 def tables(found: Standings) -> list[Table]:
-    """The leaderboard, the matrices, the seats, the meta-game and the forfeits, the last two where there are any."""
+    """Make all tables: leaderboard, matrices, seats, and, where there are any, meta-game and forfeits."""
     names, seats = [line.agent for line in found.lines], len(found.by_seat)
     widest = max((abs(cell.mean) for row in found.margins for cell in row if cell is not None), default=0.0)
     made = [
@@ -160,18 +160,18 @@ def _last_line(text: str) -> str:
 
 
 def in_markdown(words: str) -> str:
-    """Words that are no more than that in a table of Markdown."""
+    """Escape words for a Markdown table."""
     return words.replace("|", "\\|").replace("<", "&lt;")
 
 
 def summary(found: Standings) -> str:
-    """One line on the games."""
+    """Return one line about the games."""
     ends = ", ".join(f"{count:,} {end}" for end, count in found.ends.items())
     return f"{found.games:,} games ({ends}), {found.mean_length:.1f} decisions on average"
 
 
 def print_report(found: Standings, console: Console) -> None:
-    """The report for the terminal."""
+    """Print the report on the terminal."""
     for table in tables(found):
         drawn = grid("", table.columns, table.rows, right=[] if table.words else table.columns[1:])
         drawn.title = None  # rich would wrap it to the width of the table
@@ -184,26 +184,23 @@ def print_report(found: Standings, console: Console) -> None:
 
 
 def scale(found: Standings) -> str:
-    """What the ratings' numbers mean."""
+    """Explain the numbers of the ratings."""
     return f"Ratings: 400 points are odds of 10 to 1; 0 is {found.anchor}."
 
 
 def notes(found: Standings, facts: Facts) -> list[str]:
-    """What a reader of the tables should know, a paragraph each."""
+    """Return what a reader of the tables should know, in paragraphs."""
     paragraphs = [
         f"{scale(found)} They are the Plackett-Luce maximum likelihood estimate over all finishing orders, seat by "
-        "seat, "
-        f"with {IMAGINARY_WINS} imaginary win of each agent over each other; ties are broken at random. Intervals are "
-        "percentiles of a bootstrap by game. Wins: a win shared by w seats counts 1 / w; an agent that sits on "
+        f"seat, with {IMAGINARY_WINS} imaginary win of each agent over each other; ties are broken at random. "
+        "Intervals are percentiles of a bootstrap by game. A win shared by w seats counts 1 / w. An agent that sits on "
         "several seats of a table competes with itself, so the other tables say more.",
     ]
     if facts.adaptive:
         paragraphs.append(
-            "The schedule was adaptive: tables were chosen where it was least certain who is better. Ratings and the "
-            "tables of one "
-            "against others allow for that; wins, return, rank and score of the leaderboard are means over tables that "
-            "differ from "
-            "agent to agent."
+            "The schedule was adaptive: it chose tables where it was least certain who is better. Ratings and the "
+            "tables of one against others allow for that. Wins, return, rank and score of the leaderboard are means "
+            "over tables that differ from agent to agent."
         )
     if facts.seconds_per_decision is not None:
         paragraphs.append(f"A decision could take {facts.seconds_per_decision:g} s.")
@@ -216,12 +213,10 @@ def notes(found: Standings, facts: Facts) -> list[str]:
         paragraphs.append(f"{MISSING}.")
     else:
         paragraphs.append(
-            "The meta-game of alpha-rank and Nash averaging: two players choose an agent each; the payoff is the share "
-            "of wins "
-            "of the one alone against the other on all other seats, less the same with the two exchanged. alpha-rank: "
-            "share of time that a "
-            "population spends with an agent; Nash averaging: the equilibrium of largest entropy and the payoff "
-            "against it."
+            "The meta-game of alpha-rank and Nash averaging: two players choose an agent each. The payoff is the "
+            "share of wins of one alone against the other on all other seats, less the same with the two exchanged. "
+            "alpha-rank is the share of time that a population spends with an agent. Nash averaging gives the "
+            "equilibrium of largest entropy and the payoff against it."
         )
     return paragraphs
 
@@ -252,7 +247,7 @@ def write_report(folder: Path, found: Standings, replays: Sequence[SavedReplay],
 
 
 def headline(found: Standings, facts: Facts) -> str:
-    """Games, agents, seed, commit and options in a line."""
+    """Return games, agents, seed, commit and options in one line."""
     options = ", ".join(f"{name} = {value}" for name, value in facts.config.describe().items())
     specs = [printable_name(spec).replace("`", "'") for spec in facts.specs]
     return (
@@ -293,7 +288,7 @@ NOT_THE_SAME = "played by itself, this game came out otherwise than in the ledge
 
 
 def draw_ratings(found: Standings, title: str, path: Path) -> None:
-    """Bars with intervals, best agent on top."""
+    """Draw the ratings as bars with intervals, the best agent on top."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 1.2 + 0.5 * len(found.lines)), layout="constrained")
@@ -309,7 +304,7 @@ def draw_ratings(found: Standings, title: str, path: Path) -> None:
 
 
 def read_learning_curve(spec: str) -> list[dict[str, float]]:
-    """The rows of the learning_curve.csv in or beside the checkpoint of a ``net:PATH``; empty if there is none."""
+    """Read the learning_curve.csv in or beside the checkpoint of a ``net:PATH``; empty if there is none."""
     kind, _, argument = spec.partition(":")
     if kind != "net":
         return []
@@ -322,7 +317,7 @@ def read_learning_curve(spec: str) -> list[dict[str, float]]:
 
 
 def draw_learning_curves(curves: dict[str, list[dict[str, float]]], players: int, path: Path) -> None:
-    """Share of wins of one learner against uniform and against greedy players while it learns."""
+    """Plot one learner's share of wins against uniform and against greedy players while it learns."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4), layout="constrained")

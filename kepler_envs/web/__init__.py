@@ -1,24 +1,24 @@
-"""Games in a browser: a local page to play, watch and ask bots, and pages of replays that need no server.
+"""Play, watch and study games in a browser, on a local server or on pages that need no server.
 
-    kepler-envs serve                              # extra ``web``: prints the link of its page
+    kepler-envs serve                              # extra ``web``: prints the link to its page
     kepler-envs replay game.jsonl --html game.html
 
-What the server tells a seat is computed from the position as that seat knows it (``Snapshot.resample``), so that
-nothing hidden can leave it. ``tables`` holds the games, ``store`` keeps them on disk, ``views`` says what a seat sees,
-``films`` shows recorded games, ``advice`` asks bots, ``server`` is HTTP around all of them, ``page`` writes a replay as
-one file.
+The server computes what it tells a seat from the position as that seat knows it (``Snapshot.resample``), so nothing
+hidden can leave it. ``tables`` holds the games, ``store`` keeps them on disk, ``views`` says what a seat sees,
+``films`` shows recorded games, ``advice`` asks bots, and ``server`` is the HTTP around them. ``page`` writes a replay
+as one file, and ``inline`` shows it in a notebook.
 """
 
 from __future__ import annotations
 
 
 class WebError(ValueError):
-    """A request that cannot be met; the message says what is allowed. Nothing has changed."""
+    """The request cannot be met; the message says what is allowed. Nothing has changed."""
 
 
 class UnknownError(WebError):
-    """A link, a game or a picture that is not there."""
+    """There is no such link, game or picture."""
 
 
 class NotNowError(WebError):
-    """What is asked is not possible in this state of the game."""
+    """The request is not possible at this point of the game."""

@@ -17,17 +17,17 @@ from kepler_envs.web.expectations import Expectations
 from kepler_envs.web.players import Players
 
 MOST_ITERATIONS = 20_000
-"""Of a search that a page asks for."""
+"""Limit of a search that a page asks for."""
 
 PLAIN = re.compile(r"greedy|uniform|best|[a-z0-9_]+(?:/[a-z0-9-]+)?|mcts:\d{1,6}(?:,network=[a-z0-9_/-]+)?")
-"""Specs that anybody with a link may ask: they name no files."""
+"""Specs that anybody with a link may ask for: they name no files."""
 
 LONGEST_SPEC = 100
 SEED = 0
 
 
 def advise(position: Snapshot, spec: str) -> dict[str, Any]:
-    """What the bot of ``spec`` would do for the seat to move.
+    """Ask the bot of ``spec`` what it would do for the seat to move.
 
     The position must hold nothing that seat does not know (:func:`kepler_envs.web.views.known`); equal ones give equal
     answers.
@@ -78,7 +78,7 @@ def _by_choice(position: Snapshot, spec: str) -> dict[str, Any]:
 def _answer(
     position: Snapshot, spec: str, kind: str, shares: np.ndarray, note: str, values: np.ndarray | None = None
 ) -> dict[str, Any]:
-    """Rows of the legal actions, the largest share first."""
+    """Make the answer: a row for each legal action, the largest share first."""
     rows = []
     for action in position.legal_actions():
         row: dict[str, Any] = {"id": action, "words": position.config.actions.text(action)}

@@ -1,4 +1,4 @@
-"""The API: what pages ask for and send, as JSON. Every path holds a secret; what takes long runs in threads."""
+"""The JSON API of the pages. Every path holds a secret; slow work runs in threads."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ from kepler_envs.web.views import known
 
 LONGEST_BODY, LONGEST_REPLAY = 64 * 1024, 16 * 1024 * 1024  # bytes
 LOOK_EVERY = 0.1
-"""Seconds between looks for news, per open page."""
+"""Seconds between two checks for news, per open page."""
 SIGN_OF_LIFE = 15.0
-"""Seconds after which a silent stream of events says that it lives."""
+"""Seconds after which a silent stream of events sends a sign of life."""
 ASKED_AT_ONCE = 2
-"""Questions to bots that are thought about at a time."""
+"""Number of questions to bots that are computed at once."""
 
 Handler = Callable[[Request], Awaitable[Response]]
 
 
 class _TooLong(WebError):
-    """A body that is longer than allowed."""
+    """The body is longer than allowed."""
 
 
 class _TooMuch(WebError):
-    """More questions at once than are thought about."""
+    """There are more questions than are computed at once."""
 
 
 STATUS = {UnknownError: 404, NotNowError: 409, _TooLong: 413, _TooMuch: 429, WebError: 400, ReplayError: 400}
 
 
 def _json(content: Any) -> Response:
-    """Equal content gives equal bytes."""
+    """Make a JSON response. Equal content gives equal bytes."""
     return Response(json.dumps(content, ensure_ascii=False, sort_keys=True), media_type="application/json")
 
 
 async def _body(request: Request, most: int = LONGEST_BODY) -> bytes:
-    """The body of a request that a page of ours sends."""
+    """Read the body of a request that one of our pages sends."""
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise WebError("the body must be application/json")
     parts, size = [], 0
@@ -63,7 +63,7 @@ async def _body(request: Request, most: int = LONGEST_BODY) -> bytes:
 
 
 def _download(replay: Replay) -> Response:
-    """A replay as the file that ``kepler-envs replay`` reads."""
+    """Send a replay as the file that ``kepler-envs replay`` reads."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "game.jsonl"
         write_replay(path, replay)
@@ -75,14 +75,14 @@ def _download(replay: Replay) -> Response:
 
 
 class Api:
-    """The handlers of a house."""
+    """The request handlers of a house."""
 
     def __init__(self, house: House) -> None:
         self._house = house
         self._thinking = asyncio.Semaphore(ASKED_AT_ONCE)
 
     def answer(self, handler: Handler) -> Handler:
-        """A handler whose errors become answers in words."""
+        """Wrap a handler so that its errors become answers in words."""
 
         async def answered(request: Request) -> Response:
             try:
@@ -96,7 +96,7 @@ class Api:
         return answered
 
     def host(self, handler: Handler) -> Handler:
-        """A handler for whoever runs the server."""
+        """Wrap a handler that is only for whoever runs the server."""
 
         async def hosted(request: Request) -> Response:
             given = request.path_params["token"].encode()
@@ -171,7 +171,7 @@ class Api:
         return _json(await run_in_threadpool(table.view, seat))
 
     async def events(self, request: Request) -> Response:
-        """Server-sent events: the number of the table's state, whenever it changes."""
+        """Send events: the version of the table, whenever it changes."""
         try:
             table, _ = self._house.seat(request.path_params["token"])
         except UnknownError as problem:

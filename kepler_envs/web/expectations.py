@@ -1,4 +1,4 @@
-"""What a published network expects of a position: the returns of all seats, for a plot over time."""
+"""The returns that a published network expects for all seats, for a plot over time."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from kepler_envs.engine.snapshot import Snapshot
 
 
 class Expectations:
-    """Asks the game's best network, by way of the seat to move: it knows what that seat knows.
+    """Ask the game's best network what it expects. It sees a position as the seat to move does.
 
     Attributes:
-        name: of the network, as ``kitten_adventurers/bc-v1``.
+        name: name of the network, for example ``kitten_adventurers/bc-v1``.
     """
 
     def __init__(self, name: str, config: Configuration) -> None:
@@ -32,7 +32,7 @@ class Expectations:
 
     @classmethod
     def of(cls, config: Configuration) -> Expectations | None:
-        """Those of the game's best network; None where it has none that plays this configuration."""
+        """Load the game's best network; None if there is none that plays this configuration."""
         names = [name for name in best_names() if name.split("/")[0] == config.game.name]
         try:
             return cls(names[0], config) if names and find_published(BEST, config.game.name) else None
@@ -40,7 +40,7 @@ class Expectations:
             return None
 
     def __call__(self, position: Snapshot) -> list[float]:
-        """The return it expects for every seat; of a finished game the true one."""
+        """Return what the network expects for every seat, or the true returns of a finished game."""
         if position.over:
             return [round(float(paid), 3) for paid in position.results()[2]]
         values = self.ask(position)[1]
@@ -50,7 +50,7 @@ class Expectations:
         return [round(float(value), 3) for value in by_seat]
 
     def ask(self, position: Snapshot) -> tuple[np.ndarray, np.ndarray]:
-        """(probabilities by id, returns by seat from the deciding one on) of a position that is not over."""
+        """Return probabilities by id, and returns by seat from the deciding one on. The game must not be over."""
         self._batch.restore(0, position)
         probabilities, values = self._bot.ask(TrustedDecisions(self._batch, self._rows))
         return probabilities[0], values[0]

@@ -1,4 +1,4 @@
-"""A game to look at from outside: all its positions, decisions in words, scores over time, what a network expects."""
+"""Games to look at from outside: positions, decisions in words, scores over time, what a network expects."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ from kepler_envs.web.views import choices, game_words, picture, results, shown_n
 
 
 class Film:
-    """A game that is being watched: it may still grow.
+    """A game to look at. It may still be growing.
 
     Attributes:
-        label: what a list calls it. number: what its folder is called, "" if it has none. growing: whether bots still
-            play it. problem: why they stopped, or "".
-        positions: before each decision, then the last one. expected: per position, the return by seat that the game's
-            best network expects (None where there is no such network).
+        label: its name in a list.
+        number: name of its folder, "" if it has none.
+        growing: whether bots are still playing it.
+        problem: why they stopped, or "".
+        positions: the position before each decision, then the last one.
+        expected: per position, the return by seat that the game's best network expects; None without such a network.
     """
 
     def __init__(self, config: Configuration, seed: int, names: list[str], label: str) -> None:
@@ -40,7 +42,7 @@ class Film:
 
     @classmethod
     def of(cls, replay: Replay, label: str) -> Film:
-        """A recorded game, played again. ReplayError if it does not come out as recorded."""
+        """Play a recorded game again; ReplayError if it does not come out as recorded."""
         config = configuration_of(replay, registry.load_game)
         verify(replay, config)
         film = cls(config, replay.seed, [shown_name(name) for name in replay.agents], label)
@@ -49,7 +51,7 @@ class Film:
         return film
 
     def add(self, action: int) -> None:
-        """The next decision."""
+        """Take the next decision."""
         with self.lock:
             after = self.replay.add(self.positions[-1], action)
             self._note(after)
@@ -65,7 +67,7 @@ class Film:
     # ------------------------------------------------------------ what a page is told
 
     def story(self, start: int = 0) -> dict[str, Any]:
-        """The game and its decisions from ``start`` on.
+        """Tell the game and its decisions from ``start`` on.
 
         ``told[n]`` leads from position n to n + 1, with its words for everybody and, where they differ, for the seat
         itself; ``scores[n]`` and ``expected[n]`` are by seat, of position n.
@@ -95,8 +97,8 @@ class Film:
         return told if public == words else {**told, "public": public}
 
     def frame(self, at: int, seat: int | None) -> dict[str, Any]:
-        """Position ``at`` as ``seat`` sees it (None sees all), what the last decision changed there, and who decides
-        between what."""
+        """Show position ``at`` as ``seat`` sees it (None sees all), what the last decision changed, and what can be
+        done."""
         position = self.position(at)
         before = None if at == 0 else self.position(at - 1)
         shown = position.over or seat in (None, position.seat)
@@ -109,14 +111,14 @@ class Film:
         }
 
     def position(self, at: int) -> Snapshot:
-        """The position after ``at`` decisions; UnknownError if there is none."""
+        """Return the position after ``at`` decisions; UnknownError if there is none."""
         with self.lock:
             if not 0 <= at < len(self.positions):
                 raise UnknownError(f"position {at} is not there; there are 0..{len(self.positions) - 1}")
             return self.positions[at]
 
     def check_seat(self, seat: int | None) -> int | None:
-        """A seat of this game, or None; WebError otherwise."""
+        """Return a seat of this game, or None; WebError for anything else."""
         if seat is not None and not 0 <= seat < self.config.num_players:
             raise WebError(f"seat {seat} is not there; there are 0..{self.config.num_players - 1}")
         return seat

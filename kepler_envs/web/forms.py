@@ -1,4 +1,4 @@
-"""What the pages send: JSON objects, checked field by field."""
+"""Check what the pages send: JSON objects, field by field."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from kepler_envs.web.tables import PERSON
 from kepler_envs.web.views import bots_to_ask
 
 MOST_LETTERS = 200
-"""Of a bot's spec or an option's value."""
+"""Longest bot spec or option value."""
 HIDDEN_OPTIONS = ("shaping", "reward_mode", "derived")
-"""Options that concern learners and not players."""
+"""Options that matter to learners, not to players."""
 
 
 def parse(body: bytes, **kinds: Any) -> dict[str, Any]:
-    """The fields of a JSON object: those named, each of its kind (or one of a tuple of kinds).
+    """Read a JSON object with exactly these fields, each of its kind (or of one of a tuple of kinds).
 
-    WebError for anything else.
+    Raises:
+        WebError: it is anything else.
     """
     try:
         found = json.loads(body)
@@ -43,7 +44,7 @@ def parse(body: bytes, **kinds: Any) -> dict[str, Any]:
 
 
 def find_game(name: str) -> Game:
-    """A game by its name; UnknownError if there is none."""
+    """Return a game by its name; UnknownError if there is none."""
     try:
         return registry.load_game(name)
     except KeyError as problem:
@@ -51,7 +52,7 @@ def find_game(name: str) -> Game:
 
 
 def configuration(game: str, players: int | None, options: dict[str, Any]) -> Configuration:
-    """What is to be played; WebError where the game does not allow it."""
+    """Configure a game; WebError if it does not allow that."""
     found = find_game(game)
     by_name = {option.name: option for option in found.option_list}
     try:
@@ -62,7 +63,7 @@ def configuration(game: str, players: int | None, options: dict[str, Any]) -> Co
 
 
 def _value(option: Option | None, value: Any) -> Any:
-    """What a field of a form stands for: one of the choices as they are written, or a number."""
+    """Read a field of a form: one of the choices as they are written, or a number."""
     if not isinstance(value, str):
         return value
     if len(value) > MOST_LETTERS:
@@ -71,7 +72,7 @@ def _value(option: Option | None, value: Any) -> Any:
 
 
 def read_value(text: str, choices: Iterable[Any] = ()) -> Any:
-    """The value of an option as somebody writes it: one of its choices, an integer or a number, else the text."""
+    """Read an option's value as people write it: one of its choices, an integer or a number, else the text itself."""
     for choice in choices:
         if str(choice) == text:
             return choice
@@ -84,7 +85,7 @@ def read_value(text: str, choices: Iterable[Any] = ()) -> Any:
 
 
 def specs_of(seats: list[Any], config: Configuration, people: bool) -> list[str]:
-    """Who sits where; WebError unless there is a spec for each seat, and a person where there must be one."""
+    """Check who sits where; WebError unless each seat has a spec, and a person plays where one must."""
     if len(seats) != config.num_players or not all(
         isinstance(spec, str) and 0 < len(spec) <= MOST_LETTERS for spec in seats
     ):
@@ -97,7 +98,7 @@ def specs_of(seats: list[Any], config: Configuration, people: bool) -> list[str]
 
 
 def seed_of(seed: str | None) -> int | None:
-    """A seed that is asked for, as text (JavaScript's numbers are too short); WebError if it is none."""
+    """Read a seed from text, as JavaScript's numbers are too short; WebError if it is none."""
     if seed is None:
         return None
     if not seed.isascii() or not seed.isdecimal() or len(seed) > 20:
@@ -109,7 +110,7 @@ def seed_of(seed: str | None) -> int | None:
 
 
 def seat_of(text: str) -> int | None:
-    """``open`` or a seat's number, as views of films are called."""
+    """Read the name of a view: ``open`` (None) or the number of a seat."""
     if text == "open":
         return None
     if not text.isdecimal() or len(text) > 2:
@@ -118,7 +119,7 @@ def seat_of(text: str) -> int | None:
 
 
 def menu() -> list[dict[str, Any]]:
-    """The games with what a form offers: players, options, bots."""
+    """List the games with what a form offers: players, options, bots."""
     games = []
     for name in registry.list_games():
         game = registry.load_game(name)

@@ -1,8 +1,8 @@
-"""What a request must look like before anything else reads it, and what every answer says to the browser.
+"""Check requests before anything else reads them, and set the headers of every answer.
 
-A page of another site must neither read from this server nor write to it. Three things see to that: the secret in every
-link; ``Host`` must be a name or an address of this server, so that no foreign name can be pointed at it (DNS
-rebinding); and where a browser says from which page a request comes (``Origin``), it must be one of ours.
+Pages of other sites must neither read from this server nor write to it. Three things prevent that. Every link holds a
+secret. ``Host`` must be a name or an address of this server, so that no foreign name can be pointed at it (DNS
+rebinding). Where a browser says which page a request comes from (``Origin``), it must be one of ours.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""Of every answer: pages load nothing from elsewhere, tell nobody their links, and are kept nowhere."""
+"""Headers of every answer: pages load nothing from elsewhere, reveal their links to nobody, and are not cached."""
 
 
 class Guard:
-    """Turns away requests for other hosts and from other pages.
+    """Refuse requests for other hosts and from other pages.
 
     Args:
-        app: what answers the others.
-        local: the server listens on this machine alone, so ``Host`` must be a loopback address or ``localhost``; else
+        app: the application that answers all other requests.
+        local: whether only this machine can connect; then ``Host`` must be a loopback address or ``localhost``; else
             any address.
-        names: further names of this server.
+        names: other names of this server.
     """
 
     def __init__(self, app: ASGIApp, local: bool, names: tuple[str, ...] = ()) -> None:
@@ -84,7 +84,7 @@ def _name_of(host: str) -> str:
 
 
 def is_local(address: str) -> bool:
-    """Whether an address to listen on can be reached from this machine alone."""
+    """Whether only this machine can reach an address to listen on."""
     try:
         return address == "localhost" or ipaddress.ip_address(address).is_loopback
     except ValueError:

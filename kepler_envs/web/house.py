@@ -1,4 +1,4 @@
-"""All tables and films of a server: found by their secret tokens, played on by bots in the background."""
+"""All tables and films of a server, found by their secret tokens. Bots play them in the background."""
 
 from __future__ import annotations
 
@@ -22,22 +22,23 @@ from kepler_envs.web.views import shown_name
 
 MOST_TABLES, MOST_FILMS = 200, 200
 BOT_THREADS = 2
-"""Bots that think at a time."""
+"""Number of bots that think at once."""
 PATIENCE = 3.0  # seconds
 SAVE_EVERY = 1.0
-"""Seconds between two times that a watched game is written down."""
+"""Seconds after which a watched game is saved again."""
 
 
 class House:
-    """Everything that is going on.
+    """Everything that goes on at a server.
 
     Args:
-        folder: where tables are kept.
-        pace: seconds that pass at least between two decisions of bots at a table with people.
-        say: told in words what whoever runs the server should know.
+        folder: folder that games are kept in.
+        pace: least number of seconds between two decisions of bots at a table with people.
+        say: called with messages for whoever runs the server.
 
     Attributes:
-        host_token: the secret of whoever runs the server. closing: set once nothing is to go on.
+        host_token: the secret of whoever runs the server.
+        closing: set once everything is to stop.
     """
 
     def __init__(self, folder: Path, pace: float = 0.4, say: Callable[[str], None] = lambda words: None) -> None:
@@ -66,7 +67,7 @@ class House:
                 self._take_up(*film)
 
     def close(self) -> None:
-        """Let no bot decide any more; one that thinks just now has a moment, but nobody waits for it longer."""
+        """Stop all bots. One that is thinking gets a moment to finish, but no more."""
         self.closing.set()
         end = time.monotonic() + PATIENCE
         while self._busy and time.monotonic() < end:
@@ -78,7 +79,10 @@ class House:
     # ------------------------------------------------------------ tables
 
     def open_table(self, config: Configuration, specs: list[str], seed: int | None, advice: bool) -> Table:
-        """Deal a game: ``specs`` are of bots, or ``person``, by seat.
+        """Deal a game.
+
+        Args:
+            specs: by seat, a bot's spec or ``person``.
 
         Raises:
             NotNowError: there are too many tables.
@@ -113,7 +117,7 @@ class House:
                     self._seats[seat.token] = (table, number)
 
     def table(self, number: str) -> Table:
-        """The table of that number; UnknownError if there is none."""
+        """Return the table of that number; UnknownError if there is none."""
         try:
             return self._tables[number]
         except KeyError:
@@ -121,11 +125,11 @@ class House:
 
     @property
     def numbers(self) -> set[str]:
-        """Of the tables there are."""
+        """The numbers of all tables."""
         return set(self._tables)
 
     def seat(self, token: str) -> tuple[Table, int]:
-        """The table and the seat whose link has this secret; UnknownError if there is none."""
+        """Return the table and the seat whose link holds this secret; UnknownError if there is none."""
         try:
             return self._seats[token]
         except KeyError:
@@ -166,7 +170,7 @@ class House:
             self.play_on(table)  # a person may have decided just now
 
     def _players_of(self, table: Table) -> Players:
-        """The bots of a table; those of one that was taken up again are loaded when they are needed."""
+        """Return the bots of a table. After a restart they are loaded when they are needed."""
         if table.number not in self._players:
             self._players[table.number] = Players(table.config, _bots_of(table.seats), fresh_seed())
         return self._players[table.number]
@@ -174,11 +178,11 @@ class House:
     # ------------------------------------------------------------ films
 
     def add_film(self, film: Film, keep: bool = False, specs: list[str] | None = None) -> str:
-        """Show a game; its token.
+        """Put a game on show and return its token.
 
         Args:
-            keep: show it again when the server has been started anew.
-            specs: the bots that play it on, by seat.
+            keep: show it again after a restart of the server.
+            specs: the bots that play it, by seat.
 
         Raises:
             NotNowError: there are too many.
@@ -203,7 +207,7 @@ class House:
             self._store.remove_film(film)
 
     def _take_up(self, token: str, film: Film, specs: list[str]) -> None:
-        """Show a game that was written down, and let the bots play on where they had not finished."""
+        """Put a saved game on show again, and let the bots finish it if they had not."""
         self._films[token] = film
         if film.positions[-1].over or not specs:
             return
@@ -211,7 +215,7 @@ class House:
         threading.Thread(target=self._shoot, args=(film, None, specs), name="film", daemon=True).start()
 
     def watch(self, config: Configuration, specs: list[str], seed: int | None) -> str:
-        """Let bots play a game that is watched meanwhile; its token. WebError if one of them cannot play it."""
+        """Let bots play a game to watch and return its token; WebError if one of them cannot play it."""
         seed = fresh_seed() if seed is None else seed
         players = Players(config, specs, seed)
         film = Film(config, seed, [shown_name(spec) for spec in specs], f"{config.game.title}: {', '.join(specs)}")
@@ -239,7 +243,7 @@ class House:
             film.growing = False
 
     def film(self, token: str) -> Film:
-        """A film by its token, or the whole game of a finished table by its own; UnknownError if there is none."""
+        """Return the film of a token, or the whole game of a finished table; UnknownError if there is none."""
         with self._lock:
             if token in self._films:
                 return self._films[token]
@@ -257,7 +261,7 @@ class House:
     # ------------------------------------------------------------ what the host is told
 
     def overview(self) -> dict[str, Any]:
-        """All tables with the links of their seats, all films."""
+        """List all tables with the links of their seats, and all films."""
         with self._lock:
             tables, films = list(self._tables.values()), list(self._films.items())
         return {

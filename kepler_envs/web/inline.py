@@ -10,7 +10,7 @@ from kepler_envs.engine.replay import Replay, read_replay
 from kepler_envs.web.page import replay_page
 
 HEIGHT = 760
-"""Pixels."""
+"""Height of the frame in pixels, unless told otherwise."""
 
 
 @dataclass(frozen=True)
@@ -18,14 +18,15 @@ class InlinePage:
     """A page that a notebook shows in a frame of its own.
 
     Attributes:
-        page: the whole page as HTML. height: pixels of the frame.
+        page: the whole page as HTML.
+        height: height of the frame in pixels.
     """
 
     page: str
     height: int = HEIGHT
 
     def _repr_html_(self) -> str:
-        """The frame, in which scripts run but reach nothing outside of it."""
+        """Return the frame as HTML. Scripts run in it, but reach nothing outside."""
         return (
             f'<iframe srcdoc="{escape(self.page)}" sandbox="allow-scripts" loading="lazy" '
             f'style="width: 100%; height: {self.height}px; border: 0"></iframe>'
@@ -33,12 +34,12 @@ class InlinePage:
 
 
 def show_replay(replay: Replay | str | Path, label: str = "", height: int = HEIGHT) -> InlinePage:
-    """Show a recorded game in a notebook: as the last expression of a cell, ``show_replay("game.jsonl")``.
+    """Show a recorded game in a notebook: make ``show_replay("game.jsonl")`` the last expression of a cell.
 
     Args:
         replay: a replay, or the path of its file.
-        label: what the page is headed with; the file's name if left out.
-        height: pixels of the frame.
+        label: heading of the page. The file's name if left out.
+        height: height of the frame in pixels.
 
     Raises:
         ReplayError: the file is no replay, or the game does not come out as recorded.

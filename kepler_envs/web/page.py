@@ -1,7 +1,7 @@
-"""A replay as one file that opens from disk: every position from everybody's view, decisions in words, plots.
+"""Write a replay as one file that opens from disk: every position in every view, decisions in words, plots.
 
-The pictures of a game differ little from one to the next, so the page holds every line of SVG once, and a picture is a
-list of numbers of lines; all that is deflated. The page loads nothing, and its scripts are those of the server's pages.
+The pictures of a game differ little from one to the next. So the page holds every line of SVG once, and a picture is a
+list of line numbers; all of it is deflated. The page loads nothing. Its scripts are those of the server's pages.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.web.films import Film
 
 MODULES = ("dom", "board", "moves", "plot", "viewer", "filepage")
-"""Of static/, each after those it imports."""
+"""Modules of static/, each after those it imports."""
 
 _MARKS = re.compile(r' data-actions="[^"]*"')  # nobody plays on these pages
 _IMPORT = re.compile(r'^import (\{.*?\}) from "\./(\w+)\.js";$', re.MULTILINE)
@@ -51,10 +51,10 @@ FRAME = """<!DOCTYPE html>
 
 
 def replay_page(replay: Replay, label: str) -> str:
-    """The page of a recorded game as HTML.
+    """Return the page of a recorded game as HTML.
 
     Args:
-        label: what the page is headed with besides the game's title.
+        label: heading of the page, next to the game's title.
 
     Raises:
         ReplayError: the game does not come out as recorded.
@@ -71,8 +71,8 @@ def replay_page(replay: Replay, label: str) -> str:
 
 
 def contents(film: Film) -> dict[str, Any]:
-    """What the page's script reads: the story (see :meth:`Film.story`), lines of SVG, pictures by view with what each
-    decision changed, who could do what."""
+    """Collect what the page's script reads: the story (see :meth:`Film.story`), lines of SVG, pictures by view, what each
+    decision changed, and who could do what."""
     lines: dict[str, int] = {}
     views = [_View(lines, None), *(_View(lines, seat) for seat in range(film.config.num_players))]
     for position in film.positions:  # all views of a position in a row: they have most of their shapes in common
@@ -111,7 +111,7 @@ class _View:
         self._frame: list[int] = []
 
     def add(self, position: Snapshot) -> None:
-        """The next picture."""
+        """Add the next picture."""
         before, drawing = self._frame, position.drawing(self._seat)
         svg = _MARKS.sub("", drawing.svg())
         frame = [self._lines.setdefault(line, len(self._lines)) for line in svg.split("\n")]
@@ -124,8 +124,7 @@ class _View:
 
 
 def bundle() -> str:
-    """The modules of MODULES as one script: each in a function of its own, its imports taken from what the others
-    export."""
+    """Join the modules of MODULES into one script. Each is a function that imports what others export."""
     parts = ["const modules = {};\n"]
     for name in MODULES:
         source = _static(f"{name}.js")

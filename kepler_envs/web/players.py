@@ -1,4 +1,4 @@
-"""Bots that decide at one table."""
+"""The bots at one table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kepler_envs.web import WebError
 
 
 def load_bot(spec: str, config: Configuration) -> bots.Bot:
-    """The bot that ``spec`` stands for; WebError if there is none or if it cannot play this game."""
+    """Load the bot that ``spec`` names; WebError if there is none, or if it cannot play this game."""
     try:
         return bots.load(spec, config)
     except bots.BotError as problem:
@@ -24,8 +24,8 @@ class Players:
     """The bots of a game, each loaded once, asked about one position at a time.
 
     Args:
-        specs: of the bots that play.
-        seed: of what they draw.
+        specs: the bots that play.
+        seed: seed of their randomness.
     """
 
     def __init__(self, config: Configuration, specs: list[str], seed: int) -> None:
@@ -38,6 +38,6 @@ class Players:
             self._bots[spec].start(self._rows, np.array([seed], np.uint64))
 
     def decide(self, spec: str, position: Snapshot) -> int:
-        """What the bot of that spec does at a position that is not over; whatever the bot raises comes through."""
+        """Let the bot of ``spec`` decide at a position that is not over. Its exceptions pass through."""
         self._batch.restore(0, position)
         return int(self._bots[spec].act(bots.TrustedDecisions(self._batch, self._rows))[0])

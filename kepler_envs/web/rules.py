@@ -1,4 +1,4 @@
-"""A rules card as a page shows it."""
+"""Rules cards for the pages."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ MARKS = ((r"\*\*(.+?)\*\*", r"<strong>\1</strong>"), (r"\*(.+?)\*", r"<em>\1</em
 
 
 def rules_card(game: Game) -> dict[str, Any]:
-    """``html``: the rules in short; ``asked``: what a seat is asked for, node by node."""
+    """Return the rules in short (``html``) and what a seat is asked for, node by node (``asked``)."""
     asked = [row.name.replace("_", " ").lower() for row in node_rows(game) if not row.asked.startswith("never")]
     return {"title": game.title, "html": to_html(rules_text(game)), "asked": asked}
 
 
 def to_html(markdown: str) -> str:
-    """Markdown as HTML: paragraphs, lists, tables and emphasis, as much as the cards use. All else is text."""
+    """Turn Markdown into HTML, as far as the cards use it: paragraphs, lists, tables, emphasis. All else is text."""
     return "\n".join(map(_block, blocks(markdown)))
 
 

@@ -1,8 +1,8 @@
-"""HTTP around a house of tables: pages and files, an API in JSON, events.
+"""The web server: pages and files, a JSON API, events.
 
 Every link holds a secret: ``/host/TOKEN`` sets tables up, ``/seat/TOKEN`` plays one seat, ``/film/TOKEN`` shows a game.
-The API lies under ``/api`` with the same secrets. Errors are ``{"error": words}`` with status 400 (not as it must be),
-403 (guard), 404 (no such link or game), 409 (not now), 413 (too long), 429 (asked too much at once).
+The API is under ``/api``, with the same secrets. Errors are ``{"error": words}`` with status 400 (malformed), 403
+(guard), 404 (no such link or game), 409 (not now), 413 (too long) or 429 (too many questions at once).
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".s
 
 
 def make_app(house: House, local: bool = True, names: tuple[str, ...] = ()) -> Starlette:
-    """The application that serves a house.
+    """Make the application that serves a house.
 
     Args:
-        local: it can be reached from this machine alone (see :class:`Guard`).
-        names: further names of the server.
+        local: whether only this machine can connect (see :class:`Guard`).
+        names: other names of the server.
     """
     api = Api(house)
     routes = [
@@ -63,7 +63,7 @@ async def _welcome(request: Request) -> Response:
 
 
 def _page(script: str) -> Handler:
-    """A page that its script fills."""
+    """Make the handler of a page that its script fills."""
     content = (files("kepler_envs.web") / "static" / "page.html").read_text(encoding="utf-8").replace("SCRIPT", script)
 
     async def page(request: Request) -> Response:

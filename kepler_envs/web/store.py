@@ -1,9 +1,9 @@
-"""Tables and watched games on disk: a folder each, with the game as a replay (``game.jsonl``).
+"""Keep tables and watched games on disk: a folder each, with the game as a replay (``game.jsonl``).
 
-Beside the replay of a table lies who sits where (``table.json``). It is written before a decision counts, whole or not
-at all, so that a server that was killed goes on where it stood. Beside that of a watched game lies which bots play it
-(``film.json``); it is written now and then, and the bots play on from there. The files hold secrets (links, the seed of
-the deal): only their owner can open the folders.
+A table's folder also says who sits where (``table.json``). Its replay is saved before a decision counts, as a whole or
+not at all, so a killed server continues where it stopped. A watched game's folder says which bots play it
+(``film.json``). Its replay is saved about once per second, and the bots continue from there. The files hold secrets
+(links, the seed of the deal), so only their owner can open the folders.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ Kind = TypeVar("Kind")
 
 
 def usual_folder() -> Path:
-    """Where tables are kept unless told otherwise: ``kepler_envs/tables`` among the user's data."""
+    """Return the usual folder for games: ``kepler_envs/tables`` in the user's data folder."""
     data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
     return Path(data) / "kepler_envs" / "tables"
 
 
 class Store:
-    """The folder that all tables of a server are kept in."""
+    """The folder that a server keeps its games in."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True, mode=OWNER_ONLY_FOLDER)
 
     def host_token(self) -> str:
-        """The secret of whoever runs the server, the same at each start."""
+        """Return the secret of whoever runs the server. It is the same at each start."""
         path = self.folder / HOST_TOKEN
         if path.is_file() and (token := path.read_text(encoding="utf-8").strip()):
             return token
@@ -54,7 +54,7 @@ class Store:
         return token
 
     def add(self, table: Table) -> None:
-        """Write a new table down, and every decision from now on."""
+        """Save a new table, and every decision from now on."""
         folder = self.folder / table.number
         folder.mkdir(mode=OWNER_ONLY_FOLDER)
         try:
@@ -74,7 +74,7 @@ class Store:
     # ------------------------------------------------------------ watched games
 
     def add_film(self, token: str, film: Film, specs: list[str]) -> None:
-        """Write down a game to look at, and which bots play it ([] if it is over)."""
+        """Save a game to look at, and which bots play it ([] if nobody does)."""
         film.number = secrets.token_hex(6)
         folder = self.folder / film.number
         folder.mkdir(mode=OWNER_ONLY_FOLDER)
@@ -87,7 +87,7 @@ class Store:
             raise
 
     def save_film(self, film: Film) -> None:
-        """Write the game down as far as it has been played."""
+        """Save the game as far as it has been played."""
         with film.lock:
             write_replay(self.folder / film.number / GAME, film.replay)
 
@@ -97,7 +97,7 @@ class Store:
             shutil.rmtree(self.folder / film.number, ignore_errors=True)
 
     def load_films(self) -> Iterator[tuple[str, Film, list[str]] | str]:
-        """All films with their tokens and bots, oldest first; for one that cannot be read, what is wrong with it."""
+        """Load all films with their tokens and bots, oldest first. What cannot be read yields a message instead."""
         yield from self._each(FILM, self._load_film)
 
     def _load_film(self, folder: Path) -> tuple[str, Film, list[str]]:
@@ -109,7 +109,7 @@ class Store:
     # ------------------------------------------------------------ taking up again
 
     def load(self) -> Iterator[Table | str]:
-        """All tables, oldest first; for one that cannot be read, what is wrong with it. Its files stay."""
+        """Load all tables, oldest first. What cannot be read yields a message instead, and its files stay."""
         yield from self._each(TABLE, self._load)
 
     def _each(self, name: str, load: Callable[[Path], Kind]) -> Iterator[Kind | str]:

@@ -1,4 +1,4 @@
-"""A game that people and bots play: who sits where, what was decided, taking back, going on after a crash."""
+"""A game that people and bots play: who sits where, decisions, undo, and continuing after a crash."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from kepler_envs.web.views import choices, game_words, known, picture, results, 
 PERSON = "person"
 TOKEN_BYTES = 24
 MOST_HEARD = 60
-"""Decisions that a seat is told again, at least; all since its own last one come in any case."""
+"""Least number of past decisions that a seat is shown; it always sees all since its own last one."""
 
 
 def new_token() -> str:
-    """A secret for a link: 192 bits, unguessable."""
+    """Make a secret for a link: 192 random bits."""
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
 @dataclass
 class Seat:
-    """Who plays a seat: a person, who has the link with ``token``, or the bot of ``spec``."""
+    """Who plays a seat: a person, whose link holds ``token``, or the bot of ``spec``."""
 
     spec: str = PERSON
     token: str = field(default_factory=new_token)
@@ -39,7 +39,7 @@ class Seat:
 
 @dataclass(frozen=True)
 class Heard:
-    """One decision in words: as the seat that took it reads them, and as the others do."""
+    """One decision in words: as the seat that took it reads it, and as the others do."""
 
     seat: int
     own: str
@@ -50,16 +50,16 @@ class Table:
     """One game in progress. All methods may be called from any thread.
 
     Args:
-        number: what its folder is called.
+        number: name of its folder.
         config, seed: the deal.
-        seats: who sits where, by seat.
+        seats: who plays, by seat.
         advice: whether people may ask bots about their decisions.
-        keep: called with the replay before any change counts; what it raises leaves the table as it was.
+        keep: called with the replay before a change counts. If it raises, the table stays as it was.
 
     Attributes:
-        version: counts changes, for pages that wait for one.
-        problem: why a bot does not go on, or "".
-        film_token: the link to the whole game, valid when it is over.
+        version: number of changes so far, for pages that wait for the next one.
+        problem: why a bot cannot continue, or "".
+        film_token: secret of the link to the whole game, valid when the game is over.
     """
 
     def __init__(
@@ -86,27 +86,27 @@ class Table:
 
     @property
     def to_move(self) -> Seat | None:
-        """Who decides; None once the game is over."""
+        """Who decides next; None once the game is over."""
         return None if self.position.over else self.seats[self.position.seat]
 
     def take_up(self, actions: list[int]) -> None:
-        """Play on from the deal to where a replay ended; WebError if it does not fit."""
+        """Play from the deal to where a replay ended; WebError if it does not fit."""
         for action in actions:
             self._apply(action)
         self.version = len(self.heard)
 
     def save(self) -> None:
-        """Write the game down as it is."""
+        """Save the game as it is."""
         with self.lock:
             self.keep(self.replay)
 
     # ------------------------------------------------------------ decisions
 
     def decide(self, seat: int, action: int, version: int | None = None) -> None:
-        """A person's decision.
+        """Take a person's decision.
 
         Args:
-            version: of the view it was taken at; a decision about an older view is refused.
+            version: version of the view that the person saw. A decision on an older view is refused.
 
         Raises:
             NotNowError: it is not this seat's turn, or the table has changed since.
@@ -122,7 +122,7 @@ class Table:
             self._write_and_apply(action)
 
     def decide_for_bot(self, action: int, version: int) -> bool:
-        """A bot's decision about the position of that version; False if the table has changed meanwhile."""
+        """Take a bot's decision on the position of that version; False if the table has changed meanwhile."""
         with self.lock:
             if version != self.version or self.position.over:
                 return False
@@ -130,7 +130,7 @@ class Table:
             return True
 
     def _write_and_apply(self, action: int) -> None:
-        """On disk first: what was answered is never lost."""
+        """Save before the decision counts, so that nothing answered is ever lost."""
         before, left, heard = self.position, dict(self._left), len(self.heard)
         try:
             self._apply(action)
@@ -157,7 +157,7 @@ class Table:
         self.replay.cut(length)
 
     def _undo_to(self, seat: int) -> int | None:
-        """The decision that ``seat`` may take back: its last one, if only bots have decided since."""
+        """Return the number of the decision that ``seat`` may undo: its last one, if only bots have decided since."""
         if self.position.over:
             return None
         for number in reversed(range(len(self.heard))):
@@ -169,7 +169,7 @@ class Table:
         return None
 
     def undo(self, seat: int) -> None:
-        """Take back the last decision of ``seat`` and the bots' answers; NotNowError if a person has decided since."""
+        """Undo the last decision of ``seat`` and the bots' answers; NotNowError if another person has decided since."""
         with self.lock:
             number = self._undo_to(seat)
             if number is None:
@@ -193,7 +193,7 @@ class Table:
             self.problem = ""
 
     def stop(self, version: int, problem: str) -> None:
-        """A bot cannot decide: say so to everybody at the table."""
+        """Tell everybody at the table that a bot cannot decide."""
         with self.lock:
             if version == self.version:
                 self.problem = problem
@@ -202,7 +202,7 @@ class Table:
     # ------------------------------------------------------------ what a seat is told
 
     def view(self, seat: int) -> dict[str, Any]:
-        """Everything the page of ``seat`` shows."""
+        """Return everything that the page of ``seat`` shows."""
         with self.lock:
             seen = known(self.position, seat)
             yours = not seen.over and seen.seat == seat
@@ -228,7 +228,7 @@ class Table:
             }
 
     def _told(self, seat: int) -> Iterator[dict[str, Any]]:
-        """The last decisions as ``seat`` heard them; ``news``: taken by others since its own last one."""
+        """Tell the last decisions as ``seat`` hears them. ``news``: others took it since the seat's own last one."""
         own = max((number for number, heard in enumerate(self.heard) if heard.seat == seat), default=-1)
         for number in range(max(0, min(own, len(self.heard) - MOST_HEARD)), len(self.heard)):
             heard = self.heard[number]
@@ -236,7 +236,7 @@ class Table:
             yield {"number": number + 1, "seat": heard.seat, "words": words, "news": number > own}
 
     def asked_about(self, seat: int) -> Snapshot:
-        """The position as the seat that decides knows it, for bots to be asked about; NotNowError for others."""
+        """Return the position as the deciding seat knows it, to ask bots about; NotNowError for other seats."""
         with self.lock:
             if not self.advice:
                 raise NotNowError("this table was set up without advice")

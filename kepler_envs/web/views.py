@@ -1,4 +1,4 @@
-"""What a seat is told: JSON made from the position as the seat knows it, and from what it has heard."""
+"""What a seat is shown, as JSON made from the position as that seat knows it."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.printable import printable_name
 
 KNOWING = 0
-"""Seed of the redraw behind every view. Redraws do not depend on what is hidden, so any seed will do."""
+"""Seed of the redraw behind every view. Redraws do not depend on hidden things, so any seed will do."""
 
 
 def known(position: Snapshot, seat: int) -> Snapshot:
-    """The position with everything that ``seat`` cannot know drawn anew: equal for all positions it cannot tell apart.
+    """Redraw everything that ``seat`` cannot know: positions it cannot tell apart become equal.
 
-    Hidden things are open in a finished game; then it is the position itself.
+    In a finished game nothing is hidden; then it returns the position itself.
     """
     return position if position.over else position.resample(seat, KNOWING)
 
 
 def picture(position: Snapshot, seat: int | None, before: Snapshot | None = None) -> dict[str, Any]:
-    """A position as a page shows it.
+    """Draw a position for a page.
 
     Args:
-        seat: who looks; it sees its own hidden cards only, None sees all.
-        before: what the reader has seen last, of the same game.
+        seat: whose view. It shows only this seat's hidden cards; None shows all.
+        before: the position that the reader saw last.
 
     Returns:
-        ``picture``: SVG. ``news``: the numbers of its groups that show what was not to be seen ``before``.
+        ``picture``: SVG. ``news``: the numbers of the groups that show something new since ``before``.
     """
     drawing = position.drawing(seat)
     news = [] if before is None else drawing.changed_groups(before.drawing(seat))
@@ -39,8 +39,7 @@ def picture(position: Snapshot, seat: int | None, before: Snapshot | None = None
 
 
 def choices(position: Snapshot) -> list[dict[str, Any]]:
-    """The legal actions of the seat to move in their order: id, words, what they mean here, and the block of ids they
-    belong to."""
+    """List the legal actions in order: id, words, what they mean here, and the block of ids they belong to."""
     actions, more = position.config.actions, explanations(position)
     return [
         {
@@ -52,9 +51,9 @@ def choices(position: Snapshot) -> list[dict[str, Any]]:
 
 
 def explanations(position: Snapshot) -> dict[int, str]:
-    """What the words of legal actions leave open, as the seat to move knows it: which card, which planet, whom.
+    """Say what the words of legal actions leave open: which card, which planet, which player.
 
-    A game's picture.py tells it in ``explain(state, config, actions)``; one without has nothing to add.
+    A game says it in ``explain(state, config, actions)`` of its picture.py. Without that there is nothing to add.
     """
     explain = getattr(sys.modules[position.game.draw.__module__], "explain", None)
     if explain is None or position.over:
@@ -66,7 +65,7 @@ def explanations(position: Snapshot) -> dict[int, str]:
 
 
 def results(position: Snapshot, names: list[str]) -> list[dict[str, Any]]:
-    """Rank, score and reward of every seat of a finished game, best first."""
+    """List rank, score and reward of every seat of a finished game, best first."""
     ranks, scores, returns = position.results()
     rows = [
         {
@@ -82,7 +81,7 @@ def results(position: Snapshot, names: list[str]) -> list[dict[str, Any]]:
 
 
 def game_words(config: Configuration) -> dict[str, Any]:
-    """What a page is headed with: the game, and the options that are not as usual."""
+    """Return the heading of a page: the game, and the options that differ from the defaults."""
     defaults = {option.name: option.default for option in config.game.option_list}
     options = {name: value for name, value in config.values.items() if value != defaults[name]}
     return {
@@ -95,7 +94,7 @@ def game_words(config: Configuration) -> dict[str, Any]:
 
 
 def bots_to_ask(game: str) -> list[str]:
-    """What a page proposes to ask: rules of thumb, published networks, searches."""
+    """List the bots that a page offers to ask: greedy, published networks, searches."""
     published = [full.split("/")[1] for full in published_names() if full.split("/")[0] == game]
     best = [BEST] if any(full.split("/")[0] == game for full in best_names()) else []
     greedy = ["greedy"] if game in greedy_games() else []
@@ -103,7 +102,7 @@ def bots_to_ask(game: str) -> list[str]:
 
 
 def shown_name(name: str) -> str:
-    """A bot's spec as a page may show it: of a file only its name, not where it lies."""
+    """Shorten a bot's spec for a page: a file's name is shown, its folder is not."""
     kind, colon, argument = name.partition(":")
     if kind in ("net", "python"):
         argument = argument.replace("\\", "/").rstrip("/").rpartition("/")[2]

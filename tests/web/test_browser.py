@@ -61,7 +61,7 @@ def test_a_game_is_played_by_clicks_alone(browser: Any, house: Any, base: str, g
         table, _ = house.seat(page.url.rpartition("/")[2])
         assert table.position.over and table.replay.seats.count(0) == clicks
         assert page.locator(".results tbody tr").count() == short["players"]
-        page.get_by_text("Look at the whole game").click()
+        page.get_by_text("View the whole game").click()
         page.wait_for_url("**/film/*")
         page.locator(".board[data-at='0'] svg").wait_for()
         page.keyboard.press("End")

@@ -20,7 +20,7 @@ export class Board {
     this.point = point;
     this.legal = new Map();
     this.frame = make("div", { class: innerWidth < 960 ? "board large" : "board", tabindex: -1 });
-    this.zoom = make("button", { type: "button", title: "the whole picture, or large enough to read" }, "Zoom");
+    this.zoom = make("button", { type: "button", title: "fit the page, or large enough to read" }, "Zoom");
     this.zoom.onclick = () => this.frame.classList.toggle("large");
     this.menu = make("div", { class: "menu", role: "menu", hidden: true });
     document.addEventListener("pointerdown", (event) => { if (!this.menu.contains(event.target)) this.close(); });

@@ -19,7 +19,7 @@ export async function ask(path, body = undefined, method = body === undefined ? 
   try {
     answer = await fetch(path, sent);
   } catch {
-    throw new Error("the server does not answer: is it still running?");
+    throw new Error("The server does not answer. Is it still running?");
   }
   const found = await answer.json().catch(() => ({ error: `status ${answer.status}` }));
   if (!answer.ok) throw new Error(found.error || `status ${answer.status}`);
@@ -35,7 +35,7 @@ export const player = (seat) => `player_${seat}`;
 export function themeButton() {
   const themes = ["auto", "dark", "light"];
   const read = () => { try { return localStorage.getItem("kepler-theme") || "auto"; } catch { return "auto"; } };
-  const button = make("button", { type: "button", title: "colours: as the system has it, dark, light" });
+  const button = make("button", { type: "button", title: "colours: like the system, dark or light" });
   const show = (theme) => {
     if (theme === "auto") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = theme;
@@ -60,7 +60,7 @@ export function rulesButton(path) {
       const card = await ask(path);
       const words = make("div");
       words.innerHTML = card.html; // made by the server from the card, with everything else escaped
-      box.append(make("h2", {}, card.title), words, make("p", { class: "faint" }, `Seats are asked for: ${card.asked.join(", ")}.`),
+      box.append(make("h2", {}, card.title), words, make("p", { class: "faint" }, `Seats decide about: ${card.asked.join(", ")}.`),
         make("button", { type: "button", class: "main", onclick: () => box.close() }, "Close"));
     }
     box.showModal();

@@ -4,7 +4,7 @@ import { ask, make, player, themeButton, token } from "./dom.js";
 const api = `/api/host/${token()}`;
 const main = document.querySelector("main"), words = make("p", { class: "bad", role: "alert" });
 const lists = make("div"), forms = make("div", { class: "cards" });
-document.querySelector("header").append(make("h1", {}, "kepler_envs"), make("span", { class: "faint" }, "play, watch and ask"), make("span", { class: "grow" }), themeButton());
+document.querySelector("header").append(make("h1", {}, "kepler_envs"), make("span", { class: "faint" }, "play, watch, ask bots"), make("span", { class: "grow" }), themeButton());
 
 
 const waiting = make("p", { role: "status" }, "");
@@ -12,7 +12,7 @@ const waiting = make("p", { role: "status" }, "");
 /** Do something that takes a while and may fail, and say so. */
 async function attempt(act) {
   words.textContent = "";
-  waiting.textContent = "one moment; a game that is set up for the first time is compiled, which takes up to two minutes ...";
+  waiting.textContent = "One moment. The first time, a game is compiled, which can take two minutes ...";
   try {
     await act();
   } catch (problem) {
@@ -62,7 +62,7 @@ class Form {
     this.seats.replaceChildren(...Array.from({ length: Number(this.players.value) }, (_, seat) => {
       const usual = this.people && seat === 0 ? "person" : "greedy";
       const input = make("input", { type: "text", list: this.bots.id, name: `seat-${seat}`, value: usual, autocomplete: "off" });
-      const link = make("button", { type: "button", title: "a person sits here", onclick: () => { input.value = "person"; } }, "person");
+      const link = make("button", { type: "button", title: "a person plays this seat", onclick: () => { input.value = "person"; } }, "person");
       return make("label", {}, make("span", {}, player(seat)), input, this.people ? link : null);
     }));
   }
@@ -74,7 +74,7 @@ class Form {
       if (input.value.trim() && input.value !== usual) options[input.name] = input.value.trim();
     }
     const seed = this.seed.value.trim();
-    if (seed && !/^\d{1,20}$/.test(seed)) throw new Error("a seed is a whole number");
+    if (seed && !/^\d{1,20}$/.test(seed)) throw new Error("A seed is a whole number.");
     return { game: this.chosen.name, players: Number(this.players.value), options, seed: seed || null,
       seats: [...this.seats.querySelectorAll("input")].map((input) => input.value.trim()) };
   }
@@ -91,12 +91,12 @@ async function draw() {
   const tables = found.tables.map((table) => make("section", { class: "one-table" },
     make("h2", {}, `${table.title}, ${table.decisions} decisions, ${table.over ? "over" : `${player(table.turn)} decides`}`),
     table.problem ? make("p", { class: "bad" }, table.problem) : null, ...seatLinks(table),
-    make("div", { class: "row" }, table.over ? make("a", { class: "button", href: `/film/${table.film}` }, "Look at it") : null,
+    make("div", { class: "row" }, table.over ? make("a", { class: "button", href: `/film/${table.film}` }, "View the game") : null,
       make("button", { type: "button", onclick: () => { if (confirm("Delete this table and its game?")) attempt(async () => { await ask(`${api}/tables/${table.number}`, undefined, "DELETE"); await draw(); }); } }, "Delete"))));
   const films = found.films.map((film) => make("li", {}, make("a", { href: `/film/${film.token}` }, film.label), ` ${film.decisions} decisions${film.growing ? ", being played" : ""} `,
     make("button", { type: "button", class: "small", onclick: () => { if (confirm("Delete this game?")) attempt(async () => { await ask(`${api}/films/${film.token}`, undefined, "DELETE"); await draw(); }); } }, "Delete")));
-  lists.replaceChildren(...(tables.length ? [make("h2", {}, "Tables"), make("p", { class: "faint" }, "Give each person the link of one seat, and no other: it shows what that seat sees, and plays it."), make("div", { class: "cards" }, ...tables)] : []),
-    ...(films.length ? [make("section", {}, make("h2", {}, "Games to look at"), make("ul", {}, ...films))] : []));
+  lists.replaceChildren(...(tables.length ? [make("h2", {}, "Tables"), make("p", { class: "faint" }, "Give each person the link to one seat only. Whoever has a link sees what that seat sees, and plays it."), make("div", { class: "cards" }, ...tables)] : []),
+    ...(films.length ? [make("section", {}, make("h2", {}, "Watched and recorded games"), make("ul", {}, ...films))] : []));
 }
 
 async function start() {
@@ -104,7 +104,7 @@ async function start() {
   const play = new Form(games, true), watch = new Form(games, false);
   const advice = make("input", { type: "checkbox", checked: true });
   const file = make("input", { type: "file", accept: ".jsonl" });
-  const open = make("button", { type: "button", class: "main open-table" }, "Set the table up");
+  const open = make("button", { type: "button", class: "main open-table" }, "Set up the table");
   open.onclick = () => attempt(async () => {
     const made = await ask(`${api}/tables`, { ...play.read(), advice: advice.checked });
     const people = made.tokens.filter((secret) => secret);
@@ -118,9 +118,9 @@ async function start() {
     if (chosen) location.href = `/film/${(await ask(`${api}/replays`, { name: chosen.name, text: await chosen.text() })).token}`;
   });
   forms.replaceChildren(
-    make("section", {}, make("h2", {}, "Play"), play.box, make("label", {}, make("span", {}, "Bots may be asked"), advice), open),
+    make("section", {}, make("h2", {}, "Play"), play.box, make("label", {}, make("span", {}, "Allow asking bots"), advice), open),
     make("section", {}, make("h2", {}, "Watch bots"), watch.box, show),
-    make("section", {}, make("h2", {}, "Open a replay"), make("p", { class: "faint" }, "A file of `play --save`, `watch --save`, a tournament, or this server."), file));
+    make("section", {}, make("h2", {}, "Open a replay"), make("p", { class: "faint" }, "A file written by `play --save`, `watch --save`, a tournament or this server."), file));
   await draw();
 }
 

@@ -19,7 +19,7 @@ document.querySelector("header").append(heading, who, make("span", { class: "gro
 document.querySelector("main").append(words, make("div", { class: "table" },
   make("div", { class: "picture" }, board.frame, since),
   make("div", { class: "side" }, results, make("section", { class: "choices" }, prompt, make("div", { class: "row" }, undo), links, advice, moves.box)),
-  make("div", { class: "below" }, make("section", {}, make("h2", {}, "What happened"), heard))));
+  make("div", { class: "below" }, make("section", {}, make("h2", {}, "History"), heard))));
 
 function decide(action) { change("decide", { action, version: state.version }); }
 
@@ -72,7 +72,7 @@ function show(found) {
   prompt.textContent = state.over ? "The game is over." : state.yours ? "Your turn: click on the board, or choose here."
     : state.problem || `${player(state.turn)} (${state.seats[state.turn].name}) decides ...`;
   results.replaceChildren(...(state.over ? [resultTable(state.results)] : []));
-  links.replaceChildren(...(state.over ? [make("a", { class: "button", href: `/film/${state.film}` }, "Look at the whole game"), make("a", { class: "button", href: `${api}/replay`, download: true }, "Save replay")] : []));
+  links.replaceChildren(...(state.over ? [make("a", { class: "button", href: `/film/${state.film}` }, "View the whole game"), make("a", { class: "button", href: `${api}/replay`, download: true }, "Save replay")] : []));
   heard.replaceChildren(...state.heard.map((one) => {
     const item = make("li", { class: one.news ? "news" : "" }, `${one.number}  ${one.seat === state.seat ? "you" : player(one.seat)}: ${one.words}`);
     item.style.setProperty("--seat", `var(--seat-${one.seat % 8})`);
@@ -94,6 +94,6 @@ events.onmessage = async (event) => {
   missed ||= busy;
   if (!busy && (!state || Number(event.data) !== state.version)) load();
 };
-events.onerror = () => { restarted = true; if (state) words.textContent = "the server does not answer; trying again ..."; };
+events.onerror = () => { restarted = true; if (state) words.textContent = "The server does not answer. Trying again ..."; };
 events.onopen = () => { words.textContent = ""; if (restarted) load(); };
 load();

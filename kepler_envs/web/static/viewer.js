@@ -35,7 +35,7 @@ export class Viewer {
     this.told = make("ol", { class: "heard" });
     this.drops = make("div", { class: "row" });
     this.results = make("div");
-    this.moveBox = make("section", { class: "choices" }, make("h2", {}, "What could be done here"), this.asking?.box ?? null, this.moves.box);
+    this.moveBox = make("section", { class: "choices" }, make("h2", {}, "Legal moves"), this.asking?.box ?? null, this.moves.box);
     this.expectedBox = make("section", {}, make("h2", {}, "What the network expects"), this.plots.expected.box, this.drops);
     const steps = make("div", { class: "steps" }, button("|<", "to the start (Home)", () => this.go(0)), button("<", "back (left arrow)", () => this.go(this.at - 1)),
       this.playing, button(">", "on (right arrow)", () => this.go(this.at + 1)), button(">|", "to the end (End)", () => this.go(this.last)), this.slider, this.pace, this.seats, this.board.zoom);
@@ -53,7 +53,7 @@ export class Viewer {
     const first = !this.story;
     this.story = story;
     if (first) {
-      this.seats.replaceChildren(make("option", { value: "open" }, "everything open"), ...story.seats.map((name, seat) => make("option", { value: seat }, `seen by ${player(seat)}`)));
+      this.seats.replaceChildren(make("option", { value: "open" }, "everything visible"), ...story.seats.map((name, seat) => make("option", { value: seat }, `seen by ${player(seat)}`)));
       document.title = story.title;
     }
     this.asking?.offer(story.bots);
