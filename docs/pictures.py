@@ -11,7 +11,6 @@ site calls :func:`write_replays` when it is built.
 from __future__ import annotations
 
 import argparse
-import random
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -24,7 +23,10 @@ from kepler_envs.cli.match import Match
 from kepler_envs.cli.motion import MOST_FRAMES, Part, chosen, pixels, write_gif
 from kepler_envs.engine.replay import Replay
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.web.house import House
 from kepler_envs.web.page import replay_page
+from kepler_envs.web.players import Players
+from kepler_envs.web.tables import Table
 
 DOCS = Path(__file__).parent
 IMAGES = DOCS / "images"
@@ -46,10 +48,10 @@ THUMBNAILS: dict[str, tuple[int, int, int, Part]] = {
 }
 """Players, seed, decisions into the game, and what part of the picture."""
 
-SCREENSHOT_COLOURS = 128
+SCREENSHOT_COLOURS = 256
 DESKTOP, PHONE = (1280, 860), (375, 780)
-DECIDED = 12
-"""Decisions of the person on the screenshots."""
+DECIDED = {"kepler_3042": 150, "kitten_adventurers": 50}
+"""Decisions of both seats before the screenshots."""
 
 
 def greedy_game(name: str, players: int | None = None, seed: int = SEED, agent: str = "greedy") -> Match:
@@ -100,7 +102,8 @@ def thumbnails() -> list[Path]:
 
 
 def _save(picture: Image.Image, path: Path, colours: int) -> None:
-    picture.convert("RGB").quantize(colours, dither=Image.Dither.NONE).save(path, optimize=True)
+    # refined by k-means, or the few pixels of a planet take the colour of its neighbours
+    picture.convert("RGB").quantize(colours, kmeans=3, dither=Image.Dither.NONE).save(path, optimize=True)
 
 
 # ---------------------------------------------------------------- pages
@@ -108,7 +111,7 @@ def _save(picture: Image.Image, path: Path, colours: int) -> None:
 
 def screenshots() -> list[Path]:
     """The pages of ``kepler-envs serve`` on a desk and on a phone, as docs/browser.md shows them."""
-    from tests.web.browsing import chromium, decide, page_of
+    from tests.web.browsing import chromium, page_of
     from tests.web.serving import client_of, house_in, new_table, serving, settle
 
     paths: list[Path] = []
@@ -133,13 +136,11 @@ def screenshots() -> list[Path]:
             shoot(page, "browser_host")
         for game in ("kepler_3042", "kitten_adventurers"):
             table, links = new_table(client_of(house), house, game, options={})
-            chance = random.Random(game)
+            _decide_like_greedy(house, table, DECIDED[game])
+            settle(table)
             with page_of(browser, *DESKTOP) as page:
                 page.goto(f"{base}/seat/{links[0]}")
-                for _ in range(DECIDED):
-                    decide(page, chance)
-                settle(table)
-                page.locator(f".board[data-version='{table.version}']").wait_for()
+                page.locator(f".board[data-version='{table.version}'] svg").wait_for()
                 if game == "kitten_adventurers":
                     page.locator(".ask select").select_option("best")
                     page.locator(".ask button").click()
@@ -157,6 +158,15 @@ def screenshots() -> list[Path]:
             page.locator(".board[data-at='150']").wait_for()
             shoot(page, "browser_replay")
     return paths
+
+
+def _decide_like_greedy(house: House, table: Table, decisions: int) -> None:
+    """Take the decisions of the people at a table, until there have been so many and a person is asked."""
+    players = Players(table.config, ["greedy"], SEED)
+    while len(table.heard) < decisions or not table.to_move or not table.to_move.is_person:
+        if table.to_move is not None and table.to_move.is_person:
+            table.decide(table.position.seat, players.decide("greedy", table.position))
+            house.play_on(table)
 
 
 def write_replays(folder: Path, names: Sequence[str] = ()) -> list[Path]:

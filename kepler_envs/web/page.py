@@ -71,8 +71,8 @@ def replay_page(replay: Replay, label: str) -> str:
 
 
 def contents(film: Film) -> dict[str, Any]:
-    """Collect what the page's script reads: the story (see :meth:`Film.story`), lines of SVG, pictures by view, what each
-    decision changed, and who could do what."""
+    """Collect what the page's script reads: the story (see :meth:`Film.story`), lines of SVG, and the pictures by view,
+    with what each decision changed."""
     lines: dict[str, int] = {}
     views = [_View(lines, None), *(_View(lines, seat) for seat in range(film.config.num_players))]
     for position in film.positions:  # all views of a position in a row: they have most of their shapes in common

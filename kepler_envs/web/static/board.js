@@ -6,6 +6,13 @@ const SVG = "http://www.w3.org/2000/svg";
 /** An action in words, with what they mean here. */
 export const inFull = (action) => action.more ? `${action.words} (${action.more})` : action.words;
 
+/** Whether two boxes overlap by more than an edge, and neither is inside the other. */
+function crosses(a, b) {
+  const wide = Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x), high = Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y);
+  const smaller = Math.min(a.width * a.height, b.width * b.height);
+  return wide > 0 && high > 0 && wide * high > 0.08 * smaller && wide * high < 0.9 * smaller;
+}
+
 function outline(box, kind, room) {
   const rect = document.createElementNS(SVG, "rect");
   const values = { class: kind, x: box.x - room, y: box.y - room, width: box.width + 2 * room, height: box.height + 2 * room, rx: 5 };
@@ -39,22 +46,24 @@ export class Board {
       this.frame.querySelector("svg").append(marks);
     }
     this.legal = new Map(actions.map((action) => [action.id, action]));
-    if (this.pick) for (const group of this.frame.querySelectorAll("[data-actions]")) this.mark(group);
+    if (!this.pick) return;
+    const legal = [...this.frame.querySelectorAll("[data-actions]")].filter((group) => this.ids(group).length);
+    const around = legal.map((group) => group.getBBox());
+    legal.forEach((group, number) => this.mark(group, around[number], around.some((box) => crosses(box, around[number]))));
   }
 
   ids(group) { return group.dataset.actions.split(" ").map(Number).filter((id) => this.legal.has(id)); }
 
-  mark(group) {
+  /** Make a group one that can be clicked; a `crowded` one, as a hex of a map, has its frame inside. */
+  mark(group, box, crowded) {
     const ids = this.ids(group);
-    if (!ids.length) return;
     const words = ids.map((id) => inFull(this.legal.get(id)));
     group.classList.add("can");
     group.setAttribute("tabindex", "0");
     group.setAttribute("role", "button");
     group.setAttribute("aria-label", words.length > 1 ? `${words.length} moves: ${words.slice(0, 3).join(", ")}` : words[0]);
-    const box = group.getBBox(); // something to hit even between letters, and something to see
-    group.prepend(outline(box, "touch", 3)); // below what is in it: inner groups are hit first
-    group.append(outline(box, "ring", 3));
+    group.prepend(outline(box, "touch", crowded ? 0 : 3)); // something to hit even between letters, below inner groups
+    group.append(outline(box, "ring", crowded ? -6 : 3)); // something to see
     group.onclick = (event) => { event.stopPropagation(); this.chosen(ids, group); };
     group.onkeydown = (event) => {
       if (event.target === group && (event.key === "Enter" || event.key === " ")) { event.preventDefault(); this.chosen(ids, group); }
