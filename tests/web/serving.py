@@ -69,7 +69,11 @@ def new_table(
 def settle(table: Table) -> None:
     """Wait until no bot has to decide."""
     end = time.monotonic() + LONGEST_WAIT
-    while (mover := table.to_move) is not None and not mover.is_person and not table.problem:
+    while True:
+        with table.lock:  # between two decisions, not in the middle of one
+            mover = table.to_move
+        if mover is None or mover.is_person or table.problem:
+            return
         assert time.monotonic() < end, "the bots take too long"
         time.sleep(0.002)
 

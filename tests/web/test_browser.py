@@ -86,6 +86,7 @@ def test_a_reload_in_mid_game_loses_nothing(browser: Any, house: Any, base: str)
             assert decide(page, chance)
         settle(table)
         page.locator(f".board[data-version='{table.version}']").wait_for()
+        page.mouse.move(0, 0)  # what the mouse is on lights up
         before = [page.locator(part).inner_html() for part in (".board", ".moves", ".heard")]
         page.reload()
         page.locator(f".board[data-version='{table.version}'] svg").wait_for()

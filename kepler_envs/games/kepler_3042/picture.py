@@ -653,9 +653,6 @@ def _colour(player: PlayerView) -> str:
 
 
 def _draw_header(drawing: Drawing, view: View) -> None:
-    for dot in range(1, 16):  # a few faint stars, always the same ones
-        x, y = dot * 0.754877666 % 1 * DRAWN_WIDTH, dot * 0.569840291 % 1 * HEADER_HEIGHT
-        drawing.circle(x, y, 0.7 + dot % 3 * 0.35, fill=EDGE if dot % 4 else DIM)
     drawing.text(MARGIN, 24, view.title, size=26, fill=INK, bold=True)
     drawing.text(MARGIN, 54, view.situation, size=18, fill=GOLD, width=860)
     drawing.text(210, 26, view.detail, size=15, fill=DIM, width=840)

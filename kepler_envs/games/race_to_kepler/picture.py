@@ -399,15 +399,16 @@ def _player_lines(player: PlayerView, resources: str) -> list[str]:
     notes = [f"parsecs {player.parsecs}", f"turns {player.turns}"]
     notes += ["(viewer)"] if player.viewer else []
     notes += [f"rank {player.rank}"] if player.rank else []
-    notes += [resources] if player.active else []
     lines = [f"{marker} {player.name}   {'   '.join(notes)}"]
+    if player.active:
+        lines.append(f"{INDENT}{resources}")
     if player.city:
         lines += _wrapped(f"{INDENT}{player.city} - ", player.trait)
         operations = [f"{op.cost}: {op.words}{' (used)' if op.used else ''}" for op in player.operations]
         for operation in operations:
             lines += _wrapped(2 * INDENT, operation, 3 * INDENT)
     elif player.offers:
-        lines.append(f"{INDENT}cities dealt: {', '.join(name for _, name in player.offers)}")
+        lines += _wrapped(f"{INDENT}cities dealt: ", ", ".join(name for _, name in player.offers))
     hand = f"{player.hand_size} cards" if player.hand is None else _counted(player.hand)
     lines += _wrapped(f"{INDENT}hand ", hand)
     if player.play:
