@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -19,8 +20,22 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build", "notebooks/sources"]
 nb_execution_mode = "off"  # `make notebooks` runs them
 html_theme = "furo"
-html_title = "kepler_envs"
-html_static_path: list[str] = []
+html_title = f"kepler_envs {release}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+templates_path = ["templates"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "versions.html",
+        "sidebar/scroll-end.html",
+    ]
+}
+html_context = {"versions": os.environ.get("KEPLER_ENVS_DOCS_VERSIONS", release).split()}
+"""The versions whose sites stand beside this one, each in a folder of its name: the sidebar links to them."""
 
 myst_heading_anchors = 3
 myst_links_external_new_tab = True

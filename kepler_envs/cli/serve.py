@@ -88,6 +88,7 @@ class Serve:
             listening = socket.socket(family)
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(address)
+            listening.listen()  # who follows the link at once waits, and is not refused
         except OSError as problem:
             raise UsageError(f"--host {self.host} --port {self.port}: {problem.strerror or problem}") from problem
         return listening

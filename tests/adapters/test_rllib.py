@@ -65,3 +65,31 @@ def test_ppo_trains_on_whole_games():
     )
     assert learner["num_module_steps_trained"] >= 600 and np.isfinite(learner["total_loss"])
     assert 0 < learner["entropy"] < np.log(len(kepler_envs.load_game("kitten_adventurers").actions))
+
+
+def test_environments_run_on_several_nodes():
+    """Two nodes of one core each, and a head that has none: PPO's two runners have to be on both of them."""
+    import ray
+    from ray.cluster_utils import Cluster
+
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    try:
+        nodes.add_node(num_cpus=1)
+        nodes.add_node(num_cpus=1)
+        ray.init(address=nodes.address, log_to_driver=False)
+        config = masked_ppo("kitten_adventurers", **SETTINGS).env_runners(num_env_runners=2)
+        config.training(train_batch_size_per_learner=600, minibatch_size=200, num_epochs=1)
+        algorithm = config.build_algo()
+        try:
+            places = algorithm.env_runner_group.foreach_env_runner(
+                lambda runner: ray.get_runtime_context().get_node_id(), local_env_runner=False
+            )
+            result = algorithm.train()
+        finally:
+            algorithm.stop()
+    finally:
+        ray.shutdown()
+        nodes.shutdown()
+    assert len(set(places)) == 2, "a runner on each node"
+    assert result["env_runners"]["num_episodes"] > 0
+    assert result["learners"][SHARED]["num_module_steps_trained"] >= 600
