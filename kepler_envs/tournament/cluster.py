@@ -39,6 +39,8 @@ Common = TypeVar("Common")
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
+TOKEN_NEEDED = "RAY_AUTH_MODE=token and the same ~/.ray/auth_token are needed here and there"
+
 
 @dataclass(frozen=True)
 class Installed:
@@ -88,7 +90,7 @@ def cluster_at(asked: Sequence[str] | None, console: Console, cores: int | None 
     with console.status("connecting to the cluster ..."):
         cluster = Cluster(asked[0] if asked else "", cores)
     with cluster:
-        console.print(f"on a Ray cluster: {cluster.nodes} nodes, {cluster.cores} cores", highlight=False)
+        console.print(f"on a Ray cluster: {cluster.size}", highlight=False)
         yield cluster
 
 
@@ -140,6 +142,13 @@ class Cluster:
         """The number of cores of these nodes."""
         self._look()
         return self._cores
+
+    @property
+    def size(self) -> str:
+        """Both in words: "2 nodes, 1 core"."""
+        return ", ".join(
+            f"{count} {what}{'' if count == 1 else 's'}" for count, what in ((self.nodes, "node"), (self.cores, "core"))
+        )
 
     def map(
         self,
@@ -202,7 +211,9 @@ class Cluster:
             raise
         except Exception as problem:  # Ray has no class for what may be wrong with an address
             where = f"the cluster at {address}" if address else "a cluster on this machine"
-            raise ClusterError(f"{where} cannot be used: {str(problem).strip().splitlines()[0]}") from problem
+            why = str(problem).strip().splitlines()[0]
+            token = f"; if it asks for a token, {TOKEN_NEEDED}" if address else ""
+            raise ClusterError(f"{where} cannot be used: {why}{token}") from problem
 
     def _look(self) -> None:
         if time.monotonic() - self._looked_at < LOOK_EVERY:

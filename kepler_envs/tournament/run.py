@@ -223,7 +223,7 @@ AnyWorkers = Workers | RayWorkers
 
 
 def _on(cluster: Cluster) -> str:
-    return f"games on {cluster.nodes} nodes, {cluster.cores} cores" if cluster.cores else "waiting for a node"
+    return f"games on {cluster.size}" if cluster.cores else "waiting for a node"
 
 
 class _GamesPerSecond(ProgressColumn):

@@ -257,6 +257,17 @@ def test_a_cluster_that_cannot_be_reached_is_one_sentence(tmp_path, capsys):
     assert "one address or none" in capsys.readouterr().err
 
 
+def test_a_cluster_that_refuses_a_token_is_told(nodes, monkeypatch):
+    """Ray 2.60 says no more than that it failed to connect."""
+
+    def refuse(**settings):
+        raise ConnectionError("Failed to connect to Ray cluster")
+
+    monkeypatch.setattr(ray, "init", refuse)
+    with pytest.raises(ClusterError, match=r"cannot be used: Failed to connect.*RAY_AUTH_MODE=token and the same ~/"):
+        Cluster(nodes[0])
+
+
 def test_nodes_with_something_else_installed_are_named_before_the_first_game(nodes, monkeypatch, tmp_path, capsys):
     other = Installed("0.0.9", "0123456789ab", "3.11.0", "0.68.0")
     monkeypatch.setattr(cluster, "installed_here", lambda: other)
