@@ -19,6 +19,7 @@ import kepler_envs
 from benchmarks import figures, machine
 from benchmarks.engine_speed import aec_loop, clone_cost, engine_and_batch, games_table, threads
 from benchmarks.imitation import imitation
+from benchmarks.learner import learner
 from benchmarks.observation import observation
 from benchmarks.ray_speed import ray_tournament
 from benchmarks.sampling import GAME, PLAYERS, Row, Settings
@@ -70,6 +71,7 @@ def chosen_parts(only: Sequence[str]) -> list[Callable[[Settings], list[Row]]]:
         ray_tournament,
         start_up,
         training_share,
+        learner,
         imitation,
     ]
     known = {part.__name__: part for part in parts}

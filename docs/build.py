@@ -19,6 +19,7 @@ import numpy as np
 
 import kepler_envs
 from benchmarks import campaigns as ladders
+from docs import front
 from kepler_envs import bots, describe
 from kepler_envs.bots import published
 from kepler_envs.bots.networks.checkpoint import player_counts, read_description
@@ -283,6 +284,9 @@ AGENT_SECTIONS: dict[str, Callable[[], str]] = {
     "leaderboard": leaderboard,
     "imitation": imitation,
     "searches": searches,
+    "games": front.games,
+    "speed": front.speed,
+    "figures": front.all_figures,
 }
 
 
@@ -359,7 +363,7 @@ def build(names: Iterable[str] = kepler_envs.list_games()) -> dict[Path, str]:
         page = DOCS / "games" / f"{name}.md"
         contents[page] = build_page(game, page.read_text(encoding="utf-8"))
         contents[DOCS / "images" / f"{name}.svg"] = picture(game)
-    for page in (DOCS / "bots.md", DOCS / "training.md", DOCS.parent / "README.md"):
+    for page in (DOCS / "bots.md", DOCS / "training.md", DOCS / "performance.md", DOCS.parent / "README.md"):
         contents[page] = write_parts(page.read_text(encoding="utf-8"), lambda name: AGENT_SECTIONS[name]())
     contents[PAGE] = build_benchmark(PAGE.read_text(encoding="utf-8"))
     return contents

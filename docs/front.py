@@ -1,8 +1,9 @@
-"""What the front page shows of all games: the table of games and the table of speeds."""
+"""The tables of the front page: the games, and a few figures of one run of the benchmarks."""
 
 from __future__ import annotations
 
 import kepler_envs
+from benchmarks import figures
 from kepler_envs.bots import published
 from kepler_envs.engine.game import Game
 
@@ -46,3 +47,47 @@ def best_network(game: Game) -> str:
         if (line.game, line.agent, line.against, line.players) == (game.name, best, "greedy", players)
     ]
     return f"{code(best)}: {100 * wins:.0f} % with {players} players, {100 / players:.0f} % equal"
+
+
+def speed() -> str:
+    """What the engine, the learner and the first step are compared with, at most five rows."""
+    from docs.build import markdown_table
+
+    found = figures.read(figures.RECORD)
+    rows = [
+        ("256 games from Python, 1 thread, against a hand-written C engine", value(found, "batch from Python")),
+        ("AEC loop against PettingZoo's connect four", value(found, "AEC last()/step() loop")),
+        ("256 games from Python against OpenSpiel's gin rummy", span(found, "beside OpenSpiel's gin_rummy", "times")),
+        ("learning with MaskablePPO against PyTorch's own operations", span(found, "MaskablePPO, ", "times")),
+        (
+            "first step from the wheel against importing numba, Gymnasium and PettingZoo",
+            span(found, "first step from the wheel", "times"),
+        ),
+    ]
+    return f"{markdown_table(('what', 'measured'), rows)}\n\n{figures.footnote(found.source)}"
+
+
+def value(found: figures.Figures, beginning: str) -> str:
+    """The one figure whose name begins so."""
+    [row] = figures.chosen(found, [beginning])
+    return row.value
+
+
+def span(found: figures.Figures, part: str, unit: str) -> str:
+    """The smallest and the largest ratio of the games' figures with this in their names."""
+    ratios = [row.ratio for row in found.rows if part in row.what and row.ratio is not None]
+    if len(ratios) < len(kepler_envs.list_games()):
+        raise KeyError(f"the record has {len(ratios)} figures with {part!r}, and there are more games")
+    low, high = min(ratios), max(ratios)
+    return f"{number(low)} to {number(high)} {unit}, by game"
+
+
+def number(ratio: float) -> str:
+    """Two digits that count."""
+    return f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"
+
+
+def all_figures() -> str:
+    """Every row of the run."""
+    found = figures.read(figures.RECORD)
+    return f"{figures.table(found.rows)}\n\n{figures.footnote(found.source)}"
