@@ -34,8 +34,8 @@ html_sidebars = {
         "sidebar/scroll-end.html",
     ]
 }
-html_context = {"versions": os.environ.get("KEPLER_ENVS_DOCS_VERSIONS", release).split()}
-"""The versions whose sites stand beside this one, each in a folder of its name: the sidebar links to them."""
+html_context = {"version_folder": os.environ.get("KEPLER_ENVS_DOCS_VERSION", release)}
+"""The folder that this site is published in, beside those of other versions; ``versions.json`` beside it names all."""
 
 myst_heading_anchors = 3
 myst_links_external_new_tab = True
