@@ -11,6 +11,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))  # agents is used from the checkout
 
 import kepler_envs
+from docs.pictures import REPLAYS, write_replays
 
 project = "kepler_envs"
 author = "the kepler_envs authors"
@@ -23,6 +24,7 @@ html_theme = "furo"
 html_title = f"kepler_envs {release}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_extra_path = ["../build/replays"]
 templates_path = ["templates"]
 html_sidebars = {
     "**": [
@@ -54,12 +56,18 @@ STAR = re.compile(r"(?<![*\\`\w])\*(?=\w)")
 """The star of ``*shape``, which is no markup in a docstring."""
 NOTEBOOK = re.compile(r"\[([^]]+)\]\(\.\./(notebooks/\w+)\.ipynb\)")
 """A link to a notebook of the checkout."""
+PICTURE = re.compile(r"^!\[.*\]\(.*\)$", re.MULTILINE)
+"""A picture in a paragraph of its own."""
 
 
 def setup(app: Any) -> None:
     """Adapt to the site what is written for other readers: docstrings for a terminal, links for GitHub."""
     app.connect("autodoc-process-docstring", escape_stars)
     app.connect("source-read", link_notebooks)
+    app.connect("source-read", link_replay)
+    REPLAYS.mkdir(parents=True, exist_ok=True)
+    if app.builder.name == "html":
+        write_replays(REPLAYS)
 
 
 def escape_stars(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
@@ -71,3 +79,11 @@ def link_notebooks(app: Any, page: str, content: list[str]) -> None:
     """Let the page of the notebooks link to those of the site. On GitHub its links lead to the notebooks themselves."""
     if page == "notebooks":
         content[0] = NOTEBOOK.sub(r"{doc}`\1 </\2>`", content[0])
+
+
+def link_replay(app: Any, page: str, content: list[str]) -> None:
+    """Below a game's picture, link to a whole game to step through, which only the site has."""
+    folder, _, name = page.rpartition("/")
+    if folder == "games":
+        link = f'<p><a href="../replay_{name}.html">Step through a whole game</a> of greedy bots.</p>'
+        content[0] = PICTURE.sub(rf"\g<0>\n\n{link}", content[0], count=1)
