@@ -65,9 +65,7 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", escape_stars)
     app.connect("source-read", link_notebooks)
     app.connect("source-read", link_replay)
-    REPLAYS.mkdir(parents=True, exist_ok=True)
-    if app.builder.name == "html":
-        write_replays(REPLAYS)
+    app.connect("config-inited", lambda app, config: write_replays(REPLAYS))
 
 
 def escape_stars(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
