@@ -54,6 +54,11 @@ def checks_of(game: Game, name: str) -> Any:
     return importlib.import_module(checks_name(game, name))
 
 
+def is_tiny(game: Game) -> bool:
+    """Whether a game may have few hands and short games: those of other packages may, this repository's do not."""
+    return game.id not in OWN_IDS
+
+
 def hooks_of(game: Game) -> Hooks:
     """The hooks in a game's invariants.py."""
     module = checks_of(game, "invariants")
