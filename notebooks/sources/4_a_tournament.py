@@ -38,6 +38,17 @@ print(*sorted(path.name for path in Path("cup").iterdir()), sep="\n")
 Image("cup/ratings.png", width=560)
 
 # %% [markdown]
+# ## Step through a game
+#
+# Each replay opens as a page: drag the slider, look from any seat, read the decisions, see the scores. On the command
+# line `kepler-envs replay FILE --html game.html` writes the same page into a file.
+
+# %%
+from kepler_envs.web.inline import show_replay
+
+show_replay(sorted(Path("cup/replays").glob("*.jsonl"))[0], "Ad Astra: a game of the tournament")
+
+# %% [markdown]
 # ## What is a seat worth?
 #
 # Let equal players play, and look where the winners sat. Usually the first player is drawn by lot. The option
