@@ -84,7 +84,9 @@ class KernelLibrary(_Library):
             self._final_module.link_in(_module_of(library), preserve=True)
             if isinstance(library, HelperLibrary):
                 for function in library.get_defined_functions():
-                    self._final_module.get_function(function.name).linkage = "internal"
+                    # LLVM may change how it is called. The linker of compiled code takes any symbol by its name, a
+                    # local one as well, for the one that a parallel kernel brings along: this has none.
+                    self._final_module.get_function(function.name).linkage = "private"
         self._optimize_final_module()
         self._final_module.verify()
         self._finalize_final_module()
