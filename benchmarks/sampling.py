@@ -78,7 +78,8 @@ def rates(
 
 
 def _calibrate(side: Callable[[int], int], seconds: float, clock: Callable[[], float]) -> int:
-    """How many rounds take about ``seconds``. Also warms the side up."""
+    """How many rounds take about ``seconds``. The first one, which may compile, only warms the side up."""
+    side(1)
     rounds = 1
     while True:
         start = clock()
