@@ -56,7 +56,7 @@ def execute(notebook: NotebookNode, name: str) -> None:
 
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     packages = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
-    environment = {**os.environ, "PATH": path, "PYTHONPATH": packages, "COLUMNS": "110"}
+    environment = {**os.environ, "PATH": path, "PYTHONPATH": packages, "COLUMNS": "110", "KEPLER_ENVS_QUIET": "1"}
     with tempfile.TemporaryDirectory() as folder:
         client = NotebookClient(
             notebook, timeout=CELL_SECONDS, kernel_name="python3", record_timing=False, coalesce_streams=True,
