@@ -64,7 +64,7 @@ def test_every_game_has_a_row_with_its_best_network():
         game = kepler_envs.load_game(name)
         assert f"`{game.id}`" in row and f"| {game.min_players}-{game.max_players} |" in row
         assert re.search(r"`\w+-v1`: \d+ % with \d players, \d+ % equal", row)
-        [thumbnail] = re.findall(r"\((docs/images/\S+)\)", row)
+        [thumbnail] = re.findall(r"\((docs/images/[^)]+)\)", row)
         assert (ROOT / thumbnail).is_file()
 
 

@@ -68,7 +68,7 @@ def test_what_must_not_be_published_is_found():
     assert "shows a path: /home/somebody" in found(path)
     assert "error or warning" in found(warning)
     assert "control codes" in found(colour)
-    assert "allowed: 300,000" in found(large)
+    assert "allowed: 1,000,000" in found(large)
     assert "the source has changed" in found(stale)
 
 
