@@ -20,6 +20,7 @@ import numpy as np
 import kepler_envs
 from benchmarks import campaigns as ladders
 from docs import front
+from docs.markdown import UNMEASURED, code, explained, markdown_table
 from kepler_envs import bots, describe
 from kepler_envs.bots import published
 from kepler_envs.bots.networks.checkpoint import player_counts, read_description
@@ -28,8 +29,7 @@ from kepler_envs.engine.game import Game
 from kepler_envs.tournament.strength import Line, read_lines
 
 DOCS = Path(__file__).parent
-RECORD = DOCS / "strength.csv"
-"""How strong bots are: lines of ``kepler-envs strength``."""
+RECORD = front.RECORD
 IMITATION = DOCS / "imitation.csv"
 """What networks learn from greedy: lines of ``python -m benchmarks.imitation``."""
 PART = re.compile(r"(<!-- generated: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -47,7 +47,6 @@ LEADERBOARD_AGENTS = (
     f"mcts:100,network={published.BEST},exploration=0.5",
 )
 """``best`` stands for the best network of each game."""
-UNMEASURED = "-"
 SEARCH_BUDGETS = (100, 1000)
 SPANS = {"turns": "turns", "round": "rounds"}
 """What a game's infos may count besides decisions (one of these), and its name in a table."""
@@ -317,26 +316,6 @@ def picture(game: Game) -> str:
         batch.step(agent.act(bots.TrustedDecisions(batch, rows)))
     position = batch.snapshot(0)
     return position.drawing(position.seat).svg()
-
-
-# ---------------------------------------------------------------- Markdown
-
-
-def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A pipe table. Columns that hold nothing but numbers are right-aligned."""
-    cells = [[str(cell).replace("|", r"\|") for cell in row] for row in rows]
-    right = [all(re.fullmatch(r"[-\d.,]+", row[place]) for row in cells) for place in range(len(columns))]
-    lines = [columns, ["--:" if is_right else "---" for is_right in right], *cells]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def explained(table: str) -> str:
-    """A table, and what its dashes mean if it has any."""
-    return f"{table}\n\nA dash: not measured." if f"| {UNMEASURED} |" in table else table
-
-
-def code(text: str) -> str:
-    return f"`{text}`"
 
 
 # ---------------------------------------------------------------- pages

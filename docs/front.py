@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import kepler_envs
 from benchmarks import figures
+from docs.markdown import code, markdown_table
 from kepler_envs.bots import published
 from kepler_envs.engine.game import Game
+from kepler_envs.tournament.strength import read_lines
+
+RECORD = Path(__file__).parent / "strength.csv"
+"""How strong bots are: lines of ``kepler-envs strength``."""
 
 HARD = {
     "kitten_adventurers": "shared ladders, hidden hands, wild cards",
@@ -19,8 +26,6 @@ HARD = {
 
 def games() -> str:
     """A row per game: thumbnail, players, what makes it hard, the best published network."""
-    from docs.build import markdown_table
-
     rows = [
         (
             f"[![{game.title}](docs/images/thumb_{game.name}.png)](docs/games/{game.name}.md)",
@@ -36,9 +41,6 @@ def games() -> str:
 
 def best_network(game: Game) -> str:
     """The best published network of a game, and what it wins alone against greedy at the usual number of players."""
-    from docs.build import RECORD, code
-    from kepler_envs.tournament.strength import read_lines
-
     best = dict(name.split("/") for name in published.best_names())[game.name]
     players = game.default_players
     [wins] = [
@@ -51,17 +53,15 @@ def best_network(game: Game) -> str:
 
 def speed() -> str:
     """What the engine, the learner and the first step are compared with, at most five rows."""
-    from docs.build import markdown_table
-
     found = figures.read(figures.RECORD)
     rows = [
         ("256 games from Python, 1 thread, against a hand-written C engine", value(found, "batch from Python")),
         ("AEC loop against PettingZoo's connect four", value(found, "AEC last()/step() loop")),
-        ("256 games from Python against OpenSpiel's gin rummy", span(found, "beside OpenSpiel's gin_rummy", "times")),
-        ("learning with MaskablePPO against PyTorch's own operations", span(found, "MaskablePPO, ", "times")),
+        ("256 games from Python against OpenSpiel's gin rummy", span(found, "beside OpenSpiel's gin_rummy")),
+        ("learning with MaskablePPO against PyTorch's own operations", span(found, "MaskablePPO, ")),
         (
             "first step from the wheel against importing numba, Gymnasium and PettingZoo",
-            span(found, "first step from the wheel", "times"),
+            span(found, "first step from the wheel"),
         ),
     ]
     return f"{markdown_table(('what', 'measured'), rows)}\n\n{figures.footnote(found.source)}"
@@ -73,13 +73,13 @@ def value(found: figures.Figures, beginning: str) -> str:
     return row.value
 
 
-def span(found: figures.Figures, part: str, unit: str) -> str:
+def span(found: figures.Figures, part: str) -> str:
     """The smallest and the largest ratio of the games' figures with this in their names."""
     ratios = [row.ratio for row in found.rows if part in row.what and row.ratio is not None]
     if len(ratios) < len(kepler_envs.list_games()):
         raise KeyError(f"the record has {len(ratios)} figures with {part!r}, and there are more games")
     low, high = min(ratios), max(ratios)
-    return f"{number(low)} to {number(high)} {unit}, by game"
+    return f"{number(low)} to {number(high)} times, by game"
 
 
 def number(ratio: float) -> str:
