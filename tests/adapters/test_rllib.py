@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("ray.rllib", reason="RLlib is not installed here; make test-rllib gives it an environment")
 
+import ray
 import torch as th
 from ray.rllib.core.columns import Columns
 
@@ -14,6 +15,13 @@ import kepler_envs
 from kepler_envs.adapters.rllib import SHARED, SeatsEnv, masked_ppo
 
 SETTINGS = {"num_players": 3, "quest_size": 1}
+
+
+@pytest.fixture(autouse=True)
+def _no_cluster_is_left():
+    """RLlib starts Ray in this process when it needs it. The next test starts its own, or joins another."""
+    yield
+    ray.shutdown()
 
 
 def test_every_seat_is_paid_its_return_once():
@@ -69,10 +77,9 @@ def test_ppo_trains_on_whole_games():
 
 def test_environments_run_on_several_nodes():
     """Two nodes of one core each, and a head that has none: PPO's two runners have to be on both of them."""
-    import ray
     from ray.cluster_utils import Cluster
 
-    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    nodes = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
     try:
         nodes.add_node(num_cpus=1)
         nodes.add_node(num_cpus=1)
