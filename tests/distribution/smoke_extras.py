@@ -80,7 +80,7 @@ def try_sb3(folder: Path) -> str:
     from kepler_envs.adapters.sb3 import PiecePolicy, SharedMaskablePPO, SharedSeatVecEnv, piece_policy
 
     batch = kepler_envs.make_batch(GAME, num_envs=8, num_players=2, seed=SEED)
-    settings = piece_policy(batch.config.observation, num_players=2, width=16, hidden=(16,))
+    settings = piece_policy(batch.config, width=16, hidden=(16,))
     model = SharedMaskablePPO(PiecePolicy, SharedSeatVecEnv(batch), n_steps=32, batch_size=64, policy_kwargs=settings)
     model.learn(512)
     return f"{model.num_timesteps} decisions learned from"
