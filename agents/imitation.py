@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 import torch as th
-from torch.nn import functional as F
 
 from agents.positions import NOBODY, Positions, join
-from kepler_envs.adapters.pytorch import PieceNetwork, learner_of
+from kepler_envs.adapters.pytorch import Goal, PieceNetwork, learner_of
 from kepler_envs.bots.protocol import Bot, TrustedDecisions
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import Configuration
@@ -168,16 +167,14 @@ class Imitation:
     def _step(self, chosen: np.ndarray) -> tuple[float, float]:
         known = self.positions
         actions, shares = known.actions[chosen], known.shares[chosen]
-        told, _, values = self._learner.judge(known.seen(chosen, self._over), known.masks(chosen), actions, shares)
-        surprise = -told.sum() / max(float(shares.sum()), 1.0)
-        returns = th.as_tensor(known.returns[chosen], device=values.device)
-        known_ones = ~returns.isnan()
-        error = F.mse_loss(values[:, : returns.shape[1]][known_ones], returns[known_ones])
-        self.optimizer.zero_grad()
-        (surprise + self.value_weight * error).backward()
+        goal = Goal(known.returns[chosen], self.value_weight)
+        told, _, values = self._learner.learn(
+            known.seen(chosen, self._over), known.masks(chosen), actions, goal, shares
+        )
         th.nn.utils.clip_grad_norm_(self.network.parameters(), MOST_NORM)
         self.optimizer.step()
-        return surprise.item(), error.item()
+        errors = (values[:, : goal.returns.shape[1]] - goal.returns) ** 2
+        return float(-told.sum() * goal.policy_rate(shares)), float(np.nanmean(errors))
 
     def measure(self) -> tuple[float, float]:
         """Measure on positions of games that it does not learn from.

@@ -1,8 +1,8 @@
 """How what a network says of actions changes with its weights, in compiled code.
 
-The network is that of ``kernels.py``. Here, too, only inputs that are not 0, units above 0 and legal actions count. A
-position is looked at once to be judged, and once more when its gradients are asked for. Nothing of it is kept in
-between.
+The network is that of ``kernels.py``. Here, too, only inputs that are not 0, units above 0 and legal actions count.
+Where the loss is a :class:`Goal`, a position is looked at once. Where somebody else computes the loss, it is looked at
+once to be judged and once more for its gradients, and nothing of it is kept in between.
 
 ``gradient`` is a flat array like that of the weights, to which derivatives are added. Names beginning with ``d_`` are
 derivatives of the loss.
@@ -128,6 +128,17 @@ def _add_times(out, place, factor, row, begin, width):
 # ---------------------------------------------------------------- judging
 
 
+class Judged(NamedTuple):
+    """What is said of positions."""
+
+    told: Any
+    """float32 (N,): log-probabilities of the actions, each times its share and added up."""
+    entropy: Any
+    """float32 (N,)."""
+    values: Any
+    """float32 (N, P)."""
+
+
 @leaf
 def _to_logs(legal, logits):
     """Turn logits of the legal actions into log-probabilities. Returns the entropy."""
@@ -145,8 +156,17 @@ def _to_logs(legal, logits):
     return entropy
 
 
+@leaf
+def _told(actions, shares, logits):
+    total = np.float32(0.0)
+    for k in range(actions.size):
+        if shares[k] != 0.0:
+            total += shares[k] * logits[actions[k]]
+    return total
+
+
 @helper
-def _judge(net, wholes, floats, observations, masks, actions, shares, logits, told, entropy, values):
+def _judge(net, wholes, floats, observations, masks, actions, shares, logits, judged):
     used, looks = np.zeros(2, np.int64), np.zeros((BLOCK, 2), np.int64)
     clear_rooms(net, masks.shape[1], wholes, floats, used)
     positions = observations.shape[0]
@@ -157,14 +177,61 @@ def _judge(net, wholes, floats, observations, masks, actions, shares, logits, to
             n = first + place
             room = room_of(net, masks.shape[1], place, wholes, floats, used)
             given = borrowed(logits[place])
-            entropy[n] = _to_logs(room.legal[: looks[place, 1]], given)
-            told[n] = np.float32(0.0)
-            for k in range(actions.shape[1]):
-                if shares[n, k] != 0.0:
-                    told[n] += shares[n, k] * given[actions[n, k]]
-            tell_values(net, room, last, features, borrowed(values[n]))
+            judged.entropy[n] = _to_logs(room.legal[: looks[place, 1]], given)
+            judged.told[n] = _told(actions[n], shares[n], given)
+            tell_values(net, room, last, features, borrowed(judged.values[n]))
             forget(net, room, borrowed(observations[n]))
     used[0] = 0  # what is borrowed lives until here
+
+
+# ---------------------------------------------------------------- the loss
+
+CLIP, POLICY, ENTROPY, VALUE = range(4)
+"""Places in ``rates``: how far the probability of an action may move from what it was, as a share of it, and what the
+losses of a position's policy, of its entropy and of one of its values count in the sum of all."""
+
+
+class Goal(NamedTuple):
+    """A loss that kernels know. All are arrays; those of an unused part are empty.
+
+    With ``before``, the policy's loss is PPO's clipped one (Schulman et al. 2017, equation 7). Without, it is the
+    cross-entropy: what is told of an action is to become large. The values' loss is the squared error.
+    """
+
+    before: Any
+    """float32 (N,): what was told of the actions when they were chosen."""
+    advantages: Any
+    """float32 (N,)."""
+    returns: Any
+    """float32 (N, S) of the first S seats, NaN where they are not known."""
+    rates: Any
+    """float32 (4,); empty if somebody else computes the loss."""
+
+
+class Derivatives(NamedTuple):
+    """The derivatives of the loss by what is judged: see :class:`Judged`."""
+
+    told: Any
+    entropy: Any
+    values: Any
+
+
+@leaf
+def _pursue(goal, n, judged, d):
+    """Find the derivatives of a position's loss."""
+    rates = goal.rates
+    d.told[n] = -rates[POLICY]
+    if goal.before.size > 0:
+        ratio, advantage = np.float32(exp(judged.told[n] - goal.before[n])), goal.advantages[n]
+        clipped = ratio > 1.0 + rates[CLIP] if advantage > 0.0 else ratio < 1.0 - rates[CLIP]
+        d.told[n] = np.float32(0.0) if clipped else -rates[POLICY] * advantage * ratio
+    d.entropy[n] = -rates[ENTROPY]
+    for seat in range(d.values.shape[1]):
+        d.values[n, seat] = np.float32(0.0)
+        if seat < goal.returns.shape[1]:
+            error = judged.values[n, seat] - goal.returns[n, seat]
+            if error == error:  # the return is known
+                d.values[n, seat] = np.float32(2.0) * rates[VALUE] * error
 
 
 # ---------------------------------------------------------------- back through a position
@@ -416,9 +483,7 @@ class Ledger(NamedTuple):
 
 
 @helper
-def _go_back(
-    net, wholes, floats, ledger, observations, masks, actions, shares, logits, d_told, d_entropy, d_values, gradient
-):
+def _go_back(net, wholes, floats, ledger, observations, masks, actions, shares, logits, goal, judged, d, gradient):
     its, legal_ids = net.network[0], masks.shape[1]
     value_layers, policy_layers = net.layers[its.policy_layers :], net.layers[: its.policy_layers]
     flat, stride = borrowed(floats.reshape(-1)), floats.shape[1]
@@ -441,13 +506,18 @@ def _go_back(
             back = _back_of(net, place, wholes, floats, used)
             legal, given = room.legal[: looks[place, 1]], borrowed(logits[place])
             entropy = _to_logs(legal, given)
+            if goal.rates.size > 0:
+                judged.entropy[n] = entropy
+                judged.told[n] = _told(actions[n], shares[n], given)
+                tell_values(net, room, last, features, borrowed(judged.values[n]))
+                _pursue(goal, n, judged, d)
             _clear_rows(net, room, back, n)
-            _share_out(legal, given, actions[n], shares[n], d_told[n], d_entropy[n], entropy)
+            _share_out(legal, given, actions[n], shares[n], d.told[n], d.entropy[n], entropy)
             _back_from_actions(net, room, back, legal, given, last, features, gradient)
             choice = np.int64(observations[n, its.choice]) if its.choice != NOWHERE else 0
             if its.choice != NOWHERE and masks[n, choice] != 0:
                 _back_from_choice(net, room, back, choice, given, last, features, gradient)
-            _back_from_values(net, room, back, borrowed(d_values[n]), last, features, gradient)
+            _back_from_values(net, room, back, borrowed(d.values[n]), last, features, gradient)
         room = room_of(net, legal_ids, 0, wholes, floats, used)
         back = _back_of(net, 0, wholes, floats, used)
         _back_through_layers(policy_layers, net.numbers, last, flat, room.policy_at, back.policy_at, stride)
@@ -525,17 +595,18 @@ share 0 may be any number."""
 SHARED = (*NET_TYPES, array_of(WHOLE, 3), array_of(FLOAT, 3), array_of(FLOAT, 3))
 """Those of a network, and of workspaces (T, BLOCK, ...) of T threads: of :attr:`Arrangement.workspaces` and
 :func:`back_sizes`, and of A numbers."""
+JUDGED = (array_of(FLOAT), array_of(FLOAT), array_of(FLOAT, 2))
+GOAL = (array_of(FLOAT), array_of(FLOAT), array_of(FLOAT, 2), array_of(FLOAT))
 
 
 @cache
 def judge_kernel(parallel: bool) -> Any:
     """(observations, masks, actions, shares, *:class:`~kepler_envs.networks.kernels.Net`, workspaces int32, float32,
-    float32 (T, BLOCK, ...), told float32[N], entropy float32[N], values float32[N, P]).
+    float32 (T, BLOCK, ...), *:class:`Judged`).
 
-    Fills log-probabilities of the actions, each times its share and added up, entropies, and returns. T parts of the
-    positions are shared between threads.
+    Fills what is judged. T parts of the positions are shared between threads.
     """
-    signature = (*POSITIONS, *SHARED, array_of(FLOAT), array_of(FLOAT), array_of(FLOAT, 2))
+    signature = (*POSITIONS, *SHARED, *JUDGED)
 
     @kernel(SCOPE, "judge_parallel" if parallel else "judge", signature, parallel=parallel)
     def judge(
@@ -554,8 +625,7 @@ def judge_kernel(parallel: bool) -> Any:
                 net, borrowed(wholes[share]), borrowed(floats[share]), borrowed(observations[low:high]),
                 borrowed(masks[low:high]),
                 borrowed(actions[low:high]), borrowed(shares[low:high]), borrowed(logits[share]),
-                borrowed(told[low:high]), borrowed(entropy[low:high]),
-                borrowed(values[low:high]),
+                Judged(borrowed(told[low:high]), borrowed(entropy[low:high]), borrowed(values[low:high])),
             )  # fmt: skip
 
     return judge
@@ -565,15 +635,17 @@ def judge_kernel(parallel: bool) -> Any:
 def gradient_kernel(parallel: bool) -> Any:
     """(observations, masks, actions, shares, *:class:`~kepler_envs.networks.kernels.Net`, workspaces int32, float32,
     float32 (T, BLOCK, ...), policy, value float32[N, kept], means float32[N, pooled * R], d_policy, d_value float32[N,
-    kept], inputs int32[N, I], times float32[N, I], wide_rows int64, d_told float32[N], d_entropy float32[N], d_values
-    float32[N, P], gradients float32[T, size]).
+    kept], inputs int32[N, I], times float32[N, I], wide_rows int64, *:class:`Goal`, *:class:`Judged`,
+    *:class:`Derivatives`,
+    gradients float32[T, size]).
 
     Adds to each row of ``gradients`` the derivatives by the weights, of one of T parts of the positions; those of dense
-    layers and of the first bias are left to :func:`finish`.
+    layers and of the first bias are left to :func:`finish`. With a goal, fills what is judged and the derivatives of
+    the loss. Without, uses the derivatives that are given.
     """
     signature = (
         *POSITIONS, *SHARED, *[array_of(FLOAT, 2)] * 5, array_of(WHOLE, 2), array_of(FLOAT, 2), INT,
-        array_of(FLOAT), array_of(FLOAT), array_of(FLOAT, 2), array_of(FLOAT, 2),
+        *GOAL, *JUDGED, *JUDGED, array_of(FLOAT, 2),
     )  # fmt: skip
 
     @kernel(SCOPE, "gradient_parallel" if parallel else "gradient", signature, parallel=parallel)
@@ -581,8 +653,7 @@ def gradient_kernel(parallel: bool) -> Any:
         observations, masks, actions, shares, network, numbers, entries, inputs, tables, joins, references, links,
         link_begins, layers,
         heads, pointers, wholes, floats, logits, policy, value, means, d_policy, d_value, found, times, wide_rows,
-        d_told, d_entropy,
-        d_values, gradients,
+        before, advantages, returns, rates, told, entropy, values, d_told, d_entropy, d_values, gradients,
     ):  # fmt: skip
         parts = len(wholes)
         for share in numba.prange(parts):
@@ -601,11 +672,15 @@ def gradient_kernel(parallel: bool) -> Any:
                     borrowed(found[low:high].reshape(-1)),
                     borrowed(times[low:high].reshape(-1)),
                 )  # fmt: skip
+                goal = Goal(
+                    borrowed(before[low:high]), borrowed(advantages[low:high]), borrowed(returns[low:high]), rates
+                )
+                judged = Judged(borrowed(told[low:high]), borrowed(entropy[low:high]), borrowed(values[low:high]))
+                d = Derivatives(borrowed(d_told[low:high]), borrowed(d_entropy[low:high]), borrowed(d_values[low:high]))
                 _go_back(
                     net, borrowed(wholes[share]), borrowed(floats[share]), ledger, borrowed(observations[low:high]),
                     borrowed(masks[low:high]), borrowed(actions[low:high]), borrowed(shares[low:high]),
-                    borrowed(logits[share]), borrowed(d_told[low:high]),
-                    borrowed(d_entropy[low:high]), borrowed(d_values[low:high]), borrowed(gradients[share]),
+                    borrowed(logits[share]), goal, judged, d, borrowed(gradients[share]),
                 )  # fmt: skip
                 _sum_first_layer(net, ledger, wide_rows, borrowed(gradients[share]))
             begins[0] = 0  # what is borrowed lives until here

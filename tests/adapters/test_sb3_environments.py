@@ -213,3 +213,39 @@ def test_shared_play_learns_the_returns_of_all_seats():
 def test_shared_play_needs_values_of_all_seats():
     with pytest.raises(TypeError, match="learns with a PiecePolicy, not with MaskableActorCriticPolicy"):
         SharedMaskablePPO("MlpPolicy", SharedSeatVecEnv(batch_of(2, 3)))
+
+
+@pytest.mark.parametrize("target_kl", [None, 1e-5])
+def test_learning_in_one_pass_is_what_maskable_ppo_does(target_kl):
+    """The same rollout, minibatches and seed: the same weights to rounding, and the same figures in the log."""
+    after = []
+    for train in (SharedMaskablePPO.train, MaskablePPO.train):
+        batch = batch_of(16, 3)
+        model = SharedMaskablePPO(
+            PiecePolicy, SharedSeatVecEnv(batch), n_steps=32, batch_size=128, n_epochs=2, seed=4, target_kl=target_kl,
+            ent_coef=0.01, policy_kwargs=piece_policy(batch.config, width=24, hidden=(24,), rows=16),
+        )  # fmt: skip
+        _, callback = model._setup_learn(512)
+        before = {name: one.detach().clone() for name, one in model.policy.network.named_parameters()}
+        model.collect_rollouts(model.env, callback, model.rollout_buffer, 32)
+        np.random.seed(1)
+        train(model)
+        after.append((dict(model.policy.network.named_parameters()), dict(model.logger.name_to_value)))
+    (weights, figures), (right, expected) = after
+    for name, one in right.items():
+        moved = float((one.detach() - before[name]).abs().max())
+        np.testing.assert_allclose(weights[name].detach(), one.detach(), atol=0.03 * moved + 1e-7, err_msg=name)
+    assert sum(float((one.detach() - before[name]).abs().max()) for name, one in right.items()) > 0.01, "it has learned"
+    assert figures.keys() == expected.keys()
+    for name in figures:
+        assert figures[name] == pytest.approx(expected[name], rel=2e-3, abs=1e-4), name
+    assert figures["train/n_updates"] == (2 if target_kl is None else 1)
+
+
+def test_a_clipped_value_is_learned_by_maskable_ppo():
+    batch = batch_of(8, 2)
+    model = SharedMaskablePPO(
+        PiecePolicy, SharedSeatVecEnv(batch), n_steps=16, batch_size=64, clip_range_vf=0.1,
+        policy_kwargs=piece_policy(batch.config, width=16, hidden=(16,), rows=8),
+    )  # fmt: skip
+    assert model.learn(256).logger.name_to_value["train/clip_range_vf"] == pytest.approx(0.1)

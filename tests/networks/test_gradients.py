@@ -9,7 +9,7 @@ import pytest
 import torch as th
 
 import kepler_envs
-from kepler_envs.adapters.pytorch import CompiledLearner, PieceNetwork, TorchLearner, learner_of
+from kepler_envs.adapters.pytorch import CompiledLearner, Goal, PieceNetwork, TorchLearner, learner_of
 from kepler_envs.engine.kernel import helper
 from kepler_envs.engine.network import NetworkInputs, NetworkShape
 from kepler_envs.networks.simd import (
@@ -124,6 +124,46 @@ def test_several_actions_share_a_position(shape):
         if right.grad is not None:
             most = float(right.grad.abs().max())
             np.testing.assert_allclose(got.grad, right.grad, rtol=1e-3, atol=1e-3 * most + 1e-5, err_msg=name)
+
+
+def goal_of(kind: str, inputs: NetworkInputs, told: np.ndarray, dice: np.random.Generator) -> Goal:
+    """Of 40 positions. PPO's ratios are from 0.4 to 2.5, so that some are clipped on each side."""
+    returns = dice.normal(size=(40, inputs.seats)).astype(np.float32)
+    if kind == "ppo":
+        before = told - dice.uniform(-0.9, 0.9, 40)
+        advantages = dice.normal(size=40).astype(np.float32)
+        return Goal(returns[:, :-1], 0.7, 0.05, before.astype(np.float32), advantages, 0.2)
+    returns[dice.random(returns.shape) < 0.3] = np.nan
+    return Goal(returns, 0.7, 0.05)
+
+
+@pytest.mark.parametrize("kind", ["ppo", "cross-entropy", "shares"])
+@pytest.mark.parametrize("shape", ["usual", "over a bot"])
+def test_learning_in_one_pass_is_the_loss_and_its_gradient(kind, shape):
+    """PyTorch computes the same goal in double precision, by its own operations and autograd."""
+    inputs, dice = made_up_inputs(SHAPES[shape]), np.random.default_rng(5)
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 40)
+    one, other = network_of(inputs), network_of(inputs).double()
+    actions, shares = chosen_actions(masks), None
+    if kind == "shares":
+        actions = np.stack([actions, chosen_actions(masks)], 1)
+        shares = dice.uniform(0, 1, (40, 2)).astype(np.float32)
+        shares[::5] = 0
+    told = CompiledLearner(one).judge(observations, masks, actions, shares)[0].detach().numpy()
+    goal = goal_of(kind, inputs, told, dice)
+    found = CompiledLearner(one).learn(observations, masks, actions, goal, shares)
+    expected = TorchLearner(other).learn(observations, masks, actions, goal, shares)
+    for part, right in zip(found, expected, strict=True):
+        np.testing.assert_allclose(part, right, rtol=1e-4, atol=1e-4)
+    for (name, got), right in zip(one.named_parameters(), other.parameters(), strict=True):
+        assert (got.grad is None) == (right.grad is None) or not (right.grad if got.grad is None else got.grad).any()
+        if right.grad is not None and got.grad is not None:
+            most = float(right.grad.abs().max())
+            np.testing.assert_allclose(got.grad, right.grad, rtol=1e-3, atol=1e-3 * most + 1e-6, err_msg=name)
+    if kind == "ppo":
+        ratio = np.exp(found.told - goal.before)
+        assert ((ratio > 1.2) & (goal.advantages > 0)).any() and ((ratio < 0.8) & (goal.advantages < 0)).any()
+        assert ((ratio > 1.2) & (goal.advantages < 0)).any(), "what makes it worse is not clipped"
 
 
 def test_it_learns_as_pytorch_does():

@@ -15,6 +15,7 @@ import numba
 import numpy as np
 import torch as th
 
+from kepler_envs.adapters.pytorch.goal import Goal, Judged
 from kepler_envs.adapters.pytorch.network import PieceNetwork
 from kepler_envs.networks import CompiledNetwork
 from kepler_envs.networks.arrangement import Arrangement
@@ -67,15 +68,40 @@ class CompiledLearner:
             shares: float32 (N, K), for several actions (N, K) of each position. Their log-probabilities are multiplied
                 by the shares and added up. An action with a share of 0 does not count.
         """
-        count = len(observations)
-        shares = np.ones((count, 1)) if shares is None else shares
-        asked = (
-            np.ascontiguousarray(observations, np.int16),
-            np.ascontiguousarray(masks).view(np.int8),
-            np.ascontiguousarray(actions, np.int64).reshape(count, -1),
-            np.ascontiguousarray(shares, FLOAT),
-        )
-        return _Judged.apply(self._flat(), self, asked)  # type: ignore[no-any-return]
+        return _Judged.apply(self._flat(), self, _asked(observations, masks, actions, shares))  # type: ignore[no-any-return]
+
+    def learn(
+        self,
+        observations: np.ndarray,
+        masks: np.ndarray,
+        actions: np.ndarray,
+        goal: Goal,
+        shares: np.ndarray | None = None,
+    ) -> Judged:
+        """Set the gradients of the network's weights to those of the goal's loss.
+
+        That is what the loss of :meth:`judge` and ``backward`` would do, but each position is looked at only once.
+
+        Args:
+            observations, masks, actions, shares: see :meth:`judge`.
+            goal: the loss.
+
+        Returns:
+            What the network says now.
+        """
+        asked, flat = _asked(observations, masks, actions, shares), self._flat()
+        count, nothing = len(observations), np.zeros(0, FLOAT)
+        entropy_rate, value_rate = goal.rates
+        known = (nothing if one is None else np.ascontiguousarray(one, FLOAT) for one in (goal.before, goal.advantages))
+        rates = np.array([goal.clip_range, goal.policy_rate(shares), entropy_rate, value_rate], FLOAT)
+        judged = Judged(*self._room_for_judged(count))
+        gradient = self._gradient(
+            flat.detach().numpy(), asked, (*known, np.ascontiguousarray(goal.returns, FLOAT), rates), judged,
+            self._room_for_judged(count),
+        )  # fmt: skip
+        self.network.zero_grad(set_to_none=True)
+        flat.backward(gradient)
+        return judged
 
     def answer(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What a bot with these weights would find: see :class:`kepler_envs.networks.PositionNetwork`.
@@ -93,6 +119,26 @@ class CompiledLearner:
     def forget(self) -> None:
         """Forget the layout, because the weights are about to change."""
         self._known = None
+
+    def _room_for_judged(self, count: int) -> tuple[np.ndarray, ...]:
+        return np.empty(count, FLOAT), np.empty(count, FLOAT), np.empty((count, self.network.inputs.seats), FLOAT)
+
+    def _gradient(
+        self, numbers: np.ndarray, asked: Sequence[np.ndarray], goal: Sequence[np.ndarray],
+        judged: Sequence[np.ndarray], derivatives: Sequence[np.ndarray],
+    ) -> th.Tensor:  # fmt: skip
+        """Of the flat array; arguments as those of :func:`~kepler_envs.networks.gradients.gradient_kernel`."""
+        self.forget()
+        threads = _threads()
+        gradients = np.zeros((threads, len(numbers)), FLOAT)
+        arguments, ledger = self.arrangement.arguments(numbers), self.ledger(len(asked[0]))
+        gradient_kernel(threads > 1)(
+            *asked, *arguments, *self.workspaces(threads), *ledger, self.arrangement.wide_rows, *goal, *judged,
+            *derivatives, gradients,
+        )  # fmt: skip
+        gradient = gradients[0] if threads == 1 else gradients.sum(0)
+        finish(arguments, ledger, _product, gradient)
+        return th.from_numpy(gradient)
 
     def _flat(self) -> th.Tensor:
         return self.arrangement.flat(TorchArrays(), self._weights)  # type: ignore[no-any-return]
@@ -133,8 +179,7 @@ class _Judged(th.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, flat: th.Tensor, learner: CompiledLearner, asked: tuple[np.ndarray, ...]) -> Any:
-        count, seats = len(asked[0]), learner.network.inputs.seats
-        found = np.empty(count, FLOAT), np.empty(count, FLOAT), np.empty((count, seats), FLOAT)
+        found = learner._room_for_judged(len(asked[0]))
         ctx.learner, ctx.asked, ctx.numbers = learner, asked, flat.detach().numpy()
         threads = _threads()
         arguments = learner.arrangement.arguments(ctx.numbers)
@@ -143,18 +188,24 @@ class _Judged(th.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *derivatives: th.Tensor) -> Any:
-        learner, numbers, asked = ctx.learner, ctx.numbers, ctx.asked
-        learner.forget()
-        threads, count = _threads(), len(asked[0])
-        gradients = np.zeros((threads, len(numbers)), FLOAT)
-        arguments, ledger = learner.arrangement.arguments(numbers), learner.ledger(count)
-        given = (np.ascontiguousarray(one.numpy()) for one in derivatives)
-        gradient_kernel(threads > 1)(
-            *asked, *arguments, *learner.workspaces(threads), *ledger, learner.arrangement.wide_rows, *given, gradients
-        )
-        gradient = gradients[0] if threads == 1 else gradients.sum(0)
-        finish(arguments, ledger, _product, gradient)
-        return th.from_numpy(gradient), None, None
+        given = tuple(np.ascontiguousarray(one.numpy()) for one in derivatives)
+        return ctx.learner._gradient(ctx.numbers, ctx.asked, NO_GOAL, given, given), None, None
+
+
+NO_GOAL = (np.zeros(0, FLOAT), np.zeros(0, FLOAT), np.zeros((0, 0), FLOAT), np.zeros(0, FLOAT))
+"""The kernel's goal where somebody else computes the loss."""
+
+
+def _asked(
+    observations: np.ndarray, masks: np.ndarray, actions: np.ndarray, shares: np.ndarray | None
+) -> tuple[np.ndarray, ...]:
+    count = len(observations)
+    return (
+        np.ascontiguousarray(observations, np.int16),
+        np.ascontiguousarray(masks).view(np.int8),
+        np.ascontiguousarray(actions, np.int64).reshape(count, -1),
+        np.ones((count, 1), FLOAT) if shares is None else np.ascontiguousarray(shares, FLOAT),
+    )
 
 
 def _product(one: np.ndarray, other: np.ndarray) -> np.ndarray:

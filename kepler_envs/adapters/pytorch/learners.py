@@ -11,6 +11,7 @@ import numpy as np
 import torch as th
 
 from kepler_envs.adapters.pytorch.compiled import CompiledLearner
+from kepler_envs.adapters.pytorch.goal import Goal, Judged
 from kepler_envs.adapters.pytorch.network import PieceNetwork
 
 
@@ -21,6 +22,16 @@ class Learner(Protocol):
         self, observations: np.ndarray, masks: np.ndarray, actions: np.ndarray, shares: np.ndarray | None = None
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
         """See :meth:`CompiledLearner.judge`."""
+
+    def learn(
+        self,
+        observations: np.ndarray,
+        masks: np.ndarray,
+        actions: np.ndarray,
+        goal: Goal,
+        shares: np.ndarray | None = None,
+    ) -> Judged:
+        """See :meth:`CompiledLearner.learn`."""
 
     def answer(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See :meth:`CompiledLearner.answer`."""
@@ -42,6 +53,20 @@ class TorchLearner:
         """See :meth:`CompiledLearner.judge`. The tensors are on the network's device."""
         log_probs, values = self.network(self._sent(observations), self._sent(masks).bool())
         return *judged(log_probs, self._sent(actions), None if shares is None else self._sent(shares)), values
+
+    def learn(
+        self,
+        observations: np.ndarray,
+        masks: np.ndarray,
+        actions: np.ndarray,
+        goal: Goal,
+        shares: np.ndarray | None = None,
+    ) -> Judged:
+        """See :meth:`CompiledLearner.learn`."""
+        judged = self.judge(observations, masks, actions, shares)
+        self.network.zero_grad(set_to_none=True)
+        goal.loss(*judged, shares).backward()
+        return Judged(*(one.detach().cpu().numpy() for one in judged))
 
     def answer(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See :meth:`CompiledLearner.answer`."""

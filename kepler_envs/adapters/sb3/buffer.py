@@ -163,8 +163,8 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
         self.advantages = of_all[..., 0]
         self.returns = of_all + self.values
 
-    def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:
-        """Minibatches in random order (numpy's global generator, as in the base class).
+    def minibatches(self, batch_size: int | None = None) -> list[np.ndarray]:
+        """Numbers of the decisions in each minibatch, in random order (numpy's global generator, as in the base class).
 
         They are equally large, up to one, and about as large as asked: of a small rest, advantages could not be
         normalised.
@@ -176,23 +176,33 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
             raise RuntimeError(
                 f"{len(order)} decisions to learn from; play more games side by side, or longer rollouts"
             )
-        for chosen in np.array_split(order, max(1, round(len(order) / (batch_size or len(order))))):
+        return np.array_split(order, max(1, round(len(order) / (batch_size or len(order)))))
+
+    def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:
+        """The :meth:`minibatches`."""
+        for chosen in self.minibatches(batch_size):
             yield self._get_samples(chosen)
 
-    def _get_samples(self, batch_inds: np.ndarray, env: Any = None) -> MaskableRolloutBufferSamples:
-        flat = (
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """(observations (M, D), masks (M, A), actions (M,), log-probabilities (M,), advantages (M,), returns (M, P)) of
+        all M decisions, not copied."""
+        return (
             self.observations.reshape(-1, *self.obs_shape),
+            self.action_masks.reshape(-1, self.mask_dims),
             self.actions.ravel(),
-            self.values.reshape(-1, self.num_players),
             self.log_probs.ravel(),
             self.advantages.ravel(),
             self.returns.reshape(-1, self.num_players),
-            self.action_masks.reshape(-1, self.mask_dims),
         )
+
+    def _get_samples(self, batch_inds: np.ndarray, env: Any = None) -> MaskableRolloutBufferSamples:
+        observations, masks, actions, log_probs, advantages, returns = self.arrays()
+        values = self.values.reshape(-1, self.num_players)
+        flat = observations, actions, values, log_probs, advantages, returns, masks
         if self.device.type == "cpu":
-            samples = MaskableRolloutBufferSamples(*(self.to_torch(values[batch_inds]) for values in flat))
+            samples = MaskableRolloutBufferSamples(*(th.from_numpy(one[batch_inds]) for one in flat))
         else:  # the whole rollout is sent once, and stays there for all epochs
-            self._sent = self._sent or tuple(th.from_numpy(values).pin_memory().to(self.device) for values in flat)
+            self._sent = self._sent or tuple(th.from_numpy(one).pin_memory().to(self.device) for one in flat)
             chosen = th.as_tensor(batch_inds, device=self.device)
-            samples = MaskableRolloutBufferSamples(*(values[chosen] for values in self._sent))
+            samples = MaskableRolloutBufferSamples(*(one[chosen] for one in self._sent))
         return samples._replace(old_values=samples.old_values.flatten(), returns=samples.returns.flatten())

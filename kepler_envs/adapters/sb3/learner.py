@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch as th
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.utils import explained_variance
 from stable_baselines3.common.vec_env import VecEnv
 
+from kepler_envs.adapters.pytorch import CompiledLearner, Goal, Judged
 from kepler_envs.adapters.sb3.buffer import SharedRolloutBuffer
 from kepler_envs.adapters.sb3.environments import SharedSeatVecEnv
 from kepler_envs.adapters.sb3.policy import PiecePolicy
+
+
+class _Figures(NamedTuple):
+    """What a step of the optimizer is logged with."""
+
+    entropy_loss: float
+    policy_gradient_loss: float
+    value_loss: float
+    approx_kl: float
+    clip_fraction: float
+
+
+def _figures(goal: Goal, judged: Judged) -> _Figures:
+    change = judged.told - cast(np.ndarray, goal.before)
+    ratio, advantages = np.exp(change), cast(np.ndarray, goal.advantages)
+    clipped = ratio.clip(1 - goal.clip_range, 1 + goal.clip_range)
+    errors = judged.values[:, : goal.returns.shape[1]] - goal.returns
+    return _Figures(
+        -float(judged.entropy.mean()),
+        -float(np.minimum(advantages * ratio, advantages * clipped).mean()),
+        float(np.square(errors).mean()),
+        float((ratio - 1 - change).mean()),
+        float((abs(ratio - 1) > goal.clip_range).mean()),
+    )
 
 
 class SharedMaskablePPO(MaskablePPO):
@@ -78,6 +104,65 @@ class SharedMaskablePPO(MaskablePPO):
         )
         callback.on_rollout_end()
         return True
+
+    def train(self) -> None:
+        """Learn from the rollout: MaskablePPO's own method, in one pass through compiled code where the policy has it.
+
+        Both lead to the same weights, to rounding, and log the same figures. With ``clip_range_vf`` and on other
+        devices than the processor, MaskablePPO's own is used.
+        """
+        learner = cast(PiecePolicy, self.policy).learner
+        if learner is None or self.clip_range_vf is not None:
+            super().train()
+            return
+        self.policy.set_training_mode(True)
+        self._update_learning_rate(self.policy.optimizer)
+        epochs: list[list[_Figures]] = []
+        for epoch in range(self.n_epochs):
+            epochs.append(self._epoch(learner))
+            self._n_updates += 1
+            if self._is_far(epochs[-1][-1]):
+                if self.verbose >= 1:
+                    print(f"Early stopping at step {epoch} due to reaching max kl: {epochs[-1][-1].approx_kl:.2f}")
+                break
+        self._log(epochs)
+
+    def _epoch(self, learner: CompiledLearner) -> list[_Figures]:
+        """Pass through the rollout once. It ends early where the policy has moved too far."""
+        figures = []
+        for chosen in self.rollout_buffer.minibatches(self.batch_size):  # type: ignore[attr-defined]
+            figures.append(self._step(learner, chosen))
+            if self._is_far(figures[-1]):
+                break
+            th.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
+            self.policy.optimizer.step()
+        return figures
+
+    def _step(self, learner: CompiledLearner, chosen: np.ndarray) -> _Figures:
+        """Find the gradients of a minibatch."""
+        arrays = self.rollout_buffer.arrays()  # type: ignore[attr-defined]
+        observations, masks, actions, before, advantages, returns = (one.take(chosen, 0) for one in arrays)
+        if self.normalize_advantage:
+            advantages = (advantages - advantages.mean()) / (advantages.std(ddof=1) + 1e-8)
+        clip_range = float(self.clip_range(self._current_progress_remaining))  # type: ignore[operator]
+        goal = Goal(returns, self.vf_coef, self.ent_coef, before, advantages, clip_range)
+        return _figures(goal, learner.learn(observations, masks, actions, goal))
+
+    def _is_far(self, figures: _Figures) -> bool:
+        return self.target_kl is not None and figures.approx_kl > 1.5 * self.target_kl
+
+    def _log(self, epochs: list[list[_Figures]]) -> None:
+        """As MaskablePPO does: means of all steps, but of the last epoch's divergence and the last step's loss."""
+        every, last = sum(epochs, []), epochs[-1][-1]
+        for name in ("entropy_loss", "policy_gradient_loss", "value_loss", "clip_fraction"):
+            self.logger.record(f"train/{name}", np.mean([getattr(one, name) for one in every]))
+        self.logger.record("train/approx_kl", np.mean([one.approx_kl for one in epochs[-1]]))
+        loss = last.policy_gradient_loss + self.ent_coef * last.entropy_loss + self.vf_coef * last.value_loss
+        variance = explained_variance(self.rollout_buffer.values.flatten(), self.rollout_buffer.returns.flatten())
+        self.logger.record("train/loss", loss)
+        self.logger.record("train/explained_variance", variance)
+        self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
+        self.logger.record("train/clip_range", self.clip_range(self._current_progress_remaining))  # type: ignore[operator]
 
     def _last_seen(self) -> th.Tensor:
         seen = th.from_numpy(cast(np.ndarray, self._last_obs))

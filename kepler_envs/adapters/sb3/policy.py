@@ -81,7 +81,9 @@ class PiecePolicy(MaskableActorCriticPolicy):
         self.network = PieceNetwork(self._inputs)
         self._learner = CompiledLearner(self.network) if self._made_of["compiled"] else None
         make_optimizer: Any = self.optimizer_class  # torch types it without the learning rate
-        self.optimizer = make_optimizer(self.network.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)
+        one_pass = {"fused": True} if make_optimizer is th.optim.Adam else {}  # many small arrays: a third of the time
+        settings = {**one_pass, **self.optimizer_kwargs}
+        self.optimizer = make_optimizer(self.network.parameters(), lr=lr_schedule(1), **settings)
 
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
         """The network's arrays."""
@@ -107,6 +109,11 @@ class PiecePolicy(MaskableActorCriticPolicy):
         log_probs, values = self.log_probs_and_values(obs, action_masks)
         actions = log_probs.argmax(1) if deterministic else th.multinomial(log_probs.exp(), 1).squeeze(1)
         return actions, values[:, : self.valued_seats], log_probs.gather(1, actions.unsqueeze(1)).squeeze(1)
+
+    @property
+    def learner(self) -> CompiledLearner | None:
+        """Compiled code that learns; None where PyTorch does."""
+        return self._learner if self.network.device.type == "cpu" else None
 
     def _learner_of(self, obs: th.Tensor) -> CompiledLearner | None:
         """Compiled code for these observations; None where PyTorch computes."""

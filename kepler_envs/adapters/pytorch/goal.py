@@ -1,0 +1,77 @@
+"""PyTorch: what a network is to become better at, as a loss that compiled code knows, too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch as th
+from torch.nn import functional as F
+
+
+class Judged(NamedTuple):
+    """What a network says of decisions.
+
+    Attributes:
+        told: float32 (N,), log-probabilities of the actions, each times its share and added up.
+        entropy: float32 (N,), of the choice.
+        values: float32 (N, P), of all seats, the observing one first.
+    """
+
+    told: np.ndarray
+    entropy: np.ndarray
+    values: np.ndarray
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A loss of N decisions: that of the policy, plus ``value_weight`` times that of the values, minus
+    ``entropy_weight`` times the mean entropy.
+
+    With ``before``, the policy's loss is PPO's clipped one (Schulman et al. 2017, equation 7). Without, it is the
+    cross-entropy of the actions. The values' loss is the mean squared error of all known returns.
+
+    Attributes:
+        returns: float32 (N, S), of the observing seat and those clockwise from it, NaN where they are not known.
+        value_weight: see above.
+        entropy_weight: see above.
+        before: float32 (N,), log-probabilities of the actions when they were chosen.
+        advantages: float32 (N,), what the actions were worth; needed with ``before``.
+        clip_range: the ratio of probabilities earns nothing beyond 1 plus or minus this.
+    """
+
+    returns: np.ndarray
+    value_weight: float
+    entropy_weight: float = 0.0
+    before: np.ndarray | None = None
+    advantages: np.ndarray | None = None
+    clip_range: float = 0.0
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """(what one entropy, one squared error count in the loss)."""
+        known = np.count_nonzero(~np.isnan(self.returns))
+        return self.entropy_weight / len(self.returns), self.value_weight / max(known, 1)
+
+    def policy_rate(self, shares: np.ndarray | None) -> float:
+        """What the policy's loss of one decision counts in the loss."""
+        of = float(len(self.returns) if shares is None or self.before is not None else shares.sum())
+        return 1 / max(of, 1.0)
+
+    def loss(
+        self, told: th.Tensor, entropy: th.Tensor, values: th.Tensor, shares: np.ndarray | None = None
+    ) -> th.Tensor:
+        """The loss, in PyTorch's operations; arguments as in :class:`Judged`."""
+        returns = th.as_tensor(self.returns, dtype=values.dtype, device=values.device)
+        known = ~returns.isnan()
+        error = F.mse_loss(values[:, : returns.shape[1]][known], returns[known])
+        return self._policy_loss(told, shares) + self.value_weight * error - self.entropy_weight * entropy.mean()
+
+    def _policy_loss(self, told: th.Tensor, shares: np.ndarray | None) -> th.Tensor:
+        if self.before is None:
+            return -told.sum() * self.policy_rate(shares)
+        before, advantages = (th.as_tensor(one, device=told.device) for one in (self.before, self.advantages))
+        ratio = (told - before).exp()
+        clipped = ratio.clamp(1 - self.clip_range, 1 + self.clip_range)
+        return -th.min(advantages * ratio, advantages * clipped).mean()
