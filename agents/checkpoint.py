@@ -14,7 +14,7 @@ import io
 import json
 import platform
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from kepler_envs.bots.networks.checkpoint import (
     read_network,
     trained_configuration,
 )
+from kepler_envs.bots.networks.description import digest_of
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.network import NetworkShape
@@ -93,19 +94,24 @@ def describe(
     network: NetworkShape,
     training: Mapping[str, Any],
     results: Mapping[str, Any],
-    counts: Sequence[int] = (),
+    all_games: Sequence[Configuration] = (),
 ) -> dict[str, Any]:
     """The description of a checkpoint, ready for JSON.
 
     Args:
         config: the game it was trained on, with the most players if there are several counts.
-        counts: the player counts if there are several; ``num_players`` then lists them all.
+        all_games: every configuration if there are several. ``num_players``, and each option that takes several
+            values, then lists them.
         training: the settings of the run.
         results: how far the run is: steps, seconds, evaluations.
     """
     facts = game_facts(config)
-    if len(counts) > 1:
-        facts["num_players"] = list(counts)
+    if len(all_games) > 1:
+        counts = distinct(games.num_players for games in all_games)
+        facts["num_players"] = counts if len(counts) > 1 else counts[0]
+        values = {name: distinct(games.values[name] for games in all_games) for name in facts["options"]}
+        facts["options"] = {name: found if len(found) > 1 else found[0] for name, found in values.items()}
+        facts["digest"] = digest_of({name: value for name, value in facts.items() if name != "digest"})
     return {
         "format": FORMAT,
         **facts,
@@ -119,6 +125,11 @@ def describe(
             **{name: importlib.metadata.version(name) for name in LIBRARIES},
         },
     }
+
+
+def distinct(values: Iterable[Any]) -> list[Any]:
+    """The different values, in the order in which they come."""
+    return list(dict.fromkeys(values))
 
 
 # ---------------------------------------------------------------- files

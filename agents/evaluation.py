@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,19 @@ import numpy as np
 from kepler_envs import bots
 from kepler_envs.bots.protocol import Bot
 from kepler_envs.engine.game import Configuration
-from kepler_envs.tournament.pairing import play_against
+from kepler_envs.tournament.pairing import Results, play_against
 from kepler_envs.tournament.standings import Share, share
 
 EVALUATION_SEED = 2**62
 """First seed of the evaluation games. They are the same every time, and training never plays them."""
+
+ALONE = "alone"
+"""What stands in the opponent's place in games for one player."""
+
+
+def against(opponent: str) -> str:
+    """Whom games were won against, in words."""
+    return ALONE if opponent == ALONE else f"against {opponent}"
 
 
 @dataclass(frozen=True)
@@ -23,15 +31,27 @@ class Evaluation:
     """Results of the learner against one opponent on all other seats.
 
     Attributes:
-        opponent: its spec, with the number of players if the network learns several counts.
-        wins: share of wins (a win shared by w seats counts 1 / w).
+        opponent: its spec, with the number of players if the network learns several counts; ALONE if nobody else plays.
+        wins: share of wins (a win shared by w seats counts 1 / w); alone, share of games that pay more than 0.
         returns: mean return with its 95 % interval.
+        points: mean score with its 95 % interval, of games for one player.
     """
 
     opponent: str
     wins: Share
     mean_length: float
     returns: Share
+    points: Share | None = None
+
+    @property
+    def against(self) -> str:
+        """Whom it was won against, in words."""
+        return against(self.opponent)
+
+    @property
+    def summary(self) -> dict[str, float]:
+        """What a checkpoint says about it."""
+        return asdict(self.wins) | ({"points": self.points.mean} if self.points is not None else {})
 
     @property
     def columns(self) -> dict[str, float]:
@@ -41,32 +61,64 @@ class Evaluation:
             f"win_rate_{name}": round(wins.mean, 4), f"low_{name}": round(wins.low, 4),
             f"high_{name}": round(wins.high, 4),
             f"games_{name}": wins.games,
-        }  # fmt: skip
+        } | ({f"points_{name}": round(self.points.mean, 2)} if self.points is not None else {})  # fmt: skip
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> Evaluation:
         """An evaluation from what ``dataclasses.asdict`` made of it."""
-        return cls(saved["opponent"], Share(**saved["wins"]), saved["mean_length"], Share(**saved["returns"]))
+        points = Share(**saved["points"]) if saved.get("points") else None
+        return cls(saved["opponent"], Share(**saved["wins"]), saved["mean_length"], Share(**saved["returns"]), points)
 
 
-def opponents_for(specs: Sequence[str], all_games: Sequence[Configuration]) -> list[tuple[Configuration, Bot]]:
-    """The opponents in order, each for all player counts. Their names include the count if there are several."""
+@dataclass(frozen=True)
+class Trial:
+    """What a learner is evaluated in: one number of players, one opponent.
+
+    Attributes:
+        name: the opponent's spec, with the number of players if the network learns several counts, or ALONE.
+        games: every configuration with that number of players, and the opponent loaded for it.
+    """
+
+    name: str
+    games: tuple[tuple[Configuration, Bot], ...]
+
+    def evaluate(self, learner: Bot, games: int, seed: int = EVALUATION_SEED) -> Evaluation:
+        """Play at least ``games`` games, spread evenly over the configurations and seats."""
+        each = -(-games // len(self.games))
+        return _evaluation(self.name, [play_against(learner, bot, config, each, seed) for config, bot in self.games])
+
+
+def trials_of(specs: Sequence[str], all_games: Sequence[Configuration]) -> list[Trial]:
+    """The trials against each opponent in order, each for all player counts.
+
+    The last ones are those against the last opponent. In games for one player nobody plays against the learner, so
+    they have one trial, which counts as one of these.
+    """
+    counts = list(dict.fromkeys(games.num_players for games in all_games))
     found = []
     for spec in specs:
-        for games in all_games:
-            bot = bots.load(spec, games)
-            if len(all_games) > 1:
-                bot.name = f"{spec}_{games.num_players}p"
-            found.append((games, bot))
+        for players in counts:
+            name = ALONE if players == 1 else f"{spec}_{players}p" if len(counts) > 1 else spec
+            if players > 1 or spec == specs[-1]:
+                its = [games for games in all_games if games.num_players == players]
+                found.append(Trial(name, tuple((games, bots.load(spec, games)) for games in its)))
     return found
 
 
 def evaluate(learner: Bot, opponent: Bot, config: Configuration, games: int, seed: int = EVALUATION_SEED) -> Evaluation:
     """Play ``games`` games in parallel, rounded up so that every seat is used equally often."""
-    results = play_against(learner, opponent, config, games, seed)
-    return Evaluation(
-        opponent.name, share(results.wins), float(results.lengths.mean()), mean_with_interval(results.returns)
+    name = opponent.name if config.num_players > 1 else ALONE
+    return _evaluation(name, [play_against(learner, opponent, config, games, seed)])
+
+
+def _evaluation(name: str, parts: Sequence[Results]) -> Evaluation:
+    wins, returns, lengths, points = (
+        np.concatenate([getattr(part, column) for part in parts]) for column in ("wins", "returns", "lengths", "points")
     )
+    return Evaluation(
+        name, share(wins), float(lengths.mean()), mean_with_interval(returns),
+        mean_with_interval(points) if name == ALONE else None,
+    )  # fmt: skip
 
 
 def mean_with_interval(values: np.ndarray) -> Share:

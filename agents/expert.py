@@ -51,7 +51,7 @@ class Display:
     def __call__(self, status: Status) -> None:
         if status.line is not None:
             self.console.print(_words(status.line), highlight=False, soft_wrap=True)
-        results = ", ".join(f"{one.wins.mean:.0%} against {one.opponent}" for one in status.evaluations)
+        results = ", ".join(f"{one.wins.mean:.0%} {one.against}" for one in status.evaluations)
         doing = f"generation {status.generation}, {status.doing}"
         self.progress.update(self.task, completed=status.done, doing=doing, results=results)
 

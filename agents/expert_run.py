@@ -21,7 +21,7 @@ import torch as th
 
 from agents import checkpoint
 from agents.checkpoint import bot_of
-from agents.evaluation import EVALUATION_SEED, Evaluation, evaluate, opponents_for
+from agents.evaluation import EVALUATION_SEED, Evaluation, evaluate, trials_of
 from agents.expert_settings import MAY_CHANGE, ExpertConfig
 from agents.games import game_configurations, without_rewards
 from agents.imitation import Imitation, gather, rate_at
@@ -120,8 +120,8 @@ class ExpertRun:
         self.all_games = [without_rewards(games) for games in game_configurations(asked)]
         self.games = self.all_games[-1]
         self.out = config.out or default_folder(self.games, config.players, "expert")
-        self.opponents = opponents_for(("uniform", "greedy"), self.all_games)
-        self.beginning = beginning_of(config.start, config.over, self.games)
+        self.trials = trials_of(("uniform", "greedy"), self.all_games)
+        self.beginning = beginning_of(config.start, config.over, self.all_games)
         self.shape = shape_of(config, self.beginning)
         self.seconds, self.curve, self.evaluations = 0.0, [], ()  # type: ignore[var-annotated]
         self.shown, self.played, self.accuracy = 0, 0, float("nan")
@@ -299,18 +299,10 @@ class ExpertRun:
         """
         config, began = self.config, time.perf_counter()
         learner = bot_of(self.policy, self.games)
-        self.evaluations = tuple(
-            evaluate(learner, opponent, games, config.eval_games) for games, opponent in self.opponents
-        )
+        self.evaluations = tuple(trial.evaluate(learner, config.eval_games) for trial in self.trials)
         share = 1.0
         if self.best_file.exists():
-            shares = [
-                games.num_players
-                * evaluate(
-                    learner, CheckpointBot(self.best_file, games), games, config.eval_games, EVALUATION_SEED + 2
-                ).wins.mean
-                for games in self.all_games
-            ]
+            shares = [self._against_best(learner, games) for games in self.all_games]
             share = float(np.mean(shares))
         self.seconds += time.perf_counter() - began
         line = self._curve_line(share)
@@ -318,6 +310,15 @@ class ExpertRun:
         if line["accepted"]:
             self._write_best()
         return line
+
+    def _against_best(self, learner: Bot, games: Configuration) -> float:
+        """How the network fares beside the best one so far; 1 is equal. Alone, it is measured by its points."""
+        best, asked = CheckpointBot(self.best_file, games), (games, self.config.eval_games, EVALUATION_SEED + 2)
+        found = evaluate(learner, best, *asked)
+        if found.points is None:
+            return games.num_players * found.wins.mean
+        its = evaluate(best, best, *asked).points
+        return found.points.mean / max(1.0, its.mean if its is not None else 1.0)
 
     def _curve_line(self, share: float) -> dict[str, Any]:
         line: dict[str, Any] = {
@@ -364,11 +365,10 @@ class ExpertRun:
             "seconds": round(self.seconds, 1),
             "generations": self.generation,
             "parameters": checkpoint.parameter_count(self.policy),
-            "evaluations": {one.opponent: dataclasses.asdict(one.wins) for one in self.evaluations},
+            "evaluations": {one.opponent: one.summary for one in self.evaluations},
         }
-        counts = [games.num_players for games in self.all_games]
         settings = {"module": "agents.expert"} | settings_as_json(self.config)
-        return checkpoint.describe(self.games, self.shape, settings, results, counts)
+        return checkpoint.describe(self.games, self.shape, settings, results, self.all_games)
 
     def _status(self, doing: str, done: float, line: dict[str, Any] | None = None) -> Status:
         return Status(self.generation, doing, done, self.seconds, self.fraction, self.evaluations, line)

@@ -33,7 +33,7 @@ class ExpertConfig:
     players: int | str | None = None
     """Number of players; default is the game's own. A range such as 3-5 trains one network for all these counts."""
     option: tuple[str, ...] = ()
-    """Options of the game, as name=value."""
+    """Options of the game, as name=value. With several values, level=1,2, one network learns every combination."""
     seed: int = 0
     """Seed of games, network and sampling. The same seed gives the same run, however many processes play."""
     processes: int = 1

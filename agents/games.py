@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import kepler_envs
@@ -12,28 +13,51 @@ from kepler_envs.engine.game import REWARD_OPTIONS, Configuration, Game
 
 
 def game_configurations(config: TrainConfig) -> list[Configuration]:
-    """The games to train on, one configuration per player count, ascending. OptionError or KeyError say what is
-    allowed."""
+    """The games to train on: for each player count, ascending, every combination of the options' values.
+
+    OptionError, KeyError or BotError say what is allowed.
+    """
     game: Game = kepler_envs.load_game(config.game)
     options = dict(_option(text) for text in config.option)
     if any(option.name == "shaping" for option in game.option_list):
-        options.setdefault("shaping", config.shaping)
+        options.setdefault("shaping", [config.shaping])
     counts = player_range(config.players) or [game.default_players]
     if len(counts) > 1 and config.seat != "pool":
         raise BotError(f"--players {config.players} needs --seat pool; with --seat {config.seat} write one number")
-    return [game.configure(players, **options) for players in counts]
+    if config.seat == "single" and any(len(values) > 1 for values in options.values()):
+        raise BotError("several values of an option need --seat shared or --seat pool")
+    return [
+        game.configure(players, **dict(zip(options, values, strict=True)))
+        for players in counts
+        for values in product(*options.values())
+    ]
 
 
-def _option(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
+def _option(text: str) -> tuple[str, list[Any]]:
+    """An option's name, and the values that it takes in turn."""
+    name, equals, written = text.partition("=")
     if not equals:
-        raise BotError(f"--option {text!r} is not allowed; write name=value")
+        raise BotError(f"--option {text!r} is not allowed; write name=value, or name=value,value")
+    words = written.split(",")
+    if name in REWARD_OPTIONS and len(words) > 1:
+        raise BotError(
+            f"--option {text} is not allowed; write one value of an option that only changes how a game is paid"
+        )
+    for number, word in enumerate(words):
+        if word in words[:number]:
+            raise BotError(f"--option {text} names {word} twice")
+    return name, [_value(word) for word in words]
+
+
+def _value(text: str) -> Any:
+    if text in ("True", "False"):
+        return text == "True"
     for kind in (int, float):
         try:
-            return name, kind(value)
+            return kind(text)
         except ValueError:
             continue
-    return name, value
+    return text
 
 
 def exists(spec: str, games: Configuration) -> bool:

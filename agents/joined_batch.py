@@ -1,4 +1,4 @@
-"""Games of several player counts in parallel, for one network that plays them all."""
+"""Games of several player counts and options in parallel, for one network that plays them all."""
 
 from __future__ import annotations
 
@@ -21,9 +21,17 @@ def check_alike(configs: Sequence[Configuration]) -> None:
             first.actions.blocks
         ):
             raise BotError(
-                f"{first.game.id}: observation or actions differ between {other.num_players} and {first.num_players} "
-                "players, so one network cannot play both; train one for each"
+                f"{first.game.id}: observation or actions differ between {_differences(other, first)}, so one network "
+                "cannot play both; train one for each"
             )
+
+
+def _differences(one: Configuration, other: Configuration) -> str:
+    """What tells two configurations of a game apart, in words."""
+    if one.num_players != other.num_players:
+        return f"{one.num_players} and {other.num_players} players"
+    names = [name for name, value in one.values.items() if value != other.values[name]]
+    return " and ".join(", ".join(f"{name} = {config.values[name]}" for name in names) for config in (one, other))
 
 
 class JoinedBatch:
@@ -53,7 +61,9 @@ class JoinedBatch:
     def deal(cls, configs: Sequence[Configuration], num_envs: int, seed: int) -> JoinedBatch:
         """``num_envs`` games, spread evenly over these configurations."""
         if num_envs < len(configs):
-            raise BotError(f"{num_envs} games in parallel are too few for {len(configs)} player counts")
+            raise BotError(
+                f"{num_envs} games in parallel are too few for {len(configs)} combinations of players and options"
+            )
         sizes = [len(rows) for rows in np.array_split(np.arange(num_envs), len(configs))]
         return cls(
             [

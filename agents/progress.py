@@ -56,12 +56,14 @@ class Display:
             steps=f"{status.steps:,} steps",
             rate=rate,
             results=f"length {status.mean_length:.0f}, wins: "
-            + ", ".join(f"{one.wins.mean:.0%} against {one.opponent}" for one in status.evaluations),
+            + ", ".join(f"{one.wins.mean:.0%} {one.against}" for one in status.evaluations),
         )
 
 
 def _result(one: Evaluation) -> str:
-    return f"{one.opponent} {one.wins.mean:6.1%} ({100 * one.wins.low:.0f}-{100 * one.wins.high:.0f})"
+    return f"{one.opponent} {one.wins.mean:6.1%} ({100 * one.wins.low:.0f}-{100 * one.wins.high:.0f})" + (
+        f", {one.points.mean:.1f} points" if one.points is not None else ""
+    )
 
 
 def explain(error: Exception) -> str:

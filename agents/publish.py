@@ -19,6 +19,7 @@ import tyro
 import kepler_envs
 from agents import checkpoint
 from agents.checkpoint import bot_of, build, set_weights
+from agents.evaluation import against
 from agents.settings import command_line
 from kepler_envs.adapters.sb3 import PiecePolicy
 from kepler_envs.bots import published
@@ -181,9 +182,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     print(f"  trained for {about['budget']['minutes']} minutes, {about['budget']['steps']:,} decisions; this is the")
     print(f"  network after {about['results']['steps']:,}, commit {about['commit']}")
     for opponent, wins in about["results"]["evaluations"].items():
-        print(
-            f"  wins {wins['mean']:.1%} ({wins['low']:.1%} .. {wins['high']:.1%}) of {wins['games']} against {opponent}"
-        )
+        interval = f"{wins['low']:.1%} .. {wins['high']:.1%}"
+        print(f"  wins {wins['mean']:.1%} ({interval}) of {wins['games']} {against(opponent)}")
     print(
         f"  chooses as in float32 in {about['float16']['same_choice']:.2%} of {about['float16']['positions']:,} "
         "positions"

@@ -8,7 +8,7 @@ import math
 import pickle
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +21,8 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import ConstantSchedule
 
 from agents import checkpoint
-from agents.checkpoint import bot_of, policy_kwargs
-from agents.evaluation import Evaluation, evaluate, opponents_for
+from agents.checkpoint import bot_of, distinct, policy_kwargs
+from agents.evaluation import Evaluation, Trial, trials_of
 from agents.expert_settings import ExpertConfig
 from agents.games import exists, game_configurations, without_rewards
 from agents.imitation import Imitation, gather, rate_at
@@ -51,6 +51,8 @@ from kepler_envs.printable import one_line
 
 TEACHER_SEED = 2**61
 """First seed of the games of teachers, which training plays nowhere else."""
+TEACHER_ENVS = 1024
+"""Games of a teacher in parallel, for each number of players."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +79,9 @@ class Run:
         self.device = device_of(config.device)
         self.all_games = game_configurations(config)
         self.games = self.all_games[-1]  # with the most players; the network is made for these
+        self.counts = distinct(games.num_players for games in self.all_games)
         self.out = run_folder(config)
-        self.beginning = beginning_of(config.start, config.over, self.games)
+        self.beginning = beginning_of(config.start, config.over, self.all_games)
         self.network = shape_of(config, self.beginning)
         self.seconds = 0.0
         self.curve: list[dict[str, Any]] = []
@@ -88,7 +91,7 @@ class Run:
         self.prolonged: list[
             dict[str, Any]
         ] = []  # budgets that it had before, with the decisions at which that changed
-        self._opponents: list[tuple[Configuration, Bot]] | None = None
+        self._trials: list[Trial] | None = None
         self._speed = 0.0
         self._imitation: Imitation | None = None
         self._imitated: dict[str, Any] | None = None  # the state of an imitation that is to continue
@@ -155,9 +158,12 @@ class Run:
             partners = tuple(spec for spec in config.pool.sparring if exists(spec, self.games))
             pool = Pool(dataclasses.replace(config.pool, sparring=partners), config.seed)
             return PoolVecEnv(JoinedBatch.deal(self.all_games, config.num_envs, config.seed), pool, self.network)
-        batch = Batch(self.games, config.num_envs, config.seed)
         if config.seat == "shared":
-            return SharedSeatVecEnv(batch, self._below(batch))
+            several = len(self.all_games) > 1
+            deal = JoinedBatch.deal(self.all_games, config.num_envs, config.seed) if several else None
+            games = deal or Batch(self.games, config.num_envs, config.seed)
+            return SharedSeatVecEnv(games, self._below(games))
+        batch = Batch(self.games, config.num_envs, config.seed)
         return SeatVecEnv(batch, self._training_opponent(), over=self._below(batch))
 
     def _below(self, batch: Batch | JoinedBatch) -> Opponent | None:
@@ -211,7 +217,7 @@ class Run:
         return MaskablePPO if self.config.seat == "single" else SharedMaskablePPO
 
     def _teachers(self) -> list[Bot]:
-        """The teacher for each number of players; empty without a teacher."""
+        """The teacher for each configuration; empty without a teacher."""
         spec = self.config.teacher
         if spec is None or not exists(spec, self.games):
             return []
@@ -268,10 +274,11 @@ class Run:
         if config.budget_steps is not None:
             wanted = min(wanted, math.ceil(config.teacher_share * config.budget_steps))
         each = -(-wanted // len(self.all_games))
-        seed = TEACHER_SEED + config.seed
+        seed, below = TEACHER_SEED + config.seed, bool(self.network.over)
+        envs = TEACHER_ENVS * len(self.counts) // len(self.all_games)  # options share the games of a player count
         return join(
             [
-                gather(games, teacher, each, config.teacher_noise, seed, below=bool(self.network.over))
+                gather(games, teacher, each, config.teacher_noise, seed, envs, below)
                 for games, teacher in zip(self.all_games, self.teachers, strict=True)
             ]
         )
@@ -280,12 +287,11 @@ class Run:
         """Play against the opponents of the evaluation and add a line to the learning curve. Keep the network if it is
         the best."""
         began = time.perf_counter()
-        if self._opponents is None:
-            self._opponents = self._evaluation_opponents()
+        if self._trials is None:
+            specs = [spec for spec in self.config.eval_opponents if exists(spec, self.games)]
+            self._trials = trials_of(specs, [without_rewards(games) for games in self.all_games])
         learner = bot_of(self.policy, self.games)
-        self.evaluations = tuple(
-            evaluate(learner, opponent, playing, self.config.eval_games) for playing, opponent in self._opponents
-        )
+        self.evaluations = tuple(trial.evaluate(learner, self.config.eval_games) for trial in self._trials)
         for one in self.evaluations:
             self.model.logger.record(f"eval/{one.opponent}_win_rate", one.wins.mean)
         if self._imitation is not None:
@@ -296,17 +302,13 @@ class Run:
         self.model.logger.dump(self.steps)
         self.seconds += time.perf_counter() - began
         self.curve.append(self._curve_line())
-        last = self.evaluations[-len(self.all_games) :]
+        last = self.evaluations[-len(self.counts) :]
         wins = float(np.mean([one.wins.mean for one in last])) if last else self.best
         if wins >= self.best:
             self.best = wins
             checkpoint.write_checkpoint(
                 self.out / "best.zip", self._describe(), {TORCH_WEIGHTS: checkpoint.weights_of(self.policy)}
             )
-
-    def _evaluation_opponents(self) -> list[tuple[Configuration, Bot]]:
-        specs = [spec for spec in self.config.eval_opponents if exists(spec, self.games)]
-        return opponents_for(specs, [without_rewards(games) for games in self.all_games])
 
     def save(self) -> None:
         """Write ``last.zip`` and the learning curve."""
@@ -337,10 +339,9 @@ class Run:
             "games": int(self.env.batch.episodes.sum()),
             "parameters": checkpoint.parameter_count(self.policy),
             "prolonged": self.prolonged,
-            "evaluations": {one.opponent: dataclasses.asdict(one.wins) for one in self.evaluations},
+            "evaluations": {one.opponent: one.summary for one in self.evaluations},
         }
-        counts = [games.num_players for games in self.all_games]
-        return checkpoint.describe(self.games, self.network, settings_as_json(self.config), results, counts)
+        return checkpoint.describe(self.games, self.network, settings_as_json(self.config), results, self.all_games)
 
     def _curve_line(self) -> dict[str, Any]:
         line: dict[str, Any] = {
@@ -382,21 +383,22 @@ def device_of(name: str) -> th.device:
     return th.device(name)
 
 
-def beginning_of(spec: str | None, over: str | None, games: Configuration) -> Path | None:
-    """The checkpoint that a network starts from, if one is asked for.
+def beginning_of(spec: str | None, over: str | None, all_games: Sequence[Configuration]) -> Path | None:
+    """The checkpoint that a network starts from, if one is asked for, to learn these games.
 
     Raises:
         BotError: there is none, it is of another game, or it is over another bot than asked.
     """
     if spec is None:
         return None
-    path = network_file(spec, games)
+    path = network_file(spec, all_games[-1])
     if path is None:
-        bots.load(spec, games)  # says so if there is no such bot
+        bots.load(spec, all_games[-1])  # says so if there is no such bot
         raise BotError(f"--start {spec} is not a trained network; name one, for example net:PATH")
     path = find_checkpoint(path) if path.is_dir() else path
     description = read_description(path)
-    check_fits(description, games, str(path), any_players=True)
+    for games in all_games:
+        check_fits(description, games, str(path), any_players=True)
     its = description["network"].get("over", "")
     if over is not None and over != its:
         raise BotError(f"--over {over} does not match --start {spec}, whose network is over {its or 'no bot'}")

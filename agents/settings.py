@@ -88,7 +88,7 @@ class TrainConfig:
     players: int | str | None = None
     """Number of players; default is the game's own. With --seat pool also a range, 3-5, for one network."""
     option: tuple[str, ...] = ()
-    """Options of the game, as name=value."""
+    """Options of the game, as name=value. With several values, level=1,2, one network learns every combination."""
     seed: int = 0
     """Seed of games, network and sampling. On one thread, the same seed gives the same run."""
     seat: Literal["shared", "single", "pool"] = "shared"

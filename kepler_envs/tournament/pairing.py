@@ -19,11 +19,15 @@ from kepler_envs.tournament.shipment import Shipment
 
 @dataclass(frozen=True)
 class Results:
-    """How the single bot fared, one number per game: float64 (G,) each. A win shared by w counts 1 / w."""
+    """How the single bot fared, one number per game: float64 (G,) each.
+
+    A win shared by w counts 1 / w. A game for one player is won if it pays more than 0.
+    """
 
     wins: np.ndarray
     returns: np.ndarray
     lengths: np.ndarray
+    points: np.ndarray
 
 
 def play_against(learner: Bot, opponent: Bot, config: Configuration, games: int, seed: int) -> Results:
@@ -50,11 +54,12 @@ def play_against(learner: Bot, opponent: Bot, config: Configuration, games: int,
                 actions[asked] = agent.act(TrustedDecisions(batch, asked))
         batch.step(actions)
         running &= ~(batch.terminated | batch.truncated)
-    won = batch.final_rank == 1
+    won = batch.final_rank == 1 if players > 1 else batch.final_return > 0
     return Results(
-        (won / won.sum(1, keepdims=True))[rows, own_seat],
+        (won / np.maximum(1, won.sum(1, keepdims=True)))[rows, own_seat],
         batch.final_return[rows, own_seat].astype(np.float64),
         batch.final_length.astype(np.float64),
+        batch.final_score[rows, own_seat].astype(np.float64),
     )
 
 

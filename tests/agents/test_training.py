@@ -23,6 +23,7 @@ from agents.run import Run, train
 from agents.settings import TrainConfig
 from kepler_envs import bots
 from kepler_envs.bots.networks import CheckpointBot
+from kepler_envs.bots.networks.checkpoint import read_description, trained_configuration, trained_configurations
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.files import write_atomically
 
@@ -283,6 +284,92 @@ def test_an_evaluation_uses_every_seat_and_counts_shared_wins_in_part():
     assert strong.wins.mean > 0.9
     even = evaluate(greedy, bots.load("greedy", config), config, 800)
     assert even.wins.low < 0.5 < even.wins.high
+
+
+# ---------------------------------------------------------------- several values of an option
+
+SOLO = replace(
+    TINY, game="kepler_3042", players=1, option=("campaign=0,3", "level=1,2"), steps=512, eval_every=256,
+    teacher_positions=200,
+)  # fmt: skip
+KEPLER = kepler_envs.load_game("kepler_3042")
+
+
+@pytest.fixture(scope="module")
+def solo(tmp_path_factory) -> Run:
+    return train(replace(SOLO, out=tmp_path_factory.mktemp("solo")))
+
+
+def test_games_are_spread_over_all_combinations(solo):
+    parts = solo.env.batch.parts
+    found = [(part.config.values["campaign"], part.config.values["level"], part.num_envs) for part in parts]
+    assert found == [(0, 1, 2), (0, 2, 2), (3, 1, 2), (3, 2, 2)]
+    assert solo._gather().game.max() > 3 and len(solo._gather()) == 104, "a fifth of the budget, as many of each"
+
+
+def test_a_network_of_several_values_plays_them_all_and_nothing_else(solo):
+    description = read_description(solo.out / "best.zip")
+    assert description["num_players"] == 1
+    assert (description["options"]["campaign"], description["options"]["level"]) == ([0, 3], [1, 2])
+    assert description["options"]["bonus"] == 0 and "shaping" not in description["options"]
+    for campaign in (0, 3):
+        for level in (1, 2):
+            config = KEPLER.configure(1, campaign=campaign, level=level)
+            batch, agent, rows = kepler_envs.Batch(config, 2, 1), bots.load(f"net:{solo.out}", config), np.arange(2)
+            agent.start(rows, batch.seed)
+            batch.step(agent.act(TrustedDecisions(batch, rows)))
+    with pytest.raises(BotError, match=r"option level is one of \[1, 2\], here 3$"):
+        bots.load(f"net:{solo.out}", KEPLER.configure(1, campaign=3, level=3))
+    with pytest.raises(BotError, match=r"num_players is 1, here 2"):
+        bots.load(f"net:{solo.out}", KEPLER.configure(2))
+    trained = [(one.values["campaign"], one.values["level"]) for one in trained_configurations(description)]
+    assert trained == [(0, 1), (0, 2), (3, 1), (3, 2)]
+    assert trained_configuration(description).values == trained_configurations(description)[-1].values
+
+
+def test_alone_levels_are_won_or_lost(solo):
+    """Nobody else plays, so there is one result: how many games were won, and with how many points."""
+    (alone,) = solo.evaluations
+    assert alone.opponent == "alone" and alone.wins.games == 8 and alone.wins.mean < 1
+    assert alone.wins.mean == (1 + alone.returns.mean) / 2 and -10 < alone.points.mean < 60
+    assert set(solo.curve[-1]) > {"win_rate_alone", "low_alone", "high_alone", "games_alone", "points_alone"}
+    assert read_description(solo.last)["results"]["evaluations"]["alone"]["points"] == alone.points.mean
+
+
+def test_a_run_of_several_values_goes_on_where_it_was_interrupted(solo, tmp_path):
+    stop = threading.Event()
+    train(replace(SOLO, out=tmp_path), stop, lambda status: stop.set() if status.steps == 256 else None)
+    rest = train(replace(SOLO, out=tmp_path))
+    assert all(th.equal(one, other) for one, other in zip(weights(solo), weights(rest), strict=True))
+
+
+@pytest.mark.parametrize("seat", ["shared", "pool"])
+def test_a_run_of_several_values_starts_from_a_network_that_knows_them(solo, seat, tmp_path):
+    begun = replace(SOLO, start=f"net:{solo.out}", seat=seat, steps=256, teacher=None, eval_opponents=("uniform",))
+    assert train(replace(begun, out=tmp_path / "same")).steps >= 256
+    with pytest.raises(BotError, match=r"option level is one of \[1, 2\], here 3"):
+        Run(replace(begun, option=("level=3,1",), out=tmp_path / "other"))
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("level=1,5", "option level = 5 is not allowed; allowed: an integer 1..4"),
+        ("level=1,", "option level = '' is not allowed; allowed: an integer 1..4"),
+        ("level=1,2,1", "--option level=1,2,1 names 1 twice"),
+        ("shaping=0,0.1", "--option shaping=0,0.1 is not allowed; write one value of an option that only changes"),
+        ("derived=True,False", "observation or actions differ between derived = False and derived = True, so one"),
+        ("bonus=0,1,2,3,4,5,6,7,8", "8 games in parallel are too few for 9 combinations of players and options"),
+    ],
+)
+def test_values_that_cannot_be_learned_together_are_refused(option, message, tmp_path):
+    with pytest.raises((BotError, kepler_envs.OptionError), match=message):
+        Run(replace(SOLO, option=(option,), out=tmp_path))
+
+
+def test_one_opponent_of_given_seats_plays_one_configuration(tmp_path):
+    with pytest.raises(BotError, match="several values of an option need --seat shared or --seat pool"):
+        Run(replace(SOLO, seat="single", out=tmp_path))
 
 
 def test_files_are_replaced_whole(tmp_path):

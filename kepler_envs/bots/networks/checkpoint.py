@@ -12,6 +12,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +47,34 @@ def game_facts(config: Configuration) -> dict[str, Any]:
 
 
 def trained_configuration(description: Mapping[str, Any]) -> Configuration:
-    """The games a checkpoint was trained for, the largest if there are several counts, paid as their default says."""
-    most = max(player_counts(description))
+    """The games a checkpoint was trained for, paid as their default says: those with the most players and the last
+    values if there are several."""
+    return _configured(description, max(player_counts(description)), option_combinations(description)[-1])
+
+
+def trained_configurations(description: Mapping[str, Any]) -> list[Configuration]:
+    """All games a checkpoint was trained for, paid as their default says, those with the most players last."""
+    return [
+        _configured(description, players, options)
+        for players in sorted(player_counts(description))
+        for options in option_combinations(description)
+    ]
+
+
+def option_combinations(description: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Every combination of options that a checkpoint can play with."""
+    options = description["options"]
+    choices = [value if isinstance(value, list) else [value] for value in options.values()]
+    return [dict(zip(options, values, strict=True)) for values in product(*choices)]
+
+
+def _configured(description: Mapping[str, Any], players: int, options: Mapping[str, Any]) -> Configuration:
     try:
-        game, options = load_game(description["game"]), description["options"]
-        config = game.configure(most, **options)
+        game = load_game(description["game"])
+        config = game.configure(players, **options)
         if config.observation.size == description["observation_size"]:
             return config
-        return game.configure(most, **{**options, DERIVED: False})
+        return game.configure(players, **{**options, DERIVED: False})
     except (KeyError, TypeError, ValueError) as problem:
         raise BotError(f"the game of the checkpoint cannot be set up here: {one_line(problem)}") from problem
 
@@ -69,10 +90,14 @@ def check_fits(description: Mapping[str, Any], config: Configuration, where: str
 
     With ``any_players`` the game is one to be learned on.
     """
-    trained, wanted = description, game_facts(config)
+    trained, wanted = dict(description), game_facts(config)
     if any_players or (isinstance(trained.get("num_players"), list) and config.num_players in trained["num_players"]):
-        trained = {**trained, "num_players": config.num_players}
-        trained["digest"] = digest_of({name: trained.get(name) for name in wanted if name != "digest"})
+        trained["num_players"] = config.num_players
+    trained["options"] = {
+        name: wanted["options"][name] if _offers(value, wanted["options"].get(name)) else value
+        for name, value in trained.get("options", {}).items()
+    }
+    trained["digest"] = digest_of({name: trained.get(name) for name in wanted if name != "digest"})
     if trained.get("digest") == wanted["digest"]:
         return
     names = [name for name in wanted if name not in ("digest", "options")]
@@ -82,11 +107,20 @@ def check_fits(description: Mapping[str, Any], config: Configuration, where: str
     if trained.get("game") == wanted["game"]:
         options = trained.get("options", {})
         differences += [
-            f"option {name} is {options.get(name)!r}, here {value!r}"
+            f"option {name} is {_in_words(options.get(name))}, here {value!r}"
             for name, value in wanted["options"].items()
             if options.get(name) != value
         ]
     raise BotError(f"{where} was trained for another game: {'; '.join(differences) or 'its digest differs'}")
+
+
+def _offers(trained: Any, wanted: Any) -> bool:
+    """Whether several values of an option were trained, and this is one of them."""
+    return isinstance(trained, list) and wanted in trained
+
+
+def _in_words(trained: Any) -> str:
+    return f"one of {trained!r}" if isinstance(trained, list) else repr(trained)
 
 
 # ---------------------------------------------------------------- files

@@ -57,7 +57,10 @@ FACTS: Mapping[str, tuple[Check, str]] = {
         lambda value: COUNT(value) or (_list_of(COUNT)(value) and len(value) > 0),
         "a number of players, or a list of some",
     ),
-    "options": (_dict_of(_scalar), "options by name"),
+    "options": (
+        _dict_of(lambda value: _scalar(value) or (_list_of(_scalar)(value) and len(value) > 0)),
+        "options by name, each a value or a list of some",
+    ),
     "components_digest": (_text, "a text"),
     "observation_size": (_integer(1), "an integer from 1 on"),
     "num_actions": (_integer(1), "an integer from 1 on"),
