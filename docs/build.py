@@ -180,12 +180,11 @@ def published_networks() -> str:
     for name in published.published_names():
         path = published.published_path(*name.split("/"))
         about = read_description(path)
-        counts = player_counts(about)
         rows.append(
             (
                 code(name) + (", the best" if name in best else ""),
                 f"over {about['network']['over']}" if about["network"].get("over") else "network alone",
-                f"{counts[0]}-{counts[-1]}" if len(counts) > 1 else counts[0],
+                played_with(about),
                 f"{about['results']['parameters']:,}",
                 f"{path.stat().st_size / 1000:.0f} kB",
                 f"{about['budget']['minutes']:g} minutes, {about['budget']['steps']:,} decisions",
@@ -196,6 +195,15 @@ def published_networks() -> str:
         )
     titles = ("network", "kind", "players", "parameters", "file", "trained for", "seed", "commit", "command")
     return markdown_table(titles, rows) if rows else "None yet."
+
+
+def played_with(about: dict[str, Any]) -> str:
+    """The player counts of a network, and the options that it plays several values of."""
+    counts = player_counts(about)
+    options = [
+        f"{name} {', '.join(map(str, values))}" for name, values in about["options"].items() if isinstance(values, list)
+    ]
+    return "; ".join([f"{counts[0]}-{counts[-1]}" if len(counts) > 1 else str(counts[0]), *options])
 
 
 def leaderboard() -> str:

@@ -13,7 +13,8 @@ from agents.benchmark.protocol import Task, task_of, version_of
 from agents.benchmark.records import AttackLine
 from agents.exploit import FINAL_SEED, Exploit, Outcome, exploit, measure
 from agents.run import Run, Status
-from kepler_envs.bots.published import published_names
+from kepler_envs.bots.networks.checkpoint import plays
+from kepler_envs.bots.published import published_names, published_path
 from kepler_envs.machine import processor
 from kepler_envs.records import read_lines, write_lines
 from kepler_envs.revision import commit
@@ -51,9 +52,14 @@ class Siege:
 
 
 def published_agents(tasks: tuple[Task, ...]) -> list[tuple[Task, str]]:
-    """Every published bot of these games."""
+    """Every published bot that plays these tasks."""
     names = [name.split("/") for name in published_names()]
-    return [(task, name) for task in tasks for game, name in names if task == task_of(game)]
+    return [
+        (task, name)
+        for task in tasks
+        for game, name in names
+        if task == task_of(game) and plays(published_path(game, name), task.config)
+    ]
 
 
 def attack(

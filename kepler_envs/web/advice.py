@@ -19,7 +19,7 @@ from kepler_envs.web.players import Players
 MOST_ITERATIONS = 20_000
 """Limit of a search that a page asks for."""
 
-PLAIN = re.compile(r"greedy|uniform|best|[a-z0-9_]+(?:/[a-z0-9-]+)?|mcts:\d{1,6}(?:,network=[a-z0-9_/-]+)?")
+PLAIN = re.compile(r"[a-z0-9_-]+(?:/[a-z0-9_-]+)?|mcts:\d{1,6}(?:,network=[a-z0-9_/-]+)?")
 """Specs that anybody with a link may ask for: they name no files."""
 
 LONGEST_SPEC = 100

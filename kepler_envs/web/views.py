@@ -6,7 +6,8 @@ import sys
 from typing import Any
 
 from kepler_envs.bots.greedy import greedy_games
-from kepler_envs.bots.published import BEST, best_names, published_names
+from kepler_envs.bots.networks.checkpoint import plays
+from kepler_envs.bots.published import BEST, best_names, published_names, published_path
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.printable import printable_name
@@ -89,16 +90,21 @@ def game_words(config: Configuration) -> dict[str, Any]:
         "title": config.game.title,
         "players": config.num_players,
         "options": [f"{name} = {value}" for name, value in options.items()],
-        "bots": bots_to_ask(config.game.name),
+        "bots": bots_to_ask(config.game.name, config),
     }
 
 
-def bots_to_ask(game: str) -> list[str]:
-    """List the bots that a page offers to ask: greedy, published networks, searches."""
-    published = [full.split("/")[1] for full in published_names() if full.split("/")[0] == game]
-    best = [BEST] if any(full.split("/")[0] == game for full in best_names()) else []
+def bots_to_ask(game: str, config: Configuration | None = None) -> list[str]:
+    """List the bots that a page offers to ask: greedy, published networks, searches. With a configuration, networks
+    that do not play it are left out."""
+    names = [
+        full.split("/")[1]
+        for full in published_names()
+        if full.split("/")[0] == game and (config is None or plays(published_path(*full.split("/")), config))
+    ]
+    best = [BEST] if any(f"{game}/{name}" in best_names() for name in names) else []
     greedy = ["greedy"] if game in greedy_games() else []
-    return [*greedy, *best, *published, "mcts:300", "mcts:1000"]
+    return [*greedy, *best, *names, "mcts:300", "mcts:1000"]
 
 
 def shown_name(name: str) -> str:

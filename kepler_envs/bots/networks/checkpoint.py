@@ -114,6 +114,15 @@ def check_fits(description: Mapping[str, Any], config: Configuration, where: str
     raise BotError(f"{where} was trained for another game: {'; '.join(differences) or 'its digest differs'}")
 
 
+def plays(path: Path, config: Configuration) -> bool:
+    """Whether there is a network in this file that plays games of ``config``."""
+    try:
+        check_fits(read_description(path), config, str(path))
+    except BotError:
+        return False
+    return True
+
+
 def _offers(trained: Any, wanted: Any) -> bool:
     """Whether several values of an option were trained, and this is one of them."""
     return isinstance(trained, list) and wanted in trained
