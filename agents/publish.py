@@ -1,12 +1,14 @@
 """Publish a trained network with the package.
 
 The checkpoint of a run is written to ``kepler_envs/bots/published/GAME/NAME.zip`` with its weights in float16, its
-learning curve, and a description that says how to train it again. The copy may lose precision but must not change play:
-on positions from its own games it has to choose what the original chooses.
+learning curve, and a description that says how to train it again. The copy may lose precision, more of it if the file
+would be too large, but must not change play: on positions from its own games it has to choose what the original
+chooses.
 """
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,6 +37,8 @@ MOST_BYTES = 1_000_000
 """Published files are smaller than this, because they stay in the history of the repository forever."""
 CURVE = "learning_curve.csv"
 LEAST_AGREEMENT = 0.99
+MOST_DROPPED_BITS = 3
+"""A network that is too large loses so many of the ten binary digits of its weights at most."""
 COMPARED_GAMES, COMPARED_STEPS, COMPARED_SEED = 64, 100, 2**61
 
 
@@ -73,18 +77,20 @@ def publish(request: Publish) -> Published:
     target = _target(request, description)
     config = trained_configuration(description)
     original = checkpoint.load_policy(source, config)
-    weights = checkpoint.half_precision(original)
-    agreement = agreement_of_play(original, weights, config, NetworkShape.from_json(description["network"]))
-    if agreement < LEAST_AGREEMENT:
-        raise BotError(f"{source}: in float16 it chooses the same in {agreement:.2%} of positions only")
-    description = {
-        **_published_description(description, source),
-        "float16": {"positions": COMPARED_GAMES * COMPARED_STEPS, "same_choice": agreement},
-    }
-    content = checkpoint.checkpoint_bytes(
-        description, {PLAIN_WEIGHTS: weights, CURVE: _curve(source.parent)}, compress=True
-    )
-    if len(content) >= MOST_BYTES:
+    shape, whole = NetworkShape.from_json(description["network"]), checkpoint.half_precision(original)
+    description = _published_description(description, source)
+    for dropped in range(MOST_DROPPED_BITS + 1):
+        weights = rounded(whole, dropped)
+        agreement = agreement_of_play(original, weights, config, shape)
+        if agreement < LEAST_AGREEMENT:
+            raise BotError(f"{source}: in float16 it chooses the same in {agreement:.2%} of positions only")
+        compared = {"positions": COMPARED_GAMES * COMPARED_STEPS, "same_choice": agreement, "dropped_bits": dropped}
+        content = checkpoint.checkpoint_bytes(
+            {**description, "float16": compared}, {PLAIN_WEIGHTS: weights, CURVE: _curve(source.parent)}, compress=True
+        )
+        if len(content) < MOST_BYTES:
+            break
+    else:
         raise BotError(
             f"{source} takes {len(content):,} bytes, allowed are fewer than {MOST_BYTES:,}: train a smaller network "
             "(--width, --hidden, --rows)"
@@ -92,7 +98,7 @@ def publish(request: Publish) -> Published:
     write_atomically(target, content)
     if request.best:
         write_atomically(published.best_path(target.parent.name), f"{target.stem}\n".encode())
-    return Published(target, len(content), description)
+    return Published(target, len(content), {**description, "float16": compared})
 
 
 def _target(request: Publish, description: Mapping[str, Any]) -> Path:
@@ -133,6 +139,23 @@ def _curve(folder: Path) -> bytes:
 
 
 # ---------------------------------------------------------------- precision
+
+
+def rounded(weights: bytes, bits: int) -> bytes:
+    """Weights in float16, the bytes of a NumPy file, with that many of their last ten binary digits rounded off.
+
+    Zeros in their place compress well.
+    """
+    if not bits:
+        return weights
+    with np.load(io.BytesIO(weights), allow_pickle=False) as found:
+        arrays: dict[str, Any] = {name: found[name].view(np.uint16).astype(np.uint32) for name in found.files}
+    half, kept = 1 << (bits - 1), 0xFFFF & ~((1 << bits) - 1)
+    buffer = io.BytesIO()
+    np.savez(
+        buffer, **{name: ((array + half) & kept).astype(np.uint16).view(np.float16) for name, array in arrays.items()}
+    )
+    return buffer.getvalue()
 
 
 def agreement_of_play(original: PiecePolicy, weights: bytes, config: Configuration, network: NetworkShape) -> float:

@@ -13,6 +13,7 @@ from agents.benchmark.protocol import TASKS, task_of
 from agents.benchmark.records import AttackLine
 from agents.benchmark.robustness import Siege, attack, published_agents
 from agents.exploit import FINAL_SEED
+from kepler_envs.bots.published import published_names
 from kepler_envs.records import read_lines
 
 TASK = task_of("kitten_adventurers")
@@ -60,7 +61,9 @@ def test_a_stopped_attack_goes_on(siege, tmp_path):
 
 
 def test_every_published_agent_is_attacked():
+    """But not one that plays alone, as solo-v1 does: nobody can attack it."""
     pairs = published_agents(TASKS)
+    assert "solo-v1" not in {name for _, name in pairs} and "kepler_3042/solo-v1" in published_names()
     assert {task.game for task, _ in pairs} == {task.game for task in TASKS} and (TASK, "bc-v1") in pairs
     assert published_agents((TASK,)) == [pair for pair in pairs if pair[0] == TASK]
 

@@ -16,7 +16,7 @@ import tyro
 
 import kepler_envs
 from agents import checkpoint
-from agents.publish import CURVE, MOST_BYTES, Publish, agreement_of_play, main, publish
+from agents.publish import CURVE, MOST_BYTES, Publish, agreement_of_play, main, publish, rounded
 from agents.run import Run, train
 from agents.settings import PoolConfig, TrainConfig, command_line
 from docs import build
@@ -196,6 +196,24 @@ def test_bad_names_are_refused(finished, folder, name, message):
     with pytest.raises(BotError, match=message):
         publish(Publish(finished.out, name))
     assert not folder.exists()
+
+
+def test_a_network_a_little_too_large_loses_digits(finished, folder, monkeypatch):
+    whole = publish(Publish(finished.out, NAME))
+    assert whole.description["float16"]["dropped_bits"] == 0
+    monkeypatch.setattr("agents.publish.MOST_BYTES", whole.size)
+    smaller = publish(Publish(finished.out, NAME, replace=True))
+    assert smaller.size < whole.size and smaller.description["float16"]["dropped_bits"] == 1
+    assert read_description(smaller.path)["float16"] == smaller.description["float16"]
+
+
+def test_digits_are_rounded_off():
+    values = np.array([1.0, 1 + 2**-10, 1 + 3 * 2**-10, -(1 + 5 * 2**-10), 0.0, 2 - 2**-10], np.float16)
+    buffer = io.BytesIO()
+    np.savez(buffer, weights=values)
+    with np.load(io.BytesIO(rounded(buffer.getvalue(), 2))) as found:
+        assert found["weights"].tolist() == [1, 1, 1 + 4 * 2**-10, -(1 + 4 * 2**-10), 0, 2]
+    assert rounded(buffer.getvalue(), 0) == buffer.getvalue()
 
 
 def test_large_networks_are_refused(finished, folder, monkeypatch):

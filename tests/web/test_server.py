@@ -16,11 +16,13 @@ from typing import Any
 
 import pytest
 
+import kepler_envs
 from kepler_envs import registry
 from kepler_envs.cli import main
 from kepler_envs.cli.common import UsageError
 from kepler_envs.cli.serve import Serve
 from kepler_envs.engine.replay import configuration_of, read_replay, verify
+from kepler_envs.web.views import bots_to_ask
 from tests.web.serving import SHORT, client_of, form, house_in, new_table, settle
 
 GAME = "kitten_adventurers"
@@ -263,7 +265,7 @@ def test_bots_are_asked(room: Room) -> None:
     settle(table)
     legal = {action["id"] for action in room.view(tokens[0])["actions"]}
     before = table.position.digest()
-    kinds = {"greedy": "choice", "best": "probabilities", "mcts:50": "visits"}
+    kinds = {"greedy": "choice", "best": "probabilities", "bc-v1": "probabilities", "mcts:50": "visits"}
     for bot, kind in kinds.items():
         said = room.client.post(f"/api/seat/{tokens[0]}/ask", json={"bot": bot})
         assert said.status_code == 200, said.text
@@ -272,6 +274,14 @@ def test_bots_are_asked(room: Room) -> None:
         assert sum(row["share"] for row in rows) == pytest.approx(1, abs=0.01)
         assert [row["share"] for row in rows] == sorted((row["share"] for row in rows), reverse=True)
     assert table.position.digest() == before
+
+
+def test_networks_that_do_not_play_a_game_are_not_offered() -> None:
+    kepler = kepler_envs.load_game("kepler_3042")
+    searches = ["mcts:300", "mcts:1000"]
+    assert bots_to_ask("kepler_3042", kepler.configure(1, level=3)) == ["greedy", "solo-v1", *searches]
+    assert bots_to_ask("kepler_3042", kepler.configure(2)) == ["greedy", "best", "bc-v1", "pool-v1", *searches]
+    assert bots_to_ask("kepler_3042") == ["greedy", "best", "bc-v1", "pool-v1", "solo-v1", *searches]
 
 
 def test_who_may_ask_what(room: Room) -> None:
