@@ -168,7 +168,7 @@ def test_a_run_learns_on_a_gpu(seat, tmp_path):
 def test_a_prolonged_run_does_not_go_back_to_its_teacher(tmp_path):
     first = train(replace(TINY, out=tmp_path, steps=512))
     updates = first.model._n_updates
-    second = train(replace(TINY, out=tmp_path, steps=512 * 100, minutes=0.001))
+    second = train(replace(TINY, out=tmp_path, steps=512 * 100, minutes=0.0001))
     assert second.fraction == 1.0 and second.steps == first.steps, "the time was up already"
     third = train(replace(TINY, out=tmp_path, steps=768))
     assert third.steps == 768 and third.model._n_updates == updates + TINY.epochs
