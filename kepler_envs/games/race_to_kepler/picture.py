@@ -37,6 +37,7 @@ from kepler_envs.games.race_to_kepler.state import (
     GOLD,
     NUM_CITIES,
     NUM_KINDS,
+    NUM_OPTIONS,
     NUM_TOKENS,
     EndReason,
     Node,
@@ -478,7 +479,9 @@ def _draw_header(drawing: Drawing, view: View) -> None:
         drawing.circle(x, y, 0.7 + dot % 3 * 0.35, fill=EDGE if dot % 4 else DIM)
     drawing.text(MARGIN, 24, view.title, size=26, fill=INK, bold=True)
     drawing.text(MARGIN, 54, view.situation, size=18, fill=LIT, width=INNER - 260)
-    drawing.text(MARGIN, 79, view.detail, size=14, fill=DIM, width=INNER)
+    alternatives = range(OPTION, OPTION + NUM_OPTIONS) if view.detail else ()  # these words name them
+    with drawing.group(actions=alternatives):
+        drawing.text(MARGIN, 79, view.detail, size=14, fill=DIM, width=INNER)
     drawing.text(WIDTH - MARGIN, 24, view.point_of_view, size=15, fill=DIM, anchor="end")
     drawing.text(WIDTH - MARGIN, 54, view.phase, size=18, fill=INK, anchor="end")
 
@@ -629,7 +632,8 @@ def _draw_player(drawing: Drawing, player: PlayerView, resources: str) -> None:
         _draw_zone(drawing, "in play", player.play, "", y + 76, 1, player.decides)
     else:
         _draw_zone(drawing, "in play", player.play, "", y + 50, CHIP_ROWS, player.decides)
-    drawing.text(14, y + 110, _deck_words(player), size=12, fill=DIM, width=PLAYER_WIDTH - 28)
+    with drawing.group(actions=[id for card in player.discard for id in _picks(card)] if player.decides else ()):
+        drawing.text(14, y + 110, _deck_words(player), size=12, fill=DIM, width=PLAYER_WIDTH - 28)
 
 
 def _deck_words(player: PlayerView) -> str:

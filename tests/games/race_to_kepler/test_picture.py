@@ -12,8 +12,8 @@ from kepler_envs import Snapshot
 from kepler_envs.games.race_to_kepler.picture import COLUMNS
 from tests.contract.subjects import play
 from tests.games.race_to_kepler.card_file import default_data, write_file
-from tests.games.race_to_kepler.scenario import DONE, END, GAME, OP_2, OP_3, Seat, after, scenario
-from tests.pictures import hints, labels, lines
+from tests.games.race_to_kepler.scenario import DONE, END, GAME, OP_2, OP_3, Seat, after, legal, scenario
+from tests.pictures import hints, labels, lines, marked
 
 
 def acting() -> Snapshot:
@@ -68,6 +68,14 @@ def test_used_operations_are_marked() -> None:
         "2: 1 market action (used)",
         "3: may eject 1 from discard pile: jump 1 (used)",
     ]
+
+
+def test_alternatives_and_discarded_cards_can_be_clicked() -> None:
+    choosing = after(scenario(Seat(hand="Energeticist, Iron")), "play Energeticist")
+    ejecting = after(scenario(Seat("Seoul", hand="Iron", discard="Gold, Mafia"), energy=3), OP_3)
+    assert {"pick Gold", "pick Mafia"} < legal(ejecting) and "choose alternative 2" in legal(choosing)
+    for position in (choosing, ejecting):
+        assert set(position.legal_actions()) <= marked(position, position.seat)
 
 
 def test_programs_that_ask_are_told() -> None:
