@@ -445,6 +445,7 @@ CARD_WIDTH, CARD_HEIGHT, CARD_STEP, MOST_CARDS = 146, 128, 154, 5
 PLAYER_WIDTH, PLAYER_HEIGHT = 620, 270
 CARD_COLUMNS, CARD_LINES = 23, 7
 CHIP_HEIGHT, CHIP_ROWS = 20, 2
+NAME_SIZES = (12, 11, 10.5, 10)  # font sizes for the name of a card: the largest in which it fits
 
 
 def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
@@ -562,7 +563,8 @@ def _draw_card(drawing: Drawing, card: CardView) -> None:
     )
     drawing.rect(1, 1, CARD_WIDTH - 2, 24, radius=5, fill=blend(colour, DARK, 0.25))
     room = CARD_WIDTH - 14 if card.is_titan else CARD_WIDTH - 36
-    drawing.text(7, 13, card.name, size=12, fill=INK, bold=True, width=room)
+    size = next((size for size in NAME_SIZES if text_width(card.name, size, True) <= room), NAME_SIZES[-1])
+    drawing.text(7, 13, card.name, size=size, fill=INK, bold=True, width=room)
     if not card.is_titan:
         drawing.circle(CARD_WIDTH - 14, 13, 9, fill=LIT)
         drawing.text(CARD_WIDTH - 14, 13, str(card.cost), size=12, fill=DARK, anchor="middle", bold=True)

@@ -54,6 +54,11 @@ def test_supply_and_piles() -> None:
     assert "Gold pile 20   crew deck 0   titan deck 16" in words and "airlock -" in words
 
 
+def test_long_names_of_cards_are_whole() -> None:
+    position = scenario(Seat(), supply="Unknown Substance, Trade Specialist, Demolition Experts")
+    assert {"Unknown Substance", "Trade Specialist", "Demolition Experts"} < set(labels(position))
+
+
 def test_player_shows_city_turn_and_cards() -> None:
     words = "\n".join(lines(acting(), 0))
     assert "Tokyo - a card ejected: 1 E" in words and "6: may eject 1 from discard pile: jump 3" in words
