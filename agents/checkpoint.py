@@ -101,7 +101,7 @@ def describe(
         config: the game it was trained on, with the most players if there are several counts.
         counts: the player counts if there are several; ``num_players`` then lists them all.
         training: the settings of the run.
-        results: how far the run is: steps, seconds, evaluations.
+        results: the progress of the run: steps, seconds, evaluations.
     """
     facts = game_facts(config)
     if len(counts) > 1:
