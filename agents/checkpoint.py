@@ -103,7 +103,7 @@ def describe(
         all_games: every configuration if there are several. ``num_players``, and each option that takes several
             values, then lists them.
         training: the settings of the run.
-        results: how far the run is: steps, seconds, evaluations.
+        results: the progress of the run: steps, seconds, evaluations.
     """
     facts = game_facts(config)
     if len(all_games) > 1:

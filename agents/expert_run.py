@@ -292,7 +292,7 @@ class ExpertRun:
         )
 
     def _judge(self) -> dict[str, Any]:
-        """Play against greedy and against the best network so far, and become it or not.
+        """Play against greedy and against the best network so far. If the network is not worse, it becomes the best.
 
         Returns:
             The new line of the learning curve.

@@ -75,8 +75,8 @@ def explain(error: Exception) -> str:
 
 @contextmanager
 def full_disks_told_once() -> Iterator[None]:
-    """Print a full disk's error once. TensorBoard writes in a thread of its own, whose traceback would come on top of
-    the error raised here."""
+    """Print a full disk's error once. TensorBoard writes in a thread of its own, whose traceback would be printed
+    besides the error raised here."""
     before = threading.excepthook
 
     def tell(raised: threading.ExceptHookArgs) -> None:

@@ -88,9 +88,7 @@ class Run:
         self.evaluations: tuple[Evaluation, ...] = ()
         self.best = -1.0
         self.accuracy = float("nan")
-        self.prolonged: list[
-            dict[str, Any]
-        ] = []  # budgets that it had before, with the decisions at which that changed
+        self.prolonged: list[dict[str, Any]] = []  # earlier budgets, with the decisions at which each was changed
         self._trials: list[Trial] | None = None
         self._speed = 0.0
         self._imitation: Imitation | None = None
@@ -269,7 +267,7 @@ class Run:
         self.model.logger.dump(self.steps)
 
     def _gather(self) -> Positions:
-        """Gather the teacher's decisions, no more than are shown. They are the same each time a run is continued."""
+        """Gather the teacher's decisions, no more than will be shown. They are the same whenever a run is continued."""
         config, wanted = self.config, self.config.teacher_positions
         if config.budget_steps is not None:
             wanted = min(wanted, math.ceil(config.teacher_share * config.budget_steps))

@@ -7,13 +7,14 @@ their figures test the rules alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import tyro
 
 import kepler_envs
+from docs.markdown import markdown_table
 from kepler_envs import bots
 from kepler_envs.engine.batch import Batch
 from kepler_envs.games.race_to_kepler.actions import END_TURN
@@ -151,7 +152,7 @@ def summary(results: dict[tuple[str, int], Figures], games: dict[tuple[str, int]
                      f"{figures.decisions.mean():.0f}"))  # fmt: skip
         if (name, players) in SPECIFIED:
             rows.append(("*specification*", players, "", *SPECIFIED[name, players]))
-    return table(columns, rows)
+    return markdown_table(columns, rows)
 
 
 def cities(figures: Figures) -> str:
@@ -166,12 +167,7 @@ def cities(figures: Figures) -> str:
         )
         for name, (rate, seats) in ranked
     ]
-    return table(("city", "win rate", "s.e.", "specification"), rows)
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines)
+    return markdown_table(("city", "win rate", "s.e.", "specification"), rows)
 
 
 def main() -> None:

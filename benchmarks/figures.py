@@ -6,7 +6,7 @@ The file says which release, commit, machine and day they are of. Tables are mad
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -69,16 +69,6 @@ def chosen(figures: Figures, beginnings: Sequence[str]) -> list[Row]:
             raise KeyError(f"the record has no figure that begins {beginning!r}")
         rows += found
     return rows
-
-
-def table(rows: Iterable[Row]) -> str:
-    """The rows as a Markdown table."""
-    lines = [
-        ("what", "measured", "target"),
-        ("---", "---", "---"),
-        *((row.what, row.value, row.target) for row in rows),
-    ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def footnote(found: Source) -> str:

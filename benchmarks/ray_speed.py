@@ -19,6 +19,9 @@ from kepler_envs.tournament.workers import Workers
 
 CORES = 2
 SPECS = ("greedy", "uniform")
+RUN = 15
+"""A run takes this many times as long as other samples: its tasks first have to grow to their size, and the last of
+them leave cores idle."""
 TASKS = 2000
 """Empty tasks that measure the driver alone."""
 
@@ -35,7 +38,7 @@ def _game_row(name: str, cluster: Cluster, settings: Settings) -> Row:
     players = Players(SPECS, config)
     with Workers(players, CORES) as processes, RayWorkers(players, cluster, BATCH) as ray:
         sides = {"ray": _side(ray, config.num_players), "processes": _side(processes, config.num_players)}
-        games = {side: _games_for(play, 5 * settings.seconds) for side, play in sides.items()}
+        games = {side: _games_for(play, RUN * settings.seconds) for side, play in sides.items()}
         count = max(games.values())
         samples: dict[str, list[float]] = {side: [] for side in sides}
         for _ in range(max(3, settings.repetitions // 2)):

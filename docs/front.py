@@ -90,4 +90,5 @@ def number(ratio: float) -> str:
 def all_figures() -> str:
     """Every row of the run."""
     found = figures.read(figures.RECORD)
-    return f"{figures.table(found.rows)}\n\n{figures.footnote(found.source)}"
+    rows = [(row.what, row.value, row.target) for row in found.rows]
+    return f"{markdown_table(('what', 'measured', 'target'), rows)}\n\n{figures.footnote(found.source)}"

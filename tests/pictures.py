@@ -19,5 +19,11 @@ def hints(position: Snapshot, seat: int | None = None) -> list[str]:
     return [group.findtext(SVG + "title") or "" for group in groups]
 
 
+def marked(position: Snapshot, seat: int | None) -> set[int]:
+    """All ids that groups of the picture are marked with."""
+    groups = ElementTree.fromstring(position.drawing(seat).svg()).iter(SVG + "g")
+    return {int(action) for group in groups for action in group.get("data-actions", "").split()}
+
+
 def lines(position: Snapshot, seat: int | None = None) -> list[str]:
     return position.text(seat).splitlines()

@@ -42,8 +42,7 @@ def test_rows_are_chosen_by_how_they_begin():
         figures.chosen(found, ["gone"])
 
 
-def test_the_table_and_its_source_are_markdown():
-    assert figures.table(ROWS[:1]).splitlines()[2] == "| engine alone | 21.3 M/s = 0.71 of C | >= 0.5 of C |"
+def test_a_footnote_says_where_figures_come_from():
     assert figures.footnote(SOURCE) == (
         "A processor, 2 logical cores, load 0.1; Linux 6, Python 3.11.7; kepler_envs 0.1.0, commit 0123456, 2026-11-23."
     )

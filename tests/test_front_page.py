@@ -51,6 +51,14 @@ def test_the_table_of_speeds_has_five_rows_at_most_and_says_where_they_are_from(
     assert lines[5].endswith("| 1.8 to 5.8 times, by game |") and lines[6].endswith("| 1.2 to 1.6 times, by game |")
 
 
+def test_the_page_of_figures_has_every_row_of_the_run(recorded):
+    row = Row("engine alone", "21.3 M/s = 0.71 of C", ">= 0.5 of C", True, 0.71)
+    figures.write(Figures(SOURCE, (row, Row("clone of a state", "12 ns"))), recorded)
+    lines = front.all_figures().splitlines()
+    assert lines[2:4] == ["| engine alone | 21.3 M/s = 0.71 of C | >= 0.5 of C |", "| clone of a state | 12 ns |  |"]
+    assert lines[-1] == figures.footnote(SOURCE)
+
+
 def test_a_figure_that_a_game_lacks_is_an_error(recorded):
     figures.write(record(kepler_envs.list_games()[1:]), recorded)
     with pytest.raises(KeyError, match="4 figures with .* and there are more games"):

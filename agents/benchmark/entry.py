@@ -271,7 +271,7 @@ def _relative(agent: str) -> PurePosixPath:
 
 def _about_curve(path: Path, run: TrainedRun) -> Iterator[str]:
     if not path.is_file():
-        return  # said already
+        return  # reported already
     try:
         points = read_curve(path)
     except BotError as error:

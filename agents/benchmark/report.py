@@ -10,7 +10,8 @@ from rich.console import Console
 
 from agents.benchmark.records import DOCS
 from agents.benchmark.tables import PICTURE, SECTIONS, Table, curves, picture
-from docs.build import markdown_table, write_parts
+from docs.build import write_parts
+from docs.markdown import markdown_table
 from kepler_envs.files import write_atomically
 from kepler_envs.terminal import grid
 

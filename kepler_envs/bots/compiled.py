@@ -31,7 +31,7 @@ class CompiledBot:
         """See :meth:`Bot.act`."""
         batch, rows = decisions.batch, np.ascontiguousarray(decisions.rows, np.int64)
         if rows.max(initial=-1) >= self._generators.size:
-            raise BotError(f"bot {self.name} is asked for row {rows.max()}, in which it has not been started")
+            raise BotError(f"bot {self.name} is asked about row {rows.max()}, where it was not started")
         actions = np.empty(len(rows), np.int64)
         self._choose(batch.states, batch.config.tables, batch.rows, self._generators, rows, actions)
         return actions

@@ -1,4 +1,4 @@
-"""The process of a bot from a file. from_file.py starts it and asks it:
+"""The process in which a bot from a file runs. from_file.py starts it and asks it for actions:
 
 ``python -m kepler_envs.bots.file_process DESCRIPTOR``.
 """
@@ -27,9 +27,9 @@ from kepler_envs.engine.game import Configuration, records_from_bytes
 from kepler_envs.engine.snapshot import Snapshot
 
 MOST_WORDS = 20_000
-"""Letters of a traceback that are sent, the last ones."""
+"""The most characters of a traceback that are sent: its last ones."""
 SECONDS_TO_COME_BACK = 0.5
-"""How long a forked process is waited for that may come back from the bot."""
+"""How long to wait for a forked process that may still return from the bot's code."""
 PR_SET_PDEATHSIG = 1
 
 
@@ -60,9 +60,9 @@ def main(descriptor: int) -> None:
 
 
 def load(path: Path, name: str, config: Configuration) -> Any:
-    """Run the file and call ``NAME(config)``; BotError if that makes no bot.
+    """Run the file and call ``NAME(config)``. Raises BotError if that makes no bot.
 
-    What the file itself raises goes through.
+    Exceptions that the file itself raises pass through.
     """
     spec = importlib.util.spec_from_file_location(f"bots_of_{path.stem}", path)
     if spec is None or spec.loader is None:
@@ -74,7 +74,7 @@ def load(path: Path, name: str, config: Configuration) -> Any:
         raise BotError(f"{path} has nothing named {name} to call")
     bot = getattr(module, name)(config)
     if not (callable(getattr(bot, "start", None)) and callable(getattr(bot, "act", None))):
-        raise BotError(f"{name}(config) has no methods start and act; see FileBot in kepler_envs/bots/protocol.py")
+        raise BotError(f"{name}(config) has no start or no act method; see FileBot in kepler_envs/bots/protocol.py")
     return bot
 
 
@@ -89,12 +89,12 @@ def answer(bot: Any, config: Configuration, method: str, content: list[Any], for
         sent = _array(found)
     except MemoryError as problem:
         sent = OUT_OF_MEMORY + _traceback_of(problem).encode(errors="replace")
-    except BaseException as problem:  # sys.exit, KeyboardInterrupt: no more than an exception
+    except BaseException as problem:  # sys.exit and KeyboardInterrupt are no worse than an exception
         sent = RAISED + _traceback_of(problem).encode(errors="replace")
     finally:
         forks.end_if_forked()
     if forks.came_back():
-        return RAISED + f"a process that {method} had forked came back from it".encode()
+        return RAISED + f"{method} forked a process that returned from it as well".encode()
     return sent
 
 
@@ -115,9 +115,9 @@ def _decisions(
 
 
 class Forks:
-    """Processes that the bot forks: one that comes back from it would answer, too.
+    """Watches the processes that the bot forks: one that returned from the bot's code would send an answer, too.
 
-    They inherit the end of a pipe. Whoever comes back says so there; that all of them have ended shows, too.
+    They inherit one end of a pipe, and one that returns says so there. The pipe also shows when all of them have ended.
     """
 
     def __init__(self) -> None:
@@ -130,7 +130,7 @@ class Forks:
             self._pipe = os.pipe()
 
     def end_if_forked(self) -> None:
-        """Ends any process but the first."""
+        """End this process if the bot forked it."""
         if os.getpid() == self._own:
             return
         try:
@@ -140,7 +140,7 @@ class Forks:
             os._exit(0)
 
     def came_back(self) -> bool:
-        """Whether one did since this was asked. Those that neither end nor come back are waited for a moment."""
+        """Whether a forked process has returned since the last call. Waits a moment for those still running."""
         if self._pipe is None:
             return False
         reading, writing = self._pipe
@@ -153,7 +153,7 @@ class Forks:
 
 
 def _traceback_of(problem: BaseException) -> str:
-    """The traceback from the bot's own code on."""
+    """The traceback, without what comes before the bot's own code."""
     frames = problem.__traceback__
     while frames is not None and frames.tb_frame.f_code.co_filename.startswith((__file__, "<frozen importlib")):
         frames = frames.tb_next
@@ -162,19 +162,19 @@ def _traceback_of(problem: BaseException) -> str:
 
 
 def _limit_memory(memory: int) -> None:
-    """Let this process and those it forks take no more than that many bytes each."""
+    """Allow this process, and each one it forks, no more than ``memory`` bytes."""
     import resource
 
     taken = _memory_taken()
     if taken > memory:
         raise BotError(
-            f"{memory / MIB:.0f} MiB of memory are too few: its process takes {taken / MIB:.0f} before it plays"
+            f"{memory / MIB:.0f} MiB of memory is too little: the bot's process takes {taken / MIB:.0f} before it plays"
         )
     resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
 
 
 def _memory_taken() -> int:
-    """What counts for RLIMIT_DATA, where the system tells."""
+    """The bytes that count towards RLIMIT_DATA; 0 where the system does not say."""
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
@@ -183,7 +183,10 @@ def _memory_taken() -> int:
 
 
 def _die_with_parent() -> None:
-    """Also in native code that never returns; where there is no prctl, when nobody asks any more."""
+    """Die as soon as the parent does, even in native code that never returns.
+
+    Without prctl, this process ends only when it waits for a question that can no longer come.
+    """
     prctl: Callable[..., int] | None = getattr(ctypes.CDLL(None), "prctl", None)
     if prctl is not None:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

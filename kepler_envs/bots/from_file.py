@@ -1,8 +1,8 @@
 """Bots of your own, from a Python file: ``python:my_bots.py:MyBot``.
 
 Such a bot runs in a process of its own (file_process.py). It is sent what its seats may know, and its answers come back
-as bytes that are numbers or text, never as pickles. So nothing of the games is in its memory, and whatever it does
-there ends no other process.
+as bytes that are numbers or text, never as pickles. So its memory holds nothing of the games but
+what it was sent, and no crash there ends another process.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from kepler_envs.engine.seeds import mix
 from kepler_envs.engine.snapshot import Snapshot
 
 EXCEPTION, TOO_SLOW, TOO_MUCH_MEMORY, PROCESS_DIED = "exception", "too slow", "too much memory", "process died"
-"""Why a bot failed."""
+"""The reasons why a bot may fail."""
 
 READY, REFUSED, IDS, OTHER, RAISED, OUT_OF_MEMORY = b"L", b"R", b"I", b"O", b"E", b"M"
 """The first byte of what the process sends:
@@ -39,12 +39,12 @@ IDS is followed by int64 numbers, OTHER by any other array in NumPy's format.
 """
 
 MOST_BYTES = 2**24
-"""Of an answer."""
+"""The most bytes an answer may have."""
 MIB = 2**20
 
 
 class BotFailed(BotError):
-    """A bot from a file raised an exception, was too slow, or its process is gone.
+    """A bot from a file raised an exception, was too slow or took too much memory, or its process is gone.
 
     Attributes:
         reason: EXCEPTION, TOO_SLOW, TOO_MUCH_MEMORY or PROCESS_DIED.
@@ -65,10 +65,10 @@ def split(argument: str) -> tuple[Path, str]:
 
 
 def seeds_of(seed: int) -> tuple[int, int]:
-    """From the seed that a bot is given for a game: the one it is told, and where its snapshots are drawn from.
+    """The two seeds made from the one a bot is given for a game: the seed it is told, and the one for its snapshots.
 
-    One way: seeds of games and bots follow from each other by steps that can be undone, and the deal follows from the
-    game's.
+    A hash makes them, so that the bot cannot work backwards. All other steps from the game's seed to a bot's can be
+    undone, and the deal follows from the game's seed.
     """
     digest = hashlib.blake2b(int(seed).to_bytes(8, "little"), digest_size=16, person=b"agent of a file").digest()
     return int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")
@@ -98,7 +98,7 @@ class BotFromFile:
         self._config = config
         self._begins_with = (str(path.resolve()), name, config, memory)
         self._searches = False
-        self._words: dict[int, int] = {}  # of each row, what its next snapshot is drawn from
+        self._words: dict[int, int] = {}  # for each row, what its next snapshot is drawn from
         self._process: _Process | None = None
         self.prepare()
 
@@ -134,7 +134,7 @@ class BotFromFile:
         drawn = []
         for row, seat in zip(decisions.rows.tolist(), decisions.seat.tolist(), strict=True):
             if row not in self._words:
-                raise BotError(f"bot {self.name} is asked for row {row}, in which it has not been started")
+                raise BotError(f"bot {self.name} is asked about row {row}, where it was not started")
             self._words[row] = mix(self._words[row])
             position = Snapshot.take(self._config, decisions.batch.states, row)
             drawn.append(position.resample(seat, self._words[row]).states.tobytes())
@@ -160,20 +160,20 @@ class _Process:
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 env={"OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": folders},
-                start_new_session=True,  # Ctrl-C is for those who started it
+                start_new_session=True,  # Ctrl-C must reach only those who started it
             )
         self.end = weakref.finalize(self, _end, self._process, ours)
 
     @contextmanager
     def ending_with_failures(self, owner: BotFromFile) -> Iterator[None]:
-        """Close the process after those failures after which it cannot be asked again."""
+        """Close the process after a failure that leaves it unable to answer again."""
         try:
             yield
         except BotFailed as failure:
             if failure.reason != EXCEPTION:
                 owner.close()
             raise
-        except BaseException:  # its answer would be taken for the next one's
+        except BaseException:  # otherwise its late answer would be taken for the next one
             owner.close()
             raise
 
@@ -206,7 +206,7 @@ class _Process:
         except BotFailed:
             raise
         except (ValueError, EOFError, SyntaxError):
-            raise BotFailed(PROCESS_DIED, "the process sent what is no answer") from None
+            raise BotFailed(PROCESS_DIED, "the process sent something that is not an answer") from None
 
     def _exit_code(self) -> int:
         """The exit code of a process that has closed its side. It is given a moment to end by itself."""
@@ -217,7 +217,7 @@ class _Process:
 
 
 def _read(kind: bytes, content: bytes) -> np.ndarray:
-    """The array that was sent; BotFailed if it is words, ValueError or another error of NumPy's if it is nothing."""
+    """The array that was sent. Raises BotFailed if it is a message, and errors of NumPy's if it is neither."""
     if kind == IDS:
         return np.frombuffer(content, np.int64)
     if kind == OTHER:
@@ -227,7 +227,7 @@ def _read(kind: bytes, content: bytes) -> np.ndarray:
 
 
 def _sockets() -> tuple[socket.socket, socket.socket]:
-    """Two connected ones that take as much at a time as the system allows."""
+    """Two connected sockets that take as much at a time as the system allows."""
     pair = socket.socketpair()
     for end in pair:
         end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MOST_BYTES)

@@ -64,9 +64,10 @@ def fingerprint(spec: str, game: str = "") -> str:
     It is SHA-256 (16 hex digits) of the files behind its spec, or a version such as ``greedy-2`` for rules of thumb. It
     is empty for bots that never change, such as ``uniform``.
 
-    A network over greedy has greedy's version behind its own. A search has the version of what it plays out with, or of
-    its network, or both with "+" between them if it needs both. A published name without a game is that of ``game``. If
-    no game is given, it stands for all games that have one, and rules of thumb have no version.
+    For a network over greedy, greedy's version follows its own. A search has the version of the policy that plays out
+    its games, or of its network, or both with "+" between them if it needs both. A published name without a game means
+    the network of ``game``. If no game is given either, it means the networks of that name in all games, and rules of
+    thumb have no version.
     """
     name, _, argument = spec.partition(":")
     if name == "greedy":
@@ -88,12 +89,12 @@ def fingerprint(spec: str, game: str = "") -> str:
 
 
 def _over_greedy(file: Path) -> bool:
-    """Whether a file is a network that greedy is asked for."""
+    """Whether a file is a network over greedy."""
     from kepler_envs.bots.networks.checkpoint import read_description
 
     try:
         return bool(read_description(file)["network"].get("over"))
-    except BotError:  # no network, or a damaged one, which is said where it is loaded
+    except BotError:  # not a network, or a damaged one: loading it will say so
         return False
 
 

@@ -14,12 +14,12 @@ from kepler_envs.engine.snapshot import Snapshot
 
 
 class BotError(ValueError):
-    """A bot cannot be made as asked. The message says what is wrong and what is allowed."""
+    """The bot asked for cannot be made. The message says what is wrong and what is allowed."""
 
 
 @dataclass(frozen=True)
 class Decisions:
-    """Decisions that wait for a bot from a file, in M games: what the seats to move may know, and nothing else.
+    """Decisions that a bot from a file has to make, in M games: what the seats to move may know, and nothing else.
 
     Everything is a copy, so writing into it changes no game.
     """
@@ -36,8 +36,8 @@ class Decisions:
     snapshots: Sequence[Snapshot] = ()
     """A position for each row if the bot has ``searches = True``, else empty.
 
-    It is the game's position, with all that the seat to move cannot know, and all chance to come, redrawn from the
-    bot's seed. ``resample`` it again for more draws.
+    It is the game's position, but everything that the seat to move cannot know, and all chance to come, is redrawn from
+    the bot's seed. ``resample`` it for more draws.
     """
 
     def __len__(self) -> int:
@@ -81,10 +81,10 @@ class TrustedDecisions:
 
 
 class Bot(Protocol):
-    """A player of any number of seats in any number of games at once.
+    """Plays any number of seats in any number of games at once.
 
-    The course of a game must depend only on the game's seed, on the bots and on their seeds. So what a bot draws or
-    remembers for a row must not depend on other rows. Each row has its own generator, started by ``start``.
+    How a game goes must depend only on the game's seed, the bots and their seeds. So what a bot draws or remembers for
+    a row must not depend on other rows. Each row has its own generator, which ``start`` sets.
     """
 
     name: str
@@ -117,7 +117,7 @@ class FileBot(Protocol):
 
 
 class BotOpponent:
-    """A bot on the seats that do not learn. The adapters of ``kepler_envs`` take it as an opponent."""
+    """Lets a bot play the seats that do not learn. The adapters of ``kepler_envs`` take it as an opponent."""
 
     def __init__(self, bot: Bot) -> None:
         self.bot = bot
@@ -132,7 +132,7 @@ class BotOpponent:
 def play_games(bot: Bot, config: Configuration, games: int, seed: int) -> Batch:
     """Play a batch in which every row plays exactly one game, with ``bot`` on all seats. Returns the batch.
 
-    Playing on and counting the games that end first would favour short games.
+    If rows played on and the games that end first were counted, short games would be favoured.
 
     Args:
         seed: the seed of the games. The bot's own seed is the row's number.

@@ -1,6 +1,6 @@
-"""The kernels of the bots, for compiling ahead of time.
+"""The kernels of the bots, for compiling them ahead of time.
 
-They are those of ``greedy``, of ``mcts`` with default settings, and of networks.
+These are the kernels of ``greedy``, of ``mcts`` with default settings, and of networks.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Networks of an observation's tables in compiled code.
+"""Networks that look at the tables of an observation, in compiled code.
 
-They say something about positions, and how that changes with their weights.
+They judge positions, and find how their judgement changes with their weights.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class PositionNetwork(Protocol):
     """A network that judges positions. Its answer about one position depends on no other.
 
     Attributes:
-        over: the bot whose choice it has to be told, "" if none.
+        over: the bot whose choice the network has to be told, "" if none.
     """
 
     over: str
@@ -27,8 +27,8 @@ class PositionNetwork(Protocol):
     def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(priors float32 (N, A), 0 for what is illegal; returns float32 (N, P) that it expects for all seats).
 
-        P is the most seats the game has. The observing seat comes first, then those clockwise from it. Values of seats
-        that do not play mean nothing.
+        P is the most seats the game can have. The observing seat comes first, then the others clockwise. Returns of
+        seats that do not play mean nothing.
 
         Args:
             observations: int16 (N, D). Over a bot, they are those of :func:`with_choices`.
@@ -39,7 +39,7 @@ class PositionNetwork(Protocol):
 class CompiledNetwork:
     """A :class:`PositionNetwork` in compiled code.
 
-    It computes in single precision. Priors and values differ from those of PyTorch by about 1e-6.
+    It computes in single precision. Its priors and returns differ from those of PyTorch by about 1e-6.
 
     Args:
         arrangement: the arrangement of the network's arrays.
@@ -55,7 +55,7 @@ class CompiledNetwork:
     def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         priors = np.empty((len(observations), self._actions), FLOAT)
         values = np.empty((len(observations), self._seats), FLOAT)
-        # one workspace for each call, as threads may share a network
+        # each call has its own workspace, as threads may share a network
         wholes, decimals = self._sizes
         workspaces = np.empty((BLOCK, wholes), WHOLE), np.empty((BLOCK, decimals), FLOAT)
         logits = np.empty((BLOCK, self._actions), FLOAT)
@@ -81,7 +81,6 @@ def with_choices(observations: np.ndarray, choices: np.ndarray) -> np.ndarray:
 
 
 def draw(probabilities: np.ndarray, uniform: np.ndarray) -> np.ndarray:
-    """Draw an action for each row, int64 (N,), from its probabilities (N, A) and a uniform number in [0, 1) per row
-    (N,)."""
+    """Draw an action for each row, int64 (N,), from its probabilities (N, A) and its uniform number in [0, 1), (N,)."""
     reached = probabilities.cumsum(1, dtype=np.float64)
     return (reached <= (uniform * reached[:, -1])[:, None]).sum(1)

@@ -1,8 +1,8 @@
 """Weights of a network laid out for compiled code that skips zeros and illegal actions.
 
-The layout is one flat array, and where each part of it begins. The flat array is a linear function of the weights. It
-is written down once, for any library's arrays (:class:`Arrays`). NumPy lays out a network that plays. PyTorch lays out
-one that learns, and finds the gradients of the weights from those of the flat array by itself.
+The layout is one flat array, together with where each part of it begins. The flat array is a linear function of the
+weights. The function is written once, for the arrays of any library (:class:`Arrays`). NumPy lays out a network that
+plays. PyTorch lays out one that learns, and so finds the gradients of the weights from those of the flat array.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from kepler_envs.networks.kernels import (
 )
 
 LINE = 16
-"""Numbers in a line of the processor's cache. Each array begins with one: that makes a network a quarter faster."""
+"""Numbers in a line of the processor's cache. Each array begins on one, which makes a network a quarter faster."""
 
 Array = Any
-"""Of NumPy, or of another library with the same operators."""
+"""An array of NumPy's, or of another library with the same operators."""
 Make = Callable[["Arrays", Mapping[str, Array]], Array]
-"""Makes a part of the flat array of the weights."""
+"""A function that makes a part of the flat array from the weights."""
 
 
 class Arrays(Protocol):
@@ -68,10 +68,10 @@ class NumpyArrays:
 
 
 class _Fold:
-    """Makes weights (..., inputs of a row, outputs) fit for entries as they are.
+    """Changes weights (..., inputs of a row, outputs) so that they can be applied to the entries as they are.
 
-    Scales become part of the weights. What a label of 0 adds is subtracted from the entry's other labels, and is added
-    always, so that entries of 0 add nothing.
+    Scales become part of the weights. What a label of 0 adds is subtracted from the entry's other labels and always
+    added instead, so that entries of 0 add nothing.
     """
 
     def __init__(self, one: TableInputs) -> None:
@@ -93,7 +93,7 @@ class _Fold:
         return scaled - weights[..., self._zero, :] * arrays.constant(self._labelled[:, None])
 
     def always(self, arrays: Arrays, weights: Array) -> Array:
-        """What is added whatever the entries are, (..., outputs)."""
+        """What is always added, whatever the entries are, (..., outputs)."""
         return (weights * arrays.constant(self._counted[:, None])).sum(-2)
 
 
@@ -102,8 +102,7 @@ def _records(kind: np.dtype, rows: list[tuple[int, ...]]) -> np.ndarray:
 
 
 def _added(given: Input) -> list[tuple[int, int]]:
-    """(kind, the input's number within a row's, of labels that of 0) for each thing that an entry adds if it is not
-    0."""
+    """(kind, number within its row) for each input of an entry that is not 0; for labels, the number of label 0."""
     if given.one_hot:
         return [(LABEL, given.first - given.low)]
     if given.kind == REFERS:
@@ -112,7 +111,7 @@ def _added(given: Input) -> list[tuple[int, int]]:
 
 
 class Arrangement:
-    """Where kernels find the parts of a network.
+    """Says where kernels find the parts of a network.
 
     Args:
         inputs: the inputs of the network.
@@ -121,13 +120,13 @@ class Arrangement:
         inputs: the inputs of the network.
         size: the number of entries in the flat array.
         workspaces: the number of entries in the two workspaces of a kernel.
-        entries: the number of INPUTs.
+        entries: the number of INPUT records.
         wide_rows: the number of rows of the first layer.
     """
 
     def __init__(self, inputs: NetworkInputs) -> None:
         self.inputs, self._shape = inputs, inputs.shape
-        self._said = -(-inputs.shape.rows // LINE) * LINE  # of a row, filled up with zeros to whole lines
+        self._said = -(-inputs.shape.rows // LINE) * LINE  # numbers said of a row, filled up with zeros to whole lines
         self._nothing = {name: np.zeros(size) for name, size in inputs.expected_shapes().items()}
         self._parts: list[Make] = []
         self.size = 0
@@ -172,7 +171,7 @@ class Arrangement:
         return record_array(self._net)
 
     def arguments(self, flat: np.ndarray) -> tuple[np.ndarray, ...]:
-        """What kernels take of a network with this flat array: see :class:`~kepler_envs.networks.kernels.Net`."""
+        """The arguments of kernels for a network with this flat array: :class:`~kepler_envs.networks.kernels.Net`."""
         return (self.network, flat, *self._records)
 
     def flat(self, arrays: Arrays, weights: Mapping[str, Array]) -> Array:
@@ -201,7 +200,7 @@ class Arrangement:
         its["policy_layers"] = len(self._shape.hidden)
 
     def _said_of(self, name: str) -> Make:
-        """Pad the weights whose last axis is what is said of a row."""
+        """Make weights whose last axis is what is said of a row, padded to whole lines."""
         missing = self._said - self._shape.rows
 
         def make(arrays: Arrays, weights: Mapping[str, Array]) -> Array:
@@ -215,7 +214,7 @@ class Arrangement:
     # ------------------------------------------------------------ the vector and its rows
 
     def _first_layer(self) -> tuple[list[int], list[tuple[int, ...]]]:
-        """(entries, the records INPUT) for everything that may add something, row by row."""
+        """(entries, INPUT records) for every input that may add something, row by row."""
         entries: list[int] = []
         found: list[tuple[int, ...]] = []
         wide = 0
@@ -244,7 +243,7 @@ class Arrangement:
         return arrays.join([one.reshape(-1, self._shape.width) for one in folded], 0)
 
     def _tables(self) -> list[tuple[int, ...]]:
-        """The records TABLE."""
+        """The TABLE records."""
         records: list[tuple[int, ...]] = []
         for one in self._vector:
             encoder, number = NOWHERE, NOWHERE
@@ -286,7 +285,7 @@ class Arrangement:
         return total
 
     def _joined_for_ever(self) -> dict[str, list[Make]]:
-        """For each table, what references of fixed tables add to its rows in all positions."""
+        """For each table, what the references of fixed tables add to its rows. It is the same in all positions."""
         found: dict[str, list[Make]] = {name: [] for name in self.inputs.tables}
         for join in self.inputs.joins:
             one, other = self.inputs.tables[join.table], self.inputs.tables[join.of]
@@ -301,12 +300,12 @@ class Arrangement:
         return found
 
     def _by_fixed(self, counts: np.ndarray, seen: TableInputs, name: str) -> Make:
-        """So many times what the rows of a fixed table add to another row."""
+        """Make ``counts`` times what the rows of a fixed table add to other rows."""
         said = self._said_by_fixed(seen, self._said_of(name))
         return lambda arrays, weights: arrays.constant(counts) @ said(arrays, weights)
 
     def _said_by_fixed(self, seen: TableInputs, make: Make) -> Make:
-        """(rows, R): what each row of a fixed table adds to another row."""
+        """Make (rows, R): what each row of a fixed table adds to a row it is joined with."""
         numbers = self._encoded[seen.name]
 
         def said(arrays: Arrays, weights: Mapping[str, Array]) -> Array:
@@ -318,7 +317,7 @@ class Arrangement:
     # ------------------------------------------------------------ references
 
     def _joins(self) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]], list[tuple[int, ...]], list[int]]:
-        """The records JOIN, REFERENCE and LINK, and where the links of each row of a fixed table begin."""
+        """The JOIN, REFERENCE and LINK records, and where the links of each row of a fixed table begin."""
         joins: list[tuple[int, ...]] = []
         references: list[tuple[int, ...]] = []
         links: list[list[tuple[int, ...]]] = [[] for _ in range(self._all_rows - self._in_vector)]
@@ -344,11 +343,11 @@ class Arrangement:
         return joins, references, [link for its in links for link in its], begins
 
     def _side(self, seen: TableInputs, name: str) -> tuple[int, int]:
-        """Where the weights of what a row of ``seen`` adds to another begin, and what it always adds."""
+        """(where the weights begin of what a row of ``seen`` adds to another, where its biases begin)."""
         make = self._said_of(name)
         if len(self._nothing[name]) == 1:
             return NOWHERE, self._put(make)
-        if seen.values is not None:  # the same in all positions: ready for each row
+        if seen.values is not None:  # the same in all positions, so it is ready for each row
             return self._put(self._said_by_fixed(seen, make)), 0
 
         def inputs(arrays: Arrays, weights: Mapping[str, Array]) -> Array:
@@ -361,7 +360,7 @@ class Arrangement:
         return self._put(self._folded(seen, inputs)), self._put(bias)
 
     def _link(self, join: Join, one: TableInputs, other: TableInputs, links: list[list[tuple[int, ...]]]) -> None:
-        """References of a fixed table to rows in the vector, whose inputs count."""
+        """Add to ``links`` a fixed table's references to rows in the vector."""
         if other.values is not None or one.name not in self._looked_at:
             return
         placed = self._side(other, f"joins.{join.name}.to")
@@ -371,7 +370,7 @@ class Arrangement:
     # ------------------------------------------------------------ layers and answers
 
     def _layers(self, side: str) -> Iterator[tuple[int, ...]]:
-        """The records LAYER of policy or value."""
+        """The LAYER records of policy or value."""
         for number in range(len(self._shape.hidden)):
             name = f"{side}.{number}"
             outputs, inputs = self._nothing[f"{name}.weight"].shape
@@ -379,7 +378,7 @@ class Arrangement:
             yield inputs, outputs, weights, self._put(_as_it_is(f"{name}.weight")), biases
 
     def _heads(self) -> list[tuple[int, ...]]:
-        """The records HEAD of all blocks."""
+        """The HEAD records of all blocks."""
         pointing = dict(self.inputs.heads)
         records: list[tuple[int, ...]] = []
         for block in self.inputs.actions.blocks:
@@ -415,14 +414,14 @@ class Arrangement:
             its["follow"], its["follow_bias"] = (self._put(_as_it_is(f"follow.{one}")) for one in ("weight", "bias"))
 
     def _pointers(self) -> np.ndarray:
-        """int32 (A, K), the rows that actions point at, in the numbers of the kernel."""
+        """int32 (A, K), the rows that actions point at, by the kernels' numbers."""
         pointers = self.inputs.actions.pointers
         begins = np.array([self._begin[name] for name in pointers.tables] + [0])
         return np.where(pointers.row == NO_ROW, NOWHERE, begins[pointers.table] + pointers.row).astype(WHOLE)
 
 
 def _references(one: TableInputs, join: Join) -> Iterator[tuple[int, int]]:
-    """Row by row of a fixed table: (row, the row that it refers to)."""
+    """(row, the row it refers to) for each reference of a fixed table, row by row."""
     its: np.ndarray = one.values[:, join.columns]  # type: ignore[index]
     for row, column in np.argwhere(its > 0).tolist():
         yield row, int(its[row, column]) - 1
@@ -437,7 +436,7 @@ def _turned(name: str) -> Make:
 
 
 def aligned(count: int) -> np.ndarray:
-    """Zeros, float32 (count,), that begin with a line of the processor's cache."""
+    """Zeros, float32 (count,), that begin on a line of the processor's cache."""
     room = np.zeros(count + LINE, FLOAT)
     begin = -room.ctypes.data // FLOAT.itemsize % LINE
     return room[begin : begin + count]

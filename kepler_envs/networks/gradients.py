@@ -129,14 +129,17 @@ def _add_times(out, place, factor, row, begin, width):
 
 
 class Judged(NamedTuple):
-    """What is said of positions."""
+    """What a network says of N decisions.
 
-    told: Any
-    """float32 (N,): log-probabilities of the actions, each times its share and added up."""
-    entropy: Any
-    """float32 (N,)."""
-    values: Any
-    """float32 (N, P)."""
+    Attributes:
+        told: float32 (N,), log-probabilities of the actions, each times its share and added up.
+        entropy: float32 (N,), of the choice.
+        values: float32 (N, P), the returns it expects for all seats, the observing one first.
+    """
+
+    told: np.ndarray
+    entropy: np.ndarray
+    values: np.ndarray
 
 
 @leaf

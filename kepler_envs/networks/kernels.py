@@ -1,12 +1,13 @@
-"""A network of an observation's tables, in compiled code: what it says of a few positions at a time.
+"""A network that looks at an observation's tables, in compiled code. It judges a few positions at a time.
 
-Most entries of an observation are 0, and few actions are legal. Only the entries that are not 0 are added up, only
-legal actions get a logit, and of a fixed table only those rows are finished that legal actions point at: a small part
-of the dense products. Each position is computed by itself, in a fixed order: the answer does not depend on what else is
-asked at the same time.
+Most entries of an observation are 0, and few actions are legal. So the kernels add up only entries that are not 0, give
+only legal actions a logit, and finish only those rows of a fixed table that legal actions point at. That is a small
+part of the dense products. Each position is computed by itself, in a fixed order, so the answer does not depend on what
+else is asked at the same time.
 
-Rows of all tables are numbered through: those in the vector first, then those of fixed tables. What is computed is said
-in :mod:`kepler_envs.engine.network`; here labels of 0 and scales are part of the weights already (``compiled.py``).
+The rows of all tables are numbered in one sequence: first those in the vector, then those of fixed tables.
+:mod:`kepler_envs.engine.network` says what is computed. Here, scales and labels of 0 are already part of the weights
+(``arrangement.py``).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ FLOAT = np.dtype(np.float32)
 WHOLE = np.dtype(np.int32)
 ZERO = np.uint64(0)
 NOWHERE = -1
-"""In place of an array of weights: there is none."""
+"""Stands for an array of weights that does not exist."""
 
 
 def _record(*names: str) -> np.dtype:
@@ -40,55 +41,61 @@ def _record(*names: str) -> np.dtype:
 NETWORK = _record(
     "width",  # outputs H of the first layer
     "widest",  # outputs of the widest layer
-    "kept",  # outputs of the first layer and of all further ones of the policy, which are as many as those of the value
-    "rows",  # numbers R that are said of a row
-    "in_vector", "fixed",  # rows of tables in the vector, and of fixed tables
-    "shown",  # rows in the vector as joins show them to rows that refer to them, one for each join and row
+    "kept",  # outputs of all layers of the policy, the first included; the value has as many
+    "rows",  # how many numbers R are said of a row
+    "in_vector", "fixed",  # how many rows of tables are in the vector, and how many in fixed tables
+    "shown",  # how many pairs of a join and a row in the vector that it shows to rows referring to it
     "pooled",  # how many tables add their mean to the first layer
-    "policy_layers",  # how many of the layers are the policy's; those of the value follow
+    "policy_layers",  # how many of the layers are the policy's; the value's follow
     "bias", "wide",  # of the first layer: H, and a row of H for each input of the vector
     "alone",  # what is said of each row whatever the vector holds, (all rows, R)
     "pool", "pool_back",  # (pooled * R, H), and its transpose
-    "actions", "action_biases", "values", "value_biases",  # (A, F), A, (P, F), P, with F outputs of the last layer
-    "choice",  # the entry of the vector that tells what a bot would do, NOWHERE if there is none
-    "follow", "follow_bias",  # F, 1: how much better its choice is taken to be
+    "actions", "action_biases", "values", "value_biases",  # (A, F), A, (P, F), P; F is the outputs of the last layer
+    "choice",  # the entry of the vector that says what a bot would do, NOWHERE if there is none
+    "follow", "follow_bias",  # F, 1: how much the logit of its choice is raised
 )  # fmt: skip
 """A network's sizes, and where its arrays begin in the flat one."""
 
 INPUT = _record("kind", "owner", "wide", "row")
-"""What an entry of the row ``owner`` adds if it is not 0: the row of ``wide``, and the row among those of its table."""
+"""An input of the row ``owner``, which counts if its entry is not 0: its row of ``wide``, and of an encoder."""
 NUMBER, SIGN, LABEL = 0, 1, 2
 """Kinds of inputs.
 
-NUMBER: times its row. SIGN: its sign times the row. LABEL: the row of the label, counted from that of 0.
+NUMBER adds the entry times the row, SIGN the sign of the entry times the row. LABEL adds the row of the label, counted
+from the row of label 0.
 """
 
 TABLE = _record("first", "rows", "encoder", "pooled")
 """A table in the vector: its first row; where its encoder begins, NOWHERE if its rows are not looked at; its number
-among the pooled."""
+among the pooled tables, NOWHERE if it is not pooled."""
 
 JOIN = _record("of", "fixed", "shown", "to", "to_bias", "back", "back_bias")
-"""References to a table whose first row is ``of``. A bias that is NOWHERE: nobody wants to know. ``to`` of a fixed
-table: what each of its rows adds; ``shown``: the first of its rows among those shown. ``back`` NOWHERE: the bias alone
-is added."""
+"""References to a table whose first row is ``of``.
+
+If a bias is NOWHERE, that side of the join is not needed. For a fixed table, ``to`` is what each of its rows adds. For
+a table in the vector, ``shown`` is the first of its rows among those shown. If ``back`` is NOWHERE, only the bias is
+added.
+"""
 
 REFERENCE = _record("entry", "row", "join")
-"""An entry of the vector that refers to a row, in ``row``."""
+"""An entry of the vector, in the row ``row``, that refers to another row."""
 
 LINK = _record("row", "to", "to_bias")
 """A row in the vector that a row of a fixed table refers to."""
 
 LAYER = _record("inputs", "outputs", "weights", "back", "biases")
-"""A dense layer, and where its weights (inputs by outputs), their transpose, and biases begin."""
+"""A dense layer: its size, and where its weights (inputs by outputs), their transpose and its biases begin."""
 
 HEAD = _record("last", "axes", "context", "bias", "factors", "out")
-"""A block's actions, up to ``last``, and how many rows each points at; ``context`` (F, R), R, (axes, R), R."""
+"""A block's actions, up to ``last``, how many rows each points at, and its weights (F, R), R, (axes, R), R."""
 
 
 @leaf
 def add_up_rows(out, source, start, numbers, begin, rows, times, first, last, stride):
-    """``source[start:]`` and the rows ``rows[first:last]``, each so many times, of the matrix of rows of ``stride``
-    that begins there."""
+    """Write to ``out`` the sum of ``source[start:]`` and of matrix rows, ``rows[first:last]``, each times its number.
+
+    The matrix begins at ``numbers[begin]`` and has rows of ``stride`` numbers.
+    """
     width = out.size
     at = 0
     while at + 64 <= width:
@@ -122,7 +129,7 @@ def rectify(units):
 
 @leaf
 def list_positive(units, offset, rows, times, listed):
-    """Append the units above 0 to a list of rows (``offset`` + number) and times. Returns its new length."""
+    """Append the units above 0 to the lists ``rows`` (offset + number) and ``times``. Returns their new length."""
     for unit in range(units.size):
         rows[listed] = offset + unit
         times[listed] = units[unit]
@@ -157,7 +164,7 @@ def _list_inputs(x, entries, inputs, taken, begins, wide_rows, rows, times):
             count += 1
             begins[one.owner + 1] = count
     for row in range(1, begins.size):
-        begins[row] = max(begins[row], begins[row - 1])  # those without an input
+        begins[row] = max(begins[row], begins[row - 1])  # rows without an input
     return count
 
 
@@ -166,7 +173,7 @@ def _list_inputs(x, entries, inputs, taken, begins, wide_rows, rows, times):
 
 @leaf
 def _sum_said(out, place, source, start, numbers, begin, stride, rows, times, first, last):
-    """What weights say of one row: as :func:`add_up_rows`, of whole registers."""
+    """Compute what weights say of one row: like :func:`add_up_rows`, but in whole registers."""
     at = 0
     while at + 32 <= stride:
         sum_rows(out, place + at, source, start + at, numbers, begin + at, stride, rows, times, first, last, 32)
@@ -177,7 +184,7 @@ def _sum_said(out, place, source, start, numbers, begin, stride, rows, times, fi
 
 @leaf
 def add_said(out, place, said, begin, stride):
-    """``out[place:] += said[begin:]``, what is said of one row."""
+    """Add what is said of one row: ``out[place:] += said[begin:]``."""
     at = 0
     while at + 32 <= stride:
         add_row(out, place + at, said, begin + at, 32)
@@ -188,7 +195,7 @@ def add_said(out, place, said, begin, stride):
 
 @leaf
 def _encode_rows(tables, numbers, alone, stride, begins, rows, times, q):
-    """Compute what each row in the vector says by itself."""
+    """Compute what is said of each row in the vector by itself."""
     for i in range(tables.size):
         table = tables[i]
         if table.encoder == NOWHERE:
@@ -201,7 +208,7 @@ def _encode_rows(tables, numbers, alone, stride, begins, rows, times, q):
 
 @helper
 def _add_joined(numbers, weights, bias, row, stride, begins, rows, times, said, q, place):
-    """Add what the row says of another one that it refers to."""
+    """Add to ``q`` at ``place`` what a row adds to the row it is joined with."""
     if weights == NOWHERE:
         add_said(q, place, numbers, bias, stride)
     else:
@@ -213,9 +220,9 @@ def _add_joined(numbers, weights, bias, row, stride, begins, rows, times, said, 
 def _join_rows(
     x, references, joins, numbers, stride, in_vector, begins, rows, times, said, q, shown, shown_at, n, latest, earlier
 ):  # fmt: skip
-    """Show rows in the vector the rows they refer to and are referred to by.
+    """Add to the rows in the vector what the rows add that they refer to, and those that refer to them.
 
-    Also list who refers to rows of fixed tables.
+    Also list which references point at rows of fixed tables.
     """
     for k in range(references.size):
         value = int(x[references[k].entry])
@@ -232,7 +239,7 @@ def _join_rows(
             continue
         if join.to_bias != NOWHERE:
             slot = np.int64(join.shown) + value - 1
-            if shown_at[slot] != n:  # for whom else refers to it
+            if shown_at[slot] != n:  # computed once, as other rows may refer to it, too
                 shown_at[slot] = n
                 _sum_said(
                     shown, slot * stride, numbers, np.int64(join.to_bias), numbers, np.int64(join.to), stride, rows,
@@ -269,7 +276,7 @@ def _finish_fixed_row(
     row, numbers, alone, references, joins, links, link_begins, stride, in_vector, begins, rows, times, said, q, latest,
     earlier
 ):  # fmt: skip
-    """Compute what a row of a fixed table says with those that refer to it and those it refers to."""
+    """Compute what is said of a row of a fixed table, joined with the rows that refer to it and those it refers to."""
     place = row * stride
     for unit in range(stride):
         q[place + unit] = numbers[alone + place + unit]
@@ -287,7 +294,7 @@ def _finish_fixed_row(
 
 @leaf
 def _average_rows(tables, q, stride, means):
-    """Compute the means over rows of tables that add to the first layer, one table after the other."""
+    """Compute the means over rows of the pooled tables, one table after the other."""
     for i in range(tables.size):
         table = tables[i]
         if table.pooled != NOWHERE:
@@ -301,8 +308,10 @@ def _average_rows(tables, q, stride, means):
 
 @helper
 def add_products(floats, place, begin, stride, inner, numbers, weights, width):
-    """To BLOCK rows of ``floats``, ``stride`` apart: the products of others, from ``begin`` on, with the matrix (inner,
-    width) that begins at ``weights``."""
+    """Add products to BLOCK rows of ``floats`` at ``place``, ``stride`` apart.
+
+    The factors are the rows at ``begin``, equally far apart, and the matrix (inner, width) that begins at ``weights``.
+    """
     at = 0
     while at + REGISTER <= width:
         block_products(floats, place + at, floats, begin, stride, inner, numbers, weights + at, width, REGISTER)
@@ -318,8 +327,10 @@ def add_products(floats, place, begin, stride, inner, numbers, weights, width):
 
 @leaf
 def _through_layers(layers, numbers, width, floats, kept, stride):
-    """The rectified outputs of dense layers, each behind its inputs, which begin at ``kept``; (where the last ones
-    begin, how many they are)."""
+    """Compute the rectified outputs of dense layers, each behind its inputs, the first of which begin at ``kept``.
+
+    Returns (where the last outputs begin, how many they are).
+    """
     begin = 0
     for i in range(layers.size):
         layer = layers[i]
@@ -355,7 +366,7 @@ def _list_legal(mask, legal):
 
 @leaf
 def look_at_rows(head, numbers, pointers, action, context, context_begin, q, sum_of):
-    """What the rows an action points at add to its logit; ``sum_of`` becomes the rectified sum."""
+    """What the rows that an action points at add to its logit. ``sum_of`` becomes the rectified sum."""
     stride = sum_of.size
     for unit in range(stride):
         sum_of[unit] = context[context_begin + unit]
@@ -387,27 +398,27 @@ def _to_probabilities(legal, logits, priors):
 
 
 class Net(NamedTuple):
-    """The arrays of a network as kernels take them, in this order."""
+    """The arrays of a network, in the order in which kernels take them."""
 
     network: Any
     """NETWORK[1]: sizes, and where the parts of ``numbers`` begin."""
     numbers: Any
     """float32[]: the weights."""
     entries: Any
-    """int32[I]: entries of the vector."""
+    """int32[I]: the entries of the vector that inputs come from."""
     inputs: Any
-    """INPUT[I]: what each of these adds."""
+    """INPUT[I]: what each of them adds."""
     tables: Any
     joins: Any
     references: Any
     links: Any
     link_begins: Any
-    """int32[fixed + 1]: the first of each fixed row's links."""
+    """int32[fixed + 1]: where the links of each row of a fixed table begin."""
     layers: Any
-    """Those of the policy, then those of the value."""
+    """The layers of the policy, then those of the value."""
     heads: Any
     pointers: Any
-    """int32[A, K]: rows that actions point at."""
+    """int32[A, K]: the rows that actions point at."""
 
 
 NET_TYPES = (
@@ -415,14 +426,14 @@ NET_TYPES = (
     array_of(REFERENCE),
     array_of(LINK), array_of(WHOLE), array_of(LAYER), array_of(HEAD), array_of(WHOLE, 2),
 )  # fmt: skip
-"""Their signature types."""
+"""The types of these arrays in the signatures of kernels."""
 
 
 @leaf
 def as_net(
     network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads, pointers
 ):  # fmt: skip
-    """The arrays of a kernel's arguments as a Net. They are not counted as used while the kernel runs."""
+    """The arrays of a kernel's arguments as a Net. Their references are not counted while the kernel runs."""
     return Net(
         borrowed(network), borrowed(numbers), borrowed(entries), borrowed(inputs), borrowed(tables), borrowed(joins),
         borrowed(references), borrowed(links), borrowed(link_begins), borrowed(layers), borrowed(heads),
@@ -431,7 +442,7 @@ def as_net(
 
 
 class Room(NamedTuple):
-    """What is worked out of a position. A later position overwrites it."""
+    """What the kernels work out about a position. The next position overwrites it."""
 
     taken: Any
     wide_rows: Any
@@ -446,32 +457,32 @@ class Room(NamedTuple):
     times: Any
     listed_times: Any
     policy: Any
-    """Outputs of the first layer, then of each of the policy's."""
+    """The outputs of the first layer, then those of each layer of the policy."""
     value: Any
-    """The same of the value's."""
+    """The same for the value."""
     means: Any
     """(pooled * R,): means over rows."""
     contexts: Any
-    """(heads * R,): what a block's head makes of the policy's last outputs, where one of its actions is legal."""
+    """(heads * R,): what a block's head makes of the policy's last outputs, if one of its actions is legal."""
     said: Any
     beside: Any
     q: Any
-    """(all rows * R,): what is said of each row; of fixed tables of those that were ``finished``."""
+    """(all rows * R,): what is said of each row, in fixed tables only of those that were ``finished``."""
     shown: Any
     policy_at: Any
-    """Where ``policy`` begins in its workspace; so for the next two."""
+    """Where ``policy`` begins in its workspace. The next two say the same of ``value`` and ``means``."""
     value_at: Any
     means_at: Any
 
 
 @leaf
 def _words_of(count):
-    """The number of entries that whole words have bits for."""
+    """``count`` rounded up to whole words of 64 bits."""
     return (count + 63) // 64 * 64
 
 
 def workspace_sizes(net: np.ndarray, inputs: int, actions: int, references: int, heads: int) -> tuple[int, int]:
-    """The sizes that each position of a block takes in the two workspaces of such a network."""
+    """The room that each position of a block takes in the two workspaces of such a network."""
     rows, in_vector, fixed, shown = (int(net[name]) for name in ("rows", "in_vector", "fixed", "shown"))
     listed = int(net["widest"]) + 1
     whole = _words_of(inputs) + 2 * inputs + in_vector + 1 + listed + actions + 2 * fixed + references + shown
@@ -489,9 +500,9 @@ def part(workspace, used, size):
 
 @leaf
 def room_of(net, actions, place, all_wholes, all_floats, used):
-    """The rows of a block's two workspaces for one of its positions, as a Room.
+    """The rows that one position of a block has in the two workspaces, as a Room.
 
-    ``used`` int64[2] becomes the numbers in use.
+    ``used`` int64[2] becomes how much of each is in use.
     """
     wholes, floats = borrowed(all_wholes[place]), borrowed(all_floats[place])
     its = net.network[0]
@@ -535,7 +546,7 @@ def clear_rooms(net, actions, wholes, floats, used):
 
 @helper
 def _gather(net, room, x, n):
-    """Gather the inputs of a position, what is said of its rows, and the first layer without their means.
+    """Gather the inputs of a position, what is said of its rows, and the first layer without the means over rows.
 
     Returns how many inputs are not 0.
     """
@@ -559,10 +570,10 @@ def _gather(net, room, x, n):
 
 @helper
 def look(net, observations, masks, first, count, wholes, floats, used, logits, looks):
-    """What the network says of ``count`` positions, at most BLOCK, from number ``first`` on.
+    """Look at ``count`` positions, at most BLOCK, from number ``first`` on.
 
-    ``logits`` (BLOCK, A) become those of the legal actions, others are left as they are; ``looks`` int64 (BLOCK, 2) how
-    many inputs of each are not 0, and how many actions are legal. What else there is to know is in the rooms.
+    Fills ``logits`` (BLOCK, A) for the legal actions and leaves the others as they are. Fills ``looks`` int64 (BLOCK,
+    2) with the number of inputs that are not 0 and of legal actions. Everything else is in the rooms.
 
     Returns:
         Where the last outputs of policy and value begin, and how many they are.
@@ -648,7 +659,7 @@ def tell_values(net, room, last, features, values):
 
 @leaf
 def forget(net, room, x):
-    """Make room for another position."""
+    """Clear the references of a position, so that the room can take another one."""
     if net.network[0].fixed > 0:
         _forget_references(x, net.references, net.joins, np.int64(net.network[0].in_vector), room.latest)
 
@@ -685,6 +696,6 @@ def evaluate_kernel() -> Any:
                 legal, given = room.legal[: looks[place, 1]], logits[place]
                 _to_probabilities(legal, given, borrowed(priors[first + place]))
                 forget(net, room, borrowed(observations[first + place]))
-        used[0] = 0  # what is borrowed lives until here
+        used[0] = 0  # keeps what is borrowed alive until here
 
     return evaluate

@@ -167,7 +167,7 @@ def test_what_is_no_description(content, weights, tmp_path):
         ("network", "rows", 5, "its weights do not fit the network it describes: tables."),
         ("network", "leave_out", [], 'network."leave_out", which this version does not know'),
         ("results", "steps", "many", 'results.steps = "many"; allowed: an integer from 0 on'),
-        ("options", "quest_size", 3, "does not have its digest; was it edited?"),
+        ("options", "quest_size", 3, "does not match its digest; was it edited?"),
     ],
 )
 def test_what_is_wrong_is_named(part, name, value, words, description, weights, tmp_path):

@@ -83,7 +83,7 @@ def test_fingerprints_name_the_version_of_rules_of_thumb(tmp_path, monkeypatch):
 def test_rows_must_be_started():
     agent = bots.load("uniform", CONFIG)
     agent.start(np.arange(2), np.arange(2, dtype=np.uint64))
-    with pytest.raises(BotError, match="row 3, in which it has not been started"):
+    with pytest.raises(BotError, match="row 3, where it was not started"):
         agent.act(TrustedDecisions(kepler_envs.Batch(CONFIG, 4, 1), np.arange(4)))
 
 

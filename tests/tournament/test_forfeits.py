@@ -73,7 +73,7 @@ def fine() -> list[GameResult]:
         ("NamesWords", EXCEPTION, "ValueError: Object arrays cannot be saved"),
         ("Exits", EXCEPTION, "SystemExit: had enough"),
         ("Interrupts", EXCEPTION, "KeyboardInterrupt"),
-        ("Forks", EXCEPTION, "a process that act had forked came back from it"),
+        ("Forks", EXCEPTION, "act forked a process that returned from it as well"),
     ],
 )
 def test_a_forfeit_costs_the_game_and_no_other(name, reason, words, fine):
@@ -145,7 +145,7 @@ def test_a_hog_of_memory_forfeits_and_begins_anew():
 
 
 def test_too_little_memory_for_the_process_itself():
-    with pytest.raises(BotError, match="1 MiB of memory are too few: its process takes"):
+    with pytest.raises(BotError, match="1 MiB of memory is too little: the bot's process takes"):
         bots.load(own("Lowest"), CONFIG, memory=MIB)
 
 
@@ -449,7 +449,7 @@ def test_agents_of_your_own():
         ("python:nowhere.py:Agent", "there is no file nowhere.py"),
         (own("Missing"), "has nothing named Missing to call"),
         (own("NOT_CALLABLE"), "has nothing named NOT_CALLABLE to call"),
-        (own("IsNoAgent"), r"IsNoAgent\(config\) has no methods start and act"),
+        (own("IsNoAgent"), r"IsNoAgent\(config\) has no start or no act method"),
         (own("FailsAtOnce"), r"FailsAtOnce\(config\) failed\n(.*\n)*SystemExit: not today"),
         (f"python:{FILE.parent / '__init__'}.txt:Agent", "there is no file"),
     ],

@@ -1,9 +1,10 @@
 """PyTorch: the network of ``engine/network.py`` for training, in PyTorch's own operations and in compiled code."""
 
 from kepler_envs.adapters.pytorch.compiled import CompiledLearner
-from kepler_envs.adapters.pytorch.goal import Goal, Judged
+from kepler_envs.adapters.pytorch.goal import Goal
 from kepler_envs.adapters.pytorch.learners import Learner, TorchLearner, judged, learner_of
 from kepler_envs.adapters.pytorch.network import ILLEGAL, PieceNetwork
+from kepler_envs.networks.gradients import Judged
 
 __all__ = [
     "ILLEGAL",

@@ -15,11 +15,11 @@ import numba
 import numpy as np
 import torch as th
 
-from kepler_envs.adapters.pytorch.goal import Goal, Judged
+from kepler_envs.adapters.pytorch.goal import Goal
 from kepler_envs.adapters.pytorch.network import PieceNetwork
 from kepler_envs.networks import CompiledNetwork
 from kepler_envs.networks.arrangement import Arrangement
-from kepler_envs.networks.gradients import back_sizes, finish, gradient_kernel, judge_kernel
+from kepler_envs.networks.gradients import Judged, back_sizes, finish, gradient_kernel, judge_kernel
 from kepler_envs.networks.kernels import FLOAT, WHOLE
 from kepler_envs.networks.simd import BLOCK
 

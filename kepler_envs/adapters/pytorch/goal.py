@@ -3,25 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import torch as th
 from torch.nn import functional as F
-
-
-class Judged(NamedTuple):
-    """What a network says of decisions.
-
-    Attributes:
-        told: float32 (N,), log-probabilities of the actions, each times its share and added up.
-        entropy: float32 (N,), of the choice.
-        values: float32 (N, P), of all seats, the observing one first.
-    """
-
-    told: np.ndarray
-    entropy: np.ndarray
-    values: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -62,7 +47,7 @@ class Goal:
     def loss(
         self, told: th.Tensor, entropy: th.Tensor, values: th.Tensor, shares: np.ndarray | None = None
     ) -> th.Tensor:
-        """The loss, in PyTorch's operations; arguments as in :class:`Judged`."""
+        """The loss, in PyTorch's operations; arguments as in :class:`~kepler_envs.networks.gradients.Judged`."""
         returns = th.as_tensor(self.returns, dtype=values.dtype, device=values.device)
         known = ~returns.isnan()
         error = F.mse_loss(values[:, : returns.shape[1]][known], returns[known])

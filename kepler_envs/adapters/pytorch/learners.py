@@ -11,8 +11,9 @@ import numpy as np
 import torch as th
 
 from kepler_envs.adapters.pytorch.compiled import CompiledLearner
-from kepler_envs.adapters.pytorch.goal import Goal, Judged
+from kepler_envs.adapters.pytorch.goal import Goal
 from kepler_envs.adapters.pytorch.network import PieceNetwork
+from kepler_envs.networks.gradients import Judged
 
 
 class Learner(Protocol):

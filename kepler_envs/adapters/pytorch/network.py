@@ -1,8 +1,7 @@
-"""PyTorch: the network of ``engine/network.py`` for training. Its answers are those of its compiled copy in
-``bots/networks``.
+"""The network of ``engine/network.py`` in PyTorch, for training. It answers as its compiled copy in ``networks`` does.
 
-Everything is computed for whole minibatches. Rows of fixed tables, and logits by rows, are computed only for the legal
-actions that point at them; joins only for the references that are there.
+Everything is computed for whole minibatches. Rows of fixed tables, and what rows add to logits, are computed only where
+legal actions point at them, and joins only for the references that are there.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ from kepler_envs.engine.network import NetworkInputs
 from kepler_envs.engine.observation import COUNT, REFERENCE
 
 ILLEGAL = -1e8
-"""Logit of an action that is not allowed."""
+"""The logit of an action that is not legal."""
 FOLLOWED = 4.0
-"""What a network over a bot adds to the logit of the bot's choice at first: where ten actions are legal it takes it in
-six of seven cases."""
+"""What an untrained network over a bot adds to the logit of the bot's choice. With ten legal actions, it follows the
+bot six times out of seven."""
 
 Arrays = Mapping[str, th.Tensor]
 
 
 class _Room(nn.Module):
-    """Holds arrays by names that a module has for methods, too, such as ``to``."""
+    """Holds arrays whose names a module also has for methods, such as ``to``."""
 
 
 def _furnish(module: nn.Module, name: str, size: tuple[int, ...]) -> None:
@@ -40,7 +39,7 @@ def _furnish(module: nn.Module, name: str, size: tuple[int, ...]) -> None:
 
 
 def _keep(module: nn.Module, name: str, values: np.ndarray) -> None:
-    """Constants that follow the module's device but are made from the layout, not saved."""
+    """Keep constants that follow the module to its device. They are made from the layout, so they are not saved."""
     module.register_buffer(name, th.as_tensor(values), persistent=False)
 
 
@@ -48,10 +47,12 @@ def _keep(module: nn.Module, name: str, values: np.ndarray) -> None:
 
 
 class RowInputs(nn.Module):
-    """Observations as the inputs of all rows: the numbers of :meth:`~kepler_envs.engine.inputs.TableInputs.encode`, all
-    tables at once.
+    """Turns observations into the inputs of all rows.
 
-    Each entry becomes one number (a count two) at a place of its own, or one by its label; all other inputs are 0.
+    It does what :meth:`~kepler_envs.engine.inputs.TableInputs.encode` does, but for all tables at once.
+
+    Each entry becomes one number at a place of its own (a count becomes two), or a 1 at the place of its label. All
+    other inputs are 0.
     """
 
     def __init__(self, inputs: NetworkInputs) -> None:
@@ -99,7 +100,7 @@ class RowInputs(nn.Module):
         return found
 
     def _places_of(self, games: int) -> th.Tensor:
-        """Where the inputs of each entry begin, (N, D); kept for minibatches of the same size."""
+        """Where the inputs of each entry begin, (N, D). They are kept for the next minibatch of the same size."""
         if self._places.shape != (games, len(self.start)) or self._places.device != self.start.device:
             rows = th.arange(games, device=self.start.device).unsqueeze(1)
             self._places = self.start + games * self.before + rows * self.stride
@@ -110,7 +111,7 @@ class RowInputs(nn.Module):
 
 
 class _Seen(NamedTuple):
-    """References that are there in a minibatch: rows of the table that has them, and rows that they refer to."""
+    """The references that are there in a minibatch: the rows that have them, and the rows they refer to."""
 
     game: th.Tensor
     row: th.Tensor
@@ -118,12 +119,12 @@ class _Seen(NamedTuple):
 
 
 class _Pointed(NamedTuple):
-    """Rows of a fixed table that legal actions point at, each once."""
+    """The rows of a fixed table that legal actions point at, each once."""
 
     game: th.Tensor
     row: th.Tensor
     number: th.Tensor
-    """(N * rows,), the place of each row among these, -1 if nothing points at it."""
+    """(N * rows,), the place of each row among them, -1 if nothing points at it."""
 
 
 class PieceNetwork(nn.Module):
@@ -131,7 +132,7 @@ class PieceNetwork(nn.Module):
     there.
 
     Args:
-        inputs: the tables, references and actions it deals with.
+        inputs: the tables, references and actions that it deals with.
     """
 
     def __init__(self, inputs: NetworkInputs) -> None:
@@ -157,7 +158,7 @@ class PieceNetwork(nn.Module):
         self._said_of = [name for name in self.inputs.rows_of if name in self.inputs.pooled or name in pointed]
         self._joins = [
             join for join in self.inputs.joins if join.table in self._said_of or join.of in self._said_of
-        ]  # others change nothing
+        ]  # other joins change nothing
         for number, join in enumerate(self._joins):
             table, columns = tables[join.table], list(join.columns)
             if table.entries is not None:
@@ -178,7 +179,7 @@ class PieceNetwork(nn.Module):
 
     @th.no_grad()
     def reset_parameters(self) -> None:
-        """Start anew. Layers with relu are as in He et al. 2015; logits and values are close to 0."""
+        """Start anew. Layers with relu begin as in He et al. 2015, and logits and values begin close to 0."""
         tables, shape = self.inputs.tables, self.inputs.shape
         entries = max(1, self.inputs.layout.size)
         for name, weights in self.named_parameters():
@@ -211,7 +212,7 @@ class PieceNetwork(nn.Module):
     # ------------------------------------------------------------ forward
 
     def forward(self, observations: th.Tensor, masks: th.Tensor | None = None) -> tuple[th.Tensor, th.Tensor]:
-        """What the network says about positions.
+        """Judge positions.
 
         Args:
             observations: int16 (N, D), what the seats to move see. Over a bot, the last entry of each is that bot's
@@ -261,14 +262,14 @@ class PieceNetwork(nn.Module):
     # ------------------------------------------------------------ what actions point at
 
     def _pointing(self, games: int, masks: th.Tensor | None) -> tuple[th.Tensor, th.Tensor]:
-        """(M,) and (M,): game and id of each legal action with rows."""
+        """(M,) and (M,): the game and the id of each legal action that points at rows."""
         having = th.ge(self.head_of, 0)
         asked = having.expand(games, -1) if masks is None else masks & having
         game, action = asked.nonzero(as_tuple=True)
         return game, action
 
     def _rows_pointed_at(self, games: int, game: th.Tensor, action: th.Tensor) -> dict[str, _Pointed]:
-        """For each fixed table that actions point at."""
+        """The rows that legal actions point at, for each fixed table."""
         found = {}
         for number, name in enumerate(self.inputs.actions.pointers.tables if self.inputs.heads else ()):
             if name not in self._fixed:
@@ -308,8 +309,10 @@ class PieceNetwork(nn.Module):
     def _places(
         self, said: Arrays, pointed: Mapping[str, _Pointed], game: th.Tensor, action: th.Tensor
     ) -> tuple[th.Tensor, th.Tensor]:
-        """What is said of all rows one after the other, and where in it the rows (M, K) of these actions are; last
-        there is a row of zeros."""
+        """(what is said of all rows one after the other, where the rows (M, K) of these actions are in it).
+
+        Its last row is zeros, for axes that point at nothing.
+        """
         table, row = self.table_of[action], self.row_of[action]
         names = self.inputs.actions.pointers.tables
         every = [*(said[name] for name in names)]
@@ -318,7 +321,7 @@ class PieceNetwork(nn.Module):
         places, first = th.full_like(row, nowhere), 0
         for number, name in enumerate(names):
             rows = self.inputs.tables[name].rows
-            at = game.unsqueeze(1) * rows + row.clamp(0, rows - 1)  # of other tables: not used, but within bounds
+            at = game.unsqueeze(1) * rows + row.clamp(0, rows - 1)  # for other tables: not used, but within bounds
             at = pointed[name].number[at] if name in pointed else at
             places = th.where((table == number) & (row >= 0), at + first, places)
             first += len(said[name])
@@ -329,7 +332,7 @@ class PieceNetwork(nn.Module):
     def _rows(
         self, arrays: Arrays, inputs: Arrays, observations: th.Tensor, pointed: Mapping[str, _Pointed]
     ) -> dict[str, th.Tensor]:
-        """What is said of each row (N * rows, R), of fixed tables only of the rows (M, R) that are pointed at."""
+        """What is said of each row (N * rows, R); in fixed tables, only of the rows that are pointed at (M, R)."""
         games = len(observations)
         said: dict[str, th.Tensor] = {}
         for name in self._said_of:
@@ -355,15 +358,15 @@ class PieceNetwork(nn.Module):
         return name in self._fixed
 
     def _inputs_of(self, name: str, inputs: Arrays) -> th.Tensor:
-        """(N * rows, size), or of a fixed table (rows, size)."""
+        """The inputs of a table's rows (N * rows, size), or of a fixed table's (rows, size)."""
         if self._is_fixed(name):
             return getattr(self, f"fixed_{self._fixed.index(name)}")
         return inputs[name].view(-1, self.inputs.tables[name].size)
 
     def _told(self, arrays: Arrays, inputs: Arrays, games: int) -> dict[tuple[str, str], th.Tensor]:
-        """What a row tells the rows it is joined with, by (join, "to" or "back"):
+        """What each row adds to the rows it is joined with, by (join, "to" or "back").
 
-        (N * rows, R), or of a fixed table (rows, R).
+        They are (N * rows, R), or (rows, R) for a fixed table.
         """
         found = {}
         for name, table in self.inputs.tables.items():
@@ -385,12 +388,12 @@ class PieceNetwork(nn.Module):
         return found
 
     def _ways_from(self, name: str) -> list[tuple[str, str]]:
-        """The joins in which a row of this table tells another row something."""
+        """The joins in which a row of this table adds something to another row, each with its direction."""
         ways = [(join.name, "to") for join in self._joins if join.of == name and join.table in self._said_of]
         return ways + [(join.name, "back") for join in self._joins if join.table == name and join.of in self._said_of]
 
     def _join_fixed(self, number: int, said: dict[str, th.Tensor], told: Mapping[tuple[str, str], th.Tensor]) -> None:
-        """Between fixed tables: the same in all positions."""
+        """Join two fixed tables. The result is the same in all positions."""
         join, references = self._joins[number], getattr(self, f"references_{number}")
         row, column = references.nonzero(as_tuple=True)
         to = references[row, column] - 1
@@ -403,7 +406,7 @@ class PieceNetwork(nn.Module):
         self, number: int, said: dict[str, th.Tensor], told: Mapping[tuple[str, str], th.Tensor],
         pointed: Mapping[str, _Pointed]
     ) -> None:  # fmt: skip
-        """A fixed table that refers to rows of the vector."""
+        """Join a fixed table with the table in the vector that it refers to."""
         join, references = self._joins[number], getattr(self, f"references_{number}")
         rows = self.inputs.tables[join.of].rows
         if join.table in pointed:
@@ -423,7 +426,7 @@ class PieceNetwork(nn.Module):
         self, number: int, said: dict[str, th.Tensor], told: Mapping[tuple[str, str], th.Tensor],
         pointed: Mapping[str, _Pointed], observations: th.Tensor,
     ) -> None:  # fmt: skip
-        """A table of the vector that refers to any other."""
+        """Join a table in the vector with the table that it refers to."""
         join, tables = self._joins[number], self.inputs.tables
         entries = getattr(self, f"references_{number}")
         seen = self._seen(observations, entries, tables[join.table], tables[join.of])

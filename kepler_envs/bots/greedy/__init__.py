@@ -1,6 +1,6 @@
-"""Hand-written rules of thumb. Each game has a module with its name, a compiled ``policy`` and its ``VERSION``.
+"""Bots that play by hand-written rules of thumb: a module per game, with a compiled ``policy`` and its ``VERSION``.
 
-A version makes the same choices for ever. Records of games name it (:func:`kepler_envs.bots.fingerprint`).
+A version never changes its choices. Records of games name it (:func:`kepler_envs.bots.fingerprint`).
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 """Greedy play of Ad Astra.
 
-A round is planned around one scoring card, as late as possible, the one on whose better element the seat is furthest
-ahead; production comes as early as possible, building between them, and movement when a starship has somewhere to go.
+A round is planned around one scoring card, played as late as possible. The seat picks the card whose better element
+puts it furthest ahead. It plays production cards as early as possible and building cards in between. It plays a
+movement card when a starship has somewhere to go.
 
-Starships go where the seat has no pawn yet and leave planets that a colony holds. Building takes what scores at once
-first: terraformers, then alien planets, then starships, colonies and factories. Cards are discarded for points when
-there are enough of them, and trades are accepted that bring more cards than they cost, or scarcer ones. Artifacts are
-played as soon as they help.
+Starships go where the seat has no pawn yet. They leave a planet only if a colony, factory or terraformer holds it. The
+seat builds what scores at once first: terraformers, then colonies and factories on alien planets, then starships, other
+colonies and other factories. It discards cards for points when it has enough of them. It accepts a trade that brings
+more cards than it costs, or as many of a scarcer type. It plays an artifact as soon as it can.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ from kepler_envs.games.ad_astra.state import (
 from kepler_envs.games.ad_astra.views import SYSTEM_SET, face_down, position_of
 
 VERSION = 1
-"""Raised whenever a choice changes, so that records say which greedy was met."""
+"""Goes up whenever a choice changes, so that records say which greedy played."""
 
 PLAN, PRODUCE, MOVE, LAND = int(Node.PLAN), int(Node.PRODUCE), int(Node.MOVE), int(Node.LAND)
 BUILD, BUILD_POS, TRADE, REPLY = int(Node.BUILD), int(Node.BUILD_POS), int(Node.TRADE), int(Node.REPLY)
@@ -69,8 +70,8 @@ DISCARD = int(Node.DISCARD)
 NEVER = -1_000_000
 GATE = ARTIFACT + 1
 
-DIFFERENT_WORTH = 3  # cards to discard for different resources, at least
-IDENTICAL_WORTH = 3  # ... for identical ones
+DIFFERENT_WORTH = 3  # discards different resources only if it has this many
+IDENTICAL_WORTH = 3  # discards identical ones only if it has this many
 
 
 @helper
@@ -109,7 +110,7 @@ def policy(s, t, mask, count, generator):
 
 @leaf
 def _artifact_to_play(mask):
-    """Any that can be played; the gate waits for a better reason than that."""
+    """Any artifact that can be played; -1 if there is none. The gate is never played: it needs a better reason."""
     for action in range(ARTIFACT, ARTIFACT + NUM_ARTIFACTS):
         if action != GATE and allowed(mask, action):
             return action
@@ -121,7 +122,7 @@ def _artifact_to_play(mask):
 
 @helper
 def _plan(s, t, mask):
-    """The card that is worth most now, on the space that suits it."""
+    """Place the card that is worth most now, on the space that suits it."""
     best, best_worth = 0, NEVER
     cards = int(s.player[s.seat].cards)
     for card in range(NUM_CARDS):
@@ -134,7 +135,7 @@ def _plan(s, t, mask):
 
 @leaf
 def _placed(s, first, last):
-    """Own cards of the slots first..last on the board; the seat knows its own cards."""
+    """The number of the seat's cards from slots first..last on the board. It knows its own cards."""
     placed = 0
     for space in range(NUM_SPACES):
         if s.space_owner[space] == s.seat + 1 and first <= int(s.space_card[space]) - 1 <= last:
@@ -144,7 +145,7 @@ def _placed(s, first, last):
 
 @leaf
 def _card_worth(s, t, card):
-    """How much a card promises this round, in points."""
+    """How much a card promises this round, roughly in points."""
     seat = int(s.seat)
     player = s.player[seat]
     if card < FIRST_MOVEMENT:
@@ -169,7 +170,10 @@ def _card_worth(s, t, card):
 
 @leaf
 def _space_for(s, card):
-    """Production first, scoring last, building and moving as late as possible before it."""
+    """The space for a card: production goes first, scoring last.
+
+    All other cards go as late as leaves a free space for each player behind them.
+    """
     spaces = np.uint64(s.empty_spaces)
     if card < FIRST_MOVEMENT:
         return lowest(spaces)
@@ -184,7 +188,7 @@ def _space_for(s, card):
 
 @leaf
 def _movement_worth(s, t, systems):
-    """Starships that could be sent to work, more for new systems."""
+    """What a movement card is worth: the starships it could send out, and a little for each new system."""
     player = s.player[s.seat]
     worth = 0
     for ship in range(MAX_PAWNS):
@@ -203,7 +207,7 @@ def _movement_worth(s, t, systems):
 
 @helper
 def _production_worth(s, t, resource):
-    """Own cards against those of the others."""
+    """The cards that producing a resource brings the seat, weighed against those it brings the others."""
     worth = 0
     n = int(s.num_players)
     for seat in range(n):
@@ -228,7 +232,7 @@ def _best_production(s, t, mask):
 
 @leaf
 def _best_move(s, t, mask):
-    """The most promising move, if it is worth its energy."""
+    """The most promising move, or a pass if none is worth its energy."""
     best, best_worth = PASS, 0 if allowed(mask, PASS) else NEVER
     for ship in range(MAX_PAWNS):
         for system in range(NUM_STARS):
@@ -251,7 +255,10 @@ def _lowest_allowed(mask, first, end):
 
 @leaf
 def _move_worth(s, ship, system):
-    """Leaving deep space is free and good; a planet is left when a colony or terraformer holds it."""
+    """What a move is worth.
+
+    Leaving deep space is free and good. Leaving a planet is bad unless a colony, factory or terraformer holds it.
+    """
     player = s.player[s.seat]
     place = int(player.ship[ship])
     worth = 0
@@ -269,7 +276,10 @@ def _move_worth(s, ship, system):
 
 @leaf
 def _best_planet(s, t, mask):
-    """Of the positions offered, an alien planet, else the type produced least so far; unknown ones in between."""
+    """The best position on offer: an alien planet, else the type that the seat produces least.
+
+    Unknown planets rank in between.
+    """
     best, best_worth = 0, NEVER
     for row in range(NUM_POSITIONS):
         if allowed(mask, AT + row):
@@ -316,7 +326,7 @@ def _best_item(s, t, mask):
 
 @leaf
 def _item_worth(s, t, item):
-    """Points at once and in later scoring; the ore of choice is the one held most."""
+    """What an item is worth: points now and in later scoring. Of two ores, the one held most is the better payment."""
     player = s.player[s.seat]
     if item == ITEM_TERRAFORMER:
         return 100
@@ -331,7 +341,7 @@ def _item_worth(s, t, item):
 
 @leaf
 def _best_bank_trade(s, t, mask):
-    """Cards held four times and more for a type that is missing."""
+    """Trade away a type held at least four times, if another is missing; else pass."""
     player = s.player[s.seat]
     missing = 0
     for resource in range(NUM_RESOURCES):
@@ -346,7 +356,7 @@ def _best_bank_trade(s, t, mask):
 
 @leaf
 def _scarcest(s, mask):
-    """At nodes that ask for a resource to get: the one held least. At any other the lowest id."""
+    """Where the seat may take a resource, the one it holds least of. At any other node, the lowest legal id."""
     player = s.player[s.seat]
     best, fewest = -1, 1000
     for resource in range(NUM_RESOURCES):
@@ -359,7 +369,7 @@ def _scarcest(s, mask):
 
 @leaf
 def _reply(s):
-    """Accept more cards than are given away, or a scarcer type for as many."""
+    """Accept a trade that brings more cards than it costs, or as many of a scarcer type."""
     hand = s.player[s.seat].hand
     got, lost = int(s.give_count), int(s.get_count)
     if got > lost or (got == lost and hand[int(s.give_type) - 1] + 1 < hand[int(s.get_type) - 1]):
@@ -372,7 +382,10 @@ def _reply(s):
 
 @helper
 def _element_worth(s, t, element):
-    """Points ahead of the best other seat, the bonus included."""
+    """How far the seat is ahead on an element, in points, bonus included.
+
+    It is compared with the mean of the best other seat and the average other seat.
+    """
     own = int(s.player[s.seat].elements[element])
     most, total = 0, 0
     for seat in range(int(s.num_players)):
@@ -397,7 +410,7 @@ def _best_element(s, t):
 
 @leaf
 def _most_held(s, mask):
-    """Of the resources offered, the one held most."""
+    """The resource on offer that the seat holds most of."""
     player = s.player[s.seat]
     best, most = 0, -1
     for resource in range(NUM_RESOURCES):
@@ -416,7 +429,7 @@ def _identical(s, mask):
 
 @leaf
 def _different(s, mask):
-    """All types held."""
+    """Discard one of each type held, or pass if too few types are held."""
     player = s.player[s.seat]
     held = 0
     for resource in range(NUM_RESOURCES):

@@ -1,14 +1,14 @@
-"""Greedy play of Kepler-3042: a main action is tried out, everything else follows rules of thumb.
+"""Greedy play of Kepler-3042: it tries out each main action, and does everything else by rules of thumb.
 
-For each main action the rest of the own turn is played on a copy of the position, and the action whose end of the turn
-is worth most is chosen. A position is worth its points, and what may still become of it: steps on the tracks, medals on
-the card, technologies, cubes that are ready, starships on their way to good planets, and planets that could be
-terraformed, all of it less the fewer rounds are left. On the copy, what the seat cannot know is drawn anew.
+For each main action, it plays the rest of its turn on a copy of the position. Then it takes the action whose turn ends
+best. A position is worth its points, and what may still come of it: steps on the tracks, medals on the card,
+technologies, cubes ready for use, starships on their way to good planets, and planets that could be terraformed. All of
+this counts less, the fewer rounds are left. On the copy, what the seat cannot know is drawn anew.
 
-Terraforming decides: a colony is worth a share of its points that rises with each cube and level it lacks no more.
-Cubes go where they raise that share most, are paid and burned where they lower it least, and quantum operations are
-done if they raise it. The numbers below began as guesses, and were moved by an evolution strategy (separable CMA-ES)
-that played for points against version 1 at two and four players.
+Terraforming decides games. A colony is worth a share of its points, which rises with every cube and level that it no
+longer lacks. Cubes go where they raise that share most. They are paid and burned where that lowers it least. Quantum
+operations are done if they raise it. The numbers below began as guesses. An evolution strategy (separable CMA-ES) then
+tuned them, playing for points against version 1 with two and four players.
 """
 
 from __future__ import annotations
@@ -79,15 +79,15 @@ from kepler_envs.games.kepler_3042.state import (
 )
 
 VERSION = 2
-"""Raised whenever a choice changes, so that records say which greedy was met."""
+"""Goes up whenever a choice changes, so that records say which greedy played."""
 
 MASK_WORDS = (NUM_ACTIONS + 63) // 64
 NEVER = -1000.0
 NOTHING = np.uint64(0)
-MOST_STEPS = 100  # decisions of a turn that is tried out
+MOST_STEPS = 100  # most decisions in a turn that is tried out
 
 FIRST_CHOICES = (0, 2, 3, 4, 1)
-"""Technologies in the order in which they are wanted at first: the first two are the pair with most points of all."""
+"""Technologies in the order in which the seat wants them at the start. The first two are the pair with most points."""
 TECH_WORTH = np.array(
     [
         [0, 1.03, 0.64, 0.85, 0.69],
@@ -98,35 +98,36 @@ TECH_WORTH = np.array(
     ]
 )
 """What each level of each technology is worth for the rest of a whole game."""
-LEVEL_WORTH = 0.54  # of each level on the way to the highest one
-LEVEL_CHOSEN, LEVEL_COST = 0.37, 0.14  # a level that can be had now, less for each one below it
-LEVEL_WANTED = 0.14  # of each point of a colony that the level allows to terraform
-READY, STORED = 0.58, 0.31  # worth of a cube on a card, in storage
-READY_MOST, STORED_MOST = 3.0, 6.0  # of each kind on a card, in storage
-READY_ANTIMATTER = 0.39  # in storage
-SOON = 3.0  # rounds before the end from which all of this is worth less
-EARTH_CUBE, CARD_CUBE = 0.35, 0.09  # of a cube that comes to Earth, to a colony
-STEP, MEDAL, ICON = 0.55, 0.41, 0.06  # of a track, and what lies on it
-MEDAL_AHEAD, CATCHING_UP = 0.71, 0.5  # of a medal on the card
-PRODUCTION = 0.09  # of a cube a round
-SHARE_READY = 0.67  # of a planet's worth, once its card holds all that terraforming costs
-SHARE_BEGUN, SHARE_LEAST = 0.57, 0.04  # else, at most and at least
-SHARE_CUBE, SHARE_LEVEL = 0.13, 0.16  # less for each cube and level that it lacks
-SHARE_ROUNDS = 7.86  # rounds that leave enough time for it
+# What things are worth, in points, where nothing else is said.
+LEVEL_WORTH = 0.54  # each level on the way to the highest
+LEVEL_CHOSEN, LEVEL_COST = 0.37, 0.14  # a level it can take now; each level below takes the second number off
+LEVEL_WANTED = 0.14  # each point of a colony that needs a higher level to be terraformed
+READY, STORED = 0.58, 0.31  # a cube on a card, and one in storage
+READY_MOST, STORED_MOST = 3.0, 6.0  # cubes of a kind that count on a card, and in storage
+READY_ANTIMATTER = 0.39  # antimatter in storage
+SOON = 3.0  # with fewer rounds left than this, cubes and levels are worth less
+EARTH_CUBE, CARD_CUBE = 0.35, 0.09  # a cube that arrives on Earth, and one that arrives on a colony
+STEP, MEDAL, ICON = 0.55, 0.41, 0.06  # a step on a track, and the medal and the icon on its space
+MEDAL_AHEAD, CATCHING_UP = 0.71, 0.5  # a medal on the card: to the leader, and to one who may catch up
+PRODUCTION = 0.09  # each cube produced in each round left
+SHARE_READY = 0.67  # share of a planet's worth that counts once its card holds all that terraforming costs
+SHARE_BEGUN, SHARE_LEAST = 0.57, 0.04  # the largest and the smallest share before that
+SHARE_CUBE, SHARE_LEVEL = 0.13, 0.16  # what each missing cube and each missing level takes off the share
+SHARE_ROUNDS = 7.86  # with fewer rounds left than this, the share is smaller
 MINE_WORTH, TARGET_WORTH, ALIEN_WORTH = 1.78, 0.74, 0.36
 COLONY, COLONY_POINT, COLONY_LEVEL, COLONY_ROUNDS = 1.0, 0.27, 0.06, 6.62
-SERIES = 1.05  # of a third planet of a type
-STAYS_AWAY = 0.71  # what a turn more on its way leaves of the worth of a target
-NEARER = 0.25  # and what another own starship that is nearer leaves of it
-IN_SPACE, ON_PLANET = 0.45, 0.56  # of what a starship is on the way to, or stands on
-SHIP_WANTED = 0.44  # worth of a target that makes a starship worth its cubes
+SERIES = 1.05  # extra for a third planet of a type
+STAYS_AWAY = 0.71  # factor on a target's worth for each turn on the way
+NEARER = 0.25  # factor on it for each other starship of the seat that is nearer
+IN_SPACE, ON_PLANET = 0.45, 0.56  # share of the worth of the target a starship flies to, or of the planet it stands on
+SHIP_WANTED = 0.44  # what a target must be worth for a new starship to be worth its cubes
 BURN_LEAST, BURN_SCARCE, BURN_MOST = 0.15, 0.55, 1.62  # price of a burned cube
 BURN_CARD, BURN_ANTIMATTER, BURN_HELD = 0.3, 1.69, 0.06
 ANTIMATTER_BONUS, NEO_BONUS, SHIP_BONUS, MOVE_BONUS = 0.46, 0.36, 0.77, 0.2
-ALONE = 2.0  # times that an objective counts alone, where nothing is won without it
-OBJECTIVE_BEGUN, OBJECTIVE_COLONY, OBJECTIVE_TERRAFORMED = 0.29, 0.35, 1.22  # share of its points
-FROM_SHIP = 2.0  # steps that a tile near an own starship is taken to be further away than one near Sol
-QUANTUM_GAIN = 0.19  # what a quantum operation must gain
+ALONE = 2.0  # factor on objectives in the solo game, which cannot be won without them
+OBJECTIVE_BEGUN, OBJECTIVE_COLONY, OBJECTIVE_TERRAFORMED = 0.29, 0.35, 1.22  # shares of an objective's points
+FROM_SHIP = 2.0  # steps added to a tile's distance from a starship, but not to that from Sol
+QUANTUM_GAIN = 0.19  # a quantum operation must gain more than this
 
 
 _room_for_states = room_for(STATE)
@@ -165,7 +166,7 @@ def _best_main_action(s, t, mask, generator):
 
 @helper
 def _finish_turn(s, t, seat, legal):
-    """The own choices up to the one that ends the turn; others decline what they are offered meanwhile."""
+    """Play the seat's choices up to the one that ends its turn. Others decline what they are offered in between."""
     for _ in range(MOST_STEPS):
         for word in range(MASK_WORDS):
             legal[word] = 0
@@ -186,7 +187,7 @@ def _lowest_allowed(mask):
 
 @leaf
 def _rounds_left(s):
-    """After this one."""
+    """The number of rounds after this one."""
     return ROUNDS - int(s.round_number)
 
 
@@ -212,7 +213,7 @@ def _position_worth(s, t, seat):
 
 @leaf
 def _leads(s, seat, track):
-    """1 if nobody is ahead on a track, else a little."""
+    """1.0 if nobody is ahead of the seat on a track, else a little."""
     for row in range(rows_in_use(s)):
         if s.player[row].track[track] > s.player[seat].track[track]:
             return 0.15
@@ -221,7 +222,7 @@ def _leads(s, seat, track):
 
 @helper
 def _objective_worth(s, t, seat):
-    """Its points once satisfied, less while a part is missing."""
+    """What the seat's objectives are worth: their points once satisfied, less while a part is missing."""
     required = np.uint64(s.player[seat].objectives)
     worth = 0.0
     for number in range(NUM_OBJECTIVES):
@@ -235,7 +236,7 @@ def _objective_worth(s, t, seat):
 
 @leaf
 def _cubes_worth(player, left):
-    """Cubes that can still do something; antimatter on a card has its points already."""
+    """What cubes are worth that can still be of use. Antimatter on a card already counts as points."""
     soon = min(1.0, left / SOON)
     worth = 0.0
     for kind in range(ANTIMATTER):
@@ -247,7 +248,7 @@ def _cubes_worth(player, left):
 
 @helper
 def _colonies_worth(s, t, player, left):
-    """Production to come, and terraforming."""
+    """What the colonies are worth: the production to come, and the prospect of terraforming them."""
     worth = 0.0
     for slot in range(1, int(player.colonies) + 1):
         made = production(s, t, player, slot)
@@ -258,7 +259,7 @@ def _colonies_worth(s, t, player, left):
 
 @helper
 def _hoped_for(s, t, player, slot, left, energy, matter, antimatter):
-    """What terraforming a colony is worth by the chance of it, were there so many more cubes on its card."""
+    """What the prospect of terraforming a colony would be worth with so many more cubes on its card."""
     number = int(player.slot[slot])
     if slot == EARTH or s.planet_terraformed[number]:
         return 0.0
@@ -280,7 +281,7 @@ def _hoped_for(s, t, player, slot, left, energy, matter, antimatter):
 
 @helper
 def _terraforming_worth(s, t, player, number):
-    """Its points and steps, and what it does for the objective."""
+    """What terraforming a planet is worth: its points and steps, and what it does for the objectives."""
     planet = t.planet[number]
     zone = int(t.zone[int(s.planet_hex[number]) - 1])
     worth = int(planet.vp) + STEP * int(t.terraform_leadership[planet.kind])
@@ -289,7 +290,7 @@ def _terraforming_worth(s, t, player, number):
 
 @helper
 def _wanted(s, t, player, kind, zone, terraformed):
-    """Points of required objectives that a planet of this type and zone brings nearer, as a colony or terraformed."""
+    """How many points of the seat's objectives a planet of this type and zone brings, as a colony or terraformed."""
     worth = 0.0
     required = np.uint64(player.objectives)
     while required != NOTHING:
@@ -344,7 +345,7 @@ def _target_worth(s, t, player, place, left):
 
 @helper
 def _list_targets(s, t, player, left, targets):
-    """The open tiles that a starship could go to, with their worth; their number."""
+    """List the open tiles that a starship could go to, with their worth. Returns their number."""
     count = 0
     for word in range(WORDS):
         tiles = s.face_up[word] & ~s.colonised[word] & ~s.ships[word]
@@ -361,10 +362,10 @@ def _list_targets(s, t, player, left, targets):
 
 @helper
 def _best_way(s, t, player, ship, place, left, targets, count):
-    """What the best of the listed tiles to go to from a hex is worth; those that another own starship is nearer to
-    count little.
+    """What the best listed tile is worth to a starship that sets out from hex ``place``.
 
-    ``ship`` is the one that is or might be there, -1 for a new one.
+    ``ship`` is the starship that is or might be there, -1 for a new one. A tile counts little if another of the seat's
+    starships is nearer.
     """
     speed = _usual_speed(t, player)
     best = 0.0
@@ -389,20 +390,20 @@ def _best_way(s, t, player, ship, place, left, targets, count):
 
 @helper
 def _best_target(s, t, player, ship, place, left):
-    """:func:`_best_way` to any open tile."""
+    """What the best open tile is worth to a starship that sets out from hex ``place``: see :func:`_best_way`."""
     targets = _room_for_targets(NUM_HEXES)
     return _best_way(s, t, player, ship, place, left, targets, _list_targets(s, t, player, left, targets))
 
 
 @leaf
 def _usual_speed(t, player):
-    """Spaces a turn, some of the exploratory kind."""
+    """How many spaces a starship usually moves in a turn, some of them by exploratory movement."""
     return max(1, benefit(t, player, SPACE_TRAVELS) + 1)
 
 
 @helper
 def _ships_worth(s, t, seat, left):
-    """On a planet nearly a colony; in space by the way to the best target."""
+    """What the starships are worth. One on a planet is nearly a colony. One in space counts by its best target."""
     player = s.player[seat]
     worth = 0.0
     room = MAX_COLONIES - int(player.colonies)
@@ -423,8 +424,7 @@ def _ships_worth(s, t, seat, left):
 
 @helper
 def _best_hex(s, t, mask, ship):
-    """The legal hex that is worth most to a starship; DONE if that is legal and no hex is worth more than where it
-    is."""
+    """The legal hex that is worth most to a starship. DONE if that is legal and no hex is worth more than staying."""
     player = s.player[s.seat]
     left = _rounds_left(s)
     targets = _room_for_targets(NUM_HEXES)
@@ -445,7 +445,7 @@ def _best_hex(s, t, mask, ship):
 
 @helper
 def _ship_to_move(s, t):
-    """The first one that can move and has a target to go to; -1 if there is none."""
+    """The first starship that can move and has a target to go to; -1 if there is none."""
     player = s.player[s.seat]
     left = _rounds_left(s)
     targets = _room_for_targets(NUM_HEXES)
@@ -465,7 +465,7 @@ def _mover(s, t, mask):
 
 @helper
 def _best_move(s, t):
-    """Its best destination; other starships may reach that, too."""
+    """The best destination of the starship to move. Other starships may be able to reach it, too."""
     ship = _ship_to_move(s, t)
     if ship < 0:
         return DONE
@@ -479,9 +479,9 @@ def _best_move(s, t):
 
 @helper
 def _choice(s, t, mask):
-    """Rules of thumb for every node but that of the main action.
+    """Choose by rules of thumb at any node but that of the main action.
 
-    Quantum operations come before planets are terraformed, and before the seat declines what else it is asked.
+    Quantum operations come before terraforming, and before the seat declines anything else.
     """
     action = _rule_of_thumb(s, t, mask)
     if (action == DONE or s.node == Node.TERRAFORMING) and own_turn(s) and s.conversions + s.allocations > 0:
@@ -544,7 +544,7 @@ def _rule_of_thumb(s, t, mask):
 
 @leaf
 def _any(mask, first, end):
-    """The lowest legal id of a block, DONE if there is none."""
+    """The lowest legal id from ``first`` up to ``end``; DONE if there is none."""
     for action in range(first, end):
         if allowed(mask, action):
             return action
@@ -561,7 +561,7 @@ def _first_technology(mask):
 
 @leaf
 def _best_technology(s, t, mask):
-    """The legal one that is worth most, if that is more than nothing."""
+    """The legal technology that is worth most; DONE if none is worth more than nothing."""
     player = s.player[s.seat]
     best, best_worth = DONE, 0.0
     for tech in range(NUM_TECHS):
@@ -574,7 +574,10 @@ def _best_technology(s, t, mask):
 
 @helper
 def _level_worth(s, t, player, tech):
-    """Leadership, the way to the highest level, and its use for the rounds left, less what it costs."""
+    """What the next level of a technology is worth.
+
+    It is leadership, progress towards the highest level, and use in the rounds left, less what it costs.
+    """
     left = _rounds_left(s)
     level = int(player.tech[tech]) + 1
     worth = TECH_WORTH[tech, level] * left / ROUNDS + STEP * int(t.tech[tech, level].leadership) + LEVEL_CHOSEN
@@ -593,7 +596,7 @@ def _level_worth(s, t, player, tech):
 
 @helper
 def _paying_slot(s, t, mask, energy, matter, antimatter):
-    """The card that loses least by paying; DONE if none can."""
+    """The card that loses least by paying; DONE if none can pay."""
     player = s.player[s.seat]
     left = _rounds_left(s)
     best, least = DONE, -NEVER
@@ -615,7 +618,7 @@ def _wants_ships(s, t):
 
 @leaf
 def _step_worth(s, t, seat, track):
-    """One more space: its points, the medal and the icon on it."""
+    """What one more step on a track is worth: the points, medal and icon on its space."""
     player = s.player[seat]
     space = int(player.track[track]) + 1
     if space > TRACK_END:
@@ -639,7 +642,7 @@ def _better_track(s, t, seat):
 
 @leaf
 def _nearest_tile(s, t, mask):
-    """From Sol, or from an own starship in space."""
+    """The legal tile that is nearest to Sol, or to one of the seat's starships in space."""
     player = s.player[s.seat]
     best, least = DONE, -NEVER
     for hex_id in range(NUM_HEXES):
@@ -656,7 +659,7 @@ def _nearest_tile(s, t, mask):
 
 @helper
 def _best_slot(s, t, mask):
-    """Where cubes help: on planets that they bring nearer to being terraformed, else on Earth."""
+    """The card where new cubes help most: a planet that they bring nearer to terraforming, else Earth."""
     player = s.player[s.seat]
     left = _rounds_left(s)
     best, best_worth = DONE, NEVER
@@ -675,7 +678,7 @@ def _best_slot(s, t, mask):
 
 @helper
 def _made(s, t, player, slot, kind):
-    """Cubes of a kind that would come to a card now."""
+    """How many cubes of a kind a card would get now."""
     node = int(s.node)
     if node == Node.ENERGY_STORAGE:
         made = benefit(t, player, ENERGY_DEVELOPMENT) * int(kind == ENERGY)
@@ -697,7 +700,7 @@ def _made(s, t, player, slot, kind):
 
 @helper
 def _best_operation(s, t, mask):
-    """The conversion or allocation that gains most, DONE if none gains enough."""
+    """The conversion or allocation that gains most; DONE if none gains enough."""
     player = s.player[s.seat]
     best, most = DONE, QUANTUM_GAIN
     for slot in range(int(player.colonies) + 1):
@@ -728,7 +731,10 @@ def _best_operation(s, t, mask):
 
 @helper
 def _card_worth(s, t, player, slot, energy, matter, antimatter):
-    """Of the cubes on a card, were there so many more: for terraforming, and for what is bought at this node."""
+    """What the cubes on a card would be worth if there were so many more.
+
+    They serve for terraforming, and for what the seat can buy at this node.
+    """
     left = _rounds_left(s)
     worth = _hoped_for(s, t, player, slot, left, energy, matter, antimatter)
     held_energy = int(player.cubes[slot, ENERGY]) + energy
@@ -758,7 +764,7 @@ def _card_worth(s, t, player, slot, energy, matter, antimatter):
 
 @leaf
 def _best_bonus(s, t, mask):
-    """The bonus action that is worth most, if that is more than a cube."""
+    """The bonus action that is worth most; DONE if none is worth the cube burned for it."""
     best, best_worth = DONE, 0.0 if s.second_free else _burn_cost(s)
     for bonus in range(NUM_BONUS):
         if allowed(mask, BONUS + bonus):
@@ -770,7 +776,7 @@ def _best_bonus(s, t, mask):
 
 @leaf
 def _burn_cost(s):
-    """A cube is worth more the fewer there are for the rounds left."""
+    """What a burned cube costs: more, the fewer cubes there are for the rounds left."""
     player = s.player[s.seat]
     cubes = 0
     for kind in range(ANTIMATTER):
@@ -806,7 +812,10 @@ def _bonus_worth(s, t, bonus):
 
 @helper
 def _cheapest_cube(s, t, player, mask):
-    """From storage what is there most; antimatter, and cubes that are needed on their card, last."""
+    """The cube that costs least to burn.
+
+    Cubes from storage go first, those of the kind there is most of. Antimatter and cubes that their card needs go last.
+    """
     left = _rounds_left(s)
     best, least = DONE, -NEVER
     for place in range(NUM_SOURCES):
@@ -826,7 +835,7 @@ def _cheapest_cube(s, t, player, mask):
 
 @leaf
 def _regenerated(mask):
-    """Antimatter is worth most."""
+    """Take back antimatter if possible, else energy, else matter."""
     for kind in (ANTIMATTER, ENERGY, MATTER):
         if allowed(mask, RES + kind):
             return RES + kind

@@ -1,12 +1,13 @@
-"""Greedy play of Kepler Run: drafts one pick ahead, plans flights exactly.
+"""Greedy play of Kepler Run: it looks one pick ahead in the draft, and plans flights exactly.
 
-A flight is planned by the least fuel that leads to each place, with every way to spend parts and booster. The best
-place to end at is worth its deliveries, contract, Kepler and station, less the ship's fuel it takes. A pick is tried
-out on a copy of the position (the rules say what it does) and valued by the points it scores, the best flight after it,
-and what modules, fuel, parts, deliveries and stations are worth in the rounds to come.
+To plan a flight, it finds the least fuel that leads to each place, over all ways to spend parts and booster. A place to
+end at is worth what the flight gains in deliveries, contract, Kepler and station, less the ship's fuel it takes. To
+judge a pick, it tries the pick out on a copy of the position (the rules say what it does). The pick is worth the points
+it scores, the best flight after it, and what modules, fuel, parts, deliveries and stations are worth in the rounds to
+come.
 
-Of others it assumes that they fly as far as their fuel carries them, and that any contract in their hands is as likely
-as another.
+It assumes that the others fly as far as their fuel carries them, and that each of the contracts in their hands is
+equally likely.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from kepler_envs.games.kepler_run.state import (
 )
 
 VERSION = 1
-"""Raised whenever a choice changes, so that records say which greedy was met."""
+"""Goes up whenever a choice changes, so that records say which greedy played."""
 
 IN_DRAFT, IN_TARGET, IN_CONTRACT = int(Node.DRAFT), int(Node.TARGET), int(Node.CONTRACT)
 IN_LOAD, IN_FLY = int(Node.LOAD), int(Node.FLY)
@@ -49,17 +50,17 @@ NUM_TOOL_SETS = 2 << PART_SLOTS
 TOO_MUCH = 1000  # fuel that nobody has
 NOTHING = -1000.0
 
-# What things are worth in points; a round to come is one after the present one.
+# What things are worth in points. Rounds to come are those after the present one.
 FUEL_ON_SHIP = 0.45  # while there are rounds to come
-MODULE = 0.5  # a round to come
-DELIVERY = 0.75  # a round to come
-PART = 0.5  # a round to come, for each fuel that it probably saves
-STATION = 0.5  # a round to come, besides its points
-CLOSEST_NOW, CLOSEST_LATER = 2.5, 0.6  # of the prize for the station nearest to Kepler
-PLACE = 0.05  # for each place flown, and
-TANK = 0.01  # for each fuel left over: turn order
-LAST_FUEL = 0.02  # on the ship at the end: decides ties
-COST_OF_UNKNOWN = 1.6  # fuel for each sector that is probably still to come before Kepler
+MODULE = 0.5  # for each round to come
+DELIVERY = 0.75  # for each round to come
+PART = 0.5  # for each round to come and each fuel that it probably saves
+STATION = 0.5  # for each round to come, besides its points
+CLOSEST_NOW, CLOSEST_LATER = 2.5, 0.6  # the station nearest to Kepler, in the last round and before it
+PLACE = 0.05  # for each place flown, for the turn order
+TANK = 0.01  # for each fuel left in the tank, for the turn order
+LAST_FUEL = 0.02  # for each fuel on the ship at the end, which decides ties
+COST_OF_UNKNOWN = 1.6  # fuel for each sector that will probably be added before Kepler
 DISCOVERY_RATE = 0.4  # share of picks that discover a sector
 
 
@@ -68,7 +69,7 @@ _room_for_states = room_for(STATE)
 
 @helper
 def policy(s, t, mask, count, generator):
-    """The choice of the deciding seat from what lies open, and from its own contract."""
+    """The choice of the seat to move, from what lies open and from its own contract."""
     seat, node = int(s.seat), int(s.node)
     least = np.empty((NUM_PLACES, NUM_TOOL_SETS), np.int64)
     reach = np.zeros(MAX_PLAYERS, np.int64)
@@ -89,7 +90,10 @@ def policy(s, t, mask, count, generator):
 
 @helper
 def _find_least_fuel(s, t, seat, start, used, least):
-    """``least[place, tools used]``: the least fuel that leads from ``start``, where the tools in ``used`` are gone."""
+    """Write to ``least[place, tools used]`` the least fuel that leads there from ``start``.
+
+    The tools in ``used`` are gone at the start.
+    """
     player, length = s.player[seat], int(s.run_length)
     sets = 2 << int(player.part_count)
     for place in range(start, length + 2):
@@ -139,7 +143,7 @@ def _least_to(least, place, sets):
 
 @leaf
 def _tools_used(player):
-    """The tools that this flight has used already."""
+    """The set of tools that this flight has already used."""
     tools = int(player.booster_used)
     for slot in range(int(player.part_count)):
         tools |= int(player.parts[slot].used) << (slot + 1)
@@ -148,7 +152,7 @@ def _tools_used(player):
 
 @helper
 def _farthest_place(s, t, seat, least):
-    """Where a flight has ended, or could end with all the fuel there is."""
+    """The place where a seat's flight ended, or the farthest it could reach with all its fuel."""
     player = s.player[seat]
     if player.flown:
         return int(player.place)
@@ -162,9 +166,10 @@ def _farthest_place(s, t, seat, least):
 
 @helper
 def _best_flight(s, t, seat, contract, start, used, tank, ship_fuel, unknown, least, reach):
-    """(worth, place) of the best flight from ``start`` with a tank and with fuel of the ship that can be loaded.
+    """(worth, place) of the best flight from ``start`` with ``tank`` fuel in the tank.
 
-    ``unknown`` sectors will probably be added to the run before the flight.
+    ``ship_fuel`` more can be loaded from the ship. ``unknown`` sectors will probably be added to the run before the
+    flight.
     """
     player, length = s.player[seat], int(s.run_length)
     sets = 2 << int(player.part_count)
@@ -215,7 +220,7 @@ def _fuel_worth(rounds_to_come):
 
 @helper
 def _contract_worth(s, t, seat, contract, crossed, rounds_to_come, reach):
-    """The prize, if no other who may hold the same contract crosses more; else what the icons pay."""
+    """What a contract is worth: its prize if nobody who may hold the same one crosses more, else what the icons pay."""
     consolation = crossed * (
         int(t.secondary_vp[contract]) + int(t.secondary_fuel[contract]) * _fuel_worth(rounds_to_come)
     )
@@ -235,7 +240,7 @@ def _contract_worth(s, t, seat, contract, crossed, rounds_to_come, reach):
 
 @leaf
 def _kepler_worth(s, t, seat, reach):
-    """The first arrival's prize, unless somebody is there or will probably be there before."""
+    """The prize for reaching Kepler: the first arrival's, unless somebody is or will probably be there before."""
     first = s.arrivals == 0
     for other in range(int(s.num_players)):
         rival = s.player[other]
@@ -246,7 +251,7 @@ def _kepler_worth(s, t, seat, reach):
 
 @leaf
 def _station_worth(s, t, index, rounds_to_come):
-    """A disk on a run index: its points, its fuel in rounds to come, the prize for the closest."""
+    """What a station on ``run[index]`` is worth: its points, fuel in the rounds to come, the prize for the closest."""
     worth = int(t.station_vp) + STATION * rounds_to_come
     for farther in range(index + 1, int(s.run_length)):
         if s.run[farther].disk > 0:
@@ -270,7 +275,7 @@ def _best_contract(s, t, seat, least, reach):
 
 @helper
 def _best_load(s, t, seat, least, reach):
-    """Just what the best flight needs."""
+    """The fuel to load: just what the best flight needs."""
     player = s.player[seat]
     contract = int(player.contract) - 1
     _, end = _best_flight(s, t, seat, contract, 0, 0, int(player.tank), int(player.fuel), 0.0, least, reach)
@@ -280,7 +285,7 @@ def _best_load(s, t, seat, least, reach):
 
 @helper
 def _best_move(s, t, seat, mask, least, reach):
-    """The way to leave after which the best flight is still possible with the most fuel left."""
+    """The way to fly on that still allows the best flight and leaves the most fuel."""
     player = s.player[seat]
     contract, place, tank, used = int(player.contract) - 1, int(player.place), int(player.tank), _tools_used(player)
     _, end = _best_flight(s, t, seat, contract, place, used, tank, 0, 0.0, least, reach)
@@ -313,7 +318,7 @@ def _best_move(s, t, seat, mask, least, reach):
 
 @helper
 def _best_pick(s, t, seat, mask, least, reach):
-    """The pick, or the target of one, with the best position after it."""
+    """The pick, or the target of a pick, that leads to the best position."""
     copies = _room_for_states(1)
     best, choice = NOTHING, 0
     for action in range(CONTRACT):
@@ -332,7 +337,7 @@ def _best_pick(s, t, seat, mask, least, reach):
 
 @helper
 def _worth_with_target(s, t, seat, least, reach):
-    """The best that a special action can be aimed at."""
+    """The worth of a special action with its best target."""
     copies = _room_for_states(1)
     mask = np.zeros((NUM_ACTIONS + 63) // 64, np.uint64)
     rules.legal(s, t, mask)
@@ -366,7 +371,7 @@ def _worth(s, t, seat, least, reach):
 
 @helper
 def _later_worth(s, t, seat):
-    """What the rounds to come, and the end, make of modules, fuel, parts, deliveries and stations."""
+    """What modules, fuel, parts, deliveries and stations will be worth in the rounds to come and at the end."""
     player = s.player[seat]
     rounds = int(t.rounds) - 1 - int(s.round_index)
     worth = int(player.fuel) * _fuel_worth(rounds)
@@ -383,7 +388,7 @@ def _later_worth(s, t, seat):
 
 @leaf
 def _usual_saving(part):
-    """Fuel that a part probably saves in a flight."""
+    """The fuel that a part probably saves in a flight."""
     if part.part == SLING_PART:
         return 3.5 - int(part.dots)
     if part.part == JUMP_PART:

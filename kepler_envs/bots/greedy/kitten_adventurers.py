@@ -1,16 +1,16 @@
 """Greedy play of Kitten Adventurers.
 
-The first of these that can be done:
+It does the first of these that it can:
 
-1. play the quest card;
-2. play the first card of a chain that makes a ladder ready for the quest card, the chain with the fewest hyperspeed
-    cards;
-3. play a card of the hand onto a ladder (it is replaced by a new one), then one of a lane;
-4. end the turn with the card that is missed least, in the lane where it is least in the way.
+1. Play the quest card.
+2. Play the first card of a chain that makes a ladder ready for the quest card. It takes the chain with the fewest
+    hyperspeed cards.
+3. Play a card onto a ladder: one from the hand, which is replaced by a new one, or else one from a lane.
+4. End the turn with the card it will miss least, in the lane where that card is least in the way.
 
-Hyperspeed cards are kept for the quest. Variants that were tried, 20,000 games and more each with 2, 4 and 7 players,
-and were of no use or did harm: holding back cards that prepare the next player's quest card, spending hyperspeed cards
-to empty the hand, playing other cards before a chain.
+It keeps hyperspeed cards for the quest. Some variants were of no use or did harm, in 20,000 games or more each with 2,
+4 and 7 players: holding back cards that prepare the next player's quest card, spending hyperspeed cards to empty the
+hand, and playing other cards before a chain.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from kepler_envs.games.kitten_adventurers.chains import NO_CHAIN, best_chain, ch
 from kepler_envs.games.kitten_adventurers.state import HYPERSPEED, LADDER_LENGTH, NUM_LANES, NUM_TYPES, Node
 
 VERSION = 1
-"""Raised whenever a choice changes, so that records say which greedy was met."""
+"""Goes up whenever a choice changes, so that records say which greedy played."""
 
 VALUE, LANE = int(Node.VALUE), int(Node.LANE)
 NEVER = -1_000_000
 
-# How bad or good it is to end the turn with a card; only differences matter.
+# How good it is to end the turn with a card. Only differences matter.
 KEEP_HYPERSPEED = -100
-KEEP_FOR_QUEST = -15  # it raises the nearest ladder towards the quest card
-DUPLICATE = 30  # another one of its kind stays in the hand
-# ... and to put it in a lane, on the card that is on top there
+KEEP_FOR_QUEST = -15  # it can raise the nearest ladder towards the quest card
+DUPLICATE = 30  # another of its kind stays in the hand
+# How good it is to put it in a lane, by the top card there.
 ON_HYPERSPEED = -80
 ON_LOWER = -20
 ON_SAME_OR_NEXT = 5
@@ -80,8 +80,10 @@ def _fits(s, value):
 
 @leaf
 def _value_for_hyperspeed(s, player):
-    """The next value of the chain; for a hyperspeed on the quest pile the highest that the hand does not hold
-    itself."""
+    """The value to play a hyperspeed card as: the next one of the chain.
+
+    For one from the quest pile, or without a chain, it is the highest that the hand does not hold itself.
+    """
     if s.pending_source - 1 != PLAY_QUEST:
         chain = best_chain(s, player, int(player.quest_top) - 1)
         if chain != NO_CHAIN:
@@ -98,7 +100,7 @@ def _value_for_hyperspeed(s, player):
 
 @leaf
 def _card_to_end_with(s, player, quest):
-    """The card of the hand that is missed least, the room in the lanes considered."""
+    """The card in the hand that will be missed least, given the room in the lanes."""
     nearest = quest - int(s.missing[quest])
     best, best_worth = 0, NEVER
     for card in range(NUM_TYPES):

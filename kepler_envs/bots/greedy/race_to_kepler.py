@@ -1,12 +1,12 @@
 """Greedy play of Race to Kepler.
 
-Every card has a static worth, added up from what its programs gain. A turn plays everything, crew before resources so
-that there is something to eject; then it buys the card worth most that it can pay for, uses the operations that bring
-most for the energy at hand, and ends. Cards are lost cheapest first and gained dearest first. Bids are cheap cards up
-to a small random budget.
+Every card has a fixed worth, added up from what its programs gain. In a turn the bot plays all its cards, crew before
+resources, so that there is something to eject. Then it buys the best card it can pay for, uses the operations that gain
+most for its energy, and ends the turn. It gives up its worst cards first and takes the best ones. It bids with cheap
+cards, up to a small random budget.
 
-Worths are the game's own estimates (estimates.py, worths.py), in tenths of an energy; they are made from the component
-tables, so that cards of a user's own file have one, too.
+Worths are the game's own estimates (estimates.py, worths.py), in tenths of an energy. They are made from the component
+tables, so cards from your own component file have one, too.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from kepler_envs.games.race_to_kepler.state import (
 from kepler_envs.games.race_to_kepler.worths import best_operations, option_worth, trait_worth, usable_worth
 
 VERSION = 1
-"""Raised whenever a choice changes, so that records say which greedy was met."""
+"""Goes up whenever a choice changes, so that records say which greedy played."""
 
 CITY_NODE, ACTION, MOVE, CHOICE = int(Node.CITY), int(Node.ACTION), int(Node.MOVE), int(Node.CHOICE)
 BID = int(Node.BID)
@@ -52,10 +52,10 @@ FROM_HAND = int(Source.HAND)
 OPERATION = int(Origin.OPERATION)
 NEVER = -1_000_000
 
-THROWN_AWAY = 24  # a card worth less is gladly ejected
-BID_WORTH = 24  # of a card that may be bid
-MOST_BID = 10  # value of a bid
-NOT_BOUGHT = 9  # a card worth less is not bought
+THROWN_AWAY = 24  # a card worth no more than this is gladly ejected
+BID_WORTH = 24  # a card worth more than this is never bid
+MOST_BID = 10  # the largest budget of a bid
+NOT_BOUGHT = 9  # a card worth no more than this is not bought
 
 
 @helper
@@ -77,7 +77,7 @@ def policy(s, t, mask, count, generator):
 
 @leaf
 def _city(mask, count, generator):
-    """Any."""
+    """Any city, all equally likely."""
     skip = below(generator, count)
     for city in range(NUM_CITIES):
         if allowed(mask, CITY + city):
@@ -104,8 +104,10 @@ def _most_worth(t, mask, first):
 
 @leaf
 def _act(s, t, mask):
-    """Play, buy, operate, end: the first of these that there is; but an operation that wants a card gets one before
-    resources are played."""
+    """Play a card, buy one, use an operation or end the turn: the first of these that is possible.
+
+    But an operation that needs a card from the hand comes before resources are played.
+    """
     kind = _next_to_play(s, t, mask)
     operation = -1
     if kind >= 0:
@@ -124,8 +126,11 @@ def _act(s, t, mask):
 
 @leaf
 def _next_to_play(s, t, mask):
-    """Cards that draw come first, cards that count what happened this turn last, and resources when crew has had its
-    choice."""
+    """The card to play next; -1 if there is none.
+
+    Cards that draw others come first. Cards that count what happened this turn come last. Resources wait until crew has
+    had its choice.
+    """
     best, first = -1, 2 * NEVER
     for kind in range(NUM_KINDS):
         if allowed(mask, PLAY + kind):
@@ -137,7 +142,7 @@ def _next_to_play(s, t, mask):
 
 @leaf
 def _best_purchase(t, mask):
-    """The id of the card worth most that can be paid for, -1 if none is worth it."""
+    """The id that buys the best card the seat can pay for; -1 if none is worth buying."""
     best, most = -1, NOT_BOUGHT
     if allowed(mask, ACQUIRE_GOLD):
         worth = int(t.card[GOLD].worth)
@@ -153,7 +158,7 @@ def _best_purchase(t, mask):
 
 @leaf
 def _best_operation(s, t, mask):
-    """One of the operations that together bring most for the energy at hand; -1 if none brings anything."""
+    """One of the operations that together gain most for the energy at hand; -1 if none gains anything."""
     city = t.city[int(s.player[s.seat].city) - 1]
     best = best_operations(
         s, city, usable_worth(s, t, city, 0), usable_worth(s, t, city, 1), usable_worth(s, t, city, 2),
@@ -170,7 +175,10 @@ def _best_operation(s, t, mask):
 
 @leaf
 def _move(s, t, mask):
-    """Gain the best card, lose the worst; an optional loss only of a bad card, or for an operation's parsecs."""
+    """Gain the best card, or lose the worst.
+
+    If the loss is optional, lose only a bad card, or any card for an operation's parsecs.
+    """
     frame = s.frame[int(s.depth) - 1]
     instruction = t.program[frame.at]
     destination, source = int(instruction.destination), int(instruction.what)
@@ -196,8 +204,10 @@ def _move(s, t, mask):
 
 @helper
 def _loss(s, t, kind, source, destination):
-    """What is lost with a card: all of it when it is ejected, this turn's use when it is discarded; less what that
-    triggers."""
+    """What losing a card costs: all its worth if it is ejected, its use this turn if it is discarded from the hand.
+
+    What the loss triggers is taken off.
+    """
     card, city = t.card[kind], t.city[int(s.player[s.seat].city) - 1]
     if destination == TO_EJECT:
         return int(card.worth) - int(card.eject_worth) - trait_worth(city, ON_EJECTING)
@@ -207,7 +217,7 @@ def _loss(s, t, kind, source, destination):
 
 @leaf
 def _choose(s, t):
-    """The alternative that gains most now."""
+    """The option that gains most now."""
     frame = s.frame[int(s.depth) - 1]
     choice = t.program[frame.at]
     best, most = 0, NEVER
@@ -220,7 +230,7 @@ def _choose(s, t):
 
 @leaf
 def _bid(s, t, mask, generator):
-    """The cheapest cards, up to a budget that is drawn anew for each."""
+    """Bid the cheapest card, within a budget that is drawn anew for each card; else be done."""
     budget = 1 + below(generator, MOST_BID)
     player = s.player[s.seat]
     spent = bid_value(s, t, int(s.seat)) if player.bid_size > 0 else 0

@@ -15,7 +15,7 @@ from kepler_envs.networks import PositionNetwork, draw, position_network, with_c
 __all__ = ["CheckpointBot", "NetworkBot", "bot_below", "checkpoint_at", "find_checkpoint", "load_network"]
 
 CHECKPOINTS = ("best.zip", "last.zip")
-"""What a folder of a training run is searched for, in this order."""
+"""The files to look for in the folder of a training run, in this order."""
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -23,15 +23,14 @@ _U11, _U27, _U30, _U31 = (np.uint64(shift) for shift in (11, 27, 30, 31))
 
 
 class NetworkBot:
-    """A bot that plays what a network finds best, or draws from its probabilities.
+    """A bot that plays the action a network finds best, or draws one from its probabilities.
 
-    What is played in a row does not depend on any other row.
+    What it plays in a row does not depend on any other row.
 
     Args:
         network: the network it asks.
-        deterministic: True plays the most probable action. False draws one, from a generator that each row has for
-            itself.
-        below: the bot that the network is over, if it is.
+        deterministic: True plays the most probable action. False draws one, from the row's own generator.
+        below: the bot that the network is over, or None.
     """
 
     def __init__(
@@ -60,9 +59,9 @@ class NetworkBot:
         return probabilities.argmax(1) if self.deterministic else self._draw(probabilities, decisions.rows)
 
     def ask(self, decisions: TrustedDecisions) -> tuple[np.ndarray, np.ndarray]:
-        """(probabilities float32 (M, A) of the actions, returns float32 (M, P) that it expects for all seats).
+        """(probabilities of the actions, float32 (M, A); the returns it expects for all seats, float32 (M, P)).
 
-        The deciding seat comes first.
+        The seat to move comes first.
         """
         seen = decisions.observation
         if self.below is not None:
@@ -71,7 +70,7 @@ class NetworkBot:
 
     def _draw(self, probabilities: np.ndarray, rows: np.ndarray) -> np.ndarray:
         if rows.max(initial=-1) >= len(self._words):
-            raise BotError(f"bot {self.name} is asked for row {rows.max()}, in which it has not been started")
+            raise BotError(f"bot {self.name} is asked about row {rows.max()}, where it was not started")
         self._words[rows] += _GOLDEN
         word = self._words[rows]
         word = (word ^ (word >> _U30)) * _MIX_1
@@ -92,7 +91,7 @@ class CheckpointBot(NetworkBot):
     """A checkpoint of ``python -m agents.train``, or a published network.
 
     Args:
-        path: the checkpoint, or the folder of its run. The best checkpoint in it is taken.
+        path: the checkpoint, or the folder of a run, from which the best checkpoint is taken.
         config: the games to play.
         deterministic: see :class:`NetworkBot`.
 
@@ -117,7 +116,7 @@ def checkpoint_at(path: Path) -> Path:
 
 
 def find_checkpoint(folder: Path) -> Path:
-    """The checkpoint in the folder of a run."""
+    """The checkpoint in the folder of a run: the best one, else the last. Raises BotError if there is none."""
     for name in CHECKPOINTS:
         if (folder / name).is_file():
             return folder / name

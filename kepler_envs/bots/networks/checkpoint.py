@@ -30,9 +30,9 @@ DESCRIPTION, TORCH_WEIGHTS, PLAIN_WEIGHTS = "description.json", "policy.pth", "w
 
 
 def game_facts(config: Configuration) -> dict[str, Any]:
-    """What must agree between training and play, by name.
+    """What must be the same in training and in play, by name.
 
-    Whether there are derived fields shows in the observation's size.
+    The option for derived fields is left out, as the observation's size shows it.
     """
     options = {name: value for name, value in config.values.items() if name not in (*REWARD_OPTIONS, DERIVED)}
     facts = {
@@ -47,13 +47,13 @@ def game_facts(config: Configuration) -> dict[str, Any]:
 
 
 def trained_configuration(description: Mapping[str, Any]) -> Configuration:
-    """The games a checkpoint was trained for, paid as their default says: those with the most players and the last
-    values if there are several."""
+    """The games a checkpoint was trained for: with the most players and the last values it knows, and with default
+    rewards."""
     return _configured(description, max(player_counts(description)), option_combinations(description)[-1])
 
 
 def trained_configurations(description: Mapping[str, Any]) -> list[Configuration]:
-    """All games a checkpoint was trained for, paid as their default says, those with the most players last."""
+    """All games a checkpoint was trained for, with default rewards, those with the most players last."""
     return [
         _configured(description, players, options)
         for players in sorted(player_counts(description))
@@ -88,7 +88,7 @@ def player_counts(description: Mapping[str, Any]) -> list[int]:
 def check_fits(description: Mapping[str, Any], config: Configuration, where: str, any_players: bool = False) -> None:
     """Raise BotError naming every difference between the checkpoint's game and the one to be played.
 
-    With ``any_players`` the game is one to be learned on.
+    With ``any_players`` the number of players may differ, as when the network is to learn on in that game.
     """
     trained, wanted = dict(description), game_facts(config)
     if any_players or (isinstance(trained.get("num_players"), list) and config.num_players in trained["num_players"]):
@@ -136,7 +136,7 @@ def _in_words(trained: Any) -> str:
 
 
 def read_entries(path: Path, names: Sequence[str]) -> list[bytes]:
-    """Read entries of a checkpoint. Raises BotError if it is none, or lacks one."""
+    """Read entries of a checkpoint. Raises BotError if the file is not a checkpoint or lacks one of them."""
     try:
         with zipfile.ZipFile(path) as archive:
             return [archive.read(name) for name in names]
@@ -153,7 +153,7 @@ def read_entries(path: Path, names: Sequence[str]) -> list[bytes]:
 
 
 def read_description(path: Path) -> dict[str, Any]:
-    """What a checkpoint says about itself. Raises BotError if that is damaged."""
+    """What a checkpoint says about itself. Raises BotError if it is damaged."""
     return parse_description(read_entries(path, [DESCRIPTION])[0], FORMAT, str(path))
 
 
@@ -183,7 +183,7 @@ def read_weights(path: Path) -> dict[str, np.ndarray]:
         return read(path)
     except BotError:
         raise
-    except Exception as error:  # both libraries let through whatever their readers raise
+    except Exception as error:  # both libraries pass on whatever their readers raise
         raise BotError(f"{path}: its weights are damaged: {one_line(error)}") from error
 
 
@@ -192,7 +192,7 @@ def _is_plain(path: Path) -> bool:
         with zipfile.ZipFile(path) as archive:
             return PLAIN_WEIGHTS in archive.namelist()
     except (OSError, zipfile.BadZipFile):
-        return False  # what is wrong is said by who reads it
+        return False  # whoever reads it says what is wrong
 
 
 def _read_plain(path: Path) -> dict[str, np.ndarray]:

@@ -14,7 +14,7 @@ from kepler_envs.bots.protocol import BotError
 from kepler_envs.printable import one_line
 
 MOST_OUTPUTS = 16_384
-"""Of a layer, so that an edited number does not take all memory."""
+"""The most outputs of a layer, so that an edited number cannot take all memory."""
 MOST_LAYERS = 16
 
 Check = Callable[[Any], bool]
@@ -65,7 +65,7 @@ FACTS: Mapping[str, tuple[Check, str]] = {
     "observation_size": (_integer(1), "an integer from 1 on"),
     "num_actions": (_integer(1), "an integer from 1 on"),
 }
-"""The facts that the digest is made of."""
+"""The facts that go into the digest, with a check and what it allows."""
 
 PARTS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
     "": {
@@ -96,7 +96,7 @@ PARTS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
         ),
     },
 }
-"""What has to be there, by part and name: a check, and what is allowed."""
+"""What a description must have, by part and name: a check, and what it allows."""
 
 MAY_BE_THERE: Mapping[str, Mapping[str, tuple[Check, str]]] = {
     "network": {"over": (lambda value: value in ("", "greedy"), "greedy, or an empty text")},
@@ -128,12 +128,12 @@ def parse_description(content: bytes, form: str, where: str) -> dict[str, Any]:
         if name not in PARTS["network"] and name not in MAY_BE_THERE["network"]:
             raise BotError(f"{where}: its description has network.{_quote(name)}, which this version does not know")
     if found["digest"] != digest_of({name: found[name] for name in FACTS}):
-        raise BotError(f"{where}: its description does not have its digest; was it edited?")
+        raise BotError(f"{where}: its description does not match its digest; was it edited?")
     return found
 
 
 def digest_of(facts: Mapping[str, Any]) -> str:
-    """SHA-256 (16 hex digits) of the facts of a game. Of several player counts the largest stands for all."""
+    """SHA-256 (16 hex digits) of the facts of a game. If there are several player counts, the largest counts."""
     players = facts["num_players"]
     most = max(players) if isinstance(players, (list, tuple)) else players
     return hashlib.sha256(json.dumps({**facts, "num_players": most}, sort_keys=True).encode()).hexdigest()[:16]

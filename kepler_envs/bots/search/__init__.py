@@ -25,11 +25,11 @@ class SearchResult:
     """What a search found for the seat to move.
 
     Attributes:
-        action: the decision visited most. Of equals it is the one with the better value.
+        action: the decision visited most; if several are, the one with the better value.
         visits: int64 (A,), the iterations by id.
         values: float64 (A,), the mean return of the searching seat by id, nan where it was never tried.
         iterations: the iterations of all trees.
-        simulated: the decisions that were simulated for them.
+        simulated: the number of decisions simulated in them.
         tree: the nodes of the first tree (dtype tree.NODE).
     """
 
@@ -42,7 +42,7 @@ class SearchResult:
 
 
 def search(snapshot: Snapshot, asked: MctsConfig, seed: int = 0) -> SearchResult:
-    """Search one position for the seat to move. Equal seeds and an iteration budget give equal results.
+    """Search one position for the seat to move. With a budget in iterations, equal seeds give equal results.
 
     Raises:
         ValueError: the game is over, or the seed is not allowed.
@@ -79,19 +79,19 @@ def add_up(trees: list[Grown], seat: int, num_actions: int) -> tuple[np.ndarray,
 
 
 def decide_by_visits(visits: np.ndarray, sums: np.ndarray) -> int:
-    """The most visited id. Of equals it is the one with the better mean, then the smaller id."""
+    """The id visited most; if several are, the one with the better mean, then the smallest."""
     return int(np.lexsort((-np.arange(len(visits)), sums / np.maximum(visits, 1), visits))[-1])
 
 
 class MctsBot:
-    """A bot that plays what a search visits most. Each row of the batch has a generator of its own."""
+    """A bot that plays the decision its search visits most. Each row of the batch has a generator of its own."""
 
     def __init__(self, asked: MctsConfig, config: Configuration) -> None:
         self.name = "mcts"
         self.asked = asked
         self.config = config
         self._searcher = make_searcher(config, asked)
-        self._words: dict[int, int] = {}  # of each row, what the generators of its next search come from
+        self._words: dict[int, int] = {}  # for each row, what the generators of its next search come from
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
         """See :meth:`Bot.start`."""
@@ -103,7 +103,7 @@ class MctsBot:
         rows = [int(row) for row in decisions.rows]
         missing = [row for row in rows if row not in self._words]
         if missing:
-            raise BotError(f"bot {self.name} is asked for row {missing[0]}, in which it has not been started")
+            raise BotError(f"bot {self.name} is asked about row {missing[0]}, where it was not started")
         per_row, num_actions = self.asked.trees, len(self.config.actions)
         generators = record_array(np.concatenate([tree_generators(self._words[row], per_row) for row in rows]))
         for row in rows:

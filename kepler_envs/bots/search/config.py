@@ -15,13 +15,13 @@ MOST_ITERATIONS = 1_000_000
 SELECTIONS = {"ucb": UCB, "puct": PUCT}
 OPPONENTS = {"tree": IN_TREE, "policy": BY_POLICY}
 ALL = 10_000
-"""Decisions that no playout reaches."""
+"""More decisions than any playout has."""
 USUAL = -1.0
 """Stands for a value that depends on other fields."""
 PLAYOUT_WEIGHTS = {"exploration": 4.0, "trust": 0.5}
 NETWORK_WEIGHTS = {"exploration": 1.0, "trust": 0.9}
 CHOICES = {"selection": SELECTIONS, "opponents": OPPONENTS}
-"""Fields that are words here and numbers in the kernels."""
+"""The fields that are words here and numbers in the kernels."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,7 @@ class MctsConfig:
     """How decisions are chosen. With puct, a prior from the playout policy says what to look at first. With ucb,
     everything is tried once, without a prior."""
     exploration: float = USUAL
-    """The weight of what is little known.
-
-    Usually it is 4. With a network, whose values vary less than playouts, it is 1.
+    """The weight of what is little known. By default 4, and with a network 1: its values vary less than playouts.
     """
     trust: float = USUAL
     """The prior probability, with puct, of what the playout policy would do. With a network it is the network's share.

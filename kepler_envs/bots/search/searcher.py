@@ -28,16 +28,19 @@ from kepler_envs.engine.seeds import mix
 
 FOLDER = Path(__file__).parent / "kernels"
 ITERATIONS_BETWEEN_LOOKS = 16
-"""At the clock, with a budget in milliseconds."""
+"""Iterations between two looks at the clock, if the budget is in milliseconds."""
 FIRST_CAPACITY = 1024
-"""Nodes a tree has room for at first where the budget is a time."""
+"""The nodes that a tree first has room for, if the budget is a time."""
 MOST_SIDE_BY_SIDE = 64
-"""Trees that ask a network together; more would only cost memory."""
+"""The most trees that ask a network together. More would only cost memory."""
 
 
 @cache
 def playout_policy(game: Game, name: str) -> CompiledPolicy:
-    """The policy of that name, with the sources of the search added to those its code is kept under."""
+    """The policy of that name, or uniform play in games without greedy.
+
+    The search's sources are added to those that its compiled code is cached for.
+    """
     greedy = name == "greedy" and game.name in greedy_games()
     policy = greedy_policy(game) if greedy else uniform_policy(game)
     return replace(policy, scope=Scope(f"{game.name}-mcts", *policy.scope.folders[1:], FOLDER))
@@ -45,7 +48,7 @@ def playout_policy(game: Game, name: str) -> CompiledPolicy:
 
 @dataclass(frozen=True)
 class Grown:
-    """A tree that was grown, and the decisions that were simulated for it."""
+    """A tree that a search has grown, and the number of decisions simulated for it."""
 
     nodes: np.ndarray
     simulated: int
@@ -64,7 +67,7 @@ class Grown:
         return visits, sums
 
     def root_priors(self, num_actions: int) -> tuple[np.ndarray, np.ndarray]:
-        """(what the network gave the decision, float64; whether the tree has it, bool) by action id."""
+        """(the network's prior, float64; whether the tree has a node for it, bool) by action id."""
         priors, known = np.zeros(num_actions), np.zeros(num_actions, np.bool_)
         children = np.flatnonzero(self.nodes["parent"] == ROOT)
         actions = self.nodes["action"][children]
@@ -73,8 +76,10 @@ class Grown:
 
 
 class Searcher(Protocol):
-    """A searcher grows trees for positions of one configuration. Equal generators and a budget in iterations give equal
-    trees."""
+    """Grows trees for positions of one configuration.
+
+    With a budget in iterations, equal generators give equal trees.
+    """
 
     def grow(self, states: np.ndarray, generators: np.ndarray) -> list[Grown]:
         """A tree for each position.
@@ -97,7 +102,7 @@ def _iterations_of_a_tree(asked: MctsConfig) -> int:
 
 
 def _side_by_side(search: Callable[[Any], list[Grown]], parts: Sequence[Any], threads: int) -> list[Grown]:
-    """The trees of all parts in their order, searched on that many threads: the kernels let go of the interpreter."""
+    """The trees of all parts in their order, searched on that many threads. The kernels release the GIL."""
     if threads == 1 or len(parts) == 1:
         found = map(search, parts)
         return [grown for of_part in found for grown in of_part]
@@ -109,7 +114,7 @@ def _side_by_side(search: Callable[[Any], list[Grown]], parts: Sequence[Any], th
 
 
 class Workspace:
-    """The arrays of one search at a time."""
+    """The arrays that one search at a time works in."""
 
     def __init__(self, config: Configuration, capacity: int) -> None:
         game = config.game
@@ -126,7 +131,7 @@ class Workspace:
         self.path = np.zeros(capacity, np.int32)
 
     def make_room(self, nodes: int) -> None:
-        """Room for that many nodes, the tree so far kept."""
+        """Make room for that many nodes, and keep the tree so far."""
         if nodes > len(self.nodes):
             kept = self.nodes
             self._reserve(max(nodes, 2 * len(kept)))
@@ -134,15 +139,17 @@ class Workspace:
 
 
 def streams(generator: np.ndarray) -> np.ndarray:
-    """The generators of a search: for choices, for the deal at hand, and what the deals' are made from
-    (search_kernel)."""
+    """The three generators of a search: see ``search_kernel``.
+
+    One is for choices and one for the deal at hand. From the third, the second is set anew for each deal.
+    """
     three = record_array(np.zeros(3, GENERATOR))
     three["rng"] = [generator["rng"], 0, mix(int(generator["rng"]))]
     return three
 
 
 class PlayoutSearcher:
-    """A searcher that plays every game to its end. It searches one tree after the other, or one on each thread."""
+    """A searcher that plays games to their ends. It searches one tree after the other, or one on each thread."""
 
     def __init__(self, config: Configuration, asked: MctsConfig) -> None:
         self.config = config
@@ -191,7 +198,7 @@ class PlayoutSearcher:
 
 
 class Forest:
-    """The arrays of some trees that grow in lock-step."""
+    """The arrays of a group of trees that grow in lock-step."""
 
     def __init__(self, config: Configuration, trees: int, capacity: int, over_a_bot: bool) -> None:
         game = config.game
@@ -209,7 +216,7 @@ class Forest:
         self.paths = np.zeros((trees, capacity), np.int32)
 
     def make_room(self, more: int) -> None:
-        """Room for that many more nodes in every tree, and for a path of all of them."""
+        """Make room for that many more nodes in every tree, and for paths of that length."""
         needed, kept = int(self.used.max()) + more, self.nodes
         if needed > kept.shape[1]:
             self.nodes = np.zeros((len(kept), 2 * needed), NODE)
@@ -218,7 +225,7 @@ class Forest:
 
 
 class NetworkSearcher:
-    """A searcher that asks a network about the decision each iteration ends at, for many trees in one call."""
+    """A searcher that asks a network about the decision at which an iteration ends, for many trees in one call."""
 
     def __init__(self, config: Configuration, asked: MctsConfig) -> None:
         from kepler_envs.bots.search.kernels.guided import absorb_kernel, descend_kernel

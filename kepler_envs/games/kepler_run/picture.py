@@ -485,17 +485,17 @@ def _place_actions(view: View, place: int) -> Iterator[int]:
 def _draw_end(drawing: Drawing, name: str) -> None:
     """Port or Kepler."""
     drawing.rect(0, 0, PLACE_WIDTH, PLACE_HEIGHT, radius=6, fill=DARK, stroke=GOLD, stroke_width=1.5)
-    drawing.circle(PLACE_WIDTH / 2, 28, 15, fill=GOLD if name == "Kepler" else DIM)
-    drawing.text(PLACE_WIDTH / 2, 52, name, size=13, fill=INK, anchor="middle", bold=True)
+    drawing.circle(PLACE_WIDTH / 2, 21, 13, fill=GOLD if name == "Kepler" else DIM)
+    drawing.text(PLACE_WIDTH / 2, 43, name, size=13, fill=INK, anchor="middle", bold=True)
 
 
 def _draw_sector(drawing: Drawing, sector: SectorView, view: View) -> None:
     _draw_card_face(drawing, PLACE_WIDTH, PLACE_HEIGHT, sector.type, sector.cost, sector.icons, view)
     if sector.disk is not None:
         colour = SHIP_COLOURS[view.players[sector.disk].ship]
-        drawing.circle(PLACE_WIDTH - 16, 46, 9, fill=colour, stroke=INK, stroke_width=1.5)
+        drawing.circle(PLACE_WIDTH - 16, 50, 9, fill=colour, stroke=INK, stroke_width=1.5)
         drawing.text(
-            PLACE_WIDTH - 16, 46, str(sector.disk), size=11, fill=readable_on(colour, DARK), anchor="middle", bold=True
+            PLACE_WIDTH - 16, 50, str(sector.disk), size=11, fill=readable_on(colour, DARK), anchor="middle", bold=True
         )
 
 

@@ -37,6 +37,7 @@ from kepler_envs.games.race_to_kepler.state import (
     GOLD,
     NUM_CITIES,
     NUM_KINDS,
+    NUM_OPTIONS,
     NUM_TOKENS,
     EndReason,
     Node,
@@ -444,6 +445,7 @@ CARD_WIDTH, CARD_HEIGHT, CARD_STEP, MOST_CARDS = 146, 128, 154, 5
 PLAYER_WIDTH, PLAYER_HEIGHT = 620, 270
 CARD_COLUMNS, CARD_LINES = 23, 7
 CHIP_HEIGHT, CHIP_ROWS = 20, 2
+NAME_SIZES = (12, 11, 10.5, 10)  # font sizes for the name of a card: the largest in which it fits
 
 
 def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
@@ -478,7 +480,9 @@ def _draw_header(drawing: Drawing, view: View) -> None:
         drawing.circle(x, y, 0.7 + dot % 3 * 0.35, fill=EDGE if dot % 4 else DIM)
     drawing.text(MARGIN, 24, view.title, size=26, fill=INK, bold=True)
     drawing.text(MARGIN, 54, view.situation, size=18, fill=LIT, width=INNER - 260)
-    drawing.text(MARGIN, 79, view.detail, size=14, fill=DIM, width=INNER)
+    alternatives = range(OPTION, OPTION + NUM_OPTIONS) if view.detail else ()  # these words name them
+    with drawing.group(actions=alternatives):
+        drawing.text(MARGIN, 79, view.detail, size=14, fill=DIM, width=INNER)
     drawing.text(WIDTH - MARGIN, 24, view.point_of_view, size=15, fill=DIM, anchor="end")
     drawing.text(WIDTH - MARGIN, 54, view.phase, size=18, fill=INK, anchor="end")
 
@@ -559,7 +563,8 @@ def _draw_card(drawing: Drawing, card: CardView) -> None:
     )
     drawing.rect(1, 1, CARD_WIDTH - 2, 24, radius=5, fill=blend(colour, DARK, 0.25))
     room = CARD_WIDTH - 14 if card.is_titan else CARD_WIDTH - 36
-    drawing.text(7, 13, card.name, size=12, fill=INK, bold=True, width=room)
+    size = next((size for size in NAME_SIZES if text_width(card.name, size, True) <= room), NAME_SIZES[-1])
+    drawing.text(7, 13, card.name, size=size, fill=INK, bold=True, width=room)
     if not card.is_titan:
         drawing.circle(CARD_WIDTH - 14, 13, 9, fill=LIT)
         drawing.text(CARD_WIDTH - 14, 13, str(card.cost), size=12, fill=DARK, anchor="middle", bold=True)
@@ -629,7 +634,8 @@ def _draw_player(drawing: Drawing, player: PlayerView, resources: str) -> None:
         _draw_zone(drawing, "in play", player.play, "", y + 76, 1, player.decides)
     else:
         _draw_zone(drawing, "in play", player.play, "", y + 50, CHIP_ROWS, player.decides)
-    drawing.text(14, y + 110, _deck_words(player), size=12, fill=DIM, width=PLAYER_WIDTH - 28)
+    with drawing.group(actions=[id for card in player.discard for id in _picks(card)] if player.decides else ()):
+        drawing.text(14, y + 110, _deck_words(player), size=12, fill=DIM, width=PLAYER_WIDTH - 28)
 
 
 def _deck_words(player: PlayerView) -> str:

@@ -12,8 +12,8 @@ from kepler_envs import Snapshot
 from kepler_envs.games.race_to_kepler.picture import COLUMNS
 from tests.contract.subjects import play
 from tests.games.race_to_kepler.card_file import default_data, write_file
-from tests.games.race_to_kepler.scenario import DONE, END, GAME, OP_2, OP_3, Seat, after, scenario
-from tests.pictures import hints, labels, lines
+from tests.games.race_to_kepler.scenario import DONE, END, GAME, OP_2, OP_3, Seat, after, legal, scenario
+from tests.pictures import hints, labels, lines, marked
 
 
 def acting() -> Snapshot:
@@ -54,6 +54,11 @@ def test_supply_and_piles() -> None:
     assert "Gold pile 20   crew deck 0   titan deck 16" in words and "airlock -" in words
 
 
+def test_long_names_of_cards_are_whole() -> None:
+    position = scenario(Seat(), supply="Unknown Substance, Trade Specialist, Demolition Experts")
+    assert {"Unknown Substance", "Trade Specialist", "Demolition Experts"} < set(labels(position))
+
+
 def test_player_shows_city_turn_and_cards() -> None:
     words = "\n".join(lines(acting(), 0))
     assert "Tokyo - a card ejected: 1 E" in words and "6: may eject 1 from discard pile: jump 3" in words
@@ -68,6 +73,14 @@ def test_used_operations_are_marked() -> None:
         "2: 1 market action (used)",
         "3: may eject 1 from discard pile: jump 1 (used)",
     ]
+
+
+def test_alternatives_and_discarded_cards_can_be_clicked() -> None:
+    choosing = after(scenario(Seat(hand="Energeticist, Iron")), "play Energeticist")
+    ejecting = after(scenario(Seat("Seoul", hand="Iron", discard="Gold, Mafia"), energy=3), OP_3)
+    assert {"pick Gold", "pick Mafia"} < legal(ejecting) and "choose alternative 2" in legal(choosing)
+    for position in (choosing, ejecting):
+        assert set(position.legal_actions()) <= marked(position, position.seat)
 
 
 def test_programs_that_ask_are_told() -> None:

@@ -1,1 +1,1 @@
-"""The compiled halves of the search: the tree, a search with playouts, one guided by a network."""
+"""The compiled part of the search: the tree, the search with playouts, and the search guided by a network."""

@@ -3,11 +3,11 @@ leaves.
 
 As in AlphaZero (D. Silver et al., Science 362, 2018), but over information sets: each iteration redraws what the
 searching seat cannot know. It has two compiled halves. ``descend`` walks down the tree of each position to a decision
-without children and writes what the seat to move there sees; one call of the network then answers for all positions;
+without children and writes what the seat to move there sees. One call of the network then answers for all positions.
 ``absorb`` grows and updates the trees.
 
-The network values a decision for all seats, the one to move first. Returns of several players add up to 0 and are in
-[-1, 1], which the network need not know: its values are shifted, and made smaller if need be, until theirs do and are.
+The network values a decision for all seats, the one to move first. The returns of several players add up to 0 and lie
+in [-1, 1]. The network need not know that: its values are shifted, and shrunk if need be, until they do, too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from kepler_envs.engine.transition import core, record_types
 
 ZERO = np.uint64(0)
 OVER = -1
-"""In place of a seat: the iteration ended with the game, there is nothing to ask the network."""
+"""In place of a seat: the iteration reached the end of the game, and there is nothing to ask the network."""
 
 
 @helper
@@ -47,10 +47,10 @@ def _add_children(nodes, used, node, legal, priors):
 
 @helper
 def _best_by_prior(nodes, node, legal, tried, count, visits, seat, settings):
-    """The legal child with the largest PUCT value, or NONE if a decision that is no child yet beats all of them.
+    """The legal child with the largest PUCT value, or NONE if a decision that is not yet a child beats all of them.
 
-    The prior is the network's, with ``1 - trust`` of it spread evenly. What was not legal in the deal the network saw
-    has only the even part.
+    The prior is the network's, with ``1 - trust`` of it spread evenly. A decision that was not legal in the deal the
+    network saw has only its part of that.
     """
     scale = settings.exploration * sqrt(visits + 1.0)
     even = (1.0 - settings.trust) / count
@@ -73,7 +73,7 @@ def _best_by_prior(nodes, node, legal, tried, count, visits, seat, settings):
 def leaf_returns(values, own, returns):
     """The returns of all seats from the values of a network, which begin with ``own`` and go on clockwise.
 
-    If there are more values than seats, the first ones count.
+    If there are more values than seats, only the first ones count.
     """
     players = returns.size
     mean = np.float32(0.0)
@@ -96,11 +96,11 @@ def descend_kernel(policy: CompiledPolicy) -> Any:
     int64[G], legal uint64[G, W], untried uint64[W], generators[G], settings SETTINGS[1], observations int16[G, D],
     masks int8[G, A], seats int64[G], ranks int32[P], returns float32[P], size int64) -> decisions simulated.
 
-    One iteration for each position, down to the decision the network is asked about, of ``seats``; games that end on
-    the way are booked, their seat is ``OVER``. ``policy`` plays the other seats where ``settings.opponents`` says so. A
-    position with ``used`` = 0 begins its tree. Of an observation ``size`` entries are the game's; if there is one more,
-    it becomes what ``policy`` would do. There must be room for as many more nodes as a path is long and, for
-    ``absorb``, as there are actions.
+    Runs one iteration for each position, down to the decision that the network is asked about, which belongs to the
+    seat in ``seats``. If the game ends on the way, its returns are added and the seat is ``OVER``. ``policy`` plays the
+    other seats where ``settings.opponents`` says so. A position with ``used`` = 0 begins its tree. ``size`` entries of
+    an observation are the game's. If there is one more, it becomes what ``policy`` would do. There must be room for as
+    many more nodes as a path is long and, for ``absorb``, as there are actions.
     """
     game, consult = policy.game, policy.function
     kinds, helpers, verbs = record_types(game), core(game), game.verbs
@@ -173,8 +173,8 @@ def absorb_kernel(policy: CompiledPolicy) -> Any:
     """(nodes NODE[G, C], used int64[G, 1], paths int32[G, L], depths int64[G], legal uint64[G, W], seats int64[G],
     priors float32[G, A], values float32[G, seats], returns float32[P]).
 
-    Gives the decisions that ``descend`` ended at their children with the network's priors, and its values to the nodes
-    on the way.
+    Gives each decision where ``descend`` ended its children, with the network's priors, and adds the network's values
+    to the nodes on the way.
     """
     signature = (
         array_of(NODE, 2), array_of(np.int64, 2), array_of(np.int32, 2), array_of(np.int64), array_of(np.uint64, 2),

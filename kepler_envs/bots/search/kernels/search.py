@@ -24,7 +24,7 @@ from kepler_envs.engine.rng import GENERATOR, below, stream_seed
 from kepler_envs.engine.transition import core, record_types
 
 ZERO, ONE, LOW_6 = np.uint64(0), np.uint64(1), np.uint64(63)
-FINE = 1 << 30  # steps of a random share
+FINE = 1 << 30  # a random share is drawn in steps of 1 / FINE
 
 
 @leaf
@@ -35,14 +35,17 @@ def _chance(generator, share):
 
 @leaf
 def _worth(child, seat, settings):
-    """The UCB of a tried decision for the seat that moves."""
+    """The UCB of a tried decision for the seat to move."""
     visits = float(child.visits)
     return float(child.value[seat]) / visits + settings.exploration * sqrt(log(float(child.available)) / visits)
 
 
 @leaf
 def _prior(action, suggested, count, settings):
-    """The probability PUCT gives a decision before it is tried. ``suggested`` is NONE if nobody was asked."""
+    """The prior probability that PUCT gives a decision.
+
+    ``suggested`` is what the playout policy would do, NONE if it was not asked.
+    """
     if suggested == NONE:
         return 1.0 / count
     even = (1.0 - settings.trust) / count
@@ -160,10 +163,10 @@ def search_kernel(policy: CompiledPolicy) -> Any:
     uint64[W], generators[3], settings SETTINGS[1], iterations, ranks int32[P], returns float32[P]) -> decisions
     simulated.
 
-    Searches for the seat to move at ``origin`` and goes on with the tree in ``nodes[:used]``; at ``used`` = 0 it begins
-    one. There must be room for one more node per iteration. Chance comes from the first generator; with
-    ``settings.paired`` only what happens at the root does, and the deals and playouts come from the second one, which
-    is set for each from the third.
+    Searches for the seat to move at ``origin``. It goes on with the tree in ``nodes[:used]``, or begins one if ``used``
+    is 0. There must be room for one more node per iteration. All chance comes from the first generator. With
+    ``settings.paired``, only the choices at the root come from it. Deals and playouts then come from the second
+    generator, which is set anew for each of them from the third.
     """
     game, consult = policy.game, policy.function
     kinds, helpers, verbs = record_types(game), core(game), game.verbs
@@ -209,7 +212,7 @@ def search_kernel(policy: CompiledPolicy) -> Any:
             node, depth, beyond = ROOT, 0, 0
             in_tree = True
             path[0] = ROOT
-            if settings.paired:  # the decision comes first: it says which deal is due
+            if settings.paired:  # the decision comes first: its visits say which deal is due
                 count = find_legal(s, t, legal)
                 node = choose_child(s, t, nodes, used, ROOT, legal, untried, count, generators[0], settings)
                 generator.rng = stream_seed(generators[2].rng, int(nodes[node].visits))
