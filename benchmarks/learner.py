@@ -17,33 +17,35 @@ step of the optimiser, passes over each update."""
 
 
 def learner(settings: Settings) -> list[Row]:
-    """decisions that MaskablePPO learns per second, with its network in compiled code and in PyTorch"""
+    """decisions that MaskablePPO learns per second, in compiled code and in PyTorch, with one thread and two"""
     if settings.ppo_steps == 0:
         return []
     rows = []
     for name in kepler_envs.list_games():
         players = kepler_envs.load_game(name).default_players
-        sides = {"compiled": learning(name, players, True), "pytorch": learning(name, players, False)}
-        samples = rates(sides, settings, time.thread_time)
-        value = f"{statistics.median(samples['compiled']) / 1e3:.1f} k decisions/s"
+        what = f"{name}, MaskablePPO, {players} players"
+        compiled = learning(name, players, True)
+        samples = rates({"compiled": compiled, "pytorch": learning(name, players, False)}, settings, time.thread_time)
         times = ratio(samples, "compiled", "pytorch")
-        rows.append(
-            Row(
-                f"{name}, MaskablePPO, {players} players, 1 thread",
-                f"{value} = {times:.1f} times as many as with PyTorch's own operations",
-                ratio=times,
-            )
-        )
+        value = f"{_thousands(samples['compiled'])} = {times:.1f} times as many as with PyTorch's own operations"
+        rows.append(Row(f"{what}, 1 thread", value, ratio=times))
+        both = rates({"two": learning(name, players, True, threads=2), "one": compiled}, settings, time.perf_counter)
+        times = ratio(both, "two", "one")
+        value = f"{_thousands(both['two'])} / {_thousands(both['one'])} = {times:.2f}"
+        rows.append(Row(f"{what}, 2 threads against 1", value, ">= 1.6", times >= 1.6, times))
     return rows
 
 
-def learning(game: str, players: int, compiled: bool) -> Callable[[int], int]:
+def _thousands(values: list[float]) -> str:
+    return f"{statistics.median(values) / 1e3:.1f} k decisions/s"
+
+
+def learning(game: str, players: int, compiled: bool, threads: int = 1) -> Callable[[int], int]:
     """A function that plays and learns from about so many updates, and returns of how many decisions."""
     import torch  # here alone: the other parts do without it
 
     from kepler_envs.adapters.sb3 import PiecePolicy, SharedMaskablePPO, SharedSeatVecEnv, piece_policy
 
-    torch.set_num_threads(1)
     torch.manual_seed(0)
     batch = kepler_envs.make_batch(game, NUM_ENVS, num_players=players, seed=0)
     network = {**piece_policy(batch.config), "compiled": compiled}
@@ -56,11 +58,13 @@ def learning(game: str, players: int, compiled: bool) -> Callable[[int], int]:
         n_epochs=EPOCHS,
         seed=0,
     )
-    model.learn(NUM_ENVS * N_STEPS)  # warms up
-    return partial(_learn, model)
+    return partial(_learn, model, threads)
 
 
-def _learn(model: Any, updates: int) -> int:
+def _learn(model: Any, threads: int, updates: int) -> int:
+    import torch
+
+    torch.set_num_threads(threads)
     before = model.num_timesteps
     model.learn(updates * NUM_ENVS * N_STEPS, reset_num_timesteps=False)
     return model.num_timesteps - before
