@@ -58,7 +58,7 @@ def speed() -> str:
         ("256 games from Python, 1 thread, against a hand-written C engine", value(found, "batch from Python")),
         ("AEC loop against PettingZoo's connect four", value(found, "AEC last()/step() loop")),
         ("256 games from Python against OpenSpiel's gin rummy", span(found, "beside OpenSpiel's gin_rummy")),
-        ("learning with MaskablePPO against PyTorch's own operations", span(found, "MaskablePPO, ")),
+        ("learning with MaskablePPO against PyTorch's own operations", span(found, "players, 1 thread")),
         (
             "first step from the wheel against importing numba, Gymnasium and PettingZoo",
             span(found, "first step from the wheel"),

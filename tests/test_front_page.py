@@ -30,6 +30,7 @@ def record(games: list[str]) -> Figures:
                 ratio=40 + place,
             ),
             Row(f"{name}, MaskablePPO, 4 players, 1 thread", "", ratio=1.84 + place),
+            Row(f"{name}, MaskablePPO, 4 players, 2 threads against 1", "", ratio=0.5),
             Row(f"{name}, first step from the wheel", "", ratio=1.25 + place / 10),
         ]
     return Figures(SOURCE, tuple(rows))
