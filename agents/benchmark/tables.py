@@ -269,6 +269,7 @@ def picture(drawn: dict[tuple[Task, Row], tuple[np.ndarray, np.ndarray]]) -> byt
 
     import matplotlib
     from matplotlib.figure import Figure
+    from matplotlib.ticker import EngFormatter, MaxNLocator
 
     tasks = [task for task in TASKS if any(task == shown for shown, _ in drawn)]
     names = sorted({row for _, row in drawn})
@@ -278,6 +279,8 @@ def picture(drawn: dict[tuple[Task, Row], tuple[np.ndarray, np.ndarray]]) -> byt
         for panel, task in zip(panels, tasks, strict=False):
             panel.set_title(_title(task))
             panel.set_xlabel("decisions")
+            panel.xaxis.set_major_locator(MaxNLocator(4))
+            panel.xaxis.set_major_formatter(EngFormatter(sep=""))  # 200k, 10M
             panel.axhline(1.0, color="0.7", linewidth=0.8)
             for number, row in enumerate(names):
                 if (task, row) in drawn:
