@@ -85,11 +85,11 @@ def _driver_rows(cluster: Cluster) -> list[Row]:
     done = sum(1 for _ in cluster.map(_nothing, None, iter(range(TASKS))))
     tasks = done / (time.perf_counter() - began)
     config = kepler_envs.load_game("kepler_3042").configure()
-    team = Team(Shipment.pack(SPECS), config, None, False, None, BATCH)
+    team = Team(Shipment.pack(SPECS), config, None, False, None)
     schedule = Schedule(len(SPECS), config.num_players, 0)
     games = [schedule[number] for number in range(16)]
     sent = pickle.dumps(games)
-    size = (len(sent) + len(play_games(team, sent)[0])) / len(games)
+    size = (len(sent) + len(play_games(team, [sent]).results[0])) / len(games)
     return [
         Row("Ray: empty tasks that one driver sends and receives", f"{tasks:,.0f} tasks/s"),
         Row("Ray: bytes per game, Kepler-3042, there and back", f"{size:,.0f} bytes"),

@@ -33,8 +33,16 @@ class Team:
     limit: float | None
     whole_games: bool
     memory: int | None
-    batch: int
-    """Games played side by side; four times as many in compiled code."""
+
+
+@dataclass(frozen=True)
+class PlayedTask:
+    """The results of a task: chunks, each a pickled list of GameResult; how many games they are; and the seconds that
+    they took."""
+
+    results: list[bytes]
+    games: int
+    seconds: float
 
 
 class RayWorkers:
@@ -53,7 +61,8 @@ class RayWorkers:
         self.watch = watch
         self._here = Workers(players, 1)
         shipped = Shipment.pack(players.specs)
-        self._team = Team(shipped, players.config, players.limit, players.whole_games, players.memory, batch)
+        self._team = Team(shipped, players.config, players.limit, players.whole_games, players.memory)
+        self._batch = batch
         self._paces = {True: Pace(), False: Pace()}  # of games of compiled policies, and of others
 
     @property
@@ -75,13 +84,11 @@ class RayWorkers:
         """Play as :meth:`Workers.play` does. How many games go together is found out on the way."""
         for compiled, pace in self._paces.items():
             games = [game for chunk in chunks for game in chunk if self.players.is_compiled(game) == compiled]
-            tasks = _tasks(games, pace, lambda: self.processes)
-            for _, (pickled, seconds) in self.cluster.map(
-                play_games, self._team, map(pickle.dumps, tasks), stop, self.watch
-            ):
-                results = pickle.loads(pickled)
-                pace.took(len(results), seconds)
-                yield results
+            together = self._batch * (COMPILED_TOGETHER if compiled else 1)
+            tasks = (_pickled(task, together) for task in _tasks(games, pace, lambda: self.processes))
+            for _, played in self.cluster.map(play_games, self._team, tasks, stop, self.watch):
+                pace.took(played.games, played.seconds)
+                yield from map(pickle.loads, played.results)
 
     def play_alone(self, game: ScheduledGame, careful: bool = False) -> tuple[list[int], GameResult]:
         """Play as :meth:`Workers.play_alone` does, on this machine."""
@@ -111,30 +118,31 @@ def _tasks(games: Chunk, pace: Pace, processes: Callable[[], int]) -> Iterator[C
         begun += size
 
 
+def _pickled(games: Chunk, together: int) -> list[bytes]:
+    """Chunks of so many games, each pickled by itself.
+
+    Ray's own pickler asks Python about each object, which takes as long as a game. And a list of ten thousand games
+    keeps Python's garbage collector busy for as long again.
+    """
+    return [pickle.dumps(games[low : low + together]) for low in range(0, len(games), together)]
+
+
 # ---------------------------------------------------------------- in a worker
 
 _here: dict[str, tuple[Workers, dict[str, str]]] = {}
 """Of the last team that played in this process: who plays, and the bots' specs by those they have here."""
 
 
-def play_games(team: Team, pickled: bytes) -> tuple[bytes, float]:
-    """(the results of these games, all of compiled policies or none, and the seconds they took); bots are loaded with
-    the first ones.
-
-    Games and results are pickled here: Ray's own pickler asks Python about each object, which takes as long as a game.
-    """
-    games: Chunk = pickle.loads(pickled)
+def play_games(team: Team, chunks: list[bytes]) -> PlayedTask:
+    """Play pickled chunks of games, each side by side. Bots are loaded with the first ones."""
     workers, names = _workers_of(team)
-    together = team.batch * (COMPILED_TOGETHER if workers.players.is_compiled(games[0]) else 1)
-    began = time.perf_counter()
-    chunks = [games[low : low + together] for low in range(0, len(games), together)]
-    results = [result for some in workers.play(chunks) for result in some]
-    if any(here != asked for here, asked in names.items()):
-        results = [_named(result, names) for result in results]
-    results = [
-        result if result.course is None else replace(result, course=None) for result in results
-    ]  # it was checked here
-    return pickle.dumps(results), time.perf_counter() - began
+    began, played, count = time.perf_counter(), [], 0
+    for chunk in chunks:
+        games: Chunk = pickle.loads(chunk)
+        results = [_shown(result, names) for some in workers.play([games]) for result in some]
+        played.append(pickle.dumps(results))
+        count += len(results)
+    return PlayedTask(played, count, time.perf_counter() - began)
 
 
 def _workers_of(team: Team) -> tuple[Workers, dict[str, str]]:
@@ -149,7 +157,9 @@ def _workers_of(team: Team) -> tuple[Workers, dict[str, str]]:
     return _here[key]
 
 
-def _named(result: GameResult, names: dict[str, str]) -> GameResult:
-    """With the bots' specs as they were asked for."""
+def _shown(result: GameResult, names: dict[str, str]) -> GameResult:
+    """With the bots' specs as they were asked for, and without the course, which was checked here."""
+    if all(here == asked for here, asked in names.items()):
+        return result if result.course is None else replace(result, course=None)
     forfeits = tuple(Forfeit(names[one.agent], one.decision, one.reason, one.details) for one in result.forfeits)
-    return replace(result, agents=tuple(names[agent] for agent in result.agents), forfeits=forfeits)
+    return replace(result, agents=tuple(names[agent] for agent in result.agents), forfeits=forfeits, course=None)
