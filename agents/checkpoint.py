@@ -14,7 +14,7 @@ import io
 import json
 import platform
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ import torch as th
 from gymnasium import spaces
 
 import kepler_envs
+from agents.games import distinct
 from kepler_envs.adapters.sb3 import PiecePolicy, observation_space, piece_policy
 from kepler_envs.bots.networks import NetworkBot, bot_below
 from kepler_envs.bots.networks.checkpoint import (
@@ -125,11 +126,6 @@ def describe(
             **{name: importlib.metadata.version(name) for name in LIBRARIES},
         },
     }
-
-
-def distinct(values: Iterable[Any]) -> list[Any]:
-    """The different values, in the order in which they come."""
-    return list(dict.fromkeys(values))
 
 
 # ---------------------------------------------------------------- files

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from agents.games import distinct
 from kepler_envs import bots
 from kepler_envs.bots.protocol import Bot
 from kepler_envs.engine.game import Configuration
@@ -94,7 +95,7 @@ def trials_of(specs: Sequence[str], all_games: Sequence[Configuration]) -> list[
     The last ones are those against the last opponent. In games for one player nobody plays against the learner, so
     they have one trial, which counts as one of these.
     """
-    counts = list(dict.fromkeys(games.num_players for games in all_games))
+    counts = distinct(games.num_players for games in all_games)
     found = []
     for spec in specs:
         for players in counts:

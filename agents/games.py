@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import product
 from typing import Any
 
@@ -69,3 +70,8 @@ def without_rewards(config: Configuration) -> Configuration:
     """The same games with default rewards."""
     values = {name: value for name, value in config.values.items() if name not in REWARD_OPTIONS}
     return config.game.configure(config.num_players, config.components, **values)
+
+
+def distinct(values: Iterable[Any]) -> list[Any]:
+    """The different values, in the order in which they come."""
+    return list(dict.fromkeys(values))

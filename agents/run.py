@@ -21,10 +21,10 @@ from stable_baselines3.common.logger import configure
 from stable_baselines3.common.utils import ConstantSchedule
 
 from agents import checkpoint
-from agents.checkpoint import bot_of, distinct, policy_kwargs
+from agents.checkpoint import bot_of, policy_kwargs
 from agents.evaluation import Evaluation, Trial, trials_of
 from agents.expert_settings import ExpertConfig
-from agents.games import exists, game_configurations, without_rewards
+from agents.games import distinct, exists, game_configurations, without_rewards
 from agents.imitation import Imitation, gather, rate_at
 from agents.joined_batch import JoinedBatch, JoinedBot
 from agents.pool import Pool, PoolVecEnv
@@ -158,8 +158,11 @@ class Run:
             return PoolVecEnv(JoinedBatch.deal(self.all_games, config.num_envs, config.seed), pool, self.network)
         if config.seat == "shared":
             several = len(self.all_games) > 1
-            deal = JoinedBatch.deal(self.all_games, config.num_envs, config.seed) if several else None
-            games = deal or Batch(self.games, config.num_envs, config.seed)
+            games: Batch | JoinedBatch = (
+                JoinedBatch.deal(self.all_games, config.num_envs, config.seed)
+                if several
+                else Batch(self.games, config.num_envs, config.seed)
+            )
             return SharedSeatVecEnv(games, self._below(games))
         batch = Batch(self.games, config.num_envs, config.seed)
         return SeatVecEnv(batch, self._training_opponent(), over=self._below(batch))

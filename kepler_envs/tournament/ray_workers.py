@@ -137,9 +137,12 @@ def play_games(team: Team, chunks: list[bytes]) -> PlayedTask:
     """Play pickled chunks of games, each side by side. Bots are loaded with the first ones."""
     workers, names = _workers_of(team)
     began, played, count = time.perf_counter(), [], 0
+    renamed = any(here != asked for here, asked in names.items())
     for chunk in chunks:
         games: Chunk = pickle.loads(chunk)
-        results = [_shown(result, names) for some in workers.play([games]) for result in some]
+        results = [_without_course(result) for some in workers.play([games]) for result in some]
+        if renamed:
+            results = [_named(result, names) for result in results]
         played.append(pickle.dumps(results))
         count += len(results)
     return PlayedTask(played, count, time.perf_counter() - began)
@@ -157,9 +160,12 @@ def _workers_of(team: Team) -> tuple[Workers, dict[str, str]]:
     return _here[key]
 
 
-def _shown(result: GameResult, names: dict[str, str]) -> GameResult:
-    """With the bots' specs as they were asked for, and without the course, which was checked here."""
-    if all(here == asked for here, asked in names.items()):
-        return result if result.course is None else replace(result, course=None)
+def _without_course(result: GameResult) -> GameResult:
+    """Without its decisions, which were checked here. Most have none, and copies take time."""
+    return result if result.course is None else replace(result, course=None)
+
+
+def _named(result: GameResult, names: dict[str, str]) -> GameResult:
+    """With the bots' specs as they were asked for."""
     forfeits = tuple(Forfeit(names[one.agent], one.decision, one.reason, one.details) for one in result.forfeits)
-    return replace(result, agents=tuple(names[agent] for agent in result.agents), forfeits=forfeits, course=None)
+    return replace(result, agents=tuple(names[agent] for agent in result.agents), forfeits=forfeits)
