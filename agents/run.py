@@ -246,9 +246,12 @@ class Run:
 
     def _learn_from_own_play(self) -> None:
         self._imitation = self._imitated = None
+        # whoever plays beside the learner starts anew with each update, as a run that continues has to start them
         if isinstance(self.env, PoolVecEnv):
             self.env.begin_rollout()
-        self.env.start_below(np.arange(self.env.num_envs))  # starts anew when a run continues
+        if isinstance(self.env, SeatVecEnv):
+            self.env.seat_opponent(self.env.opponent, self.steps)
+        self.env.start_below(np.arange(self.env.num_envs))
         config = self.config
         rate = config.learning_rate + (config.final_learning_rate - config.learning_rate) * self.fraction
         self.model.lr_schedule = ConstantSchedule(rate)

@@ -1,8 +1,9 @@
 """Weights of a network laid out for compiled code that skips zeros and illegal actions.
 
 The layout is one flat array, together with where each part of it begins. The flat array is a linear function of the
-weights. The function is written once, for the arrays of any library (:class:`Arrays`). NumPy lays out a network that
-plays. PyTorch lays out one that learns, and so finds the gradients of the weights from those of the flat array.
+weights. The function is written once, for any arrays (:class:`Arrays`). NumPy's lay out a network that plays. For one
+that learns, ``linear.py`` works the function out, and so finds the gradients of the weights from those of the flat
+array.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ from functools import cache
 from math import exp, log
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from kepler_envs.engine.kernel import INT, array_of, borrowed, helper, kernel, leaf
@@ -25,6 +24,7 @@ from kepler_envs.networks.kernels import (
     NOWHERE,
     SCOPE,
     WHOLE,
+    add_multiple,
     add_products,
     add_said,
     add_up_rows,
@@ -42,7 +42,6 @@ from kepler_envs.networks.kernels import (
 from kepler_envs.networks.simd import (
     BLOCK,
     add_product,
-    add_times,
     add_where_positive,
     spread_row,
 )
@@ -111,20 +110,6 @@ def _spread_said(gradient, begin, stride, rows, times, first, last, d, place):
         spread_row(gradient, begin + at, stride, rows, times, first, last, d, place + at, 16)
 
 
-@leaf
-def _add_times(out, place, factor, row, begin, width):
-    """Add ``factor * row[begin:]`` to ``out[place:]``."""
-    at = 0
-    while at + 64 <= width:
-        add_times(out, place + at, factor, row, begin + at, 64)
-        at += 64
-    while at + 16 <= width:
-        add_times(out, place + at, factor, row, begin + at, 16)
-        at += 16
-    for unit in range(at, width):
-        out[place + unit] += factor * row[begin + unit]
-
-
 # ---------------------------------------------------------------- judging
 
 
@@ -166,25 +151,6 @@ def _told(actions, shares, logits):
         if shares[k] != 0.0:
             total += shares[k] * logits[actions[k]]
     return total
-
-
-@helper
-def _judge(net, wholes, floats, observations, masks, actions, shares, logits, judged):
-    used, looks = np.zeros(2, np.int64), np.zeros((BLOCK, 2), np.int64)
-    clear_rooms(net, masks.shape[1], wholes, floats, used)
-    positions = observations.shape[0]
-    for first in range(0, positions, BLOCK):
-        count = min(BLOCK, positions - first)
-        last, features = look(net, observations, masks, first, count, wholes, floats, used, logits, looks)
-        for place in range(count):
-            n = first + place
-            room = room_of(net, masks.shape[1], place, wholes, floats, used)
-            given = borrowed(logits[place])
-            judged.entropy[n] = _to_logs(room.legal[: looks[place, 1]], given)
-            judged.told[n] = _told(actions[n], shares[n], given)
-            tell_values(net, room, last, features, borrowed(judged.values[n]))
-            forget(net, room, borrowed(observations[n]))
-    used[0] = 0  # what is borrowed lives until here
 
 
 # ---------------------------------------------------------------- the loss
@@ -273,8 +239,8 @@ def _back_from_actions(net, room, back, legal, d_logits, last, features, gradien
             d_logit = d_logits[one]
             gradient[its.action_biases + one] += d_logit
             weights = np.int64(its.actions) + one * features
-            _add_times(gradient, weights, d_logit, room.policy, last, features)
-            _add_times(d_units, 0, d_logit, numbers, weights, features)
+            add_multiple(gradient, weights, d_logit, room.policy, last, features)
+            add_multiple(d_units, 0, d_logit, numbers, weights, features)
             if looks:
                 look_at_rows(head, numbers, net.pointers, one, room.contexts, i * stride, room.q, room.beside)
                 _back_from_rows(head, numbers, net.pointers, one, d_logit, room, back, gradient)
@@ -293,18 +259,18 @@ def _back_from_choice(net, room, back, choice, d_logits, last, features, gradien
     """Go back from the logit of a bot's choice to how much better that is taken to be."""
     its = net.network[0]
     gradient[its.follow_bias] += d_logits[choice]
-    _add_times(gradient, np.int64(its.follow), d_logits[choice], room.policy, last, features)
-    _add_times(back.policy, last, d_logits[choice], net.numbers, np.int64(its.follow), features)
+    add_multiple(gradient, np.int64(its.follow), d_logits[choice], room.policy, last, features)
+    add_multiple(back.policy, last, d_logits[choice], net.numbers, np.int64(its.follow), features)
 
 
 @leaf
 def _back_from_rows(head, numbers, pointers, action, d_logit, room, back, gradient):
     """Go back from an action's logit to the rows it points at. ``room.beside`` is the rectified sum."""
     stride = room.beside.size
-    _add_times(gradient, np.int64(head.out), d_logit, room.beside, 0, stride)
+    add_multiple(gradient, np.int64(head.out), d_logit, room.beside, 0, stride)
     d_sum = room.said
     d_sum[:] = np.float32(0.0)
-    _add_times(d_sum, 0, d_logit, numbers, np.int64(head.out), stride)
+    add_multiple(d_sum, 0, d_logit, numbers, np.int64(head.out), stride)
     for unit in range(stride):
         d_sum[unit] = d_sum[unit] if room.beside[unit] > 0.0 else np.float32(0.0)
     add_said(back.context, 0, d_sum, 0, stride)
@@ -326,8 +292,8 @@ def _back_from_values(net, room, back, d_values, last, features, gradient):
     for seat in range(d_values.size):
         weights = np.int64(its.values) + seat * features
         gradient[its.value_biases + seat] += d_values[seat]
-        _add_times(gradient, weights, d_values[seat], room.value, last, features)
-        _add_times(d_units, 0, d_values[seat], numbers, weights, features)
+        add_multiple(gradient, weights, d_values[seat], room.value, last, features)
+        add_multiple(d_units, 0, d_values[seat], numbers, weights, features)
 
 
 @leaf
@@ -595,100 +561,98 @@ def _sum_first_layer(net, ledger, wide_rows, gradient):
 POSITIONS = (array_of(np.int16, 2), array_of(np.int8, 2), array_of(np.int64, 2), array_of(FLOAT, 2))
 """Signature types of observations (N, D), masks (N, A), and K legal actions (N, K) with their shares (N, K); one of
 share 0 may be any number."""
-SHARED = (*NET_TYPES, array_of(WHOLE, 3), array_of(FLOAT, 3), array_of(FLOAT, 3))
-"""Those of a network, and of workspaces (T, BLOCK, ...) of T threads: of :attr:`Arrangement.workspaces` and
-:func:`back_sizes`, and of A numbers."""
+SHARED = (*NET_TYPES, array_of(WHOLE, 2), array_of(FLOAT, 2), array_of(FLOAT, 2))
+"""Those of a network, and of workspaces (BLOCK, ...): of :attr:`Arrangement.workspaces` and :func:`back_sizes`, and of
+A numbers."""
 JUDGED = (array_of(FLOAT), array_of(FLOAT), array_of(FLOAT, 2))
 GOAL = (array_of(FLOAT), array_of(FLOAT), array_of(FLOAT, 2), array_of(FLOAT))
 
 
 @cache
-def judge_kernel(parallel: bool) -> Any:
+def judge_kernel() -> Any:
     """(observations, masks, actions, shares, *:class:`~kepler_envs.networks.kernels.Net`, workspaces int32, float32,
-    float32 (T, BLOCK, ...), *:class:`Judged`).
+    float32 (BLOCK, ...), *:class:`Judged`).
 
-    Fills what is judged. T parts of the positions are shared between threads.
+    Fills what is judged.
     """
     signature = (*POSITIONS, *SHARED, *JUDGED)
 
-    @kernel(SCOPE, "judge_parallel" if parallel else "judge", signature, parallel=parallel)
+    @kernel(SCOPE, "judge", signature)
     def judge(
         observations, masks, actions, shares, network, numbers, entries, inputs, tables, joins, references, links,
         link_begins, layers,
         heads, pointers, wholes, floats, logits, told, entropy, values,
     ):  # fmt: skip
-        parts = len(wholes)
-        for share in numba.prange(parts):
-            net = as_net(
-                network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads,
-                pointers
-            )  # fmt: skip
-            low, high = len(masks) * share // parts, len(masks) * (share + 1) // parts
-            _judge(
-                net, borrowed(wholes[share]), borrowed(floats[share]), borrowed(observations[low:high]),
-                borrowed(masks[low:high]),
-                borrowed(actions[low:high]), borrowed(shares[low:high]), borrowed(logits[share]),
-                Judged(borrowed(told[low:high]), borrowed(entropy[low:high]), borrowed(values[low:high])),
-            )  # fmt: skip
+        net = as_net(
+            network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads, pointers
+        )
+        used, looks = np.zeros(2, np.int64), np.zeros((BLOCK, 2), np.int64)
+        clear_rooms(net, masks.shape[1], wholes, floats, used)
+        for first in range(0, observations.shape[0], BLOCK):
+            count = min(BLOCK, observations.shape[0] - first)
+            last, features = look(net, observations, masks, first, count, wholes, floats, used, logits, looks)
+            for place in range(count):
+                n = first + place
+                room = room_of(net, masks.shape[1], place, wholes, floats, used)
+                given = borrowed(logits[place])
+                entropy[n] = _to_logs(room.legal[: looks[place, 1]], given)
+                told[n] = _told(borrowed(actions[n]), borrowed(shares[n]), given)
+                tell_values(net, room, last, features, borrowed(values[n]))
+                forget(net, room, borrowed(observations[n]))
+        used[0] = 0  # what is borrowed lives until here
 
     return judge
 
 
 @cache
-def gradient_kernel(parallel: bool) -> Any:
+def gradient_kernel() -> Any:
     """(observations, masks, actions, shares, *:class:`~kepler_envs.networks.kernels.Net`, workspaces int32, float32,
-    float32 (T, BLOCK, ...), policy, value float32[N, kept], means float32[N, pooled * R], d_policy, d_value float32[N,
+    float32 (BLOCK, ...), policy, value float32[N, kept], means float32[N, pooled * R], d_policy, d_value float32[N,
     kept], inputs int32[N, I], times float32[N, I], wide_rows int64, *:class:`Goal`, *:class:`Judged`,
     *:class:`Derivatives`,
-    gradients float32[T, size]).
+    gradient float32[size]).
 
-    Adds to each row of ``gradients`` the derivatives by the weights, of one of T parts of the positions; those of dense
-    layers and of the first bias are left to :func:`finish`. With a goal, fills what is judged and the derivatives of
-    the loss. Without, uses the derivatives that are given.
+    Adds to ``gradient`` the derivatives by the weights; those of dense layers and of the first bias are left to
+    :func:`finish`. With a goal, fills what is judged and the derivatives of the loss. Without, uses the derivatives
+    that are given.
     """
     signature = (
         *POSITIONS, *SHARED, *[array_of(FLOAT, 2)] * 5, array_of(WHOLE, 2), array_of(FLOAT, 2), INT,
-        *GOAL, *JUDGED, *JUDGED, array_of(FLOAT, 2),
+        *GOAL, *JUDGED, *JUDGED, array_of(FLOAT),
     )  # fmt: skip
 
-    @kernel(SCOPE, "gradient_parallel" if parallel else "gradient", signature, parallel=parallel)
-    def gradient(
+    @kernel(SCOPE, "gradient", signature)
+    def add_gradient(
         observations, masks, actions, shares, network, numbers, entries, inputs, tables, joins, references, links,
         link_begins, layers,
         heads, pointers, wholes, floats, logits, policy, value, means, d_policy, d_value, found, times, wide_rows,
-        before, advantages, returns, rates, told, entropy, values, d_told, d_entropy, d_values, gradients,
+        before, advantages, returns, rates, told, entropy, values, d_told, d_entropy, d_values, gradient,
     ):  # fmt: skip
-        parts = len(wholes)
-        for share in numba.prange(parts):
-            net = as_net(
-                network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads,
-                pointers
+        net = as_net(
+            network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads, pointers
+        )
+        begins = np.zeros(CHUNK + 1, np.int64)
+        for low in range(0, len(masks), CHUNK):
+            high = min(low + CHUNK, len(masks))
+            ledger = Ledger(
+                borrowed(policy[low:high]), borrowed(value[low:high]), borrowed(means[low:high]),
+                borrowed(d_policy[low:high]),
+                borrowed(d_value[low:high]), borrowed(begins[: high - low + 1]),
+                borrowed(found[low:high].reshape(-1)),
+                borrowed(times[low:high].reshape(-1)),
             )  # fmt: skip
-            begins = np.zeros(CHUNK + 1, np.int64)
-            start, end = len(masks) * share // parts, len(masks) * (share + 1) // parts
-            for low in range(start, end, CHUNK):
-                high = min(low + CHUNK, end)
-                ledger = Ledger(
-                    borrowed(policy[low:high]), borrowed(value[low:high]), borrowed(means[low:high]),
-                    borrowed(d_policy[low:high]),
-                    borrowed(d_value[low:high]), borrowed(begins[: high - low + 1]),
-                    borrowed(found[low:high].reshape(-1)),
-                    borrowed(times[low:high].reshape(-1)),
-                )  # fmt: skip
-                goal = Goal(
-                    borrowed(before[low:high]), borrowed(advantages[low:high]), borrowed(returns[low:high]), rates
-                )
-                judged = Judged(borrowed(told[low:high]), borrowed(entropy[low:high]), borrowed(values[low:high]))
-                d = Derivatives(borrowed(d_told[low:high]), borrowed(d_entropy[low:high]), borrowed(d_values[low:high]))
-                _go_back(
-                    net, borrowed(wholes[share]), borrowed(floats[share]), ledger, borrowed(observations[low:high]),
-                    borrowed(masks[low:high]), borrowed(actions[low:high]), borrowed(shares[low:high]),
-                    borrowed(logits[share]), goal, judged, d, borrowed(gradients[share]),
-                )  # fmt: skip
-                _sum_first_layer(net, ledger, wide_rows, borrowed(gradients[share]))
-            begins[0] = 0  # what is borrowed lives until here
+            goal = Goal(borrowed(before[low:high]), borrowed(advantages[low:high]), borrowed(returns[low:high]), rates)
+            judged = Judged(borrowed(told[low:high]), borrowed(entropy[low:high]), borrowed(values[low:high]))
+            d = Derivatives(borrowed(d_told[low:high]), borrowed(d_entropy[low:high]), borrowed(d_values[low:high]))
+            _go_back(
+                net, borrowed(wholes), borrowed(floats), ledger, borrowed(observations[low:high]),
+                borrowed(masks[low:high]), borrowed(actions[low:high]), borrowed(shares[low:high]), borrowed(logits),
+                goal, judged, d, borrowed(gradient),
+            )  # fmt: skip
+            _sum_first_layer(net, ledger, wide_rows, borrowed(gradient))
+        begins[0] = 0  # what is borrowed lives until here
 
-    return gradient
+    return add_gradient
 
 
 Product = Callable[[np.ndarray, np.ndarray], np.ndarray]

@@ -23,7 +23,7 @@ from kepler_envs.engine.bits import lowest, without_lowest
 from kepler_envs.engine.code_cache import Scope
 from kepler_envs.engine.kernel import array_of, borrowed, helper, kernel, leaf
 from kepler_envs.engine.simd import pack_bits
-from kepler_envs.networks.simd import BLOCK, REGISTER, add_row, block_products, dot, mean_positive, sum_rows
+from kepler_envs.networks.simd import BLOCK, REGISTER, add_row, add_times, block_products, dot, mean_positive, sum_rows
 
 SCOPE = Scope("network", Path(__file__).parent)
 
@@ -109,6 +109,20 @@ def add_up_rows(out, source, start, numbers, begin, rows, times, first, last, st
         for i in range(first, last):
             total += times[i] * numbers[begin + int(rows[i]) * stride + unit]
         out[unit] = total
+
+
+@leaf
+def add_multiple(out, place, factor, row, begin, width):
+    """Add ``factor * row[begin:]`` to ``out[place:]``."""
+    at = 0
+    while at + 64 <= width:
+        add_times(out, place + at, factor, row, begin + at, 64)
+        at += 64
+    while at + 16 <= width:
+        add_times(out, place + at, factor, row, begin + at, 16)
+        at += 16
+    for unit in range(at, width):
+        out[place + unit] += factor * row[begin + unit]
 
 
 @leaf

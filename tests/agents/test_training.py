@@ -89,6 +89,17 @@ def test_an_interrupted_run_ends_like_an_uninterrupted_one(finished, tmp_path):
     assert [line["win_rate_uniform"] for line in rest.curve] == [line["win_rate_uniform"] for line in finished.curve]
 
 
+@pytest.mark.parametrize("seat", ["single", "pool"])
+def test_so_does_one_in_which_others_play(seat, tmp_path):
+    """They draw from generators of their own, as `uniform` does."""
+    config = replace(TINY, seat=seat, teacher=None, steps=512)
+    stop = threading.Event()
+    whole = train(replace(config, out=tmp_path / "whole"))
+    train(replace(config, out=tmp_path / "parts"), stop, lambda status: stop.set() if status.steps else None)
+    parts = train(replace(config, out=tmp_path / "parts"))
+    assert all(th.equal(one, other) for one, other in zip(weights(whole), weights(parts), strict=True))
+
+
 def test_a_run_with_other_settings_is_not_taken_up(finished):
     with pytest.raises(BotError, match="begun with other settings: learning_rate is 0.001, now 0.5"):
         train(replace(TINY, out=finished.out, learning_rate=0.5))

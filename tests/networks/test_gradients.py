@@ -12,7 +12,9 @@ import kepler_envs
 from kepler_envs.adapters.pytorch import CompiledLearner, Goal, PieceNetwork, TorchLearner, learner_of
 from kepler_envs.engine.kernel import helper
 from kepler_envs.engine.network import NetworkInputs, NetworkShape
+from kepler_envs.networks.gradients import CHUNK
 from kepler_envs.networks.simd import (
+    BLOCK,
     add_product,
     add_product_portable,
     add_times,
@@ -22,6 +24,7 @@ from kepler_envs.networks.simd import (
     spread_row,
     spread_row_portable,
 )
+from kepler_envs.networks.threads import in_parts
 from kepler_envs.registry import list_games
 from tests.networks.subjects import SHAPES, made_up_inputs, positions, random_positions, random_weights
 
@@ -82,14 +85,29 @@ def test_gradients_of_full_and_empty_observations(zeros):
     assert_same_gradients(inputs, *random_positions(inputs.layout, len(inputs.actions), 20, zeros, legal=0.9))
 
 
-def test_gradients_by_two_threads(two_threads):
-    """After one thread has: the code for two brings helpers of the same names along, and has to take its own."""
+def test_gradients_by_two_threads(two_threads, monkeypatch):
+    """A part has a whole chunk and a rest, and blocks that are not full."""
+    used = []
+
+    def watched(work, count, threads):
+        used.append(threads)
+        return in_parts(work, count, threads)
+
+    monkeypatch.setattr("kepler_envs.adapters.pytorch.compiled.in_parts", watched)
     inputs = made_up_inputs(NetworkShape(20, (20,), 8))
-    given = random_positions(inputs.layout, len(inputs.actions), 33)
+    given = random_positions(inputs.layout, len(inputs.actions), 2 * CHUNK + 101)
+    assert_same_gradients(inputs, *given)
+    assert used == [2, 2], "to judge, and to go back"
+
+
+def test_answers_by_two_threads_are_those_of_one(two_threads):
+    inputs = made_up_inputs(NetworkShape(20, (20,), 8))
+    given = random_positions(inputs.layout, len(inputs.actions), 16 * BLOCK + 3)
+    learner = CompiledLearner(network_of(inputs))
+    both = learner.answer(*given)
     th.set_num_threads(1)
-    assert_same_gradients(inputs, *given)
-    th.set_num_threads(2)
-    assert_same_gradients(inputs, *given)
+    for one, other in zip(learner.answer(*given), both, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("game", list_games())
@@ -164,6 +182,26 @@ def test_learning_in_one_pass_is_the_loss_and_its_gradient(kind, shape):
         ratio = np.exp(found.told - goal.before)
         assert ((ratio > 1.2) & (goal.advantages > 0)).any() and ((ratio < 0.8) & (goal.advantages < 0)).any()
         assert ((ratio > 1.2) & (goal.advantages < 0)).any(), "what makes it worse is not clipped"
+
+
+@pytest.mark.parametrize("most", [0.5, 1e6])
+def test_clipped_gradients_are_those_of_pytorch(most):
+    inputs = made_up_inputs(NetworkShape(20, (20,), 8))
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 40)
+    network, actions = network_of(inputs), chosen_actions(masks)
+    learner = CompiledLearner(network)
+    learner.learn(
+        observations, masks, actions, goal_of("cross-entropy", inputs, np.zeros(40), np.random.default_rng(5))
+    )
+    before = [one.grad.clone() for one in network.parameters()]
+    norm = float(th.nn.utils.clip_grad_norm_(network.parameters(), most))
+    expected = [one.grad.clone() for one in network.parameters()]
+    for one, grad in zip(network.parameters(), before, strict=True):
+        one.grad.copy_(grad)
+    learner.clip_gradients(most)
+    assert (norm > most) == (most < 1)
+    for one, right in zip(network.parameters(), expected, strict=True):
+        np.testing.assert_allclose(one.grad, right, rtol=1e-5, atol=1e-9)
 
 
 def test_it_learns_as_pytorch_does():

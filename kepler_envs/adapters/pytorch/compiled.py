@@ -9,9 +9,9 @@ count. The functions computed here, and their gradients, are those of
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
-import numba
 import numpy as np
 import torch as th
 
@@ -19,21 +19,14 @@ from kepler_envs.adapters.pytorch.goal import Goal
 from kepler_envs.adapters.pytorch.network import PieceNetwork
 from kepler_envs.networks import CompiledNetwork
 from kepler_envs.networks.arrangement import Arrangement
-from kepler_envs.networks.gradients import Judged, back_sizes, finish, gradient_kernel, judge_kernel
+from kepler_envs.networks.gradients import CHUNK, Judged, back_sizes, finish, gradient_kernel, judge_kernel
 from kepler_envs.networks.kernels import FLOAT, WHOLE
+from kepler_envs.networks.linear import LinearLayout
 from kepler_envs.networks.simd import BLOCK
+from kepler_envs.networks.threads import in_parts
 
-
-class TorchArrays:
-    """PyTorch's tensors as :class:`~kepler_envs.networks.arrangement.Arrays`, in single precision."""
-
-    def constant(self, values: np.ndarray) -> th.Tensor:
-        """See :class:`~kepler_envs.networks.arrangement.Arrays`."""
-        return th.as_tensor(values, dtype=th.float32)
-
-    def join(self, parts: Sequence[th.Tensor], axis: int) -> th.Tensor:
-        """See :class:`~kepler_envs.networks.arrangement.Arrays`."""
-        return th.cat(list(parts), axis)
+ENOUGH = 8 * BLOCK
+"""Positions that are worth a thread where nothing is learned."""
 
 
 class CompiledLearner:
@@ -52,7 +45,13 @@ class CompiledLearner:
         self._weights = dict(network.named_parameters())  # which takes long to ask for at every step
         self._workspaces: tuple[np.ndarray, ...] = (np.zeros((0, 0, 0), WHOLE),)
         self._ledger: tuple[np.ndarray, ...] = (np.zeros((0, 0), FLOAT),)
+        self._learned = np.zeros(0, FLOAT)
         self._known: tuple[tuple[int, ...], CompiledNetwork] | None = None
+
+    @cached_property
+    def _layout(self) -> LinearLayout:
+        """Takes up to a second to work out, so not before it is needed."""
+        return LinearLayout(self.arrangement)
 
     def judge(
         self, observations: np.ndarray, masks: np.ndarray, actions: np.ndarray, shares: np.ndarray | None = None
@@ -68,7 +67,8 @@ class CompiledLearner:
             shares: float32 (N, K), for several actions (N, K) of each position. Their log-probabilities are multiplied
                 by the shares and added up. An action with a share of 0 does not count.
         """
-        return _Judged.apply(self._flat(), self, _asked(observations, masks, actions, shares))  # type: ignore[no-any-return]
+        joined = th.cat([self._weights[name].reshape(-1) for name in self._layout.sizes])
+        return _Judged.apply(joined, self, _asked(observations, masks, actions, shares))  # type: ignore[no-any-return]
 
     def learn(
         self,
@@ -89,19 +89,29 @@ class CompiledLearner:
         Returns:
             What the network says now.
         """
-        asked, flat = _asked(observations, masks, actions, shares), self._flat()
+        asked = _asked(observations, masks, actions, shares)
         count, nothing = len(observations), np.zeros(0, FLOAT)
         entropy_rate, value_rate = goal.rates
         known = (nothing if one is None else np.ascontiguousarray(one, FLOAT) for one in (goal.before, goal.advantages))
         rates = np.array([goal.clip_range, goal.policy_rate(shares), entropy_rate, value_rate], FLOAT)
         judged = Judged(*self._room_for_judged(count))
         gradient = self._gradient(
-            flat.detach().numpy(), asked, (*known, np.ascontiguousarray(goal.returns, FLOAT), rates), judged,
+            self._flat(), asked, (*known, np.ascontiguousarray(goal.returns, FLOAT)), rates, judged,
             self._room_for_judged(count),
         )  # fmt: skip
-        self.network.zero_grad(set_to_none=True)
-        flat.backward(gradient)
+        for name, part in self._layout.parts(gradient).items():
+            self._weights[name].grad = th.from_numpy(part)
+        self._learned = gradient
         return judged
+
+    def clip_gradients(self, most: float) -> None:
+        """Scale the gradients that :meth:`learn` has set to a norm of ``most`` if it is larger.
+
+        That is what ``torch.nn.utils.clip_grad_norm_`` does, which visits each array of weights by itself.
+        """
+        norm = float(np.sqrt(self._learned @ self._learned))
+        if norm > most:
+            self._learned *= FLOAT.type(most / (norm + 1e-6))
 
     def answer(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What a bot with these weights would find: see :class:`kepler_envs.networks.PositionNetwork`.
@@ -111,10 +121,12 @@ class CompiledLearner:
         """
         versions = tuple([weights._version for weights in self._weights.values()])
         if self._known is None or self._known[0] != versions or self.network.training:
-            with th.no_grad():
-                flat = self._flat().numpy()
-            self._known = versions, CompiledNetwork(self.arrangement, flat)
-        return self._known[1](np.ascontiguousarray(observations), np.ascontiguousarray(masks).view(np.int8))
+            self._known = versions, CompiledNetwork(self.arrangement, self._flat())
+        network = self._known[1]
+        observations, masks = np.ascontiguousarray(observations), np.ascontiguousarray(masks).view(np.int8)
+        count = len(observations)
+        found = in_parts(lambda _, part: network(observations[part], masks[part]), count, _threads(count, ENOUGH))
+        return found[0] if len(found) == 1 else tuple(map(np.concatenate, zip(*found, strict=True)))  # type: ignore[return-value]
 
     def forget(self) -> None:
         """Forget the layout, because the weights are about to change."""
@@ -124,24 +136,32 @@ class CompiledLearner:
         return np.empty(count, FLOAT), np.empty(count, FLOAT), np.empty((count, self.network.inputs.seats), FLOAT)
 
     def _gradient(
-        self, numbers: np.ndarray, asked: Sequence[np.ndarray], goal: Sequence[np.ndarray],
+        self, flat: np.ndarray, asked: Sequence[np.ndarray], goal: Sequence[np.ndarray], rates: np.ndarray,
         judged: Sequence[np.ndarray], derivatives: Sequence[np.ndarray],
-    ) -> th.Tensor:  # fmt: skip
-        """Of the flat array; arguments as those of :func:`~kepler_envs.networks.gradients.gradient_kernel`."""
+    ) -> np.ndarray:  # fmt: skip
+        """By all weights, as one array; arguments as those of
+        :func:`~kepler_envs.networks.gradients.gradient_kernel`."""
         self.forget()
-        threads = _threads()
-        gradients = np.zeros((threads, len(numbers)), FLOAT)
-        arguments, ledger = self.arrangement.arguments(numbers), self.ledger(len(asked[0]))
-        gradient_kernel(threads > 1)(
-            *asked, *arguments, *self.workspaces(threads), *ledger, self.arrangement.wide_rows, *goal, *judged,
-            *derivatives, gradients,
-        )  # fmt: skip
+        count = len(asked[0])
+        threads = _threads(count, CHUNK)
+        arguments, ledger, workspaces = self.arrangement.arguments(flat), self.ledger(count), self.workspaces(threads)
+        gradients, kernel = np.zeros((threads, len(flat)), FLOAT), gradient_kernel()
+
+        def work(number: int, part: slice) -> None:
+            of_part = [[one[part] for one in arrays] for arrays in (asked, ledger, goal, judged, derivatives)]
+            kernel(
+                *of_part[0], *arguments, *(one[number] for one in workspaces), *of_part[1], self.arrangement.wide_rows,
+                *of_part[2], rates, *of_part[3], *of_part[4], gradients[number],
+            )  # fmt: skip
+
+        in_parts(work, count, threads)
         gradient = gradients[0] if threads == 1 else gradients.sum(0)
         finish(arguments, ledger, _product, gradient)
-        return th.from_numpy(gradient)
+        return self._layout.back(gradient)
 
-    def _flat(self) -> th.Tensor:
-        return self.arrangement.flat(TorchArrays(), self._weights)  # type: ignore[no-any-return]
+    def _flat(self) -> np.ndarray:
+        weights = {name: one.detach().numpy() for name, one in self._weights.items()}
+        return self._layout.flat(self._layout.joined(weights))
 
     def workspaces(self, threads: int) -> tuple[np.ndarray, ...]:
         """The workspace of each thread, kept from one call to the next."""
@@ -175,24 +195,31 @@ class CompiledLearner:
 
 
 class _Judged(th.autograd.Function):
-    """(log-probabilities, entropies, values) of a flat array of weights."""
+    """(log-probabilities, entropies, values) of weights (size,)."""
 
     @staticmethod
-    def forward(ctx: Any, flat: th.Tensor, learner: CompiledLearner, asked: tuple[np.ndarray, ...]) -> Any:
-        found = learner._room_for_judged(len(asked[0]))
-        ctx.learner, ctx.asked, ctx.numbers = learner, asked, flat.detach().numpy()
-        threads = _threads()
-        arguments = learner.arrangement.arguments(ctx.numbers)
-        judge_kernel(threads > 1)(*asked, *arguments, *learner.workspaces(threads), *found)
+    def forward(ctx: Any, joined: th.Tensor, learner: CompiledLearner, asked: tuple[np.ndarray, ...]) -> Any:
+        count = len(asked[0])
+        found = learner._room_for_judged(count)
+        ctx.learner, ctx.asked, ctx.flat = learner, asked, learner._layout.flat(joined.detach().numpy())
+        threads = _threads(count, ENOUGH)
+        arguments, workspaces = learner.arrangement.arguments(ctx.flat), learner.workspaces(threads)
+
+        def work(number: int, part: slice) -> None:
+            its, to = ([one[part] for one in arrays] for arrays in (asked, found))
+            judge_kernel()(*its, *arguments, *(one[number] for one in workspaces), *to)
+
+        in_parts(work, count, threads)
         return tuple(map(th.from_numpy, found))
 
     @staticmethod
     def backward(ctx: Any, *derivatives: th.Tensor) -> Any:
         given = tuple(np.ascontiguousarray(one.numpy()) for one in derivatives)
-        return ctx.learner._gradient(ctx.numbers, ctx.asked, NO_GOAL, given, given), None, None
+        return th.from_numpy(ctx.learner._gradient(ctx.flat, ctx.asked, NO_GOAL, NO_RATES, given, given)), None, None
 
 
-NO_GOAL = (np.zeros(0, FLOAT), np.zeros(0, FLOAT), np.zeros((0, 0), FLOAT), np.zeros(0, FLOAT))
+NO_RATES = np.zeros(0, FLOAT)
+NO_GOAL = (NO_RATES, NO_RATES, np.zeros((0, 0), FLOAT))
 """The kernel's goal where somebody else computes the loss."""
 
 
@@ -212,10 +239,6 @@ def _product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return (th.from_numpy(one).T @ th.from_numpy(other)).numpy()
 
 
-def _threads() -> int:
-    """Threads to compute with."""
-    most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
-    threads = max(1, min(th.get_num_threads(), most))
-    if threads > 1:
-        numba.set_num_threads(threads)
-    return threads
+def _threads(positions: int, least: int) -> int:
+    """Threads to compute with: as many as PyTorch is told to use, if each gets ``least`` positions."""
+    return max(1, min(th.get_num_threads(), positions // least))

@@ -173,11 +173,11 @@ class SeatVecEnv(_BatchVecEnv):
         self._infos = self._no_infos
         self._made = time.time()
 
-    def seat_opponent(self, opponent: Opponent) -> None:
-        """Let ``opponent`` take over the other seats of the running games. Unpickling leaves it out, so call this after
-        it."""
+    def seat_opponent(self, opponent: Opponent, salt: int = 0) -> None:
+        """Let ``opponent`` take over the other seats of the running games, with seeds that depend on ``salt``.
+        Unpickling leaves it out, so call this after it."""
         self.opponent = opponent
-        opponent.start(self._rows, opponent_seeds(self.batch.seed))
+        opponent.start(self._rows, opponent_seeds(self.batch.seed + np.uint64(salt)))
 
     def reset(self) -> np.ndarray:
         """Deal new games and play them up to the learner's first decision."""

@@ -134,7 +134,7 @@ class SharedMaskablePPO(MaskablePPO):
             figures.append(self._step(learner, chosen))
             if self._is_far(figures[-1]):
                 break
-            th.nn.utils.clip_grad_norm_(self.policy.parameters(), self.max_grad_norm)
+            learner.clip_gradients(self.max_grad_norm)
             self.policy.optimizer.step()
         return figures
 
