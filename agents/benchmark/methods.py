@@ -96,13 +96,13 @@ def train_with_agents(job: Job, stop: threading.Event, watch: Watch, **settings:
     return Trained(run.steps, run.seconds / 3600, AGENT)
 
 
-def train_flat_policy(job: Job, stop: threading.Event, watch: Watch) -> Trained | None:
+def train_with_sb3(job: Job, stop: threading.Event, watch: Watch) -> Trained | None:
     """Train with the policy and learner of sb3-contrib."""
-    from agents.benchmark.flat import train_flat, write_agent
+    from agents.benchmark.sb3 import train_sb3, write_agent
     from agents.run import torch_threads
 
     with torch_threads(job.threads):
-        run = train_flat(job.settings(), job.training, stop, watch)
+        run = train_sb3(job.settings(), job.training, stop, watch)
     if run.fraction < 1:
         return None
     return Trained(run.steps, run.seconds / 3600, f"python:{write_agent(run, job.agent)}")
@@ -148,17 +148,21 @@ METHODS = {
     method.name: method
     for method in (
         Method(
-            "flat", "network",
-            "MaskablePPO and MlpPolicy of sb3-contrib on the flat vector; one seat learns, "
-            "the network plays the others",
-            "python -m agents.benchmark run GAME flat", train_flat_policy,
+            "sb3", "network",
+            "MaskablePPO and MlpPolicy of sb3-contrib, unchanged; one seat learns, the network plays the others",
+            "python -m agents.benchmark run GAME sb3", train_with_sb3,
         ),
         Method(
-            "pieces", "network", "MaskablePPO with PiecePolicy, self-play in which all seats learn",
+            "flat", "network", "MaskablePPO on the flat vector, self-play in which all seats learn",
+            "python -m agents.train GAME --seat shared --rows 0",
+            partial(train_with_agents, seat="shared", rows=0),
+        ),
+        Method(
+            "pieces", "network", "the same, but the network also looks at the rows of the tables",
             "python -m agents.train GAME --seat shared", partial(train_with_agents, seat="shared"),
         ),
         Method(
-            "pieces-pool", "network", "the same with a pool of earlier versions of itself",
+            "pieces-pool", "network", "`pieces` against a pool of earlier versions of itself",
             "python -m agents.train GAME --seat pool",
             partial(train_with_agents, seat="pool", pool=OWN_POOL, num_envs=256, n_steps=32),
         ),

@@ -84,4 +84,5 @@ def _train(method: Method, job: Job, stop: threading.Event, watch: Watch) -> Tra
         return None
     own = job.agent.name
     kind, colon, file = done.spec.rpartition("python:")
-    return TrainedRun(job.seed, done.decisions, round(done.hours, 4), f"{kind}{colon}{own}/{file}", f"{own}/{CURVE}")
+    hours = float(f"{done.hours:.4g}")  # digits, not places: the shortest run took some time, too
+    return TrainedRun(job.seed, done.decisions, hours, f"{kind}{colon}{own}/{file}", f"{own}/{CURVE}")

@@ -274,7 +274,7 @@ def picture(drawn: dict[tuple[Task, Row], tuple[np.ndarray, np.ndarray]]) -> byt
     tasks = [task for task in TASKS if any(task == shown for shown, _ in drawn)]
     names = sorted({row for _, row in drawn})
     with matplotlib.rc_context({"svg.hashsalt": "kepler_envs", "svg.fonttype": "none", "font.size": 8}):
-        figure = Figure(figsize=(3.2 * max(1, len(tasks)), 2.8), layout="constrained")
+        figure = Figure(figsize=(3.2 * max(1, len(tasks)), 3.0), layout="constrained")
         panels = figure.subplots(1, max(1, len(tasks)), squeeze=False)[0]
         for panel, task in zip(panels, tasks, strict=False):
             panel.set_title(_title(task))
@@ -289,8 +289,10 @@ def picture(drawn: dict[tuple[Task, Row], tuple[np.ndarray, np.ndarray]]) -> byt
                     panel.plot(at, told.mean(0), color=f"C{number}", label=label, linewidth=1.2)
                     panel.fill_between(at, told.min(0), told.max(0), color=f"C{number}", alpha=0.2, linewidth=0)
         panels[0].set_ylabel("score: 0 uniform, 1 greedy")
-        if names:
-            panels[0].legend(frameon=False)
+        # below all panels, as no game need have every method
+        lines = {line.get_label(): line for panel in panels for line in panel.get_legend_handles_labels()[0]}
+        if lines:
+            figure.legend(handles=list(lines.values()), loc="outside lower center", ncols=len(lines), frameon=False)
         file = io.BytesIO()
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     return file.getvalue()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from agents.benchmark import tables
 from agents.benchmark.protocol import TASKS
 from agents.benchmark.records import ATTACKS, CURVES, EXACT, RESULTS, AttackLine, CurvePoint, ExactLine, Result
 from agents.benchmark.report import PAGE, as_markdown, write_page
+from agents.benchmark.tables import Row
 from docs.build import PART
 from kepler_envs.records import read_lines, write_lines
 
@@ -50,6 +52,14 @@ def test_a_line_takes_the_place_of_the_one_with_its_key(tmp_path):
         (20, 0.25, "def"),
     ]
     assert read_lines(tmp_path / "nothing.csv", ExactLine) == []
+
+
+def test_every_method_is_named_once_whichever_games_it_has():
+    at, told = np.array([0, 10]), np.array([[0.0, 1.0], [0.2, 0.8]])
+    drawn = {(TASKS[1], Row(10, "late")): (at, told), (TASKS[0], Row(10, "early")): (at, told),
+             (TASKS[0], Row(20, "late")): (at, told), (TASKS[1], Row(20, "late")): (at, told)}  # fmt: skip
+    picture = tables.picture(drawn).decode()
+    assert [picture.count(f">{label}</text>") for label in ("early, 10", "late, 10", "late, 20")] == [1, 1, 1]
 
 
 def test_the_picture_is_there_where_there_are_curves(tmp_path):

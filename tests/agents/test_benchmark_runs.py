@@ -12,7 +12,7 @@ import pytest
 from agents.benchmark import methods, playing, tables
 from agents.benchmark.__main__ import main
 from agents.benchmark.entry import Entry, TrainedRun, check, read_curve
-from agents.benchmark.methods import METHODS, Curve, Job
+from agents.benchmark.methods import METHODS, Curve, Job, Trained
 from agents.benchmark.playing import Effort, fixed_players, measure, normalised, players_of, score
 from agents.benchmark.protocol import POOL, SEARCH, Task, task_of, version_of
 from agents.benchmark.records import CurvePoint, Result
@@ -41,7 +41,7 @@ def small(monkeypatch) -> None:
             "eval_games": 8,
             "width": 16,
             "hidden": (16,),
-            "rows": 8,
+            "rows": changes.get("rows", 8),
         }
         return replace(settings(job, **changes), **fewer)
 
@@ -235,10 +235,16 @@ def test_a_curve_that_is_taken_up_again_has_each_point_once(tmp_path):
 
 
 def test_an_unknown_method_is_answered_with_all_there_are():
-    with pytest.raises(SystemExit, match=r"no method 'x'; there are:\n  flat: "):
+    with pytest.raises(SystemExit, match=r"no method 'x'; there are:\n  sb3: "):
         main(["run", "kitten_adventurers", "x"])
     with pytest.raises(SystemExit, match="--seeds 0"):
         main(["run", "kitten_adventurers", "flat", "--seeds", "0"])
+
+
+def test_the_shortest_run_took_some_time(tmp_path):
+    quick = replace(METHODS["flat"], train=lambda job, stop, watch: Trained(job.decisions, 1.23456e-7, "agent.zip"))
+    entry = train_entry(tmp_path, TASK, quick, [0], DECISIONS, 1, threading.Event())
+    assert entry is not None and entry.runs[0].hours == 1.235e-7
 
 
 def test_an_entry_of_another_budget_is_not_gone_on_with(tmp_path):

@@ -21,7 +21,7 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import ConstantSchedule
 from torch import nn
 
-from agents.benchmark.flat_agent import WEIGHTS, FlatAgent
+from agents.benchmark.sb3_agent import WEIGHTS, FlatAgent
 from agents.evaluation import Evaluation, evaluate
 from agents.games import game_configurations, without_rewards
 from agents.run import Status, advance_to_end
@@ -69,7 +69,7 @@ class OwnPlay:
         return actions.cpu().numpy().astype(np.int64)
 
 
-class FlatRun:
+class Sb3Run:
     """A training run: begun, or continued from its folder.
 
     Args:
@@ -180,18 +180,18 @@ class FlatRun:
         return Status(self.steps, self.seconds, self.fraction, self._speed, length, self.evaluations, evaluated)
 
 
-def train_flat(config: TrainConfig, folder: Path, stop: threading.Event, watch: Callable[[Status], None]) -> FlatRun:
+def train_sb3(config: TrainConfig, folder: Path, stop: threading.Event, watch: Callable[[Status], None]) -> Sb3Run:
     """Begin a run, or continue it, until its budget is spent or it is stopped; like :func:`agents.run.train`."""
-    run = FlatRun(config, folder)
+    run = Sb3Run(config, folder)
     advance_to_end(run, stop, watch)
     return run
 
 
-def write_agent(run: FlatRun, folder: Path) -> str:
+def write_agent(run: Sb3Run, folder: Path) -> str:
     """Write the trained agent. Returns its spec in an entry, without the folder."""
     weights = io.BytesIO()
     arrays: dict[str, Any] = run.weights()
     np.savez(weights, **arrays)
     write_atomically(folder / WEIGHTS, weights.getvalue())
-    write_atomically(folder / "agent.py", Path(__file__).with_name("flat_agent.py").read_bytes())
+    write_atomically(folder / "agent.py", Path(__file__).with_name("sb3_agent.py").read_bytes())
     return f"agent.py:{FlatAgent.__name__}"
