@@ -15,7 +15,7 @@ import numpy as np
 import torch as th
 
 from agents.positions import NOBODY, Positions, join
-from kepler_envs.adapters.pytorch import Goal, PieceNetwork, learner_of
+from kepler_envs.adapters.pytorch import Goal, PieceNetwork, learner_of, torch_threads
 from kepler_envs.bots.protocol import Bot, TrustedDecisions
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import Configuration
@@ -171,8 +171,9 @@ class Imitation:
         told, _, values = self._learner.learn(
             known.seen(chosen, self._over), known.masks(chosen), actions, goal, shares
         )
-        th.nn.utils.clip_grad_norm_(self.network.parameters(), MOST_NORM)
-        self.optimizer.step()
+        with torch_threads(1):
+            th.nn.utils.clip_grad_norm_(self.network.parameters(), MOST_NORM)
+            self.optimizer.step()
         errors = (values[:, : goal.returns.shape[1]] - goal.returns) ** 2
         return float(-told.sum() * goal.policy_rate(shares)), float(np.nanmean(errors))
 

@@ -8,8 +8,7 @@ import math
 import pickle
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -33,6 +32,7 @@ from agents.run_folder import as_csv, check_nobody_else_writes, check_same_run, 
 from agents.settings import MAY_CHANGE, TrainConfig
 from kepler_envs import bots
 from kepler_envs.adapters.opponents import Opponent
+from kepler_envs.adapters.pytorch import torch_threads
 from kepler_envs.adapters.sb3 import PiecePolicy, SeatVecEnv, SharedMaskablePPO, SharedSeatVecEnv
 from kepler_envs.bots.networks import find_checkpoint
 from kepler_envs.bots.networks.checkpoint import (
@@ -486,14 +486,3 @@ def advance_to_end(run: Advancing, stop: threading.Event, watch: Callable[[Statu
 
 def _next_evaluation(run: Advancing) -> int:
     return (run.steps // run.config.eval_every + 1) * run.config.eval_every
-
-
-@contextmanager
-def torch_threads(count: int) -> Iterator[None]:
-    """Set the number of threads of PyTorch for a while."""
-    before = th.get_num_threads()
-    th.set_num_threads(count)
-    try:
-        yield
-    finally:
-        th.set_num_threads(before)

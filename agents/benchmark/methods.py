@@ -99,7 +99,7 @@ def train_with_agents(job: Job, stop: threading.Event, watch: Watch, **settings:
 def train_with_sb3(job: Job, stop: threading.Event, watch: Watch) -> Trained | None:
     """Train with the policy and learner of sb3-contrib."""
     from agents.benchmark.sb3 import train_sb3, write_agent
-    from agents.run import torch_threads
+    from kepler_envs.adapters.pytorch import torch_threads
 
     with torch_threads(job.threads):
         run = train_sb3(job.settings(), job.training, stop, watch)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pickle
+import threading
 
 import numpy as np
 import pytest
 import torch as th
 
 import kepler_envs
-from kepler_envs.adapters.pytorch import CompiledLearner, Goal, PieceNetwork, TorchLearner, learner_of
+from kepler_envs.adapters.pytorch import CompiledLearner, Goal, PieceNetwork, TorchLearner, compiled, learner_of
 from kepler_envs.engine.kernel import helper
 from kepler_envs.engine.network import NetworkInputs, NetworkShape
 from kepler_envs.networks.gradients import CHUNK
@@ -98,6 +99,24 @@ def test_gradients_by_two_threads(two_threads, monkeypatch):
     given = random_positions(inputs.layout, len(inputs.actions), 2 * CHUNK + 101)
     assert_same_gradients(inputs, *given)
     assert used == [2, 2], "to judge, and to go back"
+
+
+def test_pytorch_starts_no_threads_of_its_own(two_threads, monkeypatch):
+    """They would spin beside the learner's, or be woken for a few microseconds of work."""
+    used = []
+    product = compiled._product
+
+    def watched(one, other):
+        used.append((th.get_num_threads(), threading.get_ident()))
+        return product(one, other)
+
+    monkeypatch.setattr(compiled, "_product", watched)
+    inputs = made_up_inputs(NetworkShape(20, (20,), 8))
+    given = random_positions(inputs.layout, len(inputs.actions), 2 * CHUNK)
+    goal = Goal(np.zeros((2 * CHUNK, inputs.seats), np.float32), 1.0)
+    CompiledLearner(network_of(inputs)).learn(*given, chosen_actions(given[1]), goal)
+    assert {threads for threads, _ in used} == {1} and len({thread for _, thread in used}) == 2
+    assert th.get_num_threads() == 2, "as it was"
 
 
 def test_answers_by_two_threads_are_those_of_one(two_threads):
@@ -209,12 +228,12 @@ def test_it_learns_as_pytorch_does():
     inputs = made_up_inputs(NetworkShape(24, (20,), 16))
     observations, masks = random_positions(inputs.layout, len(inputs.actions), 50)
     actions, after = chosen_actions(masks), []
-    for compiled in (True, False):
+    for in_compiled_code in (True, False):
         network = network_of(inputs)
         learner, optimizer = CompiledLearner(network), th.optim.SGD(network.parameters(), 0.01)
         for _ in range(10):
             asked = (observations, masks, actions)
-            chosen, entropy, values = learner.judge(*asked) if compiled else judged_by_pytorch(network, *asked)
+            chosen, entropy, values = learner.judge(*asked) if in_compiled_code else judged_by_pytorch(network, *asked)
             optimizer.zero_grad()
             (values.square().mean() - chosen.mean() - 0.01 * entropy.mean()).backward()
             optimizer.step()

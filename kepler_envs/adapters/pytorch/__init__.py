@@ -4,6 +4,7 @@ from kepler_envs.adapters.pytorch.compiled import CompiledLearner
 from kepler_envs.adapters.pytorch.goal import Goal
 from kepler_envs.adapters.pytorch.learners import Learner, TorchLearner, judged, learner_of
 from kepler_envs.adapters.pytorch.network import ILLEGAL, PieceNetwork
+from kepler_envs.adapters.pytorch.threads import torch_threads
 from kepler_envs.networks.gradients import Judged
 
 __all__ = [
@@ -16,4 +17,5 @@ __all__ = [
     "TorchLearner",
     "judged",
     "learner_of",
+    "torch_threads",
 ]

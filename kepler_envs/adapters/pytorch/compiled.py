@@ -17,6 +17,7 @@ import torch as th
 
 from kepler_envs.adapters.pytorch.goal import Goal
 from kepler_envs.adapters.pytorch.network import PieceNetwork
+from kepler_envs.adapters.pytorch.threads import torch_threads
 from kepler_envs.networks import CompiledNetwork
 from kepler_envs.networks.arrangement import Arrangement
 from kepler_envs.networks.gradients import CHUNK, Judged, back_sizes, finish, gradient_kernel, judge_kernel
@@ -153,11 +154,11 @@ class CompiledLearner:
                 *of_part[0], *arguments, *(one[number] for one in workspaces), *of_part[1], self.arrangement.wide_rows,
                 *of_part[2], rates, *of_part[3], *of_part[4], gradients[number],
             )  # fmt: skip
+            finish(arguments, of_part[1], _product, gradients[number])
 
-        in_parts(work, count, threads)
-        gradient = gradients[0] if threads == 1 else gradients.sum(0)
-        finish(arguments, ledger, _product, gradient)
-        return self._layout.back(gradient)
+        with torch_threads(1):
+            in_parts(work, count, threads)
+        return self._layout.back(gradients[0] if threads == 1 else gradients.sum(0))
 
     def _flat(self) -> np.ndarray:
         weights = {name: one.detach().numpy() for name, one in self._weights.items()}

@@ -11,7 +11,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import explained_variance
 from stable_baselines3.common.vec_env import VecEnv
 
-from kepler_envs.adapters.pytorch import CompiledLearner, Goal, Judged
+from kepler_envs.adapters.pytorch import CompiledLearner, Goal, Judged, torch_threads
 from kepler_envs.adapters.sb3.buffer import SharedRolloutBuffer
 from kepler_envs.adapters.sb3.environments import SharedSeatVecEnv
 from kepler_envs.adapters.sb3.policy import PiecePolicy
@@ -135,7 +135,8 @@ class SharedMaskablePPO(MaskablePPO):
             if self._is_far(figures[-1]):
                 break
             learner.clip_gradients(self.max_grad_norm)
-            self.policy.optimizer.step()
+            with torch_threads(1):
+                self.policy.optimizer.step()
         return figures
 
     def _step(self, learner: CompiledLearner, chosen: np.ndarray) -> _Figures:
