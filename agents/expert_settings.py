@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from kepler_envs.bots.protocol import BotError
+from agents.allowed import need
 from kepler_envs.bots.search import MctsConfig
 from kepler_envs.cli.common import OnRay
 
@@ -94,28 +94,29 @@ class ExpertConfig:
         }
         least |= {name: 1 for name in ("generations", "steps", "guided_from") if getattr(self, name) is not None}
         for name, smallest in least.items():
-            self._need(name, getattr(self, name) >= smallest, f"{smallest} and more")
+            need(self, name, getattr(self, name) >= smallest, f"{smallest} and more")
+        need(self, "hidden", all(outputs >= 1 for outputs in self.hidden), "1 and more, each")
         above = ("epochs", "learning_rate", *(name for name in ("minutes",) if self.minutes is not None))
         for name in above:
-            self._need(name, getattr(self, name) > 0, "more than 0")
+            need(self, name, getattr(self, name) > 0, "more than 0")
         for name in ("searched", "quick", "noise"):
-            self._need(name, 0 <= getattr(self, name) <= 1, "0 to 1")
-        self._need(
-            "quick", self.searched + self.quick <= 1, f"at most {1 - self.searched:g} with --searched {self.searched:g}"
+            need(self, name, 0 <= getattr(self, name) <= 1, "0 to 1")
+        need(
+            self,
+            "quick",
+            self.searched + self.quick <= 1,
+            f"at most {1 - self.searched:g} with --searched {self.searched:g}",
         )
         for name in ("differing", "gate", "value_weight"):
-            self._need(name, getattr(self, name) >= 0, "0 and more")
+            need(self, name, getattr(self, name) >= 0, "0 and more")
         asked = MctsConfig.parse(self.search)
-        self._need("search", asked.iterations > 0, "a budget in iterations: with one in time no run could be repeated")
-        self._need(
+        need(self, "search", asked.iterations > 0, "a budget in iterations: with one in time no run could be repeated")
+        need(
+            self,
             "search",
             not asked.network and asked.trees == 1,
             "no network and one tree; --guided-from brings in the network",
         )
-
-    def _need(self, name: str, fine: bool, allowed: str) -> None:
-        if not fine:
-            raise BotError(f"--{name.replace('_', '-')} {getattr(self, name)} is not allowed; allowed: {allowed}")
 
     @property
     def budget(self) -> int | None:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from agents.allowed import need
 from agents.expert_settings import ExpertConfig
 from kepler_envs.bots.protocol import BotError
 
@@ -158,26 +159,16 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         counts = (
-            "num_envs",
-            "n_steps",
-            "batch_size",
-            "epochs",
-            "width",
-            "eval_every",
-            "eval_games",
-            "threads",
-            "teacher_positions",
-        )
-        for name in (*counts, *(name for name in ("steps", "minutes") if getattr(self, name) is not None)):
-            value = getattr(self, name)
-            if value < 1 and not (name == "minutes" and value > 0):
-                raise BotError(f"--{name.replace('_', '-')} {value} is not allowed; allowed: 1 and more")
-
-        if self.rows < 0:
-            raise BotError(f"--rows {self.rows} is not allowed; allowed: 0 and more")
+            "num_envs", "n_steps", "batch_size", "epochs", "width", "eval_every", "eval_games", "threads",
+            "teacher_positions", *(["steps"] if self.steps is not None else []),
+        )  # fmt: skip
+        for name in counts:
+            need(self, name, getattr(self, name) >= 1, "1 and more")
+        need(self, "hidden", all(outputs >= 1 for outputs in self.hidden), "1 and more, each")
+        need(self, "rows", self.rows >= 0, "0 and more")
+        need(self, "minutes", self.minutes is None or self.minutes > 0, "more than 0")
         for name in ("teacher_share", "teacher_noise"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise BotError(f"--{name.replace('_', '-')} {getattr(self, name)} is not allowed; allowed: 0 to 1")
+            need(self, name, 0 <= getattr(self, name) <= 1, "0 to 1")
 
     @property
     def budget_steps(self) -> int | None:

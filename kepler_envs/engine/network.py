@@ -45,13 +45,19 @@ CHOICE = "choice"
 class NetworkShape:
     """The outputs of the layers of a network, and the bot that it is over ("" if none).
 
-    The layers are the first one, the further ones of policy and value, and the one that looks at single rows.
+    The layers are the first one, the further ones of policy and value, and the one that looks at single rows. Raises
+    ValueError if one has no outputs, but ``rows`` may be 0: see above.
     """
 
     width: int = 128
     hidden: tuple[int, ...] = (128,)
     rows: int = 32
     over: str = ""
+
+    def __post_init__(self) -> None:
+        for name, least, values in (("width", 1, [self.width]), ("hidden", 1, self.hidden), ("rows", 0, [self.rows])):
+            if not all(isinstance(one, int | np.integer) and one >= least for one in values):
+                raise ValueError(f"{name} is {getattr(self, name)!r}; outputs are whole numbers from {least} on")
 
     @classmethod
     def from_json(cls, saved: Mapping[str, Any]) -> NetworkShape:

@@ -10,7 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from kepler_envs.engine.network import NetworkInputs, Weights
-from kepler_envs.networks.arrangement import Arrangement, NumpyArrays, aligned
+from kepler_envs.networks.arrangement import Arrangement, aligned
 from kepler_envs.networks.kernels import FLOAT, WHOLE, evaluate_kernel
 from kepler_envs.networks.simd import BLOCK
 
@@ -71,7 +71,7 @@ def position_network(inputs: NetworkInputs, weights: Weights) -> PositionNetwork
     inputs.check(weights)
     arrangement = Arrangement(inputs)
     flat = aligned(arrangement.size)
-    flat[:] = arrangement.flat(NumpyArrays(), {name: array.astype(np.float64) for name, array in weights.items()})
+    flat[:] = arrangement.flat(np.concatenate, {name: array.astype(np.float64) for name, array in weights.items()})
     return CompiledNetwork(arrangement, flat)
 
 

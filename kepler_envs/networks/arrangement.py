@@ -1,15 +1,15 @@
 """Weights of a network laid out for compiled code that skips zeros and illegal actions.
 
 The layout is one flat array, together with where each part of it begins. The flat array is a linear function of the
-weights. The function is written once, for any arrays (:class:`Arrays`). NumPy's lay out a network that plays. For one
-that learns, ``linear.py`` works the function out, and so finds the gradients of the weights from those of the flat
-array.
+weights. The function is written once, for NumPy's arrays and for others with their operators. NumPy's lay out a network
+that plays. For one that learns, ``linear.py`` works the function out, and so finds the gradients of the weights from
+those of the flat array.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -42,30 +42,10 @@ LINE = 16
 
 Array = Any
 """An array of NumPy's, or of another library with the same operators."""
-Make = Callable[["Arrays", Mapping[str, Array]], Array]
+Concatenate = Callable[[Sequence[Array], int], Array]
+"""A function that joins arrays along an axis, as ``np.concatenate`` does."""
+Make = Callable[[Concatenate, Mapping[str, Array]], Array]
 """A function that makes a part of the flat array from the weights."""
-
-
-class Arrays(Protocol):
-    """The functions that a library of arrays must have."""
-
-    def constant(self, values: np.ndarray) -> Array:
-        """Make an array that does not depend on the weights."""
-
-    def join(self, parts: Sequence[Array], axis: int) -> Array:
-        """Join arrays one after the other."""
-
-
-class NumpyArrays:
-    """NumPy's arrays, in double precision."""
-
-    def constant(self, values: np.ndarray) -> np.ndarray:
-        """See :class:`Arrays`."""
-        return values
-
-    def join(self, parts: Sequence[np.ndarray], axis: int) -> np.ndarray:
-        """See :class:`Arrays`."""
-        return np.concatenate(parts, axis)
 
 
 class _Fold:
@@ -87,15 +67,15 @@ class _Fold:
                 self._counted[given.first - given.low] = 1
         self._has_labels = bool(self._labelled.any())
 
-    def __call__(self, arrays: Arrays, weights: Array) -> Array:
-        scaled = weights * arrays.constant(self._scale[:, None])
+    def __call__(self, weights: Array) -> Array:
+        scaled = weights * self._scale[:, None]
         if not self._has_labels:
             return scaled
-        return scaled - weights[..., self._zero, :] * arrays.constant(self._labelled[:, None])
+        return scaled - weights[..., self._zero, :] * self._labelled[:, None]
 
-    def always(self, arrays: Arrays, weights: Array) -> Array:
+    def always(self, weights: Array) -> Array:
         """What is always added, whatever the entries are, (..., outputs)."""
-        return (weights * arrays.constant(self._counted[:, None])).sum(-2)
+        return (weights * self._counted[:, None]).sum(-2)
 
 
 def _records(kind: np.dtype, rows: list[tuple[int, ...]]) -> np.ndarray:
@@ -175,19 +155,19 @@ class Arrangement:
         """The arguments of kernels for a network with this flat array: :class:`~kepler_envs.networks.kernels.Net`."""
         return (self.network, flat, *self._records)
 
-    def flat(self, arrays: Arrays, weights: Mapping[str, Array]) -> Array:
+    def flat(self, concatenate: Concatenate, weights: Mapping[str, Array]) -> Array:
         """The flat array of weights."""
         parts = []
         for make in self._parts:
-            numbers = make(arrays, weights).reshape(-1)
+            numbers = make(concatenate, weights).reshape(-1)
             parts.append(numbers)
             if len(numbers) % LINE:
-                parts.append(arrays.constant(np.zeros(-len(numbers) % LINE)))
-        return arrays.join(parts, 0)
+                parts.append(np.zeros(-len(numbers) % LINE))
+        return concatenate(parts, 0)
 
     def _put(self, make: Make) -> int:
         """Append an array. Returns where it begins."""
-        begin, count = self.size, make(NumpyArrays(), self._nothing).size
+        begin, count = self.size, make(np.concatenate, self._nothing).size
         self._parts.append(make)
         self.size += -(-count // LINE) * LINE
         return begin
@@ -204,11 +184,11 @@ class Arrangement:
         """Make weights whose last axis is what is said of a row, padded to whole lines."""
         missing = self._said - self._shape.rows
 
-        def make(arrays: Arrays, weights: Mapping[str, Array]) -> Array:
+        def make(concatenate: Concatenate, weights: Mapping[str, Array]) -> Array:
             its = weights[name]
             if not missing:
                 return its
-            return arrays.join([its, arrays.constant(np.zeros((*its.shape[:-1], missing)))], -1)
+            return concatenate([its, np.zeros((*its.shape[:-1], missing))], -1)
 
         return make
 
@@ -233,15 +213,15 @@ class Arrangement:
     def _flat_of(self, one: TableInputs, weights: Mapping[str, Array]) -> Array:
         return weights[f"tables.{one.name}.flat"].reshape(one.rows, one.size, -1)
 
-    def _bias(self, arrays: Arrays, weights: Mapping[str, Array]) -> Array:
+    def _bias(self, concatenate: Concatenate, weights: Mapping[str, Array]) -> Array:
         total = weights["first.bias"]
         for one in self._vector:
-            total = total + self._fold[one.name].always(arrays, self._flat_of(one, weights)).sum(0)
+            total = total + self._fold[one.name].always(self._flat_of(one, weights)).sum(0)
         return total
 
-    def _wide(self, arrays: Arrays, weights: Mapping[str, Array]) -> Array:
-        folded = [self._fold[one.name](arrays, self._flat_of(one, weights)) for one in self._vector]
-        return arrays.join([one.reshape(-1, self._shape.width) for one in folded], 0)
+    def _wide(self, concatenate: Concatenate, weights: Mapping[str, Array]) -> Array:
+        folded = [self._fold[one.name](self._flat_of(one, weights)) for one in self._vector]
+        return concatenate([one.reshape(-1, self._shape.width) for one in folded], 0)
 
     def _tables(self) -> list[tuple[int, ...]]:
         """The TABLE records."""
@@ -254,35 +234,35 @@ class Arrangement:
             records.append((self._begin[one.name], one.rows, encoder, number))
         if self.inputs.pooled:
             self._net[0]["pool"] = self._put(self._pools)
-            self._net[0]["pool_back"] = self._put(lambda arrays, weights: self._pools(arrays, weights).T)
+            self._net[0]["pool_back"] = self._put(lambda concatenate, weights: self._pools(concatenate, weights).T)
         return records
 
     def _folded(self, one: TableInputs, make: Make) -> Make:
-        return lambda arrays, weights: self._fold[one.name](arrays, make(arrays, weights))
+        return lambda concatenate, weights: self._fold[one.name](make(concatenate, weights))
 
-    def _pools(self, arrays: Arrays, weights: Mapping[str, Array]) -> Array:
-        padding = arrays.constant(np.zeros((self._said - self._shape.rows, self._shape.width)))
+    def _pools(self, concatenate: Concatenate, weights: Mapping[str, Array]) -> Array:
+        padding = np.zeros((self._said - self._shape.rows, self._shape.width))
         parts = [part for name in self.inputs.pooled for part in (weights[f"tables.{name}.pool"], padding)]
-        return arrays.join(parts, 0)
+        return concatenate(parts, 0)
 
     # ------------------------------------------------------------ what is said of rows whatever the vector holds
 
-    def _alone(self, arrays: Arrays, weights: Mapping[str, Array]) -> Array:
+    def _alone(self, concatenate: Concatenate, weights: Mapping[str, Array]) -> Array:
         """(all rows, R)."""
-        said = [self._alone_of(one, arrays, weights) for one in (*self._vector, *self._fixed)]
-        return arrays.join(said, 0) if said else arrays.constant(np.zeros((0, 0)))
+        said = [self._alone_of(one, concatenate, weights) for one in (*self._vector, *self._fixed)]
+        return concatenate(said, 0) if said else np.zeros((0, 0))
 
-    def _alone_of(self, one: TableInputs, arrays: Arrays, weights: Mapping[str, Array]) -> Array:
-        total = arrays.constant(np.zeros((one.rows, self._said)))
+    def _alone_of(self, one: TableInputs, concatenate: Concatenate, weights: Mapping[str, Array]) -> Array:
+        total = np.zeros((one.rows, self._said))
         if one.name in self._looked_at:
-            encoder = self._said_of(f"tables.{one.name}.encoder")(arrays, weights)
-            total = total + self._said_of(f"tables.{one.name}.row")(arrays, weights)
+            encoder = self._said_of(f"tables.{one.name}.encoder")(concatenate, weights)
+            total = total + self._said_of(f"tables.{one.name}.row")(concatenate, weights)
             if one.values is None:
-                total = total + self._fold[one.name].always(arrays, encoder)
+                total = total + self._fold[one.name].always(encoder)
             else:
-                total = total + arrays.constant(self._encoded[one.name]) @ encoder
+                total = total + self._encoded[one.name] @ encoder
         for add in self._lasting[one.name]:
-            total = total + add(arrays, weights)
+            total = total + add(concatenate, weights)
         return total
 
     def _joined_for_ever(self) -> dict[str, list[Make]]:
@@ -303,15 +283,15 @@ class Arrangement:
     def _by_fixed(self, counts: np.ndarray, seen: TableInputs, name: str) -> Make:
         """Make ``counts`` times what the rows of a fixed table add to other rows."""
         said = self._said_by_fixed(seen, self._said_of(name))
-        return lambda arrays, weights: arrays.constant(counts) @ said(arrays, weights)
+        return lambda concatenate, weights: counts @ said(concatenate, weights)
 
     def _said_by_fixed(self, seen: TableInputs, make: Make) -> Make:
         """Make (rows, R): what each row of a fixed table adds to a row it is joined with."""
         numbers = self._encoded[seen.name]
 
-        def said(arrays: Arrays, weights: Mapping[str, Array]) -> Array:
-            its = make(arrays, weights)
-            return its if len(its) == 1 else arrays.constant(numbers) @ its[:-1] + its[-1]
+        def said(concatenate: Concatenate, weights: Mapping[str, Array]) -> Array:
+            its = make(concatenate, weights)
+            return its if len(its) == 1 else numbers @ its[:-1] + its[-1]
 
         return said
 
@@ -351,12 +331,12 @@ class Arrangement:
         if seen.values is not None:  # the same in all positions, so it is ready for each row
             return self._put(self._said_by_fixed(seen, make)), 0
 
-        def inputs(arrays: Arrays, weights: Mapping[str, Array]) -> Array:
-            return make(arrays, weights)[:-1]
+        def inputs(concatenate: Concatenate, weights: Mapping[str, Array]) -> Array:
+            return make(concatenate, weights)[:-1]
 
-        def bias(arrays: Arrays, weights: Mapping[str, Array]) -> Array:
-            its = make(arrays, weights)
-            return its[-1] + self._fold[seen.name].always(arrays, its[:-1])
+        def bias(concatenate: Concatenate, weights: Mapping[str, Array]) -> Array:
+            its = make(concatenate, weights)
+            return its[-1] + self._fold[seen.name].always(its[:-1])
 
         return self._put(self._folded(seen, inputs)), self._put(bias)
 
@@ -394,9 +374,9 @@ class Arrangement:
     def _context_of(self, name: str) -> Make:
         missing = self._said - self._shape.rows
 
-        def make(arrays: Arrays, weights: Mapping[str, Array]) -> Array:
+        def make(concatenate: Concatenate, weights: Mapping[str, Array]) -> Array:
             its = weights[f"{name}.context"].T
-            return arrays.join([its, arrays.constant(np.zeros((its.shape[0], missing)))], -1) if missing else its
+            return concatenate([its, np.zeros((its.shape[0], missing))], -1) if missing else its
 
         return make
 
@@ -429,11 +409,11 @@ def _references(one: TableInputs, join: Join) -> Iterator[tuple[int, int]]:
 
 
 def _as_it_is(name: str) -> Make:
-    return lambda arrays, weights: weights[name]
+    return lambda concatenate, weights: weights[name]
 
 
 def _turned(name: str) -> Make:
-    return lambda arrays, weights: weights[name].T
+    return lambda concatenate, weights: weights[name].T
 
 
 def aligned(count: int) -> np.ndarray:

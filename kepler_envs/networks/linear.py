@@ -141,25 +141,18 @@ def _as_sums(array: Sums | np.ndarray) -> Sums:
     return Sums(array.shape, nothing, nothing, np.zeros(0))
 
 
-class SumArrays:
-    """:class:`Sums` as :class:`~kepler_envs.networks.arrangement.Arrays`."""
-
-    def constant(self, values: np.ndarray) -> np.ndarray:
-        """See :class:`~kepler_envs.networks.arrangement.Arrays`."""
-        return values
-
-    def join(self, parts: Sequence[Sums | np.ndarray], axis: int) -> Sums:
-        """See :class:`~kepler_envs.networks.arrangement.Arrays`."""
-        sums = [_as_sums(one) for one in parts]
-        numbers = np.concatenate([np.zeros(one.shape, np.int8) for one in sums], axis)
-        numbered = np.arange(numbers.size).reshape(numbers.shape)
-        ends = np.cumsum([one.shape[axis] for one in sums])
-        places = np.split(numbered, ends[:-1], axis)
-        moved = [
-            Sums(one.shape, place.ravel()[one.places], one.weights, one.factors)
-            for one, place in zip(sums, places, strict=True)
-        ]
-        return Sums(numbers.shape, *_joined(*moved))
+def concatenate(parts: Sequence[Sums | np.ndarray], axis: int) -> Sums:
+    """Join sums along an axis: a :data:`~kepler_envs.networks.arrangement.Concatenate`."""
+    sums = [_as_sums(one) for one in parts]
+    numbers = np.concatenate([np.zeros(one.shape, np.int8) for one in sums], axis)
+    numbered = np.arange(numbers.size).reshape(numbers.shape)
+    ends = np.cumsum([one.shape[axis] for one in sums])
+    places = np.split(numbered, ends[:-1], axis)
+    moved = [
+        Sums(one.shape, place.ravel()[one.places], one.weights, one.factors)
+        for one, place in zip(sums, places, strict=True)
+    ]
+    return Sums(numbers.shape, *_joined(*moved))
 
 
 class LinearLayout:
@@ -182,7 +175,7 @@ class LinearLayout:
             places = np.arange(count)
             numbered[name] = Sums(shape, places, self.size + places, np.ones(count))
             self.size += count
-        self._runs = _runs_of(arrangement.flat(SumArrays(), numbered))
+        self._runs = _runs_of(arrangement.flat(concatenate, numbered))
         self._flat_size = arrangement.size
 
     def joined(self, weights: Mapping[str, np.ndarray]) -> np.ndarray:

@@ -172,6 +172,17 @@ def test_its_arrays_are_those_that_are_described(shape):
         assert all(th.equal(one, other) for one, other in zip(network(x), twin(x), strict=True))
 
 
+def test_a_layer_has_outputs():
+    for refused, told in (
+        ({"width": 0}, "width is 0; outputs are whole numbers from 1 on"),
+        ({"hidden": (8, 0)}, r"hidden is \(8, 0\); outputs are whole numbers from 1 on"),
+        ({"rows": -1}, "rows is -1; outputs are whole numbers from 0 on"),
+        ({"width": NetworkShape()}, "width is NetworkShape"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            NetworkShape(**refused)
+
+
 def test_gradients_are_those_of_small_changes():
     network = network_of(NetworkShape(5, (4,), 3))
     x, masks = th.as_tensor(observations(3)), th.as_tensor(RANDOM.random((3, len(ACTIONS))) < 0.6)

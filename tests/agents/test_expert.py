@@ -228,6 +228,7 @@ def test_decisions_may_be_the_budget(finished, tmp_path):
         ({"search": "20ms"}, "--search 20ms is not allowed; allowed: a budget in iterations"),
         ({"search": "20,network=bc-v1"}, "--search 20,network=bc-v1 is not allowed; allowed: no network"),
         ({"search": "20,widht=3"}, "mcts: there is no 'widht'"),
+        ({"hidden": (0,)}, "--hidden 0 is not allowed; allowed: 1 and more, each"),
         ({"epochs": 0.0}, "--epochs 0.0 is not allowed; allowed: more than 0"),
         ({"guided_from": 0}, "--guided-from 0 is not allowed; allowed: 1 and more"),
     ],

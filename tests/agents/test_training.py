@@ -227,9 +227,19 @@ def test_one_learning_seat_against_given_opponents(tmp_path):
     assert (run.env.batch.episodes > 0).all()
 
 
-@pytest.mark.parametrize("wrong", [{"steps": 0}, {"num_envs": 0}, {"minutes": -1.0}])
-def test_budgets_and_sizes_are_checked(wrong):
-    with pytest.raises(BotError, match="is not allowed; allowed: 1 and more"):
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"steps": 0}, "--steps 0 is not allowed; allowed: 1 and more"),
+        ({"num_envs": 0}, "--num-envs 0 is not allowed; allowed: 1 and more"),
+        ({"minutes": -1.0}, "--minutes -1.0 is not allowed; allowed: more than 0"),
+        ({"hidden": (8, 0)}, "--hidden 8 0 is not allowed; allowed: 1 and more, each"),
+        ({"rows": -1}, "--rows -1 is not allowed; allowed: 0 and more"),
+        ({"teacher_noise": 1.5}, "--teacher-noise 1.5 is not allowed; allowed: 0 to 1"),
+    ],
+)
+def test_budgets_and_sizes_are_checked(wrong, words):
+    with pytest.raises(BotError, match=words):
         replace(TINY, **wrong)
 
 

@@ -7,8 +7,8 @@ import pytest
 
 import kepler_envs
 from kepler_envs.engine.network import NetworkInputs, NetworkShape
-from kepler_envs.networks.arrangement import Arrangement, NumpyArrays
-from kepler_envs.networks.linear import LinearLayout, SumArrays, Sums
+from kepler_envs.networks.arrangement import Arrangement
+from kepler_envs.networks.linear import LinearLayout, Sums, concatenate
 from kepler_envs.registry import list_games
 from tests.networks.subjects import SHAPES, made_up_inputs, random_weights
 
@@ -17,7 +17,7 @@ def assert_same_layout(inputs: NetworkInputs) -> None:
     arrangement, weights = Arrangement(inputs), random_weights(inputs)
     layout = LinearLayout(arrangement)
     precise = {name: one.astype(np.float64) for name, one in weights.items()}
-    expected = arrangement.flat(NumpyArrays(), precise)
+    expected = arrangement.flat(np.concatenate, precise)
     joined = layout.joined(weights)
     np.testing.assert_allclose(layout.flat(joined), expected, rtol=1e-4, atol=1e-5)
     for name, one in layout.parts(joined).items():
@@ -64,7 +64,7 @@ def test_operators_are_those_of_arrays():
         (sums.sum(0) + sums, w.sum(0) + w),
         (sums.sum(-2), w.sum(-2)),
         (zeros + left @ sums, left @ w),
-        (SumArrays().join([sums, np.zeros((3, 2)), sums], -1), np.concatenate([w, np.zeros((3, 2)), w], -1)),
+        (concatenate([sums, np.zeros((3, 2)), sums], -1), np.concatenate([w, np.zeros((3, 2)), w], -1)),
     ):
         assert found.shape == expected.shape and len(found) == len(expected) and found.size == expected.size
         np.testing.assert_allclose(values(found, flat), expected)

@@ -1,0 +1,15 @@
+"""What settings of the command line may be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kepler_envs.bots.protocol import BotError
+
+
+def need(settings: Any, name: str, fine: bool, allowed: str) -> None:
+    """Raise BotError that says what is ``allowed`` unless the setting of this name is ``fine``."""
+    if not fine:
+        value = getattr(settings, name)
+        shown = " ".join(map(str, value)) if isinstance(value, tuple) else value
+        raise BotError(f"--{name.replace('_', '-')} {shown} is not allowed; allowed: {allowed}")
