@@ -24,7 +24,7 @@ from benchmarks.observation import observation
 from benchmarks.ray_speed import ray_tournament
 from benchmarks.sampling import GAME, PLAYERS, Row, Settings
 from benchmarks.search_speed import guided_search_table, search_table
-from benchmarks.start_up import start_up
+from benchmarks.start_up import compiled_wheels, start_up
 from benchmarks.tournament_speed import tournament
 from benchmarks.training import training_share
 
@@ -36,6 +36,8 @@ def main() -> None:
     settings = tyro.cli(Settings, prog="python -m benchmarks", description=__doc__)
     if settings.record is not None and (settings.quick or settings.only):
         sys.exit("--record keeps a whole run: leave out --quick and --only")
+    if settings.record is not None and not compiled_wheels():
+        sys.exit(f"--record needs the wheel to measure: make dist PYTHONS={sys.executable}")
     if settings.quick:
         settings = replace(settings, seconds=0.1, repetitions=3, ppo_steps=min(settings.ppo_steps, 10_000))
         settings = replace(settings, positions=min(settings.positions, 20_000), minutes=min(settings.minutes, 1.0))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -60,6 +61,7 @@ def run(monkeypatch, *arguments: str) -> None:
         return [ROWS[1]]
 
     monkeypatch.setattr(program, "chosen_parts", lambda only: [first, second])
+    monkeypatch.setattr(program, "compiled_wheels", lambda: [Path("a.whl")])
     monkeypatch.setattr("sys.argv", ["benchmarks", *arguments])
     program.main()
 
@@ -78,6 +80,16 @@ def test_a_part_of_a_run_is_not_recorded(tmp_path, monkeypatch, part):
     path = tmp_path / "figures.json"
     with pytest.raises(SystemExit, match="leave out --quick and --only"):
         run(monkeypatch, "--record", str(path), *part)
+    assert not path.exists()
+
+
+def test_a_run_without_the_wheel_is_not_begun(tmp_path, monkeypatch):
+    """Its rows would be missing from the pages, which is noticed half an hour later."""
+    path = tmp_path / "figures.json"
+    monkeypatch.setattr(program, "compiled_wheels", lambda: [])
+    monkeypatch.setattr("sys.argv", ["benchmarks", "--record", str(path)])
+    with pytest.raises(SystemExit, match="--record needs the wheel to measure: make dist PYTHONS="):
+        program.main()
     assert not path.exists()
 
 
