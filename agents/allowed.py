@@ -7,9 +7,12 @@ from typing import Any
 from kepler_envs.bots.protocol import BotError
 
 
-def need(settings: Any, name: str, fine: bool, allowed: str) -> None:
-    """Raise BotError that says what is ``allowed`` unless the setting of this name is ``fine``."""
+def need(settings: Any, name: str, fine: bool, allowed: str, group: str = "") -> None:
+    """Raise BotError that says what is ``allowed`` unless the setting of this name is ``fine``.
+
+    ``group`` comes before the name on the command line, such as ``pool.``.
+    """
     if not fine:
         value = getattr(settings, name)
         shown = " ".join(map(str, value)) if isinstance(value, tuple) else value
-        raise BotError(f"--{name.replace('_', '-')} {shown} is not allowed; allowed: {allowed}")
+        raise BotError(f"--{group}{name.replace('_', '-')} {shown} is not allowed; allowed: {allowed}")

@@ -171,8 +171,8 @@ class Imitation:
         told, _, values = self._learner.learn(
             known.seen(chosen, self._over), known.masks(chosen), actions, goal, shares
         )
+        self._learner.clip_gradients(MOST_NORM)
         with torch_threads(1):
-            th.nn.utils.clip_grad_norm_(self.network.parameters(), MOST_NORM)
             self.optimizer.step()
         errors = (values[:, : goal.returns.shape[1]] - goal.returns) ** 2
         return float(-told.sum() * goal.policy_rate(shares)), float(np.nanmean(errors))

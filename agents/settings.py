@@ -55,15 +55,11 @@ class PoolConfig:
 
     def __post_init__(self) -> None:
         for name in ("latest", "past", "pfsp", "sparring_share"):
-            value = getattr(self, name)
-            if not 0 <= value < float("inf"):
-                raise BotError(f"--pool.{name.replace('_', '-')} {value} is not allowed; allowed: 0 and more")
+            need(self, name, 0 <= getattr(self, name) < float("inf"), "0 and more", "pool.")
         if self.total <= 0:
             raise BotError("the four shares of --pool are all 0; at least one must be above 0")
         for name, least in (("snapshot_every", 1), ("snapshots", 2), ("lineup", 1)):
-            value = getattr(self, name)
-            if value < least:
-                raise BotError(f"--pool.{name.replace('_', '-')} {value} is not allowed; allowed: {least} and more")
+            need(self, name, getattr(self, name) >= least, f"{least} and more", "pool.")
 
     @property
     def total(self) -> float:
@@ -160,12 +156,13 @@ class TrainConfig:
     def __post_init__(self) -> None:
         counts = (
             "num_envs", "n_steps", "batch_size", "epochs", "width", "eval_every", "eval_games", "threads",
-            "teacher_positions", *(["steps"] if self.steps is not None else []),
+            "teacher_positions",
         )  # fmt: skip
         for name in counts:
             need(self, name, getattr(self, name) >= 1, "1 and more")
         need(self, "hidden", all(outputs >= 1 for outputs in self.hidden), "1 and more, each")
         need(self, "rows", self.rows >= 0, "0 and more")
+        need(self, "steps", self.steps is None or self.steps >= 1, "1 and more")
         need(self, "minutes", self.minutes is None or self.minutes > 0, "more than 0")
         for name in ("teacher_share", "teacher_noise"):
             need(self, name, 0 <= getattr(self, name) <= 1, "0 to 1")

@@ -26,6 +26,7 @@ from rich.console import Console
 from tyro.conf import Positional
 
 import kepler_envs
+from agents.allowed import need
 from agents.benchmark.entry import check, read_entry
 from agents.benchmark.playing import Effort, check_not_taken, fixed_players, measure, players_of, write_curves
 from agents.benchmark.protocol import DECISIONS, GAMES, LEAST_SEEDS, SEARCH_GAMES, TASKS, Task, task_of
@@ -202,8 +203,7 @@ class Attack:
         from agents.benchmark.robustness import Siege, attack, published_agents
         from agents.progress import Display, full_disks_told_once
 
-        if self.attackers < 1:
-            raise BotError(f"--attackers {self.attackers} is not allowed; allowed: 1 and more")
+        need(self, "attackers", self.attackers >= 1, "1 and more")
         tasks = _tasks(self.only)
         pairs = [(task, agent) for task in tasks for agent in self.agents] or published_agents(tasks)
         for task, agent in pairs:

@@ -203,12 +203,13 @@ def test_learning_in_one_pass_is_the_loss_and_its_gradient(kind, shape):
         assert ((ratio > 1.2) & (goal.advantages < 0)).any(), "what makes it worse is not clipped"
 
 
+@pytest.mark.parametrize("kind", [CompiledLearner, TorchLearner])
 @pytest.mark.parametrize("most", [0.5, 1e6])
-def test_clipped_gradients_are_those_of_pytorch(most):
+def test_clipped_gradients_are_those_of_pytorch(most, kind):
     inputs = made_up_inputs(NetworkShape(20, (20,), 8))
     observations, masks = random_positions(inputs.layout, len(inputs.actions), 40)
     network, actions = network_of(inputs), chosen_actions(masks)
-    learner = CompiledLearner(network)
+    learner = kind(network)
     learner.learn(
         observations, masks, actions, goal_of("cross-entropy", inputs, np.zeros(40), np.random.default_rng(5))
     )

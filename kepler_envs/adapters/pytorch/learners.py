@@ -34,6 +34,9 @@ class Learner(Protocol):
     ) -> Judged:
         """See :meth:`CompiledLearner.learn`."""
 
+    def clip_gradients(self, most: float) -> None:
+        """See :meth:`CompiledLearner.clip_gradients`."""
+
     def answer(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See :meth:`CompiledLearner.answer`."""
 
@@ -68,6 +71,10 @@ class TorchLearner:
         self.network.zero_grad(set_to_none=True)
         goal.loss(*judged, shares).backward()
         return Judged(*(one.detach().cpu().numpy() for one in judged))
+
+    def clip_gradients(self, most: float) -> None:
+        """See :meth:`CompiledLearner.clip_gradients`."""
+        th.nn.utils.clip_grad_norm_(self.network.parameters(), most)
 
     def answer(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See :meth:`CompiledLearner.answer`."""
