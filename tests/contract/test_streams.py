@@ -95,13 +95,15 @@ def follow(one: Snapshot, two: Snapshot, watcher: int, random: Random) -> tuple[
     """
     if looks_alike(one, two, watcher):
         return SAME, one, two
+    reveals = set(hooks_of(one.game).reveals)
+    if where(one) == where(two) and reveals & set(differences(one, two, watcher)):
+        return REVEALED, one, two  # further decisions could make the worlds alike again
     ones, twos = ([world, *without_watcher(world, watcher, random)] for world in (one, two))
     pairs = [(one, two), *((one, later) for later in twos[1:]), *((later, two) for later in ones[1:])]
     crossed = list(islice(product(ones[1:], twos[1:]), MOST_CROSSED))  # each world asks for what the other settles
     for pair in (*pairs, *crossed):
         if looks_alike(*pair, watcher):
             return BEHIND, *pair
-    reveals = set(hooks_of(one.game).reveals)
     comparable = [pair for pair in (*pairs, *crossed) if where(pair[0]) == where(pair[1])] or crossed or pairs[:1]
     seen = min((differences(*pair, watcher) for pair in comparable), key=lambda names: (len(names), names))
     if comparable is crossed:  # what is turned up behind those decisions may lead to another node
