@@ -22,7 +22,7 @@ from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.bots.search import MctsBot, MctsConfig, make_searcher, search, tree_generators
 from kepler_envs.bots.search.kernels.guided import leaf_returns
-from kepler_envs.bots.search.kernels.tree import NONE, ROOT
+from kepler_envs.bots.search.kernels.tree import MOST_SEATS, NONE, ROOT
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.network import NetworkShape
@@ -41,6 +41,7 @@ VARIANTS = (
     {"opponents": "policy", "paired": 1},
     {"network": "untrained"},
     {"network": "untrained", "opponents": "policy", "trees": 2},
+    {"network": "untrained", "mix": 0.5, "noise": 0.5, "depth": 20},
 )
 UNTRAINED = {"steps": 0, "seconds": 0, "parameters": 0, "evaluations": {}}
 
@@ -162,26 +163,36 @@ def test_values_of_a_network_become_returns_of_seats(values, own, players, retur
     np.testing.assert_allclose(found, returns, atol=1e-6)
 
 
+def by_distance(players: int) -> np.ndarray:
+    """Values that differ by seat and add up to 0, from the seat to move on."""
+    return np.arange(players, 0, -1) / 10 - (players + 1) / 20
+
+
+def expect(monkeypatch: pytest.MonkeyPatch, values: np.ndarray) -> None:
+    """Searches use a network that always expects these values, and has no preferences."""
+
+    def network(observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        found = np.full((len(observations), MOST_SEATS), 5, np.float32)
+        found[:, : values.size] = values
+        return (masks / masks.sum(1, keepdims=True)).astype(np.float32), found
+
+    network.over = ""  # type: ignore[attr-defined]
+    monkeypatch.setattr("kepler_envs.bots.search.searcher.load_network", lambda file, config: network)
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_what_a_network_expects_for_all_seats_reaches_the_tree(game, monkeypatch):
     """Without the sums of its children a node has what the network said there: from the view of the seat that moves in
     it."""
     config = kepler_envs.load_game(game).configure()
     players, num_actions = config.num_players, len(config.actions)
-    relative = np.arange(players, 0, -1) / 10 - (players + 1) / 20
-
-    def network(observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        values = np.full((len(observations), config.game.max_players), 5, np.float32)
-        values[:, :players] = relative
-        return (masks / masks.sum(1, keepdims=True)).astype(np.float32), values
-
-    network.over = ""
-    monkeypatch.setattr("kepler_envs.bots.search.searcher.load_network", lambda file, config: network)
+    relative = by_distance(players)
+    expect(monkeypatch, relative)
     searcher = make_searcher(config, MctsConfig(iterations=4 * num_actions, network="net:any"))
     movers = set()
     for position in positions(config, 6, 5)[:8]:
         (grown,) = searcher.grow(position.states, tree_generators(9, 1))
-        own = grown.nodes["value"][:, :players].copy()
+        own = grown.nodes["value"][:, :players].astype(np.float64)
         np.subtract.at(own, grown.nodes["parent"][1:], grown.nodes["value"][1:, :players])
         np.testing.assert_allclose(own[ROOT], np.roll(relative, position.seat), atol=1e-4)
         for child in np.flatnonzero((grown.nodes["parent"] == ROOT) & (grown.nodes["visits"] > 0)):
@@ -191,6 +202,40 @@ def test_what_a_network_expects_for_all_seats_reaches_the_tree(game, monkeypatch
                 np.testing.assert_allclose(own[child], np.roll(relative, after[0].seat), atol=1e-4)
                 movers.add((after[0].seat - position.seat) % players)
     assert len(movers) > 1
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_playouts_make_up_their_share_of_a_leaf(game, monkeypatch):
+    """Returns are averages of 1 - 2 (k - 1) / (n - 1), so what a playout adds to a node is a multiple of 1 / (n - 1)
+    that adds up to 0; it is not the same in all of them."""
+    config = kepler_envs.load_game(game).configure()
+    players, share = config.num_players, 0.25
+    relative = by_distance(players)
+    expect(monkeypatch, relative)
+    asked = MctsConfig(iterations=60, network="net:any", mix=share)
+    (position,) = positions(config, 6, 5)[2:3]
+    (grown,) = make_searcher(config, asked).grow(position.states, tree_generators(9, 1))
+    root = grown.nodes["value"][ROOT, :players].astype(np.float64)
+    children = grown.nodes["parent"] == ROOT
+    first = root - grown.nodes["value"][children, :players].sum(0, dtype=np.float64)
+    steps = (players - 1) * (first - (1 - share) * np.roll(relative, position.seat)) / share
+    np.testing.assert_allclose(steps, steps.round(), atol=1e-3)
+    assert abs(steps.sum()) < 1e-3 and np.abs(steps).max() == pytest.approx(players - 1, abs=1e-3)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_with_playouts_alone_values_of_a_network_count_for_nothing(game, monkeypatch):
+    config = kepler_envs.load_game(game).configure()
+    (position,) = positions(config, 6, 5)[2:3]
+
+    def values(mix: float, expected: np.ndarray) -> np.ndarray:
+        expect(monkeypatch, expected)
+        searcher = make_searcher(config, MctsConfig(iterations=60, network="net:any", mix=mix))
+        return searcher.grow(position.states, tree_generators(9, 1))[0].nodes["value"]
+
+    one, other = by_distance(config.num_players), -by_distance(config.num_players)
+    np.testing.assert_array_equal(values(1.0, one), values(1.0, other))
+    assert not np.array_equal(values(0.5, one), values(0.5, other))
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -338,7 +383,9 @@ def test_a_budget_of_time_is_a_budget():
         ("mcts:10,paired=2", "paired = 2 is not allowed; allowed: 0, 1"),
         ("mcts:10,network=net:a.zip,selection=ucb", "selection = ucb is not allowed; allowed: puct with a network"),
         ("mcts:10,network=net:a.zip,paired=1", "paired = 1 is not allowed; allowed: 0 with a network"),
-        ("mcts:10,network=net:a.zip,depth=9", "depth = 9 is not allowed; allowed: 10000 with a network"),
+        ("mcts:10,network=net:a.zip,depth=9", "depth = 9 is not allowed; allowed: 10000 with a network and mix = 0"),
+        ("mcts:10,network=net:a.zip,mix=2", "mix = 2.0 is not allowed; allowed: 0 to 1"),
+        ("mcts:10,mix=0.5", "mix = 0.5 is not allowed; allowed: 0 without a network"),
         ("mcts:10,network=net:a.zip", "there is no checkpoint a.zip"),
         ("mcts:10,network=greedy", "network = 'greedy' is not a trained bot; write net:PATH"),
         ("mcts:10,milliseconds=5", "budget = 10 iterations, 5 ms is not allowed"),

@@ -61,8 +61,11 @@ class MctsConfig:
     network: str = ""
     """A trained bot, ``net:PATH`` or a published name.
 
-    Its network is the prior and values the leaves, and nothing is played out.
+    Its network is the prior and values the leaves.
     """
+    mix: float = 0.0
+    """With a network, the share of a leaf's value that a playout makes up, as in AlphaGo (D. Silver et al., Nature 529,
+    2016). With 0, nothing is played out."""
     depth: int = ALL
     """The number of decisions after which a playout stops. It is then worth the returns for the current ranks."""
     trees: int = 1
@@ -89,9 +92,13 @@ class MctsConfig:
         self._need("paired", self.paired in (0, 1), "0, 1")
         self._need("noise", 0 <= self.noise <= 1, "0 to 1")
         self._need("depth", self.depth >= 0, "0 and more")
-        if self.network:  # nothing is played out
-            for name, unused in (("paired", 0), ("noise", 0.0), ("depth", ALL)):
-                self._need(name, getattr(self, name) == unused, f"{unused:g} with a network")
+        self._need("mix", 0 <= self.mix <= 1, "0 to 1")
+        self._need("mix", self.mix == 0 or bool(self.network), "0 without a network")
+        if self.network:
+            self._need("paired", self.paired == 0, "0 with a network")
+        if self.network and not self.mix:  # nothing is played out
+            for name, unused in (("noise", 0.0), ("depth", ALL)):
+                self._need(name, getattr(self, name) == unused, f"{unused:g} with a network and mix = 0")
         self._need("trees", 1 <= self.trees <= 64, "1 to 64")
         self._need("threads", 1 <= self.threads <= 64, "1 to 64")
 

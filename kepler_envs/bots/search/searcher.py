@@ -211,6 +211,7 @@ class Forest:
         self.masks = np.zeros((trees, len(config.actions)), np.int8)
         self.seats = np.zeros(trees, np.int64)
         self.ranks = np.zeros(config.num_players, np.int32)
+        self.outcomes = np.zeros((trees, config.num_players), np.float32)
         self.returns = np.zeros(config.num_players, np.float32)
         self.nodes = np.zeros((trees, capacity), NODE)
         self.paths = np.zeros((trees, capacity), np.int32)
@@ -274,11 +275,11 @@ class NetworkSearcher:
             origins, self.config.tables, forest.work, forest.nodes, forest.used, forest.paths, forest.depths,
             forest.legal,
             forest.untried, generators, self._settings, forest.observations, forest.masks, forest.seats, forest.ranks,
-            forest.returns, self.config.observation.size,
+            forest.outcomes, self.config.observation.size,
         )  # fmt: skip
         priors, values = self._network(forest.observations, forest.masks)
         self._absorb(
             forest.nodes, forest.used, forest.paths, forest.depths, forest.legal, forest.seats, priors, values,
-            forest.returns,
+            forest.outcomes, self._settings, forest.returns,
         )  # fmt: skip
         return int(simulated)

@@ -4,7 +4,8 @@ leaves.
 As in AlphaZero (D. Silver et al., Science 362, 2018), but over information sets: each iteration redraws what the
 searching seat cannot know. It has two compiled halves. ``descend`` walks down the tree of each position to a decision
 without children and writes what the seat to move there sees. One call of the network then answers for all positions.
-``absorb`` grows and updates the trees.
+``absorb`` grows and updates the trees. A playout can make up a share of a leaf's value, as in AlphaGo (D. Silver et
+al., Nature 529, 2016).
 
 The network values a decision for all seats, the one to move first. The returns of several players add up to 0 and lie
 in [-1, 1]. The network need not know that: its values are shifted, and shrunk if need be, until they do, too.
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.bots.search.kernels.search import add_child, add_returns, meet_children, plant
+from kepler_envs.bots.search.kernels.search import add_child, add_returns, chance, meet_children, plant
 from kepler_envs.bots.search.kernels.tree import IN_TREE, NODE, NONE, ROOT, SETTINGS
 from kepler_envs.engine.bits import allowed, lowest, without_lowest
 from kepler_envs.engine.game import RUNNING
@@ -94,13 +95,14 @@ def leaf_returns(values, own, returns):
 def descend_kernel(policy: CompiledPolicy) -> Any:
     """(origins states[G], tables, work states[G], nodes NODE[G, C], used int64[G, 1], paths int32[G, L], depths
     int64[G], legal uint64[G, W], untried uint64[W], generators[G], settings SETTINGS[1], observations int16[G, D],
-    masks int8[G, A], seats int64[G], ranks int32[P], returns float32[P], size int64) -> decisions simulated.
+    masks int8[G, A], seats int64[G], ranks int32[P], outcomes float32[G, P], size int64) -> decisions simulated.
 
     Runs one iteration for each position, down to the decision that the network is asked about, which belongs to the
-    seat in ``seats``. If the game ends on the way, its returns are added and the seat is ``OVER``. ``policy`` plays the
-    other seats where ``settings.opponents`` says so. A position with ``used`` = 0 begins its tree. ``size`` entries of
-    an observation are the game's. If there is one more, it becomes what ``policy`` would do. There must be room for as
-    many more nodes as a path is long and, for ``absorb``, as there are actions.
+    seat in ``seats``. If the game ends on the way, its returns are added and the seat is ``OVER``. Otherwise, with
+    ``settings.mix`` above 0, ``policy`` plays on to the end, and the returns are left in ``outcomes``. ``policy`` plays
+    the other seats where ``settings.opponents`` says so. A position with ``used`` = 0 begins its tree. ``size`` entries
+    of an observation are the game's. If there is one more, it becomes what ``policy`` would do. There must be room for
+    as many more nodes as a path is long and, for ``absorb``, as there are actions.
     """
     game, consult = policy.game, policy.function
     kinds, helpers, verbs = record_types(game), core(game), game.verbs
@@ -110,7 +112,8 @@ def descend_kernel(policy: CompiledPolicy) -> Any:
     signature = (
         kinds.states, kinds.tables, kinds.states, array_of(NODE, 2), array_of(np.int64, 2), array_of(np.int32, 2),
         array_of(np.int64), array_of(np.uint64, 2), array_of(np.uint64), array_of(GENERATOR), array_of(SETTINGS),
-        array_of(np.int16, 2), array_of(np.int8, 2), array_of(np.int64), array_of(np.int32), array_of(np.float32), INT,
+        array_of(np.int16, 2), array_of(np.int8, 2), array_of(np.int64), array_of(np.int32), array_of(np.float32, 2),
+        INT,
     )  # fmt: skip
 
     @helper
@@ -122,10 +125,23 @@ def descend_kernel(policy: CompiledPolicy) -> Any:
             return child
         return add_child(nodes, used, node, pick(untried, count - tried, generator))
 
+    @helper
+    def play_out(s, t, legal, count, generator, settings):
+        """Play on to the end of the game, or for ``settings.depth`` decisions. Returns the number of decisions."""
+        played = 0
+        while s.end == RUNNING and played < settings.depth:
+            if chance(generator, settings.noise):
+                action = pick(legal, count, generator)
+            else:
+                action = int(consult(s, t, legal, count, generator))
+            count = decide(s, t, action, legal)
+            played += 1
+        return played
+
     @kernel(policy.scope, f"descend_{policy.name}", signature)
     def descend(
         origins, tables, work, nodes, used, paths, depths, legal, untried, generators, settings_array, observations,
-        masks, seats, ranks, returns, size,
+        masks, seats, ranks, outcomes, size,
     ):  # fmt: skip
         t, settings = tables[0], settings_array[0]
         simulated = 0
@@ -158,11 +174,16 @@ def descend_kernel(policy: CompiledPolicy) -> Any:
                 if observations.shape[1] > size:
                     observations[g, size] = consult(s, t, legal[g], count, generators[g])
                 expand(legal[g], masks[g])
+                if settings.mix > 0.0:
+                    untried[:] = legal[g]
+                    simulated += play_out(s, t, untried, count, generators[g], settings)
+                    find_ranks(s, t, ranks)
+                    find_returns(s, t, ranks, outcomes[g])
             else:
                 seats[g] = OVER
                 find_ranks(s, t, ranks)
-                find_returns(s, t, ranks, returns)
-                add_returns(nodes[g], paths[g], depth, returns)
+                find_returns(s, t, ranks, outcomes[g])
+                add_returns(nodes[g], paths[g], depth, outcomes[g])
         return simulated
 
     return descend
@@ -171,24 +192,29 @@ def descend_kernel(policy: CompiledPolicy) -> Any:
 @cache
 def absorb_kernel(policy: CompiledPolicy) -> Any:
     """(nodes NODE[G, C], used int64[G, 1], paths int32[G, L], depths int64[G], legal uint64[G, W], seats int64[G],
-    priors float32[G, A], values float32[G, seats], returns float32[P]).
+    priors float32[G, A], values float32[G, seats], outcomes float32[G, P], settings SETTINGS[1], returns float32[P]).
 
     Gives each decision where ``descend`` ended its children, with the network's priors, and adds the network's values
-    to the nodes on the way.
+    to the nodes on the way, of which ``outcomes`` make up the share ``settings.mix``.
     """
     signature = (
         array_of(NODE, 2), array_of(np.int64, 2), array_of(np.int32, 2), array_of(np.int64), array_of(np.uint64, 2),
-        array_of(np.int64), array_of(np.float32, 2), array_of(np.float32, 2), array_of(np.float32),
+        array_of(np.int64), array_of(np.float32, 2), array_of(np.float32, 2), array_of(np.float32, 2),
+        array_of(SETTINGS), array_of(np.float32),
     )  # fmt: skip
 
     @kernel(policy.scope, "absorb", signature)
-    def absorb(nodes, used, paths, depths, legal, seats, priors, values, returns):
+    def absorb(nodes, used, paths, depths, legal, seats, priors, values, outcomes, settings_array, returns):
+        played_out = np.float32(settings_array[0].mix)
+        expected = np.float32(1.0) - played_out
         for g in range(seats.size):
             if seats[g] == OVER:
                 continue
             leaf = int(paths[g, depths[g]])
             _add_children(nodes[g], used[g], leaf, legal[g], priors[g])
             leaf_returns(values[g], int(seats[g]), returns)
+            for seat in range(returns.size):
+                returns[seat] = expected * returns[seat] + played_out * outcomes[g, seat]
             add_returns(nodes[g], paths[g], depths[g], returns)
 
     return absorb

@@ -28,7 +28,7 @@ FINE = 1 << 30  # a random share is drawn in steps of 1 / FINE
 
 
 @leaf
-def _chance(generator, share):
+def chance(generator, share):
     """True with probability ``share``."""
     return share > 0.0 and below(generator, FINE) < share * FINE
 
@@ -234,7 +234,7 @@ def search_kernel(policy: CompiledPolicy) -> Any:
                 else:
                     if not in_tree:
                         beyond += 1
-                    if not in_tree and _chance(generator, settings.noise):
+                    if not in_tree and chance(generator, settings.noise):
                         action = pick(legal, count, generator)
                     else:
                         action = int(consult(s, t, legal, count, generator))

@@ -43,6 +43,7 @@ SETTINGS = np.dtype(
         ("caution", "<f8"),  # PUCT: how much worse than its parent an untried decision is assumed to be
         ("paired", "<i8"),  # whether the n-th visits of all decisions at the root see the same deal
         ("noise", "<f8"),  # share of playout decisions that are uniform
+        ("mix", "<f8"),  # with a network: share of a leaf's value that a playout makes up
         ("depth", "<i8"),  # decisions after which a playout stops and is judged by the ranks as they stand
     ],
     align=True,
