@@ -183,7 +183,7 @@ def expect(monkeypatch: pytest.MonkeyPatch, values: np.ndarray) -> None:
 @pytest.mark.parametrize("game", GAMES)
 def test_what_a_network_expects_for_all_seats_reaches_the_tree(game, monkeypatch):
     """Without the sums of its children a node has what the network said there: from the view of the seat that moves in
-    it."""
+    it. Sums of thousands of single-precision numbers are good to a hundredth; seats differ by a tenth."""
     config = kepler_envs.load_game(game).configure()
     players, num_actions = config.num_players, len(config.actions)
     relative = by_distance(players)
@@ -194,12 +194,12 @@ def test_what_a_network_expects_for_all_seats_reaches_the_tree(game, monkeypatch
         (grown,) = searcher.grow(position.states, tree_generators(9, 1))
         own = grown.nodes["value"][:, :players].astype(np.float64)
         np.subtract.at(own, grown.nodes["parent"][1:], grown.nodes["value"][1:, :players])
-        np.testing.assert_allclose(own[ROOT], np.roll(relative, position.seat), atol=1e-4)
+        np.testing.assert_allclose(own[ROOT], np.roll(relative, position.seat), atol=0.01)
         for child in np.flatnonzero((grown.nodes["parent"] == ROOT) & (grown.nodes["visits"] > 0)):
             deals = [position.resample(position.seat, deal) for deal in range(20)]
             after = [deal.apply(int(grown.nodes["action"][child])) for deal in deals]
             if len({(one.seat, one.over) for one in after}) == 1 and not after[0].over:
-                np.testing.assert_allclose(own[child], np.roll(relative, after[0].seat), atol=1e-4)
+                np.testing.assert_allclose(own[child], np.roll(relative, after[0].seat), atol=0.01)
                 movers.add((after[0].seat - position.seat) % players)
     assert len(movers) > 1
 
@@ -260,9 +260,12 @@ def test_a_network_over_greedy_is_told_what_greedy_would_do(game, untrained, mon
         (grown,) = searcher.grow(position.states, tree_generators(9, 1))
         batch, rows = Batch(config, 1, 0), np.arange(1)
         batch.restore(0, position)
-        greedy.start(rows, rows.astype(np.uint64))
+        chosen = set()
+        for seed in range(40):  # greedy draws a few of its choices
+            greedy.start(rows, np.array([seed], np.uint64))
+            chosen.add(int(greedy.act(TrustedDecisions(batch, rows))[0]))
         choice, mask, _ = told[0]
-        assert choice == greedy.act(TrustedDecisions(batch, rows))[0] and (mask == batch.action_mask[0]).all()
+        assert choice in chosen and (mask == batch.action_mask[0]).all()
         assert all(mask[choice] and priors.argmax() == choice for choice, mask, priors in told if mask.any())
         assert grown.iterations == 31
 

@@ -241,9 +241,8 @@ def check_decision(before_state: Any, action: int, after_state: Any, config: Con
         assert expected == found, f"{name}: {found}, the rules say {expected} after id {action}"
     for number, (old, new) in enumerate(zip(before.seats, after.seats, strict=True)):
         assert all(new.points[source] >= points for source, points in old.points.items()), "points were lost"
-        if before.node == Node.FLY and before.round == after.round:
-            taking_off = after.turn == number != before.turn
-            assert new.tank <= old.tank or taking_off, "a tank was filled in flight"
+        if before.node == Node.FLY and before.round == after.round and number == before.turn:
+            assert new.tank <= old.tank, "a tank was filled in flight"
 
 
 class Referee:
