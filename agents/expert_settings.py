@@ -109,12 +109,13 @@ class ExpertConfig:
         )
         for name in ("differing", "gate", "value_weight"):
             need(self, name, getattr(self, name) >= 0, "0 and more")
-        asked = MctsConfig.parse(self.search)
+        guided = ",network=net:best" if self.guided_from == 1 else ""  # only such a search may have a mix
+        asked = MctsConfig.parse(self.search + guided)
         need(self, "search", asked.iterations > 0, "a budget in iterations: with one in time no run could be repeated")
         need(
             self,
             "search",
-            not asked.network and asked.trees == 1,
+            "network=" not in self.search and asked.trees == 1,
             "no network and one tree; --guided-from brings in the network",
         )
 

@@ -228,6 +228,7 @@ def test_decisions_may_be_the_budget(finished, tmp_path):
         ({"search": "20ms"}, "--search 20ms is not allowed; allowed: a budget in iterations"),
         ({"search": "20,network=bc-v1"}, "--search 20,network=bc-v1 is not allowed; allowed: no network"),
         ({"search": "20,widht=3"}, "mcts: there is no 'widht'"),
+        ({"search": "20,mix=0.5"}, "mcts: mix = 0.5 is not allowed; allowed: 0 without a network"),
         ({"hidden": (0,)}, "--hidden 0 is not allowed; allowed: 1 and more, each"),
         ({"epochs": 0.0}, "--epochs 0.0 is not allowed; allowed: more than 0"),
         ({"guided_from": 0}, "--guided-from 0 is not allowed; allowed: 1 and more"),
@@ -236,6 +237,10 @@ def test_decisions_may_be_the_budget(finished, tmp_path):
 def test_what_is_not_allowed_is_said(changes, words):
     with pytest.raises(BotError, match=words):
         replace(TINY, **changes)
+
+
+def test_playouts_can_have_a_part_in_a_search_that_is_guided_from_the_start():
+    assert replace(TINY, search="20,mix=0.5", guided_from=1).search == "20,mix=0.5"
 
 
 def test_a_start_over_another_bot_is_refused(finished, tmp_path):
