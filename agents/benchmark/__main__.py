@@ -16,7 +16,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -79,8 +79,6 @@ class Run:
                 f"no method {self.method!r}; there are:\n"
                 + "\n".join(f"  {one.name}: {one.about}" for one in METHODS.values())
             )
-        if self.seeds < 1 or self.decisions < 1:
-            raise BotError(f"--seeds {self.seeds} --decisions {self.decisions} is not allowed; allowed: 1 and more")
         task, method = task_of(self.game), METHODS[self.method]
         display, tell = Display(console, ratings=False), partial(say, console)
         with full_disks_told_once(), display.progress:
@@ -203,7 +201,6 @@ class Attack:
         from agents.benchmark.robustness import Siege, attack, published_agents
         from agents.progress import Display, full_disks_told_once
 
-        need(self, "attackers", self.attackers >= 1, "1 and more")
         tasks = _tasks(self.only)
         pairs = [(task, agent) for task in tasks for agent in self.agents] or published_agents(tasks)
         for task, agent in pairs:
@@ -289,6 +286,15 @@ def _is_right(folder: Path, decisions: int, seeds: int, console: Console) -> boo
     return not problems
 
 
+def _check_amounts(command: Any) -> None:
+    """Every whole number of a command is an amount of something. Only the search may be left out."""
+    for field in fields(command):
+        amount = getattr(command, field.name)
+        if type(amount) is int:
+            least = 0 if field.name == "search_games" else 1
+            need(command, field.name, amount >= least, f"{least} and more")
+
+
 COMMANDS: Any = Run | Check | Measure | References | Attack | Exact | Report
 
 
@@ -297,6 +303,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     console = make_console()
     try:
         command = tyro.cli(COMMANDS, args=argv, prog="python -m agents.benchmark", description=__doc__)
+        _check_amounts(command)
         with stop_on_signals(console, STOPPING) as stop:
             return command.run(console, stop)
     except (BotError, kepler_envs.OptionError, KeyError) as error:

@@ -35,6 +35,7 @@ class Film:
         self.lock = threading.RLock()
         self.replay = Replay(config.game.id, config.describe(), seed, config.components_digest, names)
         self.positions = [Snapshot.deal(config, seed)]
+        self._heading = game_words(config)  # reads the published networks, so not at every view
         self.scores: list[list[int]] = []
         self.expected: list[list[float]] | None = []
         self._expectations = Expectations.of(config)
@@ -76,7 +77,7 @@ class Film:
             start = max(0, min(start, len(self.positions) - 1))
             last = self.positions[-1]
             return {
-                **game_words(self.config),
+                **self._heading,
                 "label": self.label,
                 "seats": list(self.replay.agents),
                 "start": start,

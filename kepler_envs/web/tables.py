@@ -77,6 +77,7 @@ class Table:
         self.keep = keep
         self.replay = Replay(config.game.id, config.describe(), seed, config.components_digest, self.names)
         self.position = Snapshot.deal(config, seed)
+        self._heading = game_words(config)  # reads the published networks, so not at every view
         self.heard: list[Heard] = []
         self._left = dict.fromkeys(range(config.num_players), self.position)  # as each seat left it last
 
@@ -207,7 +208,7 @@ class Table:
             seen = known(self.position, seat)
             yours = not seen.over and seen.seat == seat
             return {
-                **game_words(self.config),
+                **self._heading,
                 "version": self.version,
                 "seat": seat,
                 "seats": [

@@ -237,8 +237,24 @@ def test_a_curve_that_is_taken_up_again_has_each_point_once(tmp_path):
 def test_an_unknown_method_is_answered_with_all_there_are():
     with pytest.raises(SystemExit, match=r"no method 'x'; there are:\n  sb3: "):
         main(["run", "kitten_adventurers", "x"])
-    with pytest.raises(SystemExit, match="--seeds 0"):
-        main(["run", "kitten_adventurers", "flat", "--seeds", "0"])
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "allowed"),
+    [
+        ("run kitten_adventurers flat", "--seeds 0", "1 and more"),
+        ("run kitten_adventurers flat", "--decisions 0", "1 and more"),
+        ("run kitten_adventurers flat", "--search-games -1", "0 and more"),
+        ("check somewhere", "--seeds 0", "1 and more"),
+        ("measure somewhere", "--games 0", "1 and more"),
+        ("references", "--games -3", "1 and more"),
+        ("attack", "--decisions 0", "1 and more"),
+        ("exact", "--iterations 0", "1 and more"),
+    ],
+)
+def test_an_amount_that_is_not_allowed_is_named_before_anything_is_played(command, option, allowed):
+    with pytest.raises(SystemExit, match=f"{option} is not allowed; allowed: {allowed}"):
+        main([*command.split(), *option.split()])
 
 
 def test_the_shortest_run_took_some_time(tmp_path):
