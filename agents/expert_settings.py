@@ -109,13 +109,14 @@ class ExpertConfig:
         )
         for name in ("differing", "gate", "value_weight"):
             need(self, name, getattr(self, name) >= 0, "0 and more")
-        guided = ",network=net:best" if self.guided_from == 1 else ""  # only such a search may have a mix
-        asked = MctsConfig.parse(self.search + guided)
+        network = "the best so far" if self.guided_from == 1 else ""  # only a search with a network may have a mix
+        budget, *settings = self.search.split(",")
+        asked = MctsConfig.parse(",".join([budget, f"network={network}", *settings]))
         need(self, "search", asked.iterations > 0, "a budget in iterations: with one in time no run could be repeated")
         need(
             self,
             "search",
-            "network=" not in self.search and asked.trees == 1,
+            asked.network == network and asked.trees == 1,
             "no network and one tree; --guided-from brings in the network",
         )
 

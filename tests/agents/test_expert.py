@@ -227,6 +227,8 @@ def test_decisions_may_be_the_budget(finished, tmp_path):
         ({"searched": 0.8, "quick": 0.3}, r"--quick 0.3 is not allowed; allowed: at most 0.2 with --searched 0.8"),
         ({"search": "20ms"}, "--search 20ms is not allowed; allowed: a budget in iterations"),
         ({"search": "20,network=bc-v1"}, "--search 20,network=bc-v1 is not allowed; allowed: no network"),
+        ({"search": "20,network = bc-v1"}, "--search 20,network = bc-v1 is not allowed; allowed: no network"),
+        ({"search": "20,network=bc-v1", "guided_from": 1}, "--search 20,network=bc-v1 is not allowed; allowed: no"),
         ({"search": "20,widht=3"}, "mcts: there is no 'widht'"),
         ({"search": "20,mix=0.5"}, "mcts: mix = 0.5 is not allowed; allowed: 0 without a network"),
         ({"hidden": (0,)}, "--hidden 0 is not allowed; allowed: 1 and more, each"),
