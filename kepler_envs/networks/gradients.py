@@ -136,10 +136,12 @@ def _to_logs(legal, logits):
     total = np.float32(0.0)
     for k in range(legal.size):
         total += np.float32(exp(logits[legal[k]] - largest))
-    shift = largest + np.float32(log(total))
+    shift = np.float32(log(total))
     entropy = np.float32(0.0)
     for k in range(legal.size):
-        logits[legal[k]] -= shift
+        # One after the other: in their sum, the rounding of a large logit would drown what is left of a sure choice,
+        # and with it that all derivatives of a position add up to 0.
+        logits[legal[k]] = logits[legal[k]] - largest - shift
         entropy -= np.float32(exp(logits[legal[k]])) * logits[legal[k]]
     return entropy
 

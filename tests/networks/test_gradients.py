@@ -135,6 +135,27 @@ def test_gradients_in_every_game(game):
     assert_same_gradients(NetworkShape(24, (24,), 16).inputs(config), *positions(config, 4, 30))
 
 
+@pytest.mark.parametrize("large", [0.0, 1000.0])
+def test_what_is_left_of_a_sure_choice_is_exact(large):
+    """However large the logits are. Derivatives by all logits of a position add up to 0. If they did not, Adam would
+    turn the rest into whole steps: the logits would drift together, and the network would be lost after some thousand
+    updates."""
+    inputs = made_up_inputs(NetworkShape(20, (20,), 8))
+    network = network_of(inputs)
+    for weights in network.parameters():
+        weights.data.zero_()
+    network.actions.bias.data[:] = large + 8 * (th.arange(len(inputs.actions)) % 2)
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 60)
+    masks[:] = 0
+    masks[:, :2] = 1
+    goal = Goal(np.zeros((60, inputs.seats), np.float32), 0.0)
+    said = CompiledLearner(network).learn(observations, masks, np.ones(60, np.int64), goal)
+    np.testing.assert_allclose(said.told, -np.log1p(np.exp(-8.0)), rtol=1e-3)
+    wrong, right = network.actions.bias.grad[:2].tolist()
+    assert wrong == pytest.approx(1 / (1 + np.exp(8.0)), rel=1e-3)
+    assert right == pytest.approx(-wrong, rel=1e-3)
+
+
 @pytest.mark.parametrize("shape", ["usual", "over a bot"])
 def test_several_actions_share_a_position(shape):
     """Their log-probabilities are added up in shares, as a cross-entropy needs it; what has no share may be any
