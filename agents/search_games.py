@@ -56,7 +56,7 @@ def search_games(
 
     Args:
         config: the games. games: how many, in parallel. seed: of the first game, of all noise, and of all bots.
-        asked, searcher: the search; None to learn what the bot below would do.
+        asked, searcher: the search; None to learn what the bot below would do, at all positions that are kept.
         quick: bots that decide without a search; each seat of each game has one of them throughout. below: the bot that
             a network may be over.
     """
@@ -72,7 +72,7 @@ def search_games(
         searched, noted = several & (draw < play.searched), several & (draw > 1 - play.quick)
         targets = _Targets(rows.size, len(config.actions))
         if search is None:
-            targets.set_choices(searched, told)
+            targets.set_choices(searched | noted, told)  # asking costs nothing
         elif searched.any():
             chosen[searched] = search.decide(rows, searched, told, targets)
         kept.add(rows, searched | noted, targets, told)

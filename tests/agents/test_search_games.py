@@ -95,15 +95,15 @@ def test_with_nothing_searched_the_bots_play_as_they_do():
     """Without noise every game ends as greedy alone ends it."""
     greedy = bots.load("greedy", CONFIG)
     found = search_games(CONFIG, 16, 9, None, None, [greedy], bots.load("greedy", CONFIG), Play(0.0, 0.0, 1.0))
-    assert (found.shares == 0).all()
     alone = play_games(bots.load("greedy", CONFIG), CONFIG, 16, 9)
     for game in range(16):
         assert np.sort(found.returns[found.game == game][0]).tolist() == np.sort(alone.final_return[game]).tolist()
 
 
 def test_without_a_search_greedy_says_what_is_to_be_done():
-    found = played(Play(searched=0.5, noise=0.0, quick=0.0), asked=None)
-    assert len(found) > 50 and (found.shares[:, 0] == 1).all() and (found.action == found.below).all()
+    """At all positions that are kept: what greedy would do is known there anyway."""
+    found = played(Play(searched=0.3, noise=0.0, quick=0.3), asked=None)
+    assert len(found) > 100 and (found.shares[:, 0] == 1).all() and (found.action == found.below).all()
 
 
 def test_the_same_seed_plays_the_same_games():
