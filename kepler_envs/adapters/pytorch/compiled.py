@@ -165,8 +165,8 @@ class CompiledLearner:
         return self._layout.flat(self._layout.joined(weights))
 
     def workspaces(self, threads: int) -> tuple[np.ndarray, ...]:
-        """The workspace of each thread, kept from one call to the next."""
-        if len(self._workspaces[0]) != threads:
+        """Workspaces of at least so many threads, kept from one call to the next."""
+        if len(self._workspaces[0]) < threads:
             own, back = self.arrangement.workspaces, back_sizes(self.arrangement.network[0])
             whole, decimal = (one + other for one, other in zip(own, back, strict=True))
             shape, actions = (threads, BLOCK), len(self.network.inputs.actions)
