@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -40,6 +39,7 @@ from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import mix
 from kepler_envs.files import write_atomically
 from kepler_envs.printable import one_line
+from kepler_envs.terminal import ignore_interrupts, interrupts_held_back
 from kepler_envs.tournament.cluster import Cluster
 from kepler_envs.tournament.shipment import Shipment
 
@@ -392,7 +392,8 @@ def _results(jobs: list[Job], processes: int, stop: threading.Event, cluster: Cl
             yield job.run()
         return
     with _workers(processes) as pool:
-        waiting = [pool.submit(job.run) for job in jobs]
+        with interrupts_held_back():  # the pool starts its processes now
+            waiting = [pool.submit(job.run) for job in jobs]
         for done in as_completed(waiting):
             if stop.is_set():
                 for other in waiting:
@@ -410,16 +411,11 @@ def _play_elsewhere(network: Shipment, job: Job) -> bytes:
 @contextmanager
 def _workers(processes: int) -> Iterator[ProcessPoolExecutor]:
     """A pool of fresh processes: threads of numba and PyTorch do not survive a fork."""
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
+    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=ignore_interrupts)
     try:
         yield pool
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def _ignore_interrupts() -> None:
-    """Ignore Ctrl-C in a worker. The main process handles it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def iterate(

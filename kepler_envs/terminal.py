@@ -7,6 +7,7 @@ import signal
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from typing import Any
 
 from rich.console import Console, JustifyMethod
@@ -75,3 +76,23 @@ def stop_on_signals(console: Console, message: str) -> Iterator[threading.Event]
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def interrupts_held_back() -> Iterator[None]:
+    """Processes started here do not get Ctrl-C before they call :func:`ignore_interrupts`.
+
+    A terminal sends it to all processes, and one that is still importing would die of it.
+    """
+    resource_tracker.ensure_running()  # or the first process starts it, and it lets Ctrl-C through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def ignore_interrupts() -> None:
+    """Ignore Ctrl-C in a worker, whose parent decides what it means."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # also drops one that was held back
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))

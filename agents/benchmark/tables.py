@@ -273,7 +273,8 @@ def picture(drawn: dict[tuple[Task, Row], tuple[np.ndarray, np.ndarray]]) -> byt
 
     tasks = [task for task in TASKS if any(task == shown for shown, _ in drawn)]
     names = sorted({row for _, row in drawn})
-    with matplotlib.rc_context({"svg.hashsalt": "kepler_envs", "svg.fonttype": "none", "font.size": 8}):
+    one_font = {"font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"]}  # or each word names ten others
+    with matplotlib.rc_context({"svg.hashsalt": "kepler_envs", "svg.fonttype": "none", "font.size": 8, **one_font}):
         figure = Figure(figsize=(3.2 * max(1, len(tasks)), 3.0), layout="constrained")
         panels = figure.subplots(1, max(1, len(tasks)), squeeze=False)[0]
         for panel, task in zip(panels, tasks, strict=False):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
 import threading
 import time
 import traceback
@@ -23,6 +22,7 @@ from typing import Any
 
 from kepler_envs.bots.from_file import PROCESS_DIED, TOO_SLOW
 from kepler_envs.engine.game import Configuration
+from kepler_envs.terminal import ignore_interrupts, interrupts_held_back
 from kepler_envs.tournament import WorkerError
 from kepler_envs.tournament.check import check
 from kepler_envs.tournament.play import Chunk, Forfeit, GameResult, Players, SoFar
@@ -184,7 +184,8 @@ class Workers:
         players = self.players
         arguments = (theirs, players.specs, players.config, players.limit, players.whole_games, players.memory)
         process = context.Process(target=_work, args=arguments, daemon=True)
-        process.start()
+        with interrupts_held_back():
+            process.start()
         theirs.close()
         worker = _Worker(process, ours)
         self._workers.append(worker)
@@ -286,7 +287,7 @@ def _work(
     whole_games: bool,
     memory: int | None,
 ) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
+    ignore_interrupts()
     threading.Thread(target=_die_with_parent, daemon=True).start()
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the processes already use all cores
     try:

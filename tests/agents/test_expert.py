@@ -28,6 +28,7 @@ from kepler_envs.bots import published
 from kepler_envs.bots.networks import CheckpointBot
 from kepler_envs.bots.networks.checkpoint import read_description
 from kepler_envs.bots.protocol import BotError, play_games
+from tests.interrupts import interrupted_children
 
 ROOT = Path(__file__).parents[2]
 TINY = ExpertConfig(
@@ -168,7 +169,9 @@ def test_an_interrupted_run_ends_like_an_uninterrupted_one(finished, tmp_path, a
 
 
 def test_more_processes_play_the_same_games(finished, tmp_path):
-    run = iterate(replace(TINY, out=tmp_path, processes=2, generations=2))
+    with interrupted_children() as interrupted:  # Ctrl-C is for the main process
+        run = iterate(replace(TINY, out=tmp_path, processes=2, generations=2))
+    assert interrupted
     for one, other in zip(games_of(run, 1), games_of(finished, 1), strict=True):
         a, b = Positions.load(one), Positions.load(other)
         assert np.array_equal(a.observation, b.observation) and np.array_equal(a.shares, b.shares)

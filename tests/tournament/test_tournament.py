@@ -28,6 +28,7 @@ from kepler_envs.tournament.report import read_learning_curve
 from kepler_envs.tournament.run import display_names
 from kepler_envs.tournament.schedule import Schedule
 from kepler_envs.tournament.workers import Workers
+from tests.interrupts import interrupted_children
 
 GAME = "kitten_adventurers"
 SPECS = ("uniform", "greedy")
@@ -219,6 +220,15 @@ def test_an_interrupted_tournament_goes_on(tmp_path, blow):
     assert set(before) <= set(after)
     assert after == rows(tmp_path / "whole")
     assert report(tmp_path / "hit") == report(tmp_path / "whole")
+
+
+def test_ctrl_c_does_not_end_processes_that_are_starting():
+    """A terminal sends it to all of them, also to those that are still importing."""
+    games = [Schedule(len(SPECS), 4, 3)[number] for number in range(12)]
+    chunks = [games[first : first + 2] for first in range(0, 12, 2)]
+    with interrupted_children() as interrupted, Workers(Players(SPECS, CONFIG), 2) as workers:
+        results = [result for some in workers.play(chunks) for result in some]
+    assert len(results) == 12 and len(interrupted) == 2
 
 
 def count_games(out: Path) -> int:
