@@ -41,8 +41,10 @@ from kepler_envs.networks.kernels import (
 )
 from kepler_envs.networks.simd import (
     BLOCK,
+    REGISTER,
     add_product,
     add_where_positive,
+    keep_where_positive,
     spread_row,
 )
 
@@ -273,8 +275,8 @@ def _back_from_rows(head, numbers, pointers, action, d_logit, room, back, gradie
     d_sum = room.said
     d_sum[:] = np.float32(0.0)
     add_multiple(d_sum, 0, d_logit, numbers, np.int64(head.out), stride)
-    for unit in range(stride):
-        d_sum[unit] = d_sum[unit] if room.beside[unit] > 0.0 else np.float32(0.0)
+    for at in range(0, stride, REGISTER):
+        keep_where_positive(d_sum, at, room.beside, at, REGISTER)
     add_said(back.context, 0, d_sum, 0, stride)
     for axis in range(head.axes):
         row = np.int64(pointers[action, axis])
@@ -324,7 +326,11 @@ def _back_through_layers(layers, numbers, last, floats, kept, d_kept, stride):
 @leaf
 def _gate(floats, d_outputs, outputs, width):
     """Set derivatives by outputs that were rectified to 0 to 0."""
-    for unit in range(width):
+    at = 0
+    while at + REGISTER <= width:
+        keep_where_positive(floats, d_outputs + at, floats, outputs + at, REGISTER)
+        at += REGISTER
+    for unit in range(at, width):
         floats[d_outputs + unit] = floats[d_outputs + unit] if floats[outputs + unit] > 0.0 else np.float32(0.0)
 
 

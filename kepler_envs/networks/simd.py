@@ -59,6 +59,11 @@ def add_where_positive_portable(out: Any, place: Any, row: Any, begin: Any, gate
     out[place : place + lanes] += row[begin : begin + lanes] * (gate[at : at + lanes] > 0)
 
 
+def keep_where_positive_portable(out: Any, place: Any, gate: Any, at: Any, lanes: int) -> None:
+    """``out[place:] = 0`` where ``gate[at:]`` is not above 0, LANES of each."""
+    out[place : place + lanes][~(gate[at : at + lanes] > 0)] = 0
+
+
 def mean_positive_portable(
     out: Any, place: Any, rows: Any, begin: Any, stride: Any, first: Any, last: Any, lanes: int
 ) -> None:
@@ -210,6 +215,7 @@ add_row: Callable[..., Any]
 add_times: Callable[..., Any]
 add_product: Callable[..., Any]
 add_where_positive: Callable[..., Any]
+keep_where_positive: Callable[..., Any]
 mean_positive: Callable[..., Any]
 spread_row: Callable[..., Any]
 block_products: Callable[..., Any]
@@ -219,7 +225,7 @@ if not JIT_ENABLED:
     sum_rows, add_row, add_times, add_product = (
         sum_rows_portable, add_row_portable, add_times_portable, add_product_portable,
     )  # fmt: skip
-    block_products = block_products_portable
+    block_products, keep_where_positive = block_products_portable, keep_where_positive_portable
     add_where_positive, mean_positive, spread_row, dot = (
         add_where_positive_portable, mean_positive_portable, spread_row_portable, dot_portable,
     )  # fmt: skip
@@ -304,6 +310,20 @@ else:
             return _update(context, builder, to, sources, registers, gated)
 
         return types.void(out, types.int64, row, types.int64, gate, types.int64, lanes), codegen
+
+    @intrinsic(prefer_literal=True)
+    def keep_where_positive(typingctx, out, place, gate, at, lanes):  # type: ignore[no-untyped-def]
+        registers = _literal(lanes)
+
+        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            def gated(old: Any, decides: Any) -> Any:
+                return builder.select(builder.fcmp_ordered(">", decides, _zeros()), old, _zeros())
+
+            sources = [_source(context, builder, signature, args, 2)]
+            to = _source(context, builder, signature, args, 0)
+            return _update(context, builder, to, sources, registers, gated)
+
+        return types.void(out, types.int64, gate, types.int64, lanes), codegen
 
     @intrinsic(prefer_literal=True)
     def mean_positive(typingctx, out, place, rows, begin, stride, first, last, lanes):  # type: ignore[no-untyped-def]

@@ -22,6 +22,8 @@ from kepler_envs.networks.simd import (
     add_times_portable,
     add_where_positive,
     add_where_positive_portable,
+    keep_where_positive,
+    keep_where_positive_portable,
     spread_row,
     spread_row_portable,
 )
@@ -331,6 +333,7 @@ def test_sums_of_gradients_in_registers_are_those_written_plainly():
         add_times(out, 3, np.float32(1.5), one, 5, 32)
         add_product(out, 40, one, 7, other, 9, 16)
         add_where_positive(out, 60, one, 3, other, 11, 32)
+        keep_where_positive(out, 250, one, 3, 32)
         spread_row(out, 100, 48, rows, times, 1, 6, one, 2, 32)
 
     found, expected = np.ones(300, np.float32), np.ones(300, np.float32)
@@ -338,6 +341,7 @@ def test_sums_of_gradients_in_registers_are_those_written_plainly():
     add_times_portable(expected, 3, np.float32(1.5), one, 5, 32)
     add_product_portable(expected, 40, one, 7, other, 9, 16)
     add_where_positive_portable(expected, 60, one, 3, other, 11, 32)
+    keep_where_positive_portable(expected, 250, one, 3, 32)
     spread_row_portable(expected, 100, 48, rows, times, 1, 6, one, 2, 32)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
-    assert (found != 1).sum() > 100
+    assert (found != 1).sum() > 100 and 0 < (found[250:282] == 0).sum() < 32
