@@ -101,8 +101,6 @@ class Arrangement:
         inputs: the inputs of the network.
         size: the number of entries in the flat array.
         workspaces: the number of entries in the two workspaces of a kernel.
-        entries: the number of INPUT records.
-        wide_rows: the number of rows of the first layer.
     """
 
     def __init__(self, inputs: NetworkInputs) -> None:
@@ -136,7 +134,6 @@ class Arrangement:
         self._lasting = self._joined_for_ever()
         self._net[0]["alone"] = self._put(self._alone)
         self._sizes()
-        self.entries = len(entries)
         self.workspaces = workspace_sizes(
             self._net[0], len(entries), len(inputs.actions), len(references), len(heads_of)
         )
@@ -206,7 +203,6 @@ class Arrangement:
                         entries.append(int(one.entries[row, column]))  # type: ignore[index]
                         found.append((kind, self._begin[one.name] + row, wide + number, number))
                 wide += one.size
-        self.wide_rows = wide
         self._net[0]["bias"], self._net[0]["wide"] = self._put(self._bias), self._put(self._wide)
         return entries, found
 

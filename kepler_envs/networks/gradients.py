@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kepler_envs.engine.kernel import INT, array_of, borrowed, helper, kernel, leaf
+from kepler_envs.engine.kernel import array_of, borrowed, helper, kernel, leaf
 from kepler_envs.networks.kernels import (
     FLOAT,
     NET_TYPES,
@@ -27,7 +27,6 @@ from kepler_envs.networks.kernels import (
     add_multiple,
     add_products,
     add_said,
-    add_up_rows,
     as_net,
     clear_rooms,
     forget,
@@ -47,10 +46,6 @@ from kepler_envs.networks.simd import (
     keep_where_positive,
     spread_row,
 )
-
-CHUNK = 256
-"""Positions whose derivatives by the first layer are summed up at once: so many of them fit the processor's second
-cache."""
 
 
 class Back(NamedTuple):
@@ -451,12 +446,6 @@ class Ledger(NamedTuple):
     """float32 (N, kept): derivatives by these outputs before they are rectified; those of the first layer by all that
     follow it."""
     d_value: Any
-    begins: Any
-    """int64 (N + 1,), the first input of each position."""
-    inputs: Any
-    """int32, numbers of the inputs that are not 0, as of INPUT.wide."""
-    times: Any
-    """float32."""
 
 
 @helper
@@ -473,7 +462,7 @@ def _go_back(net, wholes, floats, ledger, observations, masks, actions, shares, 
         back.shown_at[:] = NOWHERE
         back.policy[:] = np.float32(0.0)
         back.value[:] = np.float32(0.0)
-    written, positions = 0, observations.shape[0]
+    positions = observations.shape[0]
     for first in range(0, positions, BLOCK):
         count = min(BLOCK, positions - first)
         last, features = look(net, observations, masks, first, count, wholes, floats, used, logits, looks)
@@ -514,54 +503,37 @@ def _go_back(net, wholes, floats, ledger, observations, masks, actions, shares, 
                 _back_to_rows(net, room, back, gradient)
                 _back_to_joins(net, room, back, x, n, gradient)
                 _back_to_fixed_rows(net, room, back, n, gradient)
+            _back_to_first_layer(net, room, back, looks[place, 0], gradient)
             forget(net, room, x)
-            written = _note(room, back, ledger, n, looks[place, 0], written)
-    ledger.begins[positions] = written
+            _note(room, back, ledger, n)
     used[0] = 0  # what is borrowed lives until here
 
 
 @leaf
-def _note(room, back, ledger, n, count, written):
-    """Write a position into the ledger. Returns how many inputs it has then."""
+def _back_to_first_layer(net, room, back, count, gradient):
+    """Go back to what the inputs that are not 0 add to the first layer."""
+    its, rows, times, d_first = net.network[0], room.wide_rows, room.times, back.policy
+    width, wide = np.int64(its.width), np.int64(its.wide)
+    at = 0
+    while at + 64 <= width:
+        spread_row(gradient, wide + at, width, rows, times, 0, count, d_first, at, 64)
+        at += 64
+    while at + REGISTER <= width:
+        spread_row(gradient, wide + at, width, rows, times, 0, count, d_first, at, REGISTER)
+        at += REGISTER
+    for unit in range(at, width):
+        for i in range(count):
+            gradient[wide + int(rows[i]) * width + unit] += times[i] * d_first[unit]
+
+
+@leaf
+def _note(room, back, ledger, n):
+    """Write a position into the ledger."""
     ledger.policy[n, :] = room.policy
     ledger.value[n, :] = room.value
     ledger.means[n, :] = room.means
     ledger.d_policy[n, :] = back.policy
     ledger.d_value[n, :] = back.value
-    ledger.begins[n] = written
-    ledger.inputs[written : written + count] = room.wide_rows[:count]
-    ledger.times[written : written + count] = room.times[:count]
-    return written + count
-
-
-@helper
-def _sum_first_layer(net, ledger, wide_rows, gradient):
-    """The gradient of the first layer, one input after the other: each is one sum over the positions in which it is not
-    0."""
-    its = net.network[0]
-    width, wide, kept = np.int64(its.width), np.int64(its.wide), np.int64(its.kept)
-    used = ledger.begins[ledger.begins.size - 1]
-    begins = np.zeros(wide_rows + 1, np.int64)
-    for i in range(used):
-        begins[ledger.inputs[i] + 1] += 1
-    for row in range(wide_rows):
-        begins[row + 1] += begins[row]
-    positions, times = np.empty(used, np.int32), np.empty(used, np.float32)
-    ends = begins[:wide_rows].copy()
-    for n in range(ledger.begins.size - 1):
-        for i in range(ledger.begins[n], ledger.begins[n + 1]):
-            row = ledger.inputs[i]
-            positions[ends[row]] = n
-            times[ends[row]] = ledger.times[i]
-            ends[row] += 1
-    d_first = ledger.d_policy.reshape(-1)
-    for row in range(wide_rows):
-        if begins[row + 1] > begins[row]:
-            place = wide + row * width
-            add_up_rows(
-                gradient[place : place + width], gradient, place, d_first, 0, positions, times, begins[row],
-                begins[row + 1], kept
-            )  # fmt: skip
 
 
 # ---------------------------------------------------------------- kernels
@@ -616,16 +588,14 @@ def judge_kernel() -> Any:
 def gradient_kernel() -> Any:
     """(observations, masks, actions, shares, *:class:`~kepler_envs.networks.kernels.Net`, workspaces int32, float32,
     float32 (BLOCK, ...), policy, value float32[N, kept], means float32[N, pooled * R], d_policy, d_value float32[N,
-    kept], inputs int32[N, I], times float32[N, I], wide_rows int64, *:class:`Goal`, *:class:`Judged`,
-    *:class:`Derivatives`,
-    gradient float32[size]).
+    kept], *:class:`Goal`, *:class:`Judged`, *:class:`Derivatives`, gradient float32[size]).
 
     Adds to ``gradient`` the derivatives by the weights; those of dense layers and of the first bias are left to
     :func:`finish`. With a goal, fills what is judged and the derivatives of the loss. Without, uses the derivatives
     that are given.
     """
     signature = (
-        *POSITIONS, *SHARED, *[array_of(FLOAT, 2)] * 5, array_of(WHOLE, 2), array_of(FLOAT, 2), INT,
+        *POSITIONS, *SHARED, *[array_of(FLOAT, 2)] * 5,
         *GOAL, *JUDGED, *JUDGED, array_of(FLOAT),
     )  # fmt: skip
 
@@ -633,32 +603,22 @@ def gradient_kernel() -> Any:
     def add_gradient(
         observations, masks, actions, shares, network, numbers, entries, inputs, tables, joins, references, links,
         link_begins, layers,
-        heads, pointers, wholes, floats, logits, policy, value, means, d_policy, d_value, found, times, wide_rows,
+        heads, pointers, wholes, floats, logits, policy, value, means, d_policy, d_value,
         before, advantages, returns, rates, told, entropy, values, d_told, d_entropy, d_values, gradient,
     ):  # fmt: skip
         net = as_net(
             network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads, pointers
         )
-        begins = np.zeros(CHUNK + 1, np.int64)
-        for low in range(0, len(masks), CHUNK):
-            high = min(low + CHUNK, len(masks))
-            ledger = Ledger(
-                borrowed(policy[low:high]), borrowed(value[low:high]), borrowed(means[low:high]),
-                borrowed(d_policy[low:high]),
-                borrowed(d_value[low:high]), borrowed(begins[: high - low + 1]),
-                borrowed(found[low:high].reshape(-1)),
-                borrowed(times[low:high].reshape(-1)),
-            )  # fmt: skip
-            goal = Goal(borrowed(before[low:high]), borrowed(advantages[low:high]), borrowed(returns[low:high]), rates)
-            judged = Judged(borrowed(told[low:high]), borrowed(entropy[low:high]), borrowed(values[low:high]))
-            d = Derivatives(borrowed(d_told[low:high]), borrowed(d_entropy[low:high]), borrowed(d_values[low:high]))
-            _go_back(
-                net, borrowed(wholes), borrowed(floats), ledger, borrowed(observations[low:high]),
-                borrowed(masks[low:high]), borrowed(actions[low:high]), borrowed(shares[low:high]), borrowed(logits),
-                goal, judged, d, borrowed(gradient),
-            )  # fmt: skip
-            _sum_first_layer(net, ledger, wide_rows, borrowed(gradient))
-        begins[0] = 0  # what is borrowed lives until here
+        ledger = Ledger(
+            borrowed(policy), borrowed(value), borrowed(means), borrowed(d_policy), borrowed(d_value)
+        )  # fmt: skip
+        goal = Goal(borrowed(before), borrowed(advantages), borrowed(returns), borrowed(rates))
+        judged = Judged(borrowed(told), borrowed(entropy), borrowed(values))
+        d = Derivatives(borrowed(d_told), borrowed(d_entropy), borrowed(d_values))
+        _go_back(
+            net, borrowed(wholes), borrowed(floats), ledger, borrowed(observations), borrowed(masks), borrowed(actions),
+            borrowed(shares), borrowed(logits), goal, judged, d, borrowed(gradient),
+        )  # fmt: skip
 
     return add_gradient
 

@@ -11,9 +11,9 @@ import torch as th
 
 import kepler_envs
 from kepler_envs.adapters.pytorch import CompiledLearner, Goal, PieceNetwork, TorchLearner, compiled, learner_of
+from kepler_envs.adapters.pytorch.compiled import ENOUGH_TO_LEARN
 from kepler_envs.engine.kernel import helper
 from kepler_envs.engine.network import NetworkInputs, NetworkShape
-from kepler_envs.networks.gradients import CHUNK
 from kepler_envs.networks.simd import (
     BLOCK,
     add_product,
@@ -98,7 +98,7 @@ def test_gradients_by_two_threads(two_threads, monkeypatch):
 
     monkeypatch.setattr("kepler_envs.adapters.pytorch.compiled.in_parts", watched)
     inputs = made_up_inputs(NetworkShape(20, (20,), 8))
-    given = random_positions(inputs.layout, len(inputs.actions), 2 * CHUNK + 101)
+    given = random_positions(inputs.layout, len(inputs.actions), 2 * ENOUGH_TO_LEARN + 101)
     assert_same_gradients(inputs, *given)
     assert used == [2, 2], "to judge, and to go back"
 
@@ -114,8 +114,8 @@ def test_pytorch_starts_no_threads_of_its_own(two_threads, monkeypatch):
 
     monkeypatch.setattr(compiled, "_product", watched)
     inputs = made_up_inputs(NetworkShape(20, (20,), 8))
-    given = random_positions(inputs.layout, len(inputs.actions), 2 * CHUNK)
-    goal = Goal(np.zeros((2 * CHUNK, inputs.seats), np.float32), 1.0)
+    given = random_positions(inputs.layout, len(inputs.actions), 2 * ENOUGH_TO_LEARN)
+    goal = Goal(np.zeros((2 * ENOUGH_TO_LEARN, inputs.seats), np.float32), 1.0)
     CompiledLearner(network_of(inputs)).learn(*given, chosen_actions(given[1]), goal)
     assert {threads for threads, _ in used} == {1} and len({thread for _, thread in used}) == 2
     assert th.get_num_threads() == 2, "as it was"

@@ -20,14 +20,14 @@ from kepler_envs.adapters.pytorch.network import PieceNetwork
 from kepler_envs.adapters.pytorch.threads import torch_threads
 from kepler_envs.networks import CompiledNetwork
 from kepler_envs.networks.arrangement import Arrangement
-from kepler_envs.networks.gradients import CHUNK, Judged, back_sizes, finish, gradient_kernel, judge_kernel
+from kepler_envs.networks.gradients import Judged, back_sizes, finish, gradient_kernel, judge_kernel
 from kepler_envs.networks.kernels import FLOAT, WHOLE
 from kepler_envs.networks.linear import LinearLayout
 from kepler_envs.networks.simd import BLOCK
 from kepler_envs.networks.threads import in_parts
 
-ENOUGH = 8 * BLOCK
-"""Positions that are worth a thread where nothing is learned."""
+ENOUGH, ENOUGH_TO_LEARN = 8 * BLOCK, 256
+"""Positions that are worth a thread where nothing is learned, and where something is."""
 
 
 class CompiledLearner:
@@ -144,14 +144,14 @@ class CompiledLearner:
         :func:`~kepler_envs.networks.gradients.gradient_kernel`."""
         self.forget()
         count = len(asked[0])
-        threads = _threads(count, CHUNK)
+        threads = _threads(count, ENOUGH_TO_LEARN)
         arguments, ledger, workspaces = self.arrangement.arguments(flat), self.ledger(count), self.workspaces(threads)
         gradients, kernel = np.zeros((threads, len(flat)), FLOAT), gradient_kernel()
 
         def work(number: int, part: slice) -> None:
             of_part = [[one[part] for one in arrays] for arrays in (asked, ledger, goal, judged, derivatives)]
             kernel(
-                *of_part[0], *arguments, *(one[number] for one in workspaces), *of_part[1], self.arrangement.wide_rows,
+                *of_part[0], *arguments, *(one[number] for one in workspaces), *of_part[1],
                 *of_part[2], rates, *of_part[3], *of_part[4], gradients[number],
             )  # fmt: skip
             finish(arguments, of_part[1], _product, gradients[number])
@@ -179,13 +179,9 @@ class CompiledLearner:
         """Room for what is kept of so many positions, from one call to the next; see
         :func:`~kepler_envs.networks.gradients.gradient_kernel`."""
         if len(self._ledger[0]) < count:
-            its, inputs = self.arrangement.network[0], self.arrangement.entries
+            its = self.arrangement.network[0]
             kept, means = int(its["kept"]), int(its["pooled"] * its["rows"])
-            self._ledger = (
-                *(np.zeros((count, width), FLOAT) for width in (kept, kept, means, kept, kept)),
-                np.zeros((count, inputs), WHOLE),
-                np.zeros((count, inputs), FLOAT),
-            )  # fmt: skip
+            self._ledger = tuple(np.zeros((count, width), FLOAT) for width in (kept, kept, means, kept, kept))
         return tuple(array[:count] for array in self._ledger)
 
     def __getstate__(self) -> dict[str, Any]:
