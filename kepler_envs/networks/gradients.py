@@ -424,6 +424,23 @@ def _back_to_fixed_rows(net, room, back, n, gradient):
 
 
 @leaf
+def _back_to_first_layer(net, room, back, count, gradient):
+    """Go back to what the inputs that are not 0 add to the first layer."""
+    its, rows, times, d_first = net.network[0], room.wide_rows, room.times, back.policy
+    width, wide = np.int64(its.width), np.int64(its.wide)
+    at = 0
+    while at + 64 <= width:
+        spread_row(gradient, wide + at, width, rows, times, 0, count, d_first, at, 64)
+        at += 64
+    while at + REGISTER <= width:
+        spread_row(gradient, wide + at, width, rows, times, 0, count, d_first, at, REGISTER)
+        at += REGISTER
+    for unit in range(at, width):
+        for i in range(count):
+            gradient[wide + int(rows[i]) * width + unit] += times[i] * d_first[unit]
+
+
+@leaf
 def _clear_rows(net, room, back, n):
     its = net.network[0]
     stride, in_vector = np.int64(its.rows), np.int64(its.in_vector)
@@ -510,23 +527,6 @@ def _go_back(net, wholes, floats, ledger, observations, masks, actions, shares, 
 
 
 @leaf
-def _back_to_first_layer(net, room, back, count, gradient):
-    """Go back to what the inputs that are not 0 add to the first layer."""
-    its, rows, times, d_first = net.network[0], room.wide_rows, room.times, back.policy
-    width, wide = np.int64(its.width), np.int64(its.wide)
-    at = 0
-    while at + 64 <= width:
-        spread_row(gradient, wide + at, width, rows, times, 0, count, d_first, at, 64)
-        at += 64
-    while at + REGISTER <= width:
-        spread_row(gradient, wide + at, width, rows, times, 0, count, d_first, at, REGISTER)
-        at += REGISTER
-    for unit in range(at, width):
-        for i in range(count):
-            gradient[wide + int(rows[i]) * width + unit] += times[i] * d_first[unit]
-
-
-@leaf
 def _note(room, back, ledger, n):
     """Write a position into the ledger."""
     ledger.policy[n, :] = room.policy
@@ -594,10 +594,7 @@ def gradient_kernel() -> Any:
     :func:`finish`. With a goal, fills what is judged and the derivatives of the loss. Without, uses the derivatives
     that are given.
     """
-    signature = (
-        *POSITIONS, *SHARED, *[array_of(FLOAT, 2)] * 5,
-        *GOAL, *JUDGED, *JUDGED, array_of(FLOAT),
-    )  # fmt: skip
+    signature = (*POSITIONS, *SHARED, *[array_of(FLOAT, 2)] * 5, *GOAL, *JUDGED, *JUDGED, array_of(FLOAT))
 
     @kernel(SCOPE, "gradient", signature)
     def add_gradient(
@@ -609,9 +606,7 @@ def gradient_kernel() -> Any:
         net = as_net(
             network, numbers, entries, inputs, tables, joins, references, links, link_begins, layers, heads, pointers
         )
-        ledger = Ledger(
-            borrowed(policy), borrowed(value), borrowed(means), borrowed(d_policy), borrowed(d_value)
-        )  # fmt: skip
+        ledger = Ledger(borrowed(policy), borrowed(value), borrowed(means), borrowed(d_policy), borrowed(d_value))
         goal = Goal(borrowed(before), borrowed(advantages), borrowed(returns), borrowed(rates))
         judged = Judged(borrowed(told), borrowed(entropy), borrowed(values))
         d = Derivatives(borrowed(d_told), borrowed(d_entropy), borrowed(d_values))

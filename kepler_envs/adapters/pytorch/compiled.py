@@ -151,8 +151,8 @@ class CompiledLearner:
         def work(number: int, part: slice) -> None:
             of_part = [[one[part] for one in arrays] for arrays in (asked, ledger, goal, judged, derivatives)]
             kernel(
-                *of_part[0], *arguments, *(one[number] for one in workspaces), *of_part[1],
-                *of_part[2], rates, *of_part[3], *of_part[4], gradients[number],
+                *of_part[0], *arguments, *(one[number] for one in workspaces), *of_part[1], *of_part[2], rates,
+                *of_part[3], *of_part[4], gradients[number],
             )  # fmt: skip
             finish(arguments, of_part[1], _product, gradients[number])
 
