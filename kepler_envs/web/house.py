@@ -67,14 +67,21 @@ class House:
                 self._take_up(*film)
 
     def close(self) -> None:
-        """Stop all bots. One that is thinking gets a moment to finish, but no more."""
+        """Stop all bots. One that is thinking at a table gets a moment to finish, but no more.
+
+        Nothing is written once this returns, so another server may go on with the folder.
+        """
         self.closing.set()
         end = time.monotonic() + PATIENCE
         while self._busy and time.monotonic() < end:
             time.sleep(0.01)
+        for table in list(self._tables.values()):
+            with table.lock:
+                table.version += 1  # a bot that is still thinking comes too late
         for film in list(self._films.values()):
-            if film.growing and film.number:
-                self._store.save_film(film)
+            with film.lock:
+                self._save_if_growing(film)
+                film.growing = False
 
     # ------------------------------------------------------------ tables
 
@@ -232,15 +239,19 @@ class House:
                 position = film.positions[-1]
                 film.add(players.decide(specs[position.seat], position))
                 if time.monotonic() - saved >= SAVE_EVERY:
-                    self._store.save_film(film)
+                    self._save_if_growing(film)
                     saved = time.monotonic()
-            if film.growing:
-                self._store.save_film(film)
+            self._save_if_growing(film)
         except Exception as problem:
             self._say(f"a game being watched: {one_line(problem)}")
             film.problem = "a bot cannot go on; the server's terminal says why"
         finally:
             film.growing = False
+
+    def _save_if_growing(self, film: Film) -> None:
+        with film.lock:  # a film that was just closed must not get its files back
+            if film.growing and film.number:
+                self._store.save_film(film)
 
     def film(self, token: str) -> Film:
         """Return the film of a token, or the whole game of a finished table; UnknownError if there is none."""

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,8 @@ from kepler_envs.cli import main
 from kepler_envs.cli.common import UsageError
 from kepler_envs.cli.serve import Serve
 from kepler_envs.engine.replay import configuration_of, read_replay, verify
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.web.players import Players
 from kepler_envs.web.views import bots_to_ask
 from tests.web.serving import SHORT, client_of, form, house_in, new_table, settle
 
@@ -216,6 +219,51 @@ def test_bots_play_a_watched_game_on_after_a_restart(tmp_path: Path) -> None:
             time.sleep(0.01)
         assert film.positions[-1].over and film.replay.actions[: len(first.actions)] == first.actions
     assert read_replay(folder / "game.jsonl").final is not None
+
+
+class Ponder:
+    """Bots that do not decide before they may, and then as ever."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.thinking, self.may, self.done = threading.Event(), threading.Event(), threading.Event()
+        decide = Players.decide
+
+        def ponder(players: Players, spec: str, position: Snapshot) -> int:
+            self.thinking.set()
+            self.may.wait(60)
+            try:
+                return decide(players, spec, position)
+            finally:
+                self.done.set()
+
+        monkeypatch.setattr(Players, "decide", ponder)
+
+    def ends(self) -> None:
+        """Let them decide, and wait until their threads have ended."""
+        self.may.set()
+        assert self.done.wait(60)
+        for thread in threading.enumerate():
+            if thread.name in ("bots", "film"):
+                thread.join(60)
+
+
+@pytest.mark.parametrize("kind", ["watched", "table"])
+def test_a_bot_that_thinks_on_after_the_end_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    """Else it would write over the game of the next server at this folder."""
+    monkeypatch.setattr("kepler_envs.web.house.PATIENCE", 0.0)
+    ponder = Ponder(monkeypatch)
+    with house_in(tmp_path) as house:
+        if kind == "watched":
+            watched(Room(house), ["greedy", "greedy"])
+        else:
+            Room(house).table()  # of this seed, the second seat begins
+        assert ponder.thinking.wait(60)
+    (path,) = tmp_path.glob("*/game.jsonl")
+    path.unlink()
+    ponder.ends()
+    assert not path.exists() and house.said == []
 
 
 def test_what_others_changed_is_told(room: Room) -> None:
