@@ -186,16 +186,16 @@ def test_ctrl_c_keeps_the_run_and_the_same_command_goes_on(tmp_path):
         "--out", str(out),
     ]  # fmt: skip
     process = subprocess.Popen([*command, "--generations", "500"], cwd=ROOT, env={**os.environ}, stdout=subprocess.PIPE)
-    for _ in range(600):
+    for _ in range(3000):
         if (out / "learning_curve.csv").exists():
             break
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
-    said = process.communicate(timeout=60)[0].decode()
+    said = process.communicate(timeout=120)[0].decode()
     assert process.returncode == 0 and "run the same command again to continue" in said
     generation = json.loads((out / "last.json").read_text())["results"]["generations"]
     asked = [*command, "--generations", str(generation + 1)]
-    again = subprocess.run(asked, cwd=ROOT, env={**os.environ}, capture_output=True, text=True, timeout=120)
+    again = subprocess.run(asked, cwd=ROOT, env={**os.environ}, capture_output=True, text=True, timeout=240)
     assert again.returncode == 0 and f"{generation + 1} generations" in again.stdout
 
 

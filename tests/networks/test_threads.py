@@ -18,7 +18,7 @@ def test_parts_are_everything_in_order():
 
 
 def test_each_part_has_a_thread():
-    barrier = threading.Barrier(3, timeout=10)
+    barrier = threading.Barrier(3, timeout=60)
 
     def work(number: int, part: slice) -> int:
         barrier.wait()
@@ -53,6 +53,6 @@ def test_it_works_after_a_fork():
     answers = context.Queue()
     child = context.Process(target=_in_a_child, args=(answers,))
     child.start()
-    assert answers.get(timeout=20) == [5, 10]
-    child.join(20)
+    assert answers.get(timeout=60) == [5, 10]
+    child.join(60)
     assert child.exitcode == 0

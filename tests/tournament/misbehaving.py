@@ -74,7 +74,7 @@ class NamesWords(Lowest):
 
 class IsSlow(Lowest):
     def misbehave(self) -> None:
-        time.sleep(0.3)
+        time.sleep(1.5)
 
 
 class NeverReturns(Lowest):

@@ -108,7 +108,7 @@ def test_a_ledger_is_the_same_on_three_nodes(tmp_path, here, nodes, adaptive):
 def test_forfeits_are_those_of_a_tournament_without_ray(three):
     """A bot that raises, one that never returns and one that ends its process."""
     specs = (own("Raises"), own("NeverReturns"), own("EndsTheProcess"))
-    players, schedule = Players(specs, CONFIG, limit=0.5), Schedule(3, 4, 0)
+    players, schedule = Players(specs, CONFIG, limit=2.0), Schedule(3, 4, 0)
     games = [schedule[number] for number in range(12)]
     with Workers(players, 1) as here:
         known = {one.number: one for some in here.play([games]) for one in some}
@@ -249,7 +249,7 @@ def test_a_cluster_that_cannot_be_reached_is_one_sentence(tmp_path, capsys):
     began = time.monotonic()
     assert main(["tournament", GAME, "--out", str(tmp_path / "no"), "--ray", "127.0.0.1:1"]) == 2
     assert "the cluster at 127.0.0.1:1 cannot be reached" in capsys.readouterr().err
-    assert time.monotonic() - began < 20 and not (tmp_path / "no").exists()
+    assert time.monotonic() - began < 60 and not (tmp_path / "no").exists()
     for address in ("somewhere", "host:port"):
         assert main(["tournament", GAME, "--out", str(tmp_path / "no"), "--ray", address]) == 2
         assert "HOST:PORT" in capsys.readouterr().err

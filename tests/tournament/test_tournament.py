@@ -207,7 +207,7 @@ def test_an_interrupted_tournament_goes_on(tmp_path, blow):
         process.kill()
     else:
         os.killpg(process.pid, blow)  # as a terminal does
-    printed = process.communicate(timeout=60)[
+    printed = process.communicate(timeout=120)[
         0
     ]  # ends when no worker holds the pipe any more: they go with their parent
     before = rows(tmp_path / "hit")

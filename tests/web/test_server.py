@@ -162,10 +162,7 @@ def test_a_decision_about_an_older_view_is_refused(room: Room) -> None:
 def test_watching_bots(room: Room) -> None:
     asked = {name: value for name, value in form(GAME, ["greedy", "uniform"]).items() if name != "advice"}
     token = room.client.post(f"{room.host}/watch", json=asked).json()["token"]
-    for _ in range(2000):
-        story = room.client.get(f"/api/film/{token}").json()
-        if not story["growing"]:
-            break
+    while (story := room.client.get(f"/api/film/{token}").json())["growing"]:
         time.sleep(0.01)
     assert story["results"] and story["seats"] == ["greedy", "uniform"]
     later = room.client.get(f"/api/film/{token}?from=3").json()
@@ -568,6 +565,8 @@ sys.exit(main(["serve", "--port", "0", "--pace", "0", "--folder", sys.argv[1]]))
 def test_killed_in_mid_game_it_comes_back_with_its_games(tmp_path: Path) -> None:
     import httpx2 as httpx
 
+    ask = httpx.Client(timeout=60)
+
     def start() -> tuple[subprocess.Popen[str], str, str]:
         running = subprocess.Popen(
             [sys.executable, "-u", "-c", SERVER, str(tmp_path)], stdout=subprocess.PIPE, text=True
@@ -575,9 +574,9 @@ def test_killed_in_mid_game_it_comes_back_with_its_games(tmp_path: Path) -> None
         assert running.stdout is not None
         link = running.stdout.readline().split()[1]
         base, _, token = link.rpartition("/host/")
-        for _ in range(600):
+        for _ in range(1200):
             try:
-                httpx.get(base)
+                ask.get(base)
                 break
             except httpx.TransportError:
                 time.sleep(0.05)
@@ -585,19 +584,19 @@ def test_killed_in_mid_game_it_comes_back_with_its_games(tmp_path: Path) -> None
 
     running, base, host = start()
     try:
-        made = httpx.post(f"{base}/api/host/{host}/tables", json=form(GAME, [PERSON, PERSON])).json()
+        made = ask.post(f"{base}/api/host/{host}/tables", json=form(GAME, [PERSON, PERSON])).json()
         tokens = made["tokens"]
         for number in range(5):
-            views = [httpx.get(f"{base}/api/seat/{token}").json() for token in tokens]
+            views = [ask.get(f"{base}/api/seat/{token}").json() for token in tokens]
             mover = next(view for view in views if view["yours"])
             body = {"action": mover["actions"][number % len(mover["actions"])]["id"], "version": mover["version"]}
-            assert httpx.post(f"{base}/api/seat/{tokens[mover['seat']]}/decide", json=body).status_code == 200
-        before = [httpx.get(f"{base}/api/seat/{token}").json() for token in tokens]
+            assert ask.post(f"{base}/api/seat/{tokens[mover['seat']]}/decide", json=body).status_code == 200
+        before = [ask.get(f"{base}/api/seat/{token}").json() for token in tokens]
         os.kill(running.pid, signal.SIGKILL)
         running.wait()
         running, base, again = start()
         assert again == host
-        assert [httpx.get(f"{base}/api/seat/{token}").json() for token in tokens] == before
+        assert [ask.get(f"{base}/api/seat/{token}").json() for token in tokens] == before
     finally:
         running.kill()
         running.wait()
