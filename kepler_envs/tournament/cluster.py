@@ -173,14 +173,18 @@ class Cluster:
         ray = self._ray
         remote = ray.remote(num_cpus=1, max_retries=RETRIES)(_call)
         shared = ray.put(common)
-        under_way: dict[Any, Task] = {}
+        under_way: dict[Any, tuple[Task, int]] = {}  # with how often it was begun again
+
+        def begin(task: Task, again: int = 0) -> None:
+            under_way[remote.remote(function, shared, task, installed_here())] = task, again
+
         try:
             while True:
                 while len(under_way) < max(1, TASKS_A_CORE * self.cores) and not (stop and stop.is_set()):
                     task = next(tasks, None)
                     if task is None:
                         break
-                    under_way[remote.remote(function, shared, task, installed_here())] = task
+                    begin(task)
                 if not under_way:
                     return
                 done, _ = ray.wait(list(under_way), num_returns=len(under_way), timeout=0)
@@ -188,7 +192,16 @@ class Cluster:
                     done, _ = ray.wait(list(under_way), timeout=LOOK_EVERY)
                 waiting()
                 for reference in done:
-                    yield under_way.pop(reference), self._result(reference)
+                    task, again = under_way.pop(reference)
+                    try:
+                        result = self._result(reference)
+                    except _LostError as problem:
+                        if again == RETRIES:
+                            raise WorkerError(f"what all tasks need was lost {again + 1} times: {problem}") from None
+                        shared = ray.put(common)
+                        begin(task, again + 1)
+                    else:
+                        yield task, result
         finally:
             for reference in under_way:
                 with suppress(Exception):  # the cluster may be gone
@@ -211,7 +224,7 @@ class Cluster:
             raise
         except Exception as problem:  # Ray has no class for what may be wrong with an address
             where = f"the cluster at {address}" if address else "a cluster on this machine"
-            why = str(problem).strip().splitlines()[0]
+            why = _first_line(problem)
             token = f"; if it asks for a token, {TOKEN_NEEDED}" if address else ""
             raise ClusterError(f"{where} cannot be used: {why}{token}") from problem
 
@@ -258,10 +271,20 @@ class Cluster:
         except exceptions.RayTaskError as problem:
             if isinstance(problem.cause, ClusterError):
                 raise ClusterError(str(problem.cause)) from None
+            if isinstance(problem.cause, exceptions.ObjectLostError):
+                raise _LostError(_first_line(problem.cause)) from None
             raise WorkerError(f"a task failed on a worker:\n{problem}") from None
         except exceptions.RayError as problem:
-            words = str(problem).strip().splitlines()[0]
+            words = _first_line(problem)
             raise WorkerError(f"a task was given up after {RETRIES + 1} workers were lost over it: {words}") from None
+
+
+class _LostError(Exception):
+    """A worker could not get what all tasks need. Ray takes a driver that is slow to answer for one that has ended."""
+
+
+def _first_line(problem: BaseException) -> str:
+    return str(problem).strip().splitlines()[0]
 
 
 def _call(function: Callable[[Any, Any], Any], common: Any, task: Any, expected: Installed) -> Any:

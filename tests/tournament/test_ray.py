@@ -245,6 +245,25 @@ def _raise(words: str, number: int) -> None:
     raise KeyError(words)
 
 
+@pytest.mark.parametrize("times", [2, 1000])
+def test_what_all_tasks_need_is_sent_again_if_it_was_lost(three, tmp_path, times):
+    """Ray says so of a driver that is slow to answer. A task of which it is always said ends the tournament."""
+    (tmp_path / "left").write_text("x" * times)
+    tasks = three.map(_lose, str(tmp_path / "left"), iter([1]))
+    if times > cluster.RETRIES:
+        with pytest.raises(WorkerError, match="what all tasks need was lost 6 times"):
+            list(tasks)
+    else:
+        assert list(tasks) == [(1, "found")]
+
+
+def _lose(path: str, number: int) -> str:
+    if left := Path(path).read_text():
+        Path(path).write_text(left[1:])
+        raise ray.exceptions.OwnerDiedError("00" * 28, b"", "")
+    return "found"
+
+
 def test_a_cluster_that_cannot_be_reached_is_one_sentence(tmp_path, capsys):
     began = time.monotonic()
     assert main(["tournament", GAME, "--out", str(tmp_path / "no"), "--ray", "127.0.0.1:1"]) == 2
