@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -296,4 +297,9 @@ def picture(drawn: dict[tuple[Task, Row], tuple[np.ndarray, np.ndarray]]) -> byt
             figure.legend(handles=list(lines.values()), loc="outside lower center", ncols=len(lines), frameon=False)
         file = io.BytesIO()
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-    return file.getvalue()
+    return re.sub(rb' d="[^"]*"', lambda path: _in_tenths(path[0]), file.getvalue())
+
+
+def _in_tenths(path: bytes) -> bytes:
+    """A path of an SVG in tenths of a point, as millionths are not seen and weigh."""
+    return re.sub(rb"(\d\.\d)\d+", rb"\1", path)
