@@ -159,9 +159,13 @@ def test_a_decision_about_an_older_view_is_refused(room: Room) -> None:
     assert refused.status_code == 409 and table.position.digest() == digest
 
 
+def watched(room: Room, seats: list[str], **more: Any) -> str:
+    asked = {name: value for name, value in form(GAME, seats, **more).items() if name != "advice"}
+    return room.client.post(f"{room.host}/watch", json=asked).json()["token"]
+
+
 def test_watching_bots(room: Room) -> None:
-    asked = {name: value for name, value in form(GAME, ["greedy", "uniform"]).items() if name != "advice"}
-    token = room.client.post(f"{room.host}/watch", json=asked).json()["token"]
+    token = watched(room, ["greedy", "uniform"])
     while (story := room.client.get(f"/api/film/{token}").json())["growing"]:
         time.sleep(0.01)
     assert story["results"] and story["seats"] == ["greedy", "uniform"]
@@ -170,11 +174,6 @@ def test_watching_bots(room: Room) -> None:
     text = room.client.get(f"/api/film/{token}/replay").text
     again = room.client.post(f"{room.host}/replays", json={"name": "game.jsonl", "text": text}).json()["token"]
     assert room.client.get(f"/api/film/{again}").json()["told"] == story["told"]
-
-
-def watched(room: Room, seats: list[str], **more: Any) -> str:
-    asked = {name: value for name, value in form(GAME, seats, **more).items() if name != "advice"}
-    return room.client.post(f"{room.host}/watch", json=asked).json()["token"]
 
 
 def test_a_watched_game_is_there_after_a_restart(tmp_path: Path) -> None:
@@ -290,9 +289,7 @@ def test_choices_say_what_they_mean(room: Room) -> None:
 
 
 def test_expectations_of_the_published_network(room: Room) -> None:
-    asked = {name: value for name, value in form(GAME, ["greedy"] * 4).items() if name != "advice"}
-    asked.update(players=4, options={})
-    token = room.client.post(f"{room.host}/watch", json=asked).json()["token"]
+    token = watched(room, ["greedy"] * 4, players=4, options={})
     while room.client.get(f"/api/film/{token}").json()["growing"]:
         time.sleep(0.02)
     story = room.client.get(f"/api/film/{token}").json()
