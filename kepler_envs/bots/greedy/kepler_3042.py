@@ -59,12 +59,13 @@ from kepler_envs.games.kepler_3042.state import (
     NEO,
     NUM_BONUS,
     NUM_MAIN,
-    NUM_OBJECTIVES,
     NUM_PLANETS,
     NUM_RESOURCES,
     NUM_SLOTS,
     NUM_TECHS,
     NUM_TRACKS,
+    NUM_TYPES,
+    NUM_ZONES,
     ROUNDS,
     SCIENTIFIC_PROGRESS,
     SPACE_LOGISTICS,
@@ -77,6 +78,7 @@ from kepler_envs.games.kepler_3042.state import (
     Node,
     Requirement,
 )
+from kepler_envs.games.kepler_3042.worth import TURNS
 
 VERSION = 2
 """Goes up whenever a choice changes, so that records say which greedy played."""
@@ -129,9 +131,22 @@ OBJECTIVE_BEGUN, OBJECTIVE_COLONY, OBJECTIVE_TERRAFORMED = 0.29, 0.35, 1.22  # s
 FROM_SHIP = 2.0  # steps added to a tile's distance from a starship, but not to that from Sol
 QUANTUM_GAIN = 0.19  # a quantum operation must gain more than this
 
+AWAY = np.cumprod([1.0, *[STAYS_AWAY] * TURNS.max()])
+"""What turns on the way leave of a target's worth."""
+
 
 _room_for_states = room_for(STATE)
-_room_for_targets = room_for(np.dtype([("hex", np.int64), ("worth", np.float64)]))
+_room_for_outlooks = room_for(
+    np.dtype(
+        [
+            ("wanted", "f8", (NUM_TYPES, NUM_ZONES)),  # points of the seat's objectives that a colony there brings
+            ("count", "i8"),  # of open tiles that a starship could go to
+            ("hex", "i2", (NUM_HEXES,)),  # each of them,
+            ("settling", "i2", (NUM_HEXES,)),  # the turn that a colony takes, if it could be one,
+            ("worth", "f8", (NUM_HEXES,)),  # and its worth to a starship that reaches it
+        ]
+    )
+)
 
 
 @helper
@@ -225,13 +240,13 @@ def _objective_worth(s, t, seat):
     """What the seat's objectives are worth: their points once satisfied, less while a part is missing."""
     required = np.uint64(s.player[seat].objectives)
     worth = 0.0
-    for number in range(NUM_OBJECTIVES):
-        if required >> np.uint64(number) & np.uint64(1):
-            objective = t.objective[number]
-            have = achieved(s, t, seat, np.int64(objective.test), np.int64(objective.subject))
-            share = min(1.0, have / int(objective.count))
-            worth += int(objective.vp) * (share if share == 1.0 else OBJECTIVE_BEGUN * share)
-    return worth * (ALONE if s.num_players == 1 else 1.0)
+    while required != NOTHING:
+        objective = t.objective[lowest(required)]
+        required = without_lowest(required)
+        have = achieved(s, t, seat, np.int64(objective.test), np.int64(objective.subject))
+        share = min(1.0, have / int(objective.count))
+        worth += int(objective.vp) * (share if share == 1.0 else OBJECTIVE_BEGUN * share)
+    return worth * _importance(s)
 
 
 @leaf
@@ -260,6 +275,13 @@ def _colonies_worth(s, t, player, left):
 @helper
 def _hoped_for(s, t, player, slot, left, energy, matter, antimatter):
     """What the prospect of terraforming a colony would be worth with so many more cubes on its card."""
+    share = _share(s, t, player, slot, left, energy, matter, antimatter)
+    return share * _terraforming_worth(s, t, player, slot) if share > 0 else 0.0
+
+
+@helper
+def _share(s, t, player, slot, left, energy, matter, antimatter):
+    """The share of what terraforming a colony is worth that counts now, with so many more cubes on its card."""
     number = int(player.slot[slot])
     if slot == EARTH or s.planet_terraformed[number]:
         return 0.0
@@ -269,59 +291,89 @@ def _hoped_for(s, t, player, slot, left, energy, matter, antimatter):
     lacking += max(0, int(planet.cost[ANTIMATTER]) - int(cubes[ANTIMATTER]) - antimatter)
     levels = max(0, int(planet.level) - extra(t, player, TERRAFORMING))
     if s.node == Node.TERRAFORMING and lacking + levels == 0:
-        return _terraforming_worth(s, t, player, number)
+        return 1.0
     if 1 + int(lacking > 0) + int(levels > 0) > left:
         return 0.0
-    share = SHARE_READY
-    if lacking + levels > 0:
-        share = max(SHARE_LEAST, SHARE_BEGUN - SHARE_CUBE * lacking - SHARE_LEVEL * levels)
-        share *= min(1.0, left / SHARE_ROUNDS)
-    return share * _terraforming_worth(s, t, player, number)
+    if lacking + levels == 0:
+        return SHARE_READY
+    share = max(SHARE_LEAST, SHARE_BEGUN - SHARE_CUBE * lacking - SHARE_LEVEL * levels)
+    return share * min(1.0, left / SHARE_ROUNDS)
 
 
 @helper
-def _terraforming_worth(s, t, player, number):
-    """What terraforming a planet is worth: its points and steps, and what it does for the objectives."""
+def _terraforming_worth(s, t, player, slot):
+    """What terraforming a colony is worth: its points and steps, and what it does for the objectives."""
+    number = int(player.slot[slot])
     planet = t.planet[number]
     zone = int(t.zone[int(s.planet_hex[number]) - 1])
     worth = int(planet.vp) + STEP * int(t.terraform_leadership[planet.kind])
-    return worth + OBJECTIVE_TERRAFORMED * _wanted(s, t, player, np.int64(planet.kind), np.int64(zone), True)
+    return worth + OBJECTIVE_TERRAFORMED * _wanted(s, t, player, np.int64(planet.kind), np.int64(zone))
 
 
 @helper
-def _wanted(s, t, player, kind, zone, terraformed):
-    """How many points of the seat's objectives a planet of this type and zone brings, as a colony or terraformed."""
+def _wanted(s, t, player, kind, zone):
+    """How many points of the seat's objectives a planet of this type and zone brings once it is terraformed."""
     worth = 0.0
     required = np.uint64(player.objectives)
     while required != NOTHING:
         objective = t.objective[lowest(required)]
         required = without_lowest(required)
         test, subject = int(objective.test), int(objective.subject)
-        if terraformed:
-            fits = (
-                (test == Requirement.TERRAFORMED_TYPE and subject == kind)
-                or (test == Requirement.TERRAFORMED_ZONE and subject == zone)
-                or test == Requirement.TERRAFORMED_TOTAL
-                or (test == Requirement.TERRAFORMED_SAME_TYPE and player.colonies_of_type[kind] > 1)
-            )
-        else:
-            fits = (
-                (test == Requirement.COLONISED_TYPE or test == Requirement.TERRAFORMED_TYPE) and subject == kind
-            ) or ((test == Requirement.COLONISED_ZONE or test == Requirement.TERRAFORMED_ZONE) and subject == zone)
-            fits = fits or test == Requirement.COLONISED_TOTAL
-            fits = fits or (test == Requirement.COLONISED_EACH_ZONE and player.colonies_in_zone[zone] == 0)
-            fits = fits or (test == Requirement.COLONISED_TYPES and player.colonies_of_type[kind] == 0)
-            fits = fits or (test == Requirement.TERRAFORMED_SAME_TYPE and player.colonies_of_type[kind] > 0)
+        fits = (
+            (test == Requirement.TERRAFORMED_TYPE and subject == kind)
+            or (test == Requirement.TERRAFORMED_ZONE and subject == zone)
+            or test == Requirement.TERRAFORMED_TOTAL
+            or (test == Requirement.TERRAFORMED_SAME_TYPE and player.colonies_of_type[kind] > 1)
+        )
         if fits:
             worth += int(objective.vp) / int(objective.count)
-    return worth * (ALONE if s.num_players == 1 else 1.0)
+    return worth * _importance(s)
+
+
+@leaf
+def _importance(s):
+    return ALONE if s.num_players == 1 else 1.0
+
+
+@helper
+def _find_wanted(s, t, player, outlook):
+    """Write how many points of the seat's objectives a colony on each type of planet in each zone brings."""
+    for kind in range(NUM_TYPES):
+        for zone in range(NUM_ZONES):
+            outlook.wanted[kind, zone] = 0.0
+    required = np.uint64(player.objectives)
+    while required != NOTHING:
+        objective = t.objective[lowest(required)]
+        required = without_lowest(required)
+        test, subject = int(objective.test), int(objective.subject)
+        points = int(objective.vp) / int(objective.count)
+        for kind in range(NUM_TYPES):
+            for zone in range(NUM_ZONES):
+                if _brings_nearer(player, test, subject, kind, zone):
+                    outlook.wanted[kind, zone] += points
+
+
+@leaf
+def _brings_nearer(player, test, subject, kind, zone):
+    """Whether a colony brings an objective nearer."""
+    if test in (Requirement.COLONISED_TYPE, Requirement.TERRAFORMED_TYPE):
+        return subject == kind
+    if test in (Requirement.COLONISED_ZONE, Requirement.TERRAFORMED_ZONE):
+        return subject == zone
+    if test == Requirement.COLONISED_EACH_ZONE:
+        return player.colonies_in_zone[zone] == 0
+    if test == Requirement.COLONISED_TYPES:
+        return player.colonies_of_type[kind] == 0
+    if test == Requirement.TERRAFORMED_SAME_TYPE:
+        return player.colonies_of_type[kind] > 0
+    return test == Requirement.COLONISED_TOTAL
 
 
 # ---------------------------------------------------------------- starships and where they go
 
 
 @helper
-def _target_worth(s, t, player, place, left):
+def _target_worth(s, t, player, place, left, outlook):
     """What a tile is worth to a starship that reaches it."""
     body = int(s.body[place])
     if body == MINE:
@@ -340,44 +392,45 @@ def _target_worth(s, t, player, place, left):
     worth += (COLONY_POINT - COLONY_LEVEL * levels) * int(planet.vp) * min(1.0, left / COLONY_ROUNDS)
     if player.colonies_of_type[planet.kind] == 2:
         worth += SERIES
-    return worth + OBJECTIVE_COLONY * _wanted(s, t, player, np.int64(planet.kind), np.int64(t.zone[place]), False)
+    return worth + OBJECTIVE_COLONY * (outlook.wanted[planet.kind, t.zone[place]] * _importance(s))
 
 
 @helper
-def _list_targets(s, t, player, left, targets):
-    """List the open tiles that a starship could go to, with their worth. Returns their number."""
+def _look_out(s, t, player, left, outlook):
+    """List the open tiles that a starship could go to, with their worth."""
+    _find_wanted(s, t, player, outlook)
     count = 0
     for word in range(WORDS):
         tiles = s.face_up[word] & ~s.colonised[word] & ~s.ships[word]
         while tiles != NOTHING:
             hex_id = 64 * word + lowest(tiles)
             tiles = without_lowest(tiles)
-            worth = _target_worth(s, t, player, hex_id, left)
+            worth = _target_worth(s, t, player, hex_id, left, outlook)
             if worth > 0:
-                targets[count].hex = hex_id
-                targets[count].worth = worth
+                outlook.hex[count], outlook.worth[count] = hex_id, worth
+                outlook.settling[count] = int(s.body[hex_id] <= NUM_PLANETS)
                 count += 1
-    return count
+    outlook.count = count
 
 
 @helper
-def _best_way(s, t, player, ship, place, left, targets, count):
-    """What the best listed tile is worth to a starship that sets out from hex ``place``.
+def _best_way(s, t, player, ship, place, left, outlook, known):
+    """What the best listed tile is worth to a starship that sets out from hex ``place``; ``known`` if that is more.
 
     ``ship`` is the starship that is or might be there, -1 for a new one. A tile counts little if another of the seat's
     starships is nearer.
     """
-    speed = _usual_speed(t, player)
-    best = 0.0
-    for number in range(count):
-        hex_id, worth = targets[number].hex, targets[number].worth
+    turns_to, way, best = TURNS[_usual_speed(t, player)], t.distance[place], known
+    for number in range(outlook.count):
+        worth = outlook.worth[number]
         if worth <= best:
             continue
-        steps = int(t.distance[place, hex_id])
-        turns = (steps + speed - 1) // speed
-        if turns + int(s.body[hex_id] <= NUM_PLANETS) > left:
+        hex_id = outlook.hex[number]
+        steps = int(way[hex_id])
+        turns = turns_to[steps]
+        if turns + outlook.settling[number] > left:
             continue
-        worth *= STAYS_AWAY**turns
+        worth *= AWAY[turns]
         if worth <= best:
             continue
         for other in range(MAX_SHIPS):
@@ -389,10 +442,11 @@ def _best_way(s, t, player, ship, place, left, targets, count):
 
 
 @helper
-def _best_target(s, t, player, ship, place, left):
-    """What the best open tile is worth to a starship that sets out from hex ``place``: see :func:`_best_way`."""
-    targets = _room_for_targets(NUM_HEXES)
-    return _best_way(s, t, player, ship, place, left, targets, _list_targets(s, t, player, left, targets))
+def _best_target(s, t, player, left):
+    """What the best open tile is worth to a new starship."""
+    outlook = _room_for_outlooks(1)[0]
+    _look_out(s, t, player, left, outlook)
+    return _best_way(s, t, player, -1, int(t.sol), left, outlook, 0.0)
 
 
 @leaf
@@ -407,17 +461,20 @@ def _ships_worth(s, t, seat, left):
     player = s.player[seat]
     worth = 0.0
     room = MAX_COLONIES - int(player.colonies)
-    targets = _room_for_targets(NUM_HEXES)
-    count = _list_targets(s, t, player, left, targets) if player.ships_in_space > 0 else 0
+    outlook = _room_for_outlooks(1)[0]
+    if player.ships_in_space > 0:
+        _look_out(s, t, player, left, outlook)
+    else:
+        _find_wanted(s, t, player, outlook)
     for ship in range(MAX_SHIPS):
         place = int(player.ship[ship]) - 1
         if place < 0:
             continue
         body = int(s.body[place])
         if body == 0:
-            worth += IN_SPACE * _best_way(s, t, player, ship, place, left, targets, count)
+            worth += IN_SPACE * _best_way(s, t, player, ship, place, left, outlook, 0.0)
         elif body <= NUM_PLANETS and room > 0:
-            worth += ON_PLANET * _target_worth(s, t, player, place, left)
+            worth += ON_PLANET * _target_worth(s, t, player, place, left, outlook)
             room -= 1
     return worth
 
@@ -425,53 +482,66 @@ def _ships_worth(s, t, seat, left):
 @helper
 def _best_hex(s, t, mask, ship):
     """The legal hex that is worth most to a starship. DONE if that is legal and no hex is worth more than staying."""
-    player = s.player[s.seat]
-    left = _rounds_left(s)
-    targets = _room_for_targets(NUM_HEXES)
-    count = _list_targets(s, t, player, left, targets)
+    outlook = _room_for_outlooks(1)[0]
+    _look_out(s, t, s.player[s.seat], _rounds_left(s), outlook)
+    return _best_hex_of(s, t, mask, ship, outlook)
+
+
+@helper
+def _best_hex_of(s, t, mask, ship, outlook):
+    """The same with the targets listed."""
+    player, left = s.player[s.seat], _rounds_left(s)
     best, best_worth = -1, NEVER
     if ship >= 0 and allowed(mask, DONE):
-        best_worth = _best_way(s, t, player, ship, int(player.ship[ship]) - 1, left, targets, count)
-    for hex_id in range(NUM_HEXES):
-        if allowed(mask, HEX + hex_id):
+        best_worth = _best_way(s, t, player, ship, int(player.ship[ship]) - 1, left, outlook, 0.0)
+    for word in range(HEX // 64, MASK_WORDS):  # hexes are the last ids
+        actions = mask[word]
+        while actions != NOTHING:
+            hex_id = 64 * word + lowest(actions) - HEX
+            actions = without_lowest(actions)
+            if hex_id < 0:
+                continue
             if s.body[hex_id] == 0:
-                worth = _best_way(s, t, player, ship, hex_id, left, targets, count)
+                worth = _best_way(s, t, player, ship, hex_id, left, outlook, max(0.0, best_worth))
             else:
-                worth = _target_worth(s, t, player, hex_id, left)
+                worth = _target_worth(s, t, player, hex_id, left, outlook)
             if worth > best_worth:
                 best, best_worth = hex_id, worth
     return DONE if best < 0 or (best_worth <= 0 and allowed(mask, DONE)) else HEX + best
 
 
 @helper
-def _ship_to_move(s, t):
+def _ship_to_move(s, t, outlook):
     """The first starship that can move and has a target to go to; -1 if there is none."""
     player = s.player[s.seat]
     left = _rounds_left(s)
-    targets = _room_for_targets(NUM_HEXES)
-    count = _list_targets(s, t, player, left, targets)
     for ship in range(MAX_SHIPS):
         can_move = ready_to_move(s, t, player, ship) and not is_empty(destinations(s, t, player, ship, s.speed))
-        if can_move and _best_way(s, t, player, ship, int(player.ship[ship]) - 1, left, targets, count) > 0:
+        if can_move and _best_way(s, t, player, ship, int(player.ship[ship]) - 1, left, outlook, 0.0) > 0:
             return ship
     return -1
 
 
-@leaf
+@helper
 def _mover(s, t, mask):
-    ship = _ship_to_move(s, t)
+    """The starship that goes where several could go."""
+    outlook = _room_for_outlooks(1)[0]
+    _look_out(s, t, s.player[s.seat], _rounds_left(s), outlook)
+    ship = _ship_to_move(s, t, outlook)
     return SHIP + ship if ship >= 0 and allowed(mask, SHIP + ship) else _any(mask, SHIP, SHIP + MAX_SHIPS)
 
 
 @helper
 def _best_move(s, t):
     """The best destination of the starship to move. Other starships may be able to reach it, too."""
-    ship = _ship_to_move(s, t)
+    player, outlook = s.player[s.seat], _room_for_outlooks(1)[0]
+    _look_out(s, t, player, _rounds_left(s), outlook)
+    ship = _ship_to_move(s, t, outlook)
     if ship < 0:
         return DONE
     reached = np.zeros(MASK_WORDS, np.uint64)
-    allow_hexes(reached, HEX, destinations(s, t, s.player[s.seat], ship, s.speed))
-    return _best_hex(s, t, reached, ship)
+    allow_hexes(reached, HEX, destinations(s, t, player, ship, s.speed))
+    return _best_hex_of(s, t, reached, ship, outlook)
 
 
 # ---------------------------------------------------------------- the other choices
@@ -613,7 +683,7 @@ def _paying_slot(s, t, mask, energy, matter, antimatter):
 def _wants_ships(s, t):
     player = s.player[s.seat]
     left = _rounds_left(s)
-    return _best_target(s, t, player, -1, int(t.sol), left) > SHIP_WANTED
+    return _best_target(s, t, player, left) > SHIP_WANTED
 
 
 @leaf
@@ -702,41 +772,45 @@ def _made(s, t, player, slot, kind):
 def _best_operation(s, t, mask):
     """The conversion or allocation that gains most; DONE if none gains enough."""
     player = s.player[s.seat]
-    best, most = DONE, QUANTUM_GAIN
-    for slot in range(int(player.colonies) + 1):
+    slots, best, most = int(player.colonies) + 1, DONE, QUANTUM_GAIN
+    prospect, present = np.zeros(NUM_SLOTS), np.empty(NUM_SLOTS)
+    for slot in range(slots):
+        if slot != EARTH and not s.planet_terraformed[player.slot[slot]]:
+            prospect[slot] = _terraforming_worth(s, t, player, slot)
+        present[slot] = _card_worth(s, t, player, slot, 0, 0, 0, prospect[slot])
+    for slot in range(slots):
         for old in range(NUM_DIRECTIONS):
             action = CONVERT + NUM_DIRECTIONS * slot + old
             if allowed(mask, action):
                 change = 1 - 2 * old  # energy into matter, or the reverse
-                gain = _card_worth(s, t, player, slot, -change, change, 0) - _card_worth(s, t, player, slot, 0, 0, 0)
+                gain = _card_worth(s, t, player, slot, -change, change, 0, prospect[slot]) - present[slot]
                 if gain > most:
                     best, most = action, gain
     if s.allocations > 0:
-        for taker in range(int(player.colonies) + 1):
+        for taker in range(slots):
             for kind in range(NUM_RESOURCES):
                 energy, matter, antimatter = int(kind == 0), int(kind == 1), int(kind == 2)
-                gain = _card_worth(s, t, player, taker, energy, matter, antimatter) - _card_worth(
-                    s, t, player, taker, 0, 0, 0
-                )
+                with_it = _card_worth(s, t, player, taker, energy, matter, antimatter, prospect[taker])
+                gain = with_it - present[taker]
                 if gain > most:
-                    for giver in range(int(player.colonies) + 1):
+                    for giver in range(slots):
                         action = ALLOCATE + NUM_RESOURCES * (MAX_COLONIES * giver + taker - int(taker > giver)) + kind
                         if giver != taker and allowed(mask, action):
-                            loss = _card_worth(s, t, player, giver, 0, 0, 0)
-                            loss -= _card_worth(s, t, player, giver, -energy, -matter, -antimatter)
+                            without = _card_worth(s, t, player, giver, -energy, -matter, -antimatter, prospect[giver])
+                            loss = present[giver] - without
                             if gain - loss > most:
                                 best, most = action, gain - loss
     return best
 
 
 @helper
-def _card_worth(s, t, player, slot, energy, matter, antimatter):
+def _card_worth(s, t, player, slot, energy, matter, antimatter, prospect):
     """What the cubes on a card would be worth if there were so many more.
 
-    They serve for terraforming, and for what the seat can buy at this node.
+    They serve for terraforming, which is worth ``prospect``, and for what the seat can buy at this node.
     """
     left = _rounds_left(s)
-    worth = _hoped_for(s, t, player, slot, left, energy, matter, antimatter)
+    worth = _share(s, t, player, slot, left, energy, matter, antimatter) * prospect
     held_energy = int(player.cubes[slot, ENERGY]) + energy
     held_matter = int(player.cubes[slot, MATTER]) + matter
     held_antimatter = int(player.cubes[slot, ANTIMATTER]) + antimatter
@@ -801,12 +875,13 @@ def _bonus_worth(s, t, bonus):
     if bonus == NEO:
         return NEO_BONUS * min(1.0, left / SOON)
     if bonus == SPACE_LOGISTICS:
-        return SHIP_BONUS * _best_target(s, t, player, -1, int(t.sol), left)
-    gain = 0.0
+        return SHIP_BONUS * _best_target(s, t, player, left)
+    gain, outlook = 0.0, _room_for_outlooks(1)[0]
+    _look_out(s, t, player, left, outlook)
     for ship in range(MAX_SHIPS):
         place = int(player.ship[ship]) - 1
         if place >= 0 and s.body[place] == 0:
-            gain += MOVE_BONUS * _best_target(s, t, player, ship, place, left)
+            gain += MOVE_BONUS * _best_way(s, t, player, ship, place, left, outlook, 0.0)
     return gain
 
 

@@ -21,13 +21,15 @@ from kepler_envs.games.kepler_run.actions import (
     BOOSTER,
     CONTRACT,
     LOAD,
+    MODULE,
     MOVE,
     NUM_ACTIONS,
+    SPECIAL,
     STOP,
     TARGET,
     USE_PART,
 )
-from kepler_envs.games.kepler_run.reach import icons_crossed
+from kepler_envs.games.kepler_run.reach import icons_crossed, own_cost_of
 from kepler_envs.games.kepler_run.state import (
     JUMP_PART,
     MAX_PLAYERS,
@@ -52,10 +54,10 @@ NOTHING = -1000.0
 
 # What things are worth in points. Rounds to come are those after the present one.
 FUEL_ON_SHIP = 0.45  # while there are rounds to come
-MODULE = 0.5  # for each round to come
-DELIVERY = 0.75  # for each round to come
-PART = 0.5  # for each round to come and each fuel that it probably saves
-STATION = 0.5  # for each round to come, besides its points
+MODULE_LATER = 0.5  # for each round to come
+DELIVERY_LATER = 0.75  # for each round to come
+PART_LATER = 0.5  # for each round to come and each fuel that it probably saves
+STATION_LATER = 0.5  # for each round to come, besides its points
 CLOSEST_NOW, CLOSEST_LATER = 2.5, 0.6  # the station nearest to Kepler, in the last round and before it
 PLACE = 0.05  # for each place flown, for the turn order
 TANK = 0.01  # for each fuel left in the tank, for the turn order
@@ -64,81 +66,111 @@ COST_OF_UNKNOWN = 1.6  # fuel for each sector that will probably be added before
 DISCOVERY_RATE = 0.4  # share of picks that discover a sector
 
 
+PLAN = np.dtype(
+    [
+        ("fuel", "i2", (NUM_PLACES,)),  # the least that leads to each place
+        ("spent", "i2", (NUM_PLACES, NUM_TOOL_SETS)),  # the same for each set of tools used
+        ("tool", "i2", (PART_SLOTS + 1,)),  # the tools that work at a place: their bits,
+        ("dots", "i2", (PART_SLOTS + 1,)),  # the fuel they take,
+        ("leads_to", "i2", (PART_SLOTS + 1,)),  # the places they lead to
+        ("farthest", "i8"),  # the last place in reach
+        ("on_the_way", "f8", (NUM_PLACES,)),  # what a flight to each place gains, less the ship's fuel; or NOTHING
+        ("at_the_end", "f8", (NUM_PLACES,)),  # what it gains there besides: Kepler or a station
+        ("ahead", "i8", (MAX_PLAYERS,)),  # a rival completes a contract before those who cross fewer icons than this
+        ("without", "f8", (MAX_PLAYERS,)),  # the chance that the rival has not chosen it
+    ]
+)
+
 _room_for_states = room_for(STATE)
+_room_for_plans = room_for(PLAN)
 
 
 @helper
 def policy(s, t, mask, count, generator):
     """The choice of the seat to move, from what lies open and from its own contract."""
     seat, node = int(s.seat), int(s.node)
-    least = np.empty((NUM_PLACES, NUM_TOOL_SETS), np.int64)
+    plan = _room_for_plans(1)[0]
     reach = np.zeros(MAX_PLAYERS, np.int64)
     for other in range(int(s.num_players)):
         if other != seat:
-            reach[other] = _farthest_place(s, t, other, least)
+            reach[other] = _farthest_place(s, t, other, plan)
     if node in (IN_DRAFT, IN_TARGET):
-        return _best_pick(s, t, seat, mask, least, reach)
+        return _best_pick(s, t, seat, mask, plan, reach)
     if node == IN_CONTRACT:
-        return CONTRACT + _best_contract(s, t, seat, least, reach)
+        return CONTRACT + _best_contract(s, t, seat, plan, reach)
     if node == IN_LOAD:
-        return LOAD + _best_load(s, t, seat, least, reach)
-    return _best_move(s, t, seat, mask, least, reach)
+        return LOAD + _best_load(s, t, seat, plan, reach)
+    return _best_move(s, t, seat, mask, plan, reach)
 
 
 # ---------------------------------------------------------------- flights
 
 
 @helper
-def _find_least_fuel(s, t, seat, start, used, least):
-    """Write to ``least[place, tools used]`` the least fuel that leads there from ``start``.
+def _find_least_fuel(s, t, seat, start, used, limit, plan):
+    """Write the least fuel from ``start`` to each place to ``plan.fuel``, where that is at most ``limit``.
 
-    The tools in ``used`` are gone at the start.
+    The tools in ``used`` are gone at the start. Places farther than ``plan.farthest`` are not written.
     """
     player, length = s.player[seat], int(s.run_length)
-    sets = 2 << int(player.part_count)
-    for place in range(start, length + 2):
+    sets, spent_at = 2 << int(player.part_count), plan.spent
+    _clear(spent_at, start, sets)
+    _clear(spent_at, start + 1, sets)
+    spent_at[start, used] = 0
+    farthest, place = start, start
+    while place <= farthest:
+        if place < length:
+            _clear(spent_at, place + 2, sets)
+        cost = int(t.port_cost)
+        if 0 < place <= length:
+            cost = own_cost_of(player, s.run[place - 1])
+        ways = _list_tools(s, t, player, place, cost, plan) if place <= length else -1
+        least = TOO_MUCH
         for tools in range(sets):
-            least[place, tools] = TOO_MUCH
-    least[start, used] = 0
-    for place in range(start, length + 1):
-        cost, here = int(t.port_cost), 0
-        if place > 0:
-            here = int(s.run[place - 1].type)
-            cost = 0 if here == player.built_in else int(s.run[place - 1].cost)
-        single_steps = place > 0 and cost > 0
-        for tools in range(sets):
-            spent = least[place, tools]
-            if spent == TOO_MUCH:
+            spent = int(spent_at[place, tools])
+            if spent > limit:
                 continue
-            _lower(least, place + 1, tools, spent + cost)
-            if single_steps and tools & BOOSTER_TOOL == 0:
-                _lower(least, place + 1, tools | BOOSTER_TOOL, spent + int(t.booster_dots))
-            for slot in range(int(player.part_count)):
-                tool = 2 << slot
-                if tools & tool:
-                    continue
-                kind = int(player.parts[slot].part)
-                after = spent + int(player.parts[slot].dots)
-                if kind == SLING_PART:
-                    if place < length:
-                        _lower(least, place + 2, tools | tool, after)
-                elif single_steps and kind in (JUMP_PART, here):
-                    _lower(least, place + 1, tools | tool, after)
+            least = min(least, spent)
+            if ways >= 0 and spent + cost <= limit:
+                _lower(spent_at, place + 1, tools, spent + cost)
+                farthest = max(farthest, place + 1)
+            for way in range(ways):
+                tool, to, after = int(plan.tool[way]), int(plan.leads_to[way]), spent + int(plan.dots[way])
+                if tools & tool == 0 and after <= limit:
+                    _lower(spent_at, to, tools | tool, after)
+                    farthest = max(farthest, to)
+        plan.fuel[place] = least
+        place += 1
+    plan.farthest = farthest
 
 
 @leaf
-def _lower(least, place, tools, fuel):
-    if fuel < least[place, tools]:
-        least[place, tools] = fuel
+def _list_tools(s, t, player, place, cost, plan):
+    """Write the tools that lead on from a place to the plan: their bits, fuel and where they lead. Returns how many."""
+    count, here = 0, 0
+    if place > 0 and cost > 0:  # else no single step saves anything
+        here = int(s.run[place - 1].type)
+        plan.tool[0], plan.dots[0], plan.leads_to[0] = BOOSTER_TOOL, t.booster_dots, place + 1
+        count = 1
+    for slot in range(int(player.part_count)):
+        kind, slung = int(player.parts[slot].part), int(player.parts[slot].part == SLING_PART)
+        if (place < s.run_length) if slung else (here > 0 and kind in (JUMP_PART, here)):
+            plan.tool[count], plan.dots[count] = 2 << slot, player.parts[slot].dots
+            plan.leads_to[count] = place + 1 + slung
+            count += 1
+    return count
 
 
 @leaf
-def _least_to(least, place, sets):
-    best = TOO_MUCH
+def _clear(spent_at, place, sets):
     for tools in range(sets):
-        if least[place, tools] < best:
-            best = least[place, tools]
-    return best
+        spent_at[place, tools] = TOO_MUCH
+
+
+@leaf
+def _lower(spent_at, place, tools, fuel):
+    if fuel < spent_at[place, tools]:
+        spent_at[place, tools] = fuel
 
 
 @leaf
@@ -151,61 +183,81 @@ def _tools_used(player):
 
 
 @helper
-def _farthest_place(s, t, seat, least):
+def _farthest_place(s, t, seat, plan):
     """The place where a seat's flight ended, or the farthest it could reach with all its fuel."""
     player = s.player[seat]
     if player.flown:
         return int(player.place)
-    _find_least_fuel(s, t, seat, 0, 0, least)
-    sets = 2 << int(player.part_count)
+    _find_least_fuel(s, t, seat, 0, 0, int(player.modules) + int(player.fuel), plan)
     place = 0
-    while place <= s.run_length and _least_to(least, place + 1, sets) <= int(player.modules) + int(player.fuel):
+    while place < plan.farthest and plan.fuel[place + 1] != TOO_MUCH:
         place += 1
     return place
 
 
 @helper
-def _best_flight(s, t, seat, contract, start, used, tank, ship_fuel, unknown, least, reach):
-    """(worth, place) of the best flight from ``start`` with ``tank`` fuel in the tank.
+def _value_ends(s, t, seat, start, used, tank, ship_fuel, unknown, plan, reach):
+    """Write what flights from ``start`` to each place in reach are worth, their contract aside, and return the last.
 
-    ``ship_fuel`` more can be loaded from the ship. ``unknown`` sectors will probably be added to the run before the
-    flight.
+    There is ``tank`` fuel in the tank. ``ship_fuel`` more can be loaded from the ship. ``unknown`` sectors will
+    probably be added to the run before the flight.
     """
     player, length = s.player[seat], int(s.run_length)
-    sets = 2 << int(player.part_count)
-    _find_least_fuel(s, t, seat, start, used, least)
-    rounds_to_come = int(t.rounds) - 1 - int(s.round_index)
-    crossed = icons_crossed(s, start, contract)
+    _find_least_fuel(s, t, seat, start, used, tank + ship_fuel, plan)
+    fuel_worth = _fuel_worth(_rounds_to_come(s, t))
     gained = 0.0  # on the way
     delivered = 0  # set of type fields met since the start
-    best, end = NOTHING, start
-    for place in range(start, length + 2):
-        fuel = _least_to(least, place, sets)
+    for place in range(start, int(plan.farthest) + 1):
+        fuel = int(plan.fuel[place])
         if place > length:
             fuel += int(unknown * COST_OF_UNKNOWN + 0.5)
         elif place > start:
             sector = s.run[place - 1]
             kind = int(sector.type)
-            crossed += int(sector.icons[contract])
             if delivered >> kind & 1 == 0:
                 delivered |= 1 << kind
                 gained += _deliveries_open(player, kind) * int(t.delivery_vp)
             if sector.disk == seat + 1:
-                gained += int(t.station_fuel) * _fuel_worth(rounds_to_come)
+                gained += int(t.station_fuel) * fuel_worth
         loaded = fuel - tank
+        plan.on_the_way[place] = NOTHING
         if loaded > ship_fuel:
-            if place < length:
-                continue  # a SLING may still lead farther
-            break
-        worth = gained + PLACE * place - (loaded * _fuel_worth(rounds_to_come) if loaded > 0 else TANK * loaded)
-        worth += _contract_worth(s, t, seat, contract, crossed, rounds_to_come, reach)
+            if place == length:
+                return place
+            continue  # a SLING may still lead farther
+        plan.on_the_way[place] = gained + PLACE * place - (loaded * fuel_worth if loaded > 0 else TANK * loaded)
+        plan.at_the_end[place] = 0.0
         if place > length:
-            worth += _kepler_worth(s, t, seat, reach)
+            plan.at_the_end[place] = _kepler_worth(s, t, seat, reach)
         elif place > 0 and player.disks > 0 and s.run[place - 1].stations > 0 and s.run[place - 1].disk == 0:
-            worth += _station_worth(s, t, place - 1, rounds_to_come)
+            plan.at_the_end[place] = _station_worth(s, t, place - 1, _rounds_to_come(s, t))
+    return int(plan.farthest)
+
+
+@helper
+def _best_flight(s, t, seat, contract, start, last, plan, reach):
+    """(worth, place) of the best of the flights from ``start`` with this contract."""
+    length, fuel_worth = int(s.run_length), _fuel_worth(_rounds_to_come(s, t))
+    each = int(t.secondary_vp[contract]) + int(t.secondary_fuel[contract]) * fuel_worth
+    prize = int(t.complete_vp[contract]) if s.completed_by[contract] == 0 else -1
+    if prize >= 0:
+        _find_rivals(s, seat, contract, plan, reach)
+    crossed = icons_crossed(s, start, contract)
+    best, end = NOTHING, start
+    for place in range(start, last + 1):
+        if start < place <= length:
+            crossed += int(s.run[place - 1].icons[contract])
+        if plan.on_the_way[place] == NOTHING:
+            continue
+        worth = plan.on_the_way[place] + _contract_worth(s, crossed, each, prize, plan) + plan.at_the_end[place]
         if worth > best:
             best, end = worth, place
     return best, end
+
+
+@leaf
+def _rounds_to_come(s, t):
+    return int(t.rounds) - 1 - int(s.round_index)
 
 
 @leaf
@@ -218,24 +270,32 @@ def _fuel_worth(rounds_to_come):
     return FUEL_ON_SHIP if rounds_to_come > 0 else LAST_FUEL
 
 
-@helper
-def _contract_worth(s, t, seat, contract, crossed, rounds_to_come, reach):
-    """What a contract is worth: its prize if nobody who may hold the same one crosses more, else what the icons pay."""
-    consolation = crossed * (
-        int(t.secondary_vp[contract]) + int(t.secondary_fuel[contract]) * _fuel_worth(rounds_to_come)
-    )
-    if crossed == 0 or s.completed_by[contract] > 0:
+@leaf
+def _find_rivals(s, seat, contract, plan, reach):
+    """Write to the plan how many icons each of the others who may hold a contract will probably cross."""
+    for other in range(int(s.num_players)):
+        rival = s.player[other]
+        plan.ahead[other] = 0
+        if other != seat and rival.hand[contract]:
+            earlier = rival.order_position < s.player[seat].order_position
+            plan.ahead[other] = icons_crossed(s, reach[other], contract) + int(earlier)
+            plan.without[other] = 1 - 1 / (int(rival.hand[0]) + int(rival.hand[1]) + int(rival.hand[2]))
+
+
+@leaf
+def _contract_worth(s, crossed, each, prize, plan):
+    """What a contract is worth: its prize if nobody who may hold the same one crosses more, else what the icons pay.
+
+    Below 0, there is no prize any more.
+    """
+    consolation = crossed * each
+    if crossed == 0 or prize < 0:
         return consolation
     chance = 1.0
     for other in range(int(s.num_players)):
-        rival = s.player[other]
-        if other == seat or rival.hand[contract] == 0:
-            continue
-        theirs = icons_crossed(s, reach[other], contract)
-        if theirs > crossed or (theirs == crossed and rival.order_position < s.player[seat].order_position):
-            in_hand = int(rival.hand[0]) + int(rival.hand[1]) + int(rival.hand[2])
-            chance *= 1 - 1 / in_hand
-    return chance * int(t.complete_vp[contract]) + (1 - chance) * consolation
+        if plan.ahead[other] > crossed:
+            chance *= plan.without[other]
+    return chance * prize + (1 - chance) * consolation
 
 
 @leaf
@@ -252,46 +312,50 @@ def _kepler_worth(s, t, seat, reach):
 @leaf
 def _station_worth(s, t, index, rounds_to_come):
     """What a station on ``run[index]`` is worth: its points, fuel in the rounds to come, the prize for the closest."""
-    worth = int(t.station_vp) + STATION * rounds_to_come
-    for farther in range(index + 1, int(s.run_length)):
-        if s.run[farther].disk > 0:
-            return worth
+    worth = int(t.station_vp) + STATION_LATER * rounds_to_come
+    if int(s.disk_set) >> index + 1 != 0:
+        return worth
     return worth + (CLOSEST_NOW if rounds_to_come == 0 else CLOSEST_LATER)
 
 
 @helper
-def _best_contract(s, t, seat, least, reach):
+def _best_contract(s, t, seat, plan, reach):
+    """The contract with the best flight."""
+    return _best_of_hand(s, t, seat, 0.0, plan, reach)[1]
+
+
+@helper
+def _best_of_hand(s, t, seat, unknown, plan, reach):
+    """(worth, contract) of the best flight with any of the contracts in hand."""
     player = s.player[seat]
+    last = _value_ends(s, t, seat, 0, 0, int(player.modules), int(player.fuel), unknown, plan, reach)
     best, choice = NOTHING, 0
     for contract in range(NUM_TRAITS):
         if player.hand[contract]:
-            worth, _ = _best_flight(
-                s, t, seat, contract, 0, 0, int(player.modules), int(player.fuel), 0.0, least, reach
-            )
+            worth, _ = _best_flight(s, t, seat, contract, 0, last, plan, reach)
             if worth > best:
                 best, choice = worth, contract
-    return choice
+    return best, choice
 
 
 @helper
-def _best_load(s, t, seat, least, reach):
+def _best_load(s, t, seat, plan, reach):
     """The fuel to load: just what the best flight needs."""
     player = s.player[seat]
-    contract = int(player.contract) - 1
-    _, end = _best_flight(s, t, seat, contract, 0, 0, int(player.tank), int(player.fuel), 0.0, least, reach)
-    loaded = _least_to(least, end, 2 << int(player.part_count)) - int(player.tank)
-    return loaded if loaded > 0 else 0
+    last = _value_ends(s, t, seat, 0, 0, int(player.tank), int(player.fuel), 0.0, plan, reach)
+    _, end = _best_flight(s, t, seat, int(player.contract) - 1, 0, last, plan, reach)
+    return max(0, int(plan.fuel[end]) - int(player.tank))
 
 
 @helper
-def _best_move(s, t, seat, mask, least, reach):
+def _best_move(s, t, seat, mask, plan, reach):
     """The way to fly on that still allows the best flight and leaves the most fuel."""
     player = s.player[seat]
-    contract, place, tank, used = int(player.contract) - 1, int(player.place), int(player.tank), _tools_used(player)
-    _, end = _best_flight(s, t, seat, contract, place, used, tank, 0, 0.0, least, reach)
+    place, tank, used = int(player.place), int(player.tank), _tools_used(player)
+    last = _value_ends(s, t, seat, place, used, tank, 0, 0.0, plan, reach)
+    _, end = _best_flight(s, t, seat, int(player.contract) - 1, place, last, plan, reach)
     if end == place:
         return STOP
-    sets = 2 << int(player.part_count)
     best, choice = TOO_MUCH, MOVE
     for action in range(MOVE, STOP):
         if not allowed(mask, action):
@@ -306,10 +370,9 @@ def _best_move(s, t, seat, mask, least, reach):
                 to += 1
         if to > end:
             continue
-        _find_least_fuel(s, t, seat, to, tools, least)
-        fuel = spent + _least_to(least, end, sets)
-        if fuel < best:
-            best, choice = fuel, action
+        _find_least_fuel(s, t, seat, to, tools, tank - spent, plan)
+        if end <= plan.farthest and spent + int(plan.fuel[end]) < best:
+            best, choice = spent + int(plan.fuel[end]), action
     return choice
 
 
@@ -317,26 +380,32 @@ def _best_move(s, t, seat, mask, least, reach):
 
 
 @helper
-def _best_pick(s, t, seat, mask, least, reach):
+def _best_pick(s, t, seat, mask, plan, reach):
     """The pick, or the target of a pick, that leads to the best position."""
     copies = _room_for_states(1)
     best, choice = NOTHING, 0
+    any_card = s.draft_pos < 2 * int(s.num_players) - 1  # and not the one that leaves the last card for the run
+    module = False
     for action in range(CONTRACT):
         if not allowed(mask, action):
             continue
+        if MODULE <= action < SPECIAL:
+            if any_card and module:
+                continue
+            module = True
         copies[0] = s
         rules.apply(copies[0], t, action)
         if copies[0].node == IN_TARGET:
-            worth = _worth_with_target(copies[0], t, seat, least, reach)
+            worth = _worth_with_target(copies[0], t, seat, plan, reach)
         else:
-            worth = _worth(copies[0], t, seat, least, reach)
+            worth = _worth(copies[0], t, seat, plan, reach)
         if worth > best:
             best, choice = worth, action
     return choice
 
 
 @helper
-def _worth_with_target(s, t, seat, least, reach):
+def _worth_with_target(s, t, seat, plan, reach):
     """The worth of a special action with its best target."""
     copies = _room_for_states(1)
     mask = np.zeros((NUM_ACTIONS + 63) // 64, np.uint64)
@@ -346,40 +415,32 @@ def _worth_with_target(s, t, seat, least, reach):
         if allowed(mask, action):
             copies[0] = s
             rules.apply(copies[0], t, action)
-            worth = _worth(copies[0], t, seat, least, reach)
+            worth = _worth(copies[0], t, seat, plan, reach)
             if worth > best:
                 best = worth
     return best
 
 
 @helper
-def _worth(s, t, seat, least, reach):
+def _worth(s, t, seat, plan, reach):
     """A seat's prospects in the middle of a draft, in points."""
-    player = s.player[seat]
     picks_left = 2 * int(s.num_players) - int(s.draft_pos)
     unknown = 1 + DISCOVERY_RATE * picks_left if picks_left > 0 else 0.0
-    best = NOTHING
-    for contract in range(NUM_TRAITS):
-        if player.hand[contract]:
-            worth, _ = _best_flight(
-                s, t, seat, contract, 0, 0, int(player.modules), int(player.fuel), unknown, least, reach
-            )
-            if worth > best:
-                best = worth
-    return int(player.vp) + best + _later_worth(s, t, seat)
+    best, _ = _best_of_hand(s, t, seat, unknown, plan, reach)
+    return int(s.player[seat].vp) + best + _later_worth(s, t, seat)
 
 
 @helper
 def _later_worth(s, t, seat):
     """What modules, fuel, parts, deliveries and stations will be worth in the rounds to come and at the end."""
     player = s.player[seat]
-    rounds = int(t.rounds) - 1 - int(s.round_index)
+    rounds = _rounds_to_come(s, t)
     worth = int(player.fuel) * _fuel_worth(rounds)
-    worth += rounds * (MODULE * int(player.modules) + DELIVERY * int(player.delivery_count))
+    worth += rounds * (MODULE_LATER * int(player.modules) + DELIVERY_LATER * int(player.delivery_count))
     for slot in range(int(player.part_count)):
         saved = _usual_saving(player.parts[slot])
         if saved > 0:
-            worth += rounds * PART * saved
+            worth += rounds * PART_LATER * saved
     for index in range(int(s.run_length)):
         if s.run[index].disk == seat + 1:
             worth += _station_worth(s, t, index, rounds)
