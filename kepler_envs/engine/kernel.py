@@ -59,7 +59,10 @@ def leaf(function: Callable[..., Any]) -> Any:
 
 def room_for(dtype: np.dtype) -> Any:
     """A compiled function of a count: an array of so many records without contents, for copies on which rules are tried
-    out."""
+    out.
+
+    Hand the array on, not a record of it: compiled code frees the array after its last use, with its records.
+    """
     if not JIT_ENABLED:
         return lambda count: np.zeros(count, dtype).view(np.recarray)
 

@@ -340,7 +340,7 @@ def _find_wanted(s, t, player, outlook):
     """Write how many points of the seat's objectives a colony on each type of planet in each zone brings."""
     for kind in range(NUM_TYPES):
         for zone in range(NUM_ZONES):
-            outlook.wanted[kind, zone] = 0.0
+            outlook[0].wanted[kind, zone] = 0.0
     required = np.uint64(player.objectives)
     while required != NOTHING:
         objective = t.objective[lowest(required)]
@@ -350,7 +350,7 @@ def _find_wanted(s, t, player, outlook):
         for kind in range(NUM_TYPES):
             for zone in range(NUM_ZONES):
                 if _brings_nearer(player, test, subject, kind, zone):
-                    outlook.wanted[kind, zone] += points
+                    outlook[0].wanted[kind, zone] += points
 
 
 @leaf
@@ -392,7 +392,7 @@ def _target_worth(s, t, player, place, left, outlook):
     worth += (COLONY_POINT - COLONY_LEVEL * levels) * int(planet.vp) * min(1.0, left / COLONY_ROUNDS)
     if player.colonies_of_type[planet.kind] == 2:
         worth += SERIES
-    return worth + OBJECTIVE_COLONY * (outlook.wanted[planet.kind, t.zone[place]] * _importance(s))
+    return worth + OBJECTIVE_COLONY * (outlook[0].wanted[planet.kind, t.zone[place]] * _importance(s))
 
 
 @helper
@@ -407,10 +407,10 @@ def _look_out(s, t, player, left, outlook):
             tiles = without_lowest(tiles)
             worth = _target_worth(s, t, player, hex_id, left, outlook)
             if worth > 0:
-                outlook.hex[count], outlook.worth[count] = hex_id, worth
-                outlook.settling[count] = int(s.body[hex_id] <= NUM_PLANETS)
+                outlook[0].hex[count], outlook[0].worth[count] = hex_id, worth
+                outlook[0].settling[count] = int(s.body[hex_id] <= NUM_PLANETS)
                 count += 1
-    outlook.count = count
+    outlook[0].count = count
 
 
 @helper
@@ -421,14 +421,14 @@ def _best_way(s, t, player, ship, place, left, outlook, known):
     starships is nearer.
     """
     turns_to, way, best = TURNS[_usual_speed(t, player)], t.distance[place], known
-    for number in range(outlook.count):
-        worth = outlook.worth[number]
+    for number in range(outlook[0].count):
+        worth = outlook[0].worth[number]
         if worth <= best:
             continue
-        hex_id = outlook.hex[number]
+        hex_id = outlook[0].hex[number]
         steps = int(way[hex_id])
         turns = turns_to[steps]
-        if turns + outlook.settling[number] > left:
+        if turns + outlook[0].settling[number] > left:
             continue
         worth *= AWAY[turns]
         if worth <= best:
@@ -444,7 +444,7 @@ def _best_way(s, t, player, ship, place, left, outlook, known):
 @helper
 def _best_target(s, t, player, left):
     """What the best open tile is worth to a new starship."""
-    outlook = _room_for_outlooks(1)[0]
+    outlook = _room_for_outlooks(1)
     _look_out(s, t, player, left, outlook)
     return _best_way(s, t, player, -1, int(t.sol), left, outlook, 0.0)
 
@@ -461,7 +461,7 @@ def _ships_worth(s, t, seat, left):
     player = s.player[seat]
     worth = 0.0
     room = MAX_COLONIES - int(player.colonies)
-    outlook = _room_for_outlooks(1)[0]
+    outlook = _room_for_outlooks(1)
     if player.ships_in_space > 0:
         _look_out(s, t, player, left, outlook)
     else:
@@ -482,7 +482,7 @@ def _ships_worth(s, t, seat, left):
 @helper
 def _best_hex(s, t, mask, ship):
     """The legal hex that is worth most to a starship. DONE if that is legal and no hex is worth more than staying."""
-    outlook = _room_for_outlooks(1)[0]
+    outlook = _room_for_outlooks(1)
     _look_out(s, t, s.player[s.seat], _rounds_left(s), outlook)
     return _best_hex_of(s, t, mask, ship, outlook)
 
@@ -525,7 +525,7 @@ def _ship_to_move(s, t, outlook):
 @helper
 def _mover(s, t, mask):
     """The starship that goes where several could go."""
-    outlook = _room_for_outlooks(1)[0]
+    outlook = _room_for_outlooks(1)
     _look_out(s, t, s.player[s.seat], _rounds_left(s), outlook)
     ship = _ship_to_move(s, t, outlook)
     return SHIP + ship if ship >= 0 and allowed(mask, SHIP + ship) else _any(mask, SHIP, SHIP + MAX_SHIPS)
@@ -534,7 +534,7 @@ def _mover(s, t, mask):
 @helper
 def _best_move(s, t):
     """The best destination of the starship to move. Other starships may be able to reach it, too."""
-    player, outlook = s.player[s.seat], _room_for_outlooks(1)[0]
+    player, outlook = s.player[s.seat], _room_for_outlooks(1)
     _look_out(s, t, player, _rounds_left(s), outlook)
     ship = _ship_to_move(s, t, outlook)
     if ship < 0:
@@ -876,7 +876,7 @@ def _bonus_worth(s, t, bonus):
         return NEO_BONUS * min(1.0, left / SOON)
     if bonus == SPACE_LOGISTICS:
         return SHIP_BONUS * _best_target(s, t, player, left)
-    gain, outlook = 0.0, _room_for_outlooks(1)[0]
+    gain, outlook = 0.0, _room_for_outlooks(1)
     _look_out(s, t, player, left, outlook)
     for ship in range(MAX_SHIPS):
         place = int(player.ship[ship]) - 1

@@ -69,7 +69,9 @@ DISCOVERY_RATE = 0.4  # share of picks that discover a sector
 PLAN = np.dtype(
     [
         ("fuel", "i2", (NUM_PLACES,)),  # the least that leads to each place
-        ("spent", "i2", (NUM_PLACES, NUM_TOOL_SETS)),  # the same for each set of tools used
+        ("ways", "i2", (NUM_PLACES,)),  # sets of tools used with which it can be reached: how many,
+        ("tools", "i2", (NUM_PLACES, NUM_TOOL_SETS)),  # which,
+        ("spent", "i2", (NUM_PLACES, NUM_TOOL_SETS)),  # and the least fuel for each
         ("tool", "i2", (PART_SLOTS + 1,)),  # the tools that work at a place: their bits,
         ("dots", "i2", (PART_SLOTS + 1,)),  # the fuel they take,
         ("leads_to", "i2", (PART_SLOTS + 1,)),  # the places they lead to
@@ -88,8 +90,14 @@ _room_for_plans = room_for(PLAN)
 @helper
 def policy(s, t, mask, count, generator):
     """The choice of the seat to move, from what lies open and from its own contract."""
+    return _choose(s, t, mask, _room_for_plans(1))
+
+
+@helper
+def _choose(s, t, mask, plans):
     seat, node = int(s.seat), int(s.node)
-    plan = _room_for_plans(1)[0]
+    plan = plans[0]
+    _begin(s, plan)
     reach = np.zeros(MAX_PLAYERS, np.int64)
     for other in range(int(s.num_players)):
         if other != seat:
@@ -106,6 +114,18 @@ def policy(s, t, mask, count, generator):
 # ---------------------------------------------------------------- flights
 
 
+@leaf
+def _begin(s, plan):
+    """Note that no flight has led anywhere, also for what a pick may add: a part, a sector, and the last of the row."""
+    parts = 0
+    for seat in range(int(s.num_players)):
+        parts = max(parts, int(s.player[seat].part_count))
+    for place in range(min(NUM_PLACES, int(s.run_length) + 4)):
+        plan.ways[place] = 0
+        for tools in range(min(NUM_TOOL_SETS, 4 << parts)):
+            plan.spent[place, tools] = TOO_MUCH
+
+
 @helper
 def _find_least_fuel(s, t, seat, start, used, limit, plan):
     """Write the least fuel from ``start`` to each place to ``plan.fuel``, where that is at most ``limit``.
@@ -113,64 +133,58 @@ def _find_least_fuel(s, t, seat, start, used, limit, plan):
     The tools in ``used`` are gone at the start. Places farther than ``plan.farthest`` are not written.
     """
     player, length = s.player[seat], int(s.run_length)
-    sets, spent_at = 2 << int(player.part_count), plan.spent
-    _clear(spent_at, start, sets)
-    _clear(spent_at, start + 1, sets)
-    spent_at[start, used] = 0
+    _arrive(plan, start, used, 0)
     farthest, place = start, start
     while place <= farthest:
-        if place < length:
-            _clear(spent_at, place + 2, sets)
-        cost = int(t.port_cost)
-        if 0 < place <= length:
-            cost = own_cost_of(player, s.run[place - 1])
-        ways = _list_tools(s, t, player, place, cost, plan) if place <= length else -1
+        cost = own_cost_of(player, s.run[place - 1]) if 0 < place <= length else int(t.port_cost)
+        tools_here = _list_tools(s, t, player, place, cost, plan) if place <= length else 0
         least = TOO_MUCH
-        for tools in range(sets):
-            spent = int(spent_at[place, tools])
-            if spent > limit:
-                continue
+        for way in range(plan.ways[place]):
+            tools = int(plan.tools[place, way])
+            spent = int(plan.spent[place, tools])
+            plan.spent[place, tools] = TOO_MUCH  # for the next flight
             least = min(least, spent)
-            if ways >= 0 and spent + cost <= limit:
-                _lower(spent_at, place + 1, tools, spent + cost)
+            if place <= length and spent + cost <= limit:
+                _arrive(plan, place + 1, tools, spent + cost)
                 farthest = max(farthest, place + 1)
-            for way in range(ways):
-                tool, to, after = int(plan.tool[way]), int(plan.leads_to[way]), spent + int(plan.dots[way])
+            for number in range(tools_here):
+                tool, to, after = int(plan.tool[number]), int(plan.leads_to[number]), spent + int(plan.dots[number])
                 if tools & tool == 0 and after <= limit:
-                    _lower(spent_at, to, tools | tool, after)
+                    _arrive(plan, to, tools | tool, after)
                     farthest = max(farthest, to)
+        plan.ways[place] = 0
         plan.fuel[place] = least
         place += 1
     plan.farthest = farthest
 
 
 @leaf
+def _arrive(plan, place, tools, fuel):
+    """Note that so much fuel leads to a place with these tools used."""
+    known = plan.spent[place, tools]
+    if fuel < known:
+        plan.spent[place, tools] = fuel
+        if known == TOO_MUCH:
+            plan.tools[place, plan.ways[place]] = tools
+            plan.ways[place] += 1
+
+
+@leaf
 def _list_tools(s, t, player, place, cost, plan):
-    """Write the tools that lead on from a place to the plan: their bits, fuel and where they lead. Returns how many."""
+    """Write the tools that save fuel at a place to the plan: their bits, fuel and where they lead. Returns how many."""
     count, here = 0, 0
-    if place > 0 and cost > 0:  # else no single step saves anything
+    if place > 0:
         here = int(s.run[place - 1].type)
-        plan.tool[0], plan.dots[0], plan.leads_to[0] = BOOSTER_TOOL, t.booster_dots, place + 1
-        count = 1
+        if t.booster_dots < cost:
+            plan.tool[0], plan.dots[0], plan.leads_to[0] = BOOSTER_TOOL, t.booster_dots, place + 1
+            count = 1
     for slot in range(int(player.part_count)):
-        kind, slung = int(player.parts[slot].part), int(player.parts[slot].part == SLING_PART)
-        if (place < s.run_length) if slung else (here > 0 and kind in (JUMP_PART, here)):
-            plan.tool[count], plan.dots[count] = 2 << slot, player.parts[slot].dots
-            plan.leads_to[count] = place + 1 + slung
+        part = player.parts[slot]
+        slung, kind = int(part.part == SLING_PART), int(part.part)
+        if (place < s.run_length) if slung else (here > 0 and part.dots < cost and kind in (JUMP_PART, here)):
+            plan.tool[count], plan.dots[count], plan.leads_to[count] = 2 << slot, part.dots, place + 1 + slung
             count += 1
     return count
-
-
-@leaf
-def _clear(spent_at, place, sets):
-    for tools in range(sets):
-        spent_at[place, tools] = TOO_MUCH
-
-
-@leaf
-def _lower(spent_at, place, tools, fuel):
-    if fuel < spent_at[place, tools]:
-        spent_at[place, tools] = fuel
 
 
 @leaf
