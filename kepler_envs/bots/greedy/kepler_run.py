@@ -95,6 +95,7 @@ def policy(s, t, mask, count, generator):
 
 @helper
 def _choose(s, t, mask, plans):
+    """The same with room for one plan, which lasts until this returns."""
     seat, node = int(s.seat), int(s.node)
     plan = plans[0]
     _begin(s, plan)
