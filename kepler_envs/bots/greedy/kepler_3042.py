@@ -64,8 +64,6 @@ from kepler_envs.games.kepler_3042.state import (
     NUM_SLOTS,
     NUM_TECHS,
     NUM_TRACKS,
-    NUM_TYPES,
-    NUM_ZONES,
     ROUNDS,
     SCIENTIFIC_PROGRESS,
     SPACE_LOGISTICS,
@@ -78,7 +76,7 @@ from kepler_envs.games.kepler_3042.state import (
     Node,
     Requirement,
 )
-from kepler_envs.games.kepler_3042.worth import TURNS
+from kepler_envs.games.kepler_3042.worth import TURNS, rounds_left
 
 VERSION = 2
 """Goes up whenever a choice changes, so that records say which greedy played."""
@@ -136,17 +134,7 @@ AWAY = np.cumprod([1.0, *[STAYS_AWAY] * TURNS.max()])
 
 
 _room_for_states = room_for(STATE)
-_room_for_outlooks = room_for(
-    np.dtype(
-        [
-            ("wanted", "f8", (NUM_TYPES, NUM_ZONES)),  # points of the seat's objectives that a colony there brings
-            ("count", "i8"),  # of open tiles that a starship could go to
-            ("hex", "i2", (NUM_HEXES,)),  # each of them,
-            ("settling", "i2", (NUM_HEXES,)),  # the turn that a colony takes, if it could be one,
-            ("worth", "f8", (NUM_HEXES,)),  # and its worth to a starship that reaches it
-        ]
-    )
-)
+_room_for_targets = room_for(np.dtype([("hex", np.int64), ("worth", np.float64)]))
 
 
 @helper
@@ -200,16 +188,10 @@ def _lowest_allowed(mask):
     return 64 * word + lowest(mask[word])
 
 
-@leaf
-def _rounds_left(s):
-    """The number of rounds after this one."""
-    return ROUNDS - int(s.round_number)
-
-
 @helper
 def _position_worth(s, t, seat):
     player = s.player[seat]
-    left = _rounds_left(s)
+    left = rounds_left(s)
     soon = min(1.0, left / SOON)
     worth = float(public_points(s, t, seat)) + _objective_worth(s, t, seat)
     for track in range(NUM_TRACKS):
@@ -307,24 +289,22 @@ def _terraforming_worth(s, t, player, slot):
     planet = t.planet[number]
     zone = int(t.zone[int(s.planet_hex[number]) - 1])
     worth = int(planet.vp) + STEP * int(t.terraform_leadership[planet.kind])
-    return worth + OBJECTIVE_TERRAFORMED * _wanted(s, t, player, np.int64(planet.kind), np.int64(zone))
+    return worth + OBJECTIVE_TERRAFORMED * _wanted(s, t, player, np.int64(planet.kind), np.int64(zone), True)
 
 
 @helper
-def _wanted(s, t, player, kind, zone):
-    """How many points of the seat's objectives a planet of this type and zone brings once it is terraformed."""
+def _wanted(s, t, player, kind, zone, terraformed):
+    """How many points of the seat's objectives a planet of this type and zone brings, as a colony or terraformed."""
     worth = 0.0
     required = np.uint64(player.objectives)
     while required != NOTHING:
         objective = t.objective[lowest(required)]
         required = without_lowest(required)
         test, subject = int(objective.test), int(objective.subject)
-        fits = (
-            (test == Requirement.TERRAFORMED_TYPE and subject == kind)
-            or (test == Requirement.TERRAFORMED_ZONE and subject == zone)
-            or test == Requirement.TERRAFORMED_TOTAL
-            or (test == Requirement.TERRAFORMED_SAME_TYPE and player.colonies_of_type[kind] > 1)
-        )
+        if terraformed:
+            fits = _brings_terraformed(player, test, subject, kind, zone)
+        else:
+            fits = _brings_colonised(player, test, subject, kind, zone)
         if fits:
             worth += int(objective.vp) / int(objective.count)
     return worth * _importance(s)
@@ -335,26 +315,19 @@ def _importance(s):
     return ALONE if s.num_players == 1 else 1.0
 
 
-@helper
-def _find_wanted(s, t, player, outlook):
-    """Write how many points of the seat's objectives a colony on each type of planet in each zone brings."""
-    for kind in range(NUM_TYPES):
-        for zone in range(NUM_ZONES):
-            outlook[0].wanted[kind, zone] = 0.0
-    required = np.uint64(player.objectives)
-    while required != NOTHING:
-        objective = t.objective[lowest(required)]
-        required = without_lowest(required)
-        test, subject = int(objective.test), int(objective.subject)
-        points = int(objective.vp) / int(objective.count)
-        for kind in range(NUM_TYPES):
-            for zone in range(NUM_ZONES):
-                if _brings_nearer(player, test, subject, kind, zone):
-                    outlook[0].wanted[kind, zone] += points
+@leaf
+def _brings_terraformed(player, test, subject, kind, zone):
+    """Whether a terraformed planet brings an objective nearer."""
+    return (
+        (test == Requirement.TERRAFORMED_TYPE and subject == kind)
+        or (test == Requirement.TERRAFORMED_ZONE and subject == zone)
+        or test == Requirement.TERRAFORMED_TOTAL
+        or (test == Requirement.TERRAFORMED_SAME_TYPE and player.colonies_of_type[kind] > 1)
+    )
 
 
 @leaf
-def _brings_nearer(player, test, subject, kind, zone):
+def _brings_colonised(player, test, subject, kind, zone):
     """Whether a colony brings an objective nearer."""
     if test in (Requirement.COLONISED_TYPE, Requirement.TERRAFORMED_TYPE):
         return subject == kind
@@ -373,7 +346,7 @@ def _brings_nearer(player, test, subject, kind, zone):
 
 
 @helper
-def _target_worth(s, t, player, place, left, outlook):
+def _target_worth(s, t, player, place, left):
     """What a tile is worth to a starship that reaches it."""
     body = int(s.body[place])
     if body == MINE:
@@ -392,43 +365,42 @@ def _target_worth(s, t, player, place, left, outlook):
     worth += (COLONY_POINT - COLONY_LEVEL * levels) * int(planet.vp) * min(1.0, left / COLONY_ROUNDS)
     if player.colonies_of_type[planet.kind] == 2:
         worth += SERIES
-    return worth + OBJECTIVE_COLONY * (outlook[0].wanted[planet.kind, t.zone[place]] * _importance(s))
+    return worth + OBJECTIVE_COLONY * _wanted(s, t, player, np.int64(planet.kind), np.int64(t.zone[place]), False)
 
 
 @helper
-def _look_out(s, t, player, left, outlook):
-    """List the open tiles that a starship could go to, with their worth."""
-    _find_wanted(s, t, player, outlook)
+def _list_targets(s, t, player, left, targets):
+    """List the open tiles that a starship could go to, with their worth. Returns their number."""
     count = 0
     for word in range(WORDS):
         tiles = s.face_up[word] & ~s.colonised[word] & ~s.ships[word]
         while tiles != NOTHING:
             hex_id = 64 * word + lowest(tiles)
             tiles = without_lowest(tiles)
-            worth = _target_worth(s, t, player, hex_id, left, outlook)
+            worth = _target_worth(s, t, player, hex_id, left)
             if worth > 0:
-                outlook[0].hex[count], outlook[0].worth[count] = hex_id, worth
-                outlook[0].settling[count] = int(s.body[hex_id] <= NUM_PLANETS)
+                targets[count].hex = hex_id
+                targets[count].worth = worth
                 count += 1
-    outlook[0].count = count
+    return count
 
 
 @helper
-def _best_way(s, t, player, ship, place, left, outlook, known):
+def _best_way(s, t, player, ship, place, left, targets, count, known):
     """What the best listed tile is worth to a starship that sets out from hex ``place``; ``known`` if that is more.
 
     ``ship`` is the starship that is or might be there, -1 for a new one. A tile counts little if another of the seat's
     starships is nearer.
     """
     turns_to, way, best = TURNS[_usual_speed(t, player)], t.distance[place], known
-    for number in range(outlook[0].count):
-        worth = outlook[0].worth[number]
+    for number in range(count):
+        worth = targets[number].worth
         if worth <= best:
             continue
-        hex_id = outlook[0].hex[number]
+        hex_id = targets[number].hex
         steps = int(way[hex_id])
         turns = turns_to[steps]
-        if turns + outlook[0].settling[number] > left:
+        if turns + int(s.body[hex_id] <= NUM_PLANETS) > left:
             continue
         worth *= AWAY[turns]
         if worth <= best:
@@ -444,9 +416,9 @@ def _best_way(s, t, player, ship, place, left, outlook, known):
 @helper
 def _best_target(s, t, player, left):
     """What the best open tile is worth to a new starship."""
-    outlook = _room_for_outlooks(1)
-    _look_out(s, t, player, left, outlook)
-    return _best_way(s, t, player, -1, int(t.sol), left, outlook, 0.0)
+    targets = _room_for_targets(NUM_HEXES)
+    count = _list_targets(s, t, player, left, targets)
+    return _best_way(s, t, player, -1, int(t.sol), left, targets, count, 0.0)
 
 
 @leaf
@@ -461,20 +433,17 @@ def _ships_worth(s, t, seat, left):
     player = s.player[seat]
     worth = 0.0
     room = MAX_COLONIES - int(player.colonies)
-    outlook = _room_for_outlooks(1)
-    if player.ships_in_space > 0:
-        _look_out(s, t, player, left, outlook)
-    else:
-        _find_wanted(s, t, player, outlook)
+    targets = _room_for_targets(NUM_HEXES)
+    count = _list_targets(s, t, player, left, targets) if player.ships_in_space > 0 else 0
     for ship in range(MAX_SHIPS):
         place = int(player.ship[ship]) - 1
         if place < 0:
             continue
         body = int(s.body[place])
         if body == 0:
-            worth += IN_SPACE * _best_way(s, t, player, ship, place, left, outlook, 0.0)
+            worth += IN_SPACE * _best_way(s, t, player, ship, place, left, targets, count, 0.0)
         elif body <= NUM_PLANETS and room > 0:
-            worth += ON_PLANET * _target_worth(s, t, player, place, left, outlook)
+            worth += ON_PLANET * _target_worth(s, t, player, place, left)
             room -= 1
     return worth
 
@@ -482,18 +451,18 @@ def _ships_worth(s, t, seat, left):
 @helper
 def _best_hex(s, t, mask, ship):
     """The legal hex that is worth most to a starship. DONE if that is legal and no hex is worth more than staying."""
-    outlook = _room_for_outlooks(1)
-    _look_out(s, t, s.player[s.seat], _rounds_left(s), outlook)
-    return _best_hex_of(s, t, mask, ship, outlook)
+    targets = _room_for_targets(NUM_HEXES)
+    count = _list_targets(s, t, s.player[s.seat], rounds_left(s), targets)
+    return _best_hex_of(s, t, mask, ship, targets, count)
 
 
 @helper
-def _best_hex_of(s, t, mask, ship, outlook):
+def _best_hex_of(s, t, mask, ship, targets, count):
     """The same with the targets listed."""
-    player, left = s.player[s.seat], _rounds_left(s)
+    player, left = s.player[s.seat], rounds_left(s)
     best, best_worth = -1, NEVER
     if ship >= 0 and allowed(mask, DONE):
-        best_worth = _best_way(s, t, player, ship, int(player.ship[ship]) - 1, left, outlook, 0.0)
+        best_worth = _best_way(s, t, player, ship, int(player.ship[ship]) - 1, left, targets, count, 0.0)
     for word in range(HEX // 64, MASK_WORDS):  # hexes are the last ids
         actions = mask[word]
         while actions != NOTHING:
@@ -502,22 +471,22 @@ def _best_hex_of(s, t, mask, ship, outlook):
             if hex_id < 0:
                 continue
             if s.body[hex_id] == 0:
-                worth = _best_way(s, t, player, ship, hex_id, left, outlook, max(0.0, best_worth))
+                worth = _best_way(s, t, player, ship, hex_id, left, targets, count, max(0.0, best_worth))
             else:
-                worth = _target_worth(s, t, player, hex_id, left, outlook)
+                worth = _target_worth(s, t, player, hex_id, left)
             if worth > best_worth:
                 best, best_worth = hex_id, worth
     return DONE if best < 0 or (best_worth <= 0 and allowed(mask, DONE)) else HEX + best
 
 
 @helper
-def _ship_to_move(s, t, outlook):
+def _ship_to_move(s, t, targets, count):
     """The first starship that can move and has a target to go to; -1 if there is none."""
     player = s.player[s.seat]
-    left = _rounds_left(s)
+    left = rounds_left(s)
     for ship in range(MAX_SHIPS):
         can_move = ready_to_move(s, t, player, ship) and not is_empty(destinations(s, t, player, ship, s.speed))
-        if can_move and _best_way(s, t, player, ship, int(player.ship[ship]) - 1, left, outlook, 0.0) > 0:
+        if can_move and _best_way(s, t, player, ship, int(player.ship[ship]) - 1, left, targets, count, 0.0) > 0:
             return ship
     return -1
 
@@ -525,23 +494,23 @@ def _ship_to_move(s, t, outlook):
 @helper
 def _mover(s, t, mask):
     """The starship that goes where several could go."""
-    outlook = _room_for_outlooks(1)
-    _look_out(s, t, s.player[s.seat], _rounds_left(s), outlook)
-    ship = _ship_to_move(s, t, outlook)
+    targets = _room_for_targets(NUM_HEXES)
+    count = _list_targets(s, t, s.player[s.seat], rounds_left(s), targets)
+    ship = _ship_to_move(s, t, targets, count)
     return SHIP + ship if ship >= 0 and allowed(mask, SHIP + ship) else _any(mask, SHIP, SHIP + MAX_SHIPS)
 
 
 @helper
 def _best_move(s, t):
     """The best destination of the starship to move. Other starships may be able to reach it, too."""
-    player, outlook = s.player[s.seat], _room_for_outlooks(1)
-    _look_out(s, t, player, _rounds_left(s), outlook)
-    ship = _ship_to_move(s, t, outlook)
+    player, targets = s.player[s.seat], _room_for_targets(NUM_HEXES)
+    count = _list_targets(s, t, player, rounds_left(s), targets)
+    ship = _ship_to_move(s, t, targets, count)
     if ship < 0:
         return DONE
     reached = np.zeros(MASK_WORDS, np.uint64)
     allow_hexes(reached, HEX, destinations(s, t, player, ship, s.speed))
-    return _best_hex_of(s, t, reached, ship, outlook)
+    return _best_hex_of(s, t, reached, ship, targets, count)
 
 
 # ---------------------------------------------------------------- the other choices
@@ -648,7 +617,7 @@ def _level_worth(s, t, player, tech):
 
     It is leadership, progress towards the highest level, and use in the rounds left, less what it costs.
     """
-    left = _rounds_left(s)
+    left = rounds_left(s)
     level = int(player.tech[tech]) + 1
     worth = TECH_WORTH[tech, level] * left / ROUNDS + STEP * int(t.tech[tech, level].leadership) + LEVEL_CHOSEN
     if level == MAX_LEVEL:
@@ -668,7 +637,7 @@ def _level_worth(s, t, player, tech):
 def _paying_slot(s, t, mask, energy, matter, antimatter):
     """The card that loses least by paying; DONE if none can pay."""
     player = s.player[s.seat]
-    left = _rounds_left(s)
+    left = rounds_left(s)
     best, least = DONE, -NEVER
     for slot in range(int(player.colonies) + 1):
         if allowed(mask, SLOT + slot):
@@ -682,7 +651,7 @@ def _paying_slot(s, t, mask, energy, matter, antimatter):
 @leaf
 def _wants_ships(s, t):
     player = s.player[s.seat]
-    left = _rounds_left(s)
+    left = rounds_left(s)
     return _best_target(s, t, player, left) > SHIP_WANTED
 
 
@@ -694,7 +663,7 @@ def _step_worth(s, t, seat, track):
     if space > TRACK_END:
         return 0.0
     worth = STEP
-    if _rounds_left(s) == 0:
+    if rounds_left(s) == 0:
         worth = float(t.track_vp[track, space] - t.track_vp[track, space - 1])
     medal = int(t.medal[track, space]) - 1
     if medal >= 0 and s.track_medals[track, medal]:
@@ -731,7 +700,7 @@ def _nearest_tile(s, t, mask):
 def _best_slot(s, t, mask):
     """The card where new cubes help most: a planet that they bring nearer to terraforming, else Earth."""
     player = s.player[s.seat]
-    left = _rounds_left(s)
+    left = rounds_left(s)
     best, best_worth = DONE, NEVER
     for slot in range(int(player.colonies) + 1):
         if allowed(mask, SLOT + slot):
@@ -809,7 +778,7 @@ def _card_worth(s, t, player, slot, energy, matter, antimatter, prospect):
 
     They serve for terraforming, which is worth ``prospect``, and for what the seat can buy at this node.
     """
-    left = _rounds_left(s)
+    left = rounds_left(s)
     worth = _share(s, t, player, slot, left, energy, matter, antimatter) * prospect
     held_energy = int(player.cubes[slot, ENERGY]) + energy
     held_matter = int(player.cubes[slot, MATTER]) + matter
@@ -855,7 +824,7 @@ def _burn_cost(s):
     cubes = 0
     for kind in range(ANTIMATTER):
         cubes += int(player.total[kind]) - int(player.pit[kind])
-    left = _rounds_left(s)
+    left = rounds_left(s)
     if cubes == 0:
         return 2.0
     return min(BURN_MOST, BURN_LEAST + BURN_SCARCE * left / cubes)
@@ -865,7 +834,7 @@ def _burn_cost(s):
 def _bonus_worth(s, t, bonus):
     seat = int(s.seat)
     player = s.player[seat]
-    left = _rounds_left(s)
+    left = rounds_left(s)
     if bonus == SCIENTIFIC_PROGRESS:
         return _step_worth(s, t, seat, TECHNOLOGICAL)
     if bonus == CIVIL_MODERNITY:
@@ -876,12 +845,12 @@ def _bonus_worth(s, t, bonus):
         return NEO_BONUS * min(1.0, left / SOON)
     if bonus == SPACE_LOGISTICS:
         return SHIP_BONUS * _best_target(s, t, player, left)
-    gain, outlook = 0.0, _room_for_outlooks(1)
-    _look_out(s, t, player, left, outlook)
+    gain, targets = 0.0, _room_for_targets(NUM_HEXES)
+    count = _list_targets(s, t, player, left, targets)
     for ship in range(MAX_SHIPS):
         place = int(player.ship[ship]) - 1
         if place >= 0 and s.body[place] == 0:
-            gain += MOVE_BONUS * _best_way(s, t, player, ship, place, left, outlook, 0.0)
+            gain += MOVE_BONUS * _best_way(s, t, player, ship, place, left, targets, count, 0.0)
     return gain
 
 
@@ -891,7 +860,7 @@ def _cheapest_cube(s, t, player, mask):
 
     Cubes from storage go first, those of the kind there is most of. Antimatter and cubes that their card needs go last.
     """
-    left = _rounds_left(s)
+    left = rounds_left(s)
     best, least = DONE, -NEVER
     for place in range(NUM_SOURCES):
         for kind in range(NUM_RESOURCES):

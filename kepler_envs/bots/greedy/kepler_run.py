@@ -40,6 +40,7 @@ from kepler_envs.games.kepler_run.state import (
     STATE,
     Node,
 )
+from kepler_envs.games.kepler_run.worth import rounds_to_come
 
 VERSION = 1
 """Goes up whenever a choice changes, so that records say which greedy played."""
@@ -219,7 +220,7 @@ def _value_ends(s, t, seat, start, used, tank, ship_fuel, unknown, plan, reach):
     """
     player, length = s.player[seat], int(s.run_length)
     _find_least_fuel(s, t, seat, start, used, tank + ship_fuel, plan)
-    fuel_worth = _fuel_worth(_rounds_to_come(s, t))
+    fuel_worth = _fuel_worth(rounds_to_come(s, t))
     gained = 0.0  # on the way
     delivered = 0  # set of type fields met since the start
     for place in range(start, int(plan.farthest) + 1):
@@ -245,14 +246,14 @@ def _value_ends(s, t, seat, start, used, tank, ship_fuel, unknown, plan, reach):
         if place > length:
             plan.at_the_end[place] = _kepler_worth(s, t, seat, reach)
         elif place > 0 and player.disks > 0 and s.run[place - 1].stations > 0 and s.run[place - 1].disk == 0:
-            plan.at_the_end[place] = _station_worth(s, t, place - 1, _rounds_to_come(s, t))
+            plan.at_the_end[place] = _station_worth(s, t, place - 1, rounds_to_come(s, t))
     return int(plan.farthest)
 
 
 @helper
 def _best_flight(s, t, seat, contract, start, last, plan, reach):
     """(worth, place) of the best of the flights from ``start`` with this contract."""
-    length, fuel_worth = int(s.run_length), _fuel_worth(_rounds_to_come(s, t))
+    length, fuel_worth = int(s.run_length), _fuel_worth(rounds_to_come(s, t))
     each = int(t.secondary_vp[contract]) + int(t.secondary_fuel[contract]) * fuel_worth
     prize = int(t.complete_vp[contract]) if s.completed_by[contract] == 0 else -1
     if prize >= 0:
@@ -271,18 +272,13 @@ def _best_flight(s, t, seat, contract, start, last, plan, reach):
 
 
 @leaf
-def _rounds_to_come(s, t):
-    return int(t.rounds) - 1 - int(s.round_index)
-
-
-@leaf
 def _deliveries_open(player, kind):
     return 0 if player.delivered[kind - 1] else int(player.deliveries[kind - 1])
 
 
 @leaf
-def _fuel_worth(rounds_to_come):
-    return FUEL_ON_SHIP if rounds_to_come > 0 else LAST_FUEL
+def _fuel_worth(rounds):
+    return FUEL_ON_SHIP if rounds > 0 else LAST_FUEL
 
 
 @leaf
@@ -325,12 +321,12 @@ def _kepler_worth(s, t, seat, reach):
 
 
 @leaf
-def _station_worth(s, t, index, rounds_to_come):
+def _station_worth(s, t, index, rounds):
     """What a station on ``run[index]`` is worth: its points, fuel in the rounds to come, the prize for the closest."""
-    worth = int(t.station_vp) + STATION_LATER * rounds_to_come
+    worth = int(t.station_vp) + STATION_LATER * rounds
     if int(s.disk_set) >> index + 1 != 0:
         return worth
-    return worth + (CLOSEST_NOW if rounds_to_come == 0 else CLOSEST_LATER)
+    return worth + (CLOSEST_NOW if rounds == 0 else CLOSEST_LATER)
 
 
 @helper
@@ -449,7 +445,7 @@ def _worth(s, t, seat, plan, reach):
 def _later_worth(s, t, seat):
     """What modules, fuel, parts, deliveries and stations will be worth in the rounds to come and at the end."""
     player = s.player[seat]
-    rounds = _rounds_to_come(s, t)
+    rounds = rounds_to_come(s, t)
     worth = int(player.fuel) * _fuel_worth(rounds)
     worth += rounds * (MODULE_LATER * int(player.modules) + DELIVERY_LATER * int(player.delivery_count))
     for slot in range(int(player.part_count)):
