@@ -1,11 +1,11 @@
 """The process in which a bot from a file runs. from_file.py starts it and asks it for actions:
 
-``python -m kepler_envs.bots.file_process DESCRIPTOR``.
+``python -m kepler_envs.bots.file_process DESCRIPTOR LIFELINE``.
 """
 
 from __future__ import annotations
 
-import ctypes
+import fcntl
 import importlib.util
 import io
 import json
@@ -14,14 +14,13 @@ import select
 import signal
 import sys
 import traceback
-from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from kepler_envs.bots.from_file import IDS, MIB, OTHER, OUT_OF_MEMORY, RAISED, READY, REFUSED
+from kepler_envs.bots.from_file import IDS, MIB, MOST_BYTES, OTHER, OUT_OF_MEMORY, RAISED, READY, REFUSED
 from kepler_envs.bots.protocol import BotError, Decisions
 from kepler_envs.engine.game import Configuration, records_from_bytes
 from kepler_envs.engine.snapshot import Snapshot
@@ -30,12 +29,12 @@ MOST_WORDS = 20_000
 """The most characters of a traceback that are sent: its last ones."""
 SECONDS_TO_COME_BACK = 0.5
 """How long to wait for a forked process that may still return from the bot's code."""
-PR_SET_PDEATHSIG = 1
+BYTES_AT_A_TIME = 2**16
 
 
-def main(descriptor: int) -> None:
+def main(descriptor: int, lifeline: int) -> None:
     """Make the bot, then answer until nobody asks any more."""
-    _die_with_parent()
+    _end_with_parent(lifeline)
     connection = Connection(descriptor)
     file, name, config, memory = connection.recv()
     forks = Forks()
@@ -55,7 +54,11 @@ def main(descriptor: int) -> None:
         try:
             method, *content = connection.recv()
         except EOFError:
-            return
+            _end_group()
+        except MemoryError as problem:
+            connection.send_bytes(_out_of_memory(problem))
+            _throw_away(connection)
+            continue
         connection.send_bytes(answer(bot, config, method, content, forks))
 
 
@@ -88,7 +91,7 @@ def answer(bot: Any, config: Configuration, method: str, content: list[Any], for
             found = np.asarray(bot.act(_decisions(config, *content)))
         sent = _array(found)
     except MemoryError as problem:
-        sent = OUT_OF_MEMORY + _traceback_of(problem).encode(errors="replace")
+        sent = _out_of_memory(problem)
     except BaseException as problem:  # sys.exit and KeyboardInterrupt are no worse than an exception
         sent = RAISED + _traceback_of(problem).encode(errors="replace")
     finally:
@@ -99,6 +102,14 @@ def answer(bot: Any, config: Configuration, method: str, content: list[Any], for
 
 
 def _array(found: np.ndarray) -> bytes:
+    """The array as bytes, or a message if they are too many."""
+    sent = _written(found)
+    if len(sent) > MOST_BYTES:
+        return RAISED + f"the answer has {len(sent)} bytes; at most {MOST_BYTES} are allowed".encode()
+    return sent
+
+
+def _written(found: np.ndarray) -> bytes:
     if found.ndim == 1 and found.dtype == np.int64:
         return IDS + found.tobytes()
     written = io.BytesIO()
@@ -161,6 +172,16 @@ def _traceback_of(problem: BaseException) -> str:
     return words[-MOST_WORDS:]
 
 
+def _out_of_memory(problem: MemoryError) -> bytes:
+    return OUT_OF_MEMORY + _traceback_of(problem).encode(errors="replace")
+
+
+def _throw_away(connection: Connection) -> None:
+    """Read the rest of a question for which there is no memory: whoever asks looks for an answer once all is sent."""
+    while os.read(connection.fileno(), BYTES_AT_A_TIME):
+        pass
+
+
 def _limit_memory(memory: int) -> None:
     """Allow this process, and each one it forks, no more than ``memory`` bytes."""
     import resource
@@ -182,15 +203,29 @@ def _memory_taken() -> int:
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmData:")), 0)
 
 
-def _die_with_parent() -> None:
-    """Die as soon as the parent does, even in native code that never returns.
+def _end_with_parent(lifeline: int) -> None:
+    """Have the system kill this process and those that it starts, once the parent is gone.
 
-    Without prctl, this process ends only when it waits for a question that can no longer come.
+    The parent alone holds the other end of this pipe. When that closes, the system sends SIGKILL to the process group,
+    so native code that keeps the interpreter's lock ends, too. A process that has left the group lives on. (prctl's
+    PR_SET_PDEATHSIG would come as soon as the thread ends that started this process.) Without F_SETSIG, this process
+    ends only when it waits for a question that can no longer come.
     """
-    prctl: Callable[..., int] | None = getattr(ctypes.CDLL(None), "prctl", None)
-    if prctl is not None:
-        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if hasattr(fcntl, "F_SETSIG"):
+        fcntl.fcntl(lifeline, fcntl.F_SETOWN, -os.getpgrp())
+        fcntl.fcntl(lifeline, fcntl.F_SETSIG, signal.SIGKILL)
+        fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    closed = select.poll()
+    closed.register(lifeline, 0)  # that the other end is closed is always told
+    if closed.poll(0):  # it was before, so no signal comes
+        _end_group()
+
+
+def _end_group() -> NoReturn:
+    """End this process and those that it started."""
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+    raise AssertionError("nothing runs after SIGKILL")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), int(sys.argv[2]))

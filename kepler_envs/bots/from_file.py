@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from typing import Any
 
@@ -148,21 +149,27 @@ class BotFromFile:
 
 
 class _Process:
-    """The other process, and what comes back from it."""
+    """The other process, and what comes back from it.
+
+    It ends at the latest when its lifeline closes, a pipe of which only this process holds this end.
+    """
 
     def __init__(self) -> None:
         ours, theirs = (Connection(end.detach()) for end in _sockets())
+        watched, lifeline = Pipe(duplex=False)
+        _lifelines.add(lifeline)
         self._connection = ours
         folders = os.pathsep.join(folder or os.getcwd() for folder in sys.path)
-        with theirs:
+        with theirs, watched:
+            passed = [theirs.fileno(), watched.fileno()]
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "kepler_envs.bots.file_process", str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
+                [sys.executable, "-P", "-m", "kepler_envs.bots.file_process", *map(str, passed)],
+                pass_fds=passed,
                 stdin=subprocess.DEVNULL,
                 env={"OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": folders},
                 start_new_session=True,  # Ctrl-C must reach only those who started it
             )
-        self.end = weakref.finalize(self, _end, self._process, ours)
+        self.end = weakref.finalize(self, _end, self._process, ours, lifeline)
 
     @contextmanager
     def ending_with_failures(self, owner: BotFromFile) -> Iterator[None]:
@@ -183,7 +190,7 @@ class _Process:
             self._connection.send(arguments)
             reply = self._connection.recv_bytes(MOST_BYTES)
         except (EOFError, OSError):
-            raise BotError(f"{name}: its process ended with exit code {self._exit_code()}") from None
+            raise BotError(f"{name}: its process {self._ending()}") from None
         if reply[:1] != READY:
             self.end()
             raise BotError(f"{name}: {reply[1:].decode(errors='replace')}")
@@ -199,8 +206,7 @@ class _Process:
                 raise BotFailed(TOO_SLOW, f"cut off after {took:.3f} s; {seconds:g} s were allowed")
             reply = self._connection.recv_bytes(MOST_BYTES)
         except (EOFError, OSError):
-            words = f"the process ended with exit code {self._exit_code()} while the bot was asked"
-            raise BotFailed(PROCESS_DIED, words) from None
+            raise BotFailed(PROCESS_DIED, f"the process {self._ending()} while the bot was asked") from None
         try:
             return _read(reply[:1], reply[1:])
         except BotFailed:
@@ -208,12 +214,17 @@ class _Process:
         except (ValueError, EOFError, SyntaxError):
             raise BotFailed(PROCESS_DIED, "the process sent something that is not an answer") from None
 
-    def _exit_code(self) -> int:
-        """The exit code of a process that has closed its side. It is given a moment to end by itself."""
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(1.0)
+    def _ending(self) -> str:
+        """End a process that cannot be understood any more, and say what it did. It has a moment to end by itself."""
+        if not self._connection.readable:  # recv_bytes refuses to go on after a message that is too long
+            found = f"sent more than {MOST_BYTES} bytes"
+        else:
+            try:
+                found = f"ended with exit code {self._process.wait(1.0)}"
+            except subprocess.TimeoutExpired:
+                found = "closed its connection"
         self.end()
-        return self._process.returncode
+        return found
 
 
 def _read(kind: bytes, content: bytes) -> np.ndarray:
@@ -234,7 +245,24 @@ def _sockets() -> tuple[socket.socket, socket.socket]:
     return pair
 
 
-def _end(process: subprocess.Popen[bytes], connection: Connection) -> None:
-    process.kill()
-    process.wait()
+_lifelines: weakref.WeakSet[Connection] = weakref.WeakSet()
+"""Those of all processes. A fork that kept them open would keep the bots of a killed process alive."""
+
+
+def _leave_to_parent() -> None:
+    """Give up the bots of the process that this one was forked from: they are to end with that one."""
+    for lifeline in _lifelines:
+        lifeline.close()
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)
+
+
+def _end(process: subprocess.Popen[bytes], connection: Connection, lifeline: Connection) -> None:
+    """End the process and those that it started, unless a fork has left it to its parent."""
+    if not lifeline.closed:
+        with suppress(ProcessLookupError, PermissionError):  # all have ended, or what is left has other rights
+            os.killpg(process.pid, signal.SIGKILL)  # it leads the group of its session
+        process.wait()
+        lifeline.close()
     connection.close()

@@ -1,0 +1,291 @@
+"""The processes of bots from files: how long they live, what they leave behind, and what is said when they fail."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import kepler_envs
+from kepler_envs import bots
+from kepler_envs.bots.from_file import (
+    EXCEPTION,
+    MIB,
+    MOST_BYTES,
+    PROCESS_DIED,
+    TOO_MUCH_MEMORY,
+    BotFailed,
+    BotFromFile,
+)
+from kepler_envs.bots.protocol import BotError, TrustedDecisions
+from kepler_envs.engine.batch import Batch
+
+GAME = "kitten_adventurers"
+CONFIG = kepler_envs.load_game(GAME).configure(4)
+
+FILE = '''
+import ctypes, gc, os, subprocess, time
+from multiprocessing.connection import Connection
+import numpy as np
+
+
+class Lowest:
+    def __init__(self, config): ...
+
+    def start(self, rows, seeds): ...
+
+    def act(self, decisions):
+        return decisions.action_mask.argmax(axis=1)
+
+
+class StartsAnother(Lowest):
+    """Its file says which processes there are."""
+
+    def __init__(self, config):
+        self.other = subprocess.Popen(["sleep", "60"])
+        with open(__file__ + ".pids", "w") as file:
+            file.write(f"{os.getpid()} {self.other.pid}")
+
+
+class StartsAnotherAndEnds(StartsAnother):
+    def act(self, decisions):
+        os._exit(3)
+
+
+class StartsAnotherAndNeverReturns(StartsAnother):
+    """In native code that keeps the interpreter's lock, so that no thread of the process and no signal handler runs."""
+
+    def start(self, rows, seeds):
+        ctypes.PyDLL(None).sleep(60)
+
+
+class ReturnsTooMuch(Lowest):
+    def act(self, decisions):
+        return np.zeros(3_000_000)
+
+
+class ReturnsAsMuchAsItMay(Lowest):
+    def act(self, decisions):
+        return np.zeros(2**21 - 1, np.int64)
+
+
+class SendsTooMuch(Lowest):
+    """Past what it returns, straight to the process that asks."""
+
+    def act(self, decisions):
+        for thing in gc.get_objects():
+            if isinstance(thing, Connection):
+                thing.send_bytes(bytes(2**24 + 1))
+
+
+class SendsTooMuchAtOnce(SendsTooMuch):
+    def __init__(self, config):
+        self.act(None)
+
+
+class ClosesItsSide(Lowest):
+    def act(self, decisions):
+        os.closerange(3, 256)
+        time.sleep(60)
+
+
+class LeavesNoMemory(Lowest):
+    """Enough for itself, too little for the next question."""
+
+    kept = []
+
+    def start(self, rows, seeds):
+        try:
+            while True:
+                self.kept.append(bytearray(2**18))
+        except MemoryError:
+            del self.kept[-2:]
+'''
+
+LOADS = f"""
+import os, sys, time
+import numpy as np
+import kepler_envs
+from kepler_envs import bots
+
+def load():
+    return bots.load(sys.argv[1], kepler_envs.load_game({GAME!r}).configure(4))
+
+def start(bot):
+    bot.start(np.arange(1), np.ones(1, np.uint64))
+"""
+
+
+@pytest.fixture
+def file(tmp_path) -> Path:
+    path = tmp_path / "mine.py"
+    path.write_text(FILE)
+    return path
+
+
+def load(file: Path, name: str, memory: int | None = None) -> BotFromFile:
+    agent = bots.load(f"python:{file}:{name}", CONFIG, memory=memory)
+    assert isinstance(agent, BotFromFile)
+    return agent
+
+
+def act(agent: BotFromFile) -> np.ndarray:
+    return agent.act(TrustedDecisions(Batch(CONFIG, 1, 0), np.arange(1)))
+
+
+def processes_of(file: Path) -> list[int]:
+    """The bot's process, and the one that it started."""
+    return [int(number) for number in Path(f"{file}.pids").read_text().split()]
+
+
+def all_end(processes: list[int]) -> bool:
+    """Whether all of them end within a while. One that nobody has waited for has ended, too."""
+    deadline = time.monotonic() + 10
+    while any(is_running(process) for process in processes):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def is_running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+# ---------------------------------------------------------------- how long they live
+
+
+def test_a_bot_outlives_the_thread_that_loaded_it(file):
+    loaded = []
+    thread = threading.Thread(target=lambda: loaded.append(load(file, "Lowest")))
+    thread.start()
+    thread.join()
+    assert len(act(loaded[0])) == 1
+    loaded[0].close()
+
+
+def test_a_process_that_the_bot_started_ends_with_it(file):
+    agent = load(file, "StartsAnother")
+    processes = processes_of(file)
+    assert all(is_running(process) for process in processes)
+    agent.close()
+    assert all_end(processes)
+
+
+def test_a_process_that_the_bot_started_ends_if_the_bot_ends_by_itself(file):
+    agent = load(file, "StartsAnotherAndEnds")
+    with pytest.raises(BotFailed, match="the process ended with exit code 3 while the bot was asked"):
+        act(agent)
+    assert all_end(processes_of(file))
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("StartsAnother", "bot = load(); start(bot); print('ready', flush=True); time.sleep(60)"),
+        ("StartsAnotherAndNeverReturns", "bot = load(); print('ready', flush=True); start(bot)"),
+    ],
+    ids=["idle", "busy"],
+)
+def test_a_killed_process_takes_its_bots_along(file, name, code):
+    """With all that these have started, whatever they are doing."""
+    parent = start_parent(file, name, code)
+    time.sleep(0.5)  # for the question to arrive
+    parent.kill()
+    assert all_end(processes_of(file))
+    parent.communicate()
+
+
+def test_a_fork_does_not_keep_the_bots_of_a_killed_process(file):
+    code = """
+bot = load()
+if os.fork():
+    print("ready", flush=True)
+sys.stdin.read()
+"""
+    parent = start_parent(file, "StartsAnother", code)
+    parent.kill()
+    assert all_end(processes_of(file))
+    parent.communicate()  # ends the fork
+
+
+def start_parent(file: Path, name: str, code: str) -> subprocess.Popen:
+    """A process that loads the bot, once it says that it is ready."""
+    command = [sys.executable, "-c", LOADS + code, f"python:{file}:{name}"]
+    parent = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None and parent.stdout.readline() == "ready\n"
+    return parent
+
+
+def test_a_fork_does_not_end_the_bots_of_the_process_it_comes_from(file):
+    """Neither when it closes them nor when it ends, which collects them."""
+    code = """
+bot = load()
+fork = os.fork()
+if not fork:
+    bot.close()
+    sys.exit()
+os.waitpid(fork, 0)
+start(bot)
+print("ready", flush=True)
+"""
+    start_parent(file, "Lowest", code).communicate(timeout=30)
+
+
+def test_a_process_whose_parent_has_ended_already_does_not_begin():
+    reading, writing = os.pipe()
+    os.close(writing)
+    command = [sys.executable, "-m", "kepler_envs.bots.file_process", "0", str(reading)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[reading], start_new_session=True)
+    os.close(reading)
+    assert process.wait(60) == -9
+    assert process.stdin is not None
+    process.stdin.close()
+
+
+# ---------------------------------------------------------------- what is said when they fail
+
+
+def test_an_answer_that_is_too_large_says_so(file):
+    """The process is well, so it goes on."""
+    agent = load(file, "ReturnsTooMuch")
+    for _ in range(2):
+        with pytest.raises(
+            BotFailed, match=f"the answer has 24000129 bytes; at most {MOST_BYTES} are allowed"
+        ) as failed:
+            act(agent)
+        assert failed.value.reason == EXCEPTION
+    agent.close()
+    assert len(act(load(file, "ReturnsAsMuchAsItMay"))) == MOST_BYTES // 8 - 1
+
+
+def test_a_process_that_sends_too_much_says_so(file):
+    with pytest.raises(BotFailed, match=f"the process sent more than {MOST_BYTES} bytes") as failed:
+        act(load(file, "SendsTooMuch"))
+    assert failed.value.reason == PROCESS_DIED
+    with pytest.raises(BotError, match=f"its process sent more than {MOST_BYTES} bytes"):
+        load(file, "SendsTooMuchAtOnce")
+
+
+def test_a_process_that_closes_its_side_did_not_end(file):
+    with pytest.raises(BotFailed, match="the process closed its connection while the bot was asked") as failed:
+        act(load(file, "ClosesItsSide"))
+    assert failed.value.reason == PROCESS_DIED
+
+
+def test_too_little_memory_for_a_question(file):
+    """The question is longer than what a socket holds, so whoever asks is still sending it."""
+    agent = load(file, "LeavesNoMemory", 256 * MIB)
+    agent.start(np.arange(1), np.ones(1, np.uint64))
+    with pytest.raises(BotFailed, match="MemoryError") as failed:
+        agent.start(np.arange(2**18), np.ones(2**18, np.uint64))
+    assert failed.value.reason == TOO_MUCH_MEMORY
