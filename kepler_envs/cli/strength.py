@@ -20,7 +20,8 @@ class MeasureStrength:
     """Measure how strong agents are: each plays alone against another agent on all other seats, in every seat.
 
     A pairing that the record already has, with as many games and the same versions of the agents, is not played again.
-    After Ctrl-C, or once --minutes are over, the games played so far are recorded.
+    After Ctrl-C, or once --minutes are over, the games played so far are recorded, unless the record has as many
+    already.
     """
 
     game: GameName

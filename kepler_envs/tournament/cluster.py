@@ -284,7 +284,8 @@ class _LostError(Exception):
 
 
 def _first_line(problem: BaseException) -> str:
-    return str(problem).strip().splitlines()[0]
+    """The first line of what an exception says, or its kind if it says nothing."""
+    return (str(problem).strip() or repr(problem)).splitlines()[0]
 
 
 def _call(function: Callable[[Any, Any], Any], common: Any, task: Any, expected: Installed) -> Any:

@@ -12,12 +12,14 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from kepler_envs.printable import one_line
@@ -60,6 +62,8 @@ CREATE TABLE rounds (             -- of an adaptive schedule
 """
 CHECKSUM = "checksum"
 """The row of the table tournament with the checksum of its other rows."""
+BESIDE = ("-journal", "-wal", "-shm")
+"""What SQLite appends to a file's name for the files that it keeps beside it."""
 NO_ROOM = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_TRUNCATE)
 """What SQLite calls a disk without room, or a file that may not grow."""
 
@@ -97,22 +101,28 @@ class Ledger:
             raise LedgerError(f"{path} cannot be opened: {problem}; choose another folder") from problem
 
     def _create(self) -> None:
-        """A whole ledger without games, or none: an empty file would be a damaged one."""
-        new = self.path.with_name(self.path.name + ".new")
-        new.unlink(missing_ok=True)
+        """A whole ledger without games, or none: an empty file would be a damaged one.
+
+        If another process has made one in the meantime, that one stays.
+        """
+        new = self.path.with_name(f".{self.path.name}.{token_hex(4)}")
         self._database = self._connect(new)
-        rows = [(name, json.dumps(value)) for name, value in self.tournament.items()]
         try:
-            with self._clear_errors(), self._transaction():
-                for statement in SCHEMA.split(";"):
-                    self._database.execute(statement)
-                self._database.executemany("INSERT INTO tournament VALUES (?, ?)", [*rows, (CHECKSUM, checksum(rows))])
-        except BaseException:
+            with self._clear_errors():
+                self._write_tables()
+                self._database.execute("BEGIN EXCLUSIVE")  # nobody else has anything beside it until it is closed
+                if _give_name(new, self.path):
+                    _delete_beside(self.path)
+        finally:
             self.close()
             new.unlink(missing_ok=True)
-            raise
-        self.close()
-        new.rename(self.path)
+
+    def _write_tables(self) -> None:
+        rows = [(name, json.dumps(value)) for name, value in self.tournament.items()]
+        with self._transaction():
+            for statement in SCHEMA.split(";"):
+                self._database.execute(statement)
+            self._database.executemany("INSERT INTO tournament VALUES (?, ?)", [*rows, (CHECKSUM, checksum(rows))])
 
     def _check_identity(self) -> None:
         """Raise LedgerError unless this is a ledger, and that of this tournament."""
@@ -276,6 +286,29 @@ class Ledger:
         query = 'SELECT "commit" FROM games WHERE number < ? GROUP BY "commit" ORDER BY min(number)'
         with self._clear_errors():
             return [commit for (commit,) in self._database.execute(query, (games,)) if commit]
+
+
+def delete_ledger(path: Path) -> None:
+    """Delete a ledger, if there is one, with all that SQLite keeps beside it."""
+    path.unlink(missing_ok=True)
+    _delete_beside(path)
+
+
+def _delete_beside(path: Path) -> None:
+    """Delete what a killed process left beside a ledger that is gone: SQLite would play it into the next one."""
+    for ending in BESIDE:
+        path.with_name(path.name + ending).unlink(missing_ok=True)
+
+
+def _give_name(new: Path, path: Path) -> bool:
+    """Give a new file its name. Returns whether it has it: another process may have given it to another file."""
+    try:
+        os.link(new, path)  # a rename would overwrite the other one
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without hard links
+        new.rename(path)
+    return True
 
 
 def checksum(rows: Sequence[Sequence[Any]]) -> str:

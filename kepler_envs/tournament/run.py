@@ -24,7 +24,7 @@ from kepler_envs.tournament import TournamentError
 from kepler_envs.tournament.adaptive import AdaptiveSchedule
 from kepler_envs.tournament.cluster import Cluster
 from kepler_envs.tournament.html import ReplayPage, write_page
-from kepler_envs.tournament.ledger import Ledger
+from kepler_envs.tournament.ledger import Ledger, delete_ledger
 from kepler_envs.tournament.play import COMPILED_TOGETHER, Chunk, GameResult, Players
 from kepler_envs.tournament.ray_workers import RayWorkers
 from kepler_envs.tournament.report import Facts, SavedReplay, print_report, write_report
@@ -93,7 +93,7 @@ class Tournament:
             players = Players(self.agents, config, self.seconds_per_decision, whole_games, memory=memory)
         self.out.mkdir(parents=True, exist_ok=True)
         if self.fresh:
-            (self.out / LEDGER).unlink(missing_ok=True)
+            delete_ledger(self.out / LEDGER)
         with (
             Ledger(self.out / LEDGER, self._identity(config)) as ledger,
             self._workers(players) as workers,

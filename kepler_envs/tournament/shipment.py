@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from kepler_envs.bots.from_file import split
-from kepler_envs.bots.networks import find_checkpoint
+from kepler_envs.bots.networks import checkpoint_at
 from kepler_envs.files import who_else_writes, write_atomically
+
+NETWORK = re.compile(r",\s*network\s*=net:([^,]+)")
+"""A network among the settings of a search, as ``MctsConfig.parse`` reads it."""
 
 
 @dataclass(frozen=True)
 class File:
-    """A file that a spec names: the path as it is written there, where the file lies, and what is in it."""
+    """A file that a spec names.
 
-    named: str
+    Attributes:
+        first, end: where its path stands in the spec, as a slice.
+        path: where the file lies.
+        content: what is in it.
+    """
+
+    first: int
+    end: int
     path: Path
     content: bytes
 
@@ -48,18 +59,24 @@ class Shipment:
         A file that lies here under the same path with the same content is used as it is. Others are written to a folder
         of the user's own.
         """
-        return tuple(self._here(spec, files) for spec, files in zip(self.specs, self.files, strict=True))
+        return tuple(self._here(place) for place in range(len(self.specs)))
 
-    def _here(self, spec: str, files: Sequence[File]) -> str:
-        for number, file in enumerate(files):
-            if file.path.is_file() and file.path.read_bytes() == file.content:
-                spec = spec.replace(file.named, str(file.path))
-                continue
-            own = _own_folder() / self.key / str(number) / file.path.name
-            own.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(own, file.content)
-            spec = spec.replace(file.named, str(own))
+    def _here(self, place: int) -> str:
+        """The spec at this place. The last path is replaced first, so that the places of the others stay right."""
+        spec = self.specs[place]
+        for number, file in reversed(list(enumerate(self.files[place]))):
+            path = self._path_here(file, f"{place}-{number}")
+            spec = f"{spec[: file.first]}{path}{spec[file.end :]}"
         return spec
+
+    def _path_here(self, file: File, folder: str) -> Path:
+        """Where the file lies here. It is written to a folder of its own, as files of other specs may have its name."""
+        if file.path.is_file() and file.path.read_bytes() == file.content:
+            return file.path
+        own = _own_folder() / self.key / folder / file.path.name
+        own.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(own, file.content)
+        return own
 
 
 def _own_folder() -> Path:
@@ -73,15 +90,18 @@ def _own_folder() -> Path:
     return folder
 
 
-def _files_of(spec: str) -> list[File]:
-    """The files of ``net:PATH``, ``python:FILE.py:NAME``, and of searches with a network."""
+def _files_of(spec: str) -> Iterator[File]:
+    for first, end in _places_of_paths(spec):
+        path = checkpoint_at(Path(spec[first:end])).resolve()
+        yield File(first, end, path, path.read_bytes())
+
+
+def _places_of_paths(spec: str) -> list[tuple[int, int]]:
+    """Where paths stand in ``net:PATH``, ``python:FILE.py:NAME``, and searches with a network, from left to right."""
     kind, _, argument = spec.partition(":")
-    if kind == "mcts":
-        networks = [pair.partition("=")[2] for pair in argument.split(",") if pair.startswith("network=net:")]
-        return [file for network in networks for file in _files_of(network)]
-    if kind not in ("net", "python"):
-        return []
-    named = str(argument.rpartition(":")[0] if kind == "python" else argument)
-    path = split(argument)[0] if kind == "python" else Path(named)
-    path = (find_checkpoint(path) if path.is_dir() else path).resolve()
-    return [File(named, path, path.read_bytes())]
+    if kind == "net":
+        return [(len("net:"), len(spec))]
+    if kind == "python":
+        split(argument)  # which refuses one without a name
+        return [(len("python:"), spec.rindex(":"))]
+    return [match.span(1) for match in NETWORK.finditer(spec)] if kind == "mcts" else []

@@ -2,7 +2,7 @@
 
 The share of wins goes into a line of a record, from which the tables of the pages are made. A line that is there with
 as many games, by the same versions of the bots, is not played again. When the measurement is stopped, or its minutes
-are over, the games so far are written.
+are over, the games so far are written, unless the record has as many already.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from rich.console import Console
@@ -93,6 +93,11 @@ def read_lines(path: Path) -> list[Line]:
     return records.read_lines(path, Line)
 
 
+def known_games(path: Path, pairing: tuple[Any, ...]) -> int:
+    """The number of games of a pairing's line, 0 if there is none or it is not current."""
+    return max((line.games for line in read_lines(path) if line.key == pairing and line.is_current), default=0)
+
+
 def write_line(path: Path, line: Line) -> None:
     """Put a line in the place of that of the same pairing, or behind all others. The record stays sorted."""
     records.write_lines(path, [line], Line)
@@ -131,17 +136,27 @@ def measure_all(request: Strength, stop: threading.Event, console: Console, clus
     for against in request.against:
         for agent in request.agents:
             pairing = (config.game.name, config.num_players, agent, against)
-            known = [line for line in read_lines(request.out) if line.key == pairing and line.is_current]
             name = f"{config.game.name}, {config.num_players} players: {agent} against {against}"
-            if any(line.games >= request.games for line in known):
+            if known_games(request.out, pairing) >= request.games:
                 console.print(f"{name}: known", highlight=False)
                 continue
             if stop.is_set():
                 return
             console.print(name, highlight=False)
             line = measure(request, agent, against, stop, console, cluster)
-            write_line(request.out, line)
             console.print(
                 f"  wins {line.wins:.1%} ({line.low:.1%} .. {line.high:.1%}), an equal share is {1 / line.players:.1%}",
                 highlight=False,
             )
+            record_line(request.out, line, console)
+
+
+def record_line(path: Path, line: Line, console: Console) -> None:
+    """Write a line, unless the record has one of as many games: the measurement may have ended early."""
+    known = known_games(path, line.key)
+    if known < line.games:
+        write_line(path, line)
+        return
+    console.print(
+        f"  not recorded: the record keeps its line of {known:,} games, these are {line.games:,}", highlight=False
+    )

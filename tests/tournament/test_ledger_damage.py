@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import errno
+import os
 import random
 import shutil
 import sqlite3
+import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +17,7 @@ import pytest
 
 from kepler_envs.cli import main
 from kepler_envs.tournament import run as tournament_module
-from kepler_envs.tournament.ledger import Ledger, LedgerError
+from kepler_envs.tournament.ledger import Ledger, LedgerError, delete_ledger
 from kepler_envs.tournament.play import Forfeit, GameResult
 
 DAMAGES = 200
@@ -152,6 +155,102 @@ def test_a_ledger_in_use_says_so(path, monkeypatch):
     with pytest.raises(LedgerError, match="is in use by another process"):
         Ledger(path, IDENTITY)
     other.close()
+
+
+# ---------------------------------------------------------------- beginning anew
+
+
+def interrupted(path: Path) -> Path:
+    """The journal that a process leaves which is killed while it writes to a ledger."""
+    journal = path.with_name(f"{path.name}-journal")
+    database = sqlite3.connect(path, isolation_level=None)
+    database.execute("PRAGMA cache_size = 1")
+    database.execute("BEGIN IMMEDIATE")
+    database.execute("UPDATE games SET agents = agents || 'x'")
+    database.execute("INSERT INTO rounds VALUES (99, 9, ?, '')", ("x" * 2**20,))  # too much to be kept in memory
+    content = journal.read_bytes()
+    database.execute("ROLLBACK")
+    database.close()
+    journal.write_bytes(content)
+    assert content[:8].hex() == "d9d505f920a163d7", "SQLite would not play it back"
+    return journal
+
+
+def test_a_journal_of_a_deleted_ledger_is_not_played_into_the_next_one(path):
+    journal = interrupted(path)
+    path.unlink()
+    with Ledger(path, IDENTITY) as ledger:
+        assert ledger.results(60) == [] and not journal.exists()
+        ledger.add(GAMES, "digest", "commit")
+    with Ledger(path, IDENTITY) as ledger:
+        assert ledger.results(60) == GAMES
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_journal_of_a_ledger_that_is_there_is_played_back(path):
+    journal = interrupted(path)
+    with Ledger(path, IDENTITY) as ledger:
+        assert ledger.results(60) == GAMES and not journal.exists()
+
+
+def test_a_deleted_ledger_leaves_nothing(path):
+    for ending in ("-journal", "-wal", "-shm"):
+        path.with_name(path.name + ending).write_bytes(b"of SQLite")
+    delete_ledger(path)
+    assert list(path.parent.iterdir()) == []
+    delete_ledger(path)
+
+
+def test_a_fresh_tournament_after_one_that_was_killed(path):
+    interrupted(path)
+    command = [GAME, "--games", "12", "--bootstrap", "2", "--processes", "1", "--out", str(path.parent)]
+    assert main(["tournament", *command, "--fresh"]) == 0
+    with sqlite3.connect(path) as database:
+        assert database.execute("SELECT count(*) FROM games").fetchone() == (12,)
+
+
+def test_a_ledger_that_another_process_made_in_the_meantime_is_used(tmp_path, monkeypatch):
+    """Both looked before either had made one."""
+    path = tmp_path / "games.sqlite"
+    with Ledger(path, IDENTITY) as first:
+        monkeypatch.setattr(Path, "exists", lambda _: False)
+        first.add(GAMES[:1], "digest", "commit")
+        with Ledger(path, IDENTITY) as second:
+            second.add(GAMES[1:2], "digest", "commit")
+        assert first.results(60) == GAMES[:2]
+        with pytest.raises(LedgerError, match="holds games of another tournament"):
+            Ledger(path, {**IDENTITY, "seed": 8})
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_ledgers_begun_at_once_are_one(tmp_path):
+    for trial in range(10):
+        path, together = tmp_path / str(trial) / "games.sqlite", threading.Barrier(4, timeout=60)
+        path.parent.mkdir()
+
+        def begin(number: int, path: Path = path, together: threading.Barrier = together) -> None:
+            together.wait()
+            with Ledger(path, IDENTITY) as ledger:
+                together.wait()
+                ledger.add([GAMES[number]], "digest", "commit")
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(begin, range(4)))
+        with Ledger(path, IDENTITY) as ledger:
+            assert ledger.results(60) == GAMES[:4]
+        assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_ledger_where_files_have_one_name_only(tmp_path, monkeypatch):
+    """Some file systems have no hard links."""
+
+    def refuse(*arguments):
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    with Ledger(tmp_path / "games.sqlite", IDENTITY) as ledger:
+        assert ledger.results(60) == []
+    assert [file.name for file in tmp_path.iterdir()] == ["games.sqlite"]
 
 
 # ---------------------------------------------------------------- full disks

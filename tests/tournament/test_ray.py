@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -287,6 +288,20 @@ def test_a_cluster_that_refuses_a_token_is_told(nodes, monkeypatch):
         Cluster(nodes[0])
 
 
+def test_an_error_without_a_word_is_named(monkeypatch):
+    def fail(error: Exception, *_, **settings):
+        raise error
+
+    monkeypatch.setattr(ray, "init", partial(fail, AssertionError()))
+    with pytest.raises(ClusterError, match=r"the cluster at local cannot be used: AssertionError\(\)"):
+        Cluster("local")
+    without_connection = Cluster.__new__(Cluster)
+    without_connection._ray = ray
+    monkeypatch.setattr(ray, "get", partial(fail, ray.exceptions.RayError()))
+    with pytest.raises(WorkerError, match=r"workers were lost over it: RayError\(\)"):
+        without_connection._result("a task")
+
+
 def test_nodes_with_something_else_installed_are_named_before_the_first_game(nodes, monkeypatch, tmp_path, capsys):
     other = Installed("0.0.9", "0123456789ab", "3.11.0", "0.68.0")
     monkeypatch.setattr(cluster, "installed_here", lambda: other)
@@ -326,6 +341,47 @@ def test_files_of_bots_travel(tmp_path):
     assert (kind, name) == ("python", "Mine") and Path(path).read_text() == "class Mine: ...\n"
     assert Path(path).parents[2].stat().st_mode & 0o077 == 0
     assert Shipment.pack(specs).key != shipment.key
+
+
+@pytest.mark.parametrize(
+    ("spec", "here"),
+    [
+        ("net:net", "net:{}/net/best.zip"),
+        ("net:t", "net:{}/t/best.zip"),
+        ("mcts:100,network=net:t", "mcts:100,network=net:{}/t/best.zip"),
+        ("mcts:100, network =net:net,trust=0.5", "mcts:100, network =net:{}/net/best.zip,trust=0.5"),
+        ("mcts:9,network=net:t,network=net:t2", "mcts:9,network=net:{0}/t/best.zip,network=net:{0}/t2/best.zip"),
+        ("mcts:9,network=net:t2,network=net:t", "mcts:9,network=net:{0}/t2/best.zip,network=net:{0}/t/best.zip"),
+        ("mcts:9,network=bc-v1", "mcts:9,network=bc-v1"),
+        ("net:a,network=net:t", "net:{}/a,network=net:t/best.zip"),
+        ("python:on:on", "python:{}/on:on"),
+        ("python:a:b.py:py", "python:{}/a:b.py:py"),
+    ],
+)
+def test_only_paths_are_replaced_in_specs(tmp_path, monkeypatch, spec, here):
+    """Short ones stand elsewhere in the spec, too."""
+    for folder in ("net", "t", "t2", "a,network=net:t"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "best.zip").write_text(f"weights of {folder}")
+    for file in ("on", "a:b.py"):
+        (tmp_path / file).write_text("class Mine: ...\n")
+    monkeypatch.chdir(tmp_path)
+    assert Shipment.pack([spec]).unpack() == (here.format(tmp_path.resolve()),)
+
+
+def test_files_of_the_same_name_stay_apart(tmp_path, monkeypatch):
+    """On a machine that has none of them."""
+    monkeypatch.chdir(tmp_path)
+    for folder in ("t", "t2"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "best.zip").write_text(f"weights of {folder}")
+    shipment = Shipment.pack(["net:t", "net:t2", "mcts:9,network=net:t2,network=net:t"])
+    for folder in ("t", "t2"):
+        (tmp_path / folder / "best.zip").unlink()
+    one, other, both = shipment.unpack()
+    paths = [one.removeprefix("net:"), other.removeprefix("net:"), *both.split(",network=net:")[1:]]
+    assert both.startswith("mcts:9,network=net:") and len(set(paths)) == 4
+    assert [Path(path).read_text() for path in paths] == [f"weights of {folder}" for folder in ("t", "t2", "t2", "t")]
 
 
 def test_tasks_become_as_long_as_they_should():

@@ -110,6 +110,42 @@ def test_stopped_or_late_the_games_so_far_are_written(tmp_path):
     assert len(read_lines(out)) == 1  # nothing is begun any more
 
 
+def test_fewer_games_do_not_replace_a_line(tmp_path):
+    """More games were asked for than the record has, but the time was over before."""
+    out = tmp_path / "strength.csv"
+    measured(agents=("uniform",), games=400, out=out)
+    before = out.read_text()
+    for games in (100, 400):
+        printed = measured(agents=("uniform",), games=1000, side_by_side=games, minutes=1e-9, out=out)
+        assert f"not recorded: the record keeps its line of 400 games, these are {games}\n" in printed
+        assert out.read_text() == before
+    assert "not recorded" not in measured(agents=("uniform",), games=404, out=out)
+    assert read_lines(out)[0].games == 404
+
+
+def test_fewer_games_replace_a_line_of_other_versions(tmp_path, monkeypatch):
+    out = tmp_path / "strength.csv"
+    measured(agents=("uniform",), games=40, out=out)
+    monkeypatch.setattr("kepler_envs.bots.greedy.kitten_adventurers.VERSION", 2)
+    assert "not recorded" not in measured(agents=("uniform",), games=8, out=out)
+    (line,) = read_lines(out)
+    assert (line.games, line.against_version) == (8, "greedy-2")
+
+
+def test_a_line_that_was_written_in_the_meantime_is_kept(tmp_path, monkeypatch):
+    """By another process, while this one played."""
+    out, measure = tmp_path / "strength.csv", strength.measure
+
+    def slow(*arguments):
+        line = measure(*arguments)
+        write_line(out, replace(line, games=40))
+        return line
+
+    monkeypatch.setattr(strength, "measure", slow)
+    printed = measured(agents=("uniform",), games=8, out=out)
+    assert "the record keeps its line of 40 games, these are 8\n" in printed and read_lines(out)[0].games == 40
+
+
 @pytest.mark.parametrize("wrong", [{"games": 0}, {"minutes": -1.0}, {"side_by_side": -4}])
 def test_what_is_not_allowed_is_said(wrong):
     name, value = next(iter(wrong.items()))
