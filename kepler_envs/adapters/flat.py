@@ -37,15 +37,17 @@ class FlatInputs:
                 np.tile(np.arange(piece.low, piece.high + 1), len(entries)) if labels else np.zeros(len(entries))
             )
             scale.append(np.full(len(source[-1]), 0.0 if labels else 1 / _scale(piece)))
-            low.append(np.full(len(source[-1]), 0.0 if labels else piece.low / _scale(piece)))
-            high.append(np.full(len(source[-1]), 1.0 if labels else piece.high / _scale(piece)))
+            low.append(np.full(len(source[-1]), 0.0 if labels else piece.low))
+            high.append(np.full(len(source[-1]), 1.0 if labels else piece.high))
             begin += len(source[-1])
         self.size = begin
         self._source = np.concatenate(source)
         self._label = np.concatenate(one_hot).astype(np.int16)
         self._factor = np.concatenate(scale).astype(np.float32)
         self._is_label = self._factor == 0
-        self.low, self.high = np.concatenate(low).astype(np.float32), np.concatenate(high).astype(np.float32)
+        # rounded like the values, which are to lie between them
+        by = np.where(self._is_label, np.float32(1.0), self._factor)
+        self.low, self.high = (np.concatenate(bound).astype(np.float32) * by for bound in (low, high))
 
     def encode(self, observation: np.ndarray) -> np.ndarray:
         """Encode observations int16 (..., D) as float32 (..., E)."""

@@ -19,7 +19,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from kepler_envs.adapters.opponents import Opponent, opponent_of
+from kepler_envs.adapters.opponents import Opponent, choose, opponent_of
 from kepler_envs.engine import render_window
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_view, is_integer
@@ -160,7 +160,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         """Let the opponents move until the learner decides. Returns False if the game is over."""
         while self._running and self._batch.seat[0] != self._learner:
             behind = int(self._batch.seat[0] - self._learner - 1) % self.config.num_players
-            self._advance(self._opponents[behind](self._batch, ROW))
+            self._advance(choose(self._opponents[behind], self._batch, ROW))
         return self._running
 
     def _advance(self, actions: np.ndarray) -> None:

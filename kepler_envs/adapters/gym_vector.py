@@ -30,6 +30,7 @@ from kepler_envs.adapters.gym import (
     refused_info,
     seat_opponents,
 )
+from kepler_envs.adapters.opponents import choose
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_view, is_integer
 from kepler_envs.engine.game import Configuration, OptionError
@@ -270,7 +271,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             for place, opponent in enumerate(self._opponents):
                 rows = np.flatnonzero(behind == place)
                 if rows.size:
-                    actions[rows] = opponent(batch, rows)
+                    actions[rows] = choose(opponent, batch, rows)
             self._advance(actions)
 
     def _advance(self, actions: np.ndarray) -> None:

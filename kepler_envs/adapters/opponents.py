@@ -8,10 +8,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from kepler_envs import bots
+from kepler_envs.bots.protocol import legal_ids
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration, record_array
 from kepler_envs.engine.playout import CompiledPolicy, choose_kernel, uniform_policy
 from kepler_envs.engine.rng import GENERATOR
+from kepler_envs.engine.seeds import mix
 
 Choice = Callable[[np.ndarray, np.ndarray], int]
 """A function (observation int16 (D,), action_mask int8 (A,)) -> a legal id."""
@@ -35,7 +37,8 @@ class CompiledOpponent:
         self._generators = record_array(np.zeros(num_envs, GENERATOR))
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        self._generators["rng"][rows] = seeds
+        # mixed, as neighbouring seeds would begin with the same draw
+        self._generators["rng"][rows] = [mix(int(seed)) for seed in seeds]
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         actions = np.empty(len(rows), np.int64)
@@ -57,6 +60,11 @@ class CallableOpponent:
 
     def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
         return np.array([self._choice(batch.observation[row].copy(), batch.action_mask[row].copy()) for row in rows])
+
+
+def choose(opponent: Opponent, batch: Batch, rows: np.ndarray) -> np.ndarray:
+    """What an opponent chooses for these rows, int64 (M,). Raises IllegalAction unless all of it is legal."""
+    return legal_ids(batch, rows, opponent(batch, rows), "the opponent")
 
 
 def opponent_of(given: Any, config: Configuration, num_envs: int) -> Opponent:

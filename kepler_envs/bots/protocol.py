@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import Configuration
-from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.engine.snapshot import IllegalAction, Snapshot
 
 
 class BotError(ValueError):
@@ -116,6 +116,26 @@ class FileBot(Protocol):
         """Choose a legal id for each decision: integers (M,)."""
 
 
+def legal_ids(batch: Batch, rows: np.ndarray, answer: Any, who: str = "act") -> np.ndarray:
+    """What somebody chose for these rows (M,) of a batch, as int64 (M,).
+
+    Raises IllegalAction unless there is a legal id for each row. ``SKIP`` is none: the game would stand still for ever.
+    """
+    try:
+        ids = np.asarray(answer)
+    except ValueError as problem:
+        raise IllegalAction(f"{who} returned what makes no array: {problem}") from None
+    if ids.shape != rows.shape or ids.dtype.kind not in "iu":
+        raise IllegalAction(f"{who} returned {ids.dtype} {ids.shape} in place of integers {rows.shape}")
+    fine = (ids >= 0) & (ids < batch.action_mask.shape[1])
+    fine &= batch.action_mask[rows, np.where(fine, ids, 0)] == 1
+    if not fine.all():
+        wrong = int(np.argmin(fine))
+        legal = batch.config.legal_actions(batch.action_mask[rows[wrong]])
+        raise IllegalAction(f"{who} returned the id {ids[wrong]}; legal were {', '.join(map(str, legal))}")
+    return ids.astype(np.int64)
+
+
 class BotOpponent:
     """Lets a bot play the seats that do not learn. The adapters of ``kepler_envs`` take it as an opponent."""
 
@@ -141,7 +161,7 @@ def play_games(bot: Bot, config: Configuration, games: int, seed: int) -> Batch:
     bot.start(rows, rows.astype(np.uint64))
     while rows.size:
         actions = np.full(games, SKIP, np.int64)
-        actions[rows] = bot.act(TrustedDecisions(batch, rows))
+        actions[rows] = legal_ids(batch, rows, bot.act(TrustedDecisions(batch, rows)), f"bot {bot.name}")
         batch.step(actions)
         rows = np.flatnonzero(batch.episodes == 0)
     return batch

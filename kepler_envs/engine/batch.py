@@ -281,15 +281,23 @@ class Batch:
 
         ``seat`` is one seat for all rows, or an integer array (N,).
         """
-        return self._observe(self.states, seat)
+        return self._observe(self.states, check_seats(seat, self.num_envs, self.num_players))
 
     def observe_final(self, seat: int | np.ndarray) -> np.ndarray:
-        """What a seat sees in the last state of each row's last finished game, int16 (N, D)."""
-        return self._observe(self.final_state, seat)
+        """What a seat sees in the last state of each row's last finished game, int16 (N, D).
 
-    def _observe(self, states: np.ndarray, seat: int | np.ndarray) -> np.ndarray:
+        Rows that have not finished a game yet are 0. ``seat`` is as in :meth:`observe`.
+        """
         seats = check_seats(seat, self.num_envs, self.num_players)
+        finished = self.episodes > 0
+        if finished.all():
+            return self._observe(self.final_state, seats)
         out = np.zeros_like(self.observation)
+        out[finished] = self._observe(self.final_state[finished], seats[finished])
+        return out
+
+    def _observe(self, states: np.ndarray, seats: np.ndarray) -> np.ndarray:
+        out = np.zeros((len(states), self.observation.shape[1]), self.observation.dtype)
         observe_rows_kernel(self.config.game)(states, self.config.constants, seats, out)
         return out
 

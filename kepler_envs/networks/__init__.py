@@ -33,6 +33,9 @@ class PositionNetwork(Protocol):
         Args:
             observations: int16 (N, D). Over a bot, they are those of :func:`with_choices`.
             masks: int8 (N, A).
+
+        Raises:
+            ValueError: an array has another shape or dtype, or there is no such choice.
         """
 
 
@@ -49,10 +52,12 @@ class CompiledNetwork:
     def __init__(self, arrangement: Arrangement, flat: np.ndarray) -> None:
         self.over = arrangement.inputs.shape.over
         self._actions, self._seats = len(arrangement.inputs.actions), arrangement.inputs.seats
+        self._length = arrangement.inputs.layout.size
         self._arguments, self._sizes = arrangement.arguments(flat), arrangement.workspaces
         self._evaluate = evaluate_kernel()
 
     def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        self._check(observations, masks)
         priors = np.empty((len(observations), self._actions), FLOAT)
         values = np.empty((len(observations), self._seats), FLOAT)
         # each call has its own workspace, as threads may share a network
@@ -61,6 +66,23 @@ class CompiledNetwork:
         logits = np.empty((BLOCK, self._actions), FLOAT)
         self._evaluate(observations, masks, *self._arguments, *workspaces, logits, priors, values)
         return priors, values
+
+    def _check(self, observations: np.ndarray, masks: np.ndarray) -> None:
+        """Raise ValueError unless the arrays are as the kernel trusts them to be."""
+        count = len(observations)
+        for name, array, dtype, length in (
+            ("observations", observations, np.int16, self._length), ("masks", masks, np.int8, self._actions),
+        ):  # fmt: skip
+            if array.dtype != dtype or array.shape != (count, length):
+                wanted = f"{np.dtype(dtype)} ({count}, {length})"
+                raise ValueError(f"{name} must be {wanted}, not {array.dtype} {array.shape}")
+        if self.over and count:
+            choices = observations[:, -1]
+            if choices.min() < 0 or choices.max() >= self._actions:
+                wrong = int(np.argmax((choices < 0) | (choices >= self._actions)))
+                raise ValueError(
+                    f"{self.over} cannot have chosen {choices[wrong]} in row {wrong}; allowed: 0..{self._actions - 1}"
+                )
 
 
 def position_network(inputs: NetworkInputs, weights: Weights) -> PositionNetwork:

@@ -24,11 +24,12 @@ import numpy as np
 from kepler_envs import bots
 from kepler_envs.bots.compiled import CompiledBot
 from kepler_envs.bots.from_file import EXCEPTION, TOO_SLOW, BotFailed, BotFromFile
-from kepler_envs.bots.protocol import Bot, BotError, TrustedDecisions
+from kepler_envs.bots.protocol import Bot, BotError, TrustedDecisions, legal_ids
 from kepler_envs.bots.uniform import UniformBot
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import TRUNCATED, Configuration
 from kepler_envs.engine.playout import CompiledPolicy
+from kepler_envs.engine.snapshot import IllegalAction
 from kepler_envs.tournament.schedule import ScheduledGame, stand_in_seed
 from kepler_envs.tournament.whole_games import WholeGames, returns_for
 
@@ -315,7 +316,10 @@ class Players:
         """Ask an agent for legal ids for rows. Raises _Failure."""
         answer = self._watched(index, lambda: self.agents[index].act(TrustedDecisions(batch, rows)), decisions, untold)
         self._has_decided.add(index)
-        return check_answer(batch, rows, answer)
+        try:
+            return legal_ids(batch, rows, answer)
+        except IllegalAction as problem:
+            raise _Failure(ILLEGAL, str(problem)) from None
 
     def _watched(self, index: int, call: Callable[[], Any], decisions: int, untold: list[int] | None) -> Any:
         """Return what ``call`` returns. Raises _Failure if it raises, or takes longer than it may.
@@ -422,24 +426,6 @@ def compiled_policy(agent: Bot) -> CompiledPolicy | None:
     if isinstance(agent, CompiledBot) and type(agent).act is CompiledBot.act:
         return agent.policy
     return None
-
-
-def check_answer(batch: Batch, rows: np.ndarray, answer: Any) -> np.ndarray:
-    """Check an agent's ids, int64 (M,). Raises _Failure unless there is a legal one for each row."""
-    try:
-        ids = np.asarray(answer)
-    except ValueError as problem:
-        raise _Failure(ILLEGAL, f"act returned what makes no array: {problem}") from None
-    if ids.shape != rows.shape or ids.dtype.kind not in "iu":
-        raise _Failure(ILLEGAL, f"act returned {ids.dtype} {ids.shape} in place of integers {rows.shape}")
-    count = batch.action_mask.shape[1]
-    fine = (ids >= 0) & (ids < count)
-    fine &= batch.action_mask[rows, np.where(fine, ids, 0)] == 1
-    if not fine.all():
-        wrong = int(np.argmin(fine))
-        legal = batch.config.legal_actions(batch.action_mask[rows[wrong]])
-        raise _Failure(ILLEGAL, f"act returned the id {ids[wrong]}; legal were {', '.join(map(str, legal))}")
-    return ids.astype(np.int64)
 
 
 def ranks_after_forfeits(ranks: Sequence[int], forfeited: Sequence[int | None]) -> list[int]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+import kepler_envs
 from kepler_envs.adapters.flat import FlatInputs
 from kepler_envs.engine.observation import COUNT, FLAG, LABEL, NUMBER, Layout, fixed_table, piece, reference, table
 
@@ -48,7 +50,18 @@ def test_numbers_are_scaled_and_labels_are_spread() -> None:
 
 def test_bounds_hold_for_the_bounds_of_the_layout() -> None:
     inputs = FlatInputs(LAYOUT)
-    for vector in (LAYOUT.low, LAYOUT.high):
+    assert inputs.high.max() == 2 and inputs.low.min() == -2
+    assert_within_bounds(LAYOUT)
+
+
+@pytest.mark.parametrize("name", kepler_envs.list_games())
+def test_bounds_hold_in_every_game(name: str) -> None:
+    """To the last digit, or the observation space of a library would refuse an observation."""
+    assert_within_bounds(kepler_envs.load_game(name).configure().observation)
+
+
+def assert_within_bounds(layout: Layout) -> None:
+    inputs = FlatInputs(layout)
+    for vector in (layout.low, layout.high):
         found = inputs.encode(vector)
         assert (found >= inputs.low).all() and (found <= inputs.high).all()
-    assert inputs.high.max() == 2 and inputs.low.min() == -2

@@ -12,6 +12,10 @@ from gymnasium.utils.env_checker import check_env
 import kepler_envs
 from kepler_envs import bots
 from kepler_envs.adapters.gym import SeatEnv, make_seat
+from kepler_envs.adapters.gym_vector import make_seats
+from kepler_envs.adapters.opponents import opponent_of
+from kepler_envs.engine.seeds import opponent_seeds
+from kepler_envs.engine.snapshot import IllegalAction
 
 GAME = "kepler/kitten_adventurers-v1"
 
@@ -105,6 +109,34 @@ def test_opponents_of_every_kind_take_their_seats():
         env = SeatEnv(config, bots.BotOpponent(bots.load(name, config)))
         wins[name] = sum(play(env, seed)[2]["rank"] == 1 for seed in range(60))
     assert wins["greedy"] < wins["uniform"], "greedy players leave less to a random one"
+
+
+def test_opponents_do_not_draw_alike():
+    """Neighbouring seeds do not begin with the same draw, neither those of opponents nor those of games."""
+    config = kepler_envs.load_game("kitten_adventurers").configure(4)
+    games = 1000
+    batch = kepler_envs.Batch(config, games, 0)
+    batch.reset(np.full(games, 3, np.uint64))  # the same position in every row
+    rows, chance = np.arange(games), 1 / batch.legal_count[0]
+    opponents = [opponent_of(None, config, games) for _ in range(3)]
+    for place, opponent in enumerate(opponents):
+        opponent.start(rows, opponent_seeds(np.arange(games, dtype=np.uint64)) + np.uint64(place))
+    drawn = [opponent(batch, rows) for opponent in opponents]
+    for one, other in ((0, 1), (1, 2), (0, 2)):
+        assert (drawn[one] == drawn[other]).mean() == pytest.approx(chance, abs=5 * (chance / games) ** 0.5)
+    assert (drawn[0][1:] == drawn[0][:-1]).mean() == pytest.approx(chance, abs=5 * (chance / games) ** 0.5)
+
+
+WRONG_ANSWERS = [(-1, "returned the id -1; legal were"), (0.5, "returned float64"), (None, "returned object")]
+"""What an opponent may not choose, SKIP of a batch among it."""
+
+
+@pytest.mark.parametrize(("answer", "message"), WRONG_ANSWERS)
+def test_what_is_no_legal_id_of_an_opponent_is_told_of(answer, message):
+    asked = {"num_players": 2, "opponents": lambda observation, mask: answer, "seat": 1, "first_player": "seat0"}
+    for env in (make_seat("kitten_adventurers", **asked), make_seats("kitten_adventurers", 3, **asked)):
+        with pytest.raises(IllegalAction, match=f"the opponent {message}"):
+            env.reset(seed=1)
 
 
 def test_opponents_by_name():

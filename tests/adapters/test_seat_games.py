@@ -9,6 +9,15 @@ import kepler_envs
 from kepler_envs.adapters.opponents import CompiledOpponent
 from kepler_envs.adapters.sb3 import SeatVecEnv
 from kepler_envs.engine.playout import uniform_policy
+from kepler_envs.engine.snapshot import IllegalAction
+
+
+def test_an_opponent_that_chooses_nothing_is_told_of():
+    """It would stand still for ever: -1 is the batch's SKIP."""
+    batch = kepler_envs.make_batch("kitten_adventurers", 4, num_players=2, first_player="seat0")
+    env = SeatVecEnv(batch, lambda observation, mask: -1, learner_seat=1)
+    with pytest.raises(IllegalAction, match="the opponent returned the id -1; legal were"):
+        env.reset()
 
 
 @pytest.mark.parametrize("players", [2, 5])

@@ -16,6 +16,8 @@ from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, game_facts, trai
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.game import REWARD_OPTIONS
 from kepler_envs.engine.network import NetworkShape
+from kepler_envs.engine.snapshot import IllegalAction
+from kepler_envs.tournament.pairing import play_against
 
 UNTRAINED = {"steps": 0, "seconds": 0, "parameters": 0, "evaluations": {}}
 CONFIG = kepler_envs.load_game("kitten_adventurers").configure(4)
@@ -118,6 +120,37 @@ def test_play_games_plays_one_game_a_row():
     assert (batch.final_length == again.final_length).all() and (batch.final_rank == again.final_rank).all()
     other = bots.play_games(greedy, CONFIG, 40, seed=4)
     assert (batch.final_length != other.final_length).any()
+
+
+class Answers:
+    """A bot that answers the same whatever it is asked."""
+
+    name = "stubborn"
+
+    def __init__(self, answer) -> None:
+        self.answer = answer
+
+    def start(self, rows, seeds) -> None: ...
+
+    def act(self, decisions):
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (np.full(4, -1), "the id -1; legal were"),
+        (np.full(1, 0), r"int64 \(1,\) in place of integers \(4,\)"),
+        (np.full(4, 0.5), r"float64 \(4,\) in place of integers \(4,\)"),
+        ([[1], [2, 3]], "what makes no array"),
+    ],
+)
+def test_answers_that_are_no_legal_ids_are_told_of(answer, message):
+    """Neither taken for something else, nor asked for for ever: -1 is the batch's SKIP."""
+    with pytest.raises(IllegalAction, match=f"bot stubborn returned {message}"):
+        bots.play_games(Answers(answer), CONFIG, 4, seed=3)
+    with pytest.raises(IllegalAction, match="bot stubborn returned"):
+        play_against(Answers(answer), bots.load("greedy", CONFIG), CONFIG, 4 * CONFIG.num_players, 3)
 
 
 @pytest.mark.parametrize("name", kepler_envs.list_games())

@@ -319,6 +319,20 @@ def test_observe_of_any_seat(config: Configuration) -> None:
 
 
 @every_game
+def test_of_games_that_have_not_finished_there_is_nothing_to_see(game: Game) -> None:
+    """Not what an empty state would show."""
+    batch = Batch(game.configure(), 6, seed=3)
+    assert not batch.observe_final(0).any()
+    while not 0 < (batch.episodes > 0).sum() < 6:
+        batch.step(batch.uniform())
+    seats = np.arange(6) % batch.num_players
+    seen, finished = batch.observe_final(seats), batch.episodes > 0
+    assert not seen[~finished].any()
+    for row in np.flatnonzero(finished):
+        assert np.array_equal(seen[row], batch.final_snapshot(row).observe(int(seats[row])))
+
+
+@every_game
 def test_restore(game: Game) -> None:
     batch, other = kepler_envs.make_batch(game.id, 3, seed=3), kepler_envs.make_batch(game.id, 4, seed=8)
     run(batch, 30)

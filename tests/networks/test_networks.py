@@ -192,6 +192,29 @@ def test_weights_of_another_network_are_refused(change, words):
         position_network(inputs, weights)
 
 
+def test_what_is_no_position_is_refused():
+    """The kernel reads and writes where the arrays tell it to."""
+    inputs = made_up_inputs(SHAPES["over a bot"])
+    network = position_network(inputs, random_weights(inputs))
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 5)
+    length, actions = inputs.layout.size, len(inputs.actions)
+    wrong = [
+        (observations[:, :-1], masks, rf"observations must be int16 \(5, {length}\), not int16 \(5, {length - 1}\)"),
+        (observations.astype(np.int32), masks, "observations must be int16"),
+        (observations[0], masks, "observations must be int16"),
+        (observations[:4], masks, rf"masks must be int8 \(4, {actions}\), not int8 \(5, {actions}\)"),
+        (observations, masks[:, 1:], "masks must be int8"),
+        (observations, masks.astype(np.bool_), "masks must be int8"),
+    ]
+    for choice in (-1, actions):
+        other = observations.copy()
+        other[3, -1] = choice
+        wrong.append((other, masks, f"greedy cannot have chosen {choice} in row 3; allowed: 0..{actions - 1}"))
+    for seen, legal, words in wrong:
+        with pytest.raises(ValueError, match=words):
+            network(seen, legal)
+
+
 def test_draws_follow_the_probabilities():
     """4,000 draws at one position: each action as often as its probability says, within five standard errors."""
     config = kepler_envs.load_game("kitten_adventurers").configure()

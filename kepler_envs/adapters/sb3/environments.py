@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 
-from kepler_envs.adapters.opponents import Opponent, opponent_of
+from kepler_envs.adapters.opponents import Opponent, choose, opponent_of
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_view
 from kepler_envs.engine.observation import Layout
@@ -213,7 +213,7 @@ class SeatVecEnv(_BatchVecEnv):
         while len(rows):
             actions = np.full(self.num_envs, batch.SKIP)
             begin = time.perf_counter()
-            actions[rows] = self.opponent(batch, rows)
+            actions[rows] = choose(self.opponent, batch, rows)
             self.opponent_seconds += time.perf_counter() - begin
             batch.step(actions)
             self._settle()
