@@ -11,8 +11,8 @@ The folder of a run holds
 * ``last.zip``: everything needed to continue; ``best.zip``: the best network; both play as ``net:FOLDER``;
 * ``learning_curve.csv``: a line per generation.
 
-The same command with the same ``--out`` continues the run. On one thread, an interrupted run ends with the same network
-as an uninterrupted one.
+The same command with the same ``--out`` continues the run. It learns on one thread, so an interrupted run ends with the
+same network as an uninterrupted one, unless its budget is in minutes.
 """
 
 from __future__ import annotations

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
 import threading
 import time
@@ -19,17 +18,19 @@ import numpy as np
 import torch as th
 
 from agents import checkpoint
+from agents.allowed import need
 from agents.checkpoint import bot_of
 from agents.evaluation import EVALUATION_SEED, Evaluation, evaluate, trials_of
 from agents.expert_settings import MAY_CHANGE, ExpertConfig
 from agents.games import game_configurations, without_rewards
-from agents.imitation import Imitation, gather, rate_at
+from agents.imitation import Imitation, gather, packed, rate_at, unpacked
 from agents.positions import Positions, join
 from agents.run import beginning_of, shape_of
 from agents.run_folder import as_csv, check_same_run, default_folder, settings_as_json
 from agents.search_games import Play, search_games
 from agents.settings import TrainConfig
 from kepler_envs import bots
+from kepler_envs.adapters.pytorch import torch_threads
 from kepler_envs.adapters.sb3 import PiecePolicy
 from kepler_envs.bots.networks import CheckpointBot
 from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, read_description, read_entries
@@ -127,8 +128,8 @@ class ExpertRun:
         self.shown, self.played, self.accuracy = 0, 0, float("nan")
         self._learning: Imitation | None = None
         self._learned: dict[str, Any] | None = None
-        self._played = 0  # in the games of this generation
-        with th.random.fork_rng(devices=[]):
+        self._played, self._length = 0, 0.0  # decisions in the games of this generation: all, and per game
+        with torch_threads(1), th.random.fork_rng(devices=[]):
             th.manual_seed(config.seed)
             self.policy: PiecePolicy = checkpoint.build(self.shape, self.games)
         if self.last.exists():
@@ -146,15 +147,19 @@ class ExpertRun:
         if config.budget is not None:
             spent.append((self.generation - self.first) / config.budget)
         if config.steps is not None:
-            spent.append((self.played + self._size_of_a_generation()) / config.steps if self.curve else 0.0)
+            spent.append((self.played + self._expected()) / config.steps)
         if config.minutes is not None:
             spent.append(self.seconds / (60 * config.minutes))
         return min(1.0, max(spent))
 
-    def _size_of_a_generation(self) -> int:
-        """Decisions in the games of the last generation, 0 if there is none. The next generation must not exceed the
-        budget."""
-        return self.curve[-1]["steps"] - self.curve[-2]["steps"] if len(self.curve) > 1 else 0
+    def _expected(self) -> float:
+        """Decisions in the games of the next generation if they are as long as the last ones.
+
+        It is 0 if no games were played yet. A run that starts from a network plays its first ones whatever the budget.
+        """
+        files, games = self._portions()
+        length = self.curve[-1].get("mean_length", 0.0) if self.curve else 0.0  # a run may be older than this column
+        return files * games * length
 
     @property
     def first(self) -> int:
@@ -171,11 +176,19 @@ class ExpertRun:
 
     def _begin(self) -> None:
         self.generation = 0
-        if self.beginning is not None:
+        if self.beginning is None:
+            self._check_budget()
+        else:
             checkpoint.continue_network(self.policy, self.beginning)
             self._judge()
         self.generation = self.first
         self.save()
+
+    def _check_budget(self) -> None:
+        """Raise BotError if imitating greedy is sure to exceed the budget: each position is a decision of its games."""
+        steps, least = self.config.steps, self.config.teacher_positions
+        allowed = f"{least} and more, as --teacher-positions of greedy are imitated first; with --start none are"
+        need(self.config, "steps", steps is None or steps >= least, allowed)
 
     def _resume(self) -> None:
         check_same_run(read_description(self.last)["training"], self.config, MAY_CHANGE, self.last)
@@ -185,7 +198,7 @@ class ExpertRun:
             for name in ("generation", "seconds", "curve", "shown", "played", "accuracy"):
                 setattr(self, name, known[name])
             self.evaluations = tuple(Evaluation.from_json(one) for one in known["evaluations"])
-            self._learned = th.load(io.BytesIO(optimizer), weights_only=True) if optimizer else None
+            self._learned = unpacked(optimizer) if optimizer else None
         except Exception as error:  # PyTorch's reader lets through whatever is raised in it
             raise BotError(f"{self.last} is damaged: {one_line(error)}. Use another --out") from error
         checkpoint.set_weights(self.policy, checkpoint.read_network(self.last, self.games)[1])
@@ -193,9 +206,10 @@ class ExpertRun:
     # ------------------------------------------------------------ going on
 
     def advance_to_end(self, stop: threading.Event, watch: Callable[[Status], None]) -> None:
-        """Continue until the budget is spent or ``stop`` is set, then save."""
-        while self.fraction < 1 and not stop.is_set():
-            self.advance(stop, watch)
+        """Continue on one thread until the budget is spent or ``stop`` is set, then save."""
+        with torch_threads(1):
+            while self.fraction < 1 and not stop.is_set():
+                self.advance(stop, watch)
         self.save()
 
     def advance(self, stop: threading.Event, watch: Callable[[Status], None]) -> None:
@@ -214,12 +228,17 @@ class ExpertRun:
         self.save()
         watch(self._status(LEARNING, 1.0, line))
 
+    def _portions(self) -> tuple[int, int]:
+        """The files of a generation, for each configuration as many, and the games in each."""
+        config, counts = self.config, len(self.all_games)
+        files = -(-config.games // GAMES_AT_A_TIME)
+        files = -(-files // counts) * counts
+        return files, -(-config.games // files)
+
     def _jobs(self) -> Iterator[Job]:
         """The games of this generation that are still to be played."""
         config, counts = self.config, len(self.all_games)
-        chunks = -(-config.games // GAMES_AT_A_TIME)
-        chunks = -(-chunks // counts) * counts  # each player count as often
-        games = -(-config.games // chunks)
+        chunks, games = self._portions()
         guided = config.guided_from is not None and self.generation >= config.guided_from
         expert = "" if self._dagger else config.search
         play = Play(config.searched, config.noise, config.quick, config.differing)
@@ -249,7 +268,8 @@ class ExpertRun:
         """Learn. Returns whether everything was shown as often as asked."""
         config = self.config
         if self._learning is None:
-            positions, self._played = self._positions()
+            positions, self._played, games = self._positions()
+            self._length = self._played / games
             self.policy.set_training_mode(True)
             self._learning = Imitation(
                 self.policy.network, positions, config.seed + self.generation, config.value_weight
@@ -272,17 +292,19 @@ class ExpertRun:
         self.policy.set_training_mode(False)
         return True
 
-    def _positions(self) -> tuple[Positions, int]:
-        """The positions to learn from, and the decisions made for them in this generation.
+    def _positions(self) -> tuple[Positions, int, int]:
+        """The positions to learn from, and how many decisions and games were played for them in this generation.
 
-        These are greedy's decisions first, then those of the games of the last generations.
+        These are greedy's decisions first, then those of the games of the last generations. A game of greedy of which
+        no position was kept is not counted.
         """
         if self.generation == 0:
             first = self._positions_of_greedy()
-            return first, int(first.played)
+            return first, int(first.played), len(np.unique(first.game))
         known = range(max(1, self.generation - self.config.window + 1), self.generation + 1)
         found = [[Positions.load(path) for path in sorted(self._folder(one).glob("*.npz"))] for one in known]
-        return join([file for files in found for file in files]), sum(int(file.played) for file in found[-1])
+        played, (files, games) = sum(int(file.played) for file in found[-1]), self._portions()
+        return join([file for its in found for file in its]), played, files * games
 
     def _positions_of_greedy(self) -> Positions:
         each = -(-self.config.teacher_positions // len(self.all_games))
@@ -325,6 +347,7 @@ class ExpertRun:
             "generation": self.generation,
             "steps": self.played,
             "seconds": round(self.seconds, 1),
+            "mean_length": round(self._length, 1),
             "shown": self.shown,
             "accuracy": round(self.accuracy, 4),
         }
@@ -343,16 +366,14 @@ class ExpertRun:
 
     def save(self) -> None:
         """Write ``last.zip`` and the learning curve."""
-        state = io.BytesIO()
-        if self._learning is not None:
-            th.save(self._learning.state(), state)
+        learned = self._learning.state() if self._learning is not None else self._learned
         names = ("generation", "seconds", "curve", "shown", "played", "accuracy")
         progress = {name: getattr(self, name) for name in names}
         progress["evaluations"] = [dataclasses.asdict(one) for one in self.evaluations]
         entries = {
             TORCH_WEIGHTS: checkpoint.weights_of(self.policy),
             PROGRESS: json.dumps(progress).encode(),
-            OPTIMIZER: state.getvalue(),
+            OPTIMIZER: packed(learned) if learned is not None else b"",
         }
         checkpoint.write_checkpoint(self.last, self._describe(), entries)
         if self.curve:

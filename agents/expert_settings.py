@@ -27,7 +27,10 @@ class ExpertConfig:
     generations: int | None = None
     """Stop after this many generations (games, learning, judging); 8 without any budget."""
     steps: int | None = None
-    """Stop before the games have more decisions than this, including those of greedy that are imitated first."""
+    """Stop before the games have more decisions than this, including those of greedy that are imitated first.
+
+    The next games are expected to be as long as the last ones. Nothing is known of the first; they are played anyway.
+    """
     minutes: float | None = None
     """Stop after this many minutes."""
     players: int | str | None = None
@@ -77,7 +80,8 @@ class ExpertConfig:
     rows: int = 32
     """Numbers that the network computes per row of the tables. With 0 it does not look at single rows."""
     eval_games: int = 400
-    """Evaluation games per generation and player count, against greedy and against the best network each."""
+    """Evaluation games per generation: for each player count against uniform and against greedy each, and for each
+    player count and combination of options against the best network."""
     gate: float = 1.0
     """A network becomes the best one if it wins at least this many times an equal share against the one before."""
 

@@ -6,6 +6,7 @@ report = imitate(policy.network, positions, epochs=12, minutes=15)
 
 from __future__ import annotations
 
+import io
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -31,8 +32,6 @@ VALUE_WEIGHT = 0.5
 MOST_NORM = 1.0
 """Maximum norm of the gradients."""
 MINIBATCH = 512
-HELD_OUT = 20
-"""One in so many games is not learned from. Predictions are measured there."""
 PILOT = 64
 """Games played to learn how long games are."""
 
@@ -120,8 +119,7 @@ class Imitation:
     ) -> None:
         self.network, self.positions, self.seed, self.value_weight = network, positions, seed, value_weight
         self._over = network.inputs.shape.over
-        held_out = positions.game % HELD_OUT == HELD_OUT - 1
-        self.learned_from, self.held_out = np.flatnonzero(~held_out), np.flatnonzero(held_out)
+        self.learned_from, self.held_out = np.flatnonzero(~positions.held_out), np.flatnonzero(positions.held_out)
         if not len(self.learned_from):
             raise ValueError("there are no positions to learn from")
         self._learner = learner_of(network)
@@ -205,6 +203,18 @@ class Imitation:
         """Continue from a :meth:`state`."""
         self.optimizer.load_state_dict(state["optimizer"])
         self.shown = state["shown"]
+
+
+def packed(state: dict[str, Any]) -> bytes:
+    """A :meth:`Imitation.state` as bytes. Tensors that are pickled can be read only where their device exists."""
+    buffer = io.BytesIO()
+    th.save(state, buffer)
+    return buffer.getvalue()
+
+
+def unpacked(state: bytes) -> dict[str, Any]:
+    """The :meth:`Imitation.state` of these bytes, on the processor. Loading it moves it to the network's device."""
+    return th.load(io.BytesIO(state), map_location="cpu", weights_only=True)
 
 
 @dataclass(frozen=True)

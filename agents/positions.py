@@ -14,6 +14,8 @@ from kepler_envs.networks import with_choices
 
 NOBODY = -1
 """Marks a missing choice: no bot was asked."""
+HELD_OUT = 20
+"""One in so many games is not learned from. Predictions are measured there."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ class Positions:
     def action(self) -> np.ndarray:
         """int16 (M,): the best action."""
         return self.actions[:, 0]
+
+    @property
+    def held_out(self) -> np.ndarray:
+        """bool (M,): the positions of games that are held out. A set of fewer than 20 games has none."""
+        return self.game % HELD_OUT == HELD_OUT - 1
 
     def masks(self, chosen: np.ndarray) -> np.ndarray:
         """bool (M, A): the action masks."""
@@ -89,7 +96,8 @@ ROWS = tuple(field.name for field in fields(Positions) if field.name not in ("nu
 def join(parts: Sequence[Positions]) -> Positions:
     """Join several sets of positions, which may be of different numbers of players.
 
-    Games get new numbers where two sets use the same ones.
+    Games get new numbers where two sets use the same ones. These differ by multiples of HELD_OUT, so that a game that
+    is held out stays held out, whatever its set is joined with.
     """
     columns = {name: [getattr(one, name) for one in parts] for name in ROWS}
     for name, missing in (("returns", np.nan), ("actions", 0), ("shares", 0)):
@@ -98,7 +106,7 @@ def join(parts: Sequence[Positions]) -> Positions:
     first = 0
     for number, games in enumerate(columns["game"]):
         columns["game"][number] = games + first
-        first += int(games.max(initial=-1)) + 1
+        first += -(-(int(games.max(initial=-1)) + 1) // HELD_OUT) * HELD_OUT
     whole = {name: np.concatenate(arrays) for name, arrays in columns.items()}
     return Positions(**whole, num_actions=parts[0].num_actions, played=np.array(sum(int(one.played) for one in parts)))
 

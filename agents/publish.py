@@ -31,6 +31,7 @@ from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.network import NetworkShape
+from kepler_envs.engine.seeds import opponent_seeds
 from kepler_envs.files import write_atomically
 
 MOST_BYTES = 1_000_000
@@ -165,17 +166,28 @@ def agreement_of_play(original: PiecePolicy, weights: bytes, config: Configurati
     set_weights(copy, plain_weights(weights))
     one, other = bot_of(original, config), bot_of(copy, config)
     batch = Batch(config, COMPARED_GAMES, COMPARED_SEED)
-    rows = np.arange(COMPARED_GAMES)
+    rows = begun = np.arange(COMPARED_GAMES)
     same = 0
     for _ in range(COMPARED_STEPS):
+        for bot in (one, other):
+            bot.start(begun, opponent_seeds(batch.seed[begun]))
         decisions = TrustedDecisions(batch, rows)
         actions = one.act(decisions)
         same += int((other.act(decisions) == actions).sum())
         batch.step(actions)
+        begun = np.flatnonzero(batch.terminated | batch.truncated)
     return same / (COMPARED_GAMES * COMPARED_STEPS)
 
 
 # ---------------------------------------------------------------- terminal
+
+
+def budget_in_words(budget: Mapping[str, Any]) -> str:
+    """A budget in decisions, in minutes, or in both."""
+    steps, minutes = budget["steps"], budget["minutes"]
+    words = [f"{steps:,} decisions"] if steps is not None else []
+    words += [f"{minutes:g} minutes"] if minutes is not None else []
+    return " or ".join(words) or "the default"
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -199,9 +211,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     print(f"  {about['game']}, {about['num_players']} players, options {about['options']}")
     print(f"  {about['command']}")
     for earlier in about["budget"]["prolonged"]:
-        print(
-            f"  prolonged after {earlier['at']:,} decisions; its budget was {earlier['steps'] or earlier['minutes']:,}"
-        )
+        print(f"  prolonged after {earlier['at']:,} decisions; its budget was {budget_in_words(earlier)}")
     print(f"  trained for {about['budget']['minutes']} minutes, {about['budget']['steps']:,} decisions; this is the")
     print(f"  network after {about['results']['steps']:,}, commit {about['commit']}")
     for opponent, wins in about["results"]["evaluations"].items():

@@ -24,7 +24,7 @@ from agents.checkpoint import bot_of, policy_kwargs
 from agents.evaluation import Evaluation, Trial, trials_of
 from agents.expert_settings import ExpertConfig
 from agents.games import distinct, exists, game_configurations, without_rewards
-from agents.imitation import Imitation, gather, rate_at
+from agents.imitation import Imitation, gather, packed, rate_at, unpacked
 from agents.joined_batch import JoinedBatch, JoinedBot
 from agents.pool import Pool, PoolVecEnv
 from agents.positions import Positions, join
@@ -195,10 +195,10 @@ class Run:
             archive = io.BytesIO(self.last.read_bytes())
             self.model = self._model_class().load(archive, self.env, device=self.device, force_reset=False)
             self.seconds, self.curve, self.best = saved["seconds"], saved["curve"], saved["best"]
-            self.evaluations, self._imitated = saved["evaluations"], saved["imitation"]
+            self.evaluations = saved["evaluations"]
+            self._imitated = unpacked(saved["imitation"]) if saved["imitation"] is not None else None
             self.prolonged = saved.get("prolonged", [])
-            th.set_rng_state(saved["torch_random"])
-            np.random.set_state(saved["numpy_random"])
+            set_random_state(saved, self.device)
             self._note_budget(description["training"])
         except BotError:
             raise
@@ -210,9 +210,9 @@ class Run:
 
     def _note_budget(self, before: dict[str, Any]) -> None:
         """Note that the budget has changed, because learning rates followed it."""
-        budget = {name: before[name] for name in ("steps", "minutes")}
-        if budget != {name: getattr(self.config, name) for name in budget}:
-            self.prolonged.append({"at": self.steps, **budget})
+        earlier = dataclasses.replace(self.config, steps=before["steps"], minutes=before["minutes"])
+        if _budget(earlier) != _budget(self.config):
+            self.prolonged.append({"at": self.steps, **_budget(earlier)})
 
     def _model_class(self) -> type[MaskablePPO]:
         return MaskablePPO if self.config.seat == "single" else SharedMaskablePPO
@@ -220,9 +220,7 @@ class Run:
     def _teachers(self) -> list[Bot]:
         """The teacher for each configuration; empty without a teacher."""
         spec = self.config.teacher
-        if spec is None or not exists(spec, self.games):
-            return []
-        return [bots.load(spec, games) for games in self.all_games]
+        return [] if spec is None else [bots.load(spec, games) for games in self.all_games]
 
     def _training_opponent(self) -> BotOpponent:
         return BotOpponent(bots.load(self.config.opponent, self.games))
@@ -318,6 +316,7 @@ class Run:
         """Write ``last.zip`` and the learning curve."""
         buffer = io.BytesIO()
         self.model.save(buffer)
+        imitated = self._imitation.state() if self._imitation is not None else self._imitated
         saved = {
             "env": self.env,
             "seconds": self.seconds,
@@ -325,9 +324,8 @@ class Run:
             "best": self.best,
             "evaluations": self.evaluations,
             "prolonged": self.prolonged,
-            "imitation": self._imitation.state() if self._imitation is not None else self._imitated,
-            "torch_random": th.get_rng_state(),
-            "numpy_random": np.random.get_state(),
+            "imitation": packed(imitated) if imitated is not None else None,
+            **random_state(self.device),
         }
         checkpoint.write_checkpoint(
             self.last, self._describe(), {checkpoint.RUN: pickle.dumps(saved)}, base=buffer.getvalue()
@@ -375,6 +373,29 @@ class Run:
             self.steps, self.seconds, self.fraction, self._speed, self.mean_length, self.evaluations, evaluated,
             self.pool.summary() if self.pool is not None else "",
         )  # fmt: skip
+
+
+def random_state(device: th.device) -> dict[str, Any]:
+    """The state of every generator that learning on this device draws from."""
+    return {
+        "torch_random": th.get_rng_state(),
+        "numpy_random": np.random.get_state(),
+        "device_random": th.cuda.get_rng_state(device) if device.type == "cuda" else None,
+    }
+
+
+def set_random_state(saved: dict[str, Any], device: th.device) -> None:
+    """Go on from a :func:`random_state`. The generator of a GPU goes on if the run was on a GPU before."""
+    th.set_rng_state(saved["torch_random"])
+    np.random.set_state(saved["numpy_random"])
+    its = saved.get("device_random")
+    if device.type == "cuda" and its is not None:
+        th.cuda.set_rng_state(its, device)
+
+
+def _budget(config: TrainConfig) -> dict[str, Any]:
+    """The budget that is in force, also if none was asked for."""
+    return {"steps": config.budget_steps, "minutes": config.minutes}
 
 
 def device_of(name: str) -> th.device:

@@ -8,7 +8,7 @@ The folder of a run holds
 * ``ratings.csv`` (with ``--seat pool``): everybody who ever played in training, best first.
 
 The same command with the same ``--out`` continues the run. With a budget in steps and one thread, an interrupted run
-ends with the same network as an uninterrupted one.
+ends with the same network as an uninterrupted one. On a GPU it may differ: sums there need not keep their order.
 """
 
 from __future__ import annotations

@@ -168,6 +168,35 @@ def test_an_interrupted_run_ends_like_an_uninterrupted_one(finished, tmp_path, a
     assert [line["win_rate_greedy"] for line in rest.curve] == [line["win_rate_greedy"] for line in finished.curve]
 
 
+def test_a_run_that_is_interrupted_twice_in_learning_ends_like_an_uninterrupted_one(finished, tmp_path):
+    """The second time it is stopped, and saved, before it goes on learning."""
+    stop = threading.Event()
+    config = replace(TINY, out=tmp_path)
+
+    def interrupt(status: Status) -> None:
+        if (status.generation, status.doing) == (1, LEARNING) and 0.3 < status.done < 1:
+            stop.set()
+
+    part = iterate(config, stop, interrupt)
+    assert 0 < part._learning.shown < part.config.epochs * len(part._learning.learned_from)
+    again = iterate(config, stop)
+    assert again.shown == part.shown, "it was still stopped"
+    rest = iterate(config)
+    assert same(rest, finished) and same_curve(rest.curve, finished.curve)
+
+
+def test_it_learns_on_one_thread(finished, tmp_path):
+    """Sums over several threads would depend on their number."""
+    before, told = th.get_num_threads(), set()
+    th.set_num_threads(2)
+    try:
+        run = iterate(replace(TINY, out=tmp_path, generations=1), watch=lambda status: told.add(th.get_num_threads()))
+        assert told == {1} and th.get_num_threads() == 2
+    finally:
+        th.set_num_threads(before)
+    assert same_curve(run.curve, finished.curve[:1])
+
+
 def test_more_processes_play_the_same_games(finished, tmp_path):
     with interrupted_children() as interrupted:  # Ctrl-C is for the main process
         run = iterate(replace(TINY, out=tmp_path, processes=2, generations=2))
@@ -211,12 +240,60 @@ def test_a_damaged_run_says_so(finished, tmp_path):
 
 
 def test_decisions_may_be_the_budget(finished, tmp_path):
-    """No generation is begun that would go beyond it, if it is like the last one."""
+    """No generation is begun that would go beyond it, with games as long as the last ones."""
     first, second, third = (line["steps"] for line in finished.curve)
     assert 300 < first < second < third == finished.played
-    for budget, generations in ((first + 1, 2), (2 * second - first - 1, 2), (2 * second - first + 1, 3)):
-        run = iterate(replace(TINY, out=tmp_path / str(budget), generations=None, steps=budget))
+    length = finished.curve[0]["mean_length"]
+    assert first / 300 <= length, "of greedy's games, of which there are at most as many as positions"
+    assert finished.curve[1]["mean_length"] == round((second - first) / TINY.games, 1)
+    imitated = first + TINY.games * length
+    for budget, generations in (
+        (int(imitated) - 1, 1), (int(imitated) + 2, 2), (2 * second - first - 1, 2), (2 * second - first + 1, 3),
+    ):  # fmt: skip
+        config = replace(TINY, out=tmp_path / str(budget), generations=None, steps=budget)
+        run = iterate(config)
         assert run.generation == generations and same_curve(run.curve, finished.curve[:generations])
+        assert run.played <= budget and ExpertRun(config).fraction == 1, "continued, it decides the same"
+
+
+def test_the_first_games_are_played_whatever_the_budget(finished, tmp_path):
+    """How long they will be is not known before."""
+    imitating = replace(TINY, out=tmp_path / "imitating", generations=None, steps=300)
+    assert [line["generation"] for line in iterate(imitating).curve] == [0]
+    begun = replace(imitating, out=tmp_path / "begun", steps=1, start=f"net:{finished.out / 'best.zip'}")
+    assert [line["generation"] for line in iterate(begun).curve] == [0, 1]
+
+
+def test_a_budget_below_the_positions_of_greedy_is_refused(tmp_path):
+    with pytest.raises(BotError, match="--steps 299 is not allowed; allowed: 300 and more, as --teacher-positions"):
+        ExpertRun(replace(TINY, out=tmp_path, generations=None, steps=299))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_game_that_is_held_out_stays_so_when_the_window_moves(tmp_path):
+    config = replace(TINY, out=tmp_path, window=2)
+    run, dice = ExpertRun(config), np.random.default_rng(0)
+    for generation, games in ((1, 33), (2, 47), (3, 50)):
+        files = synthetic(generation, games, dice)
+        (tmp_path / "games" / f"{generation:03}").mkdir(parents=True)
+        files.save(tmp_path / "games" / f"{generation:03}" / "000.npz")
+    found = []
+    for generation in (2, 3):
+        run.generation = generation
+        known = run._positions()[0]
+        its = known.observation[:, 0] == 2
+        found.append(known.observation[its & known.held_out, 1].tolist())
+    assert found[0] == found[1] == [19, 39]
+
+
+def synthetic(mark: int, games: int, dice: np.random.Generator) -> Positions:
+    """Positions, one of each game, that show their mark and the number of their game."""
+    seen = np.stack([np.full(games, mark), np.arange(games)], 1).astype(np.int16)
+    zeros = np.zeros((games, 1), np.int16)
+    return Positions(
+        seen, zeros.astype(np.uint8), zeros, np.ones((games, 1), np.float32), zeros[:, 0],
+        dice.random((games, 2), np.float32), np.arange(games), np.array(8), np.array(100),
+    )  # fmt: skip
 
 
 # ---------------------------------------------------------------- settings

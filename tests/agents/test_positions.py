@@ -9,7 +9,7 @@ import pytest
 
 import kepler_envs
 from agents.imitation import gather
-from agents.positions import NOBODY, Positions, join
+from agents.positions import HELD_OUT, NOBODY, Positions, join
 from kepler_envs import bots
 
 GAME = kepler_envs.load_game("kitten_adventurers")
@@ -40,6 +40,19 @@ def test_those_of_several_player_counts_are_joined(three):
     assert (both.action[100:] == three.action).all() and both.played == two.played + three.played > 0
     assert not set(both.game[:100]) & set(both.game[100:]), "games keep numbers of their own"
     assert len(np.unique(both.game)) == len(np.unique(two.game)) + len(np.unique(three.game))
+
+
+def test_a_game_that_is_held_out_stays_so_wherever_it_is_joined(three):
+    """One in twenty of each set, by its number there."""
+    sets = [replace(three, game=np.arange(50) + first) for first in (0, 7, 93)]
+    alone = [its.held_out for its in sets]
+    assert [np.count_nonzero(its) for its in alone] == [2, 2, 3] and np.flatnonzero(alone[0]).tolist() == [19, 39]
+    for chosen in ([0, 1], [1, 2], [2, 1, 0]):
+        joined = join([sets[one] for one in chosen])
+        assert (joined.held_out == np.concatenate([alone[one] for one in chosen])).all()
+        assert len(np.unique(joined.game)) == 50 * len(chosen)
+    assert join([three.take(np.arange(0)), three]).held_out.sum() == three.held_out.sum()
+    assert HELD_OUT == 20
 
 
 def test_those_with_several_actions_are_joined_with_those_of_one(three):

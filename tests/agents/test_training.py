@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -18,12 +19,19 @@ import pytest
 import torch as th
 
 import kepler_envs
+from agents import checkpoint
 from agents.evaluation import evaluate
-from agents.run import Run, train
+from agents.imitation import packed, unpacked
+from agents.run import Run, random_state, set_random_state, train
 from agents.settings import TrainConfig
-from kepler_envs import bots
+from kepler_envs import bots, registry
 from kepler_envs.bots.networks import CheckpointBot
-from kepler_envs.bots.networks.checkpoint import read_description, trained_configuration, trained_configurations
+from kepler_envs.bots.networks.checkpoint import (
+    read_description,
+    read_entries,
+    trained_configuration,
+    trained_configurations,
+)
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.files import write_atomically
 
@@ -133,9 +141,32 @@ def test_a_run_may_be_imitation_alone(tmp_path):
         replace(config, out=tmp_path / "parts"), stop, lambda status: stop.set() if status.steps == 256 else None
     )
     assert part.steps == 256
+    (saved,) = read_entries(part.last, [checkpoint.RUN])
+    assert isinstance(pickle.loads(saved)["imitation"], bytes), "a pickled tensor needs the device that it was on"
     rest = train(replace(config, out=tmp_path / "parts"))
     assert rest.steps == 1024 and rest.curve[-1]["accuracy"] == whole.curve[-1]["accuracy"]
     assert all(th.equal(one, other) for one, other in zip(weights(whole), weights(rest), strict=True))
+
+
+def test_the_state_of_an_imitation_is_read_on_the_processor(monkeypatch):
+    """Whatever device it was saved on."""
+    state = {"optimizer": {"state": {0: {"exp_avg": th.arange(3.0)}}}, "shown": 5}
+    asked = []
+    load = th.load
+    monkeypatch.setattr(th, "load", lambda file, **how: asked.append(how) or load(file, **how))
+    again = unpacked(packed(state))
+    assert again["shown"] == 5 and th.equal(again["optimizer"]["state"][0]["exp_avg"], th.arange(3.0))
+    assert asked == [{"map_location": "cpu", "weights_only": True}]
+
+
+def test_a_teacher_that_does_not_exist_is_refused(monkeypatch, tmp_path):
+    """Only defaults do without greedy."""
+    twin = replace(kepler_envs.load_game("kitten_adventurers"), name="twin", module=__name__)
+    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(sys.modules[__name__], "GAME", twin, raising=False)
+    kepler_envs.register(twin)
+    with pytest.raises(BotError, match="there is no greedy bot for twin; there is one for: ad_astra"):
+        Run(replace(TINY, game="twin", out=tmp_path))
 
 
 def test_a_run_over_greedy_begins_as_greedy(tmp_path):
@@ -174,6 +205,23 @@ def test_a_run_learns_on_a_gpu(seat, tmp_path):
     run = train(config)
     assert run.policy.network.device.type == "cuda" and run.steps >= 512
     assert train(replace(config, device="cpu", steps=1024)).policy.network.device.type == "cpu"
+
+
+def test_random_numbers_go_on_on_every_device(monkeypatch):
+    """On a GPU the policy draws from the GPU's own generator."""
+    gpu, other, on_gpu = th.device("cuda:1"), th.device("cpu"), {th.device("cuda:1"): th.tensor([7], dtype=th.uint8)}
+    monkeypatch.setattr(th.cuda, "get_rng_state", lambda device: on_gpu[device].clone())
+    monkeypatch.setattr(th.cuda, "set_rng_state", lambda state, device: on_gpu.__setitem__(device, state))
+    with th.random.fork_rng(devices=[]):
+        saved, alone = (pickle.loads(pickle.dumps(random_state(device))) for device in (gpu, other))
+        drawn = th.rand(3), np.random.random(3)
+        on_gpu[gpu] = th.tensor([9], dtype=th.uint8)
+        set_random_state(alone, gpu)
+        assert on_gpu[gpu] == 9, "it has learned on the processor so far"
+        set_random_state(saved, other)
+        assert on_gpu[gpu] == 9, "it goes on on the processor"
+        set_random_state(saved, gpu)
+        assert on_gpu[gpu] == 7 and th.equal(th.rand(3), drawn[0]) and (np.random.random(3) == drawn[1]).all()
 
 
 def test_a_prolonged_run_does_not_go_back_to_its_teacher(tmp_path):
