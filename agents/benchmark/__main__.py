@@ -8,7 +8,8 @@
     exact               compute NashConv in reduced games
     report              write docs/benchmark.md from the records
 
-Each command continues where it was interrupted. docs/benchmark.md says what is measured.
+Commands that train or play continue where they were interrupted; exact keeps its lines, but begins again.
+docs/benchmark.md says what is measured.
 """
 
 from __future__ import annotations
@@ -28,7 +29,15 @@ from tyro.conf import Positional
 import kepler_envs
 from agents.allowed import need
 from agents.benchmark.entry import check, read_entry
-from agents.benchmark.playing import Effort, check_not_taken, fixed_players, measure, players_of, write_curves
+from agents.benchmark.playing import (
+    Effort,
+    check_not_taken,
+    fixed_players,
+    measure,
+    players_of,
+    remove_others,
+    write_curves,
+)
 from agents.benchmark.protocol import DECISIONS, GAMES, LEAST_SEEDS, SEARCH_GAMES, TASKS, Task, task_of
 from agents.benchmark.records import ATTACKS, CURVES, EXACT, RESULTS, ExactLine
 from kepler_envs.bots.protocol import BotError
@@ -127,7 +136,7 @@ class Measure:
     search_games: int = SEARCH_GAMES
     """Games of each agent against the search. 0 leaves the search out."""
     replace: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Replace agents that the record has under the same name."""
+    """Remove other agents that the record has under the same name, with their curves."""
     record: Path = RESULTS
     """The record of results, a CSV file."""
     curves: Path = CURVES
@@ -140,7 +149,9 @@ class Measure:
                 return 1
             entry = read_entry(folder)
             players = players_of(folder, entry)
-            if not self.replace:
+            if self.replace:
+                remove_others(players, self.record, self.curves)
+            else:
                 check_not_taken(players, self.record)
             write_curves(folder, entry, self.curves)
             if not measure(
@@ -218,7 +229,10 @@ class Attack:
 
 @dataclass(frozen=True)
 class Exact:
-    """Compute NashConv in reduced games with OpenSpiel: CFR, PPO, search, greedy and uniform play."""
+    """Compute NashConv in reduced games with OpenSpiel: CFR, PPO, search, greedy and uniform play.
+
+    Ctrl-C keeps the lines that are finished. The same command begins again.
+    """
 
     only: tuple[str, ...] = ()
     """Names of games. Without it, all reduced games."""
@@ -251,7 +265,8 @@ class Exact:
             )
 
         for game in chosen:
-            measure_exactly(game, Amounts(self.iterations, self.decisions, self.seeds), told)
+            if not measure_exactly(game, Amounts(self.iterations, self.decisions, self.seeds), told, stop):
+                return INTERRUPTED
         return 0
 
 

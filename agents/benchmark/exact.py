@@ -8,10 +8,11 @@ what is hidden from all deals of the cards.
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -128,12 +129,17 @@ def batch_of(game: Reduced) -> Batch:
     return batch
 
 
-def bot_table(game: Reduced, spec: str, draws: int = DRAWS) -> dict[str, np.ndarray]:
-    """How often a bot chooses each action in each information state, in ``draws`` choices from different seeds."""
+def bot_table(
+    game: Reduced, spec: str, draws: int = DRAWS, stop: threading.Event | None = None
+) -> dict[str, np.ndarray] | None:
+    """How often a bot chooses each action in each information state, in ``draws`` choices from different seeds. None if
+    it was stopped before the last one."""
     batch, bot = batch_of(game), bots.load(spec, game.config)
     rows = np.arange(batch.num_envs)
     chosen = np.zeros(batch.action_mask.shape)
     for draw in range(draws):
+        if stop is not None and stop.is_set():
+            return None
         bot.start(rows, np.array([stream_seed(draw, int(row)) for row in rows], np.uint64))
         chosen[rows, bot.act(TrustedDecisions(batch, rows))] += 1
     return table_of(game, chosen)
@@ -179,9 +185,12 @@ class DealtVecEnv(SharedSeatVecEnv):
             self.batch.restore(int(row), self._deals[deal])
 
 
-def train_network(game: Reduced, decisions: int, seed: int) -> PiecePolicy:
-    """Train by self-play with MaskablePPO on the deals of the game, with the settings of ``agents.train`` but smaller
-    networks and batches."""
+def train_network(game: Reduced, decisions: int, seed: int, stop: threading.Event | None = None) -> PiecePolicy | None:
+    """Train by self-play with MaskablePPO on the deals of the game. None if it was stopped.
+
+    The settings are those of ``agents.train``, but networks and batches are smaller and the entropy bonus is twice as
+    large.
+    """
     setting = game.spiel.new_initial_state().moment.setting
     deals = [setting.deal(number) for number in range(game.deals)]
     env = DealtVecEnv(Batch(game.config, NUM_ENVS, seed), deals, seed)
@@ -190,9 +199,18 @@ def train_network(game: Reduced, decisions: int, seed: int) -> PiecePolicy:
         gamma=1.0,
         ent_coef=0.01, policy_kwargs=piece_policy(game.config, 64, (64,), 16), seed=seed, device="cpu",
     )  # fmt: skip
-    model.learn(decisions)
+    stop = stop or threading.Event()
+    model.learn(decisions, lambda *_: not stop.is_set())
+    if stop.is_set():
+        return None
     assert isinstance(model.policy, PiecePolicy)
     return model.policy
+
+
+def trained_table(game: Reduced, decisions: int, seed: int, stop: threading.Event) -> dict[str, np.ndarray] | None:
+    """The probabilities of a network trained for this. None if it was stopped."""
+    network = train_network(game, decisions, seed, stop)
+    return None if network is None else network_table(game, network)
 
 
 # ---------------------------------------------------------------- what is measured
@@ -208,8 +226,12 @@ class Amounts:
     bots: tuple[tuple[str, int], ...] = (("greedy", DRAWS), ("mcts:100", DRAWS))
 
 
-def measure(game: Reduced, amounts: Amounts, told: Callable[[ExactLine], None]) -> None:
-    """Measure everything about a reduced game, and call back with each line as soon as it is known."""
+def measure(
+    game: Reduced, amounts: Amounts, told: Callable[[ExactLine], None], stop: threading.Event | None = None
+) -> bool:
+    """Measure everything about a reduced game, and call back with each line as soon as it is known. False if it was
+    stopped before the last one."""
+    stop = stop or threading.Event()
 
     def line(policy: str, amount: int, seed: int, value: float, began: float) -> None:
         version = kepler_envs.load_game(game.name).id
@@ -217,23 +239,36 @@ def measure(game: Reduced, amounts: Amounts, told: Callable[[ExactLine], None]) 
         counts = game.states, len(game.positions)
         told(ExactLine(version, policy, amount, seed, round(value, 4), *counts, seconds, commit(7) or "unknown"))
 
-    began = time.perf_counter()
-    line("uniform", 0, 0, nash_conv(game, uniform_table(game)), began)
+    for policy, amount, seed, make in _tables(game, amounts, stop):
+        began = time.perf_counter()
+        table = None if stop.is_set() else make()
+        if table is None:
+            return False
+        line(policy, amount, seed, nash_conv(game, table), began)
+    return _solve(game, amounts.iterations, partial(line, CFR), stop)
+
+
+def _tables(
+    game: Reduced, amounts: Amounts, stop: threading.Event
+) -> Iterator[tuple[str, int, int, Callable[[], dict[str, np.ndarray] | None]]]:
+    """The lines that come from a table: policy, amount, seed, and what makes the table."""
+    yield "uniform", 0, 0, partial(uniform_table, game)
     for spec, draws in amounts.bots:
-        began = time.perf_counter()
-        line(spec, draws, 0, nash_conv(game, bot_table(game, spec, draws)), began)
+        yield spec, draws, 0, partial(bot_table, game, spec, draws, stop)
     for seed in range(amounts.seeds):
-        began = time.perf_counter()
-        line(
-            PPO,
-            amounts.decisions,
-            seed,
-            nash_conv(game, network_table(game, train_network(game, amounts.decisions, seed))),
-            began,
-        )
+        yield PPO, amounts.decisions, seed, partial(trained_table, game, amounts.decisions, seed, stop)
+
+
+def _solve(
+    game: Reduced, iterations: int, line: Callable[[int, int, float, float], None], stop: threading.Event
+) -> bool:
+    """Run CFR and call back with its lines. False if it was stopped before the last iteration."""
     began = time.perf_counter()
     solver = cfr.CFRSolver(game.spiel)
-    for iteration in range(1, amounts.iterations + 1):
+    for iteration in range(1, iterations + 1):
+        if stop.is_set():
+            return False
         solver.evaluate_and_update_policy()
         if iteration in SHOWN_ITERATIONS:
-            line(CFR, iteration, 0, exploitability.nash_conv(game.spiel, solver.average_policy()), began)
+            line(iteration, 0, exploitability.nash_conv(game.spiel, solver.average_policy()), began)
+    return True

@@ -24,8 +24,8 @@ from kepler_envs import bots
 from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, read_description, read_entries
 from kepler_envs.files import write_atomically
 
-AGENT = "agent.zip"
-"""The network of a run, in its folder."""
+AGENT, CURVE = "agent.zip", "curve.csv"
+"""The network of a run, and its learning curve, in its folder."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,11 @@ class Job:
     training: Path
     agent: Path
     threads: int = 1
+
+    @property
+    def curve(self) -> Path:
+        """The learning curve."""
+        return self.agent / CURVE
 
     def settings(self, **changes: Any) -> TrainConfig:
         """The settings for ``agents.train``, with an evaluation against the pool at every point of the curve."""
@@ -75,7 +80,11 @@ Training = Callable[[Job, threading.Event, Watch], Trained | None]
 @dataclass(frozen=True)
 class Method:
     """A way to learn: its name and kind in an entry, a description, the bots of the pool it trains with, and how to
-    train it."""
+    train it.
+
+    Attributes:
+        repeats: whether the first status of a run that continues repeats its last evaluation, as in agents.train.
+    """
 
     name: str
     kind: str
@@ -83,6 +92,7 @@ class Method:
     command: str
     train: Training
     known: tuple[str, ...] = ()
+    repeats: bool = True
 
 
 def train_with_agents(job: Job, stop: threading.Event, watch: Watch, **settings: Any) -> Trained | None:
@@ -110,24 +120,29 @@ def train_with_sb3(job: Job, stop: threading.Event, watch: Watch) -> Trained | N
 
 def train_expert(job: Job, stop: threading.Event, watch: Watch) -> Trained | None:
     """Train with ``python -m agents.expert``. Decisions are those of its games, including those of greedy that it
-    imitates first.
+    imitates first. The hours leave out the evaluations against the pool.
 
-    The curve has a point per generation.
+    The curve has a point per generation. A generation is saved before it is evaluated, so that a run that was killed in
+    between begins with the evaluation that the curve lacks.
     """
     from agents.expert_run import ExpertRun
+    from kepler_envs.adapters.pytorch import torch_threads
 
-    run = ExpertRun(job.expert_settings())
-    pool = [bots.load(name, run.games) for name in POOL]
+    with torch_threads(job.threads):
+        run = ExpertRun(job.expert_settings())
+        pool = [bots.load(name, run.games) for name in POOL]
 
-    def tell(learned: bool) -> None:
-        evaluations: tuple[Evaluation, ...] = ()
-        if learned:
-            learner = bot_of(run.policy, run.games)
-            evaluations = tuple(evaluate(learner, other, run.games, CURVE_GAMES) for other in pool)
-        watch(Status(run.played, run.seconds, run.fraction, 0.0, 0.0, evaluations, learned))
+        def tell(learned: bool) -> None:
+            evaluations: tuple[Evaluation, ...] = ()
+            if learned:
+                learner = bot_of(run.policy, run.games)
+                evaluations = tuple(evaluate(learner, other, run.games, CURVE_GAMES) for other in pool)
+            watch(Status(run.played, run.seconds, run.fraction, 0.0, 0.0, evaluations, learned))
 
-    tell(learned=True)
-    run.advance_to_end(stop, lambda status: tell(learned=status.line is not None))
+        tell(learned=run.played not in Curve(job.curve).points)
+        while run.fraction < 1 and not stop.is_set():  # its own advance_to_end learns on one thread
+            run.advance(stop, lambda status: tell(learned=status.line is not None))
+        run.save()
     if run.fraction < 1:
         return None
     _keep_network(run.last, job.agent)
@@ -168,7 +183,7 @@ METHODS = {
         ),
         Method(
             "expert", "network", "imitation of greedy, then expert iteration: searches with playouts by greedy",
-            "python -m agents.expert GAME", train_expert, known=("greedy",),
+            "python -m agents.expert GAME", train_expert, known=("greedy",), repeats=False,
         ),
     )
 }  # fmt: skip
@@ -176,20 +191,21 @@ METHODS = {
 
 
 class Curve:
-    """The learning curve of a job, written with every evaluation."""
+    """The learning curve of a job, written with every evaluation.
 
-    def __init__(self, path: Path) -> None:
+    Args:
+        repeats: see :class:`Method`. What the first status of a run that continues repeats adds no point.
+    """
+
+    def __init__(self, path: Path, repeats: bool = True) -> None:
         self.path = path
         self.points = {int(point["decisions"]): point for point in read_curve(path)} if path.exists() else {}
-        self._taken_up = bool(self.points)
+        self._repeated = repeats and bool(self.points)
 
     def add(self, status: Status) -> None:
-        """Add a point, and drop those that come after it.
-
-        The first status of a continued run repeats its last evaluation and adds no point.
-        """
-        if self._taken_up:
-            self._taken_up = False
+        """Add a point, and drop those that come after it."""
+        if self._repeated:
+            self._repeated = False
             return
         returns = [one.returns.mean for one in status.evaluations]
         values = (

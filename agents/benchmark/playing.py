@@ -52,6 +52,16 @@ class Player:
     hardware: str = ""
     run: TrainedRun = TrainedRun(0, 0, 0.0, "", "")
 
+    @property
+    def row(self) -> tuple[str, int, str, int]:
+        """The columns that all runs of its method share."""
+        return self.task.game, self.task.players, self.method, self.budget
+
+    @property
+    def key(self) -> tuple[str, int, str, int, int]:
+        """The columns of its own run."""
+        return *self.row, self.run.seed
+
 
 def players_of(folder: Path, entry: Entry) -> list[Player]:
     """The players of an entry."""
@@ -104,22 +114,32 @@ def measure(
 
 
 def check_not_taken(players: list[Player], record: Path) -> None:
-    """Raise BotError if the record has other agents by these names: two methods must not share a name."""
-    known = {line.key[:-1]: line.agent for line in read_lines(record, Result)}
-    for player in players:
-        task = player.task
-        agent = known.get((task.game, task.players, player.method, player.budget, player.run.seed), player.version)
-        if agent != player.version:
-            raise BotError(
-                f"the record has another agent of {player.method} in {task.name}, seed {player.run.seed}; give the "
-                "method another name, or add --replace"
-            )
+    """Raise BotError if the record has other agents in the rows of these: two methods must not share a name."""
+    others = _others(players, record)
+    if others:
+        name = Task(others[0].game, others[0].players).name
+        raise BotError(
+            f"the record has another agent of {others[0].method} in {name}, seed {others[0].seed}; give the method "
+            "another name, or add --replace"
+        )
+
+
+def remove_others(players: list[Player], record: Path, curves: Path) -> None:
+    """Remove other agents from the rows of these, whomever they played against, and their curves."""
+    others, own = set(_others(players, record)), {player.key for player in players}
+    rows = {player.row for player in players}
+    write_lines(record, [], Result, others.__contains__)
+    write_lines(curves, [], CurvePoint, lambda point: point.key[:4] in rows and point.key[:5] not in own)
+
+
+def _others(players: list[Player], record: Path) -> list[Result]:
+    """The lines about other agents in the rows of these. Seed and version tell agents apart."""
+    own, rows = {player.key: player.version for player in players}, {player.row for player in players}
+    return [line for line in read_lines(record, Result) if line.key[:4] in rows and own.get(line.key[:5]) != line.agent]
 
 
 def _known(record: Path, player: Player, opponent: str, version: str, games: int) -> bool:
-    task, run = player.task, player.run
-    key = (task.game, task.players, player.method, player.budget, run.seed, opponent)
-    known = {line.key: line for line in read_lines(record, Result)}.get(key)
+    known = {line.key: line for line in read_lines(record, Result)}.get((*player.key, opponent))
     if known is None or known.games < games or not known.is_of_this_release:
         return False
     return known.opponent_version == version and known.agent == player.version

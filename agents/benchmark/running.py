@@ -9,14 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from agents.benchmark.entry import FILE, Entry, TrainedRun, read_entry, write_entry
-from agents.benchmark.methods import Curve, Job, Method, Watch
+from agents.benchmark.methods import CURVE, Curve, Job, Method, Watch
 from agents.benchmark.protocol import Task
 from agents.run import Status
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.machine import processor
 from kepler_envs.revision import commit
-
-CURVE = "curve.csv"
 
 
 def entry_folder(out: Path, task: Task, method: Method, decisions: int) -> Path:
@@ -72,7 +70,7 @@ def _begun(folder: Path, task: Task, method: Method, decisions: int, threads: in
 
 
 def _train(method: Method, job: Job, stop: threading.Event, watch: Watch) -> TrainedRun | None:
-    curve = Curve(job.agent / CURVE)
+    curve = Curve(job.curve, method.repeats)
 
     def both(status: Status) -> None:
         if status.evaluated:

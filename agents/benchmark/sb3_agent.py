@@ -1,7 +1,7 @@
 """A network on the flat observation that plays without PyTorch: ``python:FOLDER/agent.py:FlatAgent``, with its weights
 beside it.
 
-``python -m agents.benchmark run GAME flat`` copies this file into the folder of each agent. It is an example of an
+``python -m agents.benchmark run GAME sb3`` copies this file into the folder of each agent. It is an example of an
 entry that is not a checkpoint of this library.
 """
 

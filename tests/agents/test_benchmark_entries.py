@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,10 @@ import pytest
 from agents.benchmark import tables
 from agents.benchmark.__main__ import main
 from agents.benchmark.entry import MOST_BYTES, agent_version, check, read_entry, write_entry
-from agents.benchmark.protocol import FORMAT, TASKS, most_decisions, task_of
+from agents.benchmark.protocol import FORMAT, POOL, SEARCH, TASKS, most_decisions, task_of
 from agents.benchmark.records import CurvePoint, Result
 from kepler_envs.bots.protocol import BotError
-from kepler_envs.records import read_lines
+from kepler_envs.records import read_lines, write_lines
 
 BUDGET, SEEDS = 50_000, 2
 
@@ -269,6 +270,90 @@ def test_an_entry_is_measured_and_keeps_its_name(folder, tmp_path_factory, capsy
     write(folder, valid() | {"kind": "magic"})
     capsys.readouterr()
     assert main(command) == 1 and "kind is 'magic'" in capsys.readouterr().out
+
+
+@pytest.fixture
+def measured(folder, unplayed, monkeypatch, tmp_path_factory) -> Measured:
+    """An entry that was measured, without the fixed bots. Lines against the search are made up: it is slow."""
+    monkeypatch.setattr("agents.benchmark.__main__.fixed_players", lambda task: [])
+    found = Measured(folder, tmp_path_factory.mktemp("records"))
+    assert found.measure() == 0
+    searched = [replace(line, opponent=SEARCH) for line in found.lines() if line.opponent == "greedy"]
+    write_lines(found.out / "results.csv", searched, Result)
+    return found
+
+
+@dataclass(frozen=True)
+class Measured:
+    """An entry and records."""
+
+    folder: Path
+    out: Path
+
+    def measure(self, *more: str) -> int:
+        amounts = ["--decisions", str(BUDGET), "--seeds", "1", "--games", "4", "--search-games", "0"]
+        records = ["--record", str(self.out / "results.csv"), "--curves", str(self.out / "curves.csv")]
+        return main(["measure", str(self.folder), *amounts, *records, *more])
+
+    def hand_in(self, seeds: list[int]) -> None:
+        """Make it an entry of these seeds, the first of its runs each."""
+        saved = valid()
+        write(self.folder, saved | {"runs": [saved["runs"][0] | {"seed": seed} for seed in seeds]})
+
+    def lines(self) -> list[Result]:
+        return [line for line in read_lines(self.out / "results.csv", Result) if line.method == "first"]
+
+    def points(self) -> list[CurvePoint]:
+        return read_lines(self.out / "curves.csv", CurvePoint)
+
+
+def test_an_entry_may_be_measured_again_with_more_games_and_more_seeds(measured):
+    before = measured.lines()
+    assert len(before) == SEEDS * 4 and measured.measure() == 0 and measured.lines() == before
+    measured.hand_in([0, 1, 10])
+    assert measured.measure("--games", "8") == 0
+    games = {(line.seed, line.opponent): line.games for line in measured.lines()}
+    pool = {(seed, bot): 8 for seed in (0, 1, 10) for bot in POOL}
+    assert games == pool | {(seed, SEARCH): 4 for seed in (0, 1)}
+    assert {point.seed for point in measured.points()} == {0, 1, 10}
+
+
+@pytest.mark.parametrize("seeds", [[0], [10], [1, 10]])
+def test_no_two_methods_share_a_row_whatever_their_seeds(measured, seeds):
+    """An agent of another seed in the same row is another agent, too."""
+    before = measured.lines(), measured.points()
+    measured.hand_in(seeds)
+    (measured.folder / "seed-0" / "more").write_text("another agent")
+    with pytest.raises(SystemExit, match="the record has another agent of first in kitten_adventurers-v1-4p, seed"):
+        measured.measure()
+    assert (measured.lines(), measured.points()) == before
+    assert measured.measure("--replace") == 0
+    assert [(line.seed, line.opponent) for line in measured.lines()] == [
+        (seed, bot) for seed in seeds for bot in ("bc-v1", "greedy", "uniform")
+    ], "nothing of the other agents is left, not even what they did against the search"
+    assert {line.agent for line in measured.lines()} == {
+        agent_version(measured.folder, run) for run in read_entry(measured.folder).runs
+    }
+    assert {point.seed for point in measured.points()} == set(seeds)
+    assert measured.measure() == 0, "it is the same entry again"
+
+
+def test_other_rows_are_not_replaced(measured):
+    others = [
+        replace(measured.lines()[0], **changes)
+        for changes in ({"method": "second"}, {"budget": 7}, {"game": "ad_astra-v1"}, {"players": 3})
+    ]
+    points = [
+        replace(measured.points()[0], method=one.method, budget=one.budget, game=one.game, players=one.players)
+        for one in others
+    ]
+    write_lines(measured.out / "results.csv", others, Result)
+    write_lines(measured.out / "curves.csv", points, CurvePoint)
+    measured.hand_in([10])
+    assert measured.measure("--replace") == 0
+    left = read_lines(measured.out / "results.csv", Result)
+    assert set(others) <= set(left) and set(points) <= set(measured.points())
+    assert {line.seed for line in measured.lines() if line not in others} == {10}
 
 
 def test_the_version_of_an_agent_is_that_of_its_files(folder):

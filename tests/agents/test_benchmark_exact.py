@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +13,9 @@ pytest.importorskip("pyspiel", reason="OpenSpiel is not installed: pip install '
 import torch as th
 from open_spiel.python.algorithms import cfr, exploitability
 
+from agents.benchmark import __main__ as command
 from agents.benchmark import exact, tables
+from agents.benchmark.__main__ import INTERRUPTED, Exact
 from agents.benchmark.exact import (
     REDUCED,
     Amounts,
@@ -28,6 +33,7 @@ from agents.benchmark.exact import (
 from agents.benchmark.records import ExactLine
 from kepler_envs.engine.batch import Batch
 from kepler_envs.records import read_lines, write_lines
+from kepler_envs.terminal import make_console
 
 KITTENS, RACE = Reduced("kitten_adventurers", 2, REDUCED[0].options), Reduced("race_to_kepler", 4)
 
@@ -124,3 +130,51 @@ def test_lines_of_a_reduced_game(tmp_path):
     titles, rows = tables.exact(record)
     ppo = dict(zip(titles, rows[3], strict=True))
     assert ppo["policy"] == "`ppo`" and ppo["NashConv"].endswith("2 runs)")
+
+
+class SetAfter(threading.Event):
+    """An event that is set once it was asked so often."""
+
+    def __init__(self, questions: int) -> None:
+        super().__init__()
+        self.left = questions
+
+    def is_set(self) -> bool:
+        self.left -= 1
+        return self.left < 0
+
+
+def test_a_stop_takes_effect_within_a_line_and_keeps_those_before(monkeypatch):
+    """Whenever it comes: between lines, between draws, in a training, between iterations of CFR."""
+    monkeypatch.setattr(exact, "NUM_ENVS", 2)
+    monkeypatch.setattr(exact, "N_STEPS", 8)
+    amounts = Amounts(iterations=2, decisions=10, seeds=1, bots=(("greedy", 3),))
+    whole, never = [], SetAfter(10**6)
+    assert measure(KITTENS, amounts, whole.append, never)
+    questions = 10**6 - never.left
+    assert [line.policy for line in whole] == ["uniform", "greedy", "ppo", "cfr", "cfr"]
+    ends = []
+    for asked in range(questions):
+        kept: list[ExactLine] = []
+        assert not measure(KITTENS, amounts, kept.append, SetAfter(asked))
+        assert [known(line) for line in kept] == [known(line) for line in whole[: len(kept)]]
+        ends.append(len(kept))
+    assert ends == sorted(ends) and set(ends) == set(range(len(whole)))
+    assert all(ends.count(lines) > 1 for lines in (1, 2)), "also in the middle of draws, and of a training"
+
+
+def known(line: ExactLine) -> ExactLine:
+    """A line without the time that it took."""
+    return replace(line, seconds=0.0)
+
+
+def test_the_command_is_interrupted_and_keeps_what_it_has(tmp_path, monkeypatch):
+    record, stop, said = tmp_path / "record.csv", threading.Event(), []
+    monkeypatch.setattr(exact, "REDUCED", (KITTENS, RACE))
+    monkeypatch.setattr(command, "say", lambda console, words: said.append(words) or stop.set())
+    asked = Exact(iterations=1, decisions=10, seeds=1, record=record)
+    assert asked.run(make_console(), stop) == INTERRUPTED
+    assert [(line.game, line.policy) for line in read_lines(record, ExactLine)] == [
+        ("kitten_adventurers-v1", "uniform")
+    ]
+    assert len(said) == 1

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch as th
 
 from agents.benchmark import methods, playing, tables
 from agents.benchmark.__main__ import main
@@ -26,6 +28,8 @@ from kepler_envs.tournament.standings import Share
 
 TASK = task_of("kitten_adventurers")
 DECISIONS, SEEDS = 1024, [0, 1]
+BUDGETS = dict.fromkeys(METHODS, DECISIONS) | {"expert": 32_000}
+"""The games of greedy that the expert imitates have 29,420 decisions."""
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +71,7 @@ def small(monkeypatch) -> None:
 
 
 def train_whole(out: Path, method: str) -> Entry:
-    entry = train_entry(out, TASK, METHODS[method], SEEDS, DECISIONS, 1, threading.Event())
+    entry = train_entry(out, TASK, METHODS[method], SEEDS, BUDGETS[method], 1, threading.Event())
     assert entry is not None
     return entry
 
@@ -99,18 +103,57 @@ def test_an_interrupted_row_ends_like_one_in_one_go(tmp_path, method):
                 updates += 1
                 stop.set()
 
-        parts = train_entry(tmp_path / "parts", TASK, METHODS[method], SEEDS, DECISIONS, 1, stop, watch)
+        parts = train_entry(tmp_path / "parts", TASK, METHODS[method], SEEDS, BUDGETS[method], 1, stop, watch)
         if parts is not None:
             break
     assert parts is not None and updates >= 4, "it was stopped twice"
-    one, other = (entry_folder(tmp_path / name, TASK, METHODS[method], DECISIONS) for name in ("whole", "parts"))
+    one, other = (entry_folder(tmp_path / name, TASK, METHODS[method], BUDGETS[method]) for name in ("whole", "parts"))
     assert [run.seed for run in whole.runs] == [run.seed for run in parts.runs] == SEEDS
     for first, second in zip(whole.runs, parts.runs, strict=True):
         own, again = weights(one, first), weights(other, second)
         assert own.keys() == again.keys() and all(np.array_equal(own[name], again[name]) for name in own)
         assert told(one, first) == told(other, second) and first.decisions == second.decisions >= DECISIONS
-    if method != "expert":  # the least that it can play is more than this budget
-        assert check(other, DECISIONS, len(SEEDS)) == []
+    assert check(other, BUDGETS[method], len(SEEDS)) == []
+
+
+def test_an_evaluation_of_the_expert_that_was_killed_is_made_again(tmp_path, monkeypatch):
+    """The run is saved before it: whatever is killed in it, no point is missing, and none is evaluated twice."""
+    method, budget, calls, killed = METHODS["expert"], BUDGETS["expert"], [], set()
+    whole = train_entry(tmp_path / "whole", TASK, method, [0], budget, 1, threading.Event())
+    path = entry_folder(tmp_path / "parts", TASK, method, budget) / "seed-0" / "curve.csv"
+    evaluate = methods.evaluate
+
+    def once_killed(*asked):
+        due = len(read_curve(path)) if path.exists() else 0
+        if due not in killed:
+            killed.add(due)
+            raise KeyboardInterrupt
+        calls.append(due)
+        return evaluate(*asked)
+
+    monkeypatch.setattr(methods, "evaluate", once_killed)
+    parts = None
+    while parts is None:
+        with contextlib.suppress(KeyboardInterrupt):
+            parts = train_entry(tmp_path / "parts", TASK, method, [0], budget, 1, threading.Event())
+    ((first,), (second,)) = whole.runs, parts.runs
+    points = told(entry_folder(tmp_path / "whole", TASK, method, budget), first)
+    assert points == told(path.parents[1], second) and points[-1][0] == second.decisions and len(points) > 3
+    assert killed == set(range(len(points))) and calls == [due for due in sorted(killed) for _ in POOL]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_learner_has_the_threads_that_it_is_given(tmp_path, method):
+    before, found, stop = th.get_num_threads(), [], threading.Event()
+
+    def watch(status: Status) -> None:
+        if not status.evaluated:
+            found.append(th.get_num_threads())
+            stop.set()
+
+    job = Job(TASK, 0, BUDGETS[method], tmp_path / "training", tmp_path / "agent", before + 1)
+    assert METHODS[method].train(job, stop, watch) is None
+    assert found and set(found) == {before + 1} and th.get_num_threads() == before
 
 
 def test_a_row_from_training_to_the_table(tmp_path, capsys):
