@@ -51,8 +51,8 @@ class Asked:
     """Units of the further layers."""
     rows: int = 32
     """Numbers that the network computes for each row of a table. 0 makes a flat network."""
-    derived: Annotated[bool, tyro.conf.FlagCreatePairsOff] = True
-    """Whether the network also sees derived fields, which follow from the facts."""
+    derived: Annotated[bool, tyro.conf.FlagCreatePairsOff, tyro.conf.arg(help_behavior_hint="")] = True
+    """Show the network the facts alone, without the derived fields that follow from them."""
 
 
 @dataclass(frozen=True)

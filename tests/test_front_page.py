@@ -54,8 +54,10 @@ def test_the_table_of_speeds_has_five_rows_at_most_and_says_where_they_are_from(
 
 def test_the_page_of_figures_has_every_row_of_the_run(recorded):
     row = Row("engine alone", "21.3 M/s = 0.71 of C", ">= 0.5 of C", True, 0.71)
-    figures.write(Figures(SOURCE, (row, Row("clone of a state", "12 ns"))), recorded)
+    short = Row("batch from Python", "5.0 M/s = 0.20 of C", ">= 0.35 of C", False, 0.2)
+    figures.write(Figures(SOURCE, (row, Row("clone of a state", "12 ns"), short)), recorded)
     lines = front.all_figures().splitlines()
+    assert lines[4] == "| batch from Python | 5.0 M/s = 0.20 of C | >= 0.35 of C, missed |"
     assert lines[2:4] == ["| engine alone | 21.3 M/s = 0.71 of C | >= 0.5 of C |", "| clone of a state | 12 ns |  |"]
     assert lines[-1] == figures.footnote(SOURCE)
 

@@ -36,7 +36,7 @@ class Compile:
     """Games to compile. All of them if left out."""
     processes: Annotated[int | None, arg(metavar="N")] = None
     """Number of games to compile at once. One per core if left out."""
-    agents: bool = True
+    agents: Annotated[bool, arg(help_behavior_hint="")] = True
     """Skip what the agents need: greedy, mcts and networks."""
     native: bool = False
     """Recompile for this processor what came compiled with the package, and use that from now on."""
