@@ -91,6 +91,7 @@ class KeplerEnv(AECEnv):
         self.possible_agents = [f"player_{seat}" for seat in range(config.num_players)]
         self.agents: list[str] = []
         self._mover = ""  # what agent_selection gives, once there is a game
+        self._end = RUNNING
         self.rewards: dict[str, float] = {}
         self._cumulative_rewards: dict[str, float] = {}
         self.terminations: dict[str, bool] = {}
@@ -344,7 +345,7 @@ class KeplerEnv(AECEnv):
 
         Raises RuntimeError before the first ``reset``, and KeyError if the game has no such agent.
         """
-        if agent == self._mover:
+        if agent == self._mover and self._end == RUNNING:  # after the end, the last to move keeps the buffer
             if self._bare:
                 return self._observation.copy() if self.copy else self._observation
             if self.copy:

@@ -216,6 +216,24 @@ def test_the_end_of_a_game(config: Configuration) -> None:
             gone()
 
 
+@every_player_count
+def test_at_the_end_everybody_sees_with_their_own_eyes(config: Configuration) -> None:
+    """Also while the agents that are over leave, one after the other."""
+    env = make(config)
+    env.reset(seed=2)
+    choose = chooser(config, 3)
+    for agent in env.agent_iter():
+        observation, _, terminated, truncated, _ = env.last()
+        over = terminated or truncated
+        if over:
+            for other in env.agents:
+                own = env.snapshot().observe(env.possible_agents.index(other))
+                assert np.array_equal(env.observe(other)["observation"], own)
+            assert np.array_equal(observation["observation"], env.snapshot().observe(env.possible_agents.index(agent)))
+            assert not observation["action_mask"].any()
+        env.step(None if over else choose(env.legal_actions()))
+
+
 @every_game
 def test_nothing_before_reset(game: Game) -> None:
     """Every way in says what is missing; what only a game has is not there yet."""
