@@ -21,6 +21,7 @@ import hashlib
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,10 @@ LARGEST_SHARE = 1000
 """Returns are fractions of small numbers, places over players."""
 RESOLUTION = 2**53
 """Seeds that a float of OpenSpiel's samplers can tell apart."""
+LIMIT = "max_"
+"""The names of options that limit how long a game takes begin with this."""
+LARGEST_INT = 2**31 - 1
+"""The largest number that an ``int`` of C++ holds."""
 
 
 class Setting:
@@ -167,7 +172,7 @@ class KeplerGame(pyspiel.Game):
             min_utility=-1.0,
             max_utility=1.0,
             utility_sum=0.0 if config.num_players > 1 else None,
-            max_game_length=game.max_decisions,
+            max_game_length=longest_game(config),
         )
         super().__init__(game_type(game, zero_sum=config.num_players > 1), info, given)
 
@@ -340,6 +345,20 @@ def as_option(option: Option, word: str) -> Any:
         return option.number(word) if option.number is not None else word
     except ValueError:
         return word  # the option says what is allowed
+
+
+def longest_game(config: Configuration) -> int:
+    """A bound on the decisions of a game with these limits.
+
+    ``max_decisions`` is one with the default limits. It is a sum of products in which each limit occurs at most once,
+    so where limits are n times and m times as high it is at most nm times as high. A limit whose default is 0 is taken
+    as if that were 1. Of a card file only the limits count that it sets.
+    """
+    usual, given = config.game.configure().options[0], config.options[0]
+    longest = Fraction(config.game.max_decisions)
+    for name in (name for name in config.game.options.names or () if name.startswith(LIMIT)):
+        longest *= max(Fraction(1), Fraction(int(given[name]), max(1, int(usual[name]))))
+    return min(ceil(longest), LARGEST_INT)
 
 
 def game_type(game: Game, zero_sum: bool = True) -> pyspiel.GameType:

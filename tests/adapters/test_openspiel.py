@@ -4,6 +4,7 @@ apart."""
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,9 @@ from open_spiel.python.observation import make_observation
 import kepler_envs
 import kepler_envs.adapters.openspiel
 from kepler_envs.adapters.flat import FlatInputs
+from kepler_envs.adapters.openspiel import LARGEST_INT, LIMIT, longest_game
 from kepler_envs.engine.seeds import stream_seed
+from tests.component_file import own_rows, write_rows
 from tests.effort import DEEP
 
 SHORT = "kepler_kitten_adventurers(players=3,options=quest_size:1;hand_size:5,deals=20)"
@@ -48,10 +51,47 @@ def test_the_facts_are_the_game_s(name):
     assert theirs.num_distinct_actions() == len(ours.actions)
     assert theirs.observation_tensor_size() == FlatInputs(ours.observation).size
     assert theirs.get_type().max_num_players == ours.max_players
+    assert theirs.max_game_length() == ours.max_decisions
     state = random_state(theirs, 1, 0)
     assert [state.action_to_string(action) for action in state.legal_actions()] == [
         ours.actions.text(action) for action in state.legal_actions()
     ]
+
+
+@pytest.mark.parametrize(
+    ("game", "least"),  # what the specifications count, with these limits
+    [
+        ("kitten_adventurers(options=max_plays:30000;max_turns:30000)", 2 * 30_000 + 2 * 30_000),
+        ("kitten_adventurers(options=max_plays:30000;max_turns:1)", 2 * 30_000 + 2 * 1),
+        ("ad_astra(players=5,options=max_offers:20;max_bank_trades:40)", 12_910 + 20 * 5 * (2 * 28 + 4 * 16)),
+        ("race_to_kepler(players=4,options=max_rounds:1000)", 4 + 1000 * 4 * 292 + 7 * (142 + 4 + 1)),
+    ],
+)
+def test_a_game_with_raised_limits_may_be_longer(game, least):
+    assert pyspiel.load_game(f"kepler_{game}").max_game_length() >= least
+
+
+def test_a_limit_that_a_card_file_raises_counts_too(tmp_path):
+    rows = own_rows("race_to_kepler")
+    next(row for row in rows["numbers"] if row["name"] == "round_cap")["value"] = 400
+    path = write_rows(tmp_path / "mine.toml", rows)
+    usual = kepler_envs.load_game("race_to_kepler").max_decisions
+    assert pyspiel.load_game("kepler_race_to_kepler", {"components": str(path)}).max_game_length() == 10 * usual
+
+
+@pytest.mark.parametrize("name", kepler_envs.list_games())
+def test_every_limit_is_known_by_its_name(name):
+    """The bound grows with the fields of the options record that begin like the options that limit a game."""
+    game = kepler_envs.load_game(name)
+    limits = {option.name for option in game.option_list if option.name.startswith(LIMIT)}
+    assert limits == {field for field in game.options.names if field.startswith(LIMIT)}
+    assert all(int(game.configure().options[0][limit]) > 0 for limit in limits)
+
+
+def test_lower_limits_keep_the_bound_and_no_bound_is_too_large_for_openspiel():
+    game = kepler_envs.load_game("kitten_adventurers")
+    assert longest_game(game.configure(max_turns=1, max_plays=3)) == game.max_decisions
+    assert longest_game(replace(game, max_decisions=LARGEST_INT).configure(max_turns=601)) == LARGEST_INT
 
 
 def test_a_deal_is_a_game_of_the_batch():

@@ -181,7 +181,12 @@ def _read_planet_types(file: ComponentFile, tables: Any) -> None:
     rows = file.rows("planet_types", columns)
     file.check_ids("planet_types", rows, range(NUM_TYPES))
     for row in rows:
-        file.check_range(f"planet_types row {row['id'] + 1}", row, "count", 0, NUM_STARS * SLOTS)
+        where = f"planet_types row {row['id'] + 1}"
+        if " " in row["key"]:
+            raise file.error(
+                where, f"key is {row['key']!r}; it must not contain a space: option setup separates keys by spaces"
+            )
+        file.check_range(where, row, "count", 0, NUM_STARS * SLOTS)
         tables["planet_count"][row["id"]] = row["count"]
         tables["terraformable"][row["id"]] = row["terraformable"]
     if rows[ALIEN]["terraformable"]:

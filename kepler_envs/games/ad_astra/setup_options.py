@@ -40,7 +40,8 @@ class SetupOption(Option):
     """An option that is ``random`` or a mapping (or its JSON text) with any of these parts. The others are drawn.
 
     - ``start_planets`` and ``systems``, together: the keys of the planets, as ``"XFWE"`` by seat and as
-      ``{"SR": "EFYZW", ...}`` for each of the eight systems. Keys of more than one letter are separated by spaces.
+      ``{"SR": "EFYZW", ...}`` for each of the eight systems. Keys of more than one letter are separated by spaces;
+      a text that is itself a key is one planet.
     - ``artifact_deck``: the ids of all artifacts in the game, the top of the deck first.
     - ``first_player``: a seat.
     """
@@ -146,10 +147,12 @@ def _fix_planets(record: Any, start_planets: Any, systems: Mapping[str, Any], ta
 
 
 def _planet_types(where: str, value: Any, types: Sequence[str]) -> list[int]:
-    """``"XFWE"`` or ``"X F W E"`` -> the numbers of the planet types."""
+    """``"XFWE"`` or ``"X F W E"`` -> the numbers of the planet types. A text that is a key is one planet."""
     if not isinstance(value, str):
         raise _wrong(f"{where} is {value!r}; it must be a text of planet keys")
-    words = value.split() if " " in value.strip() else list(value.strip())
+    words = value.split()
+    if len(words) == 1 and words[0] not in types:
+        words = list(words[0])
     strangers = [word for word in words if word not in types]
     if strangers:
         raise _wrong(f"{where} is {value!r}; {strangers[0]!r} is none of the planet keys {', '.join(types)}")

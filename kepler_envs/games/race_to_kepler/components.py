@@ -176,6 +176,8 @@ def _read_cards_and_cities(file: ComponentFile, tables: Any) -> None:
     cards = _read_cards(file, tables)
     _check_copies(file, tables)
     cities = _read_cities(file, tables)
+    _check_stand_ins(file, "cards", cards, "card", NUM_KINDS)
+    _check_stand_ins(file, "cities", cities, "city", NUM_CITIES)
     _compile(file, tables, cards, cities)
     estimate_all(tables)
 
@@ -395,14 +397,27 @@ def _check_unique(file: ComponentFile, where: str, earlier: list[dict[str, Any]]
             raise file.error(where, f"{column} {row[column]!r} is used twice; they must differ")
 
 
+def _check_stand_ins(file: ComponentFile, section: str, rows: list[dict[str, Any]], noun: str, ids: int) -> None:
+    """Check that no name is the stand-in of an id without a row, because texts of actions must differ."""
+    taken = {_stand_in(noun, number): number for number in set(range(ids)) - {row["id"] for row in rows}}
+    for position, row in enumerate(rows):
+        if row["name"] in taken:
+            rule = f"name {row['name']!r} stands for the {noun} with id {taken[row['name']]}, which this file lacks"
+            raise file.error(_where(section, position, row), rule)
+
+
 # ---------------------------------------------------------------- names
 
 
 def card_names(tables: Any) -> tuple[str, ...]:
     """The names of the kinds; those that the file has no card for are numbered."""
-    return tuple(text_of(name) or f"card {kind}" for kind, name in enumerate(tables["card_name"]))
+    return tuple(text_of(name) or _stand_in("card", kind) for kind, name in enumerate(tables["card_name"]))
 
 
 def city_names(tables: Any) -> tuple[str, ...]:
     """The names of the cities; those that the file does not have are numbered."""
-    return tuple(text_of(name) or f"city {city}" for city, name in enumerate(tables["city_name"]))
+    return tuple(text_of(name) or _stand_in("city", city) for city, name in enumerate(tables["city_name"]))
+
+
+def _stand_in(noun: str, number: int) -> str:
+    return f"{noun} {number}"

@@ -20,6 +20,8 @@ BONUS = 'name = "bonus"\nvalue = 3'
 WATER = 'id = 0\nkey = "W"\nname = "water"\nfuel = false\nstart = 1'
 ENERGY_PLANET = 'name = "energy"\ncount = 8'
 ALIEN_PLANET = 'name = "alien"\ncount = 5\nterraformable = false'
+ALIEN_KEY = 'key = "A"\nname = "alien"'
+SMALLEST = 'name = "smallest_system"\nvalue = 3'
 COLONY = 'name = "colony"\ncount = 4\nstart = 0\ncost = [1, 1, 0, 0, 0, 0]\nany_ore = 1'
 FACTORY = 'name = "factory"\ncount = 4\nstart = 1'
 FOUR = "players = 4\nspaces = 12\nlayout = [5, 5, 5, 5, 5, 5, 5, 4]"
@@ -57,6 +59,8 @@ BROKEN = {
     "wrong id": (WATER, WATER.replace("id = 0", "id = 1"), "resources row 1", "rows must have id 0..5 in this order"),
     "alien paradise": (ALIEN_PLANET, ALIEN_PLANET.replace("false", "true"), "planet_types row 7",
                        "cannot be terraformable"),
+    "planet key with a space": (ALIEN_KEY, ALIEN_KEY.replace("A", "A L"), "planet_types row 7",
+                                "key is 'A L'; it must not contain a space: option setup separates keys by spaces"),
     "too few planets": (ENERGY_PLANET, ENERGY_PLANET.replace("8", "7"), "setup row 1",
                         "layout has 40 planets; 39 are left"),
     "too many planets": (ENERGY_PLANET, ENERGY_PLANET.replace("8", "40"), "setup row 1",
@@ -247,6 +251,18 @@ def test_setup_as_text_and_through_a_description() -> None:
     assert kepler_envs.Snapshot.deal(config, 3).state.tobytes() == kepler_envs.Snapshot.deal(again, 3).state.tobytes()
     spaced = changed_setup(start_planets="X F W E")
     assert (GAME.configure(4, setup=spaced).options["planet"] == config.options["planet"]).all()
+
+
+def test_a_system_of_one_planet_with_a_long_key(tmp_path: Path) -> None:
+    """A text that is a key is that planet, even if its letters are keys, too."""
+    smaller = changed(TEXT, SMALLEST, SMALLEST.replace("3", "1"))
+    systems = {**WORKED_SETUP["systems"], "NY": "A", "SR": "EFYZWWE", "SY": "WXZAEX"}
+    config = GAME.configure(4, write(tmp_path, smaller), setup=changed_setup(systems=systems))
+    for key in ("AL", "WE"):
+        longer = write(tmp_path, changed(smaller, ALIEN_KEY, ALIEN_KEY.replace("A", key)))
+        spaced = {system: " ".join(planets).replace("A", key) for system, planets in systems.items()}
+        named = GAME.configure(4, longer, setup=changed_setup(systems=spaced))
+        assert spaced["NY"] == key and (named.options["planet"] == config.options["planet"]).all()
 
 
 def test_trade_limits() -> None:

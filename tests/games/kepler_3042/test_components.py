@@ -386,6 +386,14 @@ def test_bonus_cap_of_the_file(tmp_path: Path) -> None:
         GAME.configure(1, components=write(tmp_path, text), bonus=3)
 
 
+def test_every_combination_of_level_and_bonus_is_a_game() -> None:
+    """No campaign begins level 1 with bonus cubes, but training takes every combination of the options' values."""
+    for level in (1, 2, 3, 4):
+        for bonus in (0, 14):
+            options = GAME.configure(1, level=level, bonus=bonus).options[0]
+            assert (options["level"], options["bonus"]) == (level, bonus)
+
+
 @pytest.mark.parametrize("campaign", range(5))
 def test_campaigns_require_their_objectives(campaign: int) -> None:
     titles = names(GAME.default_tables[0]["objective"]["name"])

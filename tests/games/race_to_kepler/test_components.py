@@ -260,6 +260,32 @@ def test_broken_files_are_refused_with_place_and_rule(name: str, tmp_path: Path)
     assert message.startswith(f"{path}: ") and where in message and rule in message, message
 
 
+@pytest.mark.parametrize(
+    ("section", "name", "rule"),
+    [
+        ("cards", "card 27", "'card 27' stands for the card with id 27, which this file lacks"),
+        ("cards", "card 34", "'card 34' stands for the card with id 34, which this file lacks"),
+        ("cities", "city 14", "'city 14' stands for the city with id 14, which this file lacks"),
+    ],
+)
+def test_names_that_stand_for_what_the_file_lacks(section: str, name: str, rule: str, tmp_path: Path) -> None:
+    """Texts of actions call a missing card "card 27"; no other card may be called so."""
+    data = default_data()
+    data["cities"] = data["cities"][:14]
+    data[section][5]["name"] = name
+    with pytest.raises(ComponentError) as refused:
+        GAME.configure(2, components=write_file(tmp_path, data))
+    assert f"{section} row 6 ({name!r})" in str(refused.value) and rule in str(refused.value)
+
+
+def test_a_number_that_stands_for_nothing_else_is_a_name(tmp_path: Path) -> None:
+    data = default_data()
+    for section, names in (("cards", ("card 0", "card 99", "Card 30")), ("cities", ("city 14", "city 15", "City"))):
+        for row, name in zip(data[section], names, strict=False):
+            row["name"] = name
+    assert GAME.configure(2, components=write_file(tmp_path, data)).actions.text(15) == "play card 0"
+
+
 def test_the_default_file_survives_being_written_again(tmp_path: Path) -> None:
     """What the tests change is nothing else than the default."""
     again = GAME.configure(2, components=write_file(tmp_path, default_data()))
