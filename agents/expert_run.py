@@ -84,10 +84,15 @@ class Job:
         quick: list[Bot] = [bots.load("greedy", self.config)]
         if self.network is not None:
             quick.append(CheckpointBot(self.network, self.config))
-        search = self.expert + (f",network=net:{self.network}" if self.guided else "")
-        asked = MctsConfig.parse(search) if self.expert else None
+        asked = self._asked() if self.expert else None
         searcher = make_searcher(self.config, asked) if asked else None
         return search_games(self.config, self.games, self.seed, asked, searcher, quick, below, self.play)
+
+    def _asked(self) -> MctsConfig:
+        """The settings of the search. Defaults depend on there being a network, but a path may have commas."""
+        if not self.guided:
+            return MctsConfig.parse(self.expert)
+        return dataclasses.replace(MctsConfig.parse(f"{self.expert},network=net:"), network=f"net:{self.network}")
 
 
 @dataclass(frozen=True)
@@ -158,7 +163,7 @@ class ExpertRun:
         It is 0 if no games were played yet. A run that starts from a network plays its first ones whatever the budget.
         """
         files, games = self._portions()
-        length = self.curve[-1].get("mean_length", 0.0) if self.curve else 0.0  # a run may be older than this column
+        length = self.curve[-1]["mean_length"] if self.curve else 0.0
         return files * games * length
 
     @property
@@ -308,9 +313,13 @@ class ExpertRun:
 
     def _positions_of_greedy(self) -> Positions:
         each = -(-self.config.teacher_positions // len(self.all_games))
-        seed, below = GAME_SEED + self.config.seed, bool(self.shape.over)
+        seed = GAME_SEED + self.config.seed
+        teachers = [bots.load("greedy", games) for games in self.all_games]
         return join(
-            [gather(games, bots.load("greedy", games), each, seed=seed, below=below) for games in self.all_games]
+            [
+                gather(games, greedy, each, seed=seed, below=greedy if self.shape.over else None)
+                for games, greedy in zip(self.all_games, teachers, strict=True)
+            ]
         )
 
     def _judge(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -46,7 +46,7 @@ def gather(
     noise: float = NOISE,
     seed: int = 0,
     envs: int = 1024,
-    below: bool = False,
+    below: Bot | None = None,
 ) -> Positions:
     """Decisions from games in which the teacher plays all seats.
 
@@ -57,7 +57,7 @@ def gather(
         positions: how many decisions. noise: share of uniformly random moves; what is learned there is still the
             teacher's choice.
         seed: seed of the noise and of the first game; the others follow. envs: games in parallel.
-        below: the teacher is the bot that the network is over.
+        below: the bot that the network is over, whose choices are kept, too. It may be the teacher.
     """
     random = np.random.default_rng([seed, 0x7EAC])
     envs = min(envs, positions)
@@ -65,36 +65,53 @@ def gather(
     share = min(1.0, 1.1 * positions / (envs * length))
     rounds: list[Positions] = []
     while sum(len(one) for one in rounds) < positions:
-        one, _ = _play(config, teacher, envs, seed + len(rounds), noise, share, random)
+        one, _ = _play(config, teacher, envs, seed + len(rounds), noise, share, random, below)
         rounds.append(one)
     found = join(rounds)
-    kept = found.take(np.sort(random.choice(len(found), positions, replace=False)))
-    return replace(kept, below=kept.action) if below else kept
+    return found.take(np.sort(random.choice(len(found), positions, replace=False)))
 
 
 def _play(
-    config: Configuration, teacher: Bot, games: int, seed: int, noise: float, share: float, random: np.random.Generator
+    config: Configuration,
+    teacher: Bot,
+    games: int,
+    seed: int,
+    noise: float,
+    share: float,
+    random: np.random.Generator,
+    below: Bot | None = None,
 ) -> tuple[Positions, float]:
     """Decisions of ``games`` whole games, a share of all, and the mean number of decisions per game."""
     batch, rows = Batch(config, games, seed), np.arange(games)
     teacher.start(rows, opponent_seeds(batch.seed))
+    if below is not None and below is not teacher:
+        below.start(rows, ~opponent_seeds(batch.seed))  # as training does
     seen: list[tuple[np.ndarray, ...]] = []
     while rows.size:
         chosen = teacher.act(TrustedDecisions(batch, rows))
+        told = _told(below, teacher, chosen, TrustedDecisions(batch, rows))
         taken = (random.random(rows.size) < share) & (batch.legal_count[rows] > 1)
         its = rows[taken]
         masks = np.packbits(batch.action_mask[its].view(np.bool_), axis=1)
-        seen.append((batch.observation[its], masks, chosen[taken].astype(np.int16), its, batch.seat[its]))
+        choices = chosen[taken].astype(np.int16), told[taken].astype(np.int16)
+        seen.append((batch.observation[its], masks, *choices, its, batch.seat[its]))
         actions = np.full(games, SKIP, np.int64)
         actions[rows] = np.where(random.random(rows.size) < noise, batch.uniform()[rows], chosen)
         batch.step(actions)
         rows = np.flatnonzero(batch.episodes == 0)
-    observation, mask, action, game, seat = (np.concatenate(part) for part in zip(*seen, strict=True))
-    shares, nobody = np.ones((len(game), 1), np.float32), np.full(len(game), NOBODY, np.int16)
+    observation, mask, action, told, game, seat = (np.concatenate(part) for part in zip(*seen, strict=True))
+    shares = np.ones((len(game), 1), np.float32)
     returns = returns_from(batch, game, seat)
     counts = np.array(len(config.actions)), np.array(int(batch.final_length.sum()))
-    found = Positions(observation, mask, action[:, None], shares, nobody, returns, game, *counts)
+    found = Positions(observation, mask, action[:, None], shares, told, returns, game, *counts)
     return found, float(batch.final_length.mean())
+
+
+def _told(below: Bot | None, teacher: Bot, chosen: np.ndarray, decisions: TrustedDecisions) -> np.ndarray:
+    """What the bot below would do, (M,). If it is the teacher, that is what it chose: asked again, it could differ."""
+    if below is None:
+        return np.full(len(chosen), NOBODY)
+    return chosen if below is teacher else below.act(decisions)
 
 
 def returns_from(batch: Batch, games: np.ndarray, seats: np.ndarray) -> np.ndarray:

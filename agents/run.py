@@ -276,14 +276,21 @@ class Run:
         if config.budget_steps is not None:
             wanted = min(wanted, math.ceil(config.teacher_share * config.budget_steps))
         each = -(-wanted // len(self.all_games))
-        seed, below = TEACHER_SEED + config.seed, bool(self.network.over)
+        seed = TEACHER_SEED + config.seed
         envs = TEACHER_ENVS * len(self.counts) // len(self.all_games)  # options share the games of a player count
         return join(
             [
-                gather(games, teacher, each, config.teacher_noise, seed, envs, below)
+                gather(games, teacher, each, config.teacher_noise, seed, envs, self._below_teacher(games, teacher))
                 for games, teacher in zip(self.all_games, self.teachers, strict=True)
             ]
         )
+
+    def _below_teacher(self, games: Configuration, teacher: Bot) -> Bot | None:
+        """The bot that the network is over, or None; the teacher itself if it is that bot."""
+        over = self.network.over
+        if not over:
+            return None
+        return teacher if self.config.teacher == over else bots.load(over, games)
 
     def evaluate(self) -> None:
         """Play against the opponents of the evaluation and add a line to the learning curve. Keep the network if it is

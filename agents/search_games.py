@@ -143,7 +143,8 @@ class _Search:
         chosen = []
         for place, row, grown in zip(np.flatnonzero(searched), its, trees, strict=True):
             below = int(told[place])
-            shares, best = target_of(grown, int(batch.seat[row]), below, self._asked, len(batch.config.actions))
+            count = int(batch.legal_count[row])
+            shares, best = target_of(grown, int(batch.seat[row]), below, self._asked, len(batch.config.actions), count)
             targets.set(place, shares, self._differing if best != below else 1.0)
             chosen.append(best)
         return np.array(chosen)
@@ -173,7 +174,9 @@ class _Kept:
         return Positions(observation, mask, best, shares, told, returns, game, *counts)
 
 
-def target_of(grown: Grown, seat: int, below: int, asked: MctsConfig, num_actions: int) -> tuple[np.ndarray, int]:
+def target_of(
+    grown: Grown, seat: int, below: int, asked: MctsConfig, num_actions: int, num_legal: int
+) -> tuple[np.ndarray, int]:
     """Shares float64 (A,) of the visits at the root, and the action of a search.
 
     Visits that exploration alone caused are removed (*forced playouts and policy target pruning*, D. Wu 2019): as many
@@ -181,13 +184,13 @@ def target_of(grown: Grown, seat: int, below: int, asked: MctsConfig, num_action
 
     Args:
         grown: the tree. seat: the searching seat. below: what the policy of the playouts, or the bot below, would do.
+        num_legal: how many actions are legal, whether or not they were tried.
     """
     visits, sums = grown.root_visits(seat, num_actions)
-    priors, tried = grown.root_priors(num_actions)
     best = decide_by_visits(visits, sums)
     values = np.where(visits > 0, sums / np.maximum(visits, 1), -1.0)
-    even = (1 - asked.trust) / np.count_nonzero(tried)
-    trusted = priors if asked.network else np.arange(num_actions) == below
+    even = (1 - asked.trust) / num_legal
+    trusted = grown.root_priors(num_actions) if asked.network else np.arange(num_actions) == below
     scale = asked.exploration * np.sqrt(visits.sum() + 1) * (asked.trust * trusted + even)
     worth = values[best] + scale[best] / (1 + visits[best])
     needed = np.ceil(scale / np.maximum(worth - values, 1e-9) - 1)

@@ -18,16 +18,18 @@ import pytest
 import torch as th
 
 import kepler_envs
-from agents.expert_run import GAMES_AT_A_TIME, LEARNING, PLAYING, ExpertRun, Status, iterate
+from agents.expert_run import GAMES_AT_A_TIME, LEARNING, PLAYING, ExpertRun, Job, Status, iterate
 from agents.expert_settings import ExpertConfig
 from agents.positions import Positions
 from agents.publish import Publish, publish
+from agents.search_games import Play
 from agents.settings import MODULES, command_line
 from kepler_envs import bots
 from kepler_envs.bots import published
 from kepler_envs.bots.networks import CheckpointBot
 from kepler_envs.bots.networks.checkpoint import read_description
 from kepler_envs.bots.protocol import BotError, play_games
+from kepler_envs.bots.search import MctsConfig
 from tests.interrupts import interrupted_children
 
 ROOT = Path(__file__).parents[2]
@@ -112,6 +114,18 @@ def test_games_are_those_of_all_player_counts_and_as_many_as_asked(tmp_path):
     seeds = {range(job.seed, job.seed + job.games) for job in jobs}
     assert len(set().union(*seeds)) == config.games, "no game is dealt twice"
     assert all((job.expert, job.guided, job.network) == ("8", True, run.best_file) for job in jobs)
+
+
+def test_a_search_is_guided_by_a_network_wherever_it_lies(finished, tmp_path):
+    """Also in a folder whose name has a comma, which separates the settings of a search."""
+    there = tmp_path / "one, two=3" / "best.zip"
+    there.parent.mkdir()
+    there.write_bytes(finished.best_file.read_bytes())
+    play, out = Play(searched=0.5), tmp_path / "out.npz"
+    jobs = [Job(finished.games, 2, 5, "8", True, network, play, out) for network in (finished.best_file, there)]
+    assert jobs[1]._asked() == MctsConfig(iterations=8, network=f"net:{there}")
+    one, other = (job.positions() for job in jobs)
+    assert np.array_equal(one.shares, other.shares) and (one.shares[:, 1] > 0).any()
 
 
 def test_a_run_may_begin_with_a_network(finished, tmp_path):

@@ -10,11 +10,13 @@ import torch as th
 
 import kepler_envs
 from agents.imitation import FINAL_RATE, Imitation, _play, gather, imitate, rate_at
-from agents.positions import Positions
+from agents.positions import NOBODY, Positions
+from kepler_envs import bots
 from kepler_envs.adapters.pytorch import PieceNetwork
 from kepler_envs.bots.protocol import TrustedDecisions, play_games
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.network import NetworkShape
+from kepler_envs.engine.seeds import opponent_seeds
 
 CONFIG = kepler_envs.load_game("kitten_adventurers").configure(3, quest_size=3)
 SHAPE = NetworkShape(24, (24,), 8)
@@ -87,6 +89,29 @@ def test_as_many_as_asked_from_as_many_games_as_it_takes(positions):
     assert teacher.started % 16 == 0 and teacher.started >= 16 + len(np.unique(several.game)), (
         "told of every game, those of the pilot first"
     )
+
+
+def test_the_bot_below_says_what_it_would_do_wherever_the_teacher_decides():
+    """All of it, without noise, by the generators that training gives it: the games are played again beside it."""
+    teacher, greedy = LowestId(), bots.load("greedy", CONFIG)
+    found, _ = _play(CONFIG, teacher, 20, 9, 0.0, 1.0, np.random.default_rng(0), greedy)
+    batch, rows, told = Batch(CONFIG, 20, 9), np.arange(20), []
+    greedy.start(rows, ~opponent_seeds(batch.seed))
+    while rows.size:
+        its, actions = greedy.act(TrustedDecisions(batch, rows)), np.full(20, SKIP)
+        told += its[batch.legal_count[rows] > 1].tolist()
+        actions[rows] = batch.action_mask[rows].argmax(1)
+        batch.step(actions)
+        rows = np.flatnonzero(batch.episodes == 0)
+    assert found.below.tolist() == told
+    assert 0 < (found.below == found.action).mean() < 1
+
+
+def test_a_teacher_that_is_the_bot_below_is_asked_once():
+    """Asked twice, it could draw another choice."""
+    greedy = bots.load("greedy", CONFIG)
+    one, alone = gather(CONFIG, greedy, 500, below=greedy), gather(CONFIG, greedy, 500)
+    assert (one.below == one.action).all() and (one.action == alone.action).all() and (alone.below == NOBODY).all()
 
 
 def test_the_same_seed_gathers_the_same(positions):

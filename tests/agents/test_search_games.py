@@ -40,7 +40,7 @@ def played(play: Play, games: int = 24, seed: int = 5, asked: MctsConfig | None 
 def test_visits_become_shares_and_the_most_visited_is_the_search_s():
     """By hand: three actions, prior 1/2 + 1/6 for the one below chose and 1/6 for the others, exploration 4, 100
     visits."""
-    shares, best = target_of(tree([10, 80, 10], [0.1, 0.5, 0.4]), 1, 11, ASKED, 40)
+    shares, best = target_of(tree([10, 80, 10], [0.1, 0.5, 0.4]), 1, 11, ASKED, 40, 3)
     assert best == 11 and shares.sum() == pytest.approx(1)
     scale = 4 * np.sqrt(101)
     worth = 0.5 + scale * (2 / 3) / 81
@@ -49,20 +49,30 @@ def test_visits_become_shares_and_the_most_visited_is_the_search_s():
     assert shares[10:13] == pytest.approx(np.array([9, 80, 10]) / 99)
 
 
+def test_exploration_is_spread_over_what_was_never_tried_too():
+    """The same with nine more legal actions: 1/24 for each. The first action could lose all but two of its visits."""
+    shares, best = target_of(tree([10, 80, 10], [0.1, 0.5, 0.4]), 1, 11, ASKED, 40, 12)
+    scale = 4 * np.sqrt(101)
+    worth = 0.5 + scale * (1 / 2 + 1 / 24) / 81
+    kept = [np.ceil(scale / 24 / (worth - mean) - 1) for mean in (0.1, 0.4)]
+    assert best == 11 and kept == [2, 4]
+    assert shares[10:13] == pytest.approx(np.array([2, 80, 4]) / 86)
+
+
 def test_an_action_that_was_tried_once_is_not_learned():
-    shares, best = target_of(tree([1, 30, 1], [-1.0, 0.9, -0.9]), 1, 10, ASKED, 40)
+    shares, best = target_of(tree([1, 30, 1], [-1.0, 0.9, -0.9]), 1, 10, ASKED, 40, 3)
     assert best == 11 and shares[11] == 1 and shares.sum() == 1
 
 
 def test_of_equally_visited_actions_the_better_one_is_chosen():
-    assert target_of(tree([20, 20], [0.1, 0.2]), 1, 10, ASKED, 40)[1] == 11
-    assert target_of(tree([20, 20], [0.2, 0.2]), 1, 10, ASKED, 40)[1] == 10
+    assert target_of(tree([20, 20], [0.1, 0.2]), 1, 10, ASKED, 40, 2)[1] == 11
+    assert target_of(tree([20, 20], [0.2, 0.2]), 1, 10, ASKED, 40, 2)[1] == 10
 
 
 def test_a_network_s_priors_say_what_exploration_had_made():
     asked = MctsConfig(iterations=100, network="net:any")
-    trusted, _ = target_of(tree([20, 80], [0.0, 0.5], [0.9, 0.1]), 1, 10, asked, 40)
-    doubted, _ = target_of(tree([20, 80], [0.0, 0.5], [0.1, 0.9]), 1, 10, asked, 40)
+    trusted, _ = target_of(tree([20, 80], [0.0, 0.5], [0.9, 0.1]), 1, 10, asked, 40, 2)
+    doubted, _ = target_of(tree([20, 80], [0.0, 0.5], [0.1, 0.9]), 1, 10, asked, 40, 2)
     assert doubted[10] < trusted[10] <= 0.2 + 1e-9
 
 

@@ -186,6 +186,14 @@ def test_a_run_over_greedy_begins_as_greedy(tmp_path):
     assert all(th.equal(one, other) for one, other in zip(weights(whole), weights(rest), strict=True))
 
 
+@pytest.mark.parametrize("teacher", ["greedy", "uniform"])
+def test_a_network_over_greedy_is_told_what_greedy_would_do_whoever_teaches_it(teacher, tmp_path):
+    found = Run(replace(TINY, out=tmp_path, over="greedy", teacher=teacher))._gather()
+    alike = (found.below == found.action).mean()
+    assert (alike == 1) if teacher == "greedy" else (0 < alike < 0.8)
+    assert found.masks(np.arange(len(found)))[np.arange(len(found)), found.below].all()
+
+
 @pytest.mark.parametrize("seat", ["single", "pool"])
 def test_every_kind_of_seat_learns_over_greedy(seat, tmp_path):
     run = train(replace(TINY, out=tmp_path, seat=seat, over="greedy", steps=256, teacher_share=0.5))

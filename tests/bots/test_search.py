@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -367,6 +369,34 @@ def test_a_budget_of_time_is_a_budget():
     assert 16 <= short.iterations < long.iterations
     assert long.iterations > 1100  # more than the arrays had room for at first
     assert long.visits.sum() == long.iterations
+
+
+@pytest.mark.parametrize("trees", [1, 3])
+def test_however_short_the_time_a_network_s_search_decides_for_a_legal_action(trees, untrained):
+    """The first iteration only opens the root, so each tree needs another one."""
+    config = kepler_envs.load_game("kitten_adventurers").configure()
+    asked = MctsConfig(milliseconds=1e-6, trees=trees, network=untrained(config))
+    chosen = [position for position in positions(config, 6, 5) if 0 not in position.legal_actions()]
+    assert len(chosen) > 3
+    for position in chosen:
+        result = search(position, asked, seed=2)
+        assert result.action in position.legal_actions() and result.iterations == trees
+
+
+@pytest.mark.parametrize("variant", [{}, {"network": "untrained"}], ids=["playouts", "network"])
+def test_trees_share_a_budget_of_time(variant, untrained, monkeypatch):
+    """By a clock that goes on by a millisecond whenever somebody looks."""
+    config, ticks = kepler_envs.load_game("kitten_adventurers").configure(), itertools.count()
+    clock = SimpleNamespace(perf_counter=lambda: next(ticks) / 1000)
+    monkeypatch.setattr("kepler_envs.bots.search.searcher.time", clock)
+    position = Snapshot.deal(config, 1)
+    passed = []
+    for trees in (1, 8):
+        asked = replace(asked_for(config, untrained, 1, variant), iterations=0, milliseconds=80, trees=trees)
+        before = next(ticks)
+        search(position, asked, seed=1)
+        passed.append(next(ticks) - before)
+    assert passed[0] == pytest.approx(80, abs=4) and passed[1] == pytest.approx(80, abs=4 * 8)
 
 
 @pytest.mark.parametrize(

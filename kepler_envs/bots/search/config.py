@@ -69,7 +69,7 @@ class MctsConfig:
     depth: int = ALL
     """The number of decisions after which a playout stops. It is then worth the returns for the current ranks."""
     trees: int = 1
-    """The number of independent trees that share the budget. Their visits are added up."""
+    """The number of independent trees that share the budget, each its equal part. Their visits are added up."""
     threads: int = 1
     """The number of threads that search games of a batch, and trees of a game, side by side.
 

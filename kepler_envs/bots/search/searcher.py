@@ -28,7 +28,7 @@ from kepler_envs.engine.seeds import mix
 
 FOLDER = Path(__file__).parent / "kernels"
 ITERATIONS_BETWEEN_LOOKS = 16
-"""Iterations between two looks at the clock, if the budget is in milliseconds."""
+"""Iterations of all trees between two looks at the clock, if the budget is in milliseconds."""
 FIRST_CAPACITY = 1024
 """The nodes that a tree first has room for, if the budget is a time."""
 MOST_SIDE_BY_SIDE = 64
@@ -66,13 +66,12 @@ class Grown:
         sums[actions] = self.nodes["value"][children, seat]
         return visits, sums
 
-    def root_priors(self, num_actions: int) -> tuple[np.ndarray, np.ndarray]:
-        """(the network's prior, float64; whether the tree has a node for it, bool) by action id."""
-        priors, known = np.zeros(num_actions), np.zeros(num_actions, np.bool_)
+    def root_priors(self, num_actions: int) -> np.ndarray:
+        """The network's priors, float64, by action id."""
+        priors = np.zeros(num_actions)
         children = np.flatnonzero(self.nodes["parent"] == ROOT)
-        actions = self.nodes["action"][children]
-        priors[actions], known[actions] = self.nodes["prior"][children], True
-        return priors, known
+        priors[self.nodes["action"][children]] = self.nodes["prior"][children]
+        return priors
 
 
 class Searcher(Protocol):
@@ -99,6 +98,10 @@ def make_searcher(config: Configuration, asked: MctsConfig) -> Searcher:
 
 def _iterations_of_a_tree(asked: MctsConfig) -> int:
     return -(-asked.iterations // asked.trees)
+
+
+def _seconds_of_a_tree(asked: MctsConfig) -> float:
+    return asked.milliseconds / 1000 / asked.trees
 
 
 def _side_by_side(search: Callable[[Any], list[Grown]], parts: Sequence[Any], threads: int) -> list[Grown]:
@@ -178,10 +181,11 @@ class PlayoutSearcher:
     def _spend_budget(self, states: np.ndarray, generators: np.ndarray, space: Workspace) -> int:
         if self._iterations:
             return self._run(states, generators, space, self._iterations)
-        simulated, end = 0, time.perf_counter() + self.asked.milliseconds / 1000
+        simulated, end = 0, time.perf_counter() + _seconds_of_a_tree(self.asked)
+        at_a_time = -(-ITERATIONS_BETWEEN_LOOKS // self.asked.trees)
         while True:
-            space.make_room(int(space.used[0]) + ITERATIONS_BETWEEN_LOOKS + 1)
-            simulated += self._run(states, generators, space, ITERATIONS_BETWEEN_LOOKS)
+            space.make_room(int(space.used[0]) + at_a_time + 1)
+            simulated += self._run(states, generators, space, at_a_time)
             if time.perf_counter() >= end:
                 return simulated
 
@@ -259,9 +263,10 @@ class NetworkSearcher:
         forest = Forest(self.config, trees, 2 * room, bool(self._network.over))
         origins, generators = record_array(np.array(states)), record_array(np.array(generators))
         simulated = done = 0
-        end = time.perf_counter() + self.asked.milliseconds / 1000 * trees
-        # the first iteration only opens the root
-        while done <= _iterations_of_a_tree(self.asked) if self.asked.iterations else time.perf_counter() < end:
+        least = max(1, _iterations_of_a_tree(self.asked))
+        end = time.perf_counter() + _seconds_of_a_tree(self.asked) * trees
+        # the first iteration only opens the root, and without another one no decision was visited
+        while done <= least or time.perf_counter() < end:
             forest.make_room(len(self.config.actions) + done + 2)
             simulated += self._iterate(origins, generators, forest)
             done += 1
