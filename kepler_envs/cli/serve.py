@@ -65,8 +65,8 @@ class Serve:
 
         server = Server(
             uvicorn.Config(
-                make_app(house, local, self.name), log_level="warning", access_log=False, server_header=False,
-                timeout_graceful_shutdown=2,
+                make_app(house, local, (self.host, *self.name)), log_level="warning", access_log=False,
+                server_header=False, timeout_graceful_shutdown=2,
             )
         )  # fmt: skip
         try:

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from kepler_envs.engine.replay import Replay, ReplayError, read_replay, write_replay
+from kepler_envs.printable import printable
 from kepler_envs.web import NotNowError, UnknownError, WebError, forms
 from kepler_envs.web.advice import advise
 from kepler_envs.web.films import Film
@@ -89,7 +90,7 @@ class Api:
                 return await handler(request)
             except (WebError, ReplayError) as problem:
                 status = next(status for kind, status in STATUS.items() if isinstance(problem, kind))
-                return JSONResponse({"error": str(problem)}, status)
+                return JSONResponse({"error": printable(str(problem))}, status)  # it may quote what was sent
             except OSError as problem:  # a full disk: the decision does not count
                 return JSONResponse({"error": f"it could not be written down: {problem.strerror}"}, 507)
 

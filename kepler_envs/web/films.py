@@ -9,6 +9,7 @@ from kepler_envs import registry
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import Replay, configuration_of, verify
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.printable import printable_name
 from kepler_envs.web import UnknownError, WebError
 from kepler_envs.web.expectations import Expectations
 from kepler_envs.web.views import choices, game_words, picture, results, shown_name
@@ -28,7 +29,7 @@ class Film:
 
     def __init__(self, config: Configuration, seed: int, names: list[str], label: str) -> None:
         self.config = config
-        self.label = label
+        self.label = printable_name(label)  # a file's name may hold anything
         self.number = ""
         self.growing = False
         self.problem = ""

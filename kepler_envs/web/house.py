@@ -36,6 +36,9 @@ class House:
         pace: least number of seconds between two decisions of bots at a table with people.
         say: called with messages for whoever runs the server.
 
+    Raises:
+        WebError: another server uses the folder.
+
     Attributes:
         host_token: the secret of whoever runs the server.
         closing: set once everything is to stop.
@@ -49,6 +52,7 @@ class House:
         self._tables: dict[str, Table] = {}
         self._seats: dict[str, tuple[Table, int]] = {}
         self._films: dict[str, Film] = {}
+        self._table_films: dict[str, Film] = {}  # of finished tables, with which they go
         self._players: dict[str, Players] = {}  # the bots of tables, loaded once
         self._busy: set[str] = set()
         self._thinking = threading.BoundedSemaphore(BOT_THREADS)
@@ -76,12 +80,12 @@ class House:
         while self._busy and time.monotonic() < end:
             time.sleep(0.01)
         for table in list(self._tables.values()):
-            with table.lock:
-                table.version += 1  # a bot that is still thinking comes too late
+            table.close()
         for film in list(self._films.values()):
             with film.lock:
                 self._save_if_growing(film)
                 film.growing = False
+        self._store.close()
 
     # ------------------------------------------------------------ tables
 
@@ -110,11 +114,15 @@ class House:
         """Forget a table and delete its files."""
         with self._lock:
             table = self.table(number)
-            self._store.remove(table)
             del self._tables[number]
-            self._players.pop(number, None)
+            players = self._players.pop(number, None)
+            self._table_films.pop(table.film_token, None)
             for seat in table.seats:
                 self._seats.pop(seat.token, None)
+        table.close()  # before its files go, or a decision could still be written
+        self._store.remove(table)
+        if players:
+            players.close()
 
     def _put(self, table: Table) -> None:
         with self._lock:
@@ -148,6 +156,8 @@ class House:
             mover = table.to_move
             if mover is None or mover.is_person or table.number in self._busy or self.closing.is_set():
                 return
+            if table.number not in self._tables:  # it was deleted
+                return
             self._busy.add(table.number)
         threading.Thread(target=self._let_bots_decide, args=(table,), name="bots", daemon=True).start()
 
@@ -165,22 +175,30 @@ class House:
                     self.closing.wait(max(0.0, self._pace - (time.monotonic() - began)))
                     table.decide_for_bot(action, version)
                 except Exception as problem:  # whatever a bot of the user's own raises, or a full disk
-                    self._say(f"table {table.number}, bot {mover.spec}: {one_line(problem)}")
-                    table.stop(
-                        version, f"the bot {shown_name(mover.spec)} cannot go on; the server's terminal says why"
-                    )
-                    return
+                    if self._stop(table, version, mover.spec, problem):
+                        break
         finally:
             with self._lock:
                 self._busy.discard(table.number)
         if not table.problem:
             self.play_on(table)  # a person may have decided just now
 
+    def _stop(self, table: Table, version: int, spec: str, problem: Exception) -> bool:
+        """Say that a bot cannot decide; False if the table has changed meanwhile, so that it need not."""
+        with table.lock:
+            if version == table.version:
+                self._say(f"table {table.number}, bot {spec}: {one_line(problem)}")
+            return table.stop(version, f"the bot {shown_name(spec)} cannot go on; the server's terminal says why")
+
     def _players_of(self, table: Table) -> Players:
         """Return the bots of a table. After a restart they are loaded when they are needed."""
-        if table.number not in self._players:
-            self._players[table.number] = Players(table.config, _bots_of(table.seats), fresh_seed())
-        return self._players[table.number]
+        players = self._players.get(table.number)
+        if players is None:
+            players = Players(table.config, _bots_of(table.seats), fresh_seed())
+            with self._lock:
+                self.table(table.number)  # it may have been deleted
+                self._players[table.number] = players
+        return players
 
     # ------------------------------------------------------------ films
 
@@ -225,7 +243,8 @@ class House:
         """Let bots play a game to watch and return its token; WebError if one of them cannot play it."""
         seed = fresh_seed() if seed is None else seed
         players = Players(config, specs, seed)
-        film = Film(config, seed, [shown_name(spec) for spec in specs], f"{config.game.title}: {', '.join(specs)}")
+        names = [shown_name(spec) for spec in specs]
+        film = Film(config, seed, names, f"{config.game.title}: {', '.join(names)}")
         film.growing = True
         token = self.add_film(film, keep=True, specs=specs)
         threading.Thread(target=self._shoot, args=(film, players, specs), name="film", daemon=True).start()
@@ -256,8 +275,9 @@ class House:
     def film(self, token: str) -> Film:
         """Return the film of a token, or the whole game of a finished table; UnknownError if there is none."""
         with self._lock:
-            if token in self._films:
-                return self._films[token]
+            shown = self._films.get(token) or self._table_films.get(token)
+            if shown:
+                return shown
             table = next((table for table in self._tables.values() if table.film_token == token), None)
         if table is None:
             raise UnknownError("there is no such game")
@@ -267,7 +287,8 @@ class House:
             replay = table.replay
         film = Film.of(Replay(**vars(replay)), f"{table.config.game.title}: a game at this server")
         with self._lock:
-            return self._films.setdefault(token, film)
+            self.table(table.number)  # it may have been deleted
+            return self._table_films.setdefault(token, film)
 
     # ------------------------------------------------------------ what the host is told
 

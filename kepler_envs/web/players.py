@@ -5,11 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from kepler_envs import bots
+from kepler_envs.bots.from_file import BotFromFile
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import following_seed
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.printable import one_line
 from kepler_envs.web import WebError
+
+MOST_SECONDS = 60.0
+"""The longest that a bot from a file may think about a decision. One that hangs would keep other bots waiting."""
 
 
 def load_bot(spec: str, config: Configuration) -> bots.Bot:
@@ -29,15 +34,32 @@ class Players:
     """
 
     def __init__(self, config: Configuration, specs: list[str], seed: int) -> None:
+        self._closed = False
         self._batch = Batch(config, 1, seed)
         self._rows = np.zeros(1, np.int64)
         self._bots: dict[str, bots.Bot] = {}
         for spec in dict.fromkeys(specs):
             seed = following_seed(seed)
-            self._bots[spec] = load_bot(spec, config)
-            self._bots[spec].start(self._rows, np.array([seed], np.uint64))
+            bot = self._bots[spec] = load_bot(spec, config)
+            if isinstance(bot, BotFromFile):
+                bot.seconds = MOST_SECONDS
+            try:
+                bot.start(self._rows, np.array([seed], np.uint64))
+            except bots.BotError as problem:
+                raise WebError(f"bot {spec} cannot begin: {one_line(problem)}") from problem
 
     def decide(self, spec: str, position: Snapshot) -> int:
         """Let the bot of ``spec`` decide at a position that is not over. Its exceptions pass through."""
         self._batch.restore(0, position)
-        return int(self._bots[spec].act(bots.TrustedDecisions(self._batch, self._rows))[0])
+        try:
+            return int(self._bots[spec].act(bots.TrustedDecisions(self._batch, self._rows))[0])
+        finally:
+            if self._closed:  # meanwhile, and the bot may have started a process after that
+                self.close()
+
+    def close(self) -> None:
+        """End the processes of bots from files, also of one that is thinking: it raises then."""
+        self._closed = True
+        for bot in self._bots.values():
+            if isinstance(bot, BotFromFile):
+                bot.close()

@@ -3,7 +3,7 @@
 A table's folder also says who sits where (``table.json``). Its replay is saved before a decision counts, as a whole or
 not at all, so a killed server continues where it stopped. A watched game's folder says which bots play it
 (``film.json``). Its replay is saved about once per second, and the bots continue from there. The files hold secrets
-(links, the seed of the deal), so only their owner can open the folders.
+(links, the seed of the deal), so only their owner can open the folders. One server at a time uses a folder.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import IO, TypeVar
 
 from kepler_envs import registry
 from kepler_envs.engine.replay import ReplayError, configuration_of, read_replay, write_replay
@@ -24,7 +24,12 @@ from kepler_envs.web import WebError
 from kepler_envs.web.films import Film
 from kepler_envs.web.tables import Seat, Table, new_token
 
-HOST_TOKEN, TABLE, FILM, GAME = "host.token", "table.json", "film.json", "game.jsonl"
+try:
+    import fcntl
+except ImportError:  # no such locks on this system: nothing keeps two servers apart
+    fcntl = None  # type: ignore[assignment]
+
+HOST_TOKEN, LOCK, TABLE, FILM, GAME = "host.token", "server.lock", "table.json", "film.json", "game.jsonl"
 OWNER_ONLY_FOLDER, OWNER_ONLY_FILE = 0o700, 0o600
 
 Kind = TypeVar("Kind")
@@ -36,12 +41,35 @@ def usual_folder() -> Path:
     return Path(data) / "kepler_envs" / "tables"
 
 
+def _take(folder: Path) -> IO[str]:
+    """Lock a folder; WebError if another server has it. The end of the process unlocks it, too."""
+    file = os.fdopen(os.open(folder / LOCK, os.O_WRONLY | os.O_CREAT, OWNER_ONLY_FILE), "w")
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise WebError(f"another server uses {folder}: stop it, or give another --folder") from None
+    except OSError:  # this file system has no locks
+        pass
+    return file
+
+
 class Store:
-    """The folder that a server keeps its games in."""
+    """The folder that a server keeps its games in. No other server can use it until ``close``.
+
+    Raises:
+        WebError: another server uses it.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True, mode=OWNER_ONLY_FOLDER)
+        self._lock = _take(folder)
+
+    def close(self) -> None:
+        """Leave the folder to another server."""
+        self._lock.close()
 
     def host_token(self) -> str:
         """Return the secret of whoever runs the server. It is the same at each start."""

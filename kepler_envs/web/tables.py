@@ -11,7 +11,7 @@ from typing import Any
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import Replay
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
-from kepler_envs.web import NotNowError, WebError
+from kepler_envs.web import NotNowError, UnknownError, WebError
 from kepler_envs.web.views import choices, game_words, known, picture, results, shown_name
 
 PERSON = "person"
@@ -44,6 +44,10 @@ class Heard:
     seat: int
     own: str
     public: str
+
+
+def _refuse(replay: Replay) -> None:
+    raise UnknownError("the table was closed")
 
 
 class Table:
@@ -193,12 +197,20 @@ class Table:
             self.version += 1
             self.problem = ""
 
-    def stop(self, version: int, problem: str) -> None:
-        """Tell everybody at the table that a bot cannot decide."""
+    def stop(self, version: int, problem: str) -> bool:
+        """Tell everybody at the table that a bot cannot decide; False if the table has changed meanwhile."""
         with self.lock:
-            if version == self.version:
-                self.problem = problem
-                self.version += 1
+            if version != self.version:
+                return False
+            self.problem = problem
+            self.version += 1
+            return True
+
+    def close(self) -> None:
+        """Let nothing change any more. A bot that is still thinking comes too late."""
+        with self.lock:  # what is being written is finished first
+            self.version += 1
+            self.keep = _refuse
 
     # ------------------------------------------------------------ what a seat is told
 

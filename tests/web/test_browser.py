@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kepler_envs.web import forms
+from kepler_envs.web.players import Players
 from tests.web.browsing import chromium, decide, page_of
 from tests.web.serving import SHORT, client_of, house_in, new_table, serving, settle
 
@@ -333,3 +337,112 @@ def test_a_replay_file_is_opened(browser: Any, house: Any, base: str, tmp_path: 
         page.wait_for_url("**/film/*")
         page.locator(".board svg").wait_for()
         assert "mine.jsonl" in page.locator("header").inner_text()
+
+
+SHOWN = """(hidden) => {
+  Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
+"""A page goes into the background, or comes back. Headless pages are all in front."""
+
+
+def wait_until(page: Any, true: Callable[[], bool]) -> None:
+    """For what no locator finds; the page's policy forbids playwright's own way."""
+    end = time.monotonic() + 30
+    while not true():
+        assert time.monotonic() < end
+        page.wait_for_timeout(50)
+
+
+def test_pages_in_the_background_leave_connections_to_others(browser: Any, house: Any, base: str) -> None:
+    """A browser has six connections to a server. Who comes back to a page sees what has changed."""
+    table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
+    with page_of(browser) as first:
+        pages = [first, *(first.context.new_page() for _ in range(7))]
+        for page in pages:
+            page.goto(f"{base}/seat/{tokens[0]}")
+            page.locator(".board svg").wait_for()
+            page.evaluate(SHOWN, True)
+        table.decide(table.position.seat, table.position.legal_actions()[0])
+        first.evaluate(SHOWN, False)
+        first.locator(f".board[data-version='{table.version}']").wait_for()
+
+
+def test_a_page_in_the_background_still_says_whose_turn_it_is(browser: Any, house: Any, base: str) -> None:
+    table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
+    waiting = 1 - table.position.seat
+    with page_of(browser) as page:
+        page.goto(f"{base}/seat/{tokens[waiting]}")
+        page.locator(".board svg").wait_for()
+        page.evaluate(SHOWN, True)
+        while table.position.seat != waiting:
+            table.decide(table.position.seat, table.position.legal_actions()[-1])
+        wait_until(page, lambda: page.title().startswith("Your turn"))
+
+
+def test_a_finished_game_needs_no_connection(browser: Any, house: Any, base: str) -> None:
+    table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
+    with page_of(browser) as page:
+        page.goto(f"{base}/seat/{tokens[0]}")
+        with page.expect_event("requestfailed", lambda request: request.url.endswith("/events")):  # closed by the page
+            while not table.position.over:
+                table.decide(table.position.seat, table.position.legal_actions()[0])
+        page.locator(".results").wait_for()
+
+
+def test_a_deleted_table_is_said_to_be_gone(browser: Any, house: Any, base: str) -> None:
+    table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
+    context = browser.new_context()  # the browser says on the console that the link leads nowhere
+    try:
+        page = context.new_page()
+        page.goto(f"{base}/seat/{tokens[0]}")
+        page.locator(".board svg").wait_for()
+        house.close_table(table.number)
+        page.locator("[role=alert]", has_text="the table was closed").wait_for(timeout=15_000)
+    finally:
+        context.close()
+
+
+def test_a_watched_game_can_be_studied_while_it_is_played(
+    browser: Any, house: Any, base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """News of later decisions leaves alone what the reader does at an earlier one."""
+    decide, told, slow = Players.decide, threading.Event(), threading.Event()
+
+    def slowly(players: Players, spec: str, position: Any) -> int:
+        if threading.current_thread().name == "film" and not told.is_set():
+            slow.wait(0.1)
+        return decide(players, spec, position)
+
+    monkeypatch.setattr(Players, "decide", slowly)
+    token = house.watch(forms.configuration("kitten_adventurers", 2, {}), ["greedy", "greedy"], 5)
+    film = house.film(token)
+    try:
+        with page_of(browser) as page:
+            page.goto(f"{base}/film/{token}")
+            page.locator(".board svg").wait_for()
+            page.get_by_title("play or pause (space)").click()
+            page.keyboard.press("Home")
+            page.locator(".board[data-at='0']").wait_for()
+            page.get_by_text("What would it do?").click()
+            page.locator(".moves .bar").first.wait_for()
+            page.get_by_label("filter the moves").fill("e")
+            page.evaluate(
+                "new MutationObserver(() => { window.loud = true; })"
+                ".observe(document.querySelector('.prompt'), { childList: true })"
+            )
+            listed = page.locator(".side .heard li").count()
+            known = len(film.replay.actions)
+            slider = page.locator("main input[type=range]")
+            wait_until(page, lambda: int(slider.get_attribute("max")) > known + 5)
+            assert film.growing
+            assert page.get_by_label("filter the moves").input_value() == "e"
+            assert page.locator(".moves .bar").count() and not page.evaluate("window.loud")
+            assert int(page.locator(".prompt").inner_text().split()[2]) > known + 5
+            assert page.locator(".side .heard li").count() > listed
+            words = page.locator(".side .heard li").all_inner_texts()
+            assert [int(text.split()[0]) for text in words] == list(range(1, len(words) + 1))
+            told.set()
+            page.locator(".results").wait_for()
+    finally:
+        told.set()

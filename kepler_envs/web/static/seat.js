@@ -5,7 +5,8 @@ import { Asking, Moves } from "./moves.js";
 import { resultTable } from "./viewer.js";
 
 const api = `/api/seat/${token()}`;
-let state = null, busy = false, missed = false, restarted = false;
+const AWAY = 5000; // milliseconds between two questions of a page in the background
+let state = null, busy = false, missed = false, restarted = false, events = null;
 
 const point = (ids) => { board.light(ids); moves.light(ids); };
 const board = new Board(decide, point), moves = new Moves(decide, point);
@@ -56,6 +57,7 @@ function show(found) {
   if (state && !restarted && found.version < state.version) return; // an answer that was overtaken
   restarted = false;
   state = found;
+  if (state.over) deafen();
   heading.textContent = state.title;
   document.title = `${state.yours ? "Your turn: " : ""}${state.title}`;
   who.textContent = `you are ${player(state.seat)}; ${state.seats.filter((at) => at.seat !== state.seat).map((at) => `${player(at.seat)} ${at.name}`).join(", ")}`;
@@ -88,12 +90,30 @@ document.addEventListener("keydown", (event) => {
   else if (event.key >= "1" && event.key <= "9" && state?.yours) { const move = moves.at(Number(event.key) - 1); if (move) decide(move.id); }
 });
 
-const events = new EventSource(`${api}/events`);
-events.onmessage = async (event) => {
-  await loading;
-  missed ||= busy;
-  if (!busy && (!state || Number(event.data) !== state.version)) load();
-};
-events.onerror = () => { restarted = true; if (state) words.textContent = "The server does not answer. Trying again ..."; };
-events.onopen = () => { words.textContent = ""; if (restarted) load(); };
+/** Hear of news. A browser has only six connections to a server, so a page that nobody looks at holds none. */
+function listen() {
+  if (events || document.hidden || state?.over) return;
+  events = new EventSource(`${api}/events`);
+  events.onmessage = async (event) => {
+    await loading;
+    missed ||= busy;
+    restarted ||= Number(event.data) < state?.version; // while nobody listened
+    if (!busy && (!state || Number(event.data) !== state.version)) load();
+  };
+  events.onerror = () => {
+    restarted = true;
+    if (events.readyState === EventSource.CLOSED) { deafen(); load(); } // it refuses, and says why
+    else if (state) words.textContent = "The server does not answer. Trying again ...";
+  };
+  events.onopen = () => { words.textContent = ""; if (restarted) load(); };
+}
+
+function deafen() {
+  events?.close();
+  events = null;
+}
+
+document.addEventListener("visibilitychange", () => { if (document.hidden) deafen(); else listen(); }); // the first event says where the game is
+setInterval(() => { if (document.hidden && !state?.over) load(); }, AWAY); // its title says whose turn it is
+listen();
 load();

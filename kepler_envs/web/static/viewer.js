@@ -32,6 +32,7 @@ export class Viewer {
     this.seats = make("select", { "aria-label": "whose view", class: "view" });
     this.seats.onchange = () => { this.view = this.seats.value; this.go(this.at); };
     this.where = make("p", { class: "prompt", "aria-live": "polite" });
+    this.count = make("span", { "aria-live": "off" }); // grows while a game is being played
     this.told = make("ol", { class: "heard" });
     this.drops = make("div", { class: "row" });
     this.results = make("div");
@@ -67,21 +68,33 @@ export class Viewer {
         `${number ? "" : "Biggest drop: "}${player(drop.seat)} -${drop.fall.toFixed(2)} at ${drop.at}`)));
     }
     this.results.replaceChildren(...(story.results.length ? [resultTable(story.results)] : []));
-    this.go(this.at);
+    if (this.shown !== this.place()) this.go(this.at);
+    else this.grow();
+  }
+
+  place() { return `${this.at} ${this.view}`; }
+
+  /** There are more decisions: what the reader does here is left alone. */
+  grow() {
+    this.count.textContent = this.last;
+    this.mark();
+    this.told.append(...this.sentences(this.from + this.told.childElementCount));
   }
 
   async go(at) {
     this.at = Math.max(0, Math.min(this.last, at));
     this.slider.value = this.at;
-    const wanted = `${this.at} ${this.view}`;
+    const wanted = this.place();
     this.wanted = wanted;
     this.asking?.forget();
     const frame = await this.source.frame(this.at, this.view);
     if (this.wanted !== wanted) return; // the reader is elsewhere already
     this.board.show(frame.picture, [], frame.news);
+    this.shown = wanted;
     this.board.frame.dataset.at = this.at;
-    this.where.textContent = `${this.at} of ${this.last} decisions${this.at ? `: ${this.sentence(this.at - 1)}` : ""}`;
-    for (const plot of Object.values(this.plots)) plot.mark(this.at);
+    this.count.textContent = this.last;
+    this.where.replaceChildren(`${this.at} of `, this.count, ` decisions${this.at ? `: ${this.sentence(this.at - 1)}` : ""}`);
+    this.mark();
     this.moveBox.hidden = !frame.actions?.length;
     if (frame.actions) this.moves.show(frame.actions, frame.taken);
     this.tell();
@@ -96,14 +109,23 @@ export class Viewer {
   /** In a finished game everything is open. */
   over() { return this.story.results.length > 0 && this.at === this.last; }
 
-  tell() {
-    const from = Math.max(0, this.at - AROUND), to = Math.min(this.last, this.at + AROUND), items = [];
-    for (let number = from; number < to; number++) {
+  mark() { for (const plot of Object.values(this.plots)) plot.mark(this.at); }
+
+  get from() { return Math.max(0, this.at - AROUND); }
+
+  /** The decisions in words around the one on show, from `start` on. */
+  sentences(start) {
+    const to = Math.min(this.last, this.at + AROUND), items = [];
+    for (let number = start; number < to; number++) {
       const item = make("li", { class: number === this.at - 1 ? "now" : "" }, make("button", { type: "button", onclick: () => this.go(number + 1) }, `${number + 1}  ${this.sentence(number)}`));
       item.style.setProperty("--seat", `var(--seat-${this.story.told[number].seat % 8})`);
       items.push(item);
     }
-    this.told.replaceChildren(...items);
+    return items;
+  }
+
+  tell() {
+    this.told.replaceChildren(...this.sentences(this.from));
     const now = this.told.querySelector(".now");
     if (now) this.told.scrollTop = now.offsetTop - this.told.offsetTop - this.told.clientHeight / 2;
   }

@@ -1,0 +1,300 @@
+"""A house under strain: two servers at one folder, bots that hang or fail, tables deleted at a bad moment, names that
+must not be shown as they are."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kepler_envs.cli import main
+from kepler_envs.cli.serve import Serve
+from kepler_envs.engine.replay import Replay
+from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.terminal import make_console
+from kepler_envs.web import UnknownError, WebError, forms
+from kepler_envs.web.films import Film
+from kepler_envs.web.house import House
+from kepler_envs.web.players import Players
+from kepler_envs.web.tables import PERSON, Table
+from tests.web.serving import LONGEST_WAIT, client_of, house_in, settle
+
+CONFIG = forms.configuration("kitten_adventurers", 2, {"max_turns": "40"})
+
+HANGS = """
+class Hangs:
+    def __init__(self, config):
+        pass
+
+    def start(self, rows, seeds):
+        pass
+
+    def act(self, decisions):
+        while True:
+            pass
+"""
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    with house_in(tmp_path / "tables") as found:
+        yield found
+
+
+def said_at(house: House) -> list[str]:
+    return house.said  # type: ignore[attr-defined]
+
+
+def wait_until(true: Callable[[], object], what: str) -> None:
+    end = time.monotonic() + LONGEST_WAIT
+    while not true():
+        assert time.monotonic() < end, f"{what} takes too long"
+        time.sleep(0.002)
+
+
+def take_turns(house: House, table: Table) -> None:
+    """Let the person at seat 0 decide until the bot has to."""
+    settle(table)
+    while table.position.seat == 0 and not table.position.over:
+        table.decide(0, table.position.legal_actions()[-1])
+    assert not table.position.over
+    house.play_on(table)
+
+
+def table_to_bot(house: House, bot: str, seed: int = 5) -> Table:
+    """A table at which the bot has to decide."""
+    table = house.open_table(CONFIG, [PERSON, bot], seed, advice=True)
+    if table.position.seat == 0:
+        take_turns(house, table)
+    return table
+
+
+@pytest.fixture
+def hanging(tmp_path: Path) -> str:
+    """The spec of a bot that thinks for ever."""
+    path = tmp_path / "hangs.py"
+    path.write_text(HANGS)
+    return f"python:{path}:Hangs"
+
+
+# ---------------------------------------------------------------- two servers at one folder
+
+
+def test_a_folder_has_one_server_at_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two would write over each other's games."""
+    with house_in(tmp_path) as first:
+        table = first.open_table(CONFIG, [PERSON, PERSON], 5, advice=True)
+        with pytest.raises(WebError, match="another server uses"):
+            House(tmp_path)
+        assert main(["serve", "--port", "0", "--folder", str(tmp_path)]) == 2
+        said = capsys.readouterr().err
+        assert str(tmp_path) in said and "--folder" in said
+        table.decide(table.position.seat, table.position.legal_actions()[0])
+    with house_in(tmp_path) as second:
+        assert len(second.table(table.number).heard) == 1
+
+
+def test_a_closed_house_takes_no_more_decisions(tmp_path: Path) -> None:
+    """Another server may have the folder already."""
+    with house_in(tmp_path) as first:
+        table = first.open_table(CONFIG, [PERSON, PERSON], 5, advice=True)
+    with pytest.raises(UnknownError):
+        table.decide(table.position.seat, table.position.legal_actions()[0])
+    with house_in(tmp_path) as second:
+        assert second.table(table.number).heard == []
+
+
+def test_a_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kepler_envs.web.store.fcntl", None)
+    with house_in(tmp_path), house_in(tmp_path):
+        pass
+
+
+# ---------------------------------------------------------------- bots that hang or fail
+
+
+def test_a_bot_that_hangs_is_cut_off(house: House, hanging: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says so at its table, and bots at other tables go on."""
+    monkeypatch.setattr("kepler_envs.web.players.MOST_SECONDS", 0.5)
+    hung = [table_to_bot(house, hanging, seed) for seed in range(2)]
+    other = table_to_bot(house, "greedy")
+    settle(other)
+    wait_until(lambda: all(table.problem for table in hung), "cutting bots off")
+    assert "too slow" in said_at(house)[0]
+
+
+def test_deleting_tables_ends_their_bots(house: House, hanging: str) -> None:
+    """Bots that hang at deleted tables keep no other bot waiting, and nothing is said about them."""
+    hung = [table_to_bot(house, hanging, seed) for seed in range(2)]
+    wait_until(lambda: house._thinking._value == 0, "beginning to think")  # type: ignore[attr-defined]
+    for table in hung:
+        house.close_table(table.number)
+    settle(table_to_bot(house, "greedy"))
+    wait_until(lambda: not house._busy, "ending")
+    assert said_at(house) == [] and all(table.number not in house._players for table in hung)
+
+
+class Scripted:
+    """Bots whose next answer waits until it is let go; ``problem`` is raised then, else they decide as ever."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, problem: Exception | None = None) -> None:
+        self.thinking, self.may, self.problem = threading.Event(), threading.Event(), problem
+        decide = Players.decide
+
+        def scripted(players: Players, spec: str, position: Snapshot) -> int:
+            if not self.thinking.is_set():
+                self.thinking.set()
+                assert self.may.wait(LONGEST_WAIT)
+                if self.problem:
+                    raise self.problem
+            return decide(players, spec, position)
+
+        monkeypatch.setattr(Players, "decide", scripted)
+
+
+def test_a_bot_that_fails_on_a_position_that_was_taken_back(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is asked again about the position that is there now."""
+    bots = Scripted(monkeypatch, RuntimeError("once"))
+    table = table_to_bot(house, "greedy")
+    if not table.heard:  # the bot begins: there is nothing to take back yet
+        bots.problem = None
+        bots.may.set()
+        settle(table)
+        bots.thinking.clear(), bots.may.clear()
+        bots.problem = RuntimeError("once")
+        take_turns(house, table)
+    assert bots.thinking.wait(LONGEST_WAIT)
+    table.undo(0)
+    take_turns(house, table)
+    bots.may.set()
+    settle(table)
+    assert not table.problem and (table.position.over or table.position.seat == 0)
+
+
+def test_a_bot_that_cannot_begin(house: House, tmp_path: Path) -> None:
+    """Whoever sets the table up is told, and nothing is kept of it."""
+    path = tmp_path / "lost.py"
+    path.write_text(HANGS.replace("seeds):\n        pass", "seeds):\n        raise RuntimeError('lost')"))
+    with pytest.raises(WebError, match="RuntimeError: lost"):
+        house.open_table(CONFIG, [PERSON, f"python:{path}:Hangs"], 5, advice=True)
+    assert house.numbers == set() and not list((tmp_path / "tables").glob("*/*"))
+
+
+# ---------------------------------------------------------------- deleting tables
+
+
+def test_deleting_a_table_while_it_is_written(house: House, tmp_path: Path) -> None:
+    """The decision that is being written is finished first; no later one is written."""
+    table = house.open_table(CONFIG, [PERSON, PERSON], 5, advice=True)
+    writing, keep = threading.Event(), table.keep
+
+    def slowly(replay: Replay) -> None:
+        writing.set()
+        time.sleep(0.3)
+        keep(replay)
+
+    table.keep = slowly
+    problems: list[Exception] = []
+
+    def decide() -> None:
+        try:
+            table.decide(table.position.seat, table.position.legal_actions()[0])
+        except Exception as problem:
+            problems.append(problem)
+
+    person = threading.Thread(target=decide)
+    person.start()
+    assert writing.wait(LONGEST_WAIT)
+    house.close_table(table.number)
+    person.join()
+    assert problems == [] and len(table.heard) == 1
+    assert not (tmp_path / "tables" / table.number).exists()
+    with pytest.raises(UnknownError, match="closed"):
+        table.decide(table.position.seat, table.position.legal_actions()[0])
+    assert len(table.heard) == 1 and house.numbers == set()
+
+
+@pytest.mark.parametrize("problem", [None, RuntimeError("no answer")])
+def test_a_bot_that_answers_after_its_table_was_deleted(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, problem: Exception | None
+) -> None:
+    bots = Scripted(monkeypatch, problem)
+    table = table_to_bot(house, "greedy")
+    assert bots.thinking.wait(LONGEST_WAIT)
+    house.close_table(table.number)
+    bots.may.set()
+    wait_until(lambda: not house._busy, "ending")
+    assert said_at(house) == [] and table.number not in house._players
+    assert not (tmp_path / "tables" / table.number).exists()
+
+
+def finished_table(house: House) -> Table:
+    table = house.open_table(CONFIG, [PERSON, PERSON], 5, advice=True)
+    while not table.position.over:
+        table.decide(table.position.seat, table.position.legal_actions()[0])
+    return table
+
+
+def test_the_film_of_a_table_is_no_watched_game(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It goes with its table, stands in no list of its own and takes no other game's place."""
+    monkeypatch.setattr("kepler_envs.web.house.MOST_FILMS", 1)
+    table = finished_table(house)
+    film = house.film(table.film_token)
+    assert film is house.film(table.film_token) and film.positions[-1].over
+    assert house.overview()["films"] == []
+    with pytest.raises(UnknownError):
+        house.close_film(table.film_token)
+    token = house.add_film(Film.of(film.replay, "mine"))
+    assert [film["token"] for film in house.overview()["films"]] == [token]
+    house.close_table(table.number)
+    with pytest.raises(UnknownError):
+        house.film(table.film_token)
+    assert house.film(token).label == "mine"
+
+
+# ---------------------------------------------------------------- names
+
+
+def test_a_watched_game_does_not_show_where_a_bot_lies(house: House, hanging: str, tmp_path: Path) -> None:
+    token = house.watch(CONFIG, [hanging, "greedy"], 5)
+    label = house.film(token).story()["label"]
+    assert label == "Kitten Adventurers: python:hangs.py:Hangs, greedy" and str(tmp_path) not in label
+    house.close_film(token)
+
+
+def test_a_label_that_is_no_text(house: House) -> None:
+    """A file's name may hold bytes that are no UTF-8."""
+    film = house.film(finished_table(house).film_token)
+    house.add_film(Film.of(film.replay, "a\udcff\n.jsonl"), keep=True)
+    client, host = client_of(house), f"/api/host/{house.host_token}"
+    assert client.get(host).json()["films"][0]["label"] == "a??.jsonl"
+    body = json.dumps({"name": "b\udcff", "text": ""})
+    refused = client.post(f"{host}/replays", content=body, headers={"Content-Type": "application/json"})
+    assert refused.status_code == 400 and refused.json()["error"].startswith("b?")
+
+
+# ---------------------------------------------------------------- the command
+
+
+def test_the_link_that_is_printed_is_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where ``--host`` is a name."""
+    import uvicorn
+    from starlette.testclient import TestClient
+
+    here = Serve(port=0)._listen()
+    apps: list[Any] = []
+    monkeypatch.setattr(Serve, "_listen", lambda self: here)  # wherever the name leads
+    monkeypatch.setattr(uvicorn.Server, "run", lambda server, sockets: apps.append(server.config.app))
+    assert Serve(host="My-Box.example", port=0, folder=tmp_path).run(make_console()) == 0
+    here.close()
+    link = capsys.readouterr().out.split()[1]
+    assert link.startswith("http://My-Box.example:")
+    assert TestClient(apps[0], base_url=link).get(link).status_code == 200
+    assert TestClient(apps[0]).get("http://evil.example/").status_code == 403
