@@ -50,34 +50,55 @@ CACHE_VARIABLE = "KEPLER_ENVS_CACHE_DIR"
 KEEP_UNUSED_DAYS = 30
 CHECKSUM_BYTES = hashlib.sha256().digest_size
 
+_loaded: dict[Path, bytes] = {}
+
+
+def digest_when_loaded(folder: Path) -> bytes:
+    """The digest of a folder's sources when this process first asked for it.
+
+    Ask while they are loaded: the process goes on running what it loaded, whatever is edited later.
+    """
+    if folder not in _loaded:
+        _loaded[folder] = _digest_of(folder)
+    return _loaded[folder]
+
+
+def _digest_of(folder: Path) -> bytes:
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in SOURCE_SUFFIXES and not path.name.startswith("."):  # an editor's, and no module
+            digest.update(path.relative_to(folder).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.digest()
+
+
+digest_when_loaded(ENGINE_FOLDER)
+
 
 class Scope:
-    """What a set of kernels is compiled from: a name and source folders, read once, when it is made.
+    """What a set of kernels is compiled from: a name and source folders, as they were when they were loaded.
 
-    Make it in the module that defines the kernels (a game's ``__init__``), so that the digest is taken
-    when the sources are loaded. ``is_current`` reads the sources again: code is stored only while they still agree.
+    Make it in the module that defines the kernels (a game's ``__init__``), or call :func:`digest_when_loaded` there.
+    ``is_current`` reads the sources again: code is stored only while they still agree.
     """
 
     def __init__(self, name: str, *folders: Path) -> None:
         self.name = name
         self.folders = (ENGINE_FOLDER, *folders)
-        self.digest = self._read_digest()
+        self.digest = self._digest(digest_when_loaded)
 
-    def _read_digest(self) -> str:
+    def _digest(self, of_folder: Callable[[Path], bytes]) -> str:
         digest = hashlib.sha256()
         digest.update(repr(sorted(shipped.versions().items())).encode())
         digest.update(repr(BOUNDSCHECK).encode())  # the other options stand in the engine's sources
         for folder in self.folders:
-            for path in sorted(folder.rglob("*")):
-                if path.suffix in SOURCE_SUFFIXES:
-                    digest.update(path.relative_to(folder).as_posix().encode())
-                    digest.update(path.read_bytes())
+            digest.update(of_folder(folder))
         return digest.hexdigest()[:16]
 
     def is_current(self) -> bool:
         """Whether the sources on disk are still those that were loaded."""
         try:
-            return self._read_digest() == self.digest
+            return self._digest(_digest_of) == self.digest
         except OSError:
             return False
 
@@ -89,7 +110,11 @@ class Scope:
         """The user's own folders that have compiled code of this scope."""
         for base in cache_bases():
             folder = base / self._folder_name
-            if folder.is_dir() and _is_own(base) and _is_own(folder):
+            try:
+                is_usable = folder.is_dir() and _is_own(base) and _is_own(folder)
+            except OSError:  # somebody else's home, or another process has just removed it
+                continue
+            if is_usable:
                 yield folder
 
     def came_with_package(self) -> Path | None:

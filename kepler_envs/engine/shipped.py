@@ -92,7 +92,7 @@ def _lacking() -> tuple[str, ...]:
 def _made_with() -> dict[str, str] | None:
     try:
         return json.loads((FOLDER / MADE_WITH).read_text())
-    except FileNotFoundError:
+    except OSError:
         return None
 
 

@@ -387,6 +387,52 @@ def test_scopes() -> None:
     assert names == {"a", "b"} or kernels.BOUNDSCHECK
 
 
+def test_a_scope_is_of_the_sources_that_were_loaded(tmp_path) -> None:
+    """Also one that is made after they were edited: the process still runs the old ones."""
+    (tmp_path / "rules.py").write_text("STEP = 1\n")
+    early = Scope("early", tmp_path)
+    assert early.is_current()
+    (tmp_path / "rules.py").write_text("STEP = 2\n")
+    late = Scope("late", tmp_path)
+    assert late.digest == early.digest and not late.is_current() and not early.is_current()
+
+
+def test_an_edit_after_a_game_was_loaded_counts_for_its_bots_too(tmp_path) -> None:
+    """Greedy, search and tournament make their scopes when they are first asked."""
+    script = (
+        "import pathlib, sys\n"
+        "from kepler_envs.engine import code_cache\n"
+        "import kepler_envs\n"
+        "from kepler_envs.bots import greedy\n"
+        "from kepler_envs.bots.search.searcher import playout_policy\n"
+        "from kepler_envs.tournament import whole_games\n"
+        "game = kepler_envs.load_game('kitten_adventurers')\n"
+        "whole = code_cache._digest_of\n"
+        "edited = {*game.scope.folders, greedy.FOLDER, whole_games.FOLDER}\n"
+        "code_cache._digest_of = lambda folder: whole(folder) + b'edited' * (folder in edited)\n"
+        "policy = greedy.greedy_policy(game)\n"
+        "scopes = [policy.scope, playout_policy(game, 'greedy').scope, whole_games._scope((policy,))]\n"
+        "print([scope.is_current() for scope in scopes])\n"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[False, False, False]"
+
+
+def test_what_an_editor_keeps_beside_a_source_is_no_source(tmp_path) -> None:
+    (tmp_path / "rules.py").write_text("STEP = 1\n")
+    before = Scope("a", tmp_path)
+    (tmp_path / ".#rules.py").symlink_to("somebody@somewhere.1:2")
+    assert before.is_current()
+
+
+def test_a_cache_in_a_closed_folder_is_passed_over(monkeypatch) -> None:
+    def closed(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_dir", closed)
+    assert list(Scope("a").kept_in()) == []
+
+
 CALLING = (
     "import numpy as np, toy\n"
     "from kepler_envs.engine.kernel import INT, kernel\n"

@@ -12,11 +12,12 @@ from types import ModuleType
 
 from kepler_envs.bots.compiled import CompiledBot
 from kepler_envs.bots.protocol import BotError
-from kepler_envs.engine.code_cache import Scope
+from kepler_envs.engine.code_cache import Scope, digest_when_loaded
 from kepler_envs.engine.game import Configuration, Game
 from kepler_envs.engine.playout import CompiledPolicy
 
 FOLDER = Path(__file__).parent
+digest_when_loaded(FOLDER)
 
 
 def greedy_games() -> tuple[str, ...]:

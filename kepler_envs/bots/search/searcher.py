@@ -20,13 +20,14 @@ from kepler_envs.bots.published import network_file
 from kepler_envs.bots.search.config import MctsConfig
 from kepler_envs.bots.search.kernels.search import search_kernel
 from kepler_envs.bots.search.kernels.tree import NODE, ROOT
-from kepler_envs.engine.code_cache import Scope
+from kepler_envs.engine.code_cache import Scope, digest_when_loaded
 from kepler_envs.engine.game import Configuration, Game, record_array
 from kepler_envs.engine.playout import CompiledPolicy, uniform_policy
 from kepler_envs.engine.rng import GENERATOR
 from kepler_envs.engine.seeds import mix
 
 FOLDER = Path(__file__).parent / "kernels"
+digest_when_loaded(FOLDER)
 ITERATIONS_BETWEEN_LOOKS = 16
 """Iterations of all trees between two looks at the clock, if the budget is in milliseconds."""
 FIRST_CAPACITY = 1024

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.code_cache import Scope
+from kepler_envs.engine.code_cache import Scope, digest_when_loaded
 from kepler_envs.engine.game import RUNNING, Configuration, Game, record_array
 from kepler_envs.engine.kernel import array_of, helper, kernel
 from kepler_envs.engine.playout import CompiledPolicy
@@ -21,6 +21,7 @@ from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.engine.transition import core, record_types
 
 FOLDER = Path(__file__).parent
+digest_when_loaded(FOLDER)
 
 ENDING = np.dtype([("length", "<i4"), ("end", "<i4")], align=True)
 """How a game ended: decisions, and TERMINATED or TRUNCATED."""
