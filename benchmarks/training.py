@@ -33,7 +33,7 @@ def environment_share(game: str, players: int, num_envs: int, steps: int) -> tup
     network = piece_policy(batch.config)
     model = SharedMaskablePPO(PiecePolicy, env, policy_kwargs=network, n_steps=128, batch_size=1024, seed=0)
     model.learn(128 * num_envs)  # warms up
-    before, start = env.env_seconds, time.perf_counter()
+    before, done, start = env.env_seconds, model.num_timesteps, time.perf_counter()
     model.learn(steps, reset_num_timesteps=False)
     wall = time.perf_counter() - start
-    return (env.env_seconds - before) / wall, model.num_timesteps / wall
+    return (env.env_seconds - before) / wall, (model.num_timesteps - done) / wall

@@ -211,7 +211,11 @@ class Cluster:
 
     def _connect(self, address: str, cores: int | None) -> None:
         quiet = {"logging_level": "ERROR", "log_to_driver": False}
+        new = {"address": "local", "num_cpus": cores, "include_dashboard": False}
         try:
+            if address == "local":
+                self._ray.init(**new, **quiet)
+                return
             if address:
                 _check_reachable(address)
                 self._ray.init(address=address, **quiet)
@@ -219,7 +223,7 @@ class Cluster:
             try:
                 self._ray.init(address="auto", **quiet)
             except ConnectionError:  # there is none on this machine
-                self._ray.init(address="local", num_cpus=cores, include_dashboard=False, **quiet)
+                self._ray.init(**new, **quiet)
         except ClusterError:
             raise
         except Exception as problem:  # Ray has no class for what may be wrong with an address
@@ -305,7 +309,7 @@ def _check_reachable(address: str) -> None:
     Ray itself would try for minutes and then end the process.
     """
     host, colon, port = address.rpartition("://")[2].rpartition(":")
-    if address in ("auto", "local"):
+    if address == "auto":
         return
     if not (colon and host and port.isdigit()):
         raise ClusterError(f"--ray {address}: an address is HOST:PORT, for example 10.0.0.5:6379")

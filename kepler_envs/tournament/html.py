@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
@@ -208,20 +209,42 @@ def _heat(heat: float | None) -> str:
 def ratings_plot(found: Standings) -> str:
     """Plot each agent's rating with its interval."""
     rows = [(line.agent, line.rating, line.rating_low, line.rating_high) for line in found.lines]
-    return _intervals(rows, 0.0, f"rating, 0 = {found.anchor}", lambda value: f"{value:+.0f}")
+    return _intervals(rows, 0.0, f"rating, 0 = {found.anchor}", _rating, finest=1.0)
 
 
 def seats_plot(found: Standings) -> str:
     """Plot each seat's share of wins with its interval."""
     rows = [(f"seat {seat}", share.mean, share.low, share.high) for seat, share in enumerate(found.by_seat)]
-    return _intervals(rows, 1 / len(rows), "share of wins", lambda value: f"{value:.0%}")
+    return _intervals(rows, 1 / len(rows), "share of wins", _percent, finest=0.001)
+
+
+def _rating(value: float, step: float) -> str:
+    return f"{value:+.{_decimals(step)}f}"
+
+
+def _percent(value: float, step: float) -> str:
+    return f"{value:.{_decimals(100 * step)}%}"
+
+
+def _decimals(step: float) -> int:
+    """How many decimals tell numbers apart that differ by a step."""
+    return max(0, math.ceil(-math.log10(step) - 1e-6))
 
 
 def _intervals(
-    rows: Sequence[tuple[str, float, float, float]], even: float, label: str, words: Callable[[float], str]
+    rows: Sequence[tuple[str, float, float, float]],
+    even: float,
+    label: str,
+    words: Callable[[float, float], str],
+    finest: float,
 ) -> str:
-    """Rows of (name, value, low, high) on one axis, a dashed line at ``even``."""
-    width, left, right, step = 720, 170, 30, 30
+    """Rows of (name, value, low, high) on one axis, a dashed line at ``even``.
+
+    Args:
+        words: a value in words, to the step of its second argument.
+        finest: the step to which marks name their values, or that of the axis if it is smaller.
+    """
+    width, left, right, line = 720, 170, 30, 30
     low, high = min(even, *(row[2] for row in rows)), max(even, *(row[3] for row in rows))
     pad = 0.06 * (high - low or 1.0)
     low, high = low - pad, high + pad
@@ -229,20 +252,24 @@ def _intervals(
     def x(value: float) -> str:
         return f"{left + (value - low) / (high - low) * (width - left - right):.1f}"
 
-    bottom = 14 + step * len(rows)
+    bottom = 14 + line * len(rows)
     parts = [f'<line class="even" x1="{x(even)}" x2="{x(even)}" y1="6" y2="{bottom}"/>']
-    for tick in _ticks(low, high):
+    ticks = _ticks(low, high)
+    step = ticks[1] - ticks[0]
+    for tick in ticks:
         parts.append(f'<line class="axis" x1="{x(tick)}" x2="{x(tick)}" y1="{bottom}" y2="{bottom + 5}"/>')
-        parts.append(f'<text class="small" x="{x(tick)}" y="{bottom + 19}" text-anchor="middle">{words(tick)}</text>')
+        parts.append(
+            f'<text class="small" x="{x(tick)}" y="{bottom + 19}" text-anchor="middle">{words(tick, step)}</text>'
+        )
     parts.append(f'<line class="axis" x1="{left}" x2="{width - right}" y1="{bottom}" y2="{bottom}"/>')
     shown_names = short_names([row[0] for row in rows], NAME_LETTERS)
     for number, ((name, value, least, most), shown) in enumerate(zip(rows, shown_names, strict=True)):
-        y = 24 + step * number
+        y = 24 + line * number
         parts += [
             f'<text x="{left - 14}" y="{y + 4}" text-anchor="end">{escape(shown)}</text>',
             f'<line class="range" x1="{x(least)}" x2="{x(most)}" y1="{y}" y2="{y}"/>',
             f'<circle class="mark" cx="{x(value)}" cy="{y}" r="5.5"><title>{escape(name)}: '
-            f"{words(value)}</title></circle>",
+            f"{words(value, min(step, finest))}</title></circle>",
         ]
     parts.append(f'<text class="small" x="{left}" y="{bottom + 36}">{escape(label)}, with 95 % intervals</text>')
     return _plot(width, bottom + 42, label, parts)

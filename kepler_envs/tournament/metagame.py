@@ -27,6 +27,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -37,6 +38,9 @@ MUTATION = 0.01
 
 SMALL = 1e-4
 """Solvers are no more exact than this; smaller masses are 0."""
+
+ROUNDING = 1e-9
+"""Means of the same shares over different numbers of games differ by less; such a payoff is 0."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +85,13 @@ def evaluate(
     """
     if not is_installed():
         return None
-    won = _wins_alone(agents, wins, order)
+    won = wins_alone(agents, wins, order)
     if any(len(won[i][j]) == 0 for i in range(len(order)) for j in range(len(order)) if i != j):
         return None
     rng = np.random.default_rng(seed)
     found = [_values(payoffs(won))]
     for _ in range(samples):
-        found.append(_values(payoffs([[rng.choice(cell, len(cell)) for cell in row] for row in won])))
+        found.append(_values(payoffs(resampled(won, agents.shape[1], rng))))
     values = np.array(found)  # (1 + samples, 3, k)
     drawn = values[1:] if samples else values
     low, high = np.nanpercentile(drawn, (2.5, 97.5), axis=0)
@@ -113,12 +117,27 @@ def payoffs(won: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
     return alone - alone.T
 
 
-def _wins_alone(agents: np.ndarray, wins: np.ndarray, order: Sequence[int]) -> list[list[np.ndarray]]:
+def wins_alone(agents: np.ndarray, wins: np.ndarray, order: Sequence[int]) -> list[list[np.ndarray]]:
+    """The wins of one i against j on all other seats, game by game, as an array in cell [i][j]."""
     cells = []
     for one in order:
         row = [alone_tables(agents, one, other) for other in order]
         cells.append([wins[tables][agents[tables] == one] for tables in row])
     return cells
+
+
+def resampled(won: Sequence[Sequence[np.ndarray]], seats: int, rng: np.random.Generator) -> list[list[np.ndarray]]:
+    """Draw as many games of each cell with replacement.
+
+    With two seats [i][j] and [j][i] are the same games, seen from either side, and so are drawn as one: drawn apart,
+    their difference would vary by sqrt(2) too little.
+    """
+    drawn = [list(row) for row in won]
+    for i, j in combinations(range(len(won)), 2):
+        games = rng.integers(len(won[i][j]), size=len(won[i][j]))
+        others = games if seats == 2 else rng.integers(len(won[j][i]), size=len(won[j][i]))
+        drawn[i][j], drawn[j][i] = won[i][j][games], won[j][i][others]
+    return drawn
 
 
 def _values(game: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -130,7 +149,7 @@ def alpha_rank(game: np.ndarray) -> np.ndarray:
     from open_spiel.python.egt import alpharank
 
     # only its signs count; its comparison of sums wants them exact
-    signs = np.sign(game)
+    signs = np.where(np.abs(game) < ROUNDING, 0.0, np.sign(game))
     shares = alpharank.compute([signs], use_inf_alpha=True, inf_alpha_eps=MUTATION)[2]
     return np.asarray(shares, float)
 

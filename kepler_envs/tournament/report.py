@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -303,8 +304,13 @@ def draw_ratings(found: Standings, title: str, path: Path) -> None:
     figure.savefig(path, dpi=120)
 
 
+DRAWN = re.compile(r"steps|seconds|(win_rate|low|high)_\w+")
+"""The columns of a learning curve that are drawn. Others need not be numbers."""
+
+
 def read_learning_curve(spec: str) -> list[dict[str, float]]:
-    """Read the learning_curve.csv in or beside the checkpoint of a ``net:PATH``; empty if there is none."""
+    """Read what is drawn of the learning_curve.csv in or beside the checkpoint of a ``net:PATH``; empty if there is
+    none."""
     kind, _, argument = spec.partition(":")
     if kind != "net":
         return []
@@ -313,7 +319,8 @@ def read_learning_curve(spec: str) -> list[dict[str, float]]:
     if not path.is_file():
         return []
     with path.open(encoding="utf-8", newline="") as lines:
-        return [{name: float(value) for name, value in row.items() if value} for row in csv.DictReader(lines)]
+        rows = list(csv.DictReader(lines))
+    return [{name: float(value) for name, value in row.items() if value and DRAWN.fullmatch(name)} for row in rows]
 
 
 def draw_learning_curves(curves: dict[str, list[dict[str, float]]], players: int, path: Path) -> None:

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from kepler_envs.tournament import metagame, standings
-from kepler_envs.tournament.metagame import alone_tables, alpha_rank, evaluate, nash_averaging
+from kepler_envs.tournament.metagame import (
+    alone_tables,
+    alpha_rank,
+    evaluate,
+    nash_averaging,
+    payoffs,
+    resampled,
+    wins_alone,
+)
 from kepler_envs.tournament.play import GameResult
 
 CYCLE = np.array([[0, -0.6, 0.6], [0.6, 0, -0.6], [-0.6, 0.6, 0]])
@@ -71,6 +79,39 @@ def test_intervals_show_what_is_uncertain():
     assert (better.nash_mass.mean, better.nash_average.mean) == (pytest.approx(1), pytest.approx(0, abs=1e-6))
     assert worse.nash_average.mean == pytest.approx(-0.2, abs=1e-6)
     assert better.alpha_rank.low < 0.5 < better.alpha_rank.mean
+
+
+def test_games_of_two_seats_are_drawn_for_both_at_once():
+    """A = 2 w - 1 for a share of wins w, so that its deviation is 2 sqrt(w (1 - w) / games)."""
+    agents = np.tile([[0, 1], [1, 0]], (200, 1))
+    first_wins = (np.arange(400) < 226).astype(float)
+    won = wins_alone(agents, np.where(agents == 0, first_wins[:, None], 1 - first_wins[:, None]), [0, 1])
+    rng = np.random.default_rng(0)
+    drawn = [payoffs(resampled(won, 2, rng))[0, 1] for _ in range(4000)]
+    share = 226 / 400
+    assert np.std(drawn) == pytest.approx(2 * np.sqrt(share * (1 - share) / 400), rel=0.05)
+
+
+def test_games_of_more_seats_are_drawn_apart():
+    """One among others and the other way round are different games, of different numbers."""
+    agents = np.array([[0, 1, 1]] * 100 + [[1, 0, 0]] * 300)
+    wins = np.zeros((400, 3))
+    wins[::2, 0], wins[1::2, 1] = 1, 1
+    won, rng = wins_alone(agents, wins, [0, 1]), np.random.default_rng(0)
+    drawn = [payoffs(resampled(won, 3, rng))[0, 1] for _ in range(4000)]
+    assert np.std(drawn) == pytest.approx(np.sqrt(0.25 / 100 + 0.25 / 300), rel=0.05)
+
+
+@needs_open_spiel
+def test_draws_leave_no_winner_to_rounding():
+    """Means of 1/3 over 12 and over 15 games differ in their last digit."""
+    pairs = [([one] + [other] * 2, 12 + 3 * one) for one in range(3) for other in range(3) if one != other]
+    agents = np.array([seats for seats, games in pairs for _ in range(games)])
+    wins = np.full(agents.shape, 1 / 3)
+    assert np.any(payoffs(wins_alone(agents, wins, [0, 1, 2])))
+    for value in evaluate(agents, wins, [0, 1, 2], 3, 0):
+        assert value.alpha_rank.mean == pytest.approx(1 / 3, abs=1e-6)
+        assert value.alpha_rank.low == pytest.approx(1 / 3, abs=1e-6)
 
 
 def test_tables_of_one_against_others():

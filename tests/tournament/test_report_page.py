@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -146,6 +147,20 @@ def test_ticks_are_few_and_inside(low, high):
     ticks = _ticks(low, high)
     assert 3 <= len(ticks) <= 12 and all(low <= tick <= high for tick in ticks)
     assert np.allclose(np.diff(ticks), ticks[1] - ticks[0])
+
+
+def test_seats_that_are_nearly_equal_have_different_labels():
+    shares = [SimpleNamespace(mean=mean, low=0.4862, high=0.5138) for mean in (0.4986, 0.5014)]
+    plot = html.seats_plot(SimpleNamespace(by_seat=shares))
+    labels = re.findall(r'text-anchor="middle">([^<]*)%</text>', plot)
+    assert [float(label) / 100 for label in labels] == pytest.approx(_ticks(0.485, 0.515))
+    assert re.findall(r"<title>(.*?)</title>", plot) == ["seat 0: 49.9%", "seat 1: 50.1%"]
+
+
+def test_seats_that_differ_have_short_labels_and_exact_marks():
+    shares = [SimpleNamespace(mean=mean, low=mean - 0.1, high=mean + 0.1) for mean in (0.2014, 0.7986)]
+    plot = html.seats_plot(SimpleNamespace(by_seat=shares))
+    assert ">20%</text>" in plot and "seat 0: 20.1%" in plot
 
 
 def browse(folder: Path, tmp_path: Path, *flags: str) -> str:

@@ -324,6 +324,15 @@ def test_learning_curves_are_read_beside_checkpoints(tmp_path):
     assert read_learning_curve("greedy") == read_learning_curve(f"net:{tmp_path / 'other' / 'best.zip'}") == []
 
 
+def test_an_experts_curve_has_columns_that_are_no_numbers(tmp_path):
+    (tmp_path / "learning_curve.csv").write_text(
+        "generation,steps,seconds,win_rate_greedy,low_greedy,high_greedy,against_best,accepted\n"
+        "1,10,2.5,0.3,0.2,0.4,0.5,True\n"
+    )
+    expected = {"steps": 10, "seconds": 2.5, "win_rate_greedy": 0.3, "low_greedy": 0.2, "high_greedy": 0.4}
+    assert read_learning_curve(f"net:{tmp_path}") == [expected]
+
+
 def test_names_are_short_where_they_can_be():
     assert display_names(["uniform", "net:runs/a.zip"]) == ["uniform", "net"]
     assert display_names(["greedy", "net:a", "net:b"]) == ["greedy", "net:a", "net:b"]
