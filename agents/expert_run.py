@@ -211,10 +211,9 @@ class ExpertRun:
     # ------------------------------------------------------------ going on
 
     def advance_to_end(self, stop: threading.Event, watch: Callable[[Status], None]) -> None:
-        """Continue on one thread until the budget is spent or ``stop`` is set, then save."""
-        with torch_threads(1):
-            while self.fraction < 1 and not stop.is_set():
-                self.advance(stop, watch)
+        """Continue until the budget is spent or ``stop`` is set, then save."""
+        while self.fraction < 1 and not stop.is_set():
+            self.advance(stop, watch)
         self.save()
 
     def advance(self, stop: threading.Event, watch: Callable[[Status], None]) -> None:
@@ -454,7 +453,7 @@ def iterate(
     watch: Callable[[Status], None] | None = None,
     cluster: Cluster | None = None,
 ) -> ExpertRun:
-    """Begin a run, or continue the one in ``config.out``, until its budget is spent.
+    """Begin a run, or continue the one in ``config.out``, on one thread until its budget is spent.
 
     Args:
         stop: when set, the run saves what is under way and returns.
@@ -465,5 +464,6 @@ def iterate(
         BotError: the run in the folder has other settings, or a setting is not allowed.
     """
     run = ExpertRun(config, cluster)
-    run.advance_to_end(stop or threading.Event(), watch or (lambda status: None))
+    with torch_threads(1):
+        run.advance_to_end(stop or threading.Event(), watch or (lambda status: None))
     return run

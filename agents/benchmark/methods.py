@@ -140,9 +140,7 @@ def train_expert(job: Job, stop: threading.Event, watch: Watch) -> Trained | Non
             watch(Status(run.played, run.seconds, run.fraction, 0.0, 0.0, evaluations, learned))
 
         tell(learned=run.played not in Curve(job.curve).points)
-        while run.fraction < 1 and not stop.is_set():  # its own advance_to_end learns on one thread
-            run.advance(stop, lambda status: tell(learned=status.line is not None))
-        run.save()
+        run.advance_to_end(stop, lambda status: tell(learned=status.line is not None))
     if run.fraction < 1:
         return None
     _keep_network(run.last, job.agent)
