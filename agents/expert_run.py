@@ -26,7 +26,7 @@ from agents.games import game_configurations, without_rewards
 from agents.imitation import Imitation, gather, packed, rate_at, unpacked
 from agents.positions import Positions, join
 from agents.run import beginning_of, shape_of
-from agents.run_folder import as_csv, check_same_run, default_folder, settings_as_json
+from agents.run_folder import alone_in_run, as_csv, check_same_run, default_folder, settings_as_json
 from agents.search_games import Play, search_games
 from agents.settings import TrainConfig
 from kepler_envs import bots
@@ -110,6 +110,16 @@ class Status:
     """The new line of the learning curve, at the end of a generation."""
 
 
+def _configurations(config: ExpertConfig) -> list[Configuration]:
+    asked = TrainConfig(config.game, players=config.players, option=config.option, seat="pool")
+    return [without_rewards(games) for games in game_configurations(asked)]
+
+
+def expert_folder(config: ExpertConfig) -> Path:
+    """The folder that a run is written to and continued from."""
+    return config.out or default_folder(_configurations(config)[-1], config.players, "expert")
+
+
 class ExpertRun:
     """A run of expert iteration: begun or continued, then advanced by a few games or some learning at a time.
 
@@ -122,10 +132,9 @@ class ExpertRun:
 
     def __init__(self, config: ExpertConfig, cluster: Cluster | None = None) -> None:
         self.config, self.cluster = config, cluster
-        asked = TrainConfig(config.game, players=config.players, option=config.option, seat="pool")
-        self.all_games = [without_rewards(games) for games in game_configurations(asked)]
+        self.all_games = _configurations(config)
         self.games = self.all_games[-1]
-        self.out = config.out or default_folder(self.games, config.players, "expert")
+        self.out = expert_folder(config)
         self.trials = trials_of(("uniform", "greedy"), self.all_games)
         self.beginning = beginning_of(config.start, config.over, self.all_games)
         self.shape = shape_of(config, self.beginning)
@@ -461,9 +470,10 @@ def iterate(
         cluster: plays the games; None for processes of this machine.
 
     Raises:
-        BotError: the run in the folder has other settings, or a setting is not allowed.
+        BotError: the run in the folder has other settings or is trained by another process, or a setting is not
+            allowed.
     """
-    run = ExpertRun(config, cluster)
-    with torch_threads(1):
+    with torch_threads(1), alone_in_run(expert_folder(config)):
+        run = ExpertRun(config, cluster)
         run.advance_to_end(stop or threading.Event(), watch or (lambda status: None))
     return run

@@ -28,7 +28,14 @@ from agents.imitation import Imitation, gather, packed, rate_at, unpacked
 from agents.joined_batch import JoinedBatch, JoinedBot
 from agents.pool import Pool, PoolVecEnv
 from agents.positions import Positions, join
-from agents.run_folder import as_csv, check_nobody_else_writes, check_same_run, run_folder, settings_as_json
+from agents.run_folder import (
+    alone_in_run,
+    as_csv,
+    check_nobody_else_writes,
+    check_same_run,
+    run_folder,
+    settings_as_json,
+)
 from agents.settings import MAY_CHANGE, TrainConfig
 from kepler_envs import bots
 from kepler_envs.adapters.opponents import Opponent
@@ -197,7 +204,7 @@ class Run:
             self.seconds, self.curve, self.best = saved["seconds"], saved["curve"], saved["best"]
             self.evaluations = saved["evaluations"]
             self._imitated = unpacked(saved["imitation"]) if saved["imitation"] is not None else None
-            self.prolonged = saved.get("prolonged", [])
+            self.prolonged = saved["prolonged"]
             set_random_state(saved, self.device)
             self._note_budget(description["training"])
         except BotError:
@@ -395,7 +402,7 @@ def set_random_state(saved: dict[str, Any], device: th.device) -> None:
     """Go on from a :func:`random_state`. The generator of a GPU goes on if the run was on a GPU before."""
     th.set_rng_state(saved["torch_random"])
     np.random.set_state(saved["numpy_random"])
-    its = saved.get("device_random")
+    its = saved["device_random"]
     if device.type == "cuda" and its is not None:
         th.cuda.set_rng_state(its, device)
 
@@ -454,9 +461,10 @@ def train(
         watch: called with the status after every update and every evaluation.
 
     Raises:
-        BotError: the run in the folder has other settings, or a setting is not allowed.
+        BotError: the run in the folder has other settings or is trained by another process, or a setting is not
+            allowed.
     """
-    with torch_threads(config.threads):
+    with torch_threads(config.threads), alone_in_run(run_folder(config)):
         run = Run(config)
         advance_to_end(run, stop or threading.Event(), watch or (lambda status: None))
     return run

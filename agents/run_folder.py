@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import io
 from collections.abc import Collection
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from agents.games import game_configurations
 from agents.settings import TrainConfig, as_plain
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.game import Configuration
-from kepler_envs.files import who_else_writes
+from kepler_envs.files import alone_in, who_else_writes
 
 
 def run_folder(config: TrainConfig) -> Path:
@@ -24,6 +25,11 @@ def run_folder(config: TrainConfig) -> Path:
 def default_folder(games: Configuration, players: int | str | None, kind: str) -> Path:
     """The default folder of a run of that kind. ``players`` is as it was asked for."""
     return Path("runs") / f"{games.game.name}-{players if isinstance(players, str) else games.num_players}p-{kind}"
+
+
+def alone_in_run(folder: Path) -> AbstractContextManager[None]:
+    """Take the folder of a run. Raises BotError if another process trains in it: each would undo the other's work."""
+    return alone_in(folder, BotError(f"another process trains in {folder}: wait for it, or give another --out"))
 
 
 def check_nobody_else_writes(last: Path) -> None:

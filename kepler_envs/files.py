@@ -1,12 +1,21 @@
-"""Writing files so that a crash or a full disk loses nothing, and checking who owns them."""
+"""Writing files so that a crash, a full disk or another process loses nothing, and checking who owns them."""
 
 from __future__ import annotations
 
 import os
 import stat
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # no such locks on this system: nothing keeps two processes apart
+    fcntl = None  # type: ignore[assignment]
+
+LOCK = ".lock"
+"""The file in a folder that is taken."""
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -26,6 +35,45 @@ def write_atomically(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def alone_in(folder: Path, refusal: Exception) -> Iterator[None]:
+    """Take a folder, so that no other process (or other part of this one) that asks can take it, too.
+
+    A missing folder is made, and removed at the end if it stayed empty. A process that is killed has left its folder.
+
+    Raises:
+        refusal: the folder is taken.
+    """
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = _locked(folder / LOCK, refusal) if fcntl is not None else None
+    try:
+        yield
+    finally:
+        if handle is not None:
+            (folder / LOCK).unlink(missing_ok=True)
+            os.close(handle)
+        with suppress(OSError):  # something is in it
+            for path in made:
+                path.rmdir()
+
+
+def _locked(path: Path, refusal: Exception) -> int:
+    while True:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            raise refusal from None
+        except OSError:  # this file system has no locks
+            return handle
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.stat(path), os.fstat(handle)):
+                return handle
+        os.close(handle)  # whoever had the folder has deleted this file in the meantime
 
 
 def who_else_writes(found: os.stat_result, also_trusted: Collection[int] = ()) -> str:

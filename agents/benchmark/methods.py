@@ -18,7 +18,7 @@ from agents.checkpoint import bot_of, write_checkpoint
 from agents.evaluation import Evaluation, evaluate
 from agents.expert_settings import ExpertConfig
 from agents.run import Status
-from agents.run_folder import as_csv
+from agents.run_folder import alone_in_run, as_csv
 from agents.settings import PoolConfig, TrainConfig
 from kepler_envs import bots
 from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, read_description, read_entries
@@ -128,7 +128,7 @@ def train_expert(job: Job, stop: threading.Event, watch: Watch) -> Trained | Non
     from agents.expert_run import ExpertRun
     from kepler_envs.adapters.pytorch import torch_threads
 
-    with torch_threads(job.threads):
+    with torch_threads(job.threads), alone_in_run(job.training):
         run = ExpertRun(job.expert_settings())
         pool = [bots.load(name, run.games) for name in POOL]
 

@@ -25,7 +25,7 @@ from agents.benchmark.sb3_agent import WEIGHTS, FlatAgent
 from agents.evaluation import Evaluation, evaluate
 from agents.games import game_configurations, without_rewards
 from agents.run import Status, advance_to_end
-from agents.run_folder import check_nobody_else_writes
+from agents.run_folder import alone_in_run, check_nobody_else_writes
 from agents.settings import TrainConfig
 from kepler_envs import bots
 from kepler_envs.adapters.flat import FlatInputs
@@ -182,8 +182,9 @@ class Sb3Run:
 
 def train_sb3(config: TrainConfig, folder: Path, stop: threading.Event, watch: Callable[[Status], None]) -> Sb3Run:
     """Begin a run, or continue it, until its budget is spent or it is stopped; like :func:`agents.run.train`."""
-    run = Sb3Run(config, folder)
-    advance_to_end(run, stop, watch)
+    with alone_in_run(folder):
+        run = Sb3Run(config, folder)
+        advance_to_end(run, stop, watch)
     return run
 
 

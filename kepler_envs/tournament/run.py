@@ -17,6 +17,7 @@ from kepler_envs import bots
 from kepler_envs.bots.from_file import MIB
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import read_replay, record, verify, write_replay
+from kepler_envs.files import alone_in
 from kepler_envs.printable import printable, printable_name
 from kepler_envs.revision import commit
 from kepler_envs.terminal import say, stop_on_signals
@@ -86,12 +87,16 @@ class Tournament:
         ``replay_page`` makes the pages of whole games that the report links to. Without it there are none.
         """
         self._check()
-        config = self.config
         with console.status("loading and compiling agents ..."):
             memory = None if self.memory_per_agent is None else self.memory_per_agent * MIB
             whole_games = self.games >= GAMES_WORTH_COMPILING
-            players = Players(self.agents, config, self.seconds_per_decision, whole_games, memory=memory)
-        self.out.mkdir(parents=True, exist_ok=True)
+            players = Players(self.agents, self.config, self.seconds_per_decision, whole_games, memory=memory)
+        refusal = TournamentError(f"another tournament is played in {self.out}: stop it, or give another --out")
+        with alone_in(self.out, refusal):
+            return self._play_and_report(players, console, replay_page)
+
+    def _play_and_report(self, players: Players, console: Console, replay_page: ReplayPage | None) -> int:
+        config = self.config
         if self.fresh:
             delete_ledger(self.out / LEDGER)
         with (

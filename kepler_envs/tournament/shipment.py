@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -57,22 +57,30 @@ class Shipment:
         """The specs as they have to be written on this machine.
 
         A file that lies here under the same path with the same content is used as it is. Others are written to a folder
-        of the user's own.
+        of the user's own, and so are those of a spec that would otherwise be the same as another one.
         """
-        return tuple(self._here(place) for place in range(len(self.specs)))
+        specs: list[str] = []
+        for place in range(len(self.specs)):
+            spec = self._here(place, self._where_it_lies)
+            specs.append(self._here(place, self._written) if spec in specs else spec)
+        return tuple(specs)
 
-    def _here(self, place: int) -> str:
+    def _here(self, place: int, path_here: Callable[[File, str], Path]) -> str:
         """The spec at this place. The last path is replaced first, so that the places of the others stay right."""
         spec = self.specs[place]
         for number, file in reversed(list(enumerate(self.files[place]))):
-            path = self._path_here(file, f"{place}-{number}")
+            path = path_here(file, f"{place}-{number}")
             spec = f"{spec[: file.first]}{path}{spec[file.end :]}"
         return spec
 
-    def _path_here(self, file: File, folder: str) -> Path:
-        """Where the file lies here. It is written to a folder of its own, as files of other specs may have its name."""
+    def _where_it_lies(self, file: File, folder: str) -> Path:
+        """The file's own path if it is here, or that of a copy."""
         if file.path.is_file() and file.path.read_bytes() == file.content:
             return file.path
+        return self._written(file, folder)
+
+    def _written(self, file: File, folder: str) -> Path:
+        """The path of a copy, in a folder of its own, as files of other specs may have its name."""
         own = _own_folder() / self.key / folder / file.path.name
         own.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(own, file.content)

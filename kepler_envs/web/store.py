@@ -13,23 +13,19 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import TypeVar
 
 from kepler_envs import registry
 from kepler_envs.engine.replay import ReplayError, configuration_of, read_replay, write_replay
-from kepler_envs.files import write_atomically
+from kepler_envs.files import alone_in, write_atomically
 from kepler_envs.printable import one_line
 from kepler_envs.web import WebError
 from kepler_envs.web.films import Film
 from kepler_envs.web.tables import Seat, Table, new_token
 
-try:
-    import fcntl
-except ImportError:  # no such locks on this system: nothing keeps two servers apart
-    fcntl = None  # type: ignore[assignment]
-
-HOST_TOKEN, LOCK, TABLE, FILM, GAME = "host.token", "server.lock", "table.json", "film.json", "game.jsonl"
+HOST_TOKEN, TABLE, FILM, GAME = "host.token", "table.json", "film.json", "game.jsonl"
 OWNER_ONLY_FOLDER, OWNER_ONLY_FILE = 0o700, 0o600
 
 Kind = TypeVar("Kind")
@@ -39,20 +35,6 @@ def usual_folder() -> Path:
     """Return the usual folder for games: ``kepler_envs/tables`` in the user's data folder."""
     data = os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")
     return Path(data) / "kepler_envs" / "tables"
-
-
-def _take(folder: Path) -> IO[str]:
-    """Lock a folder; WebError if another server has it. The end of the process unlocks it, too."""
-    file = os.fdopen(os.open(folder / LOCK, os.O_WRONLY | os.O_CREAT, OWNER_ONLY_FILE), "w")
-    try:
-        if fcntl is not None:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        raise WebError(f"another server uses {folder}: stop it, or give another --folder") from None
-    except OSError:  # this file system has no locks
-        pass
-    return file
 
 
 class Store:
@@ -65,11 +47,13 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True, mode=OWNER_ONLY_FOLDER)
-        self._lock = _take(folder)
+        self._taken = ExitStack()
+        refusal = WebError(f"another server uses {folder}: stop it, or give another --folder")
+        self._taken.enter_context(alone_in(folder, refusal))
 
     def close(self) -> None:
         """Leave the folder to another server."""
-        self._lock.close()
+        self._taken.close()
 
     def host_token(self) -> str:
         """Return the secret of whoever runs the server. It is the same at each start."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import subprocess
 import sys
+import threading
+from collections import Counter
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -383,20 +383,28 @@ def test_however_short_the_time_a_network_s_search_decides_for_a_legal_action(tr
         assert result.action in position.legal_actions() and result.iterations == trees
 
 
+class ClockOfEachThread:
+    """For each thread one that goes on by a millisecond whenever the thread looks."""
+
+    def __init__(self) -> None:
+        self.looks: Counter[int] = Counter()
+
+    def perf_counter(self) -> float:
+        self.looks[threading.get_ident()] += 1
+        return self.looks[threading.get_ident()] / 1000
+
+
 @pytest.mark.parametrize("variant", [{}, {"network": "untrained"}], ids=["playouts", "network"])
-def test_trees_share_a_budget_of_time(variant, untrained, monkeypatch):
-    """By a clock that goes on by a millisecond whenever somebody looks."""
-    config, ticks = kepler_envs.load_game("kitten_adventurers").configure(), itertools.count()
-    clock = SimpleNamespace(perf_counter=lambda: next(ticks) / 1000)
+@pytest.mark.parametrize(
+    ("trees", "threads", "of_all_threads"),
+    [(1, 1, 80), (8, 1, 80), (8, 2, 160), (3, 2, 120), (1, 2, 80)],  # 3 trees on 2 threads: one thread has 2
+)
+def test_trees_share_a_budget_of_time_on_every_thread(trees, threads, of_all_threads, variant, untrained, monkeypatch):
+    config, clock = kepler_envs.load_game("kitten_adventurers").configure(), ClockOfEachThread()
     monkeypatch.setattr("kepler_envs.bots.search.searcher.time", clock)
-    position = Snapshot.deal(config, 1)
-    passed = []
-    for trees in (1, 8):
-        asked = replace(asked_for(config, untrained, 1, variant), iterations=0, milliseconds=80, trees=trees)
-        before = next(ticks)
-        search(position, asked, seed=1)
-        passed.append(next(ticks) - before)
-    assert passed[0] == pytest.approx(80, abs=4) and passed[1] == pytest.approx(80, abs=4 * 8)
+    asked = replace(asked_for(config, untrained, 1, variant), iterations=0, milliseconds=80)
+    search(Snapshot.deal(config, 1), replace(asked, trees=trees, threads=threads), seed=1)
+    assert clock.looks.total() == pytest.approx(of_all_threads, abs=4 * trees)
 
 
 @pytest.mark.parametrize(

@@ -384,6 +384,16 @@ def test_files_of_the_same_name_stay_apart(tmp_path, monkeypatch):
     assert [Path(path).read_text() for path in paths] == [f"weights of {folder}" for folder in ("t", "t2", "t2", "t")]
 
 
+def test_two_specs_of_one_file_stay_apart(tmp_path, monkeypatch):
+    """As agents of their own, each with its own results."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t").mkdir()
+    (tmp_path / "t" / "best.zip").write_text("weights")
+    here = Shipment.pack(["net:t", "net:t/best.zip", f"net:{tmp_path}/t"]).unpack()
+    assert len(set(here)) == 3
+    assert [Path(spec.removeprefix("net:")).read_text() for spec in here] == ["weights"] * 3
+
+
 def test_tasks_become_as_long_as_they_should():
     schedule, pace = Schedule(2, 4, 0), ray_workers.Pace()
     games = [schedule[number] for number in range(500)]

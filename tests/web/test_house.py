@@ -110,7 +110,7 @@ def test_a_closed_house_takes_no_more_decisions(tmp_path: Path) -> None:
 
 
 def test_a_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kepler_envs.web.store.fcntl", None)
+    monkeypatch.setattr("kepler_envs.files.fcntl", None)
     with house_in(tmp_path), house_in(tmp_path):
         pass
 

@@ -69,11 +69,14 @@ class MctsConfig:
     depth: int = ALL
     """The number of decisions after which a playout stops. It is then worth the returns for the current ranks."""
     trees: int = 1
-    """The number of independent trees that share the budget, each its equal part. Their visits are added up."""
+    """The number of independent trees that share the budget, each its equal part. Their visits are added up.
+
+    Milliseconds are shared by the trees of one thread: with as many threads as trees, each tree has all of them.
+    """
     threads: int = 1
     """The number of threads that search games of a batch, and trees of a game, side by side.
 
-    They change the speed, never a move.
+    With a budget of iterations they change the speed, never a move.
     """
 
     def __post_init__(self) -> None:

@@ -102,7 +102,9 @@ def _iterations_of_a_tree(asked: MctsConfig) -> int:
 
 
 def _seconds_of_a_tree(asked: MctsConfig) -> float:
-    return asked.milliseconds / 1000 / asked.trees
+    """With several threads, trees of a position are searched at the same time, so that each may take longer."""
+    one_after_the_other = -(-asked.trees // asked.threads)
+    return asked.milliseconds / 1000 / one_after_the_other
 
 
 def _side_by_side(search: Callable[[Any], list[Grown]], parts: Sequence[Any], threads: int) -> list[Grown]:

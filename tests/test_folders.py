@@ -1,0 +1,105 @@
+"""One process at a time works in a folder: a second one is refused and changes nothing there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from agents.benchmark.sb3 import train_sb3
+from agents.expert_run import iterate
+from agents.expert_settings import ExpertConfig
+from agents.run import train
+from agents.settings import TrainConfig
+from kepler_envs.bots.protocol import BotError
+from kepler_envs.cli import main
+from kepler_envs.files import LOCK, alone_in
+
+REFUSAL = RuntimeError("taken")
+TAKES_AND_DIES = """
+import os, pathlib, sys
+from kepler_envs.files import alone_in
+with alone_in(pathlib.Path(sys.argv[1]), RuntimeError()):
+    os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_taken_folder_is_refused_until_it_is_left(tmp_path):
+    for _ in range(2):
+        with alone_in(tmp_path, REFUSAL), pytest.raises(RuntimeError, match="taken"), alone_in(tmp_path, REFUSAL):
+            pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_stayed_empty_is_gone(tmp_path):
+    with pytest.raises(KeyError), alone_in(tmp_path / "runs" / "new", REFUSAL):
+        raise KeyError
+    assert list(tmp_path.iterdir()) == []
+    with alone_in(tmp_path / "runs" / "new", REFUSAL):
+        (tmp_path / "runs" / "new" / "kept").touch()
+    assert [path.name for path in (tmp_path / "runs" / "new").iterdir()] == ["kept"]
+
+
+def test_a_killed_process_has_left_its_folder(tmp_path):
+    assert subprocess.run([sys.executable, "-c", TAKES_AND_DIES, tmp_path]).returncode == -9
+    assert (tmp_path / LOCK).exists()
+    with alone_in(tmp_path, REFUSAL):
+        pass
+
+
+def test_a_folder_that_is_left_by_one_is_taken_by_one(tmp_path):
+    """Also if it is left between the moment when others open its lock and the moment when they take it."""
+    inside, most, start = [0], [0], threading.Barrier(8)
+
+    def take() -> None:
+        start.wait()
+        for _ in range(200):
+            try:
+                with alone_in(tmp_path, RuntimeError("taken")):
+                    inside[0] += 1
+                    most[0] = max(most[0], inside[0])
+                    inside[0] -= 1
+            except RuntimeError:
+                os.sched_yield()
+
+    threads = [threading.Thread(target=take) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1]
+
+
+# ---------------------------------------------------------------- who uses them
+
+
+def test_a_fresh_tournament_does_not_delete_one_that_is_played(tmp_path, capsys):
+    (tmp_path / "games.sqlite").write_text("games of the other one")
+    with alone_in(tmp_path, REFUSAL):
+        assert main(["tournament", "kitten_adventurers", "--games", "12", "--fresh", "--out", str(tmp_path)]) == 2
+    assert f"another tournament is played in {tmp_path}: stop it, or give another --out" in capsys.readouterr().err
+    assert (tmp_path / "games.sqlite").read_text() == "games of the other one"
+
+
+def train_with_sb3(folder: Path) -> None:
+    train_sb3(TrainConfig(steps=64, num_envs=2, n_steps=8, eval_games=2), folder, threading.Event(), lambda _: None)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda folder: train(TrainConfig(steps=64, out=folder)),
+        train_with_sb3,
+        lambda folder: iterate(ExpertConfig(generations=1, games=8, out=folder)),
+    ],
+    ids=["train", "sb3", "expert"],
+)
+def test_two_runs_do_not_train_in_one_folder(work, tmp_path):
+    with alone_in(tmp_path, REFUSAL), pytest.raises(BotError) as raised:
+        work(tmp_path)
+    assert str(raised.value) == f"another process trains in {tmp_path}: wait for it, or give another --out"
+    assert list(tmp_path.iterdir()) == []
