@@ -26,25 +26,37 @@ def say_if_resuming(config: TrainConfig, console: Console) -> None:
         )
 
 
-class Display:
-    """A progress bar, and a line per evaluation; with ``ratings`` also a line for the ratings of the pool."""
+def training_progress(console: Console) -> Progress:
+    """Progress bars of training runs."""
+    return Progress(
+        TextColumn("{task.description}{task.fields[steps]}"), BarColumn(), TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(), TextColumn("{task.fields[results]}"), console=console, transient=True,
+    )  # fmt: skip
 
-    def __init__(self, console: Console, ratings: bool = True) -> None:
+
+class Display:
+    """A progress bar, and a line per evaluation; with ``ratings`` also a line for the ratings of the pool.
+
+    Args:
+        name: begins every line, if there are several runs. progress: shows the bar, beside others.
+    """
+
+    def __init__(
+        self, console: Console, ratings: bool = True, name: str = "", progress: Progress | None = None
+    ) -> None:
         self.console = console
         self.ratings = ratings
-        self.progress = Progress(
-            TextColumn("{task.fields[steps]}"), BarColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn(),
-            TextColumn("{task.fields[results]}"), console=console, transient=True,
-        )  # fmt: skip
-        self.task = self.progress.add_task("", total=1.0, steps="", rate="", results="")
+        self.name = f"{name}  " if name else ""
+        self.progress = progress or training_progress(console)
+        self.task = self.progress.add_task(self.name, total=1.0, steps="", rate="", results="")
 
     def __call__(self, status: Status) -> None:
         rate = f"{status.steps_per_second:,.0f}/s"
         if status.evaluated:
             minutes, seconds = divmod(int(status.seconds), 60)
             self.console.print(
-                f"{status.steps:>11,} steps {minutes:>3}:{seconds:02} {rate:>10}   length {status.mean_length:5.0f}   "
-                + "   ".join(_result(one) for one in status.evaluations),
+                f"{self.name}{status.steps:>11,} steps {minutes:>3}:{seconds:02} {rate:>10}   "
+                f"length {status.mean_length:5.0f}   " + "   ".join(_result(one) for one in status.evaluations),
                 highlight=False,
                 soft_wrap=True,
             )
@@ -58,6 +70,28 @@ class Display:
             results=f"length {status.mean_length:.0f}, wins: "
             + ", ".join(f"{one.wins.mean:.0%} {one.against}" for one in status.evaluations),
         )
+
+
+class SeedDisplays:
+    """A display for each seed, from when it begins."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._progress = training_progress(console)
+        self._by_seed: dict[int, Display] = {}
+
+    def __enter__(self) -> SeedDisplays:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._progress.stop()
+
+    def show(self, seed: int, status: Status) -> None:
+        """Show the progress of that seed's run."""
+        if seed not in self._by_seed:
+            self._by_seed[seed] = Display(self._console, ratings=False, name=f"seed {seed}", progress=self._progress)
+        self._by_seed[seed](status)
 
 
 def _result(one: Evaluation) -> str:

@@ -65,7 +65,9 @@ class Run:
     decisions: int = DECISIONS
     """Decisions of the learner per run. Another number makes a row of its own."""
     threads: int = 1
-    """Threads of the learner."""
+    """Threads of each learner."""
+    processes: int = 1
+    """Number of seeds that train side by side. Their agents are the same as one after the other."""
     games: int = GAMES
     """Games of each agent against each bot of the pool."""
     search_games: int = SEARCH_GAMES
@@ -81,7 +83,7 @@ class Run:
         """Train what is missing, then play what is missing."""
         from agents.benchmark.methods import METHODS
         from agents.benchmark.running import entry_folder, train_entry
-        from agents.progress import Display, full_disks_told_once
+        from agents.progress import SeedDisplays, full_disks_told_once
 
         if self.method not in METHODS:
             raise BotError(
@@ -89,10 +91,10 @@ class Run:
                 + "\n".join(f"  {one.name}: {one.about}" for one in METHODS.values())
             )
         task, method = task_of(self.game), METHODS[self.method]
-        display, tell = Display(console, ratings=False), partial(say, console)
-        with full_disks_told_once(), display.progress:
+        seeds, tell = list(range(self.seeds)), partial(say, console)
+        with full_disks_told_once(), SeedDisplays(console) as displays:
             entry = train_entry(
-                self.out, task, method, list(range(self.seeds)), self.decisions, self.threads, stop, display, tell
+                self.out, task, method, seeds, self.decisions, self.threads, stop, displays.show, tell, self.processes
             )
         if entry is None:
             return INTERRUPTED

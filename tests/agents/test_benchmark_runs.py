@@ -96,7 +96,7 @@ def test_an_interrupted_row_ends_like_one_in_one_go(tmp_path, method):
     for _ in range(3):
         stop = threading.Event()
 
-        def watch(status, stop=stop) -> None:
+        def watch(seed, status, stop=stop) -> None:
             nonlocal updates
             updates += not status.evaluated
             if updates in (1, 3):

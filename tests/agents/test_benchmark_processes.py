@@ -1,0 +1,144 @@
+"""Seeds of the benchmark that train side by side: the same agents, whatever stops or dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents.benchmark.entry import Entry
+from agents.benchmark.methods import METHODS, Job, Method, Trained
+from agents.benchmark.protocol import task_of
+from agents.benchmark.running import entry_folder, train_entry
+from agents.run import Status
+from kepler_envs.bots.networks.checkpoint import read_weights
+from kepler_envs.bots.protocol import BotError
+
+ROOT = Path(__file__).parents[2]
+TASK = task_of("kitten_adventurers")
+DECISIONS = 100
+PATIENCE = 60.0
+"""Seconds that something may take on a busy machine."""
+
+
+def count(job: Job, stop: threading.Event, watch, trouble: str = "") -> Trained | None:
+    """A method that counts to its budget, a decision at a time, and keeps its count in the folder of training.
+
+    It goes on from 10 when the other seed has come to 10, too. At 50, seed 1 has ``trouble``.
+    """
+    kept = job.training / "count"
+    job.training.mkdir(parents=True, exist_ok=True)
+    (job.training / "pid").write_text(str(os.getpid()))
+    done = int(kept.read_text()) if kept.exists() else 0
+    while done < job.decisions and not stop.is_set():
+        done += 1
+        kept.write_text(str(done))
+        watch(Status(done, 0.0, done / job.decisions, 0.0, 0.0, (), False))
+        other = job.training.with_name(f"seed-{1 - job.seed}") / "count"
+        while done == 10 and not (other.exists() and int(other.read_text() or 0) >= 10):
+            time.sleep(0.01)
+        if done == 50 and job.seed == 1 and trouble:
+            happen(trouble)
+        time.sleep(0.002)
+    return Trained(done, 1.0, "agent.zip") if done == job.decisions else None
+
+
+def happen(trouble: str) -> None:
+    """What may go wrong in a process."""
+    if trouble == "error":
+        raise BotError("no room for seed 1")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def counting(**settings) -> Method:
+    return Method("count", "other", "counts", "count GAME", partial(count, **settings))
+
+
+def train(out: Path, method: Method, stop=None, watch=lambda seed, status: None, decisions=DECISIONS) -> Entry | None:
+    return train_entry(out, TASK, method, [0, 1], decisions, 1, stop or threading.Event(), watch, processes=2)
+
+
+def counts(out: Path) -> list[int]:
+    """How far each seed has come."""
+    return [int(path.read_text()) for path in sorted(out.glob("training/*/*/seed-*/count"))]
+
+
+def test_seeds_train_at_the_same_time_stop_and_go_on(tmp_path):
+    stop, seen = threading.Event(), {0: [], 1: []}
+
+    def watch(seed: int, status: Status) -> None:
+        seen[seed].append(status.steps)
+        if status.steps >= 20:
+            stop.set()
+
+    assert train(tmp_path, counting(), stop, watch) is None
+    before = counts(tmp_path)
+    assert len(before) == 2 and all(10 <= done < DECISIONS for done in before)
+    assert all(steps == list(range(1, len(steps) + 1)) and len(steps) >= 9 for steps in seen.values())
+    seen = {0: [], 1: []}
+    entry = train(tmp_path, counting(), watch=lambda seed, status: seen[seed].append(status.steps))
+    assert seen == {seed: list(range(done + 1, DECISIONS + 1)) for seed, done in enumerate(before)}
+    assert [(run.seed, run.decisions, run.agent) for run in entry.runs] == [
+        (seed, DECISIONS, f"seed-{seed}/agent.zip") for seed in (0, 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("trouble", "words"),
+    [("error", "no room for seed 1"), ("killed", "a training process was killed; .* the same command continues")],
+)
+def test_what_one_seed_does_not_survive_the_others_do(trouble, words, tmp_path):
+    with pytest.raises(BotError, match=words):
+        train(tmp_path, counting(trouble=trouble))
+    assert counts(tmp_path)[1] == 50 and counts(tmp_path)[0] >= 10
+
+
+def test_seeds_end_soon_after_whoever_started_them_was_killed(tmp_path):
+    command = (
+        "import pathlib, sys; from tests.agents.test_benchmark_processes import counting, train;"
+        "train(pathlib.Path(sys.argv[1]), counting(), decisions=1_000_000)"
+    )
+    with subprocess.Popen([sys.executable, "-c", command, str(tmp_path)], cwd=ROOT) as parent:
+        wait_until(lambda: len(counts(tmp_path)) == 2 and min(counts(tmp_path)) > 20)
+        parent.kill()
+    pids = [int(path.read_text()) for path in tmp_path.glob("training/*/*/seed-*/pid")]
+    wait_until(lambda: not any(map(is_running, pids)))
+
+
+def wait_until(is_so) -> None:
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            if is_so():
+                return
+        except ValueError:  # a count that is being written
+            pass
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.05)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_networks_are_those_of_seeds_one_after_the_other(tmp_path):
+    """An update of the real learner."""
+    agents = {}
+    for processes in (1, 2):
+        out = tmp_path / str(processes)
+        entry = train_entry(out, TASK, METHODS["flat"], [0, 1], 1, 1, threading.Event(), processes=processes)
+        folder = entry_folder(out, TASK, METHODS["flat"], 1)
+        agents[processes] = [read_weights(folder / run.agent) for run in entry.runs]
+    for one, other in zip(*agents.values(), strict=True):
+        assert one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
