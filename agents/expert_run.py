@@ -213,8 +213,11 @@ class ExpertRun:
                 setattr(self, name, known[name])
             self.evaluations = tuple(Evaluation.from_json(one) for one in known["evaluations"])
             self._learned = unpacked(optimizer) if optimizer else None
+            self._expected()  # reads the curve
         except Exception as error:  # PyTorch's reader lets through whatever is raised in it
-            raise BotError(f"{self.last} is damaged: {one_line(error)}. Use another --out") from error
+            raise BotError(
+                f"{self.last} is damaged, or was written by another version: {one_line(error)}. Use another --out"
+            ) from error
         checkpoint.set_weights(self.policy, checkpoint.read_network(self.last, self.games)[1])
 
     # ------------------------------------------------------------ going on

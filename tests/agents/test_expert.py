@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -251,6 +252,16 @@ def test_a_damaged_run_says_so(finished, tmp_path):
     (tmp_path / "last.zip").write_bytes((finished.out / "last.zip").read_bytes()[:3000])
     with pytest.raises(BotError, match="last.zip is not a checkpoint"):
         ExpertRun(replace(TINY, out=tmp_path))
+
+
+def test_a_run_of_another_version_says_so(finished, tmp_path):
+    """Its learning curve lacks a column."""
+    path = tmp_path / "last.zip"
+    with zipfile.ZipFile(finished.out / "last.zip") as kept, zipfile.ZipFile(path, "w") as changed:
+        for name in kept.namelist():
+            changed.writestr(name, kept.read(name).replace(b'"mean_length"', b'"mean_before"'))
+    with pytest.raises(BotError, match="last.zip is damaged, or was written by another version: .*mean_length"):
+        ExpertRun(replace(TINY, out=tmp_path, steps=10**6))
 
 
 def test_decisions_may_be_the_budget(finished, tmp_path):
