@@ -20,7 +20,7 @@ MAY_CHANGE = ("game", "out", "generations", "steps", "minutes", "processes", "ra
 class ExpertConfig:
     """Let a network learn what a search finds, generation by generation."""
 
-    game: Annotated[str, tyro.conf.Positional] = "kitten_adventurers"
+    game: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[GAME]")] = "kitten_adventurers"
     """Name or id of the game."""
     out: Path | None = None
     """Folder of the run; default runs/GAME-PLAYERSp-expert. If it holds a run, that run continues."""

@@ -71,7 +71,7 @@ class PoolConfig:
 class TrainConfig:
     """Train a MaskablePPO agent for a game."""
 
-    game: Annotated[str, tyro.conf.Positional] = "kitten_adventurers"
+    game: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[GAME]")] = "kitten_adventurers"
     """Name or id of the game."""
     out: Path | None = None
     """Folder of the run; default runs/GAME-PLAYERSp-SEAT. Continues a run that is there, which runs its pickled

@@ -24,7 +24,7 @@ from typing import Annotated, Any
 
 import tyro
 from rich.console import Console
-from tyro.conf import Positional
+from tyro.conf import Positional, arg
 
 import kepler_envs
 from agents.allowed import need
@@ -56,9 +56,9 @@ class Run:
     Ctrl-C keeps what there is. The same command continues.
     """
 
-    game: Positional[str]
+    game: Annotated[Positional[str], arg(metavar="GAME")]
     """Name or id of the game."""
-    method: Positional[str]
+    method: Annotated[Positional[str], arg(metavar="METHOD")]
     """Name of the method. A wrong name prints the list of methods."""
     seeds: int = LEAST_SEEDS
     """Number of training runs, with seeds 0, 1, ..."""
@@ -111,7 +111,9 @@ class Check:
     This runs the code of agents from Python files.
     """
 
-    folders: Positional[tuple[Path, ...]]
+    folders: Annotated[
+        Positional[tuple[Path, ...]], arg(metavar="FOLDER [FOLDER ...]", help_behavior_hint="(required)")
+    ]
     """Folders that hold an entry.json."""
     decisions: int = DECISIONS
     """Decisions that each run should have made."""
@@ -127,7 +129,9 @@ class Check:
 class Measure:
     """Check entries, play their agents, and add results and curves to the record."""
 
-    folders: Positional[tuple[Path, ...]]
+    folders: Annotated[
+        Positional[tuple[Path, ...]], arg(metavar="FOLDER [FOLDER ...]", help_behavior_hint="(required)")
+    ]
     """Folders that hold an entry.json."""
     decisions: int = DECISIONS
     """Decisions that each run should have made."""
@@ -307,6 +311,8 @@ def _check_amounts(command: Any) -> None:
     """Every whole number of a command is an amount of something. Only the search may be left out."""
     for field in fields(command):
         amount = getattr(command, field.name)
+        if field.name == "folders" and not amount:
+            raise BotError("no folder is named; name at least one that holds an entry.json")
         if type(amount) is int:
             least = 0 if field.name == "search_games" else 1
             need(command, field.name, amount >= least, f"{least} and more")

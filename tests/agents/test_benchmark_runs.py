@@ -300,6 +300,12 @@ def test_an_amount_that_is_not_allowed_is_named_before_anything_is_played(comman
         main([*command.split(), *option.split()])
 
 
+@pytest.mark.parametrize("command", ["check", "measure"])
+def test_no_folder_is_no_answer(command):
+    with pytest.raises(SystemExit, match="no folder is named"):
+        main([command])
+
+
 def test_the_shortest_run_took_some_time(tmp_path):
     quick = replace(METHODS["flat"], train=lambda job, stop, watch: Trained(job.decisions, 1.23456e-7, "agent.zip"))
     entry = train_entry(tmp_path, TASK, quick, [0], DECISIONS, 1, threading.Event())
