@@ -7,10 +7,8 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from concurrent.futures import as_completed
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +23,7 @@ from agents.expert_settings import MAY_CHANGE, ExpertConfig
 from agents.games import game_configurations, without_rewards
 from agents.imitation import Imitation, gather, packed, rate_at, unpacked
 from agents.positions import Positions, join
+from agents.processes import fresh_processes
 from agents.run import beginning_of, shape_of
 from agents.run_folder import alone_in_run, as_csv, check_same_run, default_folder, settings_as_json
 from agents.search_games import Play, search_games
@@ -40,7 +39,7 @@ from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import mix
 from kepler_envs.files import write_atomically
 from kepler_envs.printable import one_line
-from kepler_envs.terminal import ignore_interrupts, interrupts_held_back
+from kepler_envs.terminal import interrupts_held_back
 from kepler_envs.tournament.cluster import Cluster
 from kepler_envs.tournament.shipment import Shipment
 
@@ -432,7 +431,7 @@ def _results(jobs: list[Job], processes: int, stop: threading.Event, cluster: Cl
                 return
             yield job.run()
         return
-    with _workers(processes) as pool:
+    with fresh_processes(processes) as pool:
         with interrupts_held_back():  # the pool starts its processes now
             waiting = [pool.submit(job.run) for job in jobs]
         for done in as_completed(waiting):
@@ -447,16 +446,6 @@ def _play_elsewhere(network: Shipment, job: Job) -> bytes:
     """Play a job in a worker of a cluster and return its file. The worker need not see the files of this machine."""
     (spec,) = network.unpack()
     return dataclasses.replace(job, network=Path(spec.removeprefix("net:"))).positions().as_file()
-
-
-@contextmanager
-def _workers(processes: int) -> Iterator[ProcessPoolExecutor]:
-    """A pool of fresh processes: threads of numba and PyTorch do not survive a fork."""
-    pool = ProcessPoolExecutor(processes, mp_context=get_context("spawn"), initializer=ignore_interrupts)
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def iterate(

@@ -61,6 +61,7 @@ def alone_in(folder: Path, refusal: Exception) -> Iterator[None]:
 
 
 def _locked(path: Path, refusal: Exception) -> int:
+    """The handle of a locked file at this path. It stays locked until it is closed."""
     while True:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
         try:

@@ -41,12 +41,14 @@ from agents.benchmark.playing import (
 from agents.benchmark.protocol import DECISIONS, GAMES, LEAST_SEEDS, SEARCH_GAMES, TASKS, Task, task_of
 from agents.benchmark.records import ATTACKS, CURVES, EXACT, RESULTS, ExactLine
 from kepler_envs.bots.protocol import BotError
+from kepler_envs.cli.common import GameName
 from kepler_envs.records import write_lines
 from kepler_envs.terminal import make_console, say, stop_on_signals
 
 STOPPING = "stopping after this update or these games; press again to stop at once"
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
+Folders = Annotated[Positional[tuple[Path, ...]], arg(metavar="FOLDER [FOLDER ...]", help_behavior_hint="(required)")]
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ class Run:
     Ctrl-C keeps what there is. The same command continues.
     """
 
-    game: Annotated[Positional[str], arg(metavar="GAME")]
+    game: GameName
     """Name or id of the game."""
     method: Annotated[Positional[str], arg(metavar="METHOD")]
     """Name of the method. A wrong name prints the list of methods."""
@@ -111,9 +113,7 @@ class Check:
     This runs the code of agents from Python files.
     """
 
-    folders: Annotated[
-        Positional[tuple[Path, ...]], arg(metavar="FOLDER [FOLDER ...]", help_behavior_hint="(required)")
-    ]
+    folders: Folders
     """Folders that hold an entry.json."""
     decisions: int = DECISIONS
     """Decisions that each run should have made."""
@@ -129,9 +129,7 @@ class Check:
 class Measure:
     """Check entries, play their agents, and add results and curves to the record."""
 
-    folders: Annotated[
-        Positional[tuple[Path, ...]], arg(metavar="FOLDER [FOLDER ...]", help_behavior_hint="(required)")
-    ]
+    folders: Folders
     """Folders that hold an entry.json."""
     decisions: int = DECISIONS
     """Decisions that each run should have made."""
@@ -307,8 +305,8 @@ def _is_right(folder: Path, decisions: int, seeds: int, console: Console) -> boo
     return not problems
 
 
-def _check_amounts(command: Any) -> None:
-    """Every whole number of a command is an amount of something. Only the search may be left out."""
+def _check_settings(command: Any) -> None:
+    """Folders must be named. Every whole number is an amount of something, and only the search may be left out."""
     for field in fields(command):
         amount = getattr(command, field.name)
         if field.name == "folders" and not amount:
@@ -326,7 +324,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     console = make_console()
     try:
         command = tyro.cli(COMMANDS, args=argv, prog="python -m agents.benchmark", description=__doc__)
-        _check_amounts(command)
+        _check_settings(command)
         with stop_on_signals(console, STOPPING) as stop:
             return command.run(console, stop)
     except (BotError, kepler_envs.OptionError, KeyError) as error:

@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,6 +17,7 @@ from typing import Any
 from agents.benchmark.entry import FILE, Entry, TrainedRun, read_entry, write_entry
 from agents.benchmark.methods import CURVE, Curve, Job, Method, Watch
 from agents.benchmark.protocol import Task
+from agents.processes import FRESH, fresh_processes
 from agents.run import Status
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.machine import processor
@@ -64,7 +65,7 @@ def train_entry(
         for seed in seeds
         if all(run.seed != seed for run in entry.runs)
     ]
-    together, finished = min(processes, len(jobs)), 0
+    together = min(processes, len(jobs))
     runs = _side_by_side(method, jobs, together, stop, watch) if together > 1 else _in_turn(method, jobs, stop, watch)
     if jobs:
         numbers = ", ".join(str(job.seed) for job in jobs)
@@ -72,8 +73,7 @@ def train_entry(
     for run in runs:
         entry = replace(entry, runs=tuple(sorted((*entry.runs, run), key=lambda one: one.seed)))
         write_entry(folder, entry)
-        finished += 1
-    return entry if finished == len(jobs) else None
+    return entry if {run.seed for run in entry.runs}.issuperset(seeds) else None
 
 
 def _begun(folder: Path, task: Task, method: Method, decisions: int, threads: int) -> Entry:
@@ -132,10 +132,9 @@ def _side_by_side(
     method: Method, jobs: Sequence[Job], processes: int, stop: threading.Event, watch: WatchSeed
 ) -> Iterator[TrainedRun]:
     """Train jobs in so many processes. What one of them raises stops the others, which save what they have."""
-    context = multiprocessing.get_context("spawn")  # threads of numba and PyTorch do not survive a fork
-    stopping, statuses = context.Event(), context.SimpleQueue()
+    stopping, statuses = FRESH.Event(), FRESH.SimpleQueue()
     problems: list[BaseException] = []
-    with _pool(ProcessPoolExecutor(processes, context, _begin_process, (stopping, statuses))) as pool:
+    with fresh_processes(processes, _begin_process, (stopping, statuses)) as pool, _ended_by_exceptions():
         with interrupts_held_back():  # the pool starts its processes now
             under_way = {pool.submit(_train_in_process, method, job) for job in jobs}
         while under_way:
@@ -154,17 +153,15 @@ def _side_by_side(
 
 
 @contextmanager
-def _pool(pool: ProcessPoolExecutor) -> Iterator[ProcessPoolExecutor]:
-    """End the pool's processes: at once after an exception, such as that of a second Ctrl-C."""
+def _ended_by_exceptions() -> Iterator[None]:
+    """Kill the processes that were started here after an exception, such as that of a second Ctrl-C."""
     others = set(multiprocessing.active_children())
     try:
-        yield pool
+        yield
     except BaseException:
         for process in set(multiprocessing.active_children()) - others:
             process.kill()
         raise
-    finally:
-        pool.shutdown()
 
 
 def _begin_process(stopping: Any, statuses: Any) -> None:

@@ -25,6 +25,7 @@ from kepler_envs.bots.from_file import (
 )
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.batch import Batch
+from tests.waiting import is_running
 
 GAME = "kitten_adventurers"
 CONFIG = kepler_envs.load_game(GAME).configure(4)
@@ -145,20 +146,13 @@ def processes_of(file: Path) -> list[int]:
 
 
 def all_end(processes: list[int]) -> bool:
-    """Whether all of them end within a while. One that nobody has waited for has ended, too."""
+    """Whether all of them end within a while."""
     deadline = time.monotonic() + 10
     while any(is_running(process) for process in processes):
         if time.monotonic() > deadline:
             return False
         time.sleep(0.01)
     return True
-
-
-def is_running(process: int) -> bool:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 # ---------------------------------------------------------------- how long they live

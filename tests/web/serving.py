@@ -21,8 +21,8 @@ from starlette.testclient import TestClient
 from kepler_envs.web.house import House
 from kepler_envs.web.server import make_app
 from kepler_envs.web.tables import PERSON, Table
+from tests.waiting import LONGEST_WAIT
 
-LONGEST_WAIT = 60.0  # seconds
 SHORT: dict[str, dict[str, Any]] = {
     "kitten_adventurers": {"players": 2, "options": {"quest_size": "2", "max_turns": "40"}},
     "kepler_run": {"players": 2, "options": {}},

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,8 @@ from kepler_envs.web.films import Film
 from kepler_envs.web.house import House
 from kepler_envs.web.players import Players
 from kepler_envs.web.tables import PERSON, Table
-from tests.web.serving import LONGEST_WAIT, client_of, house_in, settle
+from tests.waiting import LONGEST_WAIT, wait_until
+from tests.web.serving import client_of, house_in, settle
 
 CONFIG = forms.configuration("kitten_adventurers", 2, {"max_turns": "40"})
 
@@ -48,13 +49,6 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 def said_at(house: House) -> list[str]:
     return house.said  # type: ignore[attr-defined]
-
-
-def wait_until(true: Callable[[], object], what: str) -> None:
-    end = time.monotonic() + LONGEST_WAIT
-    while not true():
-        assert time.monotonic() < end, f"{what} takes too long"
-        time.sleep(0.002)
 
 
 def take_turns(house: House, table: Table) -> None:
