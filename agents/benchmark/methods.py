@@ -177,6 +177,11 @@ METHODS = {
         Method(
             "pieces-pool", "network", "`pieces` against a pool of earlier versions of itself",
             "python -m agents.train GAME --seat pool",
+            partial(train_with_agents, seat="pool", pool=OWN_POOL),
+        ),
+        Method(
+            "pieces-pool-32", "network", "the same with updates of 256 games x 32 decisions instead of 64 x 128",
+            "python -m agents.train GAME --seat pool --num-envs 256 --n-steps 32",
             partial(train_with_agents, seat="pool", pool=OWN_POOL, num_envs=256, n_steps=32),
         ),
         Method(
