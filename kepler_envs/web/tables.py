@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -61,7 +62,8 @@ class Table:
         keep: called with the replay before a change counts. If it raises, the table stays as it was.
 
     Attributes:
-        version: number of changes so far, for pages that wait for the next one.
+        version: grows with every change, for pages that wait for the next one. It begins with the clock, in
+            microseconds, so it grows from one server to the next, too.
         problem: why a bot cannot continue, or "".
         film_token: secret of the link to the whole game, valid when the game is over.
     """
@@ -74,7 +76,7 @@ class Table:
         self.config = config
         self.seats = seats
         self.advice = advice
-        self.version = 0
+        self.version = time.time_ns() // 1000
         self.problem = ""
         self.film_token = new_token()
         self.lock = threading.RLock()
@@ -98,7 +100,6 @@ class Table:
         """Play from the deal to where a replay ended; WebError if it does not fit."""
         for action in actions:
             self._apply(action)
-        self.version = len(self.heard)
 
     def save(self) -> None:
         """Save the game as it is."""

@@ -21,6 +21,7 @@ from agents.benchmark.running import entry_folder, train_entry
 from agents.run import Status
 from kepler_envs.bots.networks.checkpoint import read_weights
 from kepler_envs.bots.protocol import BotError
+from kepler_envs.files import write_atomically
 from tests.waiting import is_running, wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -39,10 +40,10 @@ def count(job: Job, stop: threading.Event, watch, trouble: str = "") -> Trained 
     done = int(kept.read_text()) if kept.exists() else 0
     while done < job.decisions and not stop.is_set():
         done += 1
-        kept.write_text(str(done))
+        write_atomically(kept, str(done).encode())  # whoever is killed leaves a number
         watch(Status(done, 0.0, done / job.decisions, 0.0, 0.0, (), False))
         other = job.training.with_name(f"seed-{1 - job.seed}") / "count"
-        while done == 10 and not (other.exists() and int(other.read_text() or 0) >= 10):
+        while done == 10 and not (other.exists() and int(other.read_text()) >= 10):
             time.sleep(0.01)
         if done == 50 and job.seed == 1 and trouble:
             happen(trouble)
@@ -67,7 +68,7 @@ def train(out: Path, method: Method, stop=None, watch=lambda seed, status: None,
 
 def counts(out: Path) -> list[int]:
     """How far each seed has come."""
-    return [int(path.read_text() or 0) for path in sorted(out.glob("training/*/*/seed-*/count"))]
+    return [int(path.read_text()) for path in sorted(out.glob("training/*/*/seed-*/count"))]
 
 
 def test_seeds_train_at_the_same_time_stop_and_go_on(tmp_path):

@@ -79,12 +79,13 @@ def settle(table: Table) -> None:
 
 
 @contextmanager
-def serving(house: House) -> Iterator[str]:
-    """A server on loopback; its address."""
+def serving(house: House, port: int = 0) -> Iterator[str]:
+    """A server on loopback, at a free port unless one is given; its address."""
     import uvicorn
 
     listening = socket.socket()
-    listening.bind(("127.0.0.1", 0))
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening.bind(("127.0.0.1", port))
     server = uvicorn.Server(
         uvicorn.Config(make_app(house), log_level="warning", access_log=False, timeout_graceful_shutdown=1)
     )

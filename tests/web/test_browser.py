@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -378,6 +379,48 @@ def test_a_page_in_the_background_still_says_whose_turn_it_is(browser: Any, hous
         while table.position.seat != waiting:
             table.decide(table.position.seat, table.position.legal_actions()[-1])
         wait_until(page, lambda: page.title().startswith("Your turn"))
+
+
+STREAM = "window.EventSource = class extends EventSource { constructor(path) { super(path); window.stream = this; } };"
+
+
+def test_news_that_comes_late_closes_no_menu(browser: Any, house: Any, base: str) -> None:
+    """The answer to a decision may overtake the event that tells an earlier one."""
+    table, tokens = table_of(house, "kitten_adventurers")
+    settle(table)
+    with page_of(browser) as page:
+        page.add_init_script(STREAM)
+        page.goto(f"{base}/seat/{tokens[0]}")
+        page.locator(".board .can[aria-label*=' moves: '] > .ring").first.dispatch_event("click")
+        page.locator(".menu button").first.wait_for()
+        page.evaluate("(late) => window.stream.onmessage({ data: late })", str(table.version - 1))
+        page.wait_for_timeout(500)
+        assert page.locator(".menu").is_visible()
+
+
+def test_a_page_goes_on_with_a_server_that_was_started_again(browser: Any, tmp_path: Path) -> None:
+    """Undoing counts as a change, but is not in the saved game."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    context = browser.new_context()  # the browser says on the console that nobody answers
+    try:
+        page = context.new_page()
+        with house_in(tmp_path) as house, serving(house, port) as base:
+            table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
+            mover = table.position.seat
+            page.goto(f"{base}/seat/{tokens[mover]}")
+            for _ in range(3):
+                table.decide(mover, table.position.legal_actions()[0])
+                table.undo(mover)
+            page.locator(f".board[data-version='{table.version}']").wait_for()
+        page.locator("[role=alert]", has_text="Trying again").wait_for()
+        with house_in(tmp_path) as house, serving(house, port):
+            table, _ = house.seat(tokens[mover])
+            page.locator(f".board[data-version='{table.version}']").wait_for()
+            assert decide(page, random.Random(3)) and len(table.heard) == 1
+    finally:
+        context.close()
 
 
 def test_a_finished_game_needs_no_connection(browser: Any, house: Any, base: str) -> None:

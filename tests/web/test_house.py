@@ -17,7 +17,7 @@ from kepler_envs.cli.serve import Serve
 from kepler_envs.engine.replay import Replay
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.terminal import make_console
-from kepler_envs.web import UnknownError, WebError, forms
+from kepler_envs.web import NotNowError, UnknownError, WebError, forms
 from kepler_envs.web.films import Film
 from kepler_envs.web.house import House
 from kepler_envs.web.players import Players
@@ -101,6 +101,21 @@ def test_a_closed_house_takes_no_more_decisions(tmp_path: Path) -> None:
         table.decide(table.position.seat, table.position.legal_actions()[0])
     with house_in(tmp_path) as second:
         assert second.table(table.number).heard == []
+
+
+def test_versions_grow_from_one_server_to_the_next(tmp_path: Path) -> None:
+    """So a page never takes news for old, or sends a decision about a position that is gone."""
+    with house_in(tmp_path) as first:
+        table = first.open_table(CONFIG, [PERSON, PERSON], 5, advice=True)
+        mover, action = table.position.seat, table.position.legal_actions()[0]
+        table.decide(mover, action)
+        table.undo(mover)
+    with house_in(tmp_path) as second:
+        again = second.table(table.number)
+        assert again.version > table.version
+        with pytest.raises(NotNowError, match="look again"):
+            again.decide(mover, action, table.version)
+        again.decide(mover, action, again.version)
 
 
 def test_a_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import { resultTable } from "./viewer.js";
 
 const api = `/api/seat/${token()}`;
 const AWAY = 5000; // milliseconds between two questions of a page in the background
-let state = null, busy = false, missed = false, restarted = false, events = null;
+let state = null, busy = false, missed = false, events = null;
 
 const point = (ids) => { board.light(ids); moves.light(ids); };
 const board = new Board(decide, point), moves = new Moves(decide, point);
@@ -42,7 +42,7 @@ async function change(what, body) {
 let loading = null; // one question at a time
 
 function load() {
-  const news = (found) => { if (!state || restarted || found.version !== state.version) show(found); }; // else an open menu would close
+  const news = (found) => { if (found.version !== state?.version) show(found); }; // else an open menu would close
   loading ??= ask(api).then(news).catch((problem) => { words.textContent = problem.message; }).finally(() => { loading = null; });
   return loading;
 }
@@ -54,8 +54,7 @@ async function loadAnew() {
 }
 
 function show(found) {
-  if (state && !restarted && found.version < state.version) return; // an answer that was overtaken
-  restarted = false;
+  if (found.version < state?.version) return; // an answer that was overtaken
   state = found;
   if (state.over) deafen();
   heading.textContent = state.title;
@@ -97,15 +96,13 @@ function listen() {
   events.onmessage = async (event) => {
     await loading;
     missed ||= busy;
-    restarted ||= Number(event.data) < state?.version; // while nobody listened
-    if (!busy && (!state || Number(event.data) !== state.version)) load();
+    if (!busy && !(Number(event.data) <= state?.version)) load(); // an event may come later than what it announced
   };
   events.onerror = () => {
-    restarted = true;
     if (events.readyState === EventSource.CLOSED) { deafen(); load(); } // it refuses, and says why
     else if (state) words.textContent = "The server does not answer. Trying again ...";
   };
-  events.onopen = () => { words.textContent = ""; if (restarted) load(); };
+  events.onopen = () => { words.textContent = ""; }; // the first event says where the game is
 }
 
 function deafen() {
@@ -113,7 +110,7 @@ function deafen() {
   events = null;
 }
 
-document.addEventListener("visibilitychange", () => { if (document.hidden) deafen(); else listen(); }); // the first event says where the game is
+document.addEventListener("visibilitychange", () => { if (document.hidden) deafen(); else listen(); });
 setInterval(() => { if (document.hidden && !state?.over) load(); }, AWAY); // its title says whose turn it is
 listen();
 load();
