@@ -446,10 +446,9 @@ def test_a_deleted_table_is_said_to_be_gone(browser: Any, house: Any, base: str)
         context.close()
 
 
-def test_a_watched_game_can_be_studied_while_it_is_played(
-    browser: Any, house: Any, base: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """News of later decisions leaves alone what the reader does at an earlier one."""
+@pytest.fixture
+def growing(house: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Any, threading.Event]]:
+    """A game that bots play slowly until they are told: its token, its film, and the event that tells them."""
     decide, told, slow = Players.decide, threading.Event(), threading.Event()
 
     def slowly(players: Players, spec: str, position: Any) -> int:
@@ -459,33 +458,62 @@ def test_a_watched_game_can_be_studied_while_it_is_played(
 
     monkeypatch.setattr(Players, "decide", slowly)
     token = house.watch(forms.configuration("kitten_adventurers", 2, {}), ["greedy", "greedy"], 5)
-    film = house.film(token)
     try:
-        with page_of(browser) as page:
-            page.goto(f"{base}/film/{token}")
-            page.locator(".board svg").wait_for()
-            page.get_by_title("play or pause (space)").click()
-            page.keyboard.press("Home")
-            page.locator(".board[data-at='0']").wait_for()
-            page.get_by_text("What would it do?").click()
-            page.locator(".moves .bar").first.wait_for()
-            page.get_by_label("filter the moves").fill("e")
-            page.evaluate(
-                "new MutationObserver(() => { window.loud = true; })"
-                ".observe(document.querySelector('.prompt'), { childList: true })"
-            )
-            listed = page.locator(".side .heard li").count()
-            known = len(film.replay.actions)
-            slider = page.locator("main input[type=range]")
-            wait_until(page, lambda: int(slider.get_attribute("max")) > known + 5)
-            assert film.growing
-            assert page.get_by_label("filter the moves").input_value() == "e"
-            assert page.locator(".moves .bar").count() and not page.evaluate("window.loud")
-            assert int(page.locator(".prompt").inner_text().split()[2]) > known + 5
-            assert page.locator(".side .heard li").count() > listed
-            words = page.locator(".side .heard li").all_inner_texts()
-            assert [int(text.split()[0]) for text in words] == list(range(1, len(words) + 1))
-            told.set()
-            page.locator(".results").wait_for()
+        yield token, house.film(token), told
     finally:
         told.set()
+
+
+def test_a_watched_game_can_be_studied_while_it_is_played(browser: Any, base: str, growing: Any) -> None:
+    """News of later decisions leaves alone what the reader does at an earlier one."""
+    token, film, told = growing
+    with page_of(browser) as page:
+        page.goto(f"{base}/film/{token}")
+        page.locator(".board svg").wait_for()
+        page.get_by_title("play or pause (space)").click()
+        page.keyboard.press("Home")
+        page.locator(".board[data-at='0']").wait_for()
+        page.get_by_text("What would it do?").click()
+        page.locator(".moves .bar").first.wait_for()
+        page.get_by_label("filter the moves").fill("e")
+        page.evaluate(
+            "new MutationObserver(() => { window.loud = true; })"
+            ".observe(document.querySelector('.prompt'), { childList: true })"
+        )
+        listed = page.locator(".side .heard li").count()
+        known = len(film.replay.actions)
+        slider = page.locator("main input[type=range]")
+        wait_until(page, lambda: int(slider.get_attribute("max")) > known + 5)
+        assert film.growing
+        assert page.get_by_label("filter the moves").input_value() == "e"
+        assert page.locator(".moves .bar").count() and not page.evaluate("window.loud")
+        assert int(page.locator(".prompt").inner_text().split()[2]) > known + 5
+        assert page.locator(".side .heard li").count() > listed
+        words = page.locator(".side .heard li").all_inner_texts()
+        assert [int(text.split()[0]) for text in words] == list(range(1, len(words) + 1))
+        told.set()
+        page.locator(".results").wait_for()
+
+
+def test_the_page_of_a_film_outlives_a_server_that_does_not_answer(browser: Any, base: str, growing: Any) -> None:
+    """It says so, and goes on when the server is back."""
+    token, film, told = growing
+    context = browser.new_context()  # the browser says on the console that nobody answers
+    try:
+        page = context.new_page()
+        page.goto(f"{base}/film/{token}")
+        page.locator(".board svg").wait_for()
+        page.route("**/api/film/**", lambda route: route.abort())
+        page.get_by_text("Trying again").wait_for()
+        page.keyboard.press("End")
+        page.locator(".picture [role=alert]", has_text="does not answer").wait_for()
+        assert page.get_by_title("play or pause (space)").inner_text() == "Play"
+        page.unroute("**/api/film/**")
+        told.set()
+        page.locator(".results").wait_for()
+        assert not page.get_by_text("Trying again").count()
+        page.keyboard.press("End")
+        page.locator(f".board[data-at='{len(film.replay.actions)}']").wait_for()
+        assert not page.get_by_text("does not answer").count()
+    finally:
+        context.close()

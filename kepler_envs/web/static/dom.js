@@ -12,14 +12,17 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-/** The JSON of a path; with `body` it is sent. Throws an Error with the server's words. */
+/** The server cannot be reached. */
+export class NoAnswer extends Error {}
+
+/** The JSON of a path; with `body` it is sent. Throws an Error with the server's words, or NoAnswer. */
 export async function ask(path, body = undefined, method = body === undefined ? "GET" : "POST") {
   const sent = body === undefined ? { method } : { method, body: JSON.stringify(body), headers: { "Content-Type": "application/json" } };
   let answer;
   try {
     answer = await fetch(path, sent);
   } catch {
-    throw new Error("The server does not answer. Is it still running?");
+    throw new NoAnswer("The server does not answer. Is it still running?");
   }
   const found = await answer.json().catch(() => ({ error: `status ${answer.status}` }));
   if (!answer.ok) throw new Error(found.error || `status ${answer.status}`);

@@ -1,8 +1,8 @@
 // The page of a game on the server.
-import { ask, make, rulesButton, themeButton, token } from "./dom.js";
+import { ask, make, NoAnswer, rulesButton, themeButton, token } from "./dom.js";
 import { Viewer } from "./viewer.js";
 
-const api = `/api/film/${token()}`, frames = new Map(), KEPT = 400;
+const api = `/api/film/${token()}`, frames = new Map(), KEPT = 400, OFTEN = 500; // milliseconds between two questions
 
 const source = {
   async frame(at, view) {
@@ -22,26 +22,41 @@ document.querySelector("header").append(heading, line, make("span", { class: "gr
 const main = document.querySelector("main"), root = make("div");
 main.append(words, root);
 
+const wait = () => new Promise((done) => setTimeout(done, OFTEN));
+
+/** What follows after `story`, or the whole one if there is none yet or the server was away: bots that were started again may play on in another way. */
+async function read(story) {
+  for (let from = story ? story.told.length : 0; ; from = 0) {
+    try {
+      return await ask(`${api}?from=${from}`);
+    } catch (problem) {
+      if (!story || !(problem instanceof NoAnswer)) throw problem;
+      words.textContent = "The server does not answer. Trying again ...";
+      frames.clear();
+      await wait();
+    }
+  }
+}
+
 /** Read what is new until the game is over. */
 async function follow() {
   const viewer = new Viewer(root, source);
   let story = null;
   for (;;) {
-    const more = await ask(`${api}?from=${story ? story.told.length : 0}`);
-    if (story) {
-      more.told = [...story.told, ...more.told];
+    const more = await read(story), first = !story, ended = story?.growing && !more.growing;
+    if (more.start) {
+      more.told = [...story.told.slice(0, more.start), ...more.told];
       more.scores = [...story.scores.slice(0, more.start), ...more.scores];
       if (more.expected) more.expected = [...story.expected.slice(0, more.start), ...more.expected];
     }
-    const first = !story, ended = story?.growing && !more.growing;
     story = more;
     heading.textContent = story.title;
     line.textContent = `${story.label}${story.options.length ? ` (${story.options.join(", ")})` : ""}`;
     words.textContent = story.problem;
-    viewer.show(story);
+    viewer.show(story, !more.start);
     if (first && story.growing) viewer.play();
     if (ended || !story.growing) return;
-    await new Promise((done) => setTimeout(done, 500));
+    await wait();
   }
 }
 

@@ -32,6 +32,7 @@ export class Viewer {
     this.seats = make("select", { "aria-label": "whose view", class: "view" });
     this.seats.onchange = () => { this.view = this.seats.value; this.go(this.at); };
     this.where = make("p", { class: "prompt", "aria-live": "polite" });
+    this.words = make("p", { class: "bad", role: "alert" });
     this.count = make("span", { "aria-live": "off" }); // grows while a game is being played
     this.told = make("ol", { class: "heard" });
     this.drops = make("div", { class: "row" });
@@ -41,7 +42,7 @@ export class Viewer {
     const steps = make("div", { class: "steps" }, button("|<", "to the start (Home)", () => this.go(0)), button("<", "back (left arrow)", () => this.go(this.at - 1)),
       this.playing, button(">", "on (right arrow)", () => this.go(this.at + 1)), button(">|", "to the end (End)", () => this.go(this.last)), this.slider, this.pace, this.seats, this.board.zoom);
     root.replaceChildren(make("div", { class: "table" },
-      make("div", { class: "picture" }, this.where, this.board.frame, steps),
+      make("div", { class: "picture" }, this.where, this.words, this.board.frame, steps),
       make("div", { class: "side" }, make("section", {}, make("h2", {}, "Decisions"), this.told), this.results,
         make("section", {}, make("h2", {}, "Scores"), this.plots.scores.box), this.expectedBox),
       make("div", { class: "below" }, this.moveBox)));
@@ -49,8 +50,8 @@ export class Viewer {
 
   get last() { return this.story.told.length; }
 
-  /** Show a story (see films.py); a longer one may follow. */
-  show(story) {
+  /** Show a story (see films.py); a longer one may follow. One that is told `anew` may differ from the last one. */
+  show(story, anew = true) {
     const first = !this.story;
     this.story = story;
     if (first) {
@@ -68,7 +69,7 @@ export class Viewer {
         `${number ? "" : "Biggest drop: "}${player(drop.seat)} -${drop.fall.toFixed(2)} at ${drop.at}`)));
     }
     this.results.replaceChildren(...(story.results.length ? [resultTable(story.results)] : []));
-    if (this.shown !== this.place()) this.go(this.at);
+    if (anew || this.shown !== this.place()) this.go(this.at);
     else this.grow();
   }
 
@@ -81,14 +82,22 @@ export class Viewer {
     this.told.append(...this.sentences(this.from + this.told.childElementCount));
   }
 
+  /** Go to a position. One that cannot be had is said, and stops the play. */
   async go(at) {
     this.at = Math.max(0, Math.min(this.last, at));
     this.slider.value = this.at;
     const wanted = this.place();
     this.wanted = wanted;
     this.asking?.forget();
-    const frame = await this.source.frame(this.at, this.view);
+    let frame = null, problem = "";
+    try {
+      frame = await this.source.frame(this.at, this.view);
+    } catch (error) {
+      problem = error.message;
+    }
     if (this.wanted !== wanted) return; // the reader is elsewhere already
+    this.words.textContent = problem;
+    if (!frame) { this.pause(); return; }
     this.board.show(frame.picture, [], frame.news);
     this.shown = wanted;
     this.board.frame.dataset.at = this.at;
@@ -130,13 +139,19 @@ export class Viewer {
     if (now) this.told.scrollTop = now.offsetTop - this.told.offsetTop - this.told.clientHeight / 2;
   }
 
+  pause() {
+    clearTimeout(this.timer);
+    this.timer = null;
+    this.playing.textContent = "Play";
+  }
+
   play() {
-    if (this.timer !== null) { clearTimeout(this.timer); this.timer = null; this.playing.textContent = "Play"; return; }
+    if (this.timer !== null) { this.pause(); return; }
     if (this.at === this.last && !this.story.growing) this.at = -1;
     this.playing.textContent = "Pause";
     const step = async () => {
       if (this.at < this.last) await this.go(this.at + 1);
-      if (this.at >= this.last && !this.story.growing) { this.play(); return; }
+      if (this.at >= this.last && !this.story.growing) { this.pause(); return; }
       if (this.timer !== null) this.timer = setTimeout(step, PACES.find(([words]) => words === this.pace.value)[1]);
     };
     this.timer = setTimeout(step, 0);
