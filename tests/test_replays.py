@@ -14,6 +14,7 @@ import pytest
 import kepler_envs
 from kepler_envs.cli import main
 from kepler_envs.engine.replay import read_replay, record, write_replay
+from tests.component_file import changed, own_text
 
 GAME = "kitten_adventurers"
 EDITS = 200
@@ -151,6 +152,33 @@ def test_what_was_edited_is_not_shown(line, values, words, arguments, path, tmp_
     said = capsys.readouterr().out
     assert said.startswith(f"DIFFERS  {path}: ") and words in said and said.count("\n") == 1
     assert not (tmp_path / "pictures").exists()
+
+
+def test_ids_of_numpy_are_written():
+    config = kepler_envs.load_game(GAME).configure(2)
+    replay, position = record(config, 5, []), kepler_envs.Snapshot.deal(config, 5)
+    replay.add(position, np.int64(position.legal_actions()[0]))
+    assert [type(action) for action in replay.actions] == [int]
+
+
+def test_cards_that_have_moved(tmp_path, monkeypatch, capsys):
+    """A replay knows where its cards were, and by their digest whether others are the same."""
+    (tmp_path / "there").mkdir()
+    monkeypatch.chdir(tmp_path / "there")
+    cards, other = Path("own.toml"), tmp_path / "other.toml"
+    cards.write_text(changed(own_text(GAME), "hand = 7", "hand = 6"))
+    other.write_text(own_text(GAME))
+    config = kepler_envs.load_game(GAME).configure(2, cards)
+    path = tmp_path / "game.jsonl"
+    write_replay(path, record(config, 5, []))
+    assert main(["replay", str(path)]) == 0
+    monkeypatch.chdir(tmp_path)
+    capsys.readouterr()
+    assert main(["replay", str(path)]) == 2
+    assert f"{path}: it was played with the cards of own.toml, which is not there" in capsys.readouterr().err
+    assert main(["replay", str(path), "--components", "there/own.toml"]) == 0
+    assert main(["replay", str(path), "--components", str(other)]) == 1
+    assert "was played with component data" in capsys.readouterr().out
 
 
 def test_names_cannot_command_a_terminal(path, capsys):

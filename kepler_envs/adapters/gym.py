@@ -72,8 +72,8 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
     """A game as one of its players lives it.
 
     ``step`` returns when it is the learner's turn again, or when the game is over. Rewards accumulate between the
-    learner's decisions, the final loss included, so they sum to what the game paid that seat. Games that end before the
-    learner's first decision are skipped.
+    learner's decisions, the final loss included, so they sum to what the game paid that seat: what it paid before the
+    learner's first decision comes with that. Games that end before it are skipped.
 
     Args:
         config: the game with its players, options and components.
@@ -119,7 +119,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         self.action_space = self._batch.single_action_space
         self._opponents = seat_opponents(opponents, config, 1)
         self._learner = 0
-        self._owed = 0.0  # paid to the learner since its last decision
+        self._owed = 0.0  # paid to the learner and not yet told
         self._running = False
 
     # ------------------------------------------------------------ game
@@ -134,11 +134,11 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
                 from the last seed.
             options: ignored. Give the game's options to ``make``.
         """
+        seed = None if seed is None else check_seed(seed)
         super().reset(seed=seed)
-        self._deal(self._following() if seed is None else check_seed(seed))
+        self._deal(self._following() if seed is None else seed)
         while not self._play_others():
             self._deal(self._following())
-        self._owed = 0.0
         return self._batch.observation[0].copy(), self._info()
 
     def _following(self) -> int:
@@ -185,14 +185,18 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         if not is_integer(action):
             raise ValueError(f"the learner must decide with an integer action id, not {action!r}")
         if not (0 <= action < len(self.config.actions) and self._batch.action_mask[0, action]):
-            return self._refuse(action)
-        self._owed = 0.0
+            return self._refuse(int(action))
         self._advance(np.array([action], np.int64))
         if self._play_others():
-            return self._batch.observation[0].copy(), self._owed, False, False, self._info()
+            return self._batch.observation[0].copy(), self._collect(), False, False, self._info()
         observation = self._batch.observe_final(self._learner)[0]
         terminated, truncated = bool(self._batch.terminated[0]), bool(self._batch.truncated[0])
-        return observation, self._owed, terminated, truncated, final_info(self._batch, 0, self._learner)
+        return observation, self._collect(), terminated, truncated, final_info(self._batch, 0, self._learner)
+
+    def _collect(self) -> float:
+        """What the learner was paid since its last decision, or since the deal."""
+        paid, self._owed = self._owed, 0.0
+        return paid
 
     def _refuse(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         batch = self._batch

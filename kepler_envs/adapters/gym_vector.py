@@ -129,6 +129,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._random = [generator for generator, _ in drawn]  # of seats and further seeds, one for each row
         self._random_seeds = [seed for _, seed in drawn]
         self._dealt = False
+        self._owed = np.zeros(self.num_envs, np.float64)  # paid before the learner's first decision, and not yet told
         self._begin_step()
 
     # ------------------------------------------------------------ games
@@ -195,6 +196,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
                 self._batch.seed[row] = seed
         for row in rows:
             self._learner[row] = self._draw_seat(row)
+        self._owed[rows] = 0
         own_seeds = opponent_seeds(self._batch.seed[rows])
         for place, opponent in enumerate(self._opponents):
             opponent.start(rows, own_seeds + np.uint64(place))
@@ -220,6 +222,8 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             raise RuntimeError("no game is running: call reset() first")
         ids, refused = self._check_actions(actions)
         self._begin_step()
+        self._rewards += self._owed
+        self._owed[:] = 0
         for row in refused:
             self._refuse(row, ids[row])
         ids[refused] = Batch.SKIP
@@ -278,7 +282,9 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """Step the batch once. Book what it paid and ended; new games follow those that ended."""
         batch = self._batch
         batch.step(actions)
-        self._rewards += np.where(self._in_play, batch.reward[self._rows, self._learner], 0)
+        paid = batch.reward[self._rows, self._learner]
+        self._rewards += np.where(self._in_play, paid, 0)
+        self._owed += np.where(self._in_play, 0, paid)
         ended = np.flatnonzero(batch.terminated | batch.truncated)
         if ended.size:
             self._finish(ended[self._in_play[ended]])

@@ -385,8 +385,10 @@ def game_type(game: Game, zero_sum: bool = True) -> pyspiel.GameType:
 def _register() -> None:
     for game in map(load_game, list_games()):
         # a class, because OpenSpiel lets go of what is registered after Python has ended, which a function does not
-        # survive
-        pyspiel.register_game(game_type(game), type(f"KeplerGame_{game.name}", (KeplerGame,), {"rules": game}))
+        # survive; of this module, where a pickle looks for it
+        kind = type(f"KeplerGame_{game.name}", (KeplerGame,), {"rules": game, "__module__": __name__})
+        globals()[kind.__name__] = kind
+        pyspiel.register_game(game_type(game), kind)
 
 
 _register()

@@ -59,6 +59,7 @@ class SeatsEnv(MultiAgentEnv):
         self.action_spaces = dict.fromkeys(self.possible_agents, action_space(self.game.config))
         self._inputs = FlatInputs(self.game.config.observation)
         self._decided: set[str] = set()
+        self._early: dict[str, float] = {}  # paid before the seat's first decision
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -66,13 +67,16 @@ class SeatsEnv(MultiAgentEnv):
         """Deal a game. Returns (observation of the seat to move, infos)."""
         self.game.reset(seed=seed)
         self._decided.clear()
+        self._early.clear()
         mover = self.game.agent_selection
         return {mover: self._observe(mover)}, {}
 
     def step(self, action_dict: dict[str, Any]) -> tuple[dict[str, Any], ...]:
         """Apply the decision of the seat to move. Returns (observations, rewards, terminateds, truncateds, infos)."""
         mover = self.game.agent_selection
-        self._decided.add(mover)
+        if mover not in self._decided:
+            self._early[mover] = float(self.game._cumulative_rewards[mover])  # the game forgets it now
+            self._decided.add(mover)
         self.game.step(int(action_dict[mover]))
         over = bool(self.game.terminations[mover] or self.game.truncations[mover])
         told = sorted(self._decided) if over else [self.game.agent_selection]
@@ -89,8 +93,8 @@ class SeatsEnv(MultiAgentEnv):
         }
 
     def _collect(self, agent: str) -> float:
-        """What the seat was paid since its last decision."""
-        return float(self.game._cumulative_rewards[agent])
+        """What the seat was paid since its last decision, or since the deal."""
+        return float(self.game._cumulative_rewards[agent]) + self._early.pop(agent, 0.0)
 
 
 def observation_space(config: Configuration) -> spaces.Dict:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -31,6 +31,8 @@ class ShowReplay:
 
     file: Annotated[Positional[Path], arg(metavar="FILE")]
     """A replay, as `play --save` and `watch --save` write it."""
+    components: Annotated[Path | None, arg(metavar="FILE")] = None
+    """Where the card file of the game is now, if it had one of its own."""
     at: Annotated[int | None, arg(metavar="N")] = None
     """Show only the position after N decisions."""
     seat: Annotated[int | None, arg(metavar="SEAT")] = None
@@ -51,7 +53,7 @@ class ShowReplay:
     """Last position of the moving picture; the last of the game if left out."""
 
     def run(self, console: Console) -> int:
-        replay = read_replay(self.file)
+        replay = self._read()
         try:
             config = configuration_of(replay, registry.load_game)
             last = verify(replay, config)
@@ -79,6 +81,18 @@ class ShowReplay:
         if self.at is None:
             self._say_verified(console, replay, last)
         return 0
+
+    def _read(self) -> Replay:
+        replay = read_replay(self.file)
+        if self.components is not None:
+            return replace(replay, options={**replay.options, "components": str(self.components)})
+        cards = replay.options.get("components")
+        if cards is not None and not Path(str(cards)).exists():
+            raise UsageError(
+                f"{self.file}: it was played with the cards of {printable(str(cards))}, which is not there; "
+                "--components FILE says where they are"
+            )
+        return replay
 
     def _say_verified(self, console: Console, replay: Replay, last: Snapshot) -> None:
         finished = "finished" if last.over else "unfinished"

@@ -414,7 +414,10 @@ class KeplerEnv(AECEnv):
 
     @property
     def game_seed(self) -> int | None:
-        """The seed of the current game. It is None before the first ``reset``."""
+        """The seed of the game dealt last, from which the next one follows. It is None before the first ``reset``.
+
+        ``restore`` leaves it as it is.
+        """
         return self._seed
 
     # ------------------------------------------------------------ search

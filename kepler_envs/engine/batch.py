@@ -93,11 +93,10 @@ class Batch:
     SKIP = SKIP
 
     def __init__(self, config: Configuration, num_envs: int, seed: int | None = None, threads: int = 1) -> None:
-        most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
         self.config = config
         self.num_envs = check_integer("num_envs", num_envs, 1, error=OptionError)
         self.num_players = config.num_players
-        self.threads = check_integer("threads", threads, 1, most, error=OptionError)
+        self.threads = check_integer("threads", threads, 1, most_threads(), error=OptionError)
         self._allocate()
         self._bind_views()
         self._bind_kernels()
@@ -165,6 +164,8 @@ class Batch:
         for name in _RECORDS:
             dtype, data = saved[name]
             setattr(self, name, records_from_bytes(data, dtype))
+        self.threads = min(self.threads, most_threads())  # there may be fewer here
+        self._status = np.zeros(self.threads, np.int64)
         self._bind_views()
         self._bind_kernels()
 
@@ -251,8 +252,12 @@ class Batch:
         wrong = find_illegal_kernel(self.config.game)(self.rows, actions)  # before any thread changes its games
         if wrong >= 0:
             return FIRST_ILLEGAL - int(wrong)
+        before = numba.get_num_threads()  # of the caller's own code
         numba.set_num_threads(self.threads)
-        self._step(*self._arrays, self.final_state, actions, self._value, self._status)
+        try:
+            self._step(*self._arrays, self.final_state, actions, self._value, self._status)
+        finally:
+            numba.set_num_threads(before)
         return int(self._status.max())
 
     def _refuse_action(self, row: int, actions: np.ndarray) -> None:
@@ -327,7 +332,7 @@ class Batch:
         return Snapshot.take(self.config, self.final_state, row)
 
     def restore(self, row: int, snapshot: Snapshot) -> None:
-        """Put a position into a row.
+        """Put a position into a row. The row's seed stays: the game after this one follows from it.
 
         Raises ValueError if there is no such row, or if the position is over or belongs to another configuration.
         """
@@ -338,6 +343,11 @@ class Batch:
             raise ValueError("the snapshot is of a finished game; a batch holds running games")
         self.states[row] = snapshot.states[0]
         refresh_row_kernel(self.config.game)(*self._arrays, row, self._value)
+
+
+def most_threads() -> int:
+    """The most threads that numba lets a kernel use in this process."""
+    return int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
 
 
 INFOS = ("final_return", "final_rank", "final_score", "final_length", "episodes", "seat", "action_mask")

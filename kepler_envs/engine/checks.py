@@ -11,7 +11,9 @@ import numpy as np
 
 
 def is_integer(value: Any) -> TypeGuard[int]:
-    """Whether a value is an integer of Python or NumPy. A bool is not."""
+    """Whether a value is an integer of Python or NumPy, as an array of no dimensions, too. A bool is not."""
+    if isinstance(value, np.ndarray):  # what a policy of stable-baselines3 predicts for one observation
+        return value.shape == () and value.dtype.kind in "iu"
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 

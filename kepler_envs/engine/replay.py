@@ -67,7 +67,7 @@ class Replay:
         """
         after = position.apply(action)
         self.seats.append(position.seat)
-        self.actions.append(action)
+        self.actions.append(int(action))
         self.texts.append(position.config.actions.text(action))
         self.final = closing(after, len(self.actions)) if after.over else None
         return after

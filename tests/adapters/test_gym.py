@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import gymnasium
 import numpy as np
@@ -175,6 +176,56 @@ def test_actions_that_are_no_integers(action):
     with pytest.raises(ValueError, match="integer action id"):
         env.step(action)
     assert env.snapshot() == before
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.array])
+def test_actions_as_numpy_and_stable_baselines3_give_them(kind):
+    """A policy's ``predict`` on one observation answers with an array of no dimensions."""
+    action = kind(
+        make_seat("kitten_adventurers", seat=0, first_player="seat0").reset(seed=1)[1]["action_mask"].argmax()
+    )
+    for make in (partial(make_seat, seat=0), kepler_envs.make):
+        env, twin = make("kitten_adventurers", first_player="seat0"), make("kitten_adventurers", first_player="seat0")
+        env.reset(seed=1), twin.reset(seed=1)
+        env.step(action), twin.step(int(action))
+        assert env.snapshot() == twin.snapshot()
+
+
+def first_legal(observation: np.ndarray, mask: np.ndarray) -> int:
+    return int(mask.argmax())
+
+
+def test_what_is_paid_before_the_learner_decides_comes_with_its_first_step():
+    options = {"first_player": "seat0", "shaping": 1.0}
+    env, early = make_seat("kitten_adventurers", 4, first_legal, seat=3, **options), 0
+    for seed in range(10):
+        batch = kepler_envs.make_batch("kitten_adventurers", 1, num_players=4, **options)
+        batch.reset(np.array([seed], np.uint64))
+        paid, decided = 0.0, False
+        while not batch.episodes[0]:
+            decided |= bool(batch.seat[0] == 3)
+            batch.step(batch.action_mask.argmax(axis=1))
+            paid += float(batch.reward[0, 3])
+            early += not decided and batch.reward[0, 3] != 0
+        _, info = env.reset(seed=seed)
+        total, over = 0.0, False
+        while not over:
+            _, reward, terminated, truncated, info = env.step(int(info["action_mask"].argmax()))
+            total += reward
+            over = terminated or truncated
+        assert total == pytest.approx(paid, abs=1e-6)
+    assert early > 0
+
+
+def test_seeds_are_checked_before_anything_changes():
+    env = gymnasium.make(GAME)
+    first, _ = env.reset(seed=np.int64(3))
+    assert np.array_equal(first, gymnasium.make(GAME).reset(seed=3)[0])
+    before = env.unwrapped.np_random.bit_generator.state
+    for seed in (-1, 2**64, 0.5, "1"):
+        with pytest.raises(ValueError, match="is not allowed; allowed: an integer"):
+            env.reset(seed=seed)
+    assert env.unwrapped.np_random.bit_generator.state == before
 
 
 def test_an_illegal_action_loses_or_raises():

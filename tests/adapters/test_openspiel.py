@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("pyspiel", reason="OpenSpiel is not installed: pip install 'kepler_envs[openspiel]'")
 
 import pyspiel
-from open_spiel.python.algorithms import generate_playthrough, ismcts, mcts
+from open_spiel.python.algorithms import cfr, generate_playthrough, ismcts, mcts
 from open_spiel.python.observation import make_observation
 
 import kepler_envs
@@ -119,6 +119,20 @@ def test_a_history_replays_and_a_state_pickles():
     action = copied.legal_actions()[0]
     copied.apply_action(action)
     assert copied.moment.position == state.moment.position.apply(action)
+
+
+def test_games_and_what_holds_them_pickle():
+    game = pyspiel.load_game(
+        "kepler_kitten_adventurers(players=2,options=quest_size:1;max_turns:2;max_plays:3,deals=2)"
+    )
+    solver = cfr.CFRSolver(game)
+    solver.evaluate_and_update_policy()
+    again = pickle.loads(pickle.dumps(solver))
+    for one in (solver, again):
+        one.evaluate_and_update_policy()
+    assert str(pickle.loads(pickle.dumps(game))) == str(game)
+    policies = [one.average_policy().action_probability_array for one in (solver, again)]
+    assert np.array_equal(*policies)
 
 
 def test_the_tensor_has_the_pieces():

@@ -45,6 +45,31 @@ def test_every_seat_is_paid_its_return_once():
     assert {1.0, -0.5} <= {round(end, 3) for end in ends}, "wins and losses arrive"
 
 
+def test_what_is_paid_before_a_seat_decides_comes_with_its_first_step():
+    options = {"num_players": 4, "first_player": "seat0", "shaping": 1.0}
+    env, early = SeatsEnv({"game": "kitten_adventurers", **options}), 0
+    for seed in range(10):
+        batch = kepler_envs.make_batch("kitten_adventurers", 1, **options)
+        batch.reset(np.array([seed], np.uint64))
+        total, decided = np.zeros(4), set()
+        while not batch.episodes[0]:
+            decided.add(int(batch.seat[0]))
+            batch.step(batch.action_mask.argmax(axis=1))
+            total += batch.reward[0]
+            early += any(batch.reward[0, seat] != 0 for seat in set(range(4)) - decided)
+        observations, _ = env.reset(seed=seed)
+        paid, over = dict.fromkeys(env.possible_agents, 0.0), False
+        while not over:
+            ((agent, seen),) = observations.items()
+            observations, rewards, terminateds, _, _ = env.step({agent: int(seen["action_mask"].argmax())})
+            over = terminateds["__all__"]
+            for name, reward in rewards.items():
+                paid[name] += reward
+        for name in observations:
+            assert paid[name] == pytest.approx(total[int(name.removeprefix("player_"))], abs=1e-5)
+    assert early > 0
+
+
 def test_the_network_gives_forbidden_actions_no_chance():
     config = masked_ppo("kitten_adventurers", **SETTINGS)
     module = config.rl_module_spec.rl_module_specs[SHARED].build()

@@ -59,6 +59,16 @@ def test_a_learner_is_paid_all_of_its_game_losses_included(players, seat):
         assert {own for own, _ in final} == set(range(players)), "the learner takes every seat"
 
 
+@pytest.mark.parametrize("kind", [SeatVecEnv, SharedSeatVecEnv])
+def test_the_first_reset_deals_new_games_if_the_batch_was_played(kind):
+    batch = batch_of(16, 2)
+    for played in (False, True):
+        before = batch.seed.copy()
+        kind(batch).reset()
+        assert ((batch.seed != before) == played).all()
+        batch.step(batch.uniform())
+
+
 def test_rewards_of_two_players_are_those_the_batch_paid():
     batch = batch_of(8, 2)
     env, rng = SeatVecEnv(batch), np.random.default_rng(1)

@@ -7,6 +7,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -144,6 +145,24 @@ def test_rows_do_not_depend_on_the_size(config: Configuration) -> None:
 def test_rows_do_not_depend_on_the_threads(config: Configuration, rows: int) -> None:
     one, two = batch_of(config, rows, seed=9), batch_of(config, rows, seed=9, threads=2)
     assert_same_rows(run(one, 300), run(two, 300), rows)
+
+
+def test_threads_are_those_of_the_machine_and_of_the_batch_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch may go on where there are fewer of them, and the caller's own code keeps its number."""
+    batch = kepler_envs.make_batch("kitten_adventurers", 5, seed=3, threads=2)
+    twin = copy.deepcopy(batch)
+    before = numba.get_num_threads()
+    try:
+        numba.set_num_threads(1)
+        run(batch, 10)
+        assert numba.get_num_threads() == 1
+    finally:
+        numba.set_num_threads(before)
+    saved = pickle.dumps(twin)
+    monkeypatch.setattr(numba.config, "NUMBA_NUM_THREADS", 1)
+    elsewhere = pickle.loads(saved)
+    assert elsewhere.threads == 1
+    assert_same_rows(run(elsewhere, 10), batch, 5)
 
 
 @every_game

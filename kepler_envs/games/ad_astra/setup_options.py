@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,6 +40,8 @@ class FactionsOption(Option):
 class SetupOption(Option):
     """An option that is ``random`` or a mapping (or its JSON text) with any of these parts. The others are drawn.
 
+    The option is kept as a JSON text.
+
     - ``start_planets`` and ``systems``, together: the keys of the planets, as ``"XFWE"`` by seat and as
       ``{"SR": "EFYZW", ...}`` for each of the eight systems. Keys of more than one letter are separated by spaces;
       a text that is itself a key is one planet.
@@ -51,10 +54,10 @@ class SetupOption(Option):
         """The allowed values in words."""
         return "'random' or a mapping with start_planets and systems, artifact_deck, first_player"
 
-    def check(self, value: Any, game: str) -> Any:
-        """``random`` or a plain dict, or an :class:`OptionError`.
+    def check(self, value: Any, game: str) -> str:
+        """``random`` or a JSON text, or an :class:`OptionError`.
 
-        What the dict holds is checked with the component file later.
+        What the parts hold is checked with the component file later.
         """
         given = value
         if isinstance(value, str) and value != RANDOM_WORD:
@@ -80,7 +83,10 @@ class SetupOption(Option):
             if not isinstance(plain["systems"], Mapping):
                 raise _wrong(f"systems is {plain['systems']!r}; it must be a mapping from system keys to planet keys")
             plain["systems"] = dict(plain["systems"])
-        return plain
+        try:
+            return json.dumps(plain, sort_keys=True, default=operator.index)  # integers of NumPy are integers, too
+        except (TypeError, ValueError):
+            raise _wrong(f"is {value!r}; it must hold numbers, texts, lists and mappings alone") from None
 
 
 def _wrong(rule: str) -> OptionError:
@@ -105,10 +111,10 @@ def fix_factions(record: Any, value: str, factions: Sequence[str]) -> None:
     record["faction"][:players] = [factions.index(name) for name in chosen]
 
 
-def fix_setup(record: Any, value: Any, tables: Any) -> None:
+def fix_setup(record: Any, value: str, tables: Any) -> None:
     """Write the given parts of the setup, or RANDOM for each that is drawn."""
     record["first"] = record["planet"] = record["deck"] = RANDOM
-    parts = {} if value == RANDOM_WORD else value
+    parts = {} if value == RANDOM_WORD else json.loads(value)
     if "first_player" in parts:
         first, players = parts["first_player"], int(record["num_players"])
         if type(first) is not int or not 0 <= first < players:

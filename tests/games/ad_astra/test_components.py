@@ -8,10 +8,12 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import kepler_envs
 from kepler_envs import ComponentError, OptionError
+from kepler_envs.engine.replay import configuration_of, read_replay, record, write_replay
 from tests.component_file import changed, check_missing_section, check_refused, own_text, write
 from tests.games.ad_astra.scenario import GAME, WORKED_SETUP, Position
 
@@ -195,6 +197,7 @@ def changed_setup(**changes: Any) -> dict[str, Any]:
         ({"setup": {"start_planets": "XFWE"}}, "start_planets and systems together"),
         ({"setup": {"first_player": 4}}, "first_player is 4; allowed: 0..3"),
         ({"setup": {"first_player": True}}, "first_player is True; allowed: 0..3"),
+        ({"setup": {"first_player": {1}}}, "must hold numbers, texts, lists and mappings alone"),
         ({"setup": {"artifact_deck": "abc"}}, "must be a list of artifact ids"),
         ({"setup": {"artifact_deck": [0, 1, 2]}}, "each of the 9 artifacts 0..8 once"),
         (
@@ -249,8 +252,16 @@ def test_setup_as_text_and_through_a_description() -> None:
     again = GAME.configure(**json.loads(json.dumps(config.describe())))
     assert config.digest == same.digest == again.digest
     assert kepler_envs.Snapshot.deal(config, 3).state.tobytes() == kepler_envs.Snapshot.deal(again, 3).state.tobytes()
+    assert GAME.configure(4, setup={"first_player": np.int64(2)}).values["setup"] == '{"first_player": 2}'
     spaced = changed_setup(start_planets="X F W E")
     assert (GAME.configure(4, setup=spaced).options["planet"] == config.options["planet"]).all()
+
+
+@pytest.mark.parametrize("options", [{"setup": WORKED_SETUP}, {"factions": "red,blue,green,grey"}])
+def test_a_game_with_a_given_setup_is_read_back(options: dict[str, Any], tmp_path: Path) -> None:
+    config = GAME.configure(4, **options)
+    write_replay(tmp_path / "game.jsonl", record(config, 3, []))
+    assert configuration_of(read_replay(tmp_path / "game.jsonl"), kepler_envs.load_game).digest == config.digest
 
 
 def test_a_system_of_one_planet_with_a_long_key(tmp_path: Path) -> None:
