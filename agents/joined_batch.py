@@ -72,6 +72,11 @@ class JoinedBatch:
             ]
         )
 
+    @property
+    def untouched(self) -> bool:
+        """See :attr:`Batch.untouched`."""
+        return all(part.untouched for part in self.parts)
+
     def step(self, actions: np.ndarray) -> None:
         """See :meth:`Batch.step`. Read the results from the attributes, each of which joins arrays anew."""
         for part, _, its in self.split(np.arange(self.num_envs)):

@@ -116,6 +116,11 @@ class Batch:
         """The space of action ids."""
         return gymnasium.spaces.Discrete(len(self.config.actions))
 
+    @property
+    def untouched(self) -> bool:
+        """Whether the games were dealt, and nobody has decided in any of them."""
+        return not (self.episodes.any() or self.states["decisions"].any())
+
     def _allocate(self) -> None:
         game, rows = self.config.game, self.num_envs
         self.states = game.new_states(rows)

@@ -55,7 +55,7 @@ class _BatchVecEnv(VecEnv):
         self._rows = np.arange(batch.num_envs)
         self._no_infos: list[dict[str, Any]] = [{} for _ in range(batch.num_envs)]
         self._actions = np.empty(0, np.int64)
-        self._untouched = not (batch.episodes.any() or batch.states["decisions"].any())  # dealt, and nothing more
+        self._untouched = batch.untouched
 
     def action_masks(self) -> np.ndarray:
         """bool (N, A): the legal actions of the seats to move."""
