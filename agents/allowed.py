@@ -6,6 +6,9 @@ from typing import Any
 
 from kepler_envs.bots.protocol import BotError
 
+MOST_SEED = 2**32 - 1
+"""NumPy's and PyTorch's generators take no larger seeds."""
+
 
 def need(settings: Any, name: str, fine: bool, allowed: str, group: str = "") -> None:
     """Raise BotError that says what is ``allowed`` unless the setting of this name is ``fine``.

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import threading
 import time
+import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import as_completed
 from dataclasses import dataclass
@@ -109,6 +110,16 @@ class Status:
     """The new line of the learning curve, at the end of a generation."""
 
 
+def _load(path: Path) -> Positions:
+    """Positions of a file. BotError if it is damaged."""
+    try:
+        return Positions.load(path)
+    except (zipfile.BadZipFile, OSError, EOFError, KeyError, ValueError) as error:
+        raise BotError(
+            f"{path} is damaged: {one_line(error)}. Delete it and run the same command: its games are played again"
+        ) from error
+
+
 def _configurations(config: ExpertConfig) -> list[Configuration]:
     asked = TrainConfig(config.game, players=config.players, option=config.option, seat="pool")
     return [without_rewards(games) for games in game_configurations(asked)]
@@ -188,6 +199,8 @@ class ExpertRun:
     # ------------------------------------------------------------ beginning
 
     def _begin(self) -> None:
+        if any((self.out / "games").glob("*/*.npz")):
+            raise BotError(f"{self.out / 'games'} holds games of another run: delete it, or give another --out")
         self.generation = 0
         if self.beginning is None:
             self._check_budget()
@@ -317,7 +330,7 @@ class ExpertRun:
             first = self._positions_of_greedy()
             return first, int(first.played), len(np.unique(first.game))
         known = range(max(1, self.generation - self.config.window + 1), self.generation + 1)
-        found = [[Positions.load(path) for path in sorted(self._folder(one).glob("*.npz"))] for one in known]
+        found = [[_load(path) for path in sorted(self._folder(one).glob("*.npz"))] for one in known]
         played, (files, games) = sum(int(file.played) for file in found[-1]), self._portions()
         return join([file for its in found for file in its]), played, files * games
 

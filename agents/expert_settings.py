@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from agents.allowed import need
+from agents.allowed import MOST_SEED, need
 from kepler_envs.bots.search import MctsConfig
 from kepler_envs.cli.common import OnRay
 
@@ -111,18 +111,18 @@ class ExpertConfig:
             self.searched + self.quick <= 1,
             f"at most {1 - self.searched:g} with --searched {self.searched:g}",
         )
+        need(self, "searched", self.searched + self.quick > 0, "more than 0 with --quick 0: nothing would be learned")
+        need(self, "seed", 0 <= self.seed <= MOST_SEED, f"0 to {MOST_SEED}")
         for name in ("differing", "gate", "value_weight"):
             need(self, name, getattr(self, name) >= 0, "0 and more")
         network = "the best so far" if self.guided_from == 1 else ""  # only a search with a network may have a mix
         budget, *settings = self.search.split(",")
+        own = all(one.partition("=")[0].strip() != "network" for one in settings)
+        need(self, "search", own, "no network and one tree; --guided-from brings in the network")
         asked = MctsConfig.parse(",".join([budget, f"network={network}", *settings]))
         need(self, "search", asked.iterations > 0, "a budget in iterations: with one in time no run could be repeated")
-        need(
-            self,
-            "search",
-            asked.network == network and asked.trees == 1,
-            "no network and one tree; --guided-from brings in the network",
-        )
+        need(self, "search", asked.trees == 1, "no network and one tree; --guided-from brings in the network")
+        need(self, "search", asked.selection == "puct", "selection=puct, by whose formula targets are pruned")
 
     @property
     def budget(self) -> int | None:

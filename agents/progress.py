@@ -56,7 +56,8 @@ class Display:
             minutes, seconds = divmod(int(status.seconds), 60)
             self.console.print(
                 f"{self.name}{status.steps:>11,} steps {minutes:>3}:{seconds:02} {rate:>10}   "
-                f"length {status.mean_length:5.0f}   " + "   ".join(_result(one) for one in status.evaluations),
+                f"length {status.mean_length:5.0f}   {_when(status)}"
+                + "   ".join(_result(one) for one in status.evaluations),
                 highlight=False,
                 soft_wrap=True,
             )
@@ -92,6 +93,11 @@ class SeedDisplays:
         if seed not in self._by_seed:
             self._by_seed[seed] = Display(self._console, ratings=False, name=f"seed {seed}", progress=self._progress)
         self._by_seed[seed](status)
+
+
+def _when(status: Status) -> str:
+    """When the evaluations were made, if that was before."""
+    return "" if status.evaluated_at in (None, status.steps) else f"after {status.evaluated_at:,} steps: "
 
 
 def _result(one: Evaluation) -> str:

@@ -76,6 +76,8 @@ class Status:
     """Whether the evaluations are new in this status."""
     ratings: str = ""
     """Ratings of the pool in words, if there is one."""
+    evaluated_at: int | None = None
+    """The steps at which the evaluations were made, None without any. A run that continues begins with older ones."""
 
 
 class Run:
@@ -355,6 +357,7 @@ class Run:
             "games": int(self.env.batch.episodes.sum()),
             "parameters": checkpoint.parameter_count(self.policy),
             "prolonged": self.prolonged,
+            "evaluated_at": self.evaluated_at,
             "evaluations": {one.opponent: one.summary for one in self.evaluations},
         }
         return checkpoint.describe(self.games, self.network, settings_as_json(self.config), results, self.all_games)
@@ -385,8 +388,13 @@ class Run:
         """The progress of the run, for displays."""
         return Status(
             self.steps, self.seconds, self.fraction, self._speed, self.mean_length, self.evaluations, evaluated,
-            self.pool.summary() if self.pool is not None else "",
+            self.pool.summary() if self.pool is not None else "", self.evaluated_at,
         )  # fmt: skip
+
+    @property
+    def evaluated_at(self) -> int | None:
+        """The steps at which the present evaluations were made."""
+        return int(self.curve[-1]["steps"]) if self.curve else None
 
 
 def random_state(device: th.device) -> dict[str, Any]:

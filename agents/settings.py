@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
@@ -11,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from agents.allowed import need
+from agents.allowed import MOST_SEED, need
 from agents.expert_settings import ExpertConfig
 from kepler_envs.bots.protocol import BotError
 
@@ -160,11 +161,18 @@ class TrainConfig:
         )  # fmt: skip
         for name in counts:
             need(self, name, getattr(self, name) >= 1, "1 and more")
+        need(self, "batch_size", self.batch_size >= 2, "2 and more: advantages are normalised")
+        need(self, "n_steps", self.num_envs * self.n_steps >= 2, "2 and more with --num-envs 1")
+        need(self, "seed", 0 <= self.seed <= MOST_SEED, f"0 to {MOST_SEED}")
+        for name in ("learning_rate", "final_learning_rate", "teacher_learning_rate", "clip_range", "max_grad_norm"):
+            need(self, name, 0 < getattr(self, name) < math.inf, "a number above 0")
+        for name in ("entropy", "value_weight"):
+            need(self, name, 0 <= getattr(self, name) < math.inf, "a number from 0 on")
         need(self, "hidden", all(outputs >= 1 for outputs in self.hidden), "1 and more, each")
         need(self, "rows", self.rows >= 0, "0 and more")
         need(self, "steps", self.steps is None or self.steps >= 1, "1 and more")
         need(self, "minutes", self.minutes is None or self.minutes > 0, "more than 0")
-        for name in ("teacher_share", "teacher_noise"):
+        for name in ("teacher_share", "teacher_noise", "gamma", "gae_lambda"):
             need(self, name, 0 <= getattr(self, name) <= 1, "0 to 1")
 
     @property

@@ -37,6 +37,16 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise
 
 
+def check_writable(path: Path) -> None:
+    """Raise OSError unless a file could be written there, before long work rather than after it. Nothing is left."""
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
 @contextmanager
 def alone_in(folder: Path, refusal: Exception) -> Iterator[None]:
     """Take a folder, so that no other process (or other part of this one) that asks can take it, too.

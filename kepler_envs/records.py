@@ -16,6 +16,10 @@ KINDS: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "float": float
 """How a column of each type is read."""
 
 
+class RecordError(ValueError):
+    """A file is no record of that kind. The message says where."""
+
+
 @dataclass(frozen=True)
 class Line:
     """A line of a record. ``KEY`` names the columns that tell lines apart.
@@ -49,14 +53,21 @@ def minor(version: str) -> tuple[int, ...]:
 
 def read_lines(path: Path, kind: type[Kind]) -> list[Kind]:
     """Read the lines of a record. Without a file there are none. A column that an older file lacks has its default, and
-    the release is empty."""
+    the release is empty. Raises RecordError if the file is something else."""
     if not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     columns = {field.name: KINDS[str(field.type)] for field in fields(kind)}
-    known = ({"release": ""} | row for row in rows)
-    return [kind(**{name: cast(row[name]) for name, cast in columns.items() if name in row}) for row in known]
+    found = []
+    for number, row in enumerate(({"release": ""} | row for row in rows), start=2):
+        try:
+            found.append(kind(**{name: cast(row[name]) for name, cast in columns.items() if name in row}))
+        except (TypeError, ValueError) as problem:
+            raise RecordError(
+                f"{path}, line {number}: this is no line of a record with the columns {', '.join(columns)}: {problem}"
+            ) from problem
+    return found
 
 
 def write_lines(

@@ -550,3 +550,18 @@ def test_a_recorded_game_is_the_game_that_was_played(recorded):
     config = kepler_envs.load_game(GAME).configure(**replay.options)
     position = verify(replay, config)
     assert position.results()[0].tolist() == replay.final["rank"]
+
+
+ANSWERS = [("[-1]", "act returned the id -1; legal were"), ("[]", "act returned"), ("[3.7]", "act returned float64")]
+
+
+@pytest.mark.parametrize(("answer", "words"), ANSWERS)
+def test_a_bot_that_answers_with_no_legal_id_is_named(answer, words, tmp_path, capsys):
+    (tmp_path / "my.py").write_text(
+        "class Bad:\n    def __init__(self, config): pass\n    def start(self, rows, seeds): pass\n"
+        f"    def act(self, decisions): return {answer}\n"
+    )
+    bot = f"python:{tmp_path / 'my.py'}:Bad"
+    assert main(["watch", GAME, "--players", "2", "--agents", bot, "--quiet", "--seed", "1"]) == 2
+    said = capsys.readouterr().err
+    assert f"agent {bot}, player_" in said and words in said and said.count("\n") == 1

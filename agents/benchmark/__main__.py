@@ -42,7 +42,7 @@ from agents.benchmark.protocol import DECISIONS, GAMES, LEAST_SEEDS, SEARCH_GAME
 from agents.benchmark.records import ATTACKS, CURVES, EXACT, RESULTS, ExactLine
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.cli.common import GameName
-from kepler_envs.records import write_lines
+from kepler_envs.records import RecordError, write_lines
 from kepler_envs.terminal import make_console, say, stop_on_signals
 
 STOPPING = "stopping after this update or these games; press again to stop at once"
@@ -327,7 +327,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _check_settings(command)
         with stop_on_signals(console, STOPPING) as stop:
             return command.run(console, stop)
-    except (BotError, kepler_envs.OptionError, KeyError) as error:
+    except (BotError, RecordError, kepler_envs.OptionError, KeyError) as error:
         sys.exit(str(error.args[0]))
     except OSError as error:
         sys.exit(str(error))

@@ -198,9 +198,17 @@ def _parse(folder: Path) -> tuple[Entry | None, list[str]]:
         problems.append("known holds something other than names of bots")
     if problems:
         return None, [f"{FILE}: {line}" for line in problems]
-    trained = tuple(TrainedRun(**{**run, "hours": float(run["hours"])}) for run in runs)
+    trained = tuple(TrainedRun(**{**run, "hours": _as_float(run["hours"])}) for run in runs)
     values = {name: saved[name] for name in COLUMNS if name not in ("known", "runs")}
     return Entry(**values, known=tuple(saved["known"]), runs=trained), []
+
+
+def _as_float(number: float) -> float:
+    """A number of JSON, which may be an integer of any length."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def _wrong_columns(found: dict[str, Any], columns: dict[str, type], where: str) -> Iterator[str]:
@@ -252,6 +260,9 @@ def _about_files(folder: Path, run: TrainedRun) -> Iterator[str]:
         yield f"agent is {run.agent!r}; write python:FOLDER/FILE.py:NAME"
         return
     for name, path in (("agent", _relative(run.agent)), ("curve", PurePosixPath(run.curve))):
+        if "\0" in str(path):
+            yield f"{name} is {str(path)!r}; no file has such a name"
+            return
         if path.is_absolute() or not (folder / path).resolve().is_relative_to(folder.resolve()):
             yield f"{name} is {path}; it must lie in the folder of the entry"
         elif not (folder / path).is_file():
@@ -277,6 +288,11 @@ def _about_curve(path: Path, run: TrainedRun) -> Iterator[str]:
     except BotError as error:
         yield str(error)
         return
+    for line, point in enumerate(points, 2):
+        for name, least in (("decisions", 0), ("games", 1)):
+            if not (least <= point[name] < math.inf and point[name].is_integer()):
+                yield f"line {line}: {name} is {point[name]}; it must be a whole number from {least} on"
+                return
     steps = [point["decisions"] for point in points]
     if len(points) < 2:
         yield f"it has {len(points)} points; at least 2 are needed"
@@ -287,10 +303,8 @@ def _about_curve(path: Path, run: TrainedRun) -> Iterator[str]:
     for line, point in enumerate(points, 2):
         if not -1 <= point["returns"] <= 1:
             yield f"line {line}: returns is {point['returns']}; allowed: -1..1"
-        if not point["hours"] >= 0:
+        if not 0 <= point["hours"] < math.inf:
             yield f"line {line}: hours is {point['hours']}; it must be 0 or more"
-        if not point["games"] >= 1:
-            yield f"line {line}: games is {point['games']}; it must be 1 or more"
 
 
 def _about_play(folder: Path, entry: Entry, run: TrainedRun) -> Iterator[str]:

@@ -44,7 +44,8 @@ class Siege:
 
     def request(self, seed: int) -> Exploit:
         """The settings of one attacker."""
-        name = self.agent.replace(":", "-").replace("/", "-")
+        version = version_of(self.agent, self.task.game) or "unchanging"  # other versions are attacked anew
+        name = f"{self.agent}-{version}".replace(":", "-").replace("/", "-")
         return Exploit(
             self.agent, self.task.game, self.task.players, steps=self.decisions, games=self.games, seed=seed,
             out=self.out / self.task.name / f"{name}-{self.decisions}" / f"seed-{seed}",

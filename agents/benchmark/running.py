@@ -83,13 +83,26 @@ def _begun(folder: Path, task: Task, method: Method, decisions: int, threads: in
             raise BotError(
                 f"{folder} holds {entry.method} in {entry.task.name} with {entry.budget:,} decisions; use another --out"
             )
-        return entry
+        return replace(
+            entry,
+            code=_with(entry.code, ", ", commit() or "unknown"),
+            hardware=_with(entry.hardware, "; ", _hardware(threads)),
+        )
     command = f"{method.command.replace('GAME', task.game.partition('-v')[0])} (settings: agents/benchmark/methods.py)"
     return Entry(
         task.game, task.players, method.name, method.kind, method.about, command, commit() or "unknown", decisions,
         method.known,
-        f"{processor()}, {threads} of {os.cpu_count()} cores", (),
+        _hardware(threads), (),
     )  # fmt: skip
+
+
+def _hardware(threads: int) -> str:
+    return f"{processor()}, {threads} of {os.cpu_count()} cores"
+
+
+def _with(known: str, comma: str, one: str) -> str:
+    """A list in words, with one more entry unless it has that."""
+    return known if one in known.split(comma) else f"{known}{comma}{one}"
 
 
 def _train(method: Method, job: Job, stop: threading.Event, watch: Watch) -> TrainedRun | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kepler_envs.bots.from_file import BotFromFile
-from kepler_envs.bots.protocol import Bot, BotError
+from kepler_envs.bots.protocol import Bot, BotError, UnknownBotError
 from kepler_envs.bots.published import BEST, best_names, find_published, published_files, published_names
 from kepler_envs.engine.game import Configuration
 
@@ -108,7 +108,7 @@ def _search_fingerprint(argument: str, game: str) -> str:
     from kepler_envs.bots.search.config import MctsConfig
 
     asked = MctsConfig.parse(argument)
-    asks_policy = not asked.network or asked.opponents == "policy"
+    asks_policy = not asked.network or asked.opponents == "policy" or asked.mix > 0
     parts = (
         fingerprint(asked.network, game) if asked.network else "",
         _greedy_version(game) if asks_policy and asked.playout == "greedy" else "",
@@ -129,7 +129,7 @@ def _published(spec: str, config: Configuration) -> Bot:
     if path is not None:
         return _net(str(path), config)
     hint = f"\na checkpoint of your own is written net:{spec}" if Path(spec).exists() and spec else ""
-    raise BotError(f"no bot {spec!r}; there are:\n{_usage()}{hint}")
+    raise UnknownBotError(f"no bot {spec!r}; there are:\n{_usage()}{hint}")
 
 
 def _uniform(argument: str, config: Configuration) -> Bot:

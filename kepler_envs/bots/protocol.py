@@ -17,6 +17,10 @@ class BotError(ValueError):
     """The bot asked for cannot be made. The message says what is wrong and what is allowed."""
 
 
+class UnknownBotError(BotError):
+    """There is no bot of that name. The message lists those that there are, a line each."""
+
+
 @dataclass(frozen=True)
 class Decisions:
     """Decisions that a bot from a file has to make, in M games: what the seats to move may know, and nothing else.

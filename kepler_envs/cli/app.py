@@ -29,6 +29,7 @@ from kepler_envs.cli.watch import Watch
 from kepler_envs.engine.game import ComponentError, OptionError
 from kepler_envs.engine.replay import ReplayError
 from kepler_envs.printable import printable
+from kepler_envs.records import RecordError
 from kepler_envs.terminal import make_console
 from kepler_envs.tournament import CheckError, TournamentError
 from kepler_envs.web import WebError
@@ -47,7 +48,17 @@ Command = (
     | Annotated[Compile, subcommand("compile")]
 )
 
-EXPECTED = (UsageError, BotError, OptionError, ComponentError, ReplayError, TournamentError, WebError, OSError)
+EXPECTED = (
+    UsageError,
+    BotError,
+    OptionError,
+    ComponentError,
+    ReplayError,
+    TournamentError,
+    RecordError,
+    WebError,
+    OSError,
+)
 """What may go wrong without a bug: each becomes one line."""
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)

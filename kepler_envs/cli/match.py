@@ -7,12 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 
 from kepler_envs import bots
+from kepler_envs.bots.protocol import legal_ids
 from kepler_envs.cli.common import UsageError
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import Replay, record
 from kepler_envs.engine.seeds import following_seed
-from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.engine.snapshot import IllegalAction, Snapshot
 
 PERSON = "person"
 
@@ -92,10 +93,11 @@ class Match:
         """The bot at the seat to move decides."""
         bot = self._bots[self.names[self.seat]]
         try:
-            action = int(bot.act(bots.TrustedDecisions(self._batch, self._row))[0])
-        except bots.BotError as problem:
-            raise UsageError(f"agent {bot.name}: {problem}") from problem
-        self.decide(action)
+            answer = bot.act(bots.TrustedDecisions(self._batch, self._row))
+            (action,) = legal_ids(self._batch, self._row, answer)
+        except (bots.BotError, IllegalAction) as problem:
+            raise UsageError(f"agent {bot.name}, player_{self.seat}: {problem}") from problem
+        self.decide(int(action))
 
     def sentence(self, number: int, listener: int | None = None) -> str:
         """Decision ``number`` (from 0) in words: as the seat ``listener`` hears it, None hears everything."""

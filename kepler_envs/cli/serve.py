@@ -78,7 +78,7 @@ class Serve:
     def _check(self) -> None:
         if not 0 <= self.port <= 65535:
             raise UsageError(f"--port {self.port} is not allowed; allowed: 0..65535")
-        if self.pace < 0:
+        if not self.pace >= 0:
             raise UsageError(f"--pace {self.pace:g} is not allowed; allowed: 0 or more seconds")
 
     def _listen(self) -> socket.socket:

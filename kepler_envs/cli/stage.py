@@ -41,7 +41,7 @@ class Stage:
     """
 
     def __init__(self, console: Console, delay: float, seat: int | None = None, keys: Keys | None = None) -> None:
-        if delay < 0:
+        if not delay >= 0:
             raise UsageError(f"--delay {delay:g} is not allowed; allowed: 0 or more seconds")
         self._console = console
         self._delay = delay if console.is_terminal else 0

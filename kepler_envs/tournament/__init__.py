@@ -9,9 +9,19 @@ The same command continues where an earlier one stopped. The folder then has ``g
 
 from __future__ import annotations
 
+from kepler_envs.engine.seeds import check_seed
+
 
 class TournamentError(ValueError):
     """A tournament or a measurement cannot be played as asked. The message says what is allowed."""
+
+
+def check_tournament_seed(seed: int) -> None:
+    """Raise TournamentError unless games can be drawn from this seed."""
+    try:
+        check_seed(seed)
+    except ValueError:
+        raise TournamentError(f"--seed {seed} is not allowed; allowed: an integer 0..2**64 - 1") from None
 
 
 class LedgerError(TournamentError):

@@ -18,8 +18,8 @@ neither a strong nor a duplicate agent that also takes part changes what two oth
 * **Nash averaging** (Balduzzi et al. 2018, https://arxiv.org/abs/1806.02643): the symmetric equilibrium of A with the
   largest entropy, and what each agent wins against it (0 for agents in it, less for others).
 
-Both are step functions of A, so a single number would hide how little it may be worth. Intervals are percentiles over
-the same bootstrap by game as for the ratings, beside the value for all games.
+Both are step functions of A, so a single number would hide how little it may be worth. Intervals are percentiles over a
+bootstrap by game, beside the value for all games.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ TIE_COPIES = 4
 
 @dataclass(frozen=True)
 class Ratings:
-    """Points per agent with 95 % intervals (percentiles of the bootstrap by game). All are (k,) float64."""
+    """Points per agent with 95 % intervals (percentiles of a Bayesian bootstrap by game). All are (k,) float64."""
 
     points: np.ndarray
     low: np.ndarray
@@ -60,7 +60,9 @@ def rate(
         ranks: integers (N, n), the ranks. 1 is best, and equal ranks are ties.
         count: the number of agents k.
         anchor: the agent with 0 points. None gives the agents' mean 0 points.
-        samples: the number of bootstrap samples.
+        samples: the number of samples of the Bayesian bootstrap (Rubin 1981): each gives every game, and every
+            imaginary one, a weight of its own. So a perfect record has an interval, too: for two agents without ties
+            that of Beta(wins + 1, losses + 1).
         seed: the seed of the samples and of the breaking of ties.
         progress: called with (samples done, samples).
     """
@@ -69,8 +71,7 @@ def rate(
     strength = fit([finishing_orders(agents, ranks, rng) for _ in range(TIE_COPIES if tied else 1)], count)
     drawn = np.empty((samples, count))
     for sample in range(samples):
-        games = rng.integers(0, len(agents), len(agents))
-        drawn[sample] = fit([finishing_orders(agents[games], ranks[games], rng)], count, start=strength)
+        drawn[sample] = _fit_weighted(finishing_orders(agents, ranks, rng), count, strength, rng)
         if progress is not None:
             progress(sample + 1, samples)
     points, drawn = _points(strength, anchor), _points(drawn, anchor)
@@ -92,9 +93,22 @@ def fit(copies: Sequence[np.ndarray], count: int, start: np.ndarray | None = Non
         count: the number of agents k.
         start: an estimate to begin from.
     """
+    imaginary = np.full(count * (count - 1), IMAGINARY_WINS * len(copies))
+    return _most_likely(count_orders(np.concatenate(copies), count), imaginary, count, start)
+
+
+def _fit_weighted(orders: np.ndarray, count: int, start: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A sample of the Bayesian bootstrap: log strengths (k,) for games with weights drawn from Exp(1)."""
+    counted = count_orders(orders, count, rng.exponential(size=len(orders)))
+    return _most_likely(counted, rng.gamma(IMAGINARY_WINS, size=count * (count - 1)), count, start)
+
+
+def _most_likely(
+    counted: tuple[np.ndarray, np.ndarray], imaginary: np.ndarray, count: int, start: np.ndarray | None
+) -> np.ndarray:
+    """Log strengths (k,) for orders that occurred so often, and imaginary wins (k (k - 1),) of each over each other."""
     every_pair = np.array(list(permutations(range(count), 2)))
-    orders, times = count_orders(np.concatenate(copies), count)
-    parts = [(orders, times), (every_pair, np.full(len(every_pair), IMAGINARY_WINS * len(copies)))]
+    parts = [counted, (every_pair, imaginary)]
     strength = np.zeros(count) if start is None else start - start.mean()
     for _ in range(MOST_STEPS):
         before, rates = strength, np.sum([_transition_rates(*part, strength) for part in parts], axis=0)
@@ -104,11 +118,12 @@ def fit(copies: Sequence[np.ndarray], count: int, start: np.ndarray | None = Non
     raise RuntimeError(f"ratings did not converge within {MOST_STEPS} steps")
 
 
-def count_orders(orders: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The different rows of orders (N, n) of ``count`` agents, (M, n), and how often each occurs, (M,)."""
+def count_orders(orders: np.ndarray, count: int, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """The different rows of orders (N, n) of ``count`` agents, (M, n), and how often each occurs, (M,), or what their
+    ``weights`` (N,) add up to."""
     shape = (count,) * orders.shape[1]
-    numbers, times = np.unique(np.ravel_multi_index(tuple(orders.T), shape), return_counts=True)
-    return np.stack(np.unravel_index(numbers, shape), axis=1), times
+    numbers, which = np.unique(np.ravel_multi_index(tuple(orders.T), shape), return_inverse=True)
+    return np.stack(np.unravel_index(numbers, shape), axis=1), np.bincount(which, weights)
 
 
 def _transition_rates(orders: np.ndarray, times: np.ndarray, strength: np.ndarray) -> np.ndarray:

@@ -194,8 +194,8 @@ def notes(found: Standings, facts: Facts) -> list[str]:
     paragraphs = [
         f"{scale(found)} They are the Plackett-Luce maximum likelihood estimate over all finishing orders, seat by "
         f"seat, with {IMAGINARY_WINS} imaginary win of each agent over each other; ties are broken at random. "
-        "Intervals are percentiles of a bootstrap by game. A win shared by w seats counts 1 / w. An agent that sits on "
-        "several seats of a table competes with itself, so the other tables say more.",
+        "Intervals are percentiles of a Bayesian bootstrap by game. A win shared by w seats counts 1 / w. An agent "
+        "that sits on several seats of a table competes with itself, so the other tables say more.",
     ]
     if facts.adaptive:
         paragraphs.append(

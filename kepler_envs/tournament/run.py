@@ -21,14 +21,23 @@ from kepler_envs.files import alone_in
 from kepler_envs.printable import printable, printable_name
 from kepler_envs.revision import commit
 from kepler_envs.terminal import say, stop_on_signals
-from kepler_envs.tournament import TournamentError
+from kepler_envs.tournament import TournamentError, check_tournament_seed
 from kepler_envs.tournament.adaptive import AdaptiveSchedule
 from kepler_envs.tournament.cluster import Cluster
-from kepler_envs.tournament.html import ReplayPage, write_page
+from kepler_envs.tournament.html import PAGE, ReplayPage, write_page
 from kepler_envs.tournament.ledger import Ledger, delete_ledger
 from kepler_envs.tournament.play import COMPILED_TOGETHER, Chunk, GameResult, Players
 from kepler_envs.tournament.ray_workers import RayWorkers
-from kepler_envs.tournament.report import Facts, SavedReplay, print_report, write_report
+from kepler_envs.tournament.report import (
+    LEADERBOARD,
+    LEARNING_CURVE,
+    RATINGS,
+    RESULTS,
+    Facts,
+    SavedReplay,
+    print_report,
+    write_report,
+)
 from kepler_envs.tournament.schedule import Schedule
 from kepler_envs.tournament.standings import standings
 from kepler_envs.tournament.workers import Workers
@@ -98,6 +107,7 @@ class Tournament:
     def _play_and_report(self, players: Players, console: Console, replay_page: ReplayPage | None) -> int:
         config = self.config
         if self.fresh:
+            delete_report(self.out)
             delete_ledger(self.out / LEDGER)
         with (
             Ledger(self.out / LEDGER, self._identity(config)) as ledger,
@@ -149,13 +159,14 @@ class Tournament:
             raise TournamentError("--players 1 makes no tournament; allowed: at least 2")
         if len(self.agents) < 2 or len(set(self.agents)) < len(self.agents):
             raise TournamentError(f"--agents {' '.join(self.agents)}: at least two are needed, each named once")
-        least = {"games": 1, "processes": 1, "batch": 1, "bootstrap": 1, "seed": 0, "memory_per_agent": 1}
+        least = {"games": 1, "processes": 1, "batch": 1, "bootstrap": 1, "memory_per_agent": 1}
         for name, low in least.items():
             value = getattr(self, name)
             if value is not None and value < low:
                 raise TournamentError(
                     f"--{name.replace('_', '-')} {value} is not allowed; allowed: an integer from {low} on"
                 )
+        check_tournament_seed(self.seed)
         if self.seconds_per_decision is not None and not self.seconds_per_decision > 0:
             raise TournamentError(
                 f"--seconds-per-decision {self.seconds_per_decision:g} is not allowed; allowed: a number above 0"
@@ -239,6 +250,15 @@ class _GamesPerSecond(ProgressColumn):
 
 def _progress(console: Console) -> Progress:
     return Progress(*_COLUMNS[:-1], _GamesPerSecond(), _COLUMNS[-1], console=console)
+
+
+def delete_report(folder: Path) -> None:
+    """Delete the report of a tournament, its pictures and the games that it shows."""
+    for name in (PAGE, LEADERBOARD, RESULTS, RATINGS, LEARNING_CURVE):
+        (folder / name).unlink(missing_ok=True)
+    for replay in (folder / REPLAYS).glob("*.jsonl"):
+        replay.with_suffix(".html").unlink(missing_ok=True)
+        replay.unlink()
 
 
 def display_names(specs: Sequence[str]) -> list[str]:

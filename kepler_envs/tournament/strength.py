@@ -18,8 +18,9 @@ from rich.console import Console
 
 from kepler_envs import bots, records
 from kepler_envs.engine.game import Configuration
+from kepler_envs.files import check_writable
 from kepler_envs.revision import commit
-from kepler_envs.tournament import TournamentError
+from kepler_envs.tournament import TournamentError, check_tournament_seed
 from kepler_envs.tournament.cluster import Cluster
 from kepler_envs.tournament.pairing import parts_of, play_parts
 from kepler_envs.tournament.standings import share
@@ -55,8 +56,9 @@ class Strength:
     def __post_init__(self) -> None:
         for name in ("games", "side_by_side", "minutes"):
             value = getattr(self, name)
-            if value is not None and value <= 0:
+            if value is not None and not value > 0:
                 raise TournamentError(f"--{name.replace('_', '-')} {value} is not allowed; allowed: above 0")
+        check_tournament_seed(self.seed)
 
 
 @dataclass(frozen=True)
@@ -131,24 +133,33 @@ def measure(
 
 
 def measure_all(request: Strength, stop: threading.Event, console: Console, cluster: Cluster | None = None) -> None:
-    """Measure all pairings that the record lacks, here or on a cluster."""
+    """Measure all pairings that the record lacks, here or on a cluster.
+
+    Raises before the first game: RecordError if the file is no such record, OSError if it cannot be written, BotError
+    if there is no such bot.
+    """
     config = request.config
+    pairings = {}
     for against in request.against:
         for agent in request.agents:
-            pairing = (config.game.name, config.num_players, agent, against)
             name = f"{config.game.name}, {config.num_players} players: {agent} against {against}"
-            if known_games(request.out, pairing) >= request.games:
+            if known_games(request.out, (config.game.name, config.num_players, agent, against)) >= request.games:
                 console.print(f"{name}: known", highlight=False)
-                continue
-            if stop.is_set():
-                return
-            console.print(name, highlight=False)
-            line = measure(request, agent, against, stop, console, cluster)
-            console.print(
-                f"  wins {line.wins:.1%} ({line.low:.1%} .. {line.high:.1%}), an equal share is {1 / line.players:.1%}",
-                highlight=False,
-            )
-            record_line(request.out, line, console)
+            else:
+                pairings[agent, against] = name
+    check_writable(request.out)
+    for spec in dict.fromkeys(spec for pairing in pairings for spec in pairing):
+        bots.load(spec, config)
+    for (agent, against), name in pairings.items():
+        if stop.is_set():
+            return
+        console.print(name, highlight=False)
+        line = measure(request, agent, against, stop, console, cluster)
+        console.print(
+            f"  wins {line.wins:.1%} ({line.low:.1%} .. {line.high:.1%}), an equal share is {1 / line.players:.1%}",
+            highlight=False,
+        )
+        record_line(request.out, line, console)
 
 
 def record_line(path: Path, line: Line, console: Console) -> None:

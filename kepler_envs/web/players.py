@@ -6,6 +6,7 @@ import numpy as np
 
 from kepler_envs import bots
 from kepler_envs.bots.from_file import BotFromFile
+from kepler_envs.bots.protocol import UnknownBotError, legal_ids
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import following_seed
@@ -21,6 +22,8 @@ def load_bot(spec: str, config: Configuration) -> bots.Bot:
     """Load the bot that ``spec`` names; WebError if there is none, or if it cannot play this game."""
     try:
         return bots.load(spec, config)
+    except UnknownBotError as problem:
+        raise WebError(f"there is no bot {spec!r}: choose one of the list") from problem
     except bots.BotError as problem:
         raise WebError(str(problem)) from problem
 
@@ -52,7 +55,10 @@ class Players:
         """Let the bot of ``spec`` decide at a position that is not over. Its exceptions pass through."""
         self._batch.restore(0, position)
         try:
-            return int(self._bots[spec].act(bots.TrustedDecisions(self._batch, self._rows))[0])
+            (action,) = legal_ids(
+                self._batch, self._rows, self._bots[spec].act(bots.TrustedDecisions(self._batch, self._rows))
+            )
+            return int(action)
         finally:
             if self._closed:  # meanwhile, and the bot may have started a process after that
                 self.close()

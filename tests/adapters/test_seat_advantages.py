@@ -6,8 +6,9 @@ import itertools
 
 import numpy as np
 import pytest
+from gymnasium import spaces
 
-from kepler_envs.adapters.sb3 import seat_advantages
+from kepler_envs.adapters.sb3 import SharedRolloutBuffer, seat_advantages
 
 GAMMA, LAMBDA = 0.97, 0.9
 
@@ -86,6 +87,18 @@ def test_games_of_fewer_seats_go_around_their_own() -> None:
     rollout["rewards"] *= np.arange(5) < players[:, None]
     got = seat_advantages(**rollout, gamma=GAMMA, gae_lambda=LAMBDA, players=players)
     np.testing.assert_allclose(got, slow_advantages(rollout, GAMMA, LAMBDA, players), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("decisions", "batch_size"), [(3, 2), (5, 2), (64, 63), (9, 4), (2, 100)])
+def test_minibatches_can_be_normalised(decisions: int, batch_size: int) -> None:
+    """A decision alone has no deviation."""
+    space, actions = spaces.Box(0, 1, (1,), np.int16), spaces.Discrete(2)
+    buffer = SharedRolloutBuffer(decisions, space, actions, device="cpu", n_envs=1, num_players=2)
+    buffer.reset()
+    for _ in range(decisions):
+        buffer.add_outcome(np.zeros((1, 2)), np.zeros(1, bool))
+    parts = buffer.minibatches(batch_size)
+    assert min(map(len, parts)) >= 2 and sorted(np.concatenate(parts)) == list(range(decisions))
 
 
 def test_without_a_critic_it_is_the_return_of_the_rest_of_the_game() -> None:

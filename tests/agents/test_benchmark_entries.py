@@ -163,6 +163,8 @@ def test_a_folder_without_an_entry(folder):
     [
         ({"decisions": 10**6}, "runs[0].decisions is 1,000,000; allowed: 1..66,384"),
         ({"hours": 0}, "runs[0].hours is 0.0; it must be above 0"),
+        ({"hours": 10**400}, "runs[0].hours is inf; it must be above 0"),
+        ({"curve": "seed-0/\0.csv"}, r"runs[0].curve is 'seed-0/\x00.csv'; no file has such a name"),
         ({"seed": 1}, "runs have seeds [1, 1]; each may appear once"),
         ({"seed": -1}, "runs[0].seed is -1"),
         ({"seed": True}, "runs[0].seed is True; it must be of type int"),
@@ -210,10 +212,21 @@ def test_how_an_agent_must_play(folder, changes, message):
         (f"decisions,hours,returns,games\n9,0,0,1\n9,0,0,1\n{BUDGET},1,0,1\n", "decisions do not ascend"),
         ("decisions,hours,returns,games\n0,0,0,1\n9,1,0,1\n", "it ends after 9 decisions; the run made 50,000"),
         (f"decisions,hours,returns,games\n0,0,1.5,1\n{BUDGET},1,0,1\n", "line 2: returns is 1.5; allowed: -1..1"),
-        (f"decisions,hours,returns,games\n0,0,0,0\n{BUDGET},1,0,1\n", "line 2: games is 0.0; it must be 1 or more"),
-        (f"decisions,hours,returns,games\n0,0,0,nan\n{BUDGET},1,0,1\n", "line 2: games is nan; it must be 1 or more"),
+        (
+            f"decisions,hours,returns,games\n0,0,0,0\n{BUDGET},1,0,1\n",
+            "line 2: games is 0.0; it must be a whole number",
+        ),
+        (
+            f"decisions,hours,returns,games\n0,0,0,nan\n{BUDGET},1,0,1\n",
+            "line 2: games is nan; it must be a whole number",
+        ),
+        (
+            f"decisions,hours,returns,games\n0,0,0,1\n9,0,0,inf\n{BUDGET},1,0,1\n",
+            "line 3: games is inf",
+        ),
+        (f"decisions,hours,returns,games\n0.2,0,0,1\n{BUDGET},1,0,1\n", "line 2: decisions is 0.2; it must be a whole"),
         (f"decisions,hours,returns,games\n0,nan,0,1\n{BUDGET},1,0,1\n", "line 2: hours is nan; it must be 0 or more"),
-        (f"decisions,hours,returns,games\nnan,0,0,1\n{BUDGET},1,0,1\n", "decisions do not ascend"),
+        (f"decisions,hours,returns,games\nnan,0,0,1\n{BUDGET},1,0,1\n", "line 2: decisions is nan; it must be a whole"),
     ],
 )
 def test_what_a_curve_must_be(folder, unplayed, text, message):

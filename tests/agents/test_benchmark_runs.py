@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ import torch as th
 
 from agents.benchmark import methods, playing, tables
 from agents.benchmark.__main__ import main
-from agents.benchmark.entry import Entry, TrainedRun, check, read_curve
+from agents.benchmark.entry import Entry, TrainedRun, check, read_curve, read_entry
 from agents.benchmark.methods import METHODS, Curve, Job, Trained
 from agents.benchmark.playing import Effort, fixed_players, measure, normalised, players_of, score
 from agents.benchmark.protocol import POOL, SEARCH, Task, task_of, version_of
@@ -310,6 +311,17 @@ def test_the_shortest_run_took_some_time(tmp_path):
     quick = replace(METHODS["flat"], train=lambda job, stop, watch: Trained(job.decisions, 1.23456e-7, "agent.zip"))
     entry = train_entry(tmp_path, TASK, quick, [0], DECISIONS, 1, threading.Event())
     assert entry is not None and entry.runs[0].hours == 1.235e-7
+
+
+def test_seeds_of_several_machines_and_commits_are_told(tmp_path, monkeypatch):
+    quick = replace(METHODS["flat"], train=lambda job, stop, watch: Trained(job.decisions, 1.0, "agent.zip"))
+    for machine, code, seeds in (("first", "aaa", [0]), ("second", "bbb", [0, 1]), ("second", "bbb", [0, 1])):
+        monkeypatch.setattr("agents.benchmark.running.processor", lambda machine=machine: machine)
+        monkeypatch.setattr("agents.benchmark.running.commit", lambda code=code: code)
+        train_entry(tmp_path, TASK, quick, seeds, DECISIONS, 1, threading.Event())
+    entry = read_entry(entry_folder(tmp_path, TASK, quick, DECISIONS))
+    cores = f"1 of {os.cpu_count()} cores"
+    assert (entry.hardware, entry.code) == (f"first, {cores}; second, {cores}", "aaa, bbb")
 
 
 def test_an_entry_of_another_budget_is_not_gone_on_with(tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -311,6 +312,22 @@ def test_a_game_that_is_held_out_stays_so_when_the_window_moves(tmp_path):
     assert found[0] == found[1] == [19, 39]
 
 
+def test_games_of_another_run_are_not_learned_from(finished, tmp_path):
+    shutil.copytree(finished.out / "games", tmp_path / "games")
+    with pytest.raises(BotError, match="games holds games of another run: delete it, or give another --out"):
+        ExpertRun(replace(TINY, out=tmp_path, seed=7))
+
+
+def test_a_damaged_file_of_games_is_named(finished, tmp_path):
+    run = ExpertRun(replace(TINY, out=tmp_path))
+    shutil.copytree(finished.out / "games", tmp_path / "games")
+    path = games_of(run, 1)[0]
+    path.write_bytes(path.read_bytes()[:100])
+    run.generation = 1
+    with pytest.raises(BotError, match=r"001/000.npz is damaged: .* Delete it and run the same command"):
+        run._positions()
+
+
 def synthetic(mark: int, games: int, dice: np.random.Generator) -> Positions:
     """Positions, one of each game, that show their mark and the number of their game."""
     seen = np.stack([np.full(games, mark), np.arange(games)], 1).astype(np.int16)
@@ -329,7 +346,10 @@ def synthetic(mark: int, games: int, dice: np.random.Generator) -> Positions:
     [
         ({"games": 0}, "--games 0 is not allowed; allowed: 1 and more"),
         ({"searched": 1.5}, "--searched 1.5 is not allowed; allowed: 0 to 1"),
+        ({"searched": 0.0, "quick": 0.0}, "--searched 0.0 is not allowed; allowed: more than 0 with --quick 0"),
+        ({"seed": -1}, "--seed -1 is not allowed; allowed: 0 to 4294967295"),
         ({"searched": 0.8, "quick": 0.3}, r"--quick 0.3 is not allowed; allowed: at most 0.2 with --searched 0.8"),
+        ({"search": "20,selection=ucb"}, "--search 20,selection=ucb is not allowed; allowed: selection=puct"),
         ({"search": "20ms"}, "--search 20ms is not allowed; allowed: a budget in iterations"),
         ({"search": "20,network=bc-v1"}, "--search 20,network=bc-v1 is not allowed; allowed: no network"),
         ({"search": "20,network = bc-v1"}, "--search 20,network = bc-v1 is not allowed; allowed: no network"),

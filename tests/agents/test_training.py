@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
 import pickle
@@ -17,11 +18,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch as th
+from rich.console import Console
 
 import kepler_envs
 from agents import checkpoint
 from agents.evaluation import evaluate
 from agents.imitation import packed, unpacked
+from agents.progress import Display
 from agents.run import Run, random_state, set_random_state, train
 from agents.settings import TrainConfig
 from kepler_envs import bots, registry
@@ -95,6 +98,18 @@ def test_an_interrupted_run_ends_like_an_uninterrupted_one(finished, tmp_path):
     assert all(th.equal(one, other) for one, other in zip(weights(finished), weights(rest), strict=True))
     assert [line["steps"] for line in rest.curve] == [0, 512, 1024]
     assert [line["win_rate_uniform"] for line in rest.curve] == [line["win_rate_uniform"] for line in finished.curve]
+
+
+def test_a_run_that_goes_on_says_when_it_was_evaluated(tmp_path):
+    stop, output = threading.Event(), io.StringIO()
+    config = replace(TINY, out=tmp_path)
+    train(config, stop, lambda status: stop.set() if status.steps >= 256 and not status.evaluated else None)
+    results = read_description(tmp_path / "last.zip")["results"]
+    assert (results["steps"], results["evaluated_at"]) == (256, 0)
+    train(config, watch=Display(Console(file=output, width=200)))
+    first, *others = [line for line in output.getvalue().splitlines() if "uniform" in line]
+    assert "256 steps" in first and "after 0 steps: uniform" in first
+    assert len(others) == 2 and not any("after" in line for line in others)
 
 
 @pytest.mark.parametrize("seat", ["single", "pool"])
@@ -288,6 +303,14 @@ def test_one_learning_seat_against_given_opponents(tmp_path):
     [
         ({"steps": 0}, "--steps 0 is not allowed; allowed: 1 and more"),
         ({"num_envs": 0}, "--num-envs 0 is not allowed; allowed: 1 and more"),
+        ({"batch_size": 1}, "--batch-size 1 is not allowed; allowed: 2 and more: advantages are normalised"),
+        ({"num_envs": 1, "n_steps": 1}, "--n-steps 1 is not allowed; allowed: 2 and more with --num-envs 1"),
+        ({"learning_rate": -1.0}, "--learning-rate -1.0 is not allowed; allowed: a number above 0"),
+        ({"learning_rate": float("nan")}, "--learning-rate nan is not allowed; allowed: a number above 0"),
+        ({"entropy": float("inf")}, "--entropy inf is not allowed; allowed: a number from 0 on"),
+        ({"gamma": 1.5}, "--gamma 1.5 is not allowed; allowed: 0 to 1"),
+        ({"seed": -1}, f"--seed -1 is not allowed; allowed: 0 to {2**32 - 1}"),
+        ({"seed": 2**32}, f"--seed {2**32} is not allowed; allowed: 0 to {2**32 - 1}"),
         ({"minutes": -1.0}, "--minutes -1.0 is not allowed; allowed: more than 0"),
         ({"hidden": (8, 0)}, "--hidden 8 0 is not allowed; allowed: 1 and more, each"),
         ({"rows": -1}, "--rows -1 is not allowed; allowed: 0 and more"),

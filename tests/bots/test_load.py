@@ -76,8 +76,10 @@ def test_fingerprints_name_the_version_of_rules_of_thumb(tmp_path, monkeypatch):
         assert bots.fingerprint("mcts:5,trust=1", game) == version
         assert bots.fingerprint("mcts:5,playout=uniform", game) == bots.fingerprint("uniform", game) == ""
         assert bots.fingerprint(f"mcts:5,network=net:{tmp_path}", game) == net
-    both = f"mcts:5,network=net:{tmp_path},opponents=policy"
-    assert bots.fingerprint(both, "kepler_3042") == f"{net}+greedy-2"
+    for setting in ("opponents=policy", "mix=0.5"):
+        both = f"mcts:5,network=net:{tmp_path},{setting}"
+        assert bots.fingerprint(both, "kepler_3042") == f"{net}+greedy-2"
+    assert bots.fingerprint(f"mcts:5,network=net:{tmp_path},mix=0.5,playout=uniform", "kepler_3042") == net
     monkeypatch.setattr("kepler_envs.bots.greedy.kepler_3042.VERSION", 3)
     assert bots.fingerprint("greedy", "kepler_3042") == bots.fingerprint("mcts:5", "kepler_3042") == "greedy-3"
 

@@ -430,6 +430,14 @@ def test_trees_share_a_budget_of_time_on_every_thread(trees, threads, of_all_thr
         ("mcts:10,network=net:a.zip", "there is no checkpoint a.zip"),
         ("mcts:10,network=greedy", "network = 'greedy' is not a trained bot; write net:PATH"),
         ("mcts:10,milliseconds=5", "budget = 10 iterations, 5 ms is not allowed"),
+        ("mcts:10,exploration=-1", "exploration = -1.0 is not allowed; allowed: a finite number from 0 on"),
+        ("mcts:10,exploration=inf", "exploration = inf is not allowed"),
+        ("mcts:10,exploration=nan", "exploration = nan is not a number"),
+        ("mcts:10,trust=-1", "trust = -1.0 is not allowed; allowed: 0 to 1"),
+        ("mcts:infms", "milliseconds = inf is not allowed; allowed: above 0, up to 3600000"),
+        ("mcts:10,depth=99999999999999999999", "depth = 99999999999999999999 is not allowed; allowed: 0 to 1000000"),
+        ("mcts:10,exploration=1,exploration=2", "exploration is given twice, 1.0 and 2"),
+        ("mcts:10,iterations=500", "iterations is given twice, 10 and 500"),
     ],
 )
 def test_what_is_not_allowed_is_said(spec, words):

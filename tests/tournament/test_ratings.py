@@ -7,6 +7,8 @@ from itertools import permutations
 import choix
 import numpy as np
 import pytest
+from scipy.special import logit
+from scipy.stats import beta
 
 from kepler_envs.tournament.ratings import IMAGINARY_WINS, POINTS_PER_UNIT, count_orders, finishing_orders, fit, rate
 
@@ -74,6 +76,23 @@ def test_a_perfect_record_stays_finite():
     ranks = np.tile([1, 2], (1000, 1))
     found = rate(agents, ranks, 2, anchor=1, samples=20)
     assert 800 < found.points[0] < 3000 and np.isfinite(found.high).all()
+
+
+@pytest.mark.parametrize(("wins", "losses"), [(20, 0), (4, 0), (59, 1)])
+def test_the_interval_of_two_agents_is_bayes_s(wins, losses):
+    """With one imaginary win of each it is that of Beta(wins + 1, losses + 1). A perfect record has one, too."""
+    ranks = np.array([[1, 2]] * wins + [[2, 1]] * losses)
+    found = rate(np.tile([0, 1], (wins + losses, 1)), ranks, 2, anchor=1, samples=4000)
+    expected = POINTS_PER_UNIT * logit(beta.ppf([0.025, 0.975], wins + 1, losses + 1))
+    assert [found.low[0], found.high[0]] == pytest.approx(expected, rel=0.1, abs=25)
+    assert found.low[0] < found.points[0] < found.high[0]
+
+
+def test_many_agents_in_a_perfect_order_have_intervals():
+    agents = np.array([[one, other] for one in range(10) for other in range(one + 1, 10)] * 20)
+    found = rate(agents, np.tile([1, 2], (len(agents), 1)), 10, anchor=9, samples=100)
+    assert (np.diff(found.points) < 0).all() and np.isfinite(found.high).all()
+    assert (found.high - found.low)[:-1].min() > 100
 
 
 def test_the_order_of_games_and_the_names_of_agents_do_not_matter():

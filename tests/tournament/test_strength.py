@@ -11,6 +11,8 @@ from rich.console import Console
 
 import kepler_envs
 from docs.build import RECORD
+from kepler_envs import bots
+from kepler_envs.records import RecordError
 from kepler_envs.tournament import TournamentError, strength
 from kepler_envs.tournament.strength import Line, Strength, read_lines, write_line
 
@@ -146,11 +148,35 @@ def test_a_line_that_was_written_in_the_meantime_is_kept(tmp_path, monkeypatch):
     assert "the record keeps its line of 40 games, these are 8\n" in printed and read_lines(out)[0].games == 40
 
 
-@pytest.mark.parametrize("wrong", [{"games": 0}, {"minutes": -1.0}, {"side_by_side": -4}])
+@pytest.mark.parametrize("wrong", [{"games": 0}, {"minutes": -1.0}, {"minutes": float("nan")}, {"side_by_side": -4}])
 def test_what_is_not_allowed_is_said(wrong):
     name, value = next(iter(wrong.items()))
     with pytest.raises(TournamentError, match=f"--{name.replace('_', '-')} {value} is not allowed; allowed: above 0"):
         Strength(kepler_envs.load_game(GAME).configure(), ("greedy",), **wrong)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64])
+def test_seeds_are_checked(seed):
+    with pytest.raises(TournamentError, match=f"--seed {seed} is not allowed; allowed: an integer 0"):
+        Strength(kepler_envs.load_game(GAME).configure(), ("greedy",), seed=seed)
+
+
+@pytest.mark.parametrize("agents", [("greedy", "gredy"), ("greedy",)])
+def test_nothing_is_played_if_something_is_wrong(agents, tmp_path, monkeypatch):
+    """A bot's name, or where the results should go."""
+    monkeypatch.setattr(strength, "measure", lambda *_: pytest.fail("played"))
+    out = tmp_path / "file" / "strength.csv"
+    (tmp_path / "file").write_text("")
+    with pytest.raises(bots.BotError if len(agents) > 1 else OSError, match="gredy" if len(agents) > 1 else "file"):
+        measured(agents=agents, games=8, out=out if len(agents) == 1 else tmp_path / "strength.csv")
+
+
+def test_a_file_that_is_no_record_is_left_alone(tmp_path):
+    path = tmp_path / "notes.csv"
+    path.write_text("hello\nworld\n")
+    with pytest.raises(RecordError, match=r"notes\.csv, line 2: this is no line of a record with the columns"):
+        measured(agents=("greedy",), games=8, out=path)
+    assert path.read_text() == "hello\nworld\n"
 
 
 def test_the_record_in_the_pages_holds_together():

@@ -181,6 +181,14 @@ def test_more_games_extend_a_tournament(tmp_path):
     assert len(rows(tmp_path / "steps")) == 12
 
 
+def test_a_fresh_tournament_shows_none_of_the_old_games(tmp_path):
+    run(tmp_path / "out", agents=("uniform", "greedy", "bc-v1"), games=30)
+    (tmp_path / "out" / "replays" / "notes.txt").write_text("mine")
+    run(tmp_path / "out", agents=("uniform", "greedy"), games=12, fresh=True)
+    left = {path.name for path in (tmp_path / "out" / "replays").iterdir()}
+    assert left - {"uniform-greedy.html"} == {"uniform-greedy.jsonl", "notes.txt"}
+
+
 def command(out: Path, games: int) -> list[str]:
     return [
         sys.executable, "-m", "kepler_envs", "tournament", GAME, "--players", "4", "--agents", *SPECS, "--games",
@@ -351,6 +359,7 @@ def test_names_are_short_where_they_can_be():
         ([GAME, "--players", "9"], "num_players = 9 is not allowed"),
         ([GAME, "--games", "0"], "--games 0 is not allowed"),
         ([GAME, "--seed", "-1"], "--seed -1 is not allowed"),
+        ([GAME, "--seed", str(2**64)], f"--seed {2**64} is not allowed; allowed: an integer 0..2**64 - 1"),
     ],
 )
 def test_wrong_arguments_are_one_line(tmp_path, capsys, arguments, message):

@@ -318,6 +318,16 @@ def test_bots_are_asked(room: Room) -> None:
     assert table.position.digest() == before
 
 
+def test_a_bot_that_there_is_not_is_refused_in_a_line(room: Room) -> None:
+    """The page has a list of those that there are."""
+    answer = room.client.post(f"{room.host}/tables", json=form(GAME, [PERSON, "gredy"]))
+    assert answer.status_code == 400 and answer.json()["error"] == "there is no bot 'gredy': choose one of the list"
+    table, tokens = room.table()
+    settle(table)
+    asked = room.client.post(f"/api/seat/{tokens[0]}/ask", json={"bot": "gredy"})
+    assert asked.status_code == 400 and asked.json() == answer.json()
+
+
 def test_networks_that_do_not_play_a_game_are_not_offered() -> None:
     kepler = kepler_envs.load_game("kepler_3042")
     searches = ["mcts:300", "mcts:1000"]

@@ -176,7 +176,8 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
             raise RuntimeError(
                 f"{len(order)} decisions to learn from; play more games side by side, or longer rollouts"
             )
-        return np.array_split(order, max(1, round(len(order) / (batch_size or len(order)))))
+        parts = round(len(order) / (batch_size or len(order)))
+        return np.array_split(order, max(1, min(parts, len(order) // 2)))
 
     def get(self, batch_size: int | None = None) -> Generator[MaskableRolloutBufferSamples, None, None]:
         """The :meth:`minibatches`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from math import inf, isnan
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -12,12 +13,14 @@ from kepler_envs.bots.search.kernels.tree import BY_POLICY, IN_TREE, PUCT, SETTI
 from kepler_envs.engine.game import record_array
 
 MOST_ITERATIONS = 1_000_000
+MOST_MILLISECONDS = 3_600_000
+MOST_DEPTH = 1_000_000
 SELECTIONS = {"ucb": UCB, "puct": PUCT}
 OPPONENTS = {"tree": IN_TREE, "policy": BY_POLICY}
 ALL = 10_000
 """More decisions than any playout has."""
-USUAL = -1.0
-"""Stands for a value that depends on other fields."""
+USUAL = float("nan")
+"""Stands for a value that depends on other fields. Nobody can ask for it in a spec."""
 PLAYOUT_WEIGHTS = {"exploration": 4.0, "trust": 0.5}
 NETWORK_WEIGHTS = {"exploration": 1.0, "trust": 0.9}
 CHOICES = {"selection": SELECTIONS, "opponents": OPPONENTS}
@@ -81,20 +84,21 @@ class MctsConfig:
 
     def __post_init__(self) -> None:
         for name, usual in (NETWORK_WEIGHTS if self.network else PLAYOUT_WEIGHTS).items():
-            if getattr(self, name) == USUAL:
+            if isnan(getattr(self, name)):
                 object.__setattr__(self, name, usual)
         self._need("budget", (self.iterations > 0) != (self.milliseconds > 0), "iterations or milliseconds, above 0")
         self._need("iterations", self.iterations <= MOST_ITERATIONS, f"1 to {MOST_ITERATIONS}")
+        self._need("milliseconds", self.milliseconds <= MOST_MILLISECONDS, f"above 0, up to {MOST_MILLISECONDS}")
         self._need("playout", self.playout in ("greedy", "uniform"), "greedy, uniform")
         self._need("selection", self.selection in SELECTIONS, ", ".join(SELECTIONS))
         self._need("opponents", self.opponents in OPPONENTS, ", ".join(OPPONENTS))
         self._need("selection", not self.network or self.selection == "puct", "puct with a network")
-        self._need("exploration", self.exploration >= 0, "0 and more")
+        self._need("exploration", 0 <= self.exploration < inf, "a finite number from 0 on")
         self._need("trust", 0 <= self.trust <= 1, "0 to 1")
         self._need("caution", abs(self.caution) <= 2, "-2 to 2")
         self._need("paired", self.paired in (0, 1), "0, 1")
         self._need("noise", 0 <= self.noise <= 1, "0 to 1")
-        self._need("depth", self.depth >= 0, "0 and more")
+        self._need("depth", 0 <= self.depth <= MOST_DEPTH, f"0 to {MOST_DEPTH}")
         self._need("mix", 0 <= self.mix <= 1, "0 to 1")
         self._need("mix", self.mix == 0 or bool(self.network), "0 without a network")
         if self.network:
@@ -120,10 +124,14 @@ class MctsConfig:
         for name, text in [(unit, budget.removesuffix("ms")), *(_pair(pair) for pair in pairs)]:
             if name not in kinds:
                 raise BotError(f"mcts: there is no {name!r}; there are {', '.join(kinds)}")
+            if name in values:
+                raise BotError(f"mcts: {name} is given twice, {values[name]} and {text}")
             try:
                 values[name] = kinds[name](text)
             except ValueError:
                 raise BotError(f"mcts: {name} = {text!r} is not of type {kinds[name].__name__}") from None
+            if values[name] != values[name]:
+                raise BotError(f"mcts: {name} = {text} is not a number")
         return cls(**values)
 
     def settings(self) -> np.ndarray:
