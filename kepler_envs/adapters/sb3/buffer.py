@@ -30,8 +30,9 @@ def seat_advantages(
     those were paid and what it expects for them next.
 
     Where a seat's next decision lies beyond the rollout: the seat that is to move then has its values as the next ones.
-    The others' next values are not known, so the TD errors of their last decision count as 0. Rewards before a seat's
-    first decision of a game are no consequence of its decisions and are left out.
+    The others' next values are not known, so the TD errors of their last decision count as 0. (What the seat to move
+    expects for them won nothing in place of that, see docs/training.md.) Rewards before a seat's first decision of a
+    game are no consequence of its decisions and are left out.
 
     Args:
         rewards: (T, N, P), what step t paid each seat of game n.
