@@ -13,6 +13,7 @@ from agents.evaluation import Evaluation
 from agents.run import Status
 from agents.run_folder import run_folder
 from agents.settings import TrainConfig
+from kepler_envs.files import NO_ROOM
 
 STOPPING = "stopping after this update; press again to stop at once"
 
@@ -108,9 +109,9 @@ def _result(one: Evaluation) -> str:
 
 def explain(error: Exception) -> str:
     """An expected error as one line."""
-    if isinstance(error, OSError):
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
         return f"{error}; all files written before are complete, run the same command again to continue"
-    return str(error.args[0])
+    return str(error) if isinstance(error, OSError) else str(error.args[0])
 
 
 @contextmanager

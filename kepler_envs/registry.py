@@ -48,11 +48,11 @@ def load_game(name: str) -> Game:
         KeyError: there is no such game. The message names all that there are.
         TypeError: an installed package names something that is not a :class:`Game`, or has another id.
     """
-    wanted, _, version = name.partition("-v")
+    wanted, versioned, version = name.partition("-v")
     found = _registered.get(wanted) or _load_listed(wanted)
     if found is None:
         raise KeyError(f"no game {name!r}; there are: {', '.join(list_games())}")
-    if version and version != str(found.version):
+    if versioned and version != str(found.version):
         raise KeyError(f"no version {version!r} of {wanted}; there is: {found.id}")
     return found
 

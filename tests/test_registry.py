@@ -105,6 +105,8 @@ def test_names_and_versions():
         kepler_envs.load_game("chess")
     with pytest.raises(KeyError, match="no version '7' of kepler_run; there is: kepler_run-v1"):
         kepler_envs.load_game("kepler_run-v7")
+    with pytest.raises(KeyError, match="no version '' of kepler_run; there is: kepler_run-v1"):
+        kepler_envs.load_game("kepler_run-v")
     for name in OWN:
         game = kepler_envs.load_game(name)
         assert pickle.loads(pickle.dumps(game)) is game and game.module == f"kepler_envs.games.{name}"

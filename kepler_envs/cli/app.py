@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import platform
 import sys
@@ -28,6 +27,7 @@ from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.cli.watch import Watch
 from kepler_envs.engine.game import ComponentError, OptionError
 from kepler_envs.engine.replay import ReplayError
+from kepler_envs.files import NO_ROOM
 from kepler_envs.printable import printable
 from kepler_envs.records import RecordError
 from kepler_envs.terminal import make_console
@@ -60,8 +60,6 @@ EXPECTED = (
     OSError,
 )
 """What may go wrong without a bug: each becomes one line."""
-
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 INTERRUPTED, KILLED_BY_PIPE = 130, 141  # as a shell reports a program that SIGINT or SIGPIPE ended
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import warnings
 from functools import partial
 
@@ -215,6 +217,20 @@ def test_what_is_paid_before_the_learner_decides_comes_with_its_first_step():
             over = terminated or truncated
         assert total == pytest.approx(paid, abs=1e-6)
     assert early > 0
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize("opponents", [None, "greedy", "bc-v1", "mcts:5", "mcts:5,network=bc-v1"])
+def test_a_copy_goes_on_in_the_same_way(opponents, duplicate):
+    env = make_seat("kitten_adventurers", 2, opponents)
+    _, info = env.reset(seed=3)
+    for _ in range(3):
+        _, _, _, _, info = env.step(info["action_mask"].argmax())
+    games = [env, duplicate(env)]
+    for _ in range(5):
+        seen = [game.step(info["action_mask"].argmax()) for game in games]
+        assert np.array_equal(seen[0][0], seen[1][0]) and seen[0][1:4] == seen[1][1:4]
+        info = seen[0][-1]
 
 
 def test_seeds_are_checked_before_anything_changes():

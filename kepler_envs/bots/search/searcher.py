@@ -167,6 +167,9 @@ class PlayoutSearcher:
         for _ in range(asked.threads):
             self._spaces.put(Workspace(config, (self._iterations or FIRST_CAPACITY) + 1))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return make_searcher, (self.config, self.asked)  # it keeps nothing from one search to the next
+
     def grow(self, states: np.ndarray, generators: np.ndarray) -> list[Grown]:
         """See :meth:`Searcher.grow`."""
         tasks = [(states[g : g + 1], streams(generators[g])) for g in range(len(states))]
@@ -251,6 +254,9 @@ class NetworkSearcher:
         if self._network.over and self._network.over != asked.playout:
             raise BotError(f"mcts: playout = {asked.playout} is not allowed; the network is over {self._network.over}")
         self._settings = asked.settings()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return make_searcher, (self.config, self.asked)  # it keeps nothing from one search to the next
 
     def grow(self, states: np.ndarray, generators: np.ndarray) -> list[Grown]:
         """See :meth:`Searcher.grow`."""
