@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from html import escape
 from types import ModuleType
@@ -209,16 +209,23 @@ class _Item:
         self.line = ""
 
     def write(self) -> _Item:
-        shape, self.form, self.use = self.shape, "", ""
-        if isinstance(shape, (Rect, Circle, Line, Polygon)):
-            x, y, self.form = shape.parts()
-            self.use = f'<use href="#{_name_of(self.form)}"{_attributes(x=_tenth(x), y=_tenth(y))}/>'
-        self.line = self.sign = shape.svg()
-        if isinstance(shape, _GroupStart):
-            self.sign = shape.hint
-        elif isinstance(shape, Text):
-            self.sign = f"{shape.x} {shape.y} {shape.text}"
+        self.form, self.use, self.line, self.sign = _write(self.shape)
         return self
+
+
+@lru_cache(maxsize=2**15)  # most shapes of a game stay where they are from picture to picture
+def _write(shape: _Shape) -> tuple[str, str, str, str]:
+    """The form, the use, the line and the sign of a shape: see :class:`_Item`."""
+    form = use = ""
+    if isinstance(shape, (Rect, Circle, Line, Polygon)):
+        x, y, form = shape.parts()
+        use = f'<use href="#{_name_of(form)}"{_attributes(x=_tenth(x), y=_tenth(y))}/>'
+    line = sign = shape.svg()
+    if isinstance(shape, _GroupStart):
+        sign = shape.hint
+    elif isinstance(shape, Text):
+        sign = f"{shape.x} {shape.y} {shape.text}"
+    return form, use, line, sign
 
 
 _KEPT: dict[Hashable, list[_Item]] = {}
@@ -439,6 +446,7 @@ def blend(colour: str, other: str, share: float) -> str:
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
 
+@cache
 def readable_on(colour: str, dark: str = "#000000", light: str = "#ffffff") -> str:
     """Whichever of ``dark`` and ``light`` has the greater contrast to ``colour``."""
     return dark if contrast(colour, dark) >= contrast(colour, light) else light
@@ -590,7 +598,7 @@ def _tenth(value: float) -> float:
 
 
 def _number(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")
+    return f"{value + 0.0:.2f}".rstrip("0").rstrip(".")  # -0.0 is 0
 
 
 def _attributes(**values: float) -> str:

@@ -32,7 +32,7 @@ def folder(tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("tournament")
     (out / "learning_curve.csv").write_text("steps,win_rate_uniform,win_rate_greedy\n0,0.25,0.01\n512,0.5,0.1\n")
     agents = ("uniform", "greedy", f"python:{Path(__file__).with_name('misbehaving.py')}:Raises")
-    settings = {"players": 4, "processes": 1, "bootstrap": 3, "games": 36}
+    settings = {"players": 4, "option": ("max_turns=60",), "processes": 1, "bootstrap": 3, "games": 36}
     assert PlayTournament(game=GAME, agents=agents, out=out, **settings).run(Console(quiet=True)) == 0
     return out
 

@@ -1,0 +1,17 @@
+"""Pages of whole games take seconds each. Tests of anything else than the report do without them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+WITH_PAGES = ("test_report_page", "test_report_names", "test_forfeits")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _no_pages_of_whole_games(request: pytest.FixtureRequest) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        if request.module.__name__.rpartition(".")[2] not in WITH_PAGES:
+            patch.setattr("kepler_envs.web.page.replay_page", lambda replay, label: f"<title>{label}</title>")
+        yield
