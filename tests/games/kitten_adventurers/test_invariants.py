@@ -74,7 +74,7 @@ def check_result(position: Snapshot) -> None:
 @pytest.mark.parametrize("style", ["uniform", "eager"])
 def test_games_of_every_player_count(players: int, style: str) -> None:
     config = GAME.configure(players)
-    for seed in range(games_to_play(4)):
+    for seed in range(games_to_play(2)):
         choose = uniform(seed) if style == "uniform" else eager(seed, EAGER)
         play_checked(config, seed, choose)
 
