@@ -117,11 +117,11 @@ class ExpertConfig:
             need(self, name, getattr(self, name) >= 0, "0 and more")
         network = "the best so far" if self.guided_from == 1 else ""  # only a search with a network may have a mix
         budget, *settings = self.search.split(",")
-        own = all(one.partition("=")[0].strip() != "network" for one in settings)
-        need(self, "search", own, "no network and one tree; --guided-from brings in the network")
+        alone = "no network and one tree; --guided-from brings in the network"
+        need(self, "search", all(one.partition("=")[0].strip() != "network" for one in settings), alone)
         asked = MctsConfig.parse(",".join([budget, f"network={network}", *settings]))
         need(self, "search", asked.iterations > 0, "a budget in iterations: with one in time no run could be repeated")
-        need(self, "search", asked.trees == 1, "no network and one tree; --guided-from brings in the network")
+        need(self, "search", asked.trees == 1, alone)
         need(self, "search", asked.selection == "puct", "selection=puct, by whose formula targets are pruned")
 
     @property

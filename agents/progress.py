@@ -109,9 +109,10 @@ def _result(one: Evaluation) -> str:
 
 def explain(error: Exception) -> str:
     """An expected error as one line."""
-    if isinstance(error, OSError) and error.errno in NO_ROOM:
-        return f"{error}; all files written before are complete, run the same command again to continue"
-    return str(error) if isinstance(error, OSError) else str(error.args[0])
+    if not isinstance(error, OSError):
+        return str(error.args[0])
+    again = "; all files written before are complete, run the same command again to continue"
+    return f"{error}{again if error.errno in NO_ROOM else ''}"
 
 
 @contextmanager

@@ -18,7 +18,6 @@ except ImportError:  # no such locks on this system: nothing keeps two processes
 LOCK = ".lock"
 """The file in a folder that is taken."""
 
-
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """Errors of a disk that is full or fails: what was written before is there, and the same command may go on later."""
 

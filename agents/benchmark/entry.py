@@ -288,11 +288,10 @@ def _about_curve(path: Path, run: TrainedRun) -> Iterator[str]:
     except BotError as error:
         yield str(error)
         return
-    for line, point in enumerate(points, 2):
-        for name, least in (("decisions", 0), ("games", 1)):
-            if not (least <= point[name] < math.inf and point[name].is_integer()):
-                yield f"line {line}: {name} is {point[name]}; it must be a whole number from {least} on"
-                return
+    fractions = list(_about_counts(points))
+    if fractions:
+        yield from fractions[:1]
+        return
     steps = [point["decisions"] for point in points]
     if len(points) < 2:
         yield f"it has {len(points)} points; at least 2 are needed"
@@ -305,6 +304,14 @@ def _about_curve(path: Path, run: TrainedRun) -> Iterator[str]:
             yield f"line {line}: returns is {point['returns']}; allowed: -1..1"
         if not 0 <= point["hours"] < math.inf:
             yield f"line {line}: hours is {point['hours']}; it must be 0 or more"
+
+
+def _about_counts(points: list[dict[str, float]]) -> Iterator[str]:
+    """What a curve counts, in whole numbers."""
+    for line, point in enumerate(points, 2):
+        for name, least in (("decisions", 0), ("games", 1)):
+            if not (least <= point[name] < math.inf and point[name].is_integer()):
+                yield f"line {line}: {name} is {point[name]}; it must be a whole number from {least} on"
 
 
 def _about_play(folder: Path, entry: Entry, run: TrainedRun) -> Iterator[str]:

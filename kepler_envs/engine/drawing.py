@@ -215,7 +215,11 @@ class _Item:
         return self
 
 
-@lru_cache(maxsize=2**15)  # most shapes of a game stay where they are from picture to picture
+MOST_WRITTEN = 2**15
+"""Shapes whose SVG is remembered: most of a game's stay where they are from picture to picture."""
+
+
+@lru_cache(maxsize=MOST_WRITTEN)
 def _write(shape: _Shape) -> tuple[str, str, str, str]:
     """The form, the use, the line and the sign of a shape: see :class:`_Item`."""
     form = use = ""

@@ -147,7 +147,8 @@ def measure_all(request: Strength, stop: threading.Event, console: Console, clus
                 console.print(f"{name}: known", highlight=False)
             else:
                 pairings[agent, against] = name
-    check_writable(request.out)
+    if pairings:
+        check_writable(request.out)
     for spec in dict.fromkeys(spec for pairing in pairings for spec in pairing):
         bots.load(spec, config)
     for (agent, against), name in pairings.items():

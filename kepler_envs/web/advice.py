@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.bots import KINDS, BotError
-from kepler_envs.bots.protocol import UnknownBotError
 from kepler_envs.bots.published import FOLDER, find_published
 from kepler_envs.bots.search import MctsConfig, search
 from kepler_envs.engine.snapshot import Snapshot
@@ -49,8 +48,6 @@ def advise(position: Snapshot, spec: str) -> dict[str, Any]:
         if name not in KINDS and find_published(spec, position.config.game.name):
             return _by_network(position, spec)
         return _by_choice(position, spec)
-    except UnknownBotError as problem:
-        raise WebError(f"there is no bot {spec!r}: choose one of the list") from problem
     except BotError as problem:
         raise WebError(str(problem).replace(f"{FOLDER}{os.sep}", "")) from problem  # where it lies is nobody's business
 

@@ -161,14 +161,23 @@ def test_seeds_are_checked(seed):
         Strength(kepler_envs.load_game(GAME).configure(), ("greedy",), seed=seed)
 
 
-@pytest.mark.parametrize("agents", [("greedy", "gredy"), ("greedy",)])
-def test_nothing_is_played_if_something_is_wrong(agents, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("agents", "out", "error"),
+    [(("greedy", "gredy"), "strength.csv", bots.BotError), (("greedy",), "file/strength.csv", OSError)],
+)
+def test_nothing_is_played_if_something_is_wrong(agents, out, error, tmp_path, monkeypatch):
     """A bot's name, or where the results should go."""
     monkeypatch.setattr(strength, "measure", lambda *_: pytest.fail("played"))
-    out = tmp_path / "file" / "strength.csv"
     (tmp_path / "file").write_text("")
-    with pytest.raises(bots.BotError if len(agents) > 1 else OSError, match="gredy" if len(agents) > 1 else "file"):
-        measured(agents=agents, games=8, out=out if len(agents) == 1 else tmp_path / "strength.csv")
+    with pytest.raises(error, match="gredy" if error is bots.BotError else "file"):
+        measured(agents=agents, games=8, out=tmp_path / out)
+
+
+def test_a_record_that_lacks_nothing_need_not_be_writable(tmp_path, monkeypatch):
+    out = tmp_path / "strength.csv"
+    measured(agents=("greedy",), games=8, out=out)
+    monkeypatch.setattr(strength, "check_writable", lambda path: pytest.fail("asked"))
+    assert "known" in measured(agents=("greedy",), games=8, out=out)
 
 
 def test_a_file_that_is_no_record_is_left_alone(tmp_path):

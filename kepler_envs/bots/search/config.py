@@ -130,7 +130,7 @@ class MctsConfig:
                 values[name] = kinds[name](text)
             except ValueError:
                 raise BotError(f"mcts: {name} = {text!r} is not of type {kinds[name].__name__}") from None
-            if values[name] != values[name]:
+            if kinds[name] is float and isnan(values[name]):
                 raise BotError(f"mcts: {name} = {text} is not a number")
         return cls(**values)
 

@@ -2,7 +2,8 @@
 import { ask, make, NoAnswer, rulesButton, themeButton, token } from "./dom.js";
 import { Viewer } from "./viewer.js";
 
-const api = `/api/film/${token()}`, frames = new Map(), KEPT = 400, OFTEN = 500; // milliseconds between two questions
+const api = `/api/film/${token()}`, frames = new Map(), KEPT = 400;
+const OFTEN = 500; // milliseconds between two questions
 
 const source = {
   async frame(at, view) {
