@@ -19,7 +19,7 @@ import kepler_envs
 from benchmarks import figures, machine
 from benchmarks.engine_speed import aec_loop, clone_cost, engine_and_batch, games_table, threads
 from benchmarks.imitation import imitation
-from benchmarks.learner import learner
+from benchmarks.learner import learner, learner_on_gpu
 from benchmarks.observation import observation
 from benchmarks.ray_speed import ray_tournament
 from benchmarks.sampling import GAME, PLAYERS, Row, Settings
@@ -74,6 +74,7 @@ def chosen_parts(only: Sequence[str]) -> list[Callable[[Settings], list[Row]]]:
         start_up,
         training_share,
         learner,
+        learner_on_gpu,
         imitation,
     ]
     known = {part.__name__: part for part in parts}

@@ -36,27 +36,67 @@ def learner(settings: Settings) -> list[Row]:
     return rows
 
 
+SIZES = {64: (128, 32), 256: (512, 64)}
+"""What a GPU is measured with: games side by side, to the network's width and what it says of a row. The first is what
+``python -m agents.train`` learns by default."""
+
+
+def learner_on_gpu(settings: Settings) -> list[Row]:
+    """decisions that MaskablePPO learns per second on a GPU, and on one core"""
+    import torch
+
+    if settings.ppo_steps == 0 or not torch.cuda.is_available():
+        return []
+    rows = []
+    for name in kepler_envs.list_games():
+        players = kepler_envs.load_game(name).default_players
+        for games, (width, said) in SIZES.items():
+            learn = partial(learning, name, players, num_envs=games, width=width, hidden=(width,), rows=said)
+            sides = {
+                "gpu": learn(True, device="cuda"),
+                "alone": learn(False, device="cuda"),
+                "one": learn(True),
+            }
+            samples = rates(sides, settings, time.perf_counter)
+            gpu, alone, one = (_thousands(samples[side]) for side in sides)
+            times = ratio(samples, "gpu", "one")
+            what = f"{name}, MaskablePPO, {players} players, {games} games, width {width}, GPU against 1 thread"
+            rows.append(Row(what, f"{gpu} / {one} = {times:.2f}; {alone} if the GPU decides, too", ratio=times))
+    return rows
+
+
 def _thousands(values: list[float]) -> str:
     return f"{statistics.median(values) / 1e3:.1f} k decisions/s"
 
 
-def learning(game: str, players: int, compiled: bool, threads: int = 1) -> Callable[[int], int]:
-    """A function that plays and learns from about so many updates, and returns of how many decisions."""
+def learning(
+    game: str,
+    players: int,
+    compiled: bool,
+    threads: int = 1,
+    device: str = "cpu",
+    num_envs: int = NUM_ENVS,
+    **network: Any,
+) -> Callable[[int], int]:
+    """A function that plays and learns from about so many updates, and returns of how many decisions.
+
+    ``network`` is what :func:`piece_policy` takes.
+    """
     import torch  # here alone: the other parts do without it
 
     from kepler_envs.adapters.sb3 import PiecePolicy, SharedMaskablePPO, SharedSeatVecEnv, piece_policy
 
     torch.manual_seed(0)
-    batch = kepler_envs.make_batch(game, NUM_ENVS, num_players=players, seed=0)
-    network = {**piece_policy(batch.config), "compiled": compiled}
+    batch = kepler_envs.make_batch(game, num_envs, num_players=players, seed=0)
     model = SharedMaskablePPO(
         PiecePolicy,
         SharedSeatVecEnv(batch),
-        policy_kwargs=network,
+        policy_kwargs=piece_policy(batch.config, compiled=compiled, **network),
         n_steps=N_STEPS,
         batch_size=BATCH_SIZE,
         n_epochs=EPOCHS,
         seed=0,
+        device=device,
     )
     return partial(_learn, model, threads)
 
@@ -66,5 +106,5 @@ def _learn(model: Any, threads: int, updates: int) -> int:
 
     torch.set_num_threads(threads)
     before = model.num_timesteps
-    model.learn(updates * NUM_ENVS * N_STEPS, reset_num_timesteps=False)
+    model.learn(updates * model.n_envs * N_STEPS, reset_num_timesteps=False)
     return model.num_timesteps - before

@@ -7,7 +7,7 @@ calling :meth:`~kepler_envs.networks.arrangement.Arrangement.flat` with arrays t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -178,12 +178,8 @@ class LinearLayout:
         self._runs = _runs_of(arrangement.flat(concatenate, numbered))
         self._flat_size = arrangement.size
 
-    def joined(self, weights: Mapping[str, np.ndarray]) -> np.ndarray:
-        """All weights in one array, float32 (size,)."""
-        return np.concatenate([weights[name].ravel() for name in self.sizes])
-
     def parts(self, joined: np.ndarray) -> dict[str, np.ndarray]:
-        """The parts of such an array, by name. They are not copied."""
+        """The parts of an array of all weights (size,), by name. They are not copied."""
         found, begin = {}, 0
         for name, shape in self.sizes.items():
             count = int(np.prod(shape))

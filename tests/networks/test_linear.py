@@ -18,7 +18,7 @@ def assert_same_layout(inputs: NetworkInputs) -> None:
     layout = LinearLayout(arrangement)
     precise = {name: one.astype(np.float64) for name, one in weights.items()}
     expected = arrangement.flat(np.concatenate, precise)
-    joined = layout.joined(weights)
+    joined = np.concatenate([weights[name].ravel() for name in layout.sizes])
     np.testing.assert_allclose(layout.flat(joined), expected, rtol=1e-4, atol=1e-5)
     for name, one in layout.parts(joined).items():
         np.testing.assert_array_equal(one, weights[name])

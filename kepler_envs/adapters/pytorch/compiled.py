@@ -161,8 +161,8 @@ class CompiledLearner:
         return self._layout.back(gradients[0] if threads == 1 else gradients.sum(0))
 
     def _flat(self) -> np.ndarray:
-        weights = {name: one.detach().numpy() for name, one in self._weights.items()}
-        return self._layout.flat(self._layout.joined(weights))
+        joined = th.cat([self._weights[name].detach().reshape(-1) for name in self._layout.sizes])
+        return self._layout.flat(joined.cpu().numpy())  # in one piece, if it comes from another device
 
     def workspaces(self, threads: int) -> tuple[np.ndarray, ...]:
         """Workspaces of at least so many threads, kept from one call to the next."""

@@ -88,8 +88,9 @@ class SharedMaskablePPO(MaskablePPO):
         callback.on_rollout_start()
         for _ in range(n_rollout_steps):
             masks = games.action_masks()
+            seen = self._seen(cast(np.ndarray, self._last_obs))
             with th.no_grad():
-                chosen, values, log_probs = self.policy(self._last_seen(), action_masks=masks if use_masking else None)
+                chosen, values, log_probs = self.policy(seen, action_masks=masks if use_masking else None)
             actions = games.others_choose(chosen.cpu().numpy())
             rollout_buffer.add_decisions(
                 self._last_obs, masks, games.seats, games.learning, actions, values.cpu().numpy(),
@@ -165,9 +166,11 @@ class SharedMaskablePPO(MaskablePPO):
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
         self.logger.record("train/clip_range", self.clip_range(self._current_progress_remaining))  # type: ignore[operator]
 
-    def _last_seen(self) -> th.Tensor:
-        seen = th.from_numpy(cast(np.ndarray, self._last_obs))
-        return seen if self.device.type == "cpu" else self._pinned(seen).to(self.device, non_blocking=True)
+    def _seen(self, observations: np.ndarray) -> th.Tensor:
+        """The observations, where the policy decides: small networks do so faster in compiled code than on a GPU."""
+        seen = th.from_numpy(observations)
+        at_hand = self.device.type == "cpu" or cast(PiecePolicy, self.policy).compiled
+        return seen if at_hand else self._pinned(seen).to(self.device, non_blocking=True)
 
     def _pinned(self, seen: th.Tensor) -> th.Tensor:
         """A copy in memory that a device reads by itself: in one of two buffers in turn, as the one before may still be
@@ -178,7 +181,7 @@ class SharedMaskablePPO(MaskablePPO):
     def _values(self, observations: np.ndarray) -> np.ndarray:
         """float32 (N, P), what the network expects."""
         with th.no_grad():
-            return self.policy.predict_values(th.as_tensor(observations, device=self.device)).cpu().numpy()
+            return self.policy.predict_values(self._seen(observations)).cpu().numpy()
 
     def _play(self, env: Any, games: SharedSeatVecEnv, actions: np.ndarray, rollout: SharedRolloutBuffer) -> None:
         """Make one decision in every game, and book what it paid into the rollout."""

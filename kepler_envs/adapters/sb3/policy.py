@@ -34,8 +34,9 @@ class PiecePolicy(MaskableActorCriticPolicy):
         width, hidden, rows, over: as in :class:`~kepler_envs.engine.network.NetworkShape`. Over a bot, an observation
             has
             one more entry: the bot's choice.
-        compiled: learn and play in compiled code if the network is on the processor. That is several times as fast as
-            PyTorch's own operations, and equal but for rounding.
+        compiled: decide in compiled code, and learn in it if the network is on the processor. That is several times as
+            fast as PyTorch's own operations, and equal but for rounding. For a network on another device, compiled code
+            decides with a copy of its weights wherever observations are on the processor.
 
     Attributes:
         network: the network.
@@ -85,6 +86,12 @@ class PiecePolicy(MaskableActorCriticPolicy):
         settings = {**one_pass, **self.optimizer_kwargs}
         self.optimizer = make_optimizer(self.network.parameters(), lr=lr_schedule(1), **settings)
 
+    def set_training_mode(self, mode: bool) -> None:
+        """See its base class. What learned in between may have changed the weights without leaving a trace."""
+        super().set_training_mode(mode)
+        if self._learner is not None:
+            self._learner.forget()
+
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
         """The network's arrays."""
         return self.network.state_dict(*args, **kwargs)
@@ -95,6 +102,7 @@ class PiecePolicy(MaskableActorCriticPolicy):
 
     def log_probs_and_values(self, obs: th.Tensor, action_masks: Any) -> tuple[th.Tensor, th.Tensor]:
         """Log-probabilities (N, A), masked, and values (N, P) of all seats, the observing one first."""
+        obs = obs.to(self.network.device)
         if action_masks is not None:
             action_masks = th.as_tensor(action_masks, dtype=th.bool, device=obs.device).reshape(len(obs), -1)
         return self.network(obs, action_masks)
@@ -103,7 +111,7 @@ class PiecePolicy(MaskableActorCriticPolicy):
         self, obs: th.Tensor, deterministic: bool = False, action_masks: np.ndarray | None = None
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
         """(actions (N,), values (N, valued_seats), log-probabilities (N,))."""
-        learner = self._learner_of(obs)
+        learner = self._answering(obs)
         if learner is not None and action_masks is not None:
             return self._play(learner, obs, deterministic, action_masks)
         log_probs, values = self.log_probs_and_values(obs, action_masks)
@@ -115,7 +123,12 @@ class PiecePolicy(MaskableActorCriticPolicy):
         """Compiled code that learns; None where PyTorch does."""
         return self._learner if self.network.device.type == "cpu" else None
 
-    def _learner_of(self, obs: th.Tensor) -> CompiledLearner | None:
+    @property
+    def compiled(self) -> bool:
+        """Whether compiled code decides about observations that are on the processor."""
+        return self._learner is not None
+
+    def _answering(self, obs: th.Tensor) -> CompiledLearner | None:
         """Compiled code for these observations; None where PyTorch computes."""
         return self._learner if obs.device.type == "cpu" else None
 
@@ -131,7 +144,7 @@ class PiecePolicy(MaskableActorCriticPolicy):
         self, obs: th.Tensor, actions: th.Tensor, action_masks: th.Tensor | None = None
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
         """(values (N, valued_seats), log-probabilities (N,), entropies (N,)) of given actions."""
-        learner = self._learner_of(obs)
+        learner = self.learner
         if learner is not None and action_masks is not None:
             masks = _as_masks(action_masks, len(obs))
             chosen, entropy, values = learner.judge(obs.numpy(), masks, actions.long().reshape(-1).numpy())
@@ -150,7 +163,7 @@ class PiecePolicy(MaskableActorCriticPolicy):
 
     def predict_values(self, obs: Any) -> th.Tensor:
         """The values (N, valued_seats)."""
-        learner = self._learner_of(obs)
+        learner = self._answering(obs)
         if learner is not None and not th.is_grad_enabled():
             nothing = np.zeros((len(obs), self.action_space.n), np.int8)  # type: ignore[attr-defined]
             return th.from_numpy(learner.answer(obs.numpy(), nothing)[1][:, : self.valued_seats])
