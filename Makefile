@@ -55,12 +55,12 @@ demo: $(STAMP) ## train an agent for two minutes, then a tournament of uniform, 
 	@echo "3/3 A tournament of uniform, greedy and the trained agent, 1200 games: under a minute."
 	@$(BIN)/kepler-envs tournament $(GAME) --players $(PLAYERS) --agents uniform greedy net:$(DEMO)/train --games 1200 --out $(DEMO)/tournament
 
-test: $(STAMP) ## run all tests: about 25 minutes on two cores, compiling included
-	$(BIN)/kepler-envs compile --no-agents
+test: $(STAMP) ## run the tests: two minutes of compiling, then about 11 minutes on two cores
+	$(BIN)/kepler-envs compile
 	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
-test-deep: $(STAMP) ## run the same tests with many more games
-	$(BIN)/kepler-envs compile --no-agents
+test-deep: $(STAMP) ## run the same with many more games, and a few slow tests
+	$(BIN)/kepler-envs compile
 	KEPLER_ENVS_DEEP=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
 soak: $(STAMP) ## play random and greedy games of everything for ten minutes, with every check; SOAK="--minutes 60" for longer

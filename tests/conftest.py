@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 os.environ.setdefault("NUMBA_NUM_THREADS", "2")  # batches with two threads are tested on machines with one core, too
-
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # waiting threads of NumPy would spin beside other tests
 os.environ.setdefault("KEPLER_ENVS_QUIET", "1")  # tests compare what commands say, whatever is compiled on the way
 
 from hypothesis import HealthCheck, settings

@@ -22,6 +22,7 @@ from agents.run import Status
 from kepler_envs.bots.networks.checkpoint import read_weights
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.files import write_atomically
+from tests.effort import only_deep
 from tests.waiting import is_running, wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -93,7 +94,10 @@ def test_seeds_train_at_the_same_time_stop_and_go_on(tmp_path):
 
 @pytest.mark.parametrize(
     ("trouble", "words"),
-    [("error", "no room for seed 1"), ("killed", "a training process was killed; .* the same command continues")],
+    [
+        pytest.param("error", "no room for seed 1", marks=only_deep),
+        ("killed", "a training process was killed; .* the same command continues"),
+    ],
 )
 def test_what_one_seed_does_not_survive_the_others_do(trouble, words, tmp_path):
     with pytest.raises(BotError, match=words):
@@ -113,6 +117,7 @@ def test_seeds_end_soon_after_whoever_started_them_was_killed(tmp_path):
     wait_until(lambda: not any(map(is_running, pids)), "ending")
 
 
+@only_deep
 def test_networks_are_those_of_seeds_one_after_the_other(tmp_path):
     """An update of the real learner."""
     agents = {}

@@ -35,7 +35,7 @@ def pytest_arguments(*paths: str) -> list[str]:
     return ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--timeout=1200", *paths]
 
 
-@every_name
+@pytest.mark.parametrize("name", kepler_envs.list_games() if DEEP else ["kitten_adventurers"])
 @pytest.mark.timeout(3000)
 def test_bounds_checked(name: str, tmp_path: Path) -> None:
     """Rules and contract with every index checked, in a cache of its own: a wrong one raises IndexError."""

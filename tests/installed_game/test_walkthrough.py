@@ -13,6 +13,7 @@ import pytest
 
 from kepler_envs.engine.kernel import JIT_ENABLED
 from tests import commands
+from tests.effort import only_deep
 
 HERE = Path(__file__).parent
 PAGE = commands.ROOT / "docs" / "adding_a_game.md"
@@ -38,6 +39,7 @@ def test_the_page_shows_every_file_of_the_package():
     assert shown >= sources - {HERE / "src" / "undertow_checks" / "__init__.py"} | {HERE / "pyproject.toml"}
 
 
+@only_deep
 @pytest.mark.skipif(not JIT_ENABLED, reason="runs programs of their own")
 def test_every_command_of_the_page_runs(installed: Path, tmp_path: Path):
     asked = list(commands.commands(PAGE))

@@ -32,7 +32,7 @@ from kepler_envs.tournament.shipment import Shipment
 from kepler_envs.tournament.strength import Strength, measure
 from kepler_envs.tournament.workers import Workers
 from tests.agents.test_expert import TINY, same, same_curve
-from tests.effort import DEEP
+from tests.effort import only_deep
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: nothing is tested on a cluster")
 
@@ -99,13 +99,13 @@ def test_a_ledger_is_the_same_on_a_cluster_that_is_started_for_it(tmp_path, here
     assert rows(tmp_path) == here[False] and len(here[False]) >= 180
 
 
-@pytest.mark.parametrize("adaptive", [False, True])
+@pytest.mark.parametrize("adaptive", [pytest.param(False, marks=only_deep), True])
 def test_a_ledger_is_the_same_on_three_nodes(tmp_path, here, nodes, adaptive):
     assert play(tmp_path, adaptive=adaptive, ray=(nodes[0],), **MIXED) == 0
     assert rows(tmp_path) == here[adaptive]
 
 
-@pytest.mark.skipif(not DEEP, reason="half a minute of bots that hang; make test-deep")
+@only_deep
 def test_forfeits_are_those_of_a_tournament_without_ray(three):
     """A bot that raises, one that never returns and one that ends its process."""
     specs = (own("Raises"), own("NeverReturns"), own("EndsTheProcess"))
@@ -193,6 +193,7 @@ def workers_with_tasks() -> list[int]:
     return found
 
 
+@only_deep
 def test_nothing_is_lost_and_nothing_twice_whatever_goes_and_comes(tmp_path, nodes):
     """A worker is killed, a node is taken away, another comes, the driver is killed and started again."""
     address, cluster_of_nodes = nodes

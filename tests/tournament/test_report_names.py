@@ -16,6 +16,8 @@ from kepler_envs.tournament.html import PAGE
 from kepler_envs.tournament.run import replay_paths
 
 GAME = "kitten_adventurers"
+
+pytestmark = pytest.mark.xdist_group("report_names")  # their tournament is played once
 BAD = "\x1b[2J\x07 a|b `c` <i>$x$\u202e"
 AGENT = """
 class Agent:

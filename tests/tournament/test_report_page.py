@@ -24,6 +24,7 @@ from tests.web.browsing import chromium, page_of
 
 GAME = "kitten_adventurers"
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.xdist_group("report_page")  # its tournament is played once
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no chromium here: apt-get install chromium")
 
 
@@ -210,7 +211,6 @@ STICKING_OUT = """
 """Elements that reach beyond the page's right edge, unless something around them can be scrolled."""
 
 
-@pytest.mark.xdist_group("browser")
 def test_nothing_is_cut_off_on_a_phone(folder):
     with chromium() as browser, page_of(browser, 375, 800) as page:
         page.goto((folder / PAGE).as_uri())

@@ -138,7 +138,7 @@ def test_same_games_as_the_c_engine(library: ctypes.CDLL, players: int) -> None:
     ended = np.zeros(3, int)
     try:
         assert_same(batch, games, 0)
-        for step in range(1, games_to_play(5000) + 1):
+        for step in range(1, games_to_play(2500) + 1):
             actions = choose(games.action_mask, random)
             games.step(actions)
             batch.step(actions)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import kepler_envs
@@ -20,7 +20,7 @@ from kepler_envs.engine.replay import ReplayError, configuration_of, record
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kitten_adventurers.components import DEFAULT_FILE
 from tests.choosing import Chooser, eager, scripted, uniform
-from tests.effort import games_to_play
+from tests.effort import DEEP, games_to_play
 from tests.games.kitten_adventurers.invariants import EAGER, check_decision, check_invariants
 from tests.games.kitten_adventurers.scenario import GAME, H, Position
 from tests.scenario import checked_game
@@ -74,7 +74,7 @@ def check_result(position: Snapshot) -> None:
 @pytest.mark.parametrize("style", ["uniform", "eager"])
 def test_games_of_every_player_count(players: int, style: str) -> None:
     config = GAME.configure(players)
-    for seed in range(games_to_play(2)):
+    for seed in range(games_to_play(1)):
         choose = uniform(seed) if style == "uniform" else eager(seed, EAGER)
         play_checked(config, seed, choose)
 
@@ -105,6 +105,7 @@ def configurations(draw: st.DrawFn) -> Configuration:
         raise
 
 
+@settings(max_examples=300 if DEEP else 12)
 @given(
     config=configurations(),
     seed=st.integers(0, 2**64 - 1),
