@@ -19,7 +19,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from kepler_envs.adapters.opponents import Opponent, choose, opponent_of
+from kepler_envs.adapters.opponents import Opponent, check_patience, choose, opponent_of
 from kepler_envs.engine import render_window
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_view, is_integer
@@ -133,11 +133,17 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
             seed: an integer 0 .. 2**64 - 1. It deals the game that the AEC environment deals from it. None continues
                 from the last seed.
             options: ignored. Give the game's options to ``make``.
+
+        Raises:
+            RuntimeError: every game ends before the learner's first decision.
         """
         seed = None if seed is None else check_seed(seed)
         super().reset(seed=seed)
         self._deal(self._following() if seed is None else seed)
+        games = 0
         while not self._play_others():
+            games += 1
+            check_patience(games, 1, self.fixed_seat)
             self._deal(self._following())
         return self._batch.observation[0].copy(), self._info()
 

@@ -30,7 +30,7 @@ from kepler_envs.adapters.gym import (
     refused_info,
     seat_opponents,
 )
-from kepler_envs.adapters.opponents import choose
+from kepler_envs.adapters.opponents import check_patience, choose
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_view, is_integer
 from kepler_envs.engine.game import Configuration, OptionError
@@ -74,8 +74,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     The next game follows a finished one within the same step (``AutoresetMode.SAME_STEP``). Observation and
     ``action_mask`` are those of the new game's first decision, so no mask is ever empty and no step is lost. ``infos``
-    hold what the old
-    game ended with: ``final_obs`` and ``final_info``, for the rows of ``_final_info``.
+    hold what the old game ended with: ``final_obs`` and ``final_info``, for the rows of ``_final_info``.
 
     Row g of ``reset(seed=s)`` plays the game of ``gymnasium.make(...).reset(seed=s + g)``, and then the games of its
     resets without a seed.
@@ -266,7 +265,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     def _play_others(self) -> None:
         """Let the opponents move until the learner is to move in every row."""
-        batch, players = self._batch, self.config.num_players
+        batch, players, games = self._batch, self.config.num_players, 0
         while True:
             behind = (batch.seat - self._learner - 1) % players
             if (behind == players - 1).all():
@@ -276,10 +275,11 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
                 rows = np.flatnonzero(behind == place)
                 if rows.size:
                     actions[rows] = choose(opponent, batch, rows)
-            self._advance(actions)
+            games += self._advance(actions)
+            check_patience(games, self.num_envs, self.fixed_seat)
 
-    def _advance(self, actions: np.ndarray) -> None:
-        """Step the batch once. Book what it paid and ended; new games follow those that ended."""
+    def _advance(self, actions: np.ndarray) -> int:
+        """Step the batch once. Book what it paid and ended; new games follow those that ended: so many."""
         batch = self._batch
         batch.step(actions)
         paid = batch.reward[self._rows, self._learner]
@@ -289,6 +289,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         if ended.size:
             self._finish(ended[self._in_play[ended]])
             self._deal_next(ended)
+        return len(ended)
 
     def _finish(self, rows: np.ndarray) -> None:
         """Finish these games. The learner had decided in them."""

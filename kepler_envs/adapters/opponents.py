@@ -18,6 +18,28 @@ from kepler_envs.engine.seeds import mix
 Choice = Callable[[np.ndarray, np.ndarray], int]
 """A function (observation int16 (D,), action_mask int8 (A,)) -> a legal id."""
 
+MOST_GAMES = 1000
+"""Games in a row in which the learner decides nothing, before an environment gives up."""
+
+
+def check_patience(games: int, num_envs: int, seat: int | None) -> None:
+    """Tell of a learner that never decides, as options may end every game before its first turn.
+
+    Args:
+        games: that have ended since a learner decided, in all rows.
+        num_envs: the rows.
+        seat: the learner's seat, if it is fixed.
+
+    Raises:
+        RuntimeError: there were more than MOST_GAMES of them per row.
+    """
+    if games > MOST_GAMES * num_envs:
+        who = "the learner" if seat is None else f"seat {seat}"
+        raise RuntimeError(
+            f"{who} had nothing to decide in {games:,} games in a row: they end before its first turn. Allow more "
+            "turns, or choose another seat"
+        )
+
 
 class Opponent(Protocol):
     """Plays seats of some rows of a batch."""

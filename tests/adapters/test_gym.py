@@ -15,8 +15,9 @@ from gymnasium.utils.env_checker import check_env
 import kepler_envs
 from kepler_envs import bots
 from kepler_envs.adapters.gym import SeatEnv, make_seat
-from kepler_envs.adapters.gym_vector import make_seats
+from kepler_envs.adapters.gym_vector import SeatVectorEnv, make_seats
 from kepler_envs.adapters.opponents import opponent_of
+from kepler_envs.adapters.sb3 import SeatVecEnv
 from kepler_envs.engine.seeds import opponent_seeds
 from kepler_envs.engine.snapshot import IllegalAction
 
@@ -289,3 +290,23 @@ def test_an_agent_must_be_wrapped():
     config = kepler_envs.load_game("kitten_adventurers").configure(4)
     with pytest.raises(TypeError, match="BotOpponent"):
         SeatEnv(config, bots.load("uniform", config))
+
+
+def one_environment(config):
+    return SeatEnv(config, seat=1)
+
+
+def many_environments(config):
+    return SeatVectorEnv(config, 4, seat=1)
+
+
+def stable_baselines3(config):
+    return SeatVecEnv(kepler_envs.Batch(config, 4, seed=0), learner_seat=1)
+
+
+@pytest.mark.parametrize("make", [one_environment, many_environments, stable_baselines3])
+def test_a_seat_that_never_decides_is_told_of(make):
+    """The first turn of seat 0 is the last one of the game."""
+    config = kepler_envs.load_game("kitten_adventurers").configure(2, first_player="seat0", max_turns=1)
+    with pytest.raises(RuntimeError, match=r"seat 1 had nothing to decide in \d,\d{3} games in a row"):
+        make(config).reset()

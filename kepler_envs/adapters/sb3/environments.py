@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 
-from kepler_envs.adapters.opponents import Opponent, choose, opponent_of
+from kepler_envs.adapters.opponents import Opponent, check_patience, choose, opponent_of
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_view
 from kepler_envs.engine.observation import Layout
@@ -210,6 +210,7 @@ class SeatVecEnv(_BatchVecEnv):
         """Let the opponents move until the learner is to move in every row."""
         batch = self.batch
         rows = np.flatnonzero(batch.seat != self.learner)
+        begun = int(batch.episodes.sum())
         while len(rows):
             actions = np.full(self.num_envs, batch.SKIP)
             begin = time.perf_counter()
@@ -217,6 +218,7 @@ class SeatVecEnv(_BatchVecEnv):
             self.opponent_seconds += time.perf_counter() - begin
             batch.step(actions)
             self._settle()
+            check_patience(int(batch.episodes.sum()) - begun, self.num_envs, self.learner_seat)
             rows = np.flatnonzero(batch.seat != self.learner)
 
     def _settle(self) -> None:
