@@ -66,6 +66,7 @@ class Serve:
         server = Server(
             uvicorn.Config(
                 make_app(house, local, (self.host, *self.name)), log_level="warning", access_log=False,
+                log_config=None,  # its own would close the log handlers of other libraries, and absl's closes stderr
                 server_header=False, timeout_graceful_shutdown=2,
             )
         )  # fmt: skip

@@ -3,7 +3,9 @@ must not be shown as they are."""
 
 from __future__ import annotations
 
+import io
 import json
+import logging
 import threading
 import time
 from collections.abc import Iterator
@@ -290,6 +292,14 @@ def test_a_label_that_is_no_text(house: House) -> None:
 # ---------------------------------------------------------------- the command
 
 
+class ClosesItsStream(logging.StreamHandler):
+    """As the handler of absl does, which OpenSpiel brings."""
+
+    def close(self) -> None:
+        self.stream.close()
+        super().close()
+
+
 def test_the_link_that_is_printed_is_answered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -301,7 +311,9 @@ def test_the_link_that_is_printed_is_answered(
     apps: list[Any] = []
     monkeypatch.setattr(Serve, "_listen", lambda self: here)  # wherever the name leads
     monkeypatch.setattr(uvicorn.Server, "run", lambda server, sockets: apps.append(server.config.app))
+    handler = ClosesItsStream(io.StringIO())
     assert Serve(host="My-Box.example", port=0, folder=tmp_path).run(make_console()) == 0
+    assert not handler.stream.closed, "the log of another library goes on"
     here.close()
     link = capsys.readouterr().out.split()[1]
     assert link.startswith("http://My-Box.example:")
