@@ -34,6 +34,8 @@ IMITATION = DOCS / "imitation.csv"
 """What networks learn from greedy: lines of ``python -m benchmarks.imitation``."""
 PART = re.compile(r"(<!-- generated: (?P<name>[a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
+MANY_GAMES = 10_000
+"""With as many, bounds of an interval have a decimal."""
 MEASURED_GAMES = 500
 MEASURED_AGENTS = ("uniform", "greedy")
 MEASURED_SEED = 20_000
@@ -254,7 +256,10 @@ def game_defaults(name: str) -> int:
 
 
 def wins_alone(line: Line | None) -> str:
-    return f"{100 * line.wins:.1f} % ({100 * line.low:.0f} .. {100 * line.high:.0f})" if line else UNMEASURED
+    if line is None:
+        return UNMEASURED
+    digits = int(line.games >= MANY_GAMES)
+    return f"{100 * line.wins:.1f} % ({100 * line.low:.{digits}f} .. {100 * line.high:.{digits}f})"
 
 
 def imitation() -> str:
