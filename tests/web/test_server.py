@@ -19,6 +19,7 @@ import pytest
 
 import kepler_envs
 from kepler_envs import registry
+from kepler_envs.bots.published import best_path
 from kepler_envs.cli import main
 from kepler_envs.cli.common import UsageError
 from kepler_envs.cli.serve import Serve
@@ -29,6 +30,7 @@ from kepler_envs.web.views import bots_to_ask
 from tests.web.serving import SHORT, client_of, form, house_in, new_table, settle
 
 GAME = "kitten_adventurers"
+BEST_NETWORK = f"{GAME}/{best_path(GAME).read_text().strip()}"
 PERSON = "person"
 
 
@@ -293,7 +295,7 @@ def test_expectations_of_the_published_network(room: Room) -> None:
     while room.client.get(f"/api/film/{token}").json()["growing"]:
         time.sleep(0.02)
     story = room.client.get(f"/api/film/{token}").json()
-    assert story["expects"] == "kitten_adventurers/bc-v1"
+    assert story["expects"] == BEST_NETWORK
     assert len(story["expected"]) == len(story["scores"])
     final = {row["seat"]: row["reward"] for row in story["results"]}
     assert story["expected"][-1] == pytest.approx([final[seat] for seat in range(4)], abs=1e-3)
@@ -353,7 +355,7 @@ def test_who_may_ask_what(room: Room) -> None:
         refused = room.client.post(f"/api/seat/{mover}/ask", json={"bot": bot})
         assert refused.status_code == 400, (bot, refused.text)
     other = room.client.post(f"/api/seat/{mover}/ask", json={"bot": "best"})  # which was trained for other options
-    assert other.status_code == 400 and other.json()["error"].startswith("kitten_adventurers/bc-v1.zip was trained")
+    assert other.status_code == 400 and other.json()["error"].startswith(f"{BEST_NETWORK}.zip was trained")
     quiet, tokens = room.table(seats=[PERSON, PERSON], advice=False)
     assert room.client.post(f"/api/seat/{tokens[quiet.position.seat]}/ask", json={"bot": "greedy"}).status_code == 409
 
