@@ -28,6 +28,7 @@ import kepler_envs
 from kepler_envs import Configuration, Game, OptionError, Snapshot
 from kepler_envs.registry import OWN_IDS, list_games
 from tests.choosing import Chooser, eager, uniform
+from tests.effort import only_deep
 
 
 @dataclass(frozen=True)
@@ -94,10 +95,13 @@ def check_in_bounds(position: Snapshot) -> None:
 
 
 def _configurations() -> Iterator[Any]:
+    """Every player count. Those between the default and the most take long and say nearly the same as their
+    neighbours."""
     for name in list_games():
         game = kepler_envs.load_game(name)
         for players in range(game.min_players, game.max_players + 1):
-            yield pytest.param(game.configure(players), id=f"{name}-{players}")
+            marks = [only_deep] if game.default_players < players < game.max_players else []
+            yield pytest.param(game.configure(players), id=f"{name}-{players}", marks=marks)
 
 
 def _few_configurations() -> Iterator[Any]:

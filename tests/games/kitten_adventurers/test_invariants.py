@@ -20,7 +20,7 @@ from kepler_envs.engine.replay import ReplayError, configuration_of, record
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kitten_adventurers.components import DEFAULT_FILE
 from tests.choosing import Chooser, eager, scripted, uniform
-from tests.effort import DEEP, games_to_play
+from tests.effort import DEEP, games_to_play, only_deep
 from tests.games.kitten_adventurers.invariants import EAGER, check_decision, check_invariants
 from tests.games.kitten_adventurers.scenario import GAME, H, Position
 from tests.scenario import checked_game
@@ -70,9 +70,17 @@ def check_result(position: Snapshot) -> None:
 # ---------------------------------------------------------------- games
 
 
-@pytest.mark.parametrize("players", PLAYER_COUNTS)
-@pytest.mark.parametrize("style", ["uniform", "eager"])
-def test_games_of_every_player_count(players: int, style: str) -> None:
+@pytest.mark.parametrize(
+    ("style", "players"),
+    [
+        *(("eager", players) for players in PLAYER_COUNTS),
+        *(
+            pytest.param("uniform", players, marks=[only_deep] if players in {6, 7} else [])
+            for players in PLAYER_COUNTS
+        ),
+    ],
+)
+def test_games_of_every_player_count(style: str, players: int) -> None:
     config = GAME.configure(players)
     for seed in range(games_to_play(1)):
         choose = uniform(seed) if style == "uniform" else eager(seed, EAGER)
@@ -105,7 +113,7 @@ def configurations(draw: st.DrawFn) -> Configuration:
         raise
 
 
-@settings(max_examples=300 if DEEP else 12)
+@settings(max_examples=300 if DEEP else 8)
 @given(
     config=configurations(),
     seed=st.integers(0, 2**64 - 1),
