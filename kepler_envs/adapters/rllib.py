@@ -18,6 +18,7 @@ from gymnasium import spaces
 
 import kepler_envs
 from kepler_envs.adapters.flat import FlatInputs
+from kepler_envs.adapters.masks import check_mask_place
 from kepler_envs.engine.game import Configuration
 
 try:
@@ -47,10 +48,14 @@ class SeatsEnv(MultiAgentEnv):
 
     Args:
         config: ``game`` and the other arguments of :func:`kepler_envs.make`. ``illegal`` is ``lose`` by default.
+
+    Raises:
+        OptionError: an option is not as it must be, or ``mask_in`` is given: the mask is a part of what is observed.
     """
 
     def __init__(self, config: dict[str, Any]) -> None:
         super().__init__()
+        check_mask_place(config, "RLlib")
         settings = {"illegal": "lose", **config}  # RLlib tries an environment with actions of its own before it trains
         self.game = kepler_envs.make(settings.pop("game"), **settings)
         self.possible_agents = list(self.game.possible_agents)
@@ -141,8 +146,9 @@ def masked_ppo(game: str, hidden: tuple[int, ...] = (256, 128), **settings: Any)
     Args:
         game: the name of the game.
         hidden: the widths of the network's layers.
-        settings: as for :func:`kepler_envs.make`.
+        settings: as for :func:`kepler_envs.make`, but for ``mask_in``.
     """
+    check_mask_place(settings, "RLlib")
     config = kepler_envs.make(game, **settings).config
     module = RLModuleSpec(
         module_class=MaskedModule,

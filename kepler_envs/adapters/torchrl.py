@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 import kepler_envs
+from kepler_envs.adapters.masks import check_mask_place
 
 try:
     from torchrl.envs.libs.pettingzoo import PettingZooWrapper
@@ -35,7 +36,11 @@ def make_torchrl(
         seed: what the games follow from.
         num_players: the number of seats. None takes the game's default.
         settings: ``components`` and the game's options.
+
+    Raises:
+        OptionError: an option is not as it must be, or ``mask_in`` is given: TorchRL takes masks from observations.
     """
+    check_mask_place(settings, "TorchRL")
     env = kepler_envs.make(name, num_players=num_players, **settings)
     groups = {agent: [agent] for agent in env.possible_agents}
     return PettingZooWrapper(env, use_mask=True, group_map=groups, categorical_actions=True, seed=seed)

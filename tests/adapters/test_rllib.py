@@ -125,3 +125,12 @@ def test_environments_run_on_several_nodes():
     assert len(set(places)) == 2, "a runner on each node"
     assert result["env_runners"]["num_episodes"] > 0
     assert result["learners"][SHARED]["num_module_steps_trained"] >= 600
+
+
+@pytest.mark.parametrize("place", ["info", "both"])
+def test_masks_elsewhere_are_refused(place):
+    message = f"mask_in = '{place}' is not allowed for RLlib; allowed: observation"
+    with pytest.raises(kepler_envs.OptionError, match=message):
+        SeatsEnv({"game": "kitten_adventurers", "mask_in": place, **SETTINGS})
+    with pytest.raises(kepler_envs.OptionError, match=message):
+        masked_ppo("kitten_adventurers", mask_in=place, **SETTINGS)

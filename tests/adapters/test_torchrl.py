@@ -51,3 +51,9 @@ def test_games_follow_one_another(name):
         own = games[agent, "mask"].squeeze(-1)
         chosen = games[agent, "action_mask"].squeeze(1)[own]
         assert chosen.gather(1, games[agent, "action"][own]).all(), "TorchRL chooses what is allowed"
+
+
+@pytest.mark.parametrize("place", ["info", "both"])
+def test_masks_elsewhere_are_refused(place):
+    with pytest.raises(kepler_envs.OptionError, match=f"mask_in = '{place}' is not allowed for TorchRL; allowed: obs"):
+        make_torchrl("kitten_adventurers", mask_in=place, **SETTINGS)
