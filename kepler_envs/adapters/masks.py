@@ -8,7 +8,7 @@ from kepler_envs.engine.game import OptionError
 
 
 def check_mask_place(settings: dict[str, Any], library: str) -> None:
-    """Raise OptionError if ``mask_in`` puts the action mask where ``library`` does not find it."""
+    """Raise OptionError unless the action mask is in the observation alone, where ``library`` takes it from."""
     place = settings.get("mask_in", "observation")
     if place != "observation":
         raise OptionError(f"mask_in = {place!r} is not allowed for {library}; allowed: observation")

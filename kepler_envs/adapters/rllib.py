@@ -50,7 +50,8 @@ class SeatsEnv(MultiAgentEnv):
         config: ``game`` and the other arguments of :func:`kepler_envs.make`. ``illegal`` is ``lose`` by default.
 
     Raises:
-        OptionError: an option is not as it must be, or ``mask_in`` is given: the mask is a part of what is observed.
+        OptionError: an option is not as it must be, or ``mask_in`` is not ``observation``, where the mask
+            is taken from.
     """
 
     def __init__(self, config: dict[str, Any]) -> None:

@@ -38,7 +38,8 @@ def make_torchrl(
         settings: ``components`` and the game's options.
 
     Raises:
-        OptionError: an option is not as it must be, or ``mask_in`` is given: TorchRL takes masks from observations.
+        OptionError: an option is not as it must be, or ``mask_in`` is not ``observation``, where TorchRL
+            takes masks from.
     """
     check_mask_place(settings, "TorchRL")
     env = kepler_envs.make(name, num_players=num_players, **settings)

@@ -19,7 +19,7 @@ import pytest
 
 import kepler_envs
 from kepler_envs import registry
-from kepler_envs.bots.published import best_path
+from kepler_envs.bots.published import find_published
 from kepler_envs.cli import main
 from kepler_envs.cli.common import UsageError
 from kepler_envs.cli.serve import Serve
@@ -30,7 +30,7 @@ from kepler_envs.web.views import bots_to_ask
 from tests.web.serving import SHORT, client_of, form, house_in, new_table, settle
 
 GAME = "kitten_adventurers"
-BEST_NETWORK = f"{GAME}/{best_path(GAME).read_text().strip()}"
+BEST_NETWORK = f"{GAME}/{find_published('best', GAME).stem}"
 PERSON = "person"
 
 
