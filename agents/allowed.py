@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kepler_envs.bots.networks.description import MOST_LAYERS, MOST_OUTPUTS
 from kepler_envs.bots.protocol import BotError
 
 MOST_SEED = 2**32 - 1
@@ -19,3 +20,12 @@ def need(settings: Any, name: str, fine: bool, allowed: str, group: str = "") ->
         value = getattr(settings, name)
         shown = " ".join(map(str, value)) if isinstance(value, tuple) else value
         raise BotError(f"--{group}{name.replace('_', '-')} {shown} is not allowed; allowed: {allowed}")
+
+
+def need_network(settings: Any) -> None:
+    """Raise BotError unless a checkpoint may hold a network of the settings ``width``, ``hidden`` and ``rows``."""
+    need(settings, "width", 1 <= settings.width <= MOST_OUTPUTS, f"1 to {MOST_OUTPUTS}")
+    allowed = f"at most {MOST_LAYERS} layers of 1 to {MOST_OUTPUTS}"
+    sizes = len(settings.hidden) <= MOST_LAYERS and all(1 <= units <= MOST_OUTPUTS for units in settings.hidden)
+    need(settings, "hidden", sizes, allowed)
+    need(settings, "rows", 0 <= settings.rows <= MOST_OUTPUTS, f"0 to {MOST_OUTPUTS}")

@@ -7,11 +7,11 @@ Z. Tian, D. Barber, arXiv:1705.08439, 2017; D. Silver et al., Science 362, 2018)
 
 The folder of a run holds
 
-* ``games/GENERATION/*.npz``: positions of the games, written a file at a time;
-* ``last.zip``: everything needed to continue; ``best.zip``: the best network; both play as ``net:FOLDER``;
-* ``learning_curve.csv``: a line per generation.
+* games/GENERATION/*.npz: positions of the games, written a file at a time;
+* last.zip: everything needed to continue; best.zip: the best network; both play as net:FOLDER;
+* learning_curve.csv: a line per generation.
 
-The same command with the same ``--out`` continues the run. It learns on one thread, so an interrupted run ends with the
+The same command with the same --out continues the run. It learns on one thread, so an interrupted run ends with the
 same network as an uninterrupted one, unless its budget is in minutes.
 """
 

@@ -148,6 +148,7 @@ class ExpertRun:
         self.trials = trials_of(("uniform", "greedy"), self.all_games)
         self.beginning = beginning_of(config.start, config.over, self.all_games)
         self.shape = shape_of(config, self.beginning)
+        self._check_playouts()
         self.seconds, self.curve, self.evaluations = 0.0, [], ()  # type: ignore[var-annotated]
         self.shown, self.played, self.accuracy = 0, 0, float("nan")
         self._learning: Imitation | None = None
@@ -209,6 +210,12 @@ class ExpertRun:
             self._judge()
         self.generation = self.first
         self.save()
+
+    def _check_playouts(self) -> None:
+        """Raise BotError if a later generation could not search with the network, which learned to correct a bot."""
+        config, over = self.config, self.shape.over
+        fine = config.guided_from is None or not over or all(asked.playout == over for asked in config.searches())
+        need(config, "search", fine, f"playout={over}, as the network is over {over}")
 
     def _check_budget(self) -> None:
         """Raise BotError if imitating greedy is sure to exceed the budget: each position is a decision of its games."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import tyro
 
-from agents.allowed import MOST_SEED, need
+from agents.allowed import MOST_SEED, need, need_network
 from kepler_envs.bots.search import MctsConfig
 from kepler_envs.cli.common import OnRay
 
-MAY_CHANGE = ("game", "out", "generations", "steps", "minutes", "processes", "ray")
-"""Settings that may change when you continue a run. For ``game``, name and id count as the same."""
+MAY_CHANGE = ("out", "generations", "steps", "minutes", "processes", "ray")
+"""Settings that may change when you continue a run."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,11 @@ class ExpertConfig:
     The next games are expected to be as long as the last ones. Nothing is known of the first; they are played anyway.
     """
     minutes: float | None = None
-    """Stop after this many minutes."""
+    """Begin no generation after this many minutes."""
     players: int | str | None = None
     """Number of players; default is the game's own. A range such as 3-5 trains one network for all these counts."""
-    option: tuple[str, ...] = ()
-    """Options of the game, as name=value. With several values, level=1,2, one network learns every combination."""
+    option: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME=VALUE")] = ()
+    """Option of the game. With several values, level=1,2, one network learns every combination."""
     seed: int = 0
     """Seed of games, network and sampling. The same seed gives the same run, however many processes play."""
     processes: int = 1
@@ -91,18 +93,16 @@ class ExpertConfig:
             "teacher_positions": 100,
             "dagger": 0,
             "window": 1,
-            "width": 1,
-            "rows": 0,
             "eval_games": 1,
             "processes": 1,
         }
         least |= {name: 1 for name in ("generations", "steps", "guided_from") if getattr(self, name) is not None}
         for name, smallest in least.items():
             need(self, name, getattr(self, name) >= smallest, f"{smallest} and more")
-        need(self, "hidden", all(outputs >= 1 for outputs in self.hidden), "1 and more, each")
+        need_network(self)
         above = ("epochs", "learning_rate", *(name for name in ("minutes",) if self.minutes is not None))
         for name in above:
-            need(self, name, getattr(self, name) > 0, "more than 0")
+            need(self, name, 0 < getattr(self, name) < math.inf, "a number above 0")
         for name in ("searched", "quick", "noise"):
             need(self, name, 0 <= getattr(self, name) <= 1, "0 to 1")
         need(
@@ -114,15 +114,24 @@ class ExpertConfig:
         need(self, "searched", self.searched + self.quick > 0, "more than 0 with --quick 0: nothing would be learned")
         need(self, "seed", 0 <= self.seed <= MOST_SEED, f"0 to {MOST_SEED}")
         for name in ("differing", "gate", "value_weight"):
-            need(self, name, getattr(self, name) >= 0, "0 and more")
-        network = "the best so far" if self.guided_from == 1 else ""  # only a search with a network may have a mix
-        budget, *settings = self.search.split(",")
+            need(self, name, 0 <= getattr(self, name) < math.inf, "a number from 0 on")
         alone = "no network and one tree; --guided-from brings in the network"
-        need(self, "search", all(one.partition("=")[0].strip() != "network" for one in settings), alone)
-        asked = MctsConfig.parse(",".join([budget, f"network={network}", *settings]))
-        need(self, "search", asked.iterations > 0, "a budget in iterations: with one in time no run could be repeated")
-        need(self, "search", asked.trees == 1, alone)
-        need(self, "search", asked.selection == "puct", "selection=puct, by whose formula targets are pruned")
+        names = [one.partition("=")[0].strip() for one in self.search.split(",")[1:]]
+        need(self, "search", "network" not in names, alone)
+        for asked in self.searches():
+            in_time = "a budget in iterations: with one in time no run could be repeated"
+            need(self, "search", asked.iterations > 0, in_time)
+            need(self, "search", asked.trees == 1, alone)
+            need(self, "search", asked.selection == "puct", "selection=puct, by whose formula targets are pruned")
+
+    def searches(self) -> Iterator[MctsConfig]:
+        """The searches of the run: without a network up to ``guided_from``, with one from then on."""
+        networks = [""] if self.guided_from is None else ["the best so far"]
+        if self.guided_from is not None and self.guided_from > 1:
+            networks.insert(0, "")
+        budget, *settings = self.search.split(",")
+        for network in networks:
+            yield MctsConfig.parse(",".join([budget, f"network={network}", *settings]))
 
     @property
     def budget(self) -> int | None:

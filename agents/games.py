@@ -19,17 +19,22 @@ def game_configurations(config: TrainConfig) -> list[Configuration]:
     OptionError, KeyError or BotError say what is allowed.
     """
     game: Game = kepler_envs.load_game(config.game)
-    options = dict(_option(text) for text in config.option)
+    options: dict[str, list[Any]] = {}
+    for name, values in map(_option, config.option):
+        if name in options:
+            raise BotError(f"--option {name} is given twice; write several values as {name}=value,value")
+        options[name] = values
     if any(option.name == "shaping" for option in game.option_list):
         options.setdefault("shaping", [config.shaping])
-    counts = player_range(config.players) or [game.default_players]
-    if len(counts) > 1 and config.seat != "pool":
+    first, last = player_range(config.players) or (game.default_players, game.default_players)
+    if first < last and config.seat != "pool":
         raise BotError(f"--players {config.players} needs --seat pool; with --seat {config.seat} write one number")
     if config.seat == "single" and any(len(values) > 1 for values in options.values()):
         raise BotError("several values of an option need --seat shared or --seat pool")
+    game.configure(last)  # before there is a list of them
     return [
         game.configure(players, **dict(zip(options, values, strict=True)))
-        for players in counts
+        for players in range(first, last + 1)
         for values in product(*options.values())
     ]
 

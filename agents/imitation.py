@@ -34,6 +34,9 @@ MOST_NORM = 1.0
 MINIBATCH = 512
 PILOT = 64
 """Games played to learn how long games are."""
+FEWEST_KEPT_OF = 4
+"""Decisions played for one that is kept, if there are games enough for that. Positions of many games differ more than
+positions of few, but a teacher that searches takes its time for each."""
 
 
 # ---------------------------------------------------------------- positions
@@ -56,12 +59,13 @@ def gather(
     Args:
         positions: how many decisions. noise: share of uniformly random moves; what is learned there is still the
             teacher's choice.
-        seed: seed of the noise and of the first game; the others follow. envs: games in parallel.
+        seed: seed of the noise and of the first game; the others follow. envs: the most games in parallel.
         below: the bot that the network is over, whose choices are kept, too. It may be the teacher.
     """
     random = np.random.default_rng([seed, 0x7EAC])
     envs = min(envs, positions)
     _, length = _play(config, teacher, min(envs, PILOT), seed, noise, 0.0, random)
+    envs = min(envs, max(PILOT, round(FEWEST_KEPT_OF * positions / length)))
     share = min(1.0, 1.1 * positions / (envs * length))
     rounds: list[Positions] = []
     while sum(len(one) for one in rounds) < positions:

@@ -40,7 +40,8 @@ LEARNER = -1
 
 RATING = BradleyTerryFull(tau=0.0)
 LEARNER_DRIFT = 25 / 300
-"""Variance added to the learner's rating before each game, because the learner changes; openskill's own tau.
+"""How much less sure the learner's rating is before each game, because the learner changes; openskill's own tau. It is
+a standard deviation, to which that of the rating is added in squares.
 
 Members do not change.
 """

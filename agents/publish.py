@@ -1,6 +1,6 @@
 """Publish a trained network with the package.
 
-The checkpoint of a run is written to ``kepler_envs/bots/published/GAME/NAME.zip`` with its weights in float16, its
+The checkpoint of a run is written to kepler_envs/bots/published/GAME/NAME.zip with its weights in float16, its
 learning curve, and a description that says how to train it again. The copy may lose precision, more of it if the file
 would be too large, but must not change play: on positions from its own games it has to choose what the original
 chooses.
@@ -84,7 +84,7 @@ def publish(request: Publish) -> Published:
         weights = rounded(whole, dropped)
         agreement = agreement_of_play(original, weights, config, shape)
         if agreement < LEAST_AGREEMENT:
-            raise BotError(f"{source}: in float16 it chooses the same in {agreement:.2%} of positions only")
+            raise BotError(f"{source}: {_why_not(agreement, dropped)}")
         compared = {"positions": COMPARED_GAMES * COMPARED_STEPS, "same_choice": agreement, "dropped_bits": dropped}
         content = checkpoint.checkpoint_bytes(
             {**description, "float16": compared}, {PLAIN_WEIGHTS: weights, CURVE: _curve(source.parent)}, compress=True
@@ -100,6 +100,17 @@ def publish(request: Publish) -> Published:
     if request.best:
         write_atomically(published.best_path(target.parent.name), f"{target.stem}\n".encode())
     return Published(target, len(content), {**description, "float16": compared})
+
+
+def _why_not(agreement: float, dropped: int) -> str:
+    """Why a network cannot be stored with so many bits dropped, in which it chooses the same in this share of
+    positions."""
+    if not dropped:
+        return f"in float16 it chooses the same in {agreement:.2%} of positions only"
+    return (
+        f"it takes at least {MOST_BYTES:,} bytes, or chooses the same in {agreement:.2%} of positions only, without "
+        f"{dropped} bits of each weight: train a smaller network (--width, --hidden, --rows)"
+    )
 
 
 def _target(request: Publish, description: Mapping[str, Any]) -> Path:

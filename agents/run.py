@@ -40,7 +40,7 @@ from agents.settings import MAY_CHANGE, TrainConfig
 from kepler_envs import bots
 from kepler_envs.adapters.opponents import Opponent
 from kepler_envs.adapters.pytorch import torch_threads
-from kepler_envs.adapters.sb3 import PiecePolicy, SeatVecEnv, SharedMaskablePPO, SharedSeatVecEnv
+from kepler_envs.adapters.sb3 import PiecePolicy, SeatVecEnv, SharedMaskablePPO, SharedSeatVecEnv, TooFewDecisions
 from kepler_envs.bots.networks import find_checkpoint
 from kepler_envs.bots.networks.checkpoint import (
     TORCH_WEIGHTS,
@@ -262,7 +262,10 @@ class Run:
         config = self.config
         rate = config.learning_rate + (config.final_learning_rate - config.learning_rate) * self.fraction
         self.model.lr_schedule = ConstantSchedule(rate)
-        self.model.learn(1, reset_num_timesteps=False)  # one rollout
+        try:
+            self.model.learn(1, reset_num_timesteps=False)  # one rollout
+        except TooFewDecisions as error:
+            raise BotError(f"{error}: more than --num-envs {config.num_envs} or --n-steps {config.n_steps}") from error
 
     def _learn_from_teacher(self) -> None:
         config = self.config

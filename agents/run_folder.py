@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+import kepler_envs
 from agents.games import game_configurations
 from agents.settings import TrainConfig, as_plain
 from kepler_envs.bots.protocol import BotError
@@ -53,6 +54,8 @@ def check_same_run(saved: dict[str, Any], config: Any, may_change: Collection[st
     asked, defaults = as_plain(settings_as_json(config)), as_plain(settings_as_json(type(config)()))
     names = [field.name for field in dataclasses.fields(config) if field.name not in may_change]
     before = {name: saved.get(name, defaults[name]) for name in names}  # a run may be older than a setting
+    if kepler_envs.load_game(before["game"]).id == kepler_envs.load_game(asked["game"]).id:
+        before["game"] = asked["game"]  # the one may be a name, the other an id
     differences = [f"{name} is {before[name]!r}, now {asked[name]!r}" for name in names if before[name] != asked[name]]
     if differences:
         raise BotError(f"{where} was begun with other settings: {'; '.join(differences)}. Use another --out")

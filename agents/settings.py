@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from agents.allowed import MOST_SEED, need
+from agents.allowed import MOST_SEED, need, need_network
 from agents.expert_settings import ExpertConfig
 from kepler_envs.bots.protocol import BotError
 
@@ -85,8 +85,8 @@ class TrainConfig:
     """Stop after this many minutes, evaluations included."""
     players: int | str | None = None
     """Number of players; default is the game's own. With --seat pool also a range, 3-5, for one network."""
-    option: tuple[str, ...] = ()
-    """Options of the game, as name=value. With several values, level=1,2, one network learns every combination."""
+    option: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME=VALUE")] = ()
+    """Option of the game. With several values, level=1,2, one network learns every combination."""
     seed: int = 0
     """Seed of games, network and sampling. On one thread, the same seed gives the same run."""
     seat: Literal["shared", "single", "pool"] = "shared"
@@ -156,20 +156,23 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         counts = (
-            "num_envs", "n_steps", "batch_size", "epochs", "width", "eval_every", "eval_games", "threads",
+            "num_envs", "n_steps", "batch_size", "epochs", "eval_every", "eval_games", "threads",
             "teacher_positions",
         )  # fmt: skip
         for name in counts:
             need(self, name, getattr(self, name) >= 1, "1 and more")
         need(self, "batch_size", self.batch_size >= 2, "2 and more: advantages are normalised")
         need(self, "n_steps", self.num_envs * self.n_steps >= 2, "2 and more with --num-envs 1")
+        if self.seat == "single":  # the other learner shares a rest among the minibatches
+            decisions = self.num_envs * self.n_steps
+            sizes = f"sizes that leave no single one of {decisions:,} decisions: advantages are normalised"
+            need(self, "batch_size", decisions % self.batch_size != 1, sizes)
+        need_network(self)
         need(self, "seed", 0 <= self.seed <= MOST_SEED, f"0 to {MOST_SEED}")
         for name in ("learning_rate", "final_learning_rate", "teacher_learning_rate", "clip_range", "max_grad_norm"):
             need(self, name, 0 < getattr(self, name) < math.inf, "a number above 0")
         for name in ("entropy", "value_weight"):
             need(self, name, 0 <= getattr(self, name) < math.inf, "a number from 0 on")
-        need(self, "hidden", all(outputs >= 1 for outputs in self.hidden), "1 and more, each")
-        need(self, "rows", self.rows >= 0, "0 and more")
         need(self, "steps", self.steps is None or self.steps >= 1, "1 and more")
         need(self, "minutes", self.minutes is None or self.minutes > 0, "more than 0")
         for name in ("teacher_share", "teacher_noise", "gamma", "gae_lambda"):
@@ -188,14 +191,14 @@ class TrainConfig:
         return min(1.0, max(spent))
 
 
-def player_range(players: int | str | None) -> list[int] | None:
-    """The player counts that ``--players`` asks for. None stands for the game's default."""
+def player_range(players: int | str | None) -> tuple[int, int] | None:
+    """The first and the last player count that ``--players`` asks for. None stands for the game's default."""
     if players is None or isinstance(players, int):
-        return None if players is None else [players]
+        return None if players is None else (players, players)
     first, dash, last = players.partition("-")
     if not (first.isdecimal() and (last.isdecimal() or not dash) and int(first) <= int(last or first)):
         raise BotError(f"--players {players} is not allowed; write a number, or a range such as 3-5")
-    return list(range(int(first), int(last or first) + 1))
+    return int(first), int(last or first)
 
 
 def command_line(settings: Mapping[str, Any]) -> str:
@@ -207,8 +210,9 @@ def command_line(settings: Mapping[str, Any]) -> str:
     }
     words = ["python", "-m", module, str(settings["game"])]
     for name, value in flat.items():
-        words.append(f"--{name.replace('_', '-')}")
-        words += [str(one) for one in value] if isinstance(value, (list, tuple)) else [str(value)]
+        values = [str(one) for one in value] if isinstance(value, (list, tuple)) else [str(value)]
+        for group in [[one] for one in values] if name == "option" else [values]:
+            words += [f"--{name.replace('_', '-')}", *group]
     return shlex.join(words)
 
 

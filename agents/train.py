@@ -2,12 +2,12 @@
 
 The folder of a run holds
 
-* ``last.zip``: everything needed to continue, written at every evaluation and at the end, also after Ctrl-C;
-* ``best.zip``: the network alone, from when it won most against the last opponent of the evaluation;
-* ``learning_curve.csv``: a line per evaluation; ``tensorboard/``: the same, with the losses;
-* ``ratings.csv`` (with ``--seat pool``): everybody who ever played in training, best first.
+* last.zip: everything needed to continue, written at every evaluation and at the end, also after Ctrl-C;
+* best.zip: the network alone, from when it won most against the last opponent of the evaluation;
+* learning_curve.csv: a line per evaluation; tensorboard/: the same, with the losses;
+* ratings.csv (with --seat pool): everybody who ever played in training, best first.
 
-The same command with the same ``--out`` continues the run. With a budget in steps and one thread, an interrupted run
+The same command with the same --out continues the run. With a budget in steps and one thread, an interrupted run
 ends with the same network as an uninterrupted one. On a GPU it may differ: sums there need not keep their order.
 """
 

@@ -74,6 +74,25 @@ def alone_in(folder: Path, refusal: Exception) -> Iterator[None]:
                 path.rmdir()
 
 
+@contextmanager
+def in_turn(folder: Path) -> Iterator[None]:
+    """Wait for other processes, and other parts of this one, that are in a folder by this function.
+
+    A missing folder is made. Nothing is written to it. Where the file system has no locks, nobody waits.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # this file system has no locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 def _locked(path: Path, refusal: Exception) -> int:
     """The handle of a locked file at this path. It stays locked until it is closed."""
     while True:

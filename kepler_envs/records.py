@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable
-from dataclasses import astuple, dataclass, field, fields
+from dataclasses import MISSING, astuple, dataclass, field, fields
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
-from kepler_envs.files import write_atomically
+from kepler_envs.files import in_turn, write_atomically
 from kepler_envs.revision import VERSION
 
 KINDS: dict[str, Callable[[str], Any]] = {"str": str, "int": int, "float": float, "bool": lambda text: text == "True"}
@@ -56,12 +56,13 @@ def read_lines(path: Path, kind: type[Kind]) -> list[Kind]:
     the release is empty. Raises RecordError if the file is something else."""
     if not path.exists():
         return []
-    with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
     columns = {field.name: KINDS[str(field.type)] for field in fields(kind)}
     found = []
-    for number, row in enumerate(({"release": ""} | row for row in rows), start=2):
+    for number, row in enumerate(_rows(path, kind), start=2):
         try:
+            if None in row or None in row.values():
+                raise ValueError("it has more cells than the first line, or fewer")
+            minor(row["release"])
             found.append(kind(**{name: cast(row[name]) for name, cast in columns.items() if name in row}))
         except (TypeError, ValueError) as problem:
             raise RecordError(
@@ -70,16 +71,31 @@ def read_lines(path: Path, kind: type[Kind]) -> list[Kind]:
     return found
 
 
+def _rows(path: Path, kind: type[Line]) -> list[dict[str, str]]:
+    """The cells of each line by column."""
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file)
+            rows = [{"release": ""} | row for row in reader]
+    except (UnicodeDecodeError, csv.Error) as problem:
+        raise RecordError(f"{path} is no record: {problem}") from problem
+    needed = [field.name for field in fields(kind) if field.default is MISSING]
+    if missing := [name for name in needed if name not in (reader.fieldnames or needed)]:
+        raise RecordError(f"{path} is no record of this kind: its first line lacks {', '.join(missing)}")
+    return rows
+
+
 def write_lines(
     path: Path, new: Iterable[Kind], kind: type[Kind], gone: Callable[[Kind], bool] = lambda line: False
 ) -> None:
     """Put lines in the place of those with their keys, or beside them, and leave out what is ``gone``.
 
-    The record stays sorted.
+    The record stays sorted. Several processes may write to it.
     """
-    kept = [line for line in read_lines(path, kind) if not gone(line)]
-    lines = {line.key: line for line in [*kept, *new]}
-    write_atomically(path, as_csv(kind, (lines[key] for key in sorted(lines))))
+    with in_turn(path.parent):
+        kept = [line for line in read_lines(path, kind) if not gone(line)]
+        lines = {line.key: line for line in [*kept, *new]}
+        write_atomically(path, as_csv(kind, (lines[key] for key in sorted(lines))))
 
 
 def as_csv(kind: type[Kind], lines: Iterable[Kind]) -> bytes:

@@ -178,8 +178,9 @@ def test_the_version_has_one_source():
 
 
 def test_the_dates_of_changelog_and_citation_agree():
-    date = release.dated_sections(ROOT).get(kepler_envs.__version__)
-    assert date in (None, str(release.citation(ROOT)["date-released"]))
+    """Before a release there is none."""
+    said = release.citation(ROOT).get("date-released")
+    assert release.dated_sections(ROOT).get(kepler_envs.__version__) == (said and str(said))
 
 
 def test_every_record_names_its_release():
@@ -193,7 +194,6 @@ def test_the_citation_is_valid():
     assert {"cff-version", "message", "title", "authors"} <= set(said) <= CFF_KEYS
     assert said["cff-version"] == "1.2.0" and said["type"] == "software"
     assert said["authors"] == [{"name": "the kepler_envs authors"}]
-    assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", said["date-released"])
     assert said["license"] == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["license"]
     assert len(said["keywords"]) == len(set(said["keywords"]))
 

@@ -4,7 +4,7 @@
     check FOLDER        say what is wrong with an entry that somebody handed in
     measure FOLDER      play the agents of an entry and add them to the record
     references          measure the bots that define the score
-    attack              measure how exploitable the published bots are
+    attack              measure how exploitable the published networks are
     exact               compute NashConv in reduced games
     report              write docs/benchmark.md from the records
 
@@ -17,7 +17,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -31,6 +31,7 @@ from agents.allowed import need
 from agents.benchmark.entry import check, read_entry
 from agents.benchmark.playing import (
     Effort,
+    check_not_mixed,
     check_not_taken,
     fixed_players,
     measure,
@@ -38,7 +39,20 @@ from agents.benchmark.playing import (
     remove_others,
     write_curves,
 )
-from agents.benchmark.protocol import DECISIONS, GAMES, LEAST_SEEDS, SEARCH_GAMES, TASKS, Task, task_of
+from agents.benchmark.protocol import (
+    ATTACKER_DECISIONS,
+    ATTACKERS,
+    CFR_ITERATIONS,
+    DECISIONS,
+    GAMES,
+    LEAST_SEEDS,
+    PPO_DECISIONS,
+    PPO_SEEDS,
+    SEARCH_GAMES,
+    TASKS,
+    Task,
+    task_of,
+)
 from agents.benchmark.records import ATTACKS, CURVES, EXACT, RESULTS, ExactLine
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.cli.common import GameName
@@ -48,6 +62,7 @@ from kepler_envs.terminal import make_console, say, stop_on_signals
 STOPPING = "stopping after this update or these games; press again to stop at once"
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
+TrustFolder = Annotated[bool, tyro.conf.FlagCreatePairsOff]
 Folders = Annotated[Positional[tuple[Path, ...]], arg(metavar="FOLDER [FOLDER ...]", help_behavior_hint="(required)")]
 
 
@@ -80,6 +95,8 @@ class Run:
     """The record of results, a CSV file."""
     curves: Path = CURVES
     """The record of learning curves, a CSV file."""
+    trust_folder: TrustFolder = False
+    """Continue runs even if their folders belong to another user or others may write to them."""
 
     def run(self, console: Console, stop: threading.Event) -> int:
         """Train what is missing, then play what is missing."""
@@ -94,13 +111,15 @@ class Run:
             )
         task, method = task_of(self.game), METHODS[self.method]
         seeds, tell = list(range(self.seeds)), partial(say, console)
+        folder = entry_folder(self.out, task, method, self.decisions)
+        check_not_mixed(folder, (*astuple(task), method.name, self.decisions), seeds, self.record)
         with full_disks_told_once(), SeedDisplays(console) as displays:
             entry = train_entry(
-                self.out, task, method, seeds, self.decisions, self.threads, stop, displays.show, tell, self.processes
-            )
+                self.out, task, method, seeds, self.decisions, self.threads, stop, displays.show, tell, self.processes,
+                self.trust_folder,
+            )  # fmt: skip
         if entry is None:
             return INTERRUPTED
-        folder = entry_folder(self.out, task, method, self.decisions)
         write_curves(folder, entry, self.curves)
         players = [*fixed_players(task), *players_of(folder, entry)]
         return 0 if measure(players, Effort(self.games, self.search_games), self.record, stop, tell) else INTERRUPTED
@@ -194,22 +213,24 @@ class References:
 
 @dataclass(frozen=True)
 class Attack:
-    """Attack every published bot with the same budget. The best of several attackers counts."""
+    """Attack published networks with the same budget. The best of several attackers counts."""
 
     agents: tuple[str, ...] = ()
-    """Bots to attack, such as bc-v1 or greedy. Without it, every published bot."""
+    """Bots to attack, such as bc-v1 or greedy. Without it, every published network that plays the game."""
     only: tuple[str, ...] = ()
     """Names or ids of games. Without it, all games."""
-    attackers: int = 3
+    attackers: int = ATTACKERS
     """Number of attackers per bot, with seeds 0, 1, ..."""
-    decisions: int = 1_000_000
+    decisions: int = ATTACKER_DECISIONS
     """Decisions of each attacker in training."""
-    games: int = 2000
+    games: int = GAMES
     """Games that choose the best attacker. The result comes from as many others."""
     out: Path = Path("runs/attacks")
     """Folder for the attackers."""
     record: Path = ATTACKS
     """The record of results, a CSV file."""
+    trust_folder: TrustFolder = False
+    """Continue attackers even if their folders belong to another user or others may write to them."""
 
     def run(self, console: Console, stop: threading.Event) -> int:
         """Attack one bot after the other."""
@@ -219,7 +240,7 @@ class Attack:
         tasks = _tasks(self.only)
         pairs = [(task, agent) for task in tasks for agent in self.agents] or published_agents(tasks)
         for task, agent in pairs:
-            siege = Siege(task, agent, self.attackers, self.decisions, self.games, self.out)
+            siege = Siege(task, agent, self.attackers, self.decisions, self.games, self.out, self.trust_folder)
             display = Display(console, ratings=False)
             with full_disks_told_once(), display.progress:
                 line = attack(siege, self.record, stop, display, partial(say, console))
@@ -240,11 +261,11 @@ class Exact:
 
     only: tuple[str, ...] = ()
     """Names of games. Without it, all reduced games."""
-    iterations: int = 50
+    iterations: int = CFR_ITERATIONS
     """Iterations of CFR."""
-    decisions: int = 300_000
+    decisions: int = PPO_DECISIONS
     """Decisions of each PPO run."""
-    seeds: int = 3
+    seeds: int = PPO_SEEDS
     """Number of PPO runs, with seeds 0, 1, ..."""
     record: Path = EXACT
     """The record of results, a CSV file."""

@@ -220,9 +220,9 @@ def trained_table(game: Reduced, decisions: int, seed: int, stop: threading.Even
 class Amounts:
     """How much to compute: iterations of CFR, decisions per PPO run, number of runs, draws of bots."""
 
-    iterations: int = 50
-    decisions: int = 300_000
-    seeds: int = 3
+    iterations: int
+    decisions: int
+    seeds: int
     bots: tuple[tuple[str, int], ...] = (("greedy", DRAWS), ("mcts:100", DRAWS))
 
 

@@ -34,6 +34,7 @@ class Job:
 
     Attributes:
         decisions: the budget. training: folder for its state. agent: folder for the trained agent and its curve.
+        trust_folder: continue the run even if others may write to the folder of its state.
     """
 
     task: Task
@@ -42,6 +43,7 @@ class Job:
     training: Path
     agent: Path
     threads: int = 1
+    trust_folder: bool = False
 
     @property
     def curve(self) -> Path:
@@ -53,7 +55,7 @@ class Job:
         return TrainConfig(
             game=self.task.game, players=self.task.players, steps=self.decisions, seed=self.seed, out=self.training,
             threads=self.threads, eval_every=max(1, self.decisions // CURVE_POINTS), eval_games=CURVE_GAMES,
-            eval_opponents=POOL, **changes,
+            eval_opponents=POOL, trust_folder=self.trust_folder, **changes,
         )  # fmt: skip
 
     def expert_settings(self) -> ExpertConfig:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from agents.benchmark.entry import Entry, TrainedRun, agent_spec, agent_version, read_curve
+from agents.benchmark.entry import FILE, Entry, TrainedRun, agent_spec, agent_version, read_curve, read_entry
 from agents.benchmark.protocol import GAMES, GAMES_SEED, ONE, POOL, SEARCH, SEARCH_GAMES, ZERO, Task, version_of
 from agents.benchmark.records import CurvePoint, Result
 from agents.evaluation import mean_with_interval
@@ -124,6 +124,23 @@ def check_not_taken(players: list[Player], record: Path) -> None:
         )
 
 
+def check_not_mixed(folder: Path, row: tuple[str, int, str, int], seeds: list[int], record: Path) -> None:
+    """Raise BotError if seeds that are not asked for would stay in a row of the record beside new agents.
+
+    Args:
+        folder: that of the entry, whose agents are no others. row: game, players, method and budget.
+    """
+    entry = read_entry(folder) if (folder / FILE).exists() else None
+    own = {(run.seed, agent_version(folder, run)) for run in entry.runs} if entry is not None else set()
+    lines = [line for line in read_lines(record, Result) if line.key[:4] == row]
+    others = {line.seed for line in lines if line.seed not in seeds and (line.seed, line.agent) not in own}
+    if others:
+        raise BotError(
+            f"{record} has {row[2]} in {Task(*row[:2]).name} from other training, also seed {max(others)}: its row "
+            f"would hold agents of both. Ask for --seeds {max(others) + 1}, or give another --record"
+        )
+
+
 def remove_others(players: list[Player], record: Path, curves: Path) -> None:
     """Remove other agents from the rows of these, whomever they played against, and their curves."""
     others, own = set(_others(players, record)), {player.key for player in players}
@@ -205,9 +222,9 @@ def score(
 
 
 def normalised(returns: float, zero: float, one: float) -> float:
-    """A return as a score. ValueError if greedy returns no more than uniform play, so that there is no scale."""
+    """A return as a score. BotError if greedy returns no more than uniform play, so that there is no scale."""
     if one <= zero:
-        raise ValueError(f"{ONE} returns {one:.3f} and {ZERO} {zero:.3f}: there is no scale between them")
+        raise BotError(f"{ONE} returns {one:.3f} and {ZERO} {zero:.3f}: there is no scale between them")
     return (returns - zero) / (one - zero)
 
 

@@ -34,6 +34,11 @@ equally often."""
 GAMES_SEED = 2**62 + 2**40
 """Seed of games that no training and no evaluation during training plays."""
 
+ATTACKERS, ATTACKER_DECISIONS = 3, 1_000_000
+"""Attackers of an agent, and the decisions of each in training."""
+CFR_ITERATIONS, PPO_DECISIONS, PPO_SEEDS = 50, 300_000, 3
+"""Iterations of CFR in a reduced game, decisions of a PPO run there, and number of those runs."""
+
 CURVE_POINTS, CURVE_GAMES = 20, 200
 """Evaluations of a training run after the first one, and games of each against every bot of the pool."""
 

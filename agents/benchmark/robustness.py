@@ -1,5 +1,5 @@
-"""Attacks with the same budget on every published bot. Several attackers train (:mod:`agents.exploit`), and the best
-one counts."""
+"""Attacks with the same budget on every published network. Several attackers train (:mod:`agents.exploit`), and the
+best one counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.benchmark.protocol import Task, task_of, version_of
+from agents.benchmark.protocol import ATTACKER_DECISIONS, ATTACKERS, GAMES, Task, task_of, version_of
 from agents.benchmark.records import AttackLine
 from agents.exploit import FINAL_SEED, Exploit, Outcome, exploit, measure
 from agents.run import Run, Status
@@ -19,9 +19,6 @@ from kepler_envs.machine import processor
 from kepler_envs.records import read_lines, write_lines
 from kepler_envs.revision import commit
 
-ATTACKERS = 3
-DECISIONS = 1_000_000
-GAMES = 2000
 FRESH_SEED = FINAL_SEED + 2**20
 """Seed of the games of the result. Those that choose the best attacker are others."""
 
@@ -38,9 +35,10 @@ class Siege:
     task: Task
     agent: str
     attackers: int = ATTACKERS
-    decisions: int = DECISIONS
+    decisions: int = ATTACKER_DECISIONS
     games: int = GAMES
     out: Path = Path("runs/attacks")
+    trust_folder: bool = False
 
     def request(self, seed: int) -> Exploit:
         """The settings of one attacker."""
@@ -48,12 +46,12 @@ class Siege:
         name = f"{self.agent}-{version}".replace(":", "-").replace("/", "-")
         return Exploit(
             self.agent, self.task.game, self.task.players, steps=self.decisions, games=self.games, seed=seed,
-            out=self.out / self.task.name / f"{name}-{self.decisions}" / f"seed-{seed}",
+            out=self.out / self.task.name / f"{name}-{self.decisions}" / f"seed-{seed}", trust_folder=self.trust_folder,
         )  # fmt: skip
 
 
 def published_agents(tasks: tuple[Task, ...]) -> list[tuple[Task, str]]:
-    """Every published bot that plays these tasks."""
+    """Every published network that plays these tasks."""
     names = [name.split("/") for name in published_names()]
     return [
         (task, name)

@@ -7,8 +7,6 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -46,6 +44,7 @@ def train_entry(
     watch: WatchSeed = lambda seed, status: None,
     say: Callable[[str], None] = lambda line: None,
     processes: int = 1,
+    trust_folder: bool = False,
 ) -> Entry | None:
     """Train what the entry lacks. None if it was stopped before the last seed.
 
@@ -53,15 +52,16 @@ def train_entry(
 
     Args:
         processes: how many seeds train side by side. Their agents are the same as one after the other.
+        trust_folder: continue runs even if others may write to their folders, whose code is run.
 
     Raises:
-        BotError: a process was killed.
+        BotError: a process was killed, or a folder is not trusted.
     """
     folder = entry_folder(out, task, method, decisions)
     entry = _begun(folder, task, method, decisions, threads)
     training = out / "training" / task.name / f"{method.name}-{decisions}"
     jobs = [
-        Job(task, seed, decisions, training / f"seed-{seed}", folder / f"seed-{seed}", threads)
+        Job(task, seed, decisions, training / f"seed-{seed}", folder / f"seed-{seed}", threads, trust_folder)
         for seed in seeds
         if all(run.seed != seed for run in entry.runs)
     ]
@@ -147,7 +147,7 @@ def _side_by_side(
     """Train jobs in so many processes. What one of them raises stops the others, which save what they have."""
     stopping, statuses = FRESH.Event(), FRESH.SimpleQueue()
     problems: list[BaseException] = []
-    with fresh_processes(processes, _begin_process, (stopping, statuses)) as pool, _ended_by_exceptions():
+    with fresh_processes(processes, _begin_process, (stopping, statuses)) as pool:
         with interrupts_held_back():  # the pool starts its processes now
             under_way = {pool.submit(_train_in_process, method, job) for job in jobs}
         while under_way:
@@ -161,20 +161,8 @@ def _side_by_side(
                     yield run
             if stop.is_set() or problems:
                 stopping.set()
-    if problems:
-        raise _explained(problems[0])
-
-
-@contextmanager
-def _ended_by_exceptions() -> Iterator[None]:
-    """Kill the processes that were started here after an exception, such as that of a second Ctrl-C."""
-    others = set(multiprocessing.active_children())
-    try:
-        yield
-    except BaseException:
-        for process in set(multiprocessing.active_children()) - others:
-            process.kill()
-        raise
+        if problems:
+            raise problems[0]
 
 
 def _begin_process(stopping: Any, statuses: Any) -> None:
@@ -201,9 +189,3 @@ def _train_in_process(method: Method, job: Job) -> TrainedRun | None:
 
     with _training:
         return None if _stopping.is_set() else _train(method, job, _stopping, tell)
-
-
-def _explained(problem: BaseException) -> BaseException:
-    if isinstance(problem, BrokenProcessPool):
-        return BotError("a training process was killed; all were ended, and the same command continues")
-    return problem

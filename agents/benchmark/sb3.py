@@ -30,9 +30,11 @@ from agents.settings import TrainConfig
 from kepler_envs import bots
 from kepler_envs.adapters.flat import FlatInputs
 from kepler_envs.adapters.sb3 import SeatVecEnv
+from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.observation import Layout
 from kepler_envs.files import write_atomically
+from kepler_envs.printable import one_line
 
 LAYERS = [128, 128]
 STATE = "state.pickle"
@@ -124,14 +126,20 @@ class Sb3Run:
         path = self.folder / STATE
         if not self.config.trust_folder:
             check_nobody_else_writes(path)
-        saved = pickle.loads(path.read_bytes())
-        self.env = saved["env"]
-        self.model = MaskablePPO.load(io.BytesIO(saved["model"]), self.env, device="cpu", force_reset=False)
+        try:
+            saved = pickle.loads(path.read_bytes())
+            self.env = saved["env"]
+            self.model = MaskablePPO.load(io.BytesIO(saved["model"]), self.env, device="cpu", force_reset=False)
+            self.seconds, self.evaluations = saved["seconds"], saved["evaluations"]
+            th.set_rng_state(saved["torch_random"])
+            np.random.set_state(saved["numpy_random"])
+        except Exception as error:  # unpickling lets through whatever the pickled things raise
+            raise BotError(
+                f"{path} is damaged, or was written by other versions of the libraries: {one_line(error)}. "
+                "Use another --out"
+            ) from error
         own.policy = self.model.policy
         self.env.seat_opponent(own)
-        self.seconds, self.evaluations = saved["seconds"], saved["evaluations"]
-        th.set_rng_state(saved["torch_random"])
-        np.random.set_state(saved["numpy_random"])
 
     def save(self) -> None:
         """Write everything needed to continue exactly."""

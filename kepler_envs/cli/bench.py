@@ -29,7 +29,7 @@ ROUNDS_A_LOOK = 16
 class Bench:
     """Measure quickly how fast games run on this machine, in one thread."""
 
-    games: Annotated[Positional[tuple[str, ...]], arg(metavar="GAME")] = ()
+    games: Annotated[Positional[tuple[str, ...]], arg(metavar="[GAME ...]")] = ()
     """Games to measure. All of them if left out."""
     players: Annotated[int | None, arg(metavar="N")] = None
     """Number of players. Each game's default if left out."""

@@ -32,7 +32,7 @@ _COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
 class Compile:
     """Compile games and agents ahead of time and keep the code on disk."""
 
-    games: Annotated[Positional[tuple[str, ...]], arg(metavar="GAME")] = ()
+    games: Annotated[Positional[tuple[str, ...]], arg(metavar="[GAME ...]")] = ()
     """Games to compile. All of them if left out."""
     processes: Annotated[int | None, arg(metavar="N")] = None
     """Number of games to compile at once. One per core if left out."""

@@ -22,7 +22,7 @@ ANY = ("0.0.0.0", "::")
 class Serve:
     """Play, watch bots and ask for their advice in a browser. Only this machine can connect, unless you set --host."""
 
-    open: Annotated[Positional[tuple[Path, ...]], arg(metavar="FILE")] = ()
+    open: Annotated[Positional[tuple[Path, ...]], arg(metavar="[FILE ...]")] = ()
     """Replays, or tournament folders, to look at."""
     port: Annotated[int, arg(metavar="PORT")] = USUAL_PORT
     """Port to listen on. 0 takes a free one."""

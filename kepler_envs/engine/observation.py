@@ -104,6 +104,7 @@ def piece(
         raise ValueError(f"piece {name!r}: low {low} is above high {high}")
     full_shape = (shape,) if isinstance(shape, int) else tuple(shape)
     strides = tuple(int(np.prod(full_shape[axis + 1 :], dtype=int)) for axis in range(len(full_shape)))
+    low, high = int(low), int(high)  # members of an enumeration may print as words
     return Piece(name, -1, full_shape, strides, low, high, kind, meaning, float(scale or max(abs(low), high) or 1))
 
 

@@ -96,7 +96,7 @@ def test_seeds_train_at_the_same_time_stop_and_go_on(tmp_path):
     ("trouble", "words"),
     [
         pytest.param("error", "no room for seed 1", marks=only_deep),
-        ("killed", "a training process was killed; .* the same command continues"),
+        ("killed", "a process was killed; .* the same command continues"),
     ],
 )
 def test_what_one_seed_does_not_survive_the_others_do(trouble, words, tmp_path):

@@ -24,6 +24,7 @@ from agents.benchmark.tables import Row, rows_of, scores_of
 from agents.evaluation import Evaluation
 from agents.run import Status
 from kepler_envs.bots.networks.checkpoint import read_weights
+from kepler_envs.bots.protocol import BotError
 from kepler_envs.records import read_lines, write_lines
 from kepler_envs.tournament.standings import Share
 
@@ -190,6 +191,11 @@ def test_a_row_from_training_to_the_table(tmp_path, capsys):
     capsys.readouterr()
     assert main(command) == 0 and record.read_bytes() == before
     assert "against" not in capsys.readouterr().out, "what is known is not played again"
+    fewer = [*command, "--seeds", "1"]
+    assert main(fewer) == 0 and record.read_bytes() == before
+    with pytest.raises(SystemExit, match="from other training, also seed 1: .* Ask for --seeds 2, or give another"):
+        main([*fewer, "--out", str(tmp_path / "others")])
+    assert not (tmp_path / "others").exists() and record.read_bytes() == before
 
 
 def test_measuring_stops_and_goes_on(tmp_path):
@@ -242,7 +248,7 @@ def test_games_against_another_version_of_an_opponent_do_not_count():
 
 
 def test_there_must_be_a_scale():
-    with pytest.raises(ValueError, match="no scale between them"):
+    with pytest.raises(BotError, match="no scale between them"):
         normalised(0.5, 0.2, 0.2)
 
 

@@ -356,8 +356,12 @@ def synthetic(mark: int, games: int, dice: np.random.Generator) -> Positions:
         ({"search": "20,network=bc-v1", "guided_from": 1}, "--search 20,network=bc-v1 is not allowed; allowed: no"),
         ({"search": "20,widht=3"}, "mcts: there is no 'widht'"),
         ({"search": "20,mix=0.5"}, "mcts: mix = 0.5 is not allowed; allowed: 0 without a network"),
-        ({"hidden": (0,)}, "--hidden 0 is not allowed; allowed: 1 and more, each"),
-        ({"epochs": 0.0}, "--epochs 0.0 is not allowed; allowed: more than 0"),
+        ({"search": "20,mix=0.5", "guided_from": 2}, "mcts: mix = 0.5 is not allowed; allowed: 0 without a network"),
+        ({"search": "20,paired=1", "guided_from": 2}, "mcts: paired = 1 is not allowed; allowed: 0 with a network"),
+        ({"hidden": (0,)}, "--hidden 0 is not allowed; allowed: at most 16 layers of 1 to 16384"),
+        ({"epochs": 0.0}, "--epochs 0.0 is not allowed; allowed: a number above 0"),
+        ({"epochs": float("inf")}, "--epochs inf is not allowed; allowed: a number above 0"),
+        ({"differing": float("inf")}, "--differing inf is not allowed; allowed: a number from 0 on"),
         ({"guided_from": 0}, "--guided-from 0 is not allowed; allowed: 1 and more"),
     ],
 )
@@ -368,6 +372,16 @@ def test_what_is_not_allowed_is_said(changes, words):
 
 def test_playouts_can_have_a_part_in_a_search_that_is_guided_from_the_start():
     assert replace(TINY, search="20,mix=0.5", guided_from=1).search == "20,mix=0.5"
+
+
+def test_a_search_that_a_network_over_a_bot_could_not_guide_is_refused(tmp_path):
+    config = replace(TINY, over="greedy", search="20,playout=uniform", guided_from=2, out=tmp_path / "run")
+    with pytest.raises(BotError, match="playout=uniform is not allowed; allowed: playout=greedy, as the network is"):
+        iterate(config)
+    assert not (tmp_path / "run").exists()
+    stop = threading.Event()
+    stop.set()
+    iterate(replace(config, search="20,mix=0.5", guided_from=1), stop)
 
 
 def test_a_start_over_another_bot_is_refused(finished, tmp_path):

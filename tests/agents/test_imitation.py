@@ -91,6 +91,14 @@ def test_as_many_as_asked_from_as_many_games_as_it_takes(positions):
     )
 
 
+def test_few_positions_take_few_games():
+    """A teacher that searches takes its time for each decision."""
+    teacher = LowestId()
+    few = gather(CONFIG, teacher, 200, seed=1)
+    assert len(few) == 200 and len(np.unique(few.game)) > 20
+    assert teacher.started < 300, "of 1024 games"
+
+
 def test_the_bot_below_says_what_it_would_do_wherever_the_teacher_decides():
     """All of it, without noise, by the generators that training gives it: the games are played again beside it."""
     teacher, greedy = LowestId(), bots.load("greedy", CONFIG)

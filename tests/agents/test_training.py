@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch as th
+import tyro
 from rich.console import Console
 
 import kepler_envs
@@ -26,7 +27,8 @@ from agents.evaluation import evaluate
 from agents.imitation import packed, unpacked
 from agents.progress import Display
 from agents.run import Run, random_state, set_random_state, train
-from agents.settings import TrainConfig
+from agents.run_folder import settings_as_json
+from agents.settings import PoolConfig, TrainConfig, command_line
 from kepler_envs import bots, registry
 from kepler_envs.bots.networks import CheckpointBot
 from kepler_envs.bots.networks.checkpoint import (
@@ -126,6 +128,27 @@ def test_so_does_one_in_which_others_play(seat, tmp_path):
 def test_a_run_with_other_settings_is_not_taken_up(finished):
     with pytest.raises(BotError, match="begun with other settings: learning_rate is 0.001, now 0.5"):
         train(replace(TINY, out=finished.out, learning_rate=0.5))
+
+
+def test_a_game_has_a_name_and_an_id(finished):
+    again = train(replace(TINY, game="kitten_adventurers-v1", out=finished.out))
+    assert again.steps == STEPS
+    with pytest.raises(BotError, match="begun with other settings: game is 'kitten_adventurers(-v1)?', now 'ad_astra'"):
+        train(replace(TINY, game="ad_astra", players=3, option=(), out=finished.out))
+
+
+def test_a_rollout_without_decisions_of_the_learner_is_explained(tmp_path):
+    nobody = PoolConfig(latest=0, past=0, pfsp=0, sparring_share=1, sparring=("uniform",))
+    config = replace(TINY, seat="pool", pool=nobody, teacher=None, num_envs=1, n_steps=2, out=tmp_path)
+    with pytest.raises(BotError, match="[01] decisions to learn from; .*: more than --num-envs 1 or --n-steps 2"):
+        train(config)
+
+
+def test_an_option_may_be_given_again_on_the_command_line():
+    words = ["--option", "campaign=0", "--option", "level=1,2"]
+    config = tyro.cli(TrainConfig, args=words)
+    assert config.option == ("campaign=0", "level=1,2")
+    assert command_line(settings_as_json(config)) == "python -m agents.train kitten_adventurers " + " ".join(words)
 
 
 def test_a_finished_run_goes_on_with_a_larger_budget(finished, tmp_path):
@@ -312,8 +335,14 @@ def test_one_learning_seat_against_given_opponents(tmp_path):
         ({"seed": -1}, f"--seed -1 is not allowed; allowed: 0 to {2**32 - 1}"),
         ({"seed": 2**32}, f"--seed {2**32} is not allowed; allowed: 0 to {2**32 - 1}"),
         ({"minutes": -1.0}, "--minutes -1.0 is not allowed; allowed: more than 0"),
-        ({"hidden": (8, 0)}, "--hidden 8 0 is not allowed; allowed: 1 and more, each"),
-        ({"rows": -1}, "--rows -1 is not allowed; allowed: 0 and more"),
+        ({"width": 16_385}, "--width 16385 is not allowed; allowed: 1 to 16384"),
+        ({"hidden": (8, 0)}, "--hidden 8 0 is not allowed; allowed: at most 16 layers of 1 to 16384"),
+        ({"hidden": (8,) * 17}, "is not allowed; allowed: at most 16 layers of 1 to 16384"),
+        ({"rows": -1}, "--rows -1 is not allowed; allowed: 0 to 16384"),
+        (
+            {"seat": "single", "num_envs": 1, "n_steps": 17, "batch_size": 16},
+            "--batch-size 16 is not allowed; allowed: sizes that leave no single one of 17 decisions",
+        ),
         ({"teacher_noise": 1.5}, "--teacher-noise 1.5 is not allowed; allowed: 0 to 1"),
     ],
 )
@@ -457,6 +486,7 @@ def test_a_run_of_several_values_starts_from_a_network_that_knows_them(solo, sea
         ("level=1,5", "option level = 5 is not allowed; allowed: an integer 1..4"),
         ("level=1,", "option level = '' is not allowed; allowed: an integer 1..4"),
         ("level=1,2,1", "--option level=1,2,1 names 1 twice"),
+        ("level=1 level=2", "--option level is given twice; write several values as level=value,value"),
         ("shaping=0,0.1", "--option shaping=0,0.1 is not allowed; write one value of an option that only changes"),
         ("derived=True,False", "observation or actions differ between derived = False and derived = True, so one"),
         ("bonus=0,1,2,3,4,5,6,7,8", "8 games in parallel are too few for 9 combinations of players and options"),
@@ -464,7 +494,7 @@ def test_a_run_of_several_values_starts_from_a_network_that_knows_them(solo, sea
 )
 def test_values_that_cannot_be_learned_together_are_refused(option, message, tmp_path):
     with pytest.raises((BotError, kepler_envs.OptionError), match=message):
-        Run(replace(SOLO, option=(option,), out=tmp_path))
+        Run(replace(SOLO, option=tuple(option.split()), out=tmp_path))
 
 
 def test_one_opponent_of_given_seats_plays_one_configuration(tmp_path):

@@ -14,12 +14,12 @@ There are two ways to learn::
 In both, rewards accumulate between a seat's decisions, the final loss included.
 """
 
-from kepler_envs.adapters.sb3.buffer import SharedRolloutBuffer, seat_advantages
+from kepler_envs.adapters.sb3.buffer import SharedRolloutBuffer, TooFewDecisions, seat_advantages
 from kepler_envs.adapters.sb3.environments import SeatVecEnv, SharedSeatVecEnv, observation_space
 from kepler_envs.adapters.sb3.learner import SharedMaskablePPO
 from kepler_envs.adapters.sb3.policy import PiecePolicy, piece_policy
 
 __all__ = [
     "PiecePolicy", "SeatVecEnv", "SharedMaskablePPO", "SharedRolloutBuffer", "SharedSeatVecEnv",
-    "observation_space", "piece_policy", "seat_advantages",
+    "TooFewDecisions", "observation_space", "piece_policy", "seat_advantages",
 ]  # fmt: skip

@@ -11,6 +11,10 @@ from gymnasium import spaces
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
 
 
+class TooFewDecisions(RuntimeError):
+    """A rollout has less than two decisions of the learner, so that no advantages can be normalised."""
+
+
 def seat_advantages(
     rewards: np.ndarray,
     seats: np.ndarray,
@@ -174,7 +178,7 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
             raise RuntimeError(f"the rollout has {self.pos} of {self.buffer_size} steps")
         order = np.random.permutation(np.flatnonzero(self.learning.ravel()))
         if len(order) < 2:
-            raise RuntimeError(
+            raise TooFewDecisions(
                 f"{len(order)} decisions to learn from; play more games side by side, or longer rollouts"
             )
         parts = round(len(order) / (batch_size or len(order)))

@@ -1,0 +1,71 @@
+"""Records as CSV files: what is read, what is refused, and several writers."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from kepler_envs.records import Line, RecordError, read_lines, write_lines
+from kepler_envs.revision import VERSION
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Height(Line):
+    KEY: ClassVar = ("name",)
+    name: str
+    metres: int
+    note: str = ""
+
+
+def test_lines_are_written_sorted_and_read_again(tmp_path):
+    path = tmp_path / "heights.csv"
+    write_lines(path, [Height("b", 2), Height("a", 1, "a note, with a comma")], Height)
+    write_lines(path, [Height("b", 3)], Height)
+    assert read_lines(path, Height) == [Height("a", 1, "a note, with a comma"), Height("b", 3)]
+    assert path.read_text().splitlines()[0] == "release,name,metres,note"
+
+
+def test_an_older_record_lacks_columns_that_have_defaults(tmp_path):
+    path = tmp_path / "heights.csv"
+    path.write_text("name,metres\na,1\n")
+    assert read_lines(path, Height) == [Height("a", 1, release="")]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"my only notes\n", "is no record of this kind: its first line lacks name, metres"),
+        (b"name,height\na,1\n", "is no record of this kind: its first line lacks metres"),
+        (b"\xff\xfe\x00", "is no record: "),
+        (b"name,metres\na,tall\n", "line 2: this is no line of a record with the columns release, name, metres, note"),
+        (b"name,metres,note\na,1,\nb,2", "line 3: .* it has more cells than the first line, or fewer"),
+        (b"name,metres\na,1,2\n", "line 2: .* it has more cells than the first line, or fewer"),
+        (b"release,name,metres\nabc,a,1\n", "line 2: "),
+    ],
+)
+def test_what_is_no_record_is_refused_and_stays(content, words, tmp_path):
+    path = tmp_path / "heights.csv"
+    path.write_bytes(content)
+    with pytest.raises(RecordError, match=words):
+        write_lines(path, [Height("b", 3)], Height)
+    assert path.read_bytes() == content
+
+
+def test_several_processes_write_to_one_record(tmp_path):
+    path, each = tmp_path / "heights.csv", 50
+    command = (
+        "import pathlib, sys; from kepler_envs.records import write_lines; from tests.test_records import Height\n"
+        f"for number in range({each}):\n"
+        "  write_lines(pathlib.Path(sys.argv[1]), [Height(sys.argv[2] + str(number), number)], Height)"
+    )
+    writers = [subprocess.Popen([sys.executable, "-c", command, str(path), name], cwd=ROOT) for name in "ab"]
+    assert [writer.wait() for writer in writers] == [0, 0]
+    lines = read_lines(path, Height)
+    assert len(lines) == 2 * each and {line.release for line in lines} == {VERSION}
