@@ -24,7 +24,6 @@ from agents.expert_settings import MAY_CHANGE, ExpertConfig
 from agents.games import game_configurations, without_rewards
 from agents.imitation import Imitation, gather, packed, rate_at, unpacked
 from agents.positions import Positions, join
-from agents.processes import fresh_processes
 from agents.run import beginning_of, shape_of
 from agents.run_folder import alone_in_run, as_csv, check_same_run, default_folder, settings_as_json
 from agents.search_games import Play, search_games
@@ -40,6 +39,7 @@ from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import mix
 from kepler_envs.files import write_atomically
 from kepler_envs.printable import one_line
+from kepler_envs.processes import fresh_processes
 from kepler_envs.terminal import interrupts_held_back
 from kepler_envs.tournament.cluster import Cluster
 from kepler_envs.tournament.shipment import Shipment

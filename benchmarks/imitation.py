@@ -6,6 +6,7 @@ one core.
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,7 @@ import kepler_envs
 from benchmarks.sampling import Row, Settings
 from kepler_envs import bots, records
 from kepler_envs.engine.network import NetworkShape
+from kepler_envs.files import check_writable
 from kepler_envs.revision import commit
 
 TARGETS = {
@@ -85,6 +87,11 @@ class Measured(records.Line):
     seconds_learning: float
     commit: str
 
+    @property
+    def amounts(self) -> tuple[int, int]:
+        """How much was learned from and played: the more, the better the line."""
+        return self.positions, self.games
+
 
 def measure(asked: Asked) -> Measured:
     """Gather, learn and play, on one core."""
@@ -117,21 +124,28 @@ def measure(asked: Asked) -> Measured:
     )  # fmt: skip
 
 
-def write(line: Measured, out: Path) -> None:
-    """Add a line to a record, or put it in the place of the one with the same key; the record stays sorted."""
+def write(line: Measured, out: Path) -> bool:
+    """Add a line to a record, or put it in the place of the one with the same key; the record stays sorted.
+
+    A line of more positions or games of this release stays, and False is returned.
+    """
+    known = {one.key: one for one in records.read_lines(out, Measured)}.get(line.key)
+    if known is not None and known.is_of_this_release and known.amounts > line.amounts:
+        return False
     records.write_lines(out, [line], Measured)
+    return True
 
 
 def imitation(settings: Settings) -> list[Row]:
     """networks that imitate greedy"""
-    rows = []
+    rows: list[Row] = []
     for (game, players), target in TARGETS.items():
         asked = Asked(game, players, settings.positions, minutes=settings.minutes, games=settings.games)
-        found = measure(asked)
-        write(found, RECORD)
-        flat = measure(replace(asked, rows=0, derived=False))
-        write(flat, RECORD)
-        rows += [as_row(found, target), as_row(flat, None)]
+        for one, goal in ((asked, target), (replace(asked, rows=0, derived=False), None)):
+            found = measure(one)
+            if not settings.quick:
+                write(found, RECORD)
+            rows.append(as_row(found, goal))
     return rows
 
 
@@ -158,10 +172,16 @@ class Command(Asked):
 
 def main() -> None:
     asked = tyro.cli(Command, prog="python -m benchmarks.imitation", description=__doc__)
+    try:
+        records.read_lines(asked.out, Measured)
+        check_writable(asked.out)
+    except (records.RecordError, OSError) as problem:
+        sys.exit(str(problem))
     found = measure(asked)
-    write(found, asked.out)
     row = as_row(found, TARGETS.get((asked.game, asked.players)))
     print(f"{row.what}: {row.value} {row.target}")
+    if not write(found, asked.out):
+        print(f"not recorded: {asked.out} has a line of more positions or games")
 
 
 if __name__ == "__main__":

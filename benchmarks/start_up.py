@@ -55,7 +55,8 @@ WHEEL_REPETITIONS = 12
 
 def compiled_wheels() -> list[Path]:
     """The wheels in dist/ that bring compiled code for this Python, the newest version last."""
-    return sorted((ROOT / "dist").glob("kepler_envs-*-cp{}{}-*.whl".format(*sys.version_info)))
+    found = (ROOT / "dist").glob("kepler_envs-*-cp{}{}-*.whl".format(*sys.version_info))
+    return sorted(found, key=lambda wheel: [int(number) for number in wheel.name.split("-")[1].split(".")])
 
 
 def _from_wheel(repetitions: int) -> list[Row]:

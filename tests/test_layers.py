@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TOOLS = ("files", "machine", "printable", "records", "revision", "terminal")
+TOOLS = ("files", "machine", "printable", "processes", "records", "revision", "terminal")
 """Modules without games: anybody may use them, and they use nobody but one another."""
 
 MAY_IMPORT = {

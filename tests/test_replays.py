@@ -189,11 +189,10 @@ def test_names_cannot_command_a_terminal(path, capsys):
 
 
 def test_a_full_disk_leaves_the_earlier_file(path, content, monkeypatch):
-    def full(self: Path, *arguments, **options):
-        open(self, "w").close()
+    def full(handle: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr("os.fsync", full)
     with pytest.raises(OSError, match="No space left on device: '.*game.jsonl'"):
         write_replay(path, read_replay(path))
     assert path.read_bytes() == content and [one.name for one in path.parent.iterdir()] == [path.name]

@@ -15,10 +15,10 @@ from typing import Any
 from agents.benchmark.entry import FILE, Entry, TrainedRun, read_entry, write_entry
 from agents.benchmark.methods import CURVE, Curve, Job, Method, Watch
 from agents.benchmark.protocol import Task
-from agents.processes import FRESH, fresh_processes
 from agents.run import Status
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.machine import processor
+from kepler_envs.processes import FRESH, fresh_processes
 from kepler_envs.revision import commit
 from kepler_envs.terminal import ignore_interrupts, interrupts_held_back
 
@@ -55,7 +55,8 @@ def train_entry(
         trust_folder: continue runs even if others may write to their folders, whose code is run.
 
     Raises:
-        BotError: a process was killed, or a folder is not trusted.
+        BotError: a folder is not trusted.
+        ChildProcessError: a process was killed.
     """
     folder = entry_folder(out, task, method, decisions)
     entry = _begun(folder, task, method, decisions, threads)

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from kepler_envs import bots
-from kepler_envs.bots.protocol import legal_ids
+from kepler_envs.bots.protocol import BotError, legal_ids
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration, record_array
 from kepler_envs.engine.playout import CompiledPolicy, choose_kernel, uniform_policy
@@ -98,7 +98,7 @@ def opponent_of(given: Any, config: Configuration, num_envs: int) -> Opponent:
             (observation, action_mask) -> id. None plays uniformly at random.
 
     Raises:
-        BotError: there is no bot of that name for this game (this is a ValueError).
+        BotError: there is no bot of that name for this game, or a policy plays another one (this is a ValueError).
         TypeError: it is anything else.
     """
     if given is None or given == bots.UNIFORM:
@@ -106,6 +106,8 @@ def opponent_of(given: Any, config: Configuration, num_envs: int) -> Opponent:
     if isinstance(given, str):
         return bots.BotOpponent(bots.load(given, config))
     if isinstance(given, CompiledPolicy):
+        if given.game is not config.game:
+            raise BotError(f"policy {given.name} plays {given.game.id}, not {config.game.id}")
         return CompiledOpponent(given, num_envs)
     if callable(given):
         return given if hasattr(given, "start") else CallableOpponent(given)

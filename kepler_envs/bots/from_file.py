@@ -211,7 +211,7 @@ class _Process:
             return _read(reply[:1], reply[1:])
         except BotFailed:
             raise
-        except (ValueError, EOFError, SyntaxError):
+        except (ValueError, EOFError, SyntaxError, MemoryError):
             raise BotFailed(PROCESS_DIED, "the process sent something that is not an answer") from None
 
     def _ending(self) -> str:

@@ -27,6 +27,7 @@ from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.cli.watch import Watch
 from kepler_envs.engine.game import ComponentError, OptionError
 from kepler_envs.engine.replay import ReplayError
+from kepler_envs.engine.snapshot import IllegalAction
 from kepler_envs.files import NO_ROOM
 from kepler_envs.printable import printable
 from kepler_envs.records import RecordError
@@ -54,12 +55,13 @@ EXPECTED = (
     OptionError,
     ComponentError,
     ReplayError,
+    IllegalAction,
     TournamentError,
     RecordError,
     WebError,
     OSError,
 )
-"""What may go wrong without a bug: each becomes one line."""
+"""What may go wrong without a bug of ours: each becomes one line."""
 
 INTERRUPTED, KILLED_BY_PIPE = 130, 141  # as a shell reports a program that SIGINT or SIGPIPE ended
 

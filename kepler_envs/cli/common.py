@@ -13,6 +13,7 @@ from tyro.conf import Positional, UseAppendAction, arg
 from kepler_envs import registry
 from kepler_envs.engine.game import Configuration, Game
 from kepler_envs.engine.seeds import check_seed, fresh_seed
+from kepler_envs.files import check_writable
 from kepler_envs.web.forms import read_value
 
 GameName = Annotated[Positional[str], arg(metavar="GAME")]
@@ -92,3 +93,4 @@ def check_target(path: Path | None) -> None:
         raise UsageError(f"{path} is a folder; name a file")
     if not path.parent.is_dir():
         raise UsageError(f"{path}: there is no folder {path.parent}")
+    check_writable(path)

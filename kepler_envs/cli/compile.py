@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
@@ -23,7 +22,8 @@ from kepler_envs.engine.game import Game
 from kepler_envs.engine.kernel import JIT_ENABLED
 from kepler_envs.engine.progress import silence
 from kepler_envs.engine.warmup import Report, compile_kernels, kernels
-from kepler_envs.terminal import say
+from kepler_envs.processes import fresh_processes
+from kepler_envs.terminal import interrupts_held_back, say
 
 _COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
 
@@ -78,14 +78,13 @@ def _compile_here(game: Game, with_agents: bool, native: bool, console: Console)
 
 
 def _compile_side_by_side(games: list[Game], with_agents: bool, native: bool, processes: int, console: Console) -> None:
-    # spawned: a fork of a process in which numba runs threads may hang
-    context = multiprocessing.get_context("spawn")
     with (
-        ProcessPoolExecutor(processes, mp_context=context) as pool,
+        fresh_processes(processes) as pool,
         Progress(*_COLUMNS, console=console, transient=True) as bar,
     ):
         task = bar.add_task(f"compiling on {processes} cores", total=len(games))
-        running = {pool.submit(_compile, game, with_agents, native): game for game in games}
+        with interrupts_held_back():  # the pool starts its processes now
+            running = {pool.submit(_compile, game, with_agents, native): game for game in games}
         for done in as_completed(running):
             _tell(running[done], done.result(), console)
             bar.advance(task)

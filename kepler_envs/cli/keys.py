@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import sys
 import time
@@ -15,6 +16,7 @@ NAMES = {
     "\r": "enter", "\n": "enter", "\t": "tab", " ": "space", "\x1b": "escape",
 }  # fmt: skip
 """What a terminal sends for keys that have no letter."""
+ONE_KEY = re.compile(r"\x1b(?:\[[0-9;]*[A-Za-z~]|O[A-Za-z])|.", re.DOTALL)
 LOOK_EVERY = 0.05  # seconds, where one cannot wait for a key
 
 
@@ -47,6 +49,7 @@ class TerminalKeys:
             self._descriptor = sys.stdin.fileno()
             self._before = termios.tcgetattr(self._descriptor)
             tty.setcbreak(self._descriptor)
+        self._waiting: list[str] = []  # keys that were sent, but not read
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
@@ -58,11 +61,13 @@ class TerminalKeys:
     def read(self, seconds: float | None) -> str:
         if sys.platform == "win32":
             return self._read_on_windows(seconds)
-        if not select.select([self._descriptor], [], [], seconds)[0]:
-            return ""
-        sent = os.read(self._descriptor, 16).decode(errors="replace")
-        if not sent:
+        if not self._waiting:
+            if not select.select([self._descriptor], [], [], seconds)[0]:
+                return ""
+            self._waiting = ONE_KEY.findall(os.read(self._descriptor, 1024).decode(errors="replace"))
+        if not self._waiting:
             raise EOFError
+        sent = self._waiting.pop(0)
         return NAMES.get(sent, sent[0])
 
     def _read_on_windows(self, seconds: float | None) -> str:  # pragma: no cover

@@ -16,6 +16,10 @@ from kepler_envs.terminal import say
 
 USUAL_PORT = 8042
 ANY = ("0.0.0.0", "::")
+MOST_PACE = 3600
+"""Most seconds between two moves of bots."""
+ELSEWHERE = {"0.0.0.0": (socket.AF_INET, "192.0.2.1"), "::": (socket.AF_INET6, "2001:db8::1")}
+"""Addresses that no machine has, by what is listened on."""
 
 
 @dataclass(frozen=True)
@@ -46,15 +50,14 @@ class Serve:
         from kepler_envs.web.store import usual_folder
 
         self._check()
-        films = [Film.of(read_replay(path), label) for path, label in self._replays()]
         listening = self._listen()
+        films = [Film.of(read_replay(path), label) for path, label in self._replays()]
         house = House(self.folder or usual_folder(), self.pace, lambda words: say(console, words))
         for film in films:
             house.add_film(film)
         local = is_local(self.host)
         port = listening.getsockname()[1]
-        shown = "localhost" if self.host in ANY else f"[{self.host}]" if ":" in self.host else self.host
-        say(console, f"Open  http://{shown}:{port}/host/{house.host_token}")
+        say(console, f"Open  http://{self._name_in_links()}:{port}/host/{house.host_token}")
         say(console, self._who_can_play(local))
         console.file.flush()  # into a pipe, too
 
@@ -79,8 +82,8 @@ class Serve:
     def _check(self) -> None:
         if not 0 <= self.port <= 65535:
             raise UsageError(f"--port {self.port} is not allowed; allowed: 0..65535")
-        if not self.pace >= 0:
-            raise UsageError(f"--pace {self.pace:g} is not allowed; allowed: 0 or more seconds")
+        if not 0 <= self.pace <= MOST_PACE:
+            raise UsageError(f"--pace {self.pace:g} is not allowed; allowed: 0 to {MOST_PACE} seconds")
 
     def _listen(self) -> socket.socket:
         """The socket, before anything is set up: a port that is taken is better known at once."""
@@ -90,9 +93,18 @@ class Serve:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(address)
             listening.listen()  # who follows the link at once waits, and is not refused
+        except UnicodeError as problem:
+            raise UsageError(f"--host {self.host}: this cannot be the name of a machine") from problem
         except OSError as problem:
             raise UsageError(f"--host {self.host} --port {self.port}: {problem.strerror or problem}") from problem
         return listening
+
+    def _name_in_links(self) -> str:
+        """The name of this machine in the link: the links of seats, which others open, have the same."""
+        if self.name:
+            return self.name[0]
+        host = _own_address(self.host) if self.host in ANY else self.host
+        return f"[{host}]" if ":" in host else host
 
     def _who_can_play(self, local: bool) -> str:
         if local:
@@ -119,3 +131,14 @@ class Serve:
             else:
                 found.append((path, path.name))
         return found
+
+
+def _own_address(anywhere: str) -> str:
+    """The address under which others reach this machine. Nothing is sent; a machine without a network is localhost."""
+    family, other = ELSEWHERE[anywhere]
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((other, 9))
+        except OSError:
+            return "localhost"
+        return str(probe.getsockname()[0])

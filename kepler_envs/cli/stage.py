@@ -20,7 +20,7 @@ LINES_KEPT = 8
 """Number of moves shown below a position, where there is room."""
 KEYS = "space pause  left/right step  Home/End  Tab next screen  +/- pace  q quit"
 KEYS_IN_SHORT = "space pause  arrows step  Tab turn  +/- pace  q quit"
-LEAST_DELAY, PACES = 0.05, 2.0
+LEAST_DELAY, MOST_DELAY, PACES = 0.05, 3600.0, 2.0
 
 
 class Frame(NamedTuple):
@@ -41,8 +41,8 @@ class Stage:
     """
 
     def __init__(self, console: Console, delay: float, seat: int | None = None, keys: Keys | None = None) -> None:
-        if not delay >= 0:
-            raise UsageError(f"--delay {delay:g} is not allowed; allowed: 0 or more seconds")
+        if not 0 <= delay <= MOST_DELAY:
+            raise UsageError(f"--delay {delay:g} is not allowed; allowed: 0 to {MOST_DELAY:g} seconds")
         self._console = console
         self._delay = delay if console.is_terminal else 0
         self._seat = seat
@@ -107,7 +107,7 @@ class _Film:
         elif key == "+":
             self._delay = max(LEAST_DELAY, self._delay / PACES)
         elif key == "-":
-            self._delay *= PACES
+            self._delay = min(MOST_DELAY, self._delay * PACES)
 
     def _go(self, at: int) -> bool:
         """Move there, as far as the game goes; False if it has no such position."""

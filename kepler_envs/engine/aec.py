@@ -163,7 +163,7 @@ class KeplerEnv(AECEnv):
         self._bind_kernels()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> KeplerEnv:
-        twin = KeplerEnv.__new__(KeplerEnv)
+        twin = type(self).__new__(type(self))
         memo[id(self)] = twin
         saved = self.__getstate__()
         shared = {name: saved.pop(name) for name in _SHARED_BY_COPIES}
@@ -173,7 +173,7 @@ class KeplerEnv(AECEnv):
     # ------------------------------------------------------------ spaces
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space:
-        """The agent's Dict space. Every call returns the same object."""
+        """The space of what the agent sees. Every call returns the same object."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> gymnasium.spaces.Space:
@@ -210,7 +210,6 @@ class KeplerEnv(AECEnv):
 
     def _enter(self) -> None:
         """Set everything PettingZoo reads from the state. Its legal set is known, and no reward is pending."""
-        game = self.config.game
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -225,11 +224,15 @@ class KeplerEnv(AECEnv):
         self._end = int(self._states[0]["end"])
         self._observe_mover()
         if self._shaped:
-            one_game.potential_kernel(game)(self._states, self.config.tables, self._potential)
+            self._find_potential()
         if self._end != RUNNING:
             self._finish(self._end)
         elif self._tells_masks:
             self._tell_masks()
+
+    def _find_potential(self) -> None:
+        """Write what each seat's position promises, whose changes are extra rewards."""
+        one_game.potential_kernel(self.config.game)(self._states, self.config.tables, self._potential)
 
     def _find_legal(self) -> None:
         """Write the legal set of a position that was put in from outside."""
@@ -256,7 +259,7 @@ class KeplerEnv(AECEnv):
             return
         if type(action) is not int and not is_integer(action):  # the first is a quick way past the second
             raise ValueError(f"{agent} must decide with an integer action id, not {action!r}")
-        if not (0 <= action < self._mask.size and self._mask[action]):
+        if not self._is_legal(int(action)):
             self._refuse(int(action))
             return
         self._cumulative_rewards[agent] = 0.0
@@ -285,7 +288,7 @@ class KeplerEnv(AECEnv):
 
     def _pay_shaping(self) -> None:
         before = self._potential.copy()
-        one_game.potential_kernel(self.config.game)(self._states, self.config.tables, self._potential)
+        self._find_potential()
         for seat, agent in enumerate(self.possible_agents):
             self.rewards[agent] = float(self._potential[seat] - before[seat])
         self._accumulate_rewards()
@@ -337,6 +340,10 @@ class KeplerEnv(AECEnv):
         self._end_for_all(TERMINATED, ranks, scores, returns)
         for agent in self.agents:
             self.infos[agent]["illegal"] = message
+
+    def _is_legal(self, action: int) -> bool:
+        """Without copies the mask is in the hands of others; these bits are not."""
+        return 0 <= action < self._mask.size and bool(int(self._legal[action >> 6]) >> (action & 63) & 1)
 
     # ------------------------------------------------------------ what agents see
 
@@ -416,7 +423,8 @@ class KeplerEnv(AECEnv):
     def game_seed(self) -> int | None:
         """The seed of the game dealt last, from which the next one follows. It is None before the first ``reset``.
 
-        ``restore`` leaves it as it is.
+        ``restore`` draws one if there was no game before, and else leaves it as it is. A resampled environment has the
+        seed it was resampled with.
         """
         return self._seed
 
@@ -449,10 +457,13 @@ class KeplerEnv(AECEnv):
         return copy.deepcopy(self)
 
     def resample(self, agent: str, seed: int) -> KeplerEnv:
-        """A clone in which everything ``agent`` cannot know is redrawn from ``seed``."""
+        """A clone in which everything ``agent`` cannot know is redrawn from ``seed``, its later games included."""
         drawn = self.snapshot().resample(self._seat(agent), seed)
         twin = self.clone()
         twin._states[0] = drawn.states[0]
+        twin._seed = check_seed(seed)
+        if twin._shaped:
+            twin._find_potential()
         if twin._end == RUNNING:
             twin._find_legal()  # the seat to move may hold other cards now
             twin._observe_mover()

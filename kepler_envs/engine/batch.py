@@ -175,7 +175,7 @@ class Batch:
         self._bind_kernels()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Batch:
-        twin = Batch.__new__(Batch)
+        twin = type(self).__new__(type(self))
         memo[id(self)] = twin
         saved = self.__getstate__()
         config = saved.pop("config")  # immutable: shared

@@ -43,6 +43,10 @@ except ImportError:  # no such locks on this system: processes may compile the s
     fcntl = None  # type: ignore[assignment]
 
 BOUNDSCHECK = bool(numba_config.BOUNDSCHECK)  # type: ignore[attr-defined]
+OPTIMISATION = tuple(
+    int(getattr(numba_config, name)) for name in ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")
+)
+"""Settings of numba that its compiler follows, from variables such as NUMBA_OPT."""
 
 ENGINE_FOLDER = Path(__file__).parent
 SOURCE_SUFFIXES = (".py", ".toml")
@@ -90,7 +94,7 @@ class Scope:
     def _digest(self, of_folder: Callable[[Path], bytes]) -> str:
         digest = hashlib.sha256()
         digest.update(repr(sorted(shipped.versions().items())).encode())
-        digest.update(repr(BOUNDSCHECK).encode())  # the other options stand in the engine's sources
+        digest.update(repr((BOUNDSCHECK, *OPTIMISATION)).encode())  # the other options stand in the engine's sources
         for folder in self.folders:
             digest.update(of_folder(folder))
         return digest.hexdigest()[:16]

@@ -120,6 +120,8 @@ class ComponentFile:
             raise self.error(
                 where, f"{column} is {text!r}; it must not have spaces at its ends, two in a row, or breaks"
             )
+        if not text.isprintable():
+            raise self.error(where, f"{column} is {text!r}; it must not have control characters")
         out[: len(encoded)] = np.frombuffer(encoded, np.uint8)
 
     def write_names(self, section: str, rows: Sequence[Mapping[str, Any]], column: str, out: np.ndarray) -> None:

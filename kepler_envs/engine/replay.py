@@ -17,6 +17,7 @@ from typing import Any
 from kepler_envs.engine.game import Configuration, Game
 from kepler_envs.engine.seeds import check_seed
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
+from kepler_envs.files import write_atomically
 
 FORMAT = "kepler-replay-1"
 MOST_DIGITS = 20
@@ -115,14 +116,7 @@ def write_replay(path: str | Path, replay: Replay) -> None:
         lines.append({"seat": seat, "action": action, "text": text})
     if replay.final is not None:
         lines.append({"end": True, **replay.final})
-    target = Path(path)
-    partial = target.with_name(target.name + ".partial")
-    try:
-        partial.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-        partial.replace(target)
-    except OSError as problem:
-        partial.unlink(missing_ok=True)
-        raise OSError(problem.errno, problem.strerror, str(target)) from problem
+    write_atomically(Path(path), "".join(json.dumps(line) + "\n" for line in lines).encode())
 
 
 def read_replay(path: str | Path) -> Replay:
@@ -201,7 +195,7 @@ def configuration_of(replay: Replay, find_game: Callable[[str], Game]) -> Config
     try:
         check_seed(replay.seed)
         config = find_game(replay.game).configure(**replay.options)
-    except (KeyError, ValueError, TypeError, OverflowError, OSError) as problem:
+    except (KeyError, ValueError, TypeError, OverflowError, RecursionError, OSError) as problem:
         raise ReplayError(f"the replay's game cannot be set up: {problem}") from problem
     if len(replay.agents) != config.num_players:
         raise ReplayError(f"the replay names {len(replay.agents)} agents for {config.num_players} seats")

@@ -42,7 +42,7 @@ Report = Callable[[str, int, int], None]
 
 
 def kernels(game: Game) -> Kernels:
-    """Every kernel of a game. ``policies`` are uniform by default."""
+    """Every kernel of a game, those that ask a policy for uniform play."""
     uniform = playout.uniform_policy(game)
     return [
         *((_name(build), partial(build, game)) for build in KERNEL_BUILDERS),

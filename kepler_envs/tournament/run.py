@@ -52,8 +52,10 @@ GAMES_WORTH_COMPILING = 5000
 used."""
 _COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
 REPLAYS = "replays"
-MOST_LETTERS = 60
+MOST_BYTES = 100
 """Of an agent's name, in the name of a file."""
+MOST_SECONDS = 86_400
+"""Most seconds per decision that may be asked for."""
 
 
 @dataclass(frozen=True)
@@ -167,9 +169,10 @@ class Tournament:
                     f"--{name.replace('_', '-')} {value} is not allowed; allowed: an integer from {low} on"
                 )
         check_tournament_seed(self.seed)
-        if self.seconds_per_decision is not None and not self.seconds_per_decision > 0:
+        if self.seconds_per_decision is not None and not 0 < self.seconds_per_decision <= MOST_SECONDS:
             raise TournamentError(
-                f"--seconds-per-decision {self.seconds_per_decision:g} is not allowed; allowed: a number above 0"
+                f"--seconds-per-decision {self.seconds_per_decision:g} is not allowed; allowed: above 0, up to "
+                f"{MOST_SECONDS}"
             )
 
     def _identity(self, config: Configuration) -> dict[str, Any]:
@@ -304,4 +307,5 @@ def replay_paths(folder: Path, names: Sequence[str]) -> dict[tuple[int, int], Pa
 
 
 def _file_name(name: str) -> str:
-    return "".join(letter if letter.isalnum() else "_" for letter in name)[-MOST_LETTERS:]
+    words = "".join(letter if letter.isalnum() else "_" for letter in name)
+    return words.encode()[-MOST_BYTES:].decode(errors="ignore")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -112,24 +113,25 @@ def measure(
     stop: threading.Event,
     console: Console,
     cluster: Cluster | None = None,
-) -> Line:
-    """Play a pairing in parts, until it is stopped or its time is over."""
+) -> Iterator[Line]:
+    """Play a pairing in parts, until it is stopped or its time is over. Yields the line of all games so far after each
+    part."""
     config = request.config
+    game = config.game.name
+    versions = [bots.fingerprint(spec, game) for spec in (agent, against)]  # files may change while they play
     began, wins = time.monotonic(), np.zeros(0)
     parts = parts_of(request.games, request.side_by_side, config.num_players, request.seed)
     for results in play_parts(agent, against, config, parts, cluster):
         wins = np.concatenate([wins, results.wins])
         console.print(f"  {len(wins):,} games, {wins.mean():.1%}, {time.monotonic() - began:.0f} s", highlight=False)
+        found = share(wins)
+        numbers = (round(found.mean, 4), round(found.low, 4), round(found.high, 4))
+        yield Line(
+            game, config.num_players, agent, against, found.games, *numbers, request.seed, commit(SHORT), *versions
+        )
         late = request.minutes is not None and time.monotonic() - began > 60 * request.minutes
         if late or stop.is_set():
-            break
-    found = share(wins)
-    numbers = (round(found.mean, 4), round(found.low, 4), round(found.high, 4))
-    game = config.game.name
-    return Line(
-        game, config.num_players, agent, against, found.games, *numbers, request.seed, commit(SHORT),
-        bots.fingerprint(agent, game), bots.fingerprint(against, game),
-    )  # fmt: skip
+            return
 
 
 def measure_all(request: Strength, stop: threading.Event, console: Console, cluster: Cluster | None = None) -> None:
@@ -155,16 +157,21 @@ def measure_all(request: Strength, stop: threading.Event, console: Console, clus
         if stop.is_set():
             return
         console.print(name, highlight=False)
-        line = measure(request, agent, against, stop, console, cluster)
-        console.print(
-            f"  wins {line.wins:.1%} ({line.low:.1%} .. {line.high:.1%}), an equal share is {1 / line.players:.1%}",
-            highlight=False,
-        )
-        record_line(request.out, line, console)
+        line = None
+        try:
+            for so_far in measure(request, agent, against, stop, console, cluster):
+                line = so_far
+        finally:  # the games before a bot failed are games, too
+            if line is not None:
+                record_line(request.out, line, console)
 
 
 def record_line(path: Path, line: Line, console: Console) -> None:
-    """Write a line, unless the record has one of as many games: the measurement may have ended early."""
+    """Print a line and write it, unless the record has one of as many games: the measurement may have ended early."""
+    console.print(
+        f"  wins {line.wins:.1%} ({line.low:.1%} .. {line.high:.1%}), an equal share is {1 / line.players:.1%}",
+        highlight=False,
+    )
     known = known_games(path, line.key)
     if known < line.games:
         write_line(path, line)

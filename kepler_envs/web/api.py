@@ -45,6 +45,13 @@ class _TooMuch(WebError):
 STATUS = {UnknownError: 404, NotNowError: 409, _TooLong: 413, _TooMuch: 429, WebError: 400, ReplayError: 400}
 
 
+def _number(what: str, text: str) -> int:
+    """Read a number of an address."""
+    if not text.isdecimal() or len(text) > 9:
+        raise WebError(f"{what} must be a number")
+    return int(text)
+
+
 def _json(content: Any) -> Response:
     """Make a JSON response. Equal content gives equal bytes."""
     return Response(json.dumps(content, ensure_ascii=False, sort_keys=True), media_type="application/json")
@@ -225,15 +232,13 @@ class Api:
 
     async def film(self, request: Request) -> Response:
         film = await self._film(request)
-        start = request.query_params.get("from", "0")
-        if not start.isdecimal() or len(start) > 9:
-            raise WebError("from must be a number")
-        return _json(await run_in_threadpool(film.story, int(start)))
+        start = _number("from", request.query_params.get("from", "0"))
+        return _json(await run_in_threadpool(film.story, start))
 
     async def frame(self, request: Request) -> Response:
         film = await self._film(request)
         seat = forms.seat_of(request.path_params["view"])
-        return _json(await run_in_threadpool(film.frame, request.path_params["at"], seat))
+        return _json(await run_in_threadpool(film.frame, _number("a position", request.path_params["at"]), seat))
 
     async def film_rules(self, request: Request) -> Response:
         return _json(rules_card((await self._film(request)).config.game))

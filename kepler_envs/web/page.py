@@ -62,7 +62,7 @@ def replay_page(replay: Replay, label: str) -> str:
     film = Film.of(replay, label)
     packed = zlib.compress(json.dumps(contents(film), separators=(",", ":")).encode(), 9)
     return FRAME.format(
-        title=escape(f"{film.config.game.title}: {label}"),
+        title=escape(f"{film.config.game.title}: {film.label}"),
         style=_static("style.css"),
         last=film.positions[-1].drawing().svg(),
         game=base64.b64encode(packed).decode(),

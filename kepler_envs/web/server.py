@@ -11,7 +11,6 @@ from importlib.resources import files
 from pathlib import Path
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
@@ -23,7 +22,7 @@ from kepler_envs.web.house import House
 KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
-def make_app(house: House, local: bool = True, names: tuple[str, ...] = ()) -> Starlette:
+def make_app(house: House, local: bool = True, names: tuple[str, ...] = ()) -> Guard:
     """Make the application that serves a house.
 
     Args:
@@ -50,12 +49,12 @@ def make_app(house: House, local: bool = True, names: tuple[str, ...] = ()) -> S
         Route("/api/seat/{token}/undo", api.answer(api.undo), methods=["POST"]),
         Route("/api/seat/{token}/ask", api.answer(api.seat_ask), methods=["POST"]),
         Route("/api/film/{token}", api.answer(api.film), methods=["GET"]),
-        Route("/api/film/{token}/frames/{at:int}/{view}", api.answer(api.frame), methods=["GET"]),
+        Route("/api/film/{token}/frames/{at}/{view}", api.answer(api.frame), methods=["GET"]),
         Route("/api/film/{token}/rules", api.answer(api.film_rules), methods=["GET"]),
         Route("/api/film/{token}/replay", api.answer(api.film_replay), methods=["GET"]),
         Route("/api/film/{token}/ask", api.answer(api.film_ask), methods=["POST"]),
     ]
-    return Starlette(routes=routes, middleware=[Middleware(Guard, local=local, names=names)])
+    return Guard(Starlette(routes=routes), local, names)  # around everything, errors of the server included
 
 
 async def _welcome(request: Request) -> Response:

@@ -18,6 +18,7 @@ from kepler_envs.adapters.gym import SeatEnv, make_seat
 from kepler_envs.adapters.gym_vector import SeatVectorEnv, make_seats
 from kepler_envs.adapters.opponents import opponent_of
 from kepler_envs.adapters.sb3 import SeatVecEnv
+from kepler_envs.engine.playout import uniform_policy
 from kepler_envs.engine.seeds import opponent_seeds
 from kepler_envs.engine.snapshot import IllegalAction
 
@@ -129,6 +130,12 @@ def test_opponents_do_not_draw_alike():
     for one, other in ((0, 1), (1, 2), (0, 2)):
         assert (drawn[one] == drawn[other]).mean() == pytest.approx(chance, abs=5 * (chance / games) ** 0.5)
     assert (drawn[0][1:] == drawn[0][:-1]).mean() == pytest.approx(chance, abs=5 * (chance / games) ** 0.5)
+
+
+def test_a_policy_of_another_game_is_refused():
+    config = kepler_envs.load_game("kitten_adventurers").configure(2)
+    with pytest.raises(bots.BotError, match="policy uniform plays kepler_run-v1, not kitten_adventurers-v1"):
+        opponent_of(uniform_policy(kepler_envs.load_game("kepler_run")), config, 1)
 
 
 WRONG_ANSWERS = [(-1, "returned the id -1; legal were"), (0.5, "returned float64"), (None, "returned object")]

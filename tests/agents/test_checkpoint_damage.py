@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch as th
 
 import kepler_envs
 from agents import checkpoint
@@ -123,6 +124,16 @@ def test_edited_descriptions(description, weights, tmp_path, monkeypatch):
         assert choices(path) == as_before
         outcomes["as before"] += 1
     assert outcomes["refused"] > EDITS / 2, outcomes
+
+
+def test_weights_that_are_no_finite_numbers_are_refused(description, tmp_path):
+    path = tmp_path / "last.zip"
+    policy = checkpoint.build(NetworkShape.from_json(description["network"]), CONFIG)
+    with th.no_grad():
+        next(policy.parameters()).fill_(float("nan"))
+    checkpoint.write_checkpoint(path, description, {TORCH_WEIGHTS: checkpoint.weights_of(policy)})
+    with pytest.raises(BotError, match="its weights are not all finite numbers"):
+        choices(path)
 
 
 def test_damaged_files(description, weights, tmp_path):

@@ -57,7 +57,7 @@ def test_policies_of_other_games_are_refused():
 
 
 def test_fingerprints_follow_the_files(tmp_path):
-    assert bots.fingerprint("uniform") == bots.fingerprint(f"net:{tmp_path}") == ""
+    assert bots.fingerprint("uniform") == bots.fingerprint(f"net:{tmp_path}") == bots.fingerprint("a/b/c") == ""
     (tmp_path / "model.zip").write_bytes(b"weights")
     (tmp_path / "progress.csv").write_text("steps\n")
     first = bots.fingerprint(f"net:{tmp_path}")

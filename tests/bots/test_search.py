@@ -452,6 +452,7 @@ def test_a_row_that_was_not_started_is_refused():
     agent.start(np.array([0]), np.array([1], np.uint64))
     with pytest.raises(BotError, match="row 1"):
         agent.act(TrustedDecisions(batch, np.arange(2)))
+    assert agent.act(TrustedDecisions(batch, np.arange(0))).tolist() == []
 
 
 def test_a_finished_game_is_refused():

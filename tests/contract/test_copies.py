@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import kepler_envs
-from kepler_envs import Configuration, Game, KeplerEnv, Snapshot
+from kepler_envs import Batch, Configuration, Game, KeplerEnv, Snapshot
 from kepler_envs.engine import replay as replays
 from kepler_envs.engine.replay import ReplayError
 from tests.contract.subjects import chooser, every_game, every_player_count, few_player_counts, make, play
@@ -108,6 +108,31 @@ def test_copy_keeps_spaces_and_arguments(game: Game, duplicate: Callable[[Kepler
     twin.step(twin.legal_actions()[0])
     for name, value in env.last()[0].items():
         assert np.array_equal(value, before[name]), "the copy writes into the original's buffers"
+
+
+def test_a_copy_has_its_class() -> None:
+    class Own(KeplerEnv):
+        pass
+
+    env = Own(kepler_envs.load_game("kitten_adventurers").configure(2))
+    env.reset(seed=1)
+    assert type(copy.deepcopy(env)) is type(env.clone()) is Own
+
+    class OwnBatch(Batch):
+        pass
+
+    assert type(copy.deepcopy(OwnBatch(env.config, 2, 1))) is OwnBatch
+
+
+@every_game
+def test_a_resampled_environment_does_not_know_the_deal(game: Game) -> None:
+    env = kepler_envs.make(game.id)
+    env.reset(seed=12345)
+    twin = env.resample("player_0", 7)
+    assert (env.game_seed, twin.game_seed) == (12345, 7)
+    env.reset()
+    twin.reset()
+    assert twin.game_seed != env.game_seed
 
 
 @every_player_count

@@ -13,6 +13,7 @@ from pettingzoo.test import api_test, render_test, seed_test
 
 import kepler_envs
 from kepler_envs import Configuration, Game, KeplerEnv, OptionError
+from kepler_envs.engine.snapshot import IllegalAction
 from tests.contract.subjects import chooser, every_game, every_player_count, few_player_counts, hooks_of, make, play
 
 
@@ -298,6 +299,13 @@ def test_copies_and_views(game: Game) -> None:
     first = env.last()[0]["observation"]
     env.step(env.legal_actions()[0])
     assert env.last()[0]["observation"] is first
+    mask = env.last()[0]["action_mask"]
+    illegal = int(mask.argmin())
+    before = env.snapshot()
+    mask[:] = 1
+    with pytest.raises(IllegalAction):
+        env.step(illegal)
+    assert env.snapshot().digest() == before.digest()
 
 
 @every_game

@@ -12,6 +12,7 @@ from rich.console import Console
 import kepler_envs
 from docs.build import RECORD
 from kepler_envs import bots
+from kepler_envs.engine.snapshot import IllegalAction
 from kepler_envs.records import RecordError
 from kepler_envs.tournament import TournamentError, strength
 from kepler_envs.tournament.strength import Line, Strength, read_lines, write_line
@@ -100,7 +101,7 @@ def test_stopped_or_late_the_games_so_far_are_written(tmp_path):
     measured(agents=("uniform",), games=4000, side_by_side=8, minutes=1e-9, out=out)
     assert read_lines(out)[0].games == 8
     stop.set()
-    line = strength.measure(
+    *_, line = strength.measure(
         Strength(kepler_envs.load_game(GAME).configure(), ("uniform",), games=4000, side_by_side=12),
         "uniform",
         "greedy",
@@ -139,9 +140,9 @@ def test_a_line_that_was_written_in_the_meantime_is_kept(tmp_path, monkeypatch):
     out, measure = tmp_path / "strength.csv", strength.measure
 
     def slow(*arguments):
-        line = measure(*arguments)
-        write_line(out, replace(line, games=40))
-        return line
+        for line in measure(*arguments):
+            write_line(out, replace(line, games=40))
+            yield line
 
     monkeypatch.setattr(strength, "measure", slow)
     printed = measured(agents=("uniform",), games=8, out=out)
@@ -183,7 +184,9 @@ def test_a_record_that_lacks_nothing_need_not_be_writable(tmp_path, monkeypatch)
 def test_a_file_that_is_no_record_is_left_alone(tmp_path):
     path = tmp_path / "notes.csv"
     path.write_text("hello\nworld\n")
-    with pytest.raises(RecordError, match=r"notes\.csv, line 2: this is no line of a record with the columns"):
+    with pytest.raises(
+        RecordError, match=r"notes\.csv is no record of this kind: its first line lacks game, players, agent"
+    ):
         measured(agents=("greedy",), games=8, out=path)
     assert path.read_text() == "hello\nworld\n"
 
@@ -197,3 +200,20 @@ def test_the_record_in_the_pages_holds_together():
         assert 0 <= line.low <= line.wins <= line.high <= 1 and line.games > 0 and line.commit
         if line.agent == line.against:
             assert line.low - 0.03 < 1 / line.players < line.high + 0.03
+
+
+def test_games_before_a_bot_failed_are_kept(tmp_path):
+    file, out = tmp_path / "bot.py", tmp_path / "strength.csv"
+    file.write_text(
+        "class Failing:\n"
+        "    def __init__(self, config):\n"
+        "        self.asked = 0\n"
+        "    def start(self, rows, seeds): ...\n"
+        "    def act(self, decisions):\n"
+        "        self.asked += 1\n"
+        "        return decisions.action_mask.argmax(axis=1) if self.asked < 200 else [-5] * len(decisions.rows)\n"
+    )
+    with pytest.raises(IllegalAction, match="-5"):
+        measured(agents=(f"python:{file}:Failing",), games=4000, side_by_side=20, out=out)
+    (line,) = read_lines(out)
+    assert 20 <= line.games < 4000

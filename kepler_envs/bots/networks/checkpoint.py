@@ -170,6 +170,8 @@ def read_network(path: Path, config: Configuration) -> tuple[NetworkInputs, dict
         inputs.check(weights)
     except ValueError as error:
         raise BotError(f"{path}: its weights do not fit the network it describes: {one_line(error)}") from None
+    if endless := [name for name, array in weights.items() if not np.isfinite(array).all()]:
+        raise BotError(f"{path}: its weights are not all finite numbers: {endless[0]}")
     return inputs, weights
 
 

@@ -41,7 +41,7 @@ def published_names() -> list[str]:
 
 def published_files(spec: str) -> list[Path]:
     """The file of ``GAME/NAME``. For ``NAME`` alone, those of all games that have one. ``best`` is a name, too."""
-    game, name = spec.split("/") if "/" in spec else ("", spec)
+    game, _, name = spec.rpartition("/")
     known = best_names() if name == BEST else [one for one in published_names() if one.split("/")[1] == name]
     return [published_path(*one.split("/")) for one in known if game in ("", one.split("/")[0])]
 

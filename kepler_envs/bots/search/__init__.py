@@ -104,6 +104,8 @@ class MctsBot:
         missing = [row for row in rows if row not in self._words]
         if missing:
             raise BotError(f"bot {self.name} is asked about row {missing[0]}, where it was not started")
+        if not rows:
+            return np.empty(0, np.int64)
         per_row, num_actions = self.asked.trees, len(self.config.actions)
         generators = record_array(np.concatenate([tree_generators(self._words[row], per_row) for row in rows]))
         for row in rows:

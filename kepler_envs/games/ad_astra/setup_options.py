@@ -32,7 +32,7 @@ class FactionsOption(Option):
         """``value`` as one text, or an :class:`OptionError`. The names are checked against the component file later."""
         words = value.split(",") if isinstance(value, str) else value
         if not isinstance(words, Sequence) or not all(isinstance(word, str) and word.strip() for word in words):
-            raise OptionError(f"{game}: option {self.name} = {value!r} is not allowed; allowed: {self.allowed}")
+            raise OptionError(f"{game}: option {self.name} = {value!r:.200} is not allowed; allowed: {self.allowed}")
         return ",".join(word.strip() for word in words)
 
 
@@ -63,12 +63,12 @@ class SetupOption(Option):
         if isinstance(value, str) and value != RANDOM_WORD:
             try:
                 given = json.loads(value)
-            except json.JSONDecodeError:
+            except (ValueError, RecursionError):  # no JSON, or more digits or brackets than are read
                 given = None
         if given == RANDOM_WORD:
             return RANDOM_WORD
         if not isinstance(given, Mapping):
-            raise OptionError(f"{game}: option {self.name} = {value!r} is not allowed; allowed: {self.allowed}")
+            raise OptionError(f"{game}: option {self.name} = {value!r:.200} is not allowed; allowed: {self.allowed}")
         unknown = sorted(set(given) - {"start_planets", "systems", "artifact_deck", "first_player"})
         if unknown:
             raise _wrong(f"has unknown parts {', '.join(map(str, unknown))}; allowed: {self.allowed}")

@@ -1,5 +1,5 @@
 // The picture of a position: shapes that touch legal actions can be clicked, or reached with the Tab key.
-import { make } from "./dom.js";
+import { make, once } from "./dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -26,12 +26,14 @@ export class Board {
     this.pick = pick;
     this.point = point;
     this.legal = new Map();
-    this.frame = make("div", { class: innerWidth < 960 ? "board large" : "board", tabindex: -1 });
+    // to be scrolled with the keyboard where nothing in it can be reached by the Tab key
+    this.frame = make("div", { class: innerWidth < 960 ? "board large" : "board", tabindex: pick ? -1 : 0, ...(pick ? {} : { role: "region", "aria-label": "board" }) });
     this.zoom = make("button", { type: "button", title: "fit the page, or large enough to read" }, "Zoom");
     this.zoom.onclick = () => this.frame.classList.toggle("large");
     this.menu = make("div", { class: "menu", role: "menu", hidden: true });
     document.addEventListener("pointerdown", (event) => { if (!this.menu.contains(event.target)) this.close(); });
-    document.addEventListener("keydown", (event) => { if (event.key === "Escape") this.close(); });
+    document.addEventListener("keydown", (event) => { if (event.key === "Escape" && !this.menu.hidden) { this.close(); this.asked?.focus(); } });
+    this.menu.onkeydown = (event) => this.walk(event);
   }
 
   /** Show a picture (SVG as text) with its legal actions [{id, words, more}]; `news` are the numbers of groups that changed. */
@@ -64,7 +66,7 @@ export class Board {
     group.setAttribute("aria-label", words.length > 1 ? `${words.length} moves: ${words.slice(0, 3).join(", ")}` : words[0]);
     group.prepend(outline(box, "touch", crowded ? 0 : 3)); // something to hit even between letters, below inner groups
     group.append(outline(box, "ring", crowded ? -6 : 3)); // something to see
-    group.onclick = (event) => { event.stopPropagation(); this.chosen(ids, group); };
+    group.onclick = (event) => { event.stopPropagation(); once(() => this.chosen(ids, group))(event); };
     group.onkeydown = (event) => {
       if (event.target === group && (event.key === "Enter" || event.key === " ")) { event.preventDefault(); this.chosen(ids, group); }
     };
@@ -75,7 +77,8 @@ export class Board {
   /** One action is taken, of several one is asked for. */
   chosen(ids, group) {
     if (ids.length === 1) { this.pick(ids[0]); return; }
-    const buttons = ids.map((id) => make("button", { type: "button", role: "menuitem", "data-action": id, onclick: () => { this.close(); this.pick(id); } }, inFull(this.legal.get(id))));
+    const buttons = ids.map((id) => make("button", { type: "button", role: "menuitem", "data-action": id, onclick: once(() => { this.close(); this.pick(id); }) }, inFull(this.legal.get(id))));
+    this.asked = group;
     this.menu.replaceChildren(...buttons);
     if (!this.menu.isConnected) document.body.append(this.menu);
     this.menu.hidden = false;
@@ -84,6 +87,15 @@ export class Board {
     this.menu.style.left = `${Math.max(4, left)}px`;
     this.menu.style.top = `${below + scrollY}px`;
     buttons[0].focus();
+  }
+
+  /** Arrow keys go from one entry of the menu to the next, and round. */
+  walk(event) {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const buttons = [...this.menu.children];
+    buttons.at((buttons.indexOf(document.activeElement) + step) % buttons.length).focus();
   }
 
   close() { this.menu.hidden = true; }

@@ -12,6 +12,9 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** For a click: a second one in a row is part of a double click, and would hit what has come to this place meanwhile. */
+export const once = (act) => (event) => { if (event.detail < 2) act(event); };
+
 /** The server cannot be reached. */
 export class NoAnswer extends Error {}
 
@@ -57,15 +60,23 @@ export function themeButton() {
 export function rulesButton(path) {
   const box = make("dialog", { class: "rules" });
   const button = make("button", { type: "button" }, "Rules");
+  const close = () => make("button", { type: "button", class: "main", onclick: () => box.close() }, "Close");
+  let known = false;
   button.onclick = async () => {
     if (!box.isConnected) document.body.append(box);
-    if (!box.childElementCount) {
-      const card = await ask(path);
-      const words = make("div");
-      words.innerHTML = card.html; // made by the server from the card, with everything else escaped
-      box.append(make("h2", {}, card.title), words, make("p", { class: "faint" }, `Seats decide about: ${card.asked.join(", ")}.`),
-        make("button", { type: "button", class: "main", onclick: () => box.close() }, "Close"));
+    button.disabled = true;
+    if (!known) {
+      try {
+        const card = await ask(path);
+        const words = make("div");
+        words.innerHTML = card.html; // made by the server from the card, with everything else escaped
+        box.replaceChildren(make("h2", {}, card.title), words, make("p", { class: "faint" }, `Seats decide about: ${card.asked.join(", ")}.`), close());
+        known = true;
+      } catch (problem) {
+        box.replaceChildren(make("p", { class: "bad", role: "alert" }, problem.message), close());
+      }
     }
+    button.disabled = false;
     box.showModal();
   };
   return button;

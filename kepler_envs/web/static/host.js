@@ -9,9 +9,10 @@ document.querySelector("header").append(make("h1", {}, "kepler_envs"), make("spa
 
 const waiting = make("p", { role: "status" }, "");
 
-/** Do something that takes a while and may fail, and say so. */
-async function attempt(act) {
+/** Do something that takes a while and may fail, and say so. Its button waits. */
+async function attempt(act, button = null) {
   words.textContent = "";
+  if (button) button.disabled = true;
   waiting.textContent = "One moment. The first time, a game is compiled, which can take two minutes ...";
   try {
     await act();
@@ -20,6 +21,7 @@ async function attempt(act) {
     words.scrollIntoView({ block: "nearest" });
   }
   waiting.textContent = "";
+  if (button) button.disabled = false;
 }
 
 main.append(waiting, words, forms, lists);
@@ -110,11 +112,12 @@ async function start() {
     const people = made.tokens.filter((secret) => secret);
     if (people.length === 1) location.href = `/seat/${people[0]}`;
     else await draw();
-  });
+  }, open);
   const show = make("button", { type: "button", class: "main watch" }, "Watch");
-  show.onclick = () => attempt(async () => { location.href = `/film/${(await ask(`${api}/watch`, watch.read())).token}`; });
+  show.onclick = () => attempt(async () => { location.href = `/film/${(await ask(`${api}/watch`, watch.read())).token}`; }, show);
   file.onchange = () => attempt(async () => {
     const chosen = file.files[0];
+    file.value = ""; // so that the same file can be chosen again, mended
     if (chosen) location.href = `/film/${(await ask(`${api}/replays`, { name: chosen.name, text: await chosen.text() })).token}`;
   });
   forms.replaceChildren(

@@ -1,6 +1,6 @@
 // All legal actions in words, with a filter, and what a bot thinks of them as bars.
 import { inFull } from "./board.js";
-import { make } from "./dom.js";
+import { make, once } from "./dom.js";
 
 export class Moves {
   /** `pick(action)`: null for a list to read only; `point(ids)`: what the mouse is on. */
@@ -60,7 +60,7 @@ export class Moves {
     if (row) parts.push(make("span", { class: "share" }, `${(100 * row.share).toFixed(row.share && row.share < 0.1 ? 1 : 0)} %${typeof row.value === "number" ? `  ${row.value >= 0 ? "+" : ""}${row.value.toFixed(2)}` : ""}`));
     const kind = action.id === this.taken ? "move taken" : "move";
     if (!this.pick) return make("div", { class: kind }, ...parts);
-    return make("button", { type: "button", class: kind, onclick: () => this.pick(action.id), onpointerenter: () => this.point([action.id]),
+    return make("button", { type: "button", class: kind, onclick: once(() => this.pick(action.id)), onpointerenter: () => this.point([action.id]),
       onpointerleave: () => this.point([]), onfocus: () => this.point([action.id]), onblur: () => this.point([]) }, ...parts);
   }
 

@@ -83,7 +83,8 @@ function show(found) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.target.closest("input, select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, select, textarea, dialog, .menu") || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.repeat) return; // a key that is held down must not take the next decision, too
   if (event.key === "/") { event.preventDefault(); moves.filter.focus(); }
   else if (event.key === "u" && state?.undo) change("undo", {});
   else if (event.key >= "1" && event.key <= "9" && state?.yours) { const move = moves.at(Number(event.key) - 1); if (move) decide(move.id); }

@@ -150,15 +150,19 @@ export class Viewer {
     if (this.at === this.last && !this.story.growing) this.at = -1;
     this.playing.textContent = "Pause";
     const step = async () => {
+      const mine = this.timer;
       if (this.at < this.last) await this.go(this.at + 1);
+      if (this.timer !== mine) return; // paused, or played again, meanwhile
       if (this.at >= this.last && !this.story.growing) { this.pause(); return; }
-      if (this.timer !== null) this.timer = setTimeout(step, PACES.find(([words]) => words === this.pace.value)[1]);
+      this.timer = setTimeout(step, PACES.find(([words]) => words === this.pace.value)[1]);
     };
     this.timer = setTimeout(step, 0);
   }
 
   key(event) {
     if (event.target.closest("input:not([type=range]), select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const board = this.board.frame;
+    if (event.target === board && event.key.startsWith("Arrow") && board.scrollWidth > board.clientWidth) return; // they move the board
     const moves = { ArrowRight: 1, ArrowLeft: -1, PageDown: 10, PageUp: -10 };
     if (event.key in moves) this.go(this.at + moves[event.key] * (event.shiftKey ? 10 : 1));
     else if (event.key === "Home") this.go(0);

@@ -58,6 +58,8 @@ BROKEN = {
     "comma": (WATER, WATER.replace("water", "water, salt"), "resources row 1", "must not contain a comma"),
     "long name": (WATER, WATER.replace("water", "w" * 33), "resources row 1", "name has 33 bytes; allowed: 1..32"),
     "spaces": (WATER, WATER.replace("water", " water"), "resources row 1", "must not have spaces at its ends"),
+    "control characters": (WATER, WATER.replace("water", "wat\\u0000er"), "resources row 1",
+                           "must not have control characters"),
     "wrong id": (WATER, WATER.replace("id = 0", "id = 1"), "resources row 1", "rows must have id 0..5 in this order"),
     "alien paradise": (ALIEN_PLANET, ALIEN_PLANET.replace("false", "true"), "planet_types row 7",
                        "cannot be terraformable"),
@@ -255,6 +257,12 @@ def test_setup_as_text_and_through_a_description() -> None:
     assert GAME.configure(4, setup={"first_player": np.int64(2)}).values["setup"] == '{"first_player": 2}'
     spaced = changed_setup(start_planets="X F W E")
     assert (GAME.configure(4, setup=spaced).options["planet"] == config.options["planet"]).all()
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"first_player": ' + "9" * 5000 + "}"])
+def test_a_setup_that_no_reader_takes_is_refused(text: str) -> None:
+    with pytest.raises(OptionError, match="option setup = .* is not allowed"):
+        GAME.configure(4, setup=text)
 
 
 @pytest.mark.parametrize("options", [{"setup": WORKED_SETUP}, {"factions": "red,blue,green,grey"}])

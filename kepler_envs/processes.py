@@ -1,4 +1,4 @@
-"""Pools of processes that play and train."""
+"""Pools of processes that compile, play and train."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from multiprocessing import get_context
 from multiprocessing.context import SpawnContext
 from typing import Any
 
-from kepler_envs.bots.protocol import BotError
 from kepler_envs.terminal import ignore_interrupts
 
 FRESH: SpawnContext = get_context("spawn")
@@ -32,14 +31,14 @@ def fresh_processes(
             ``ignore_interrupts``.
 
     Raises:
-        BotError: a process was killed.
+        ChildProcessError: a process was killed.
     """
     pool = ProcessPoolExecutor(count, FRESH, begin, shared)
     try:
         with _killed_by_exceptions():
             yield pool
     except BrokenProcessPool as problem:
-        raise BotError("a process was killed; all were ended, and the same command continues") from problem
+        raise ChildProcessError("a process was killed; all were ended, and the same command continues") from problem
     finally:
         pool.shutdown(cancel_futures=True)
 

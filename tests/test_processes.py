@@ -1,4 +1,4 @@
-"""Processes that play and train: what ends them."""
+"""Processes that compile, play and train: what ends them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from concurrent.futures import wait
 
 import pytest
 
-from agents.processes import fresh_processes
-from kepler_envs.bots.protocol import BotError
+from kepler_envs.processes import fresh_processes
 from tests.waiting import is_running, wait_until
 
 
@@ -25,7 +24,7 @@ def test_an_exception_ends_what_is_under_way():
 
 def test_a_process_that_was_killed_is_said():
     with (
-        pytest.raises(BotError, match="a process was killed; all were ended, and the same command continues"),
+        pytest.raises(ChildProcessError, match="a process was killed; all were ended, and the same command continues"),
         fresh_processes(1) as pool,
     ):
         worker = pool.submit(os.getpid).result()
