@@ -18,6 +18,7 @@ from rich.console import Console
 from kepler_envs import Game, Snapshot, load_game
 from kepler_envs.cli import main
 from kepler_envs.cli import stage as staging
+from kepler_envs.cli.keys import TerminalKeys
 from kepler_envs.cli.match import Match
 from kepler_envs.cli.play import LINES_BELOW, converse
 from kepler_envs.cli.screens import pack, split_list, split_text, wrap
@@ -216,3 +217,26 @@ def test_a_replay_is_stepped_through_on_a_real_terminal(tmp_path: Path) -> None:
     os.close(master)
     assert b"paused" in seen and b"Result" in seen and not sent
     assert staging.KEYS.split()[0].encode() in seen
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal of another kind")
+def test_keys_that_were_pressed_ahead_are_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a bot thinks, say."""
+    import pty
+
+    person, program = pty.openpty()
+    with os.fdopen(program, "r") as terminal, os.fdopen(person, "wb", buffering=0) as keyboard:
+        monkeypatch.setattr(sys, "stdin", terminal)
+        with TerminalKeys() as keys:
+            keyboard.write(b"\x1b[C\x1b[C  q\x1b[5~+\x1b")
+            assert [keys.read(5.0) for _ in range(8)] == [
+                "right",
+                "right",
+                "space",
+                "space",
+                "q",
+                "\x1b",
+                "+",
+                "escape",
+            ]
+            assert keys.read(0.0) == ""

@@ -313,6 +313,16 @@ class Layout:
                 return found.offset, found.strides[0]
         raise KeyError(f"no {'derived fields' if derived else 'facts'} of a table {name!r}")
 
+    def check(self, observations: np.ndarray) -> None:
+        """Raise ValueError that names the first entry of observations (N, size) that is not within its bounds."""
+        outside = (observations < self.low) | (observations > self.high)
+        if outside.any():
+            row, entry = np.argwhere(outside)[0]
+            raise ValueError(
+                f"observation {row}: {self.entry(int(entry))} is {observations[row, entry]}; allowed: "
+                f"{self.low[entry]}..{self.high[entry]}"
+            )
+
     def names(self, vector: np.ndarray) -> dict[str, np.ndarray]:
         """Every piece of ``vector`` (..., size) by name, as views."""
         return {placed.name: placed.view(vector) for placed in self}

@@ -179,6 +179,22 @@ def test_every_way_to_ask_a_policy_agrees():
     assert learned == {id(weights) for weights in policy.parameters()}
 
 
+def test_what_no_game_shows_is_refused():
+    """Compiled code would look for the places of labels and references far outside its arrays."""
+    batch = batch_of(2, 4)
+    spaces = observation_space(batch.config.observation), batch.single_action_space
+    policy = PiecePolicy(*spaces, lambda _: 1e-3, **piece_policy(batch.config, width=16, hidden=(16,), rows=8))
+    wrong, masks = th.full((2, batch.config.observation.size), 32767, dtype=th.int16), batch.action_mask.astype(bool)
+    words = r"observation 0: .* is 32767; allowed: "
+    with th.no_grad():
+        with pytest.raises(ValueError, match=words):
+            policy.forward(wrong, action_masks=masks)
+        with pytest.raises(ValueError, match=words):
+            policy.evaluate_actions(wrong, th.as_tensor(masks.argmax(1)), th.as_tensor(masks))
+        with pytest.raises(ValueError, match=words):
+            policy.predict_values(wrong)
+
+
 def test_a_policy_is_saved_and_loaded(tmp_path):
     batch = batch_of(8, 3)
     spaces = observation_space(batch.config.observation), batch.single_action_space

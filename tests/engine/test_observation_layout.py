@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+
 import numpy as np
 import pytest
 
@@ -147,6 +149,25 @@ def test_entries_have_names(layout: Layout) -> None:
     assert len({layout.entry(index) for index in range(layout.size)}) == layout.size
     with pytest.raises(IndexError, match="outside 0..20"):
         layout.entry(21)
+
+
+def test_what_is_outside_the_bounds_is_named(layout: Layout) -> None:
+    seen = np.tile(layout.low, (3, 1))
+    layout.check(seen)
+    seen[1, 10] = 10
+    with pytest.raises(ValueError, match=r"observation 1: seats\.lanes\[1\]\[1\] is 10; allowed: 0\.\.9"):
+        layout.check(seen)
+
+
+def test_members_of_an_enumeration_are_bounds_like_others() -> None:
+    class Suit(enum.IntEnum):
+        CLUBS = 3
+
+        def __str__(self) -> str:
+            return "clubs"
+
+    suit = piece("suit", LABEL, Suit.CLUBS, "")
+    assert f"{suit.low}..{suit.high}" == "0..3"
 
 
 def test_mistakes() -> None:

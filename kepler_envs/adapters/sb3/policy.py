@@ -132,10 +132,21 @@ class PiecePolicy(MaskableActorCriticPolicy):
         """Compiled code for these observations; None where PyTorch computes."""
         return self._learner if obs.device.type == "cpu" else None
 
+    def _checked(self, obs: th.Tensor) -> np.ndarray:
+        """Observations (N, D) as compiled code trusts them to be, which takes labels and references as places in memory.
+
+        Raises ValueError if they are not.
+        """
+        seen, layout = obs.numpy(), self.network.inputs.layout
+        if seen.shape != (len(seen), layout.size):
+            raise ValueError(f"observations must be (N, {layout.size}), not {seen.shape}")
+        layout.check(seen)
+        return seen
+
     def _play(
         self, learner: CompiledLearner, obs: th.Tensor, deterministic: bool, action_masks: np.ndarray
     ) -> tuple[th.Tensor, th.Tensor, th.Tensor]:
-        priors, values = learner.answer(obs.numpy(), _as_masks(action_masks, len(obs)))
+        priors, values = learner.answer(self._checked(obs), _as_masks(action_masks, len(obs)))
         actions = priors.argmax(1) if deterministic else draw(priors, th.rand(len(priors), dtype=th.float64).numpy())
         chosen = np.log(priors[np.arange(len(priors)), actions])
         return th.from_numpy(actions), th.from_numpy(values)[:, : self.valued_seats], th.from_numpy(chosen)
@@ -147,7 +158,7 @@ class PiecePolicy(MaskableActorCriticPolicy):
         learner = self.learner
         if learner is not None and action_masks is not None:
             masks = _as_masks(action_masks, len(obs))
-            chosen, entropy, values = learner.judge(obs.numpy(), masks, actions.long().reshape(-1).numpy())
+            chosen, entropy, values = learner.judge(self._checked(obs), masks, actions.long().reshape(-1).numpy())
             return values[:, : self.valued_seats], chosen, entropy
         log_probs, values = self.log_probs_and_values(obs, action_masks)
         chosen, entropy = judged(log_probs, actions)
@@ -166,7 +177,7 @@ class PiecePolicy(MaskableActorCriticPolicy):
         learner = self._answering(obs)
         if learner is not None and not th.is_grad_enabled():
             nothing = np.zeros((len(obs), self.action_space.n), np.int8)  # type: ignore[attr-defined]
-            return th.from_numpy(learner.answer(obs.numpy(), nothing)[1][:, : self.valued_seats])
+            return th.from_numpy(learner.answer(self._checked(obs), nothing)[1][:, : self.valued_seats])
         return self.log_probs_and_values(obs, None)[1][:, : self.valued_seats]
 
 
