@@ -133,7 +133,7 @@ class PiecePolicy(MaskableActorCriticPolicy):
         return self._learner if obs.device.type == "cpu" else None
 
     def _checked(self, obs: th.Tensor) -> np.ndarray:
-        """Observations (N, D) as compiled code trusts them to be, which takes labels and references as places in memory.
+        """Observations (N, D) as compiled code trusts them to be: labels and references are places in memory to it.
 
         Raises ValueError if they are not.
         """
