@@ -12,7 +12,7 @@ import tyro
 
 from agents.allowed import MOST_SEED, need, need_network
 from kepler_envs.bots.search import MctsConfig
-from kepler_envs.cli.common import OnRay
+from kepler_envs.cli.common import OnRay, Options
 
 MAY_CHANGE = ("out", "generations", "steps", "minutes", "processes", "ray")
 """Settings that may change when you continue a run."""
@@ -37,7 +37,7 @@ class ExpertConfig:
     """Begin no generation after this many minutes."""
     players: int | str | None = None
     """Number of players; default is the game's own. A range such as 3-5 trains one network for all these counts."""
-    option: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME=VALUE")] = ()
+    option: Options = ()
     """Option of the game. With several values, level=1,2, one network learns every combination."""
     seed: int = 0
     """Seed of games, network and sampling. The same seed gives the same run, however many processes play."""
@@ -126,11 +126,10 @@ class ExpertConfig:
 
     def searches(self) -> Iterator[MctsConfig]:
         """The searches of the run: without a network up to ``guided_from``, with one from then on."""
-        networks = [""] if self.guided_from is None else ["the best so far"]
-        if self.guided_from is not None and self.guided_from > 1:
-            networks.insert(0, "")
+        unguided = [] if self.guided_from == 1 else [""]
+        guided = [] if self.guided_from is None else ["the best so far"]
         budget, *settings = self.search.split(",")
-        for network in networks:
+        for network in unguided + guided:
             yield MctsConfig.parse(",".join([budget, f"network={network}", *settings]))
 
     @property

@@ -31,7 +31,6 @@ def game_configurations(config: TrainConfig) -> list[Configuration]:
         raise BotError(f"--players {config.players} needs --seat pool; with --seat {config.seat} write one number")
     if config.seat == "single" and any(len(values) > 1 for values in options.values()):
         raise BotError("several values of an option need --seat shared or --seat pool")
-    game.configure(last)  # before there is a list of them
     return [
         game.configure(players, **dict(zip(options, values, strict=True)))
         for players in range(first, last + 1)

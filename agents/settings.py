@@ -15,6 +15,7 @@ import tyro
 from agents.allowed import MOST_SEED, need, need_network
 from agents.expert_settings import ExpertConfig
 from kepler_envs.bots.protocol import BotError
+from kepler_envs.cli.common import Options
 
 MAY_CHANGE = (
     "out",
@@ -85,7 +86,7 @@ class TrainConfig:
     """Stop after this many minutes, evaluations included."""
     players: int | str | None = None
     """Number of players; default is the game's own. With --seat pool also a range, 3-5, for one network."""
-    option: Annotated[tyro.conf.UseAppendAction[tuple[str, ...]], tyro.conf.arg(metavar="NAME=VALUE")] = ()
+    option: Options = ()
     """Option of the game. With several values, level=1,2, one network learns every combination."""
     seed: int = 0
     """Seed of games, network and sampling. On one thread, the same seed gives the same run."""

@@ -17,6 +17,8 @@ from kepler_envs.files import check_writable
 from kepler_envs.web.forms import read_value
 
 GameName = Annotated[Positional[str], arg(metavar="GAME")]
+Options = Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="KEY=VALUE")]
+"""``--option KEY=VALUE``, once for each option."""
 OnRay = Annotated[tuple[str, ...] | None, arg(metavar="[ADDRESS]")]
 """``--ray`` or ``--ray ADDRESS``."""
 
@@ -31,7 +33,7 @@ class GameArguments:
     """Name of the game; `kepler-envs list` prints them all."""
     players: Annotated[int | None, arg(metavar="N")] = None
     """Number of players. The game's default if left out."""
-    option: Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="KEY=VALUE")] = ()
+    option: Options = ()
     """Set an option of the game. `kepler-envs show GAME` lists them."""
     components: Annotated[Path | None, arg(metavar="FILE")] = None
     """Your own component file, in place of the game's components.toml."""

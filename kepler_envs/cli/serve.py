@@ -15,11 +15,10 @@ from kepler_envs.engine.replay import read_replay
 from kepler_envs.terminal import say
 
 USUAL_PORT = 8042
-ANY = ("0.0.0.0", "::")
 MOST_PACE = 3600
 """Most seconds between two moves of bots."""
 ELSEWHERE = {"0.0.0.0": (socket.AF_INET, "192.0.2.1"), "::": (socket.AF_INET6, "2001:db8::1")}
-"""Addresses that no machine has, by what is listened on."""
+"""Addresses that no machine has, by those of all interfaces."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,7 @@ class Serve:
         """The name of this machine in the link: the links of seats, which others open, have the same."""
         if self.name:
             return self.name[0]
-        host = _own_address(self.host) if self.host in ANY else self.host
+        host = _own_address(self.host) if self.host in ELSEWHERE else self.host
         return f"[{host}]" if ":" in host else host
 
     def _who_can_play(self, local: bool) -> str:

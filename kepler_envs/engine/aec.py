@@ -259,12 +259,14 @@ class KeplerEnv(AECEnv):
             return
         if type(action) is not int and not is_integer(action):  # the first is a quick way past the second
             raise ValueError(f"{agent} must decide with an integer action id, not {action!r}")
-        if not self._is_legal(int(action)):
-            self._refuse(int(action))
+        action = int(action)
+        # the bits, as the mask of an environment without copies is in the hands of others, too
+        if not (0 <= action < self._mask.size and self._legal.item(action >> 6) >> (action & 63) & 1):
+            self._refuse(action)
             return
         self._cumulative_rewards[agent] = 0.0
         seat, end, count = self._step(
-            self._states, self.config.constants, self._legal, int(action), self._observation, self._mask
+            self._states, self.config.constants, self._legal, action, self._observation, self._mask
         )
         self._mover = self.possible_agents[seat]
         if end == RUNNING:
@@ -340,10 +342,6 @@ class KeplerEnv(AECEnv):
         self._end_for_all(TERMINATED, ranks, scores, returns)
         for agent in self.agents:
             self.infos[agent]["illegal"] = message
-
-    def _is_legal(self, action: int) -> bool:
-        """Without copies the mask is in the hands of others; these bits are not."""
-        return 0 <= action < self._mask.size and bool(int(self._legal[action >> 6]) >> (action & 63) & 1)
 
     # ------------------------------------------------------------ what agents see
 
