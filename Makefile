@@ -116,8 +116,8 @@ docs-check: $(STAMP) ## run every command of README and pages
 notebooks: $(DOCS_STAMP) ## run all notebooks from their sources
 	$(BIN)/python -m notebooks.build
 
-notebooks-quick: $(DOCS_STAMP) ## run the notebooks that take seconds, as continuous integration does
-	$(BIN)/python -m notebooks.build $(QUICK_NOTEBOOKS)
+notebooks-quick: $(DOCS_STAMP) ## run the notebooks that take seconds and write nothing, as continuous integration does
+	$(BIN)/python -m notebooks.build --check $(QUICK_NOTEBOOKS)
 
 dist: $(STAMP) ## build sdist and wheels into dist/ and try them; wheels have compiled code for each interpreter of PYTHONS
 	$(BIN)/python -m tests.distribution --python $(PYTHONS)

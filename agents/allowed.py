@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import fields
 from typing import Any
 
 from kepler_envs.bots.networks.description import MOST_LAYERS, MOST_OUTPUTS
@@ -20,6 +22,13 @@ def need(settings: Any, name: str, fine: bool, allowed: str, group: str = "") ->
         value = getattr(settings, name)
         shown = " ".join(map(str, value)) if isinstance(value, tuple) else value
         raise BotError(f"--{group}{name.replace('_', '-')} {shown} is not allowed; allowed: {allowed}")
+
+
+def need_defaults(settings: Any, names: Collection[str], allowed: str, group: str = "") -> None:
+    """Raise BotError unless the settings of these names, which the others leave unused, are as by default."""
+    for one in fields(settings):
+        if one.name in names:
+            need(settings, one.name, getattr(settings, one.name) == one.default, allowed, group)
 
 
 def need_network(settings: Any) -> None:

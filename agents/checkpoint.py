@@ -104,7 +104,8 @@ def describe(
         all_games: every configuration if there are several. ``num_players``, and each option that takes several
             values, then lists them.
         training: the settings of the run.
-        results: the progress of the run: steps, seconds, evaluations.
+        results: the progress of the run: steps, seconds, evaluations. Those of best.zip are the ones that it was
+            chosen after, of many on the same games: new games may be won less often.
     """
     facts = game_facts(config)
     if len(all_games) > 1:

@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 
 from agents.games import distinct
+from agents.seeds import EVALUATION_SEED
 from kepler_envs import bots
 from kepler_envs.bots.protocol import Bot
 from kepler_envs.engine.game import Configuration
 from kepler_envs.tournament.pairing import Results, play_against
 from kepler_envs.tournament.standings import Share, share
-
-EVALUATION_SEED = 2**62
-"""First seed of the evaluation games. They are the same every time, and training never plays them."""
 
 ALONE = "alone"
 """What stands in the opponent's place in games for one player."""

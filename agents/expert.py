@@ -8,7 +8,8 @@ Z. Tian, D. Barber, arXiv:1705.08439, 2017; D. Silver et al., Science 362, 2018)
 The folder of a run holds
 
 * games/GENERATION/*.npz: positions of the games, written a file at a time;
-* last.zip: everything needed to continue; best.zip: the best network; both play as net:FOLDER;
+* best.zip: the best network, which plays as net:FOLDER;
+* last.zip: everything needed to continue, which plays as net:FOLDER/last.zip;
 * learning_curve.csv: a line per generation.
 
 The same command with the same --out continues the run. It learns on one thread, so an interrupted run ends with the

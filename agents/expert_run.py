@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
+import socket
 import threading
 import time
-import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import as_completed
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ import torch as th
 from agents import checkpoint
 from agents.allowed import need
 from agents.checkpoint import bot_of
-from agents.evaluation import EVALUATION_SEED, Evaluation, evaluate, trials_of
+from agents.evaluation import Evaluation, evaluate, trials_of
 from agents.expert_settings import MAY_CHANGE, ExpertConfig
 from agents.games import game_configurations, without_rewards
 from agents.imitation import Imitation, gather, packed, rate_at, unpacked
@@ -27,6 +29,7 @@ from agents.positions import Positions, join
 from agents.run import beginning_of, shape_of
 from agents.run_folder import alone_in_run, as_csv, check_same_run, default_folder, settings_as_json
 from agents.search_games import Play, search_games
+from agents.seeds import BEST_SEED, EXPERT_SEED
 from agents.settings import TrainConfig
 from kepler_envs import bots
 from kepler_envs.adapters.pytorch import torch_threads
@@ -36,11 +39,12 @@ from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, read_description
 from kepler_envs.bots.protocol import Bot, BotError
 from kepler_envs.bots.search import MctsConfig, make_searcher
 from kepler_envs.engine.game import Configuration
-from kepler_envs.engine.seeds import mix
+from kepler_envs.engine.seeds import stream_seed
 from kepler_envs.files import write_atomically
 from kepler_envs.printable import one_line
 from kepler_envs.processes import fresh_processes
 from kepler_envs.terminal import interrupts_held_back
+from kepler_envs.tournament import ClusterError
 from kepler_envs.tournament.cluster import Cluster
 from kepler_envs.tournament.shipment import Shipment
 
@@ -48,10 +52,13 @@ PROGRESS, OPTIMIZER = "expert.json", "optimizer.pth"
 """Entries of last.zip: the progress of the run, and the state of the optimiser while it learns."""
 GAMES_AT_A_TIME = 128
 """Games per file: what is lost if they are interrupted."""
+FIRST_EPOCHS = 3
+"""So many times as often as later positions, the decisions of greedy that are imitated first are shown."""
 SHOWN_AT_A_TIME = 20_480
 """Positions between two looks at the clock."""
-GAME_SEED = 2**60
-"""First seed of the games, which are played nowhere else."""
+KEPT = ("generation", "seconds", "curve", "shown", "played", "accuracy", "best")
+"""Attributes of a run that last.zip keeps as they are."""
+AGENTS = Path(__file__).parent
 PLAYING, LEARNING = "playing", "learning"
 
 
@@ -81,12 +88,12 @@ class Job:
     def positions(self) -> Positions:
         """Play the games and return their positions."""
         below = bots.load("greedy", self.config)
-        quick: list[Bot] = [bots.load("greedy", self.config)]
+        seated: list[Bot] = [bots.load("greedy", self.config)]
         if self.network is not None:
-            quick.append(CheckpointBot(self.network, self.config))
+            seated.append(CheckpointBot(self.network, self.config))
         asked = self._asked() if self.expert else None
         searcher = make_searcher(self.config, asked) if asked else None
-        return search_games(self.config, self.games, self.seed, asked, searcher, quick, below, self.play)
+        return search_games(self.config, self.games, self.seed, asked, searcher, seated, below, self.play)
 
     def _asked(self) -> MctsConfig:
         """The settings of the search. Defaults depend on there being a network, but a path may have commas."""
@@ -110,14 +117,14 @@ class Status:
     """The new line of the learning curve, at the end of a generation."""
 
 
-def _load(path: Path) -> Positions:
-    """Positions of a file. BotError if it is damaged."""
+def _load(path: Path, damaged: str, missing: str) -> Positions:
+    """Positions of a file. If it is damaged or missing, BotError that says what can be done."""
     try:
         return Positions.load(path)
-    except (zipfile.BadZipFile, OSError, EOFError, KeyError, ValueError) as error:
-        raise BotError(
-            f"{path} is damaged: {one_line(error)}. Delete it and run the same command: its games are played again"
-        ) from error
+    except FileNotFoundError:
+        raise BotError(f"{path} is missing. {missing}") from None
+    except Exception as error:  # NumPy and zipfile let through whatever is raised in them
+        raise BotError(f"{path} is damaged: {one_line(error)}. {damaged}") from error
 
 
 def _configurations(config: ExpertConfig) -> list[Configuration]:
@@ -137,6 +144,7 @@ class ExpertRun:
         generation: the current generation; 0 imitates greedy.
         played: decisions in games, including those of greedy that were imitated. shown: positions that the network has
             been shown.
+        best: how many generations were over when best.zip was written; None if there is no best network yet.
         cluster: plays the games; None for processes of this machine.
     """
 
@@ -151,6 +159,7 @@ class ExpertRun:
         self._check_playouts()
         self.seconds, self.curve, self.evaluations = 0.0, [], ()  # type: ignore[var-annotated]
         self.shown, self.played, self.accuracy = 0, 0, float("nan")
+        self.best: int | None = None
         self._learning: Imitation | None = None
         self._learned: dict[str, Any] | None = None
         self._played, self._length = 0, 0.0  # decisions in the games of this generation: all, and per game
@@ -202,14 +211,15 @@ class ExpertRun:
     def _begin(self) -> None:
         if any((self.out / "games").glob("*/*.npz")):
             raise BotError(f"{self.out / 'games'} holds games of another run: delete it, or give another --out")
+        if self.best_file.exists():
+            raise BotError(f"{self.best_file} is the network of another run: delete it, or give another --out")
         self.generation = 0
         if self.beginning is None:
             self._check_budget()
+            self.save()
         else:
             checkpoint.continue_network(self.policy, self.beginning)
-            self._judge()
-        self.generation = self.first
-        self.save()
+            self._end_generation()
 
     def _check_playouts(self) -> None:
         """Raise BotError if a later generation could not search with the network, which learned to correct a bot."""
@@ -228,7 +238,7 @@ class ExpertRun:
         progress, optimizer = read_entries(self.last, [PROGRESS, OPTIMIZER])
         try:
             known = json.loads(progress)
-            for name in ("generation", "seconds", "curve", "shown", "played", "accuracy"):
+            for name in KEPT:
                 setattr(self, name, known[name])
             self.evaluations = tuple(Evaluation.from_json(one) for one in known["evaluations"])
             self._learned = unpacked(optimizer) if optimizer else None
@@ -238,14 +248,22 @@ class ExpertRun:
                 f"{self.last} is damaged, or was written by another version: {one_line(error)}. Use another --out"
             ) from error
         checkpoint.set_weights(self.policy, checkpoint.read_network(self.last, self.games)[1])
+        self._complete_best()
+
+    def _complete_best(self) -> None:
+        """Write best.zip if the run was killed before it could: last.zip, which is written first, holds its network."""
+        if self.best is None or self.best == _generations_of(self.best_file):
+            return
+        if self.best < self.generation or self._learned is not None:
+            raise BotError(f"{self.best_file} is missing, or not the best network of {self.last}: use another --out")
+        self._write_best()
 
     # ------------------------------------------------------------ going on
 
     def advance_to_end(self, stop: threading.Event, watch: Callable[[Status], None]) -> None:
-        """Continue until the budget is spent or ``stop`` is set, then save."""
+        """Continue until the budget is spent or ``stop`` is set. Whatever is done is saved."""
         while self.fraction < 1 and not stop.is_set():
             self.advance(stop, watch)
-        self.save()
 
     def advance(self, stop: threading.Event, watch: Callable[[Status], None]) -> None:
         """Play the remaining games of a generation; if there are enough, learn from them and judge the result.
@@ -257,11 +275,23 @@ class ExpertRun:
         if not self._learn(stop, watch):
             return
         self.played += self._played
+        line = self._end_generation()
+        watch(self._status(LEARNING, 1.0, line))
+
+    def _end_generation(self) -> dict[str, Any]:
+        """Judge the network and save it, and then as the best one if it is. Returns the line of the learning curve.
+
+        A run that is killed before it is saved judges again, beside the best network of before.
+        """
         line = self._judge()
         self.generation += 1
         self._learning = self._learned = None
+        if line["accepted"]:
+            self.best = self.generation
         self.save()
-        watch(self._status(LEARNING, 1.0, line))
+        if line["accepted"]:
+            self._write_best()
+        return line
 
     def _portions(self) -> tuple[int, int]:
         """The files of a generation, for each configuration as many, and the games in each."""
@@ -278,13 +308,16 @@ class ExpertRun:
         expert = "" if self._dagger else config.search
         play = Play(config.searched, config.noise, config.quick, config.differing)
         for chunk in range(chunks):
-            path = self._folder(self.generation) / f"{chunk:03}.npz"
+            path = self._file(self.generation, chunk)
             if not path.exists():
-                seed = GAME_SEED + mix(config.seed) % 2**40 + games * (self.generation * 1000 + chunk)
+                seed = stream_seed(stream_seed(EXPERT_SEED + config.seed, self.generation), chunk)
                 yield Job(self.all_games[chunk % counts], games, seed, expert, guided, self.best_file, play, path)
 
     def _folder(self, generation: int) -> Path:
         return self.out / "games" / f"{generation:03}"
+
+    def _file(self, generation: int, chunk: int) -> Path:
+        return self._folder(generation) / f"{chunk:03}.npz"
 
     def _play(self, stop: threading.Event, watch: Callable[[Status], None]) -> bool:
         """Play games. Returns whether all are played."""
@@ -296,7 +329,8 @@ class ExpertRun:
         for done, _ in enumerate(_results(jobs, self.config.processes, stop, self.cluster), 1):
             self.seconds = before + time.perf_counter() - began
             watch(self._status(PLAYING, done / len(jobs)))
-        self.save()
+        if self.seconds > before:
+            self.save()
         return not list(self._jobs())
 
     def _learn(self, stop: threading.Event, watch: Callable[[Status], None]) -> bool:
@@ -312,7 +346,7 @@ class ExpertRun:
             if self._learned is not None:
                 self._learning.load_state(self._learned)
         learning = self._learning
-        whole = round(config.epochs * (3 if self.generation == 0 else 1) * len(learning.learned_from))
+        whole = round(config.epochs * (FIRST_EPOCHS if self.generation == 0 else 1) * len(learning.learned_from))
         while learning.shown < whole:
             if stop.is_set():
                 self.save()
@@ -337,13 +371,26 @@ class ExpertRun:
             first = self._positions_of_greedy()
             return first, int(first.played), len(np.unique(first.game))
         known = range(max(1, self.generation - self.config.window + 1), self.generation + 1)
-        found = [[_load(path) for path in sorted(self._folder(one).glob("*.npz"))] for one in known]
+        found = [self._games_of(one) for one in known]
         played, (files, games) = sum(int(file.played) for file in found[-1]), self._portions()
         return join([file for its in found for file in its]), played, files * games
 
+    def _games_of(self, generation: int) -> list[Positions]:
+        """The positions of the games of a generation. Raises BotError if a file is damaged or missing."""
+        damaged = missing = (
+            f"The games of generation {generation} are not played again, so the run cannot go on: the network that "
+            f"played them is gone. Put a copy of the file there, or give another --out; --start net:{self.best_file} "
+            "starts from the best network of the run"
+        )
+        if generation == self.generation:
+            missing = "Run the same command: its games are played again"
+            damaged = "Delete it and run the same command: its games are played again"
+        paths = [self._file(generation, chunk) for chunk in range(self._portions()[0])]
+        return [_load(path, damaged, missing) for path in paths]
+
     def _positions_of_greedy(self) -> Positions:
         each = -(-self.config.teacher_positions // len(self.all_games))
-        seed = GAME_SEED + self.config.seed
+        seed = EXPERT_SEED + self.config.seed
         teachers = [bots.load("greedy", games) for games in self.all_games]
         return join(
             [
@@ -362,19 +409,17 @@ class ExpertRun:
         learner = bot_of(self.policy, self.games)
         self.evaluations = tuple(trial.evaluate(learner, config.eval_games) for trial in self.trials)
         share = 1.0
-        if self.best_file.exists():
+        if self.best is not None:
             shares = [self._against_best(learner, games) for games in self.all_games]
             share = float(np.mean(shares))
         self.seconds += time.perf_counter() - began
         line = self._curve_line(share)
         self.curve.append(line)
-        if line["accepted"]:
-            self._write_best()
         return line
 
     def _against_best(self, learner: Bot, games: Configuration) -> float:
         """How the network fares beside the best one so far; 1 is equal. Alone, it is measured by its points."""
-        best, asked = CheckpointBot(self.best_file, games), (games, self.config.eval_games, EVALUATION_SEED + 2)
+        best, asked = CheckpointBot(self.best_file, games), (games, self.config.eval_games, BEST_SEED)
         found = evaluate(learner, best, *asked)
         if found.points is None:
             return games.num_players * found.wins.mean
@@ -393,7 +438,7 @@ class ExpertRun:
         for one in self.evaluations:
             line |= one.columns
         line["against_best"] = round(share, 4)
-        line["accepted"] = share >= self.config.gate or not self.best_file.exists()
+        line["accepted"] = share >= self.config.gate or self.best is None
         return line
 
     # ------------------------------------------------------------ files
@@ -406,8 +451,7 @@ class ExpertRun:
     def save(self) -> None:
         """Write ``last.zip`` and the learning curve."""
         learned = self._learning.state() if self._learning is not None else self._learned
-        names = ("generation", "seconds", "curve", "shown", "played", "accuracy")
-        progress = {name: getattr(self, name) for name in names}
+        progress = {name: getattr(self, name) for name in KEPT}
         progress["evaluations"] = [dataclasses.asdict(one) for one in self.evaluations]
         entries = {
             TORCH_WEIGHTS: checkpoint.weights_of(self.policy),
@@ -434,14 +478,19 @@ class ExpertRun:
         return Status(self.generation, doing, done, self.seconds, self.fraction, self.evaluations, line)
 
 
+def _generations_of(best: Path) -> int | None:
+    """How many generations were over when a best network was written. None without the file."""
+    return read_description(best)["results"].get("generations") if best.exists() else None
+
+
 # ---------------------------------------------------------------- processes
 
 
 def _results(jobs: list[Job], processes: int, stop: threading.Event, cluster: Cluster | None) -> Iterator[Path]:
     """Yield files of games as they are written. Starts none after ``stop``."""
     if cluster is not None:
-        network = Shipment.pack([f"net:{jobs[0].network}"])
-        for job, content in cluster.map(_play_elsewhere, network, iter(jobs), stop):
+        sent = Sent(Shipment.pack([f"net:{jobs[0].network}"]), agents_here())
+        for job, content in cluster.map(_play_elsewhere, sent, iter(jobs), stop):
             write_atomically(job.out, content)
             yield job.out
         return
@@ -462,9 +511,38 @@ def _results(jobs: list[Job], processes: int, stop: threading.Event, cluster: Cl
                 yield done.result()
 
 
-def _play_elsewhere(network: Shipment, job: Job) -> bytes:
-    """Play a job in a worker of a cluster and return its file. The worker need not see the files of this machine."""
-    (spec,) = network.unpack()
+@dataclass(frozen=True)
+class Sent:
+    """What all jobs need on a cluster.
+
+    Attributes:
+        network: the best network. agents: what :func:`agents_here` said where the jobs were made.
+    """
+
+    network: Shipment
+    agents: str
+
+
+@cache
+def agents_here() -> str:
+    """12 hex digits of the files of ``agents/``. The same job gives the same games only where they are the same."""
+    digest = hashlib.sha256()
+    for path in sorted(AGENTS.rglob("*.py")):
+        digest.update(path.relative_to(AGENTS).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def _play_elsewhere(sent: Sent, job: Job) -> bytes:
+    """Play a job in a worker of a cluster and return its file. The worker need not see the files of this machine.
+
+    Raises ClusterError if it has another ``agents/`` than the process that made the job.
+    """
+    if agents_here() != sent.agents:
+        raise ClusterError(
+            f"node {socket.gethostname()} has {AGENTS} (files {agents_here()}), and this process has other files "
+            f"({sent.agents}); all nodes need the same checkout"
+        )
+    (spec,) = sent.network.unpack()
     return dataclasses.replace(job, network=Path(spec.removeprefix("net:"))).positions().as_file()
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from agents.allowed import MOST_SEED, need, need_network
+from agents.allowed import MOST_SEED, need, need_defaults, need_network
 from kepler_envs.bots.search import MctsConfig
 from kepler_envs.cli.common import OnRay, Options
 
@@ -52,7 +52,8 @@ class ExpertConfig:
     teacher_positions: int = 200_000
     """Decisions of greedy to imitate first, without --start."""
     dagger: int = 1
-    """Generations after the imitation that learn greedy's choices where the network itself plays (DAgger)."""
+    """Generations after the imitation that learn greedy's choices where the network itself plays (DAgger), without
+    --start and --over."""
     games: int = 1024
     """Games per generation, of all player counts together."""
     search: str = "100"
@@ -70,7 +71,7 @@ class ExpertConfig:
     window: int = 6
     """Number of generations whose games are learned from."""
     epochs: float = 4.0
-    """How often each position of the window is shown per generation."""
+    """How often each position of the window is shown per generation; the first ones of greedy 3 times as often."""
     learning_rate: float = 1e-3
     """Learning rate of Adam at the start of each generation. It falls to a twentieth."""
     value_weight: float = 0.5
@@ -115,6 +116,10 @@ class ExpertConfig:
         need(self, "seed", 0 <= self.seed <= MOST_SEED, f"0 to {MOST_SEED}")
         for name in ("differing", "gate", "value_weight"):
             need(self, name, 0 <= getattr(self, name) < math.inf, "a number from 0 on")
+        if self.start is not None:
+            need_defaults(self, ["teacher_positions"], "only without --start")
+        if self.start is not None or self.over is not None:
+            need(self, "dagger", self.dagger <= 1, "0 or 1 with --start or --over: greedy teaches nobody there")
         alone = "no network and one tree; --guided-from brings in the network"
         names = [one.partition("=")[0].strip() for one in self.search.split(",")[1:]]
         need(self, "search", "network" not in names, alone)

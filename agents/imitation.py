@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import torch as th
 
-from agents.positions import NOBODY, Positions, join
+from agents.positions import NOBODY, Kept, Positions, join
 from kepler_envs.adapters.pytorch import Goal, PieceNetwork, learner_of, torch_threads
 from kepler_envs.bots.protocol import Bot, TrustedDecisions
 from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.game import Configuration
-from kepler_envs.engine.seeds import opponent_seeds
+from kepler_envs.engine.seeds import opponent_seeds, stream_seed
 
 NOISE = 0.1
 """Default share of random moves, so that a network also sees what follows a mistake."""
@@ -59,7 +59,7 @@ def gather(
     Args:
         positions: how many decisions. noise: share of uniformly random moves; what is learned there is still the
             teacher's choice.
-        seed: seed of the noise and of the first game; the others follow. envs: the most games in parallel.
+        seed: of the noise, and of the batch of games. envs: the most games in parallel.
         below: the bot that the network is over, whose choices are kept, too. It may be the teacher.
     """
     random = np.random.default_rng([seed, 0x7EAC])
@@ -69,7 +69,8 @@ def gather(
     share = min(1.0, 1.1 * positions / (envs * length))
     rounds: list[Positions] = []
     while sum(len(one) for one in rounds) < positions:
-        one, _ = _play(config, teacher, envs, seed + len(rounds), noise, share, random, below)
+        deals = stream_seed(seed, len(rounds)) if rounds else seed  # seed + 1 may be that of another run
+        one, _ = _play(config, teacher, envs, deals, noise, share, random, below)
         rounds.append(one)
     found = join(rounds)
     return found.take(np.sort(random.choice(len(found), positions, replace=False)))
@@ -90,25 +91,17 @@ def _play(
     teacher.start(rows, opponent_seeds(batch.seed))
     if below is not None and below is not teacher:
         below.start(rows, ~opponent_seeds(batch.seed))  # as training does
-    seen: list[tuple[np.ndarray, ...]] = []
+    kept = Kept(batch)
     while rows.size:
         chosen = teacher.act(TrustedDecisions(batch, rows))
         told = _told(below, teacher, chosen, TrustedDecisions(batch, rows))
         taken = (random.random(rows.size) < share) & (batch.legal_count[rows] > 1)
-        its = rows[taken]
-        masks = np.packbits(batch.action_mask[its].view(np.bool_), axis=1)
-        choices = chosen[taken].astype(np.int16), told[taken].astype(np.int16)
-        seen.append((batch.observation[its], masks, *choices, its, batch.seat[its]))
+        kept.add(rows[taken], chosen[taken, None], np.ones((int(taken.sum()), 1), np.float32), told[taken])
         actions = np.full(games, SKIP, np.int64)
         actions[rows] = np.where(random.random(rows.size) < noise, batch.uniform()[rows], chosen)
         batch.step(actions)
         rows = np.flatnonzero(batch.episodes == 0)
-    observation, mask, action, told, game, seat = (np.concatenate(part) for part in zip(*seen, strict=True))
-    shares = np.ones((len(game), 1), np.float32)
-    returns = returns_from(batch, game, seat)
-    counts = np.array(len(config.actions)), np.array(int(batch.final_length.sum()))
-    found = Positions(observation, mask, action[:, None], shares, told, returns, game, *counts)
-    return found, float(batch.final_length.mean())
+    return kept.positions(), float(batch.final_length.mean())
 
 
 def _told(below: Bot | None, teacher: Bot, chosen: np.ndarray, decisions: TrustedDecisions) -> np.ndarray:
@@ -116,12 +109,6 @@ def _told(below: Bot | None, teacher: Bot, chosen: np.ndarray, decisions: Truste
     if below is None:
         return np.full(len(chosen), NOBODY)
     return chosen if below is teacher else below.act(decisions)
-
-
-def returns_from(batch: Batch, games: np.ndarray, seats: np.ndarray) -> np.ndarray:
-    """float32 (M, P): what these games (M,) of a batch paid in the end, these seats (M,) first, then clockwise."""
-    clockwise = (seats[:, None] + np.arange(batch.num_players)) % batch.num_players
-    return batch.final_return[games[:, None], clockwise].astype(np.float32)
 
 
 # ---------------------------------------------------------------- learning

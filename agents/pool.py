@@ -245,6 +245,7 @@ class PoolVecEnv(SharedSeatVecEnv):
         self.seated = np.full((batch.num_envs, batch.num_players), LEARNER)
         self.opponent_seconds = 0.0
         self._rollouts = 0
+        self._seen = np.empty(0, np.int16)
         self._players: dict[int, PositionNetwork | JoinedBot] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -273,6 +274,11 @@ class PoolVecEnv(SharedSeatVecEnv):
         self._players = {number: player for number, player in self._players.items() if number in playing}
         self._rollouts += 1
         self._start(self._rows, np.uint64(self._rollouts))
+
+    def _observe(self) -> np.ndarray:
+        """What the seats to move see. It is kept for those that are asked next, so that a bot below is asked once."""
+        self._seen = super()._observe()
+        return self._seen
 
     def reset(self) -> np.ndarray:
         observation = super().reset()
@@ -313,7 +319,7 @@ class PoolVecEnv(SharedSeatVecEnv):
         others = np.unique(sitting[sitting != LEARNER])
         if len(others):
             actions = actions.copy()
-            seen, masks = self._observe(), self.batch.action_mask
+            seen, masks = self._seen, self.batch.action_mask
             for number in others:
                 asked = np.flatnonzero(sitting == number)
                 player = self._player(number)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from kepler_envs.engine.batch import Batch
 from kepler_envs.files import write_atomically
 from kepler_envs.networks import with_choices
 
@@ -91,6 +92,30 @@ class Positions:
 
 ROWS = tuple(field.name for field in fields(Positions) if field.name not in ("num_actions", "played"))
 """Names of the arrays with one row per position."""
+
+
+class Kept:
+    """Collects decisions of a batch that are to be learned from, until all its games are over."""
+
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self._parts: list[tuple[np.ndarray, ...]] = []
+
+    def add(self, rows: np.ndarray, actions: np.ndarray, shares: np.ndarray, below: np.ndarray) -> None:
+        """Add the decisions that are due in these rows (M,); for the rest see :class:`Positions`."""
+        batch = self._batch
+        masks = np.packbits(batch.action_mask[rows].view(np.bool_), axis=1)
+        choices = actions.astype(np.int16), shares, below.astype(np.int16)
+        self._parts.append((batch.observation[rows], masks, *choices, rows, batch.seat[rows]))
+
+    def positions(self) -> Positions:
+        """All positions, once all games are over."""
+        batch = self._batch
+        *found, game, seat = (np.concatenate(part) for part in zip(*self._parts, strict=True))
+        clockwise = (seat[:, None] + np.arange(batch.num_players)) % batch.num_players
+        returns = batch.final_return[game[:, None], clockwise].astype(np.float32)
+        counts = np.array(len(batch.config.actions)), np.array(int(batch.final_length.sum()))
+        return Positions(*found, returns, game, *counts)
 
 
 def join(parts: Sequence[Positions]) -> Positions:

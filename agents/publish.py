@@ -22,6 +22,7 @@ import kepler_envs
 from agents import checkpoint
 from agents.checkpoint import bot_of, build, set_weights
 from agents.evaluation import against
+from agents.seeds import COMPARED_SEED
 from agents.settings import command_line
 from kepler_envs.adapters.sb3 import PiecePolicy
 from kepler_envs.bots import published
@@ -40,7 +41,7 @@ CURVE = "learning_curve.csv"
 LEAST_AGREEMENT = 0.99
 MOST_DROPPED_BITS = 3
 """A network that is too large loses so many of the ten binary digits of its weights at most."""
-COMPARED_GAMES, COMPARED_STEPS, COMPARED_SEED = 64, 100, 2**61
+COMPARED_GAMES, COMPARED_STEPS = 64, 100
 
 
 @dataclass(frozen=True)
@@ -204,15 +205,14 @@ def budget_in_words(budget: Mapping[str, Any]) -> str:
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
     try:
-        written = publish(
-            tyro.cli(
-                Publish,
-                args=argv,
-                prog="python -m agents.publish",
-                description=__doc__,
-                config=(tyro.conf.FlagCreatePairsOff,),
-            )
+        request = tyro.cli(
+            Publish,
+            args=argv,
+            prog="python -m agents.publish",
+            description=__doc__,
+            config=(tyro.conf.FlagCreatePairsOff,),
         )
+        written = publish(request)
     except (BotError, kepler_envs.OptionError, KeyError) as error:
         sys.exit(str(error.args[0]))
     except OSError as error:
@@ -225,9 +225,16 @@ def main(argv: Sequence[str] | None = None) -> None:
         print(f"  prolonged after {earlier['at']:,} decisions; its budget was {budget_in_words(earlier)}")
     print(f"  trained for {about['budget']['minutes']} minutes, {about['budget']['steps']:,} decisions; this is the")
     print(f"  network after {about['results']['steps']:,}, commit {about['commit']}")
+    others = [str(one) for one in about["results"].get("commits", []) if one != about["commit"]]
+    if others:
+        print(f"  it also learned with {', '.join(others)}")
+    if request.run.is_dir() or request.run.name == "best.zip":
+        print("  when it was chosen, by one of many evaluations on the same games (in new ones it may win less):")
+    else:
+        print("  in its last evaluation:")
     for opponent, wins in about["results"]["evaluations"].items():
         interval = f"{wins['low']:.1%} .. {wins['high']:.1%}"
-        print(f"  wins {wins['mean']:.1%} ({interval}) of {wins['games']} {against(opponent)}")
+        print(f"    wins {wins['mean']:.1%} ({interval}) of {wins['games']} {against(opponent)}")
     print(
         f"  chooses as in float32 in {about['float16']['same_choice']:.2%} of {about['float16']['positions']:,} "
         "positions"

@@ -36,6 +36,7 @@ from agents.run_folder import (
     run_folder,
     settings_as_json,
 )
+from agents.seeds import TEACHER_SEED
 from agents.settings import MAY_CHANGE, TrainConfig
 from kepler_envs import bots
 from kepler_envs.adapters.opponents import Opponent
@@ -55,9 +56,8 @@ from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.network import NetworkShape
 from kepler_envs.files import write_atomically
 from kepler_envs.printable import one_line
+from kepler_envs.revision import commit
 
-TEACHER_SEED = 2**61
-"""First seed of the games of teachers, which training plays nowhere else."""
 TEACHER_ENVS = 1024
 """Games of a teacher in parallel, for each number of players."""
 
@@ -96,8 +96,10 @@ class Run:
         self.curve: list[dict[str, Any]] = []
         self.evaluations: tuple[Evaluation, ...] = ()
         self.best = -1.0
+        self._judges: tuple[str, ...] = ()  # names of the trials that best is the win rate of
         self.accuracy = float("nan")
         self.prolonged: list[dict[str, Any]] = []  # earlier budgets, with the decisions at which each was changed
+        self.commits: list[str] = []  # of the code that has learned so far, without the present one
         self._trials: list[Trial] | None = None
         self._speed = 0.0
         self._imitation: Imitation | None = None
@@ -204,9 +206,10 @@ class Run:
             archive = io.BytesIO(self.last.read_bytes())
             self.model = self._model_class().load(archive, self.env, device=self.device, force_reset=False)
             self.seconds, self.curve, self.best = saved["seconds"], saved["curve"], saved["best"]
+            self._judges = saved["judges"]
             self.evaluations = saved["evaluations"]
             self._imitated = unpacked(saved["imitation"]) if saved["imitation"] is not None else None
-            self.prolonged = saved["prolonged"]
+            self.prolonged, self.commits = saved["prolonged"], description["results"]["commits"]
             set_random_state(saved, self.device)
             self._note_budget(description["training"])
         except BotError:
@@ -323,7 +326,14 @@ class Run:
         self.model.logger.dump(self.steps)
         self.seconds += time.perf_counter() - began
         self.curve.append(self._curve_line())
+        self._keep_if_best()
+
+    def _keep_if_best(self) -> None:
+        """Keep the network if it wins most against the last opponent, of all that were evaluated against that one."""
         last = self.evaluations[-len(self.counts) :]
+        judges = tuple(one.opponent for one in last)
+        if judges != self._judges:
+            self.best, self._judges = -1.0, judges
         wins = float(np.mean([one.wins.mean for one in last])) if last else self.best
         if wins >= self.best:
             self.best = wins
@@ -341,6 +351,7 @@ class Run:
             "seconds": self.seconds,
             "curve": self.curve,
             "best": self.best,
+            "judges": self._judges,
             "evaluations": self.evaluations,
             "prolonged": self.prolonged,
             "imitation": packed(imitated) if imitated is not None else None,
@@ -360,6 +371,7 @@ class Run:
             "games": int(self.env.batch.episodes.sum()),
             "parameters": checkpoint.parameter_count(self.policy),
             "prolonged": self.prolonged,
+            "commits": distinct([*self.commits, commit() or "unknown"]),
             "evaluated_at": self.evaluated_at,
             "evaluations": {one.opponent: one.summary for one in self.evaluations},
         }
@@ -463,13 +475,17 @@ def shape_of(config: TrainConfig | ExpertConfig, beginning: Path | None) -> Netw
 
 
 def train(
-    config: TrainConfig, stop: threading.Event | None = None, watch: Callable[[Status], None] | None = None
+    config: TrainConfig,
+    stop: threading.Event | None = None,
+    watch: Callable[[Status], None] | None = None,
+    accepted: Callable[[], None] = lambda: None,
 ) -> Run:
     """Begin a run, or continue the one in ``config.out``, until its budget is spent.
 
     Args:
         stop: when set, the run finishes its update, writes a checkpoint and returns.
         watch: called with the status after every update and every evaluation.
+        accepted: called once, before anything is learned: nobody else trains in the folder, and the run fits it.
 
     Raises:
         BotError: the run in the folder has other settings or is trained by another process, or a setting is not
@@ -477,6 +493,7 @@ def train(
     """
     with torch_threads(config.threads), alone_in_run(run_folder(config)):
         run = Run(config)
+        accepted()
         advance_to_end(run, stop or threading.Event(), watch or (lambda status: None))
     return run
 
@@ -512,12 +529,15 @@ class Advancing(Protocol):
 
 
 def advance_to_end(run: Advancing, stop: threading.Event, watch: Callable[[Status], None]) -> None:
-    """Continue until the budget is spent or, once ``stop`` is set, to the end of the update; then save."""
+    """Continue until the budget is spent or, once ``stop`` is set, to the end of the update; then save.
+
+    A run that learns nothing is left as it is: its files name the code and the libraries that it learned with.
+    """
     if run.is_new:
         run.evaluate()
         run.save()
     watch(run.status(evaluated=True))
-    due = _next_evaluation(run)
+    due, before = _next_evaluation(run), run.steps
     while run.fraction < 1 and not stop.is_set():
         run.advance()
         finished = run.fraction >= 1
@@ -528,7 +548,8 @@ def advance_to_end(run: Advancing, stop: threading.Event, watch: Callable[[Statu
             if not finished:
                 run.save()
         watch(run.status(evaluated))
-    run.save()
+    if run.steps > before:
+        run.save()
 
 
 def _next_evaluation(run: Advancing) -> int:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.imitation import returns_from
-from agents.positions import Positions
+from agents.positions import Kept, Positions
 from kepler_envs.bots.protocol import Bot, TrustedDecisions
 from kepler_envs.bots.search import Grown, MctsConfig, Searcher, decide_by_visits, tree_generators
 from kepler_envs.engine.batch import SKIP, Batch
@@ -46,7 +45,7 @@ def search_games(
     seed: int,
     asked: MctsConfig | None,
     searcher: Searcher | None,
-    quick: Sequence[Bot],
+    bots: Sequence[Bot],
     below: Bot,
     play: Play,
 ) -> Positions:
@@ -55,15 +54,15 @@ def search_games(
     Decisions with one legal action are left out.
 
     Args:
-        config: the games. games: how many, in parallel. seed: of the first game, of all noise, and of all bots.
+        config: the games. games: how many, in parallel. seed: of the batch of games, of all noise, and of all bots.
         asked, searcher: the search; None to learn what the bot below would do, at all positions that are kept.
-        quick: bots that decide without a search; each seat of each game has one of them throughout. below: the bot that
-            a network may be over.
+        bots: they decide without a search; each seat of each game has one of them throughout. below: the bot that a
+            network may be over.
     """
     batch, dice = Batch(config, games, seed), np.random.default_rng([seed, 0x5EA2C4])
-    table = _Table(batch, quick, below, dice)
+    table = _Table(batch, bots, below, dice)
     search = _Search(batch, asked, searcher, play.differing, mix(seed ^ 0x5EA2C4)) if asked and searcher else None
-    kept = _Kept(batch)
+    kept = Kept(batch)
     rows = np.arange(games)
     while rows.size:
         chosen, told = table.choose(rows)
@@ -75,7 +74,8 @@ def search_games(
             targets.set_choices(searched | noted, told)  # asking costs nothing
         elif searched.any():
             chosen[searched] = search.decide(rows, searched, told, targets)
-        kept.add(rows, searched | noted, targets, told)
+        due = searched | noted
+        kept.add(rows[due], targets.actions[due], targets.shares[due], told[due])
         actions = np.full(games, SKIP, np.int64)
         actions[rows] = np.where(dice.random(rows.size) < play.noise, batch.uniform()[rows], chosen)
         batch.step(actions)
@@ -86,11 +86,11 @@ def search_games(
 class _Table:
     """The bots that decide without a search, and what the bot below would do."""
 
-    def __init__(self, batch: Batch, quick: Sequence[Bot], below: Bot, dice: np.random.Generator) -> None:
-        self._batch, self._quick, self._below = batch, quick, below
-        self._seated = dice.integers(0, len(quick), (batch.num_envs, batch.num_players))
+    def __init__(self, batch: Batch, bots: Sequence[Bot], below: Bot, dice: np.random.Generator) -> None:
+        self._batch, self._bots, self._below = batch, bots, below
+        self._seated = dice.integers(0, len(bots), (batch.num_envs, batch.num_players))
         rows = np.arange(batch.num_envs)
-        for number, bot in enumerate((below, *quick)):
+        for number, bot in enumerate((below, *bots)):
             bot.start(rows, opponent_seeds(batch.seed + np.uint64(number)))
 
     def choose(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -98,7 +98,7 @@ class _Table:
         sitting = self._seated[rows, self._batch.seat[rows]]
         below = self._below.act(TrustedDecisions(self._batch, rows))
         chosen = np.empty(rows.size, np.int64)
-        for number, bot in enumerate(self._quick):
+        for number, bot in enumerate(self._bots):
             its = sitting == number
             if its.any():
                 chosen[its] = bot.act(TrustedDecisions(self._batch, rows[its]))
@@ -150,30 +150,6 @@ class _Search:
         return np.array(chosen)
 
 
-class _Kept:
-    """Collects the positions of a batch that are to be learned from."""
-
-    def __init__(self, batch: Batch) -> None:
-        self._batch = batch
-        self._parts: list[tuple[np.ndarray, ...]] = []
-
-    def add(self, rows: np.ndarray, kept: np.ndarray, targets: _Targets, told: np.ndarray) -> None:
-        """Add the decisions that are due in these of the rows (M,)."""
-        its, batch = rows[kept], self._batch
-        masks = np.packbits(batch.action_mask[its].view(np.bool_), axis=1)
-        self._parts.append(
-            (batch.observation[its], masks, targets.actions[kept], targets.shares[kept], told[kept].astype(np.int16),
-             its, batch.seat[its])
-        )  # fmt: skip
-
-    def positions(self) -> Positions:
-        """All positions, once all games are over."""
-        observation, mask, best, shares, told, game, seat = (np.concatenate(p) for p in zip(*self._parts, strict=True))
-        returns = returns_from(self._batch, game, seat)
-        counts = np.array(len(self._batch.config.actions)), np.array(int(self._batch.final_length.sum()))
-        return Positions(observation, mask, best, shares, told, returns, game, *counts)
-
-
 def target_of(
     grown: Grown, seat: int, below: int, asked: MctsConfig, num_actions: int, num_legal: int
 ) -> tuple[np.ndarray, int]:
@@ -183,14 +159,14 @@ def target_of(
     as an action could lose and still be worth less than the best one in the selection formula.
 
     Args:
-        grown: the tree. seat: the searching seat. below: what the policy of the playouts, or the bot below, would do.
+        grown: the tree. seat: the searching seat. below: what greedy would do, which may play the playouts.
         num_legal: how many actions are legal, whether or not they were tried.
     """
     visits, sums = grown.root_visits(seat, num_actions)
     best = decide_by_visits(visits, sums)
     values = np.where(visits > 0, sums / np.maximum(visits, 1), -1.0)
     even = (1 - asked.trust) / num_legal
-    trusted = grown.root_priors(num_actions) if asked.network else np.arange(num_actions) == below
+    trusted = _trusted(grown, below, asked, num_actions, num_legal)
     scale = asked.exploration * np.sqrt(visits.sum() + 1) * (asked.trust * trusted + even)
     worth = values[best] + scale[best] / (1 + visits[best])
     needed = np.ceil(scale / np.maximum(worth - values, 1e-9) - 1)
@@ -198,3 +174,13 @@ def target_of(
     pruned = np.where(others, np.clip(needed, 0, visits), visits)
     pruned[(pruned <= 1) & others] = 0
     return pruned / pruned.sum(), best
+
+
+def _trusted(grown: Grown, below: int, asked: MctsConfig, num_actions: int, num_legal: int) -> np.ndarray:
+    """What the search trusted in at the root, (A,): the network's priors, or how often the policy of the playouts chose
+    each action. A uniform one is asked anew at each visit, and chose each legal action equally often."""
+    if asked.network:
+        return grown.root_priors(num_actions)
+    if asked.playout == "greedy":
+        return np.arange(num_actions) == below
+    return np.full(num_actions, 1 / num_legal)

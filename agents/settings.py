@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from agents.allowed import MOST_SEED, need, need_network
+from agents.allowed import MOST_SEED, need, need_defaults, need_network
 from agents.expert_settings import ExpertConfig
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.cli.common import Options
@@ -178,6 +178,17 @@ class TrainConfig:
         need(self, "minutes", self.minutes is None or self.minutes > 0, "more than 0")
         for name in ("teacher_share", "teacher_noise", "gamma", "gae_lambda"):
             need(self, name, 0 <= getattr(self, name) <= 1, "0 to 1")
+        self._check_unused()
+
+    def _check_unused(self) -> None:
+        """Raise BotError if something is asked for that the other settings leave unused."""
+        if self.seat != "single":
+            need_defaults(self, ["opponent"], "only with --seat single")
+        if self.seat != "pool":
+            need_defaults(self.pool, [one.name for one in fields(PoolConfig)], "only with --seat pool", "pool.")
+        if self.teacher is None:
+            names = [one.name for one in fields(self) if one.name.startswith("teacher_")]
+            need_defaults(self, names, "only with --teacher")
 
     @property
     def budget_steps(self) -> int | None:

@@ -32,8 +32,28 @@ LONG = (imitation,)
 """Parts that take an hour or more. They run only if you name them."""
 
 
+PARTS = (
+    engine_and_batch,
+    threads,
+    aec_loop,
+    clone_cost,
+    games_table,
+    observation,
+    search_table,
+    guided_search_table,
+    tournament,
+    ray_tournament,
+    start_up,
+    training_share,
+    learner,
+    learner_on_gpu,
+    *LONG,
+)
+
+
 def main() -> None:
-    settings = tyro.cli(Settings, prog="python -m benchmarks", description=__doc__)
+    names = ", ".join(part.__name__ for part in PARTS)
+    settings = tyro.cli(Settings, prog="python -m benchmarks", description=f"{__doc__}\nThe parts are: {names}.")
     if settings.record is not None and (settings.quick or settings.only):
         sys.exit("--record keeps a whole run: leave out --quick and --only")
     if settings.record is not None and not compiled_wheels():
@@ -41,11 +61,11 @@ def main() -> None:
     if settings.quick:
         settings = replace(settings, seconds=0.1, repetitions=3, ppo_steps=min(settings.ppo_steps, 10_000))
         settings = replace(settings, positions=min(settings.positions, 20_000), minutes=min(settings.minutes, 1.0))
+    parts = chosen_parts(settings.only)
     console = Console()
     console.print(machine.describe(), highlight=False)
     source = figures.source()
     rows: list[Row] = []
-    parts = chosen_parts(settings.only)
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("measuring", total=len(parts))
         for part in parts:
@@ -60,24 +80,7 @@ def main() -> None:
 
 def chosen_parts(only: Sequence[str]) -> list[Callable[[Settings], list[Row]]]:
     """The parts with these names; without names, all but the long ones."""
-    parts = [
-        engine_and_batch,
-        threads,
-        aec_loop,
-        clone_cost,
-        games_table,
-        observation,
-        search_table,
-        guided_search_table,
-        tournament,
-        ray_tournament,
-        start_up,
-        training_share,
-        learner,
-        learner_on_gpu,
-        imitation,
-    ]
-    known = {part.__name__: part for part in parts}
+    known = {part.__name__: part for part in PARTS}
     if unknown := set(only) - set(known):
         sys.exit(f"there is no part {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
     return [part for name, part in known.items() if (name in only if only else part not in LONG)]

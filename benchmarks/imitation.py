@@ -173,9 +173,12 @@ class Command(Asked):
 def main() -> None:
     asked = tyro.cli(Command, prog="python -m benchmarks.imitation", description=__doc__)
     try:
+        kepler_envs.load_game(asked.game).configure(asked.players)
         records.read_lines(asked.out, Measured)
         check_writable(asked.out)
-    except (records.RecordError, OSError) as problem:
+    except KeyError as problem:
+        sys.exit(str(problem.args[0]))
+    except (kepler_envs.OptionError, records.RecordError, OSError) as problem:
         sys.exit(str(problem))
     found = measure(asked)
     row = as_row(found, TARGETS.get((asked.game, asked.players)))

@@ -78,17 +78,21 @@ def learning(
     num_envs: int = NUM_ENVS,
     **network: Any,
 ) -> Callable[[int], int]:
-    """A function that plays and learns from about so many updates, and returns of how many decisions.
+    """A function that plays and learns from about so many updates, and returns of how many decisions."""
+    return partial(_learn, learning_model(game, players, compiled, device, num_envs, **network), threads)
 
-    ``network`` is what :func:`piece_policy` takes.
-    """
+
+def learning_model(
+    game: str, players: int, compiled: bool, device: str = "cpu", num_envs: int = NUM_ENVS, **network: Any
+) -> Any:
+    """MaskablePPO with the defaults of ``python -m agents.train``. ``network`` is what :func:`piece_policy` takes."""
     import torch  # here alone: the other parts do without it
 
     from kepler_envs.adapters.sb3 import PiecePolicy, SharedMaskablePPO, SharedSeatVecEnv, piece_policy
 
     torch.manual_seed(0)
     batch = kepler_envs.make_batch(game, num_envs, num_players=players, seed=0)
-    model = SharedMaskablePPO(
+    return SharedMaskablePPO(
         PiecePolicy,
         SharedSeatVecEnv(batch),
         policy_kwargs=piece_policy(batch.config, compiled=compiled, **network),
@@ -98,7 +102,6 @@ def learning(
         seed=0,
         device=device,
     )
-    return partial(_learn, model, threads)
 
 
 def _learn(model: Any, threads: int, updates: int) -> int:

@@ -180,8 +180,8 @@ def openspiel_side(game: object) -> Callable[[int], int]:
             state = game.new_initial_state()
             while not state.is_terminal():
                 if state.is_chance_node():
-                    outcomes, chances = zip(*state.chance_outcomes(), strict=True)
-                    state.apply_action(outcomes[rng.choice(len(outcomes), p=chances)])
+                    outcomes = state.chance_outcomes()  # all are as likely: gin rummy deals cards one by one
+                    state.apply_action(outcomes[rng.integers(len(outcomes))][0])
                     continue
                 state.observation_tensor()
                 legal = state.legal_actions()

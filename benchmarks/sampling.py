@@ -19,9 +19,9 @@ class Settings:
     """How long to measure, and what."""
 
     seconds: float = 0.4
-    """CPU seconds per sample."""
+    """Seconds per sample: of CPU time, or by the wall clock where threads are compared."""
     repetitions: int = 7
-    """Samples per figure. The table shows their median."""
+    """Samples per figure. The table shows their median; of new processes from a wheel, the fastest of at least 12."""
     ppo_steps: int = 40_000
     """Decisions of the training run that shows the environment's share. 0 leaves that row out."""
     positions: int = 200_000

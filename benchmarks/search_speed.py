@@ -47,7 +47,7 @@ def search_table(settings: Settings) -> list[Row]:
 def guided_search_table(settings: Settings) -> list[Row]:
     """tree search guided by networks, 64 positions at a time"""
     from agents.checkpoint import load_policy  # with PyTorch, which the other parts do without
-    from agents.torch_network import TorchNetwork
+    from kepler_envs.adapters.pytorch import TorchLearner, torch_threads
 
     trees, asked, rows = 64, MctsConfig(iterations=20, network="bc-v1"), []
     for name in kepler_envs.list_games():
@@ -68,8 +68,11 @@ def guided_search_table(settings: Settings) -> list[Row]:
                 network(batch.observation, batch.action_mask)
             return rounds * trees * asked.iterations
 
-        pytorch = partial(ask, network=TorchNetwork(load_policy(file, config)))
-        samples = rates({"search": search, "network": ask, "pytorch": pytorch}, settings, time.thread_time)
+        policy = load_policy(file, config)
+        policy.set_training_mode(False)
+        pytorch = partial(ask, network=TorchLearner(policy.network).answer)
+        with torch_threads(1):
+            samples = rates({"search": search, "network": ask, "pytorch": pytorch}, settings, time.thread_time)
         rows.append(
             Row(
                 f"{name}, tree search with bc-v1, {config.num_players} players, {trees} positions at a time",

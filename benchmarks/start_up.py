@@ -31,9 +31,13 @@ def start_up(settings: Settings) -> list[Row]:
             "first AEC step after import, warm cache", f"{median:.2f} s (import {imported:.2f} s)", "< 1 s", median < 1
         ),
         Row("first AEC step, empty cache", cold_value, "< 15 s", cold["first_step_s"] < 15),
-        *_from_wheel(max(WHEEL_REPETITIONS, settings.repetitions)),
-        *_cold_compile(),
+        *([] if settings.quick else _of_everything(settings)),
     ]
+
+
+def _of_everything(settings: Settings) -> list[Row]:
+    """What takes minutes."""
+    return [*_from_wheel(max(WHEEL_REPETITIONS, settings.repetitions)), *_cold_compile()]
 
 
 def _first_step(cache_folder: str) -> dict[str, float]:

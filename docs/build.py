@@ -1,8 +1,8 @@
 """Write the generated parts of the pages: ``make docs-tables`` or ``python -m docs.build``. ``--check`` only looks.
 
 A generated part stands between ``<!-- generated: NAME -->`` and ``<!-- end -->``. In ``docs/games/<game>.md`` NAME is
-one of SECTIONS, in ``docs/bots.md``, ``docs/training.md`` and ``README.md`` one of AGENT_SECTIONS. It comes from the
-code and the records, so that no page can say anything else. Every game also has a picture, ``docs/images/<game>.svg``.
+one of SECTIONS, in README.md and other pages one of AGENT_SECTIONS. It comes from the code and the records, so that no
+page can say anything else. Every game also has a picture, ``docs/images/<game>.svg``.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import csv
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,12 @@ import numpy as np
 import kepler_envs
 from benchmarks import campaigns as ladders
 from docs import front
-from docs.markdown import UNMEASURED, code, explained, markdown_table
+from docs.markdown import UNMEASURED, code, explained, markdown_table, short
 from kepler_envs import bots, describe
 from kepler_envs.bots import published
 from kepler_envs.bots.networks.checkpoint import player_counts, read_description
 from kepler_envs.engine.batch import Batch
-from kepler_envs.engine.game import Game
+from kepler_envs.engine.game import Configuration, Game
 from kepler_envs.tournament.strength import Line, read_lines
 
 DOCS = Path(__file__).parent
@@ -191,7 +192,7 @@ def published_networks() -> str:
                 f"{path.stat().st_size / 1000:.0f} kB",
                 f"{about['budget']['minutes']:g} minutes, {about['budget']['steps']:,} decisions",
                 about["seed"],
-                code(about["commit"][:7]),
+                code(short(about["commit"])),
                 code(about["command"]),
             )
         )
@@ -280,7 +281,7 @@ def imitation() -> str:
             f"{int(line['games']):,}",
             f"{100 * float(line['equal_share']):g} %",
             f"{(float(line['seconds_gathering']) + float(line['seconds_learning'])) / 60:.1f}",
-            code(line["commit"][:7]),
+            code(short(line["commit"])),
         )
         for line in lines
     ]  # fmt: skip
@@ -291,11 +292,47 @@ def imitation() -> str:
     return markdown_table(titles, rows)
 
 
+@cache
+def sizes_of_games() -> str:
+    """How large the games are with their usual number of players: see the words beside the table."""
+    rows = []
+    for game in map(kepler_envs.load_game, kepler_envs.list_games()):
+        config = game.configure()
+        decisions, mean, most = {}, "", ""
+        for name in MEASURED_AGENTS:
+            lengths, legal = played(bots.load(name, config), config)
+            decisions[name] = f"{lengths.mean():.0f}"
+            if name == bots.UNIFORM:
+                mean, most = f"{legal.mean():.1f}", f"{legal.max()}"
+        observation = f"{config.observation.size:,}, {config.observation.facts.size:,}"
+        rows.append(
+            (code(game.id), config.num_players, len(config.actions), observation, *decisions.values(), mean, most)
+        )
+    titles = ("game", "players", "action ids", "entries of an observation, facts alone")
+    titles += tuple(f"decisions of a game, {name}" for name in MEASURED_AGENTS)
+    return markdown_table((*titles, "legal ids, mean", "most"), rows)
+
+
+def played(bot: bots.Bot, config: Configuration) -> tuple[np.ndarray, np.ndarray]:
+    """The decisions of some games, one in each row, and how many ids were legal at each of them."""
+    batch, rows = Batch(config, MEASURED_GAMES, MEASURED_SEED), np.arange(MEASURED_GAMES)
+    bot.start(rows, rows.astype(np.uint64))
+    legal = []
+    while rows.size:
+        legal.append(batch.legal_count[rows])
+        actions = np.full(MEASURED_GAMES, Batch.SKIP, np.int64)
+        actions[rows] = bot.act(bots.TrustedDecisions(batch, rows))
+        batch.step(actions)
+        rows = np.flatnonzero(batch.episodes == 0)
+    return batch.final_length, np.concatenate(legal)
+
+
 AGENT_SECTIONS: dict[str, Callable[[], str]] = {
     "published networks": published_networks,
     "leaderboard": leaderboard,
     "imitation": imitation,
     "searches": searches,
+    "sizes of games": sizes_of_games,
     "games": front.games,
     "speed": front.speed,
     "figures": front.all_figures,
@@ -355,7 +392,8 @@ def build(names: Iterable[str] = kepler_envs.list_games()) -> dict[Path, str]:
         page = DOCS / "games" / f"{name}.md"
         contents[page] = build_page(game, page.read_text(encoding="utf-8"))
         contents[DOCS / "images" / f"{name}.svg"] = picture(game)
-    for page in (DOCS / "bots.md", DOCS / "training.md", DOCS / "performance.md", DOCS.parent / "README.md"):
+    pages = ("bots.md", "concepts.md", "training.md", "performance.md", "../README.md")
+    for page in ((DOCS / name).resolve() for name in pages):
         contents[page] = write_parts(page.read_text(encoding="utf-8"), lambda name: AGENT_SECTIONS[name]())
     contents[PAGE] = build_benchmark(PAGE.read_text(encoding="utf-8"))
     return contents

@@ -22,5 +22,10 @@ def explained(table: str) -> str:
     return f"{table}\n\nA dash: not measured." if f"| {UNMEASURED} |" in table else table
 
 
+def short(commit: str) -> str:
+    """A commit as tables show it, with the mark of changed files."""
+    return commit[:7] + "+" * commit.endswith("+")
+
+
 def code(text: str) -> str:
     return f"`{text}`"

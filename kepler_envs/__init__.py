@@ -81,7 +81,23 @@ def make_batch(
     components: str | Path | None = None,
     **options: Any,
 ) -> Batch:
-    """Make ``num_envs`` games as arrays; see :class:`Batch`. Arguments and errors are those of :func:`make`."""
+    """Make games as arrays; see :class:`Batch`.
+
+    Args:
+        name: a game's name or id, such as ``kitten_adventurers-v1``.
+        num_envs: the number of games.
+        num_players: the number of seats. None takes the game's default.
+        seed: an integer 0 .. 2**64 - 1, of which each row plays a stream of its own. None draws one.
+        threads: the threads that step the games. They change the speed alone.
+        components: a card file of your own, like the game's components.toml.
+        options: the game's options. ``kepler-envs show GAME`` lists them.
+
+    Raises:
+        KeyError: there is no such game.
+        OptionError: a value is not allowed.
+        ValueError: the seed is not allowed.
+        ComponentError: the card file is wrong.
+    """
     return Batch(load_game(name).configure(num_players, components, **options), num_envs, seed, threads)
 
 
@@ -99,10 +115,11 @@ def register(game: Game) -> None:
 
 
 def _register_elsewhere(game_id: str) -> None:
+    env_id = f"{registry.NAMESPACE}{game_id}"
     if hasattr(pettingzoo, "register"):  # older ones have no registry: there `make` above is the way in
-        pettingzoo.register("aec", f"kepler/{game_id}", entry_point="kepler_envs:make", kwargs={"name": game_id})
+        pettingzoo.register("aec", env_id, entry_point="kepler_envs:make", kwargs={"name": game_id})
     gymnasium.register(
-        f"kepler/{game_id}",
+        env_id,
         "kepler_envs.adapters.gym:make_seat",
         vector_entry_point="kepler_envs.adapters.gym_vector:make_seats",
         kwargs={"name": game_id},

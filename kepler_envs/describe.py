@@ -80,7 +80,7 @@ def game_sizes(game: Game) -> list[FactRow]:
         FactRow("players", f"{span(game.min_players, game.max_players)}, {game.default_players} unless told"),
         FactRow("actions", str(len(game.actions))),
         FactRow("observation", f"{game.observation.size} x {game.observation.dtype}"),
-        FactRow("longest game", f"{game.max_decisions:,} decisions"),
+        FactRow("longest game", f"{game.max_decisions:,} decisions with the default limits"),
         FactRow("state", f"{game.state.itemsize:,} bytes"),
     ]
 

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from importlib.metadata import entry_points
 
+from kepler_envs.engine.checks import check_type
 from kepler_envs.engine.game import NAME_OF_GAME, Game, game_of
 
 ENTRY_POINTS = "kepler_envs.games"
@@ -27,6 +28,9 @@ The name of an entry point is a game's id, its value ``module:GAME``.
 
 OWN_IDS = ("kitten_adventurers-v1", "kepler_run-v1", "ad_astra-v1", "race_to_kepler-v1", "kepler_3042-v1")
 """The ids of this package's games: folder below ``kepler_envs/games`` and version, in the order of the README."""
+
+NAMESPACE = "kepler/"
+"""What stands before the ids in the registries of PettingZoo and Gymnasium."""
 
 _registered: dict[str, Game] = {}
 
@@ -44,11 +48,15 @@ def list_ids() -> tuple[str, ...]:
 def load_game(name: str) -> Game:
     """Load the game called ``name``. The version may be given, too: ``kitten_adventurers-v1``.
 
+    So may the namespace that it has in other libraries: ``kepler/kitten_adventurers-v1``.
+
     Raises:
         KeyError: there is no such game. The message names all that there are.
-        TypeError: an installed package names something that is not a :class:`Game`, or has another id.
+        TypeError: ``name`` is no text, or an installed package names something that is not a :class:`Game`, or has
+            another id.
     """
-    wanted, versioned, version = name.partition("-v")
+    check_type("the name of a game", name, str)
+    wanted, versioned, version = name.removeprefix(NAMESPACE).partition("-v")
     found = _registered.get(wanted) or _load_listed(wanted)
     if found is None:
         raise KeyError(f"no game {name!r}; there are: {', '.join(list_games())}")

@@ -2,7 +2,7 @@
 
 A source is a Python file in ``sources/`` whose cells begin with ``# %%`` (jupytext's percent format). Each notebook
 runs from its first to its last cell, in a new kernel and an empty folder. It is written to ``notebooks/`` with its
-outputs, which must be small and must not reveal the machine.
+outputs, which must be small and must not reveal the machine. With ``--check`` nothing is written.
 """
 
 from __future__ import annotations
@@ -102,7 +102,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="python -m notebooks.build", description="Run notebooks from their sources and keep the outputs."
     )
     parser.add_argument("names", nargs="*", help=f"{', '.join(names())}, all by default")
-    asked = parser.parse_args(argv).names or names()
+    parser.add_argument("--check", action="store_true", help="run them and look for problems, but write nothing")
+    arguments = parser.parse_args(argv)
+    asked = arguments.names or names()
     unknown = sorted(set(asked) - set(names()))
     if unknown:
         print(f"no notebook {', '.join(unknown)}; there are {', '.join(names())}", file=sys.stderr)
@@ -117,9 +119,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         except NotebookError as problem:
             print(problem, file=sys.stderr)
             return 1
-        path = FOLDER / f"{name}.ipynb"
-        nbformat.write(notebook, path)
-        print(f"{path.name}: {time.perf_counter() - began:.0f} s, {path.stat().st_size / 1000:.0f} kB", flush=True)
+        if not arguments.check:
+            nbformat.write(notebook, FOLDER / f"{name}.ipynb")
+        size = len(nbformat.writes(notebook).encode())
+        print(f"{name}.ipynb: {time.perf_counter() - began:.0f} s, {size / 1000:.0f} kB", flush=True)
     return 0
 
 

@@ -72,6 +72,24 @@ def test_what_must_not_be_published_is_found():
     assert "the source has changed" in found(stale)
 
 
+def test_a_check_writes_nothing(monkeypatch, tmp_path, capsys):
+    """It finds what a run finds."""
+    name = build.names()[0]
+    monkeypatch.setattr(build, "FOLDER", tmp_path)
+    monkeypatch.setattr(build, "execute", lambda notebook, name: count_cells(notebook))
+    assert build.main(["--check", name]) == 0
+    assert f"{name}.ipynb: " in capsys.readouterr().out and list(tmp_path.iterdir()) == []
+    assert build.main([name]) == 0 and [path.name for path in tmp_path.iterdir()] == [f"{name}.ipynb"]
+    monkeypatch.setattr(build, "execute", lambda notebook, name: None)
+    assert build.main(["--check", name]) == 1 and "not from first to last" in capsys.readouterr().err
+
+
+def count_cells(notebook: nbformat.NotebookNode) -> None:
+    """As if they had been run."""
+    for number, cell in enumerate(cell for cell in notebook.cells if cell.cell_type == "code"):
+        cell.execution_count = number + 1
+
+
 def test_the_site_shows_every_notebook():
     page = (build.ROOT / "docs" / "notebooks.md").read_text()
     assert re.findall(r"\]\(\.\./notebooks/(\w+)\.ipynb\)", page) == build.names()

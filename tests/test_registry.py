@@ -70,6 +70,13 @@ def run(code: str, site: Path) -> str:
     return done.stdout
 
 
+def test_ids_of_other_libraries_name_the_same_games():
+    for game_id in registry.list_ids()[:5]:
+        assert kepler_envs.load_game(f"kepler/{game_id}") is kepler_envs.load_game(game_id)
+    with pytest.raises(KeyError, match="no game 'other/kitten_adventurers'"):
+        kepler_envs.load_game("other/kitten_adventurers")
+
+
 def test_an_installed_package_brings_a_game(installed):
     found = json.loads(run(USE, installed))
     assert found["games"] == [*OWN, "undertow"] and found["title"] == "Undertow" and found["same"]

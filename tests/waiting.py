@@ -9,8 +9,9 @@ from pathlib import Path
 LONGEST_WAIT = 60.0  # seconds
 
 
-def wait_until(true: Callable[[], object], what: str) -> None:
-    end = time.monotonic() + LONGEST_WAIT
+def wait_until(true: Callable[[], object], what: str, longest: float = LONGEST_WAIT) -> None:
+    """Wait until something is true; AssertionError once ``longest`` seconds are over."""
+    end = time.monotonic() + longest
     while not true():
         assert time.monotonic() < end, f"{what} takes too long"
         time.sleep(0.002)

@@ -82,11 +82,7 @@ Training = Callable[[Job, threading.Event, Watch], Trained | None]
 @dataclass(frozen=True)
 class Method:
     """A way to learn: its name and kind in an entry, a description, the bots of the pool it trains with, and how to
-    train it.
-
-    Attributes:
-        repeats: whether the first status of a run that continues repeats its last evaluation, as in agents.train.
-    """
+    train it."""
 
     name: str
     kind: str
@@ -94,7 +90,6 @@ class Method:
     command: str
     train: Training
     known: tuple[str, ...] = ()
-    repeats: bool = True
 
 
 def train_with_agents(job: Job, stop: threading.Event, watch: Watch, **settings: Any) -> Trained | None:
@@ -188,7 +183,7 @@ METHODS = {
         ),
         Method(
             "expert", "network", "imitation of greedy, then expert iteration: searches with playouts by greedy",
-            "python -m agents.expert GAME", train_expert, known=("greedy",), repeats=False,
+            "python -m agents.expert GAME", train_expert, known=("greedy",),
         ),
     )
 }  # fmt: skip
@@ -196,29 +191,27 @@ METHODS = {
 
 
 class Curve:
-    """The learning curve of a job, written with every evaluation.
+    """The learning curve of a job, written with every evaluation."""
 
-    Args:
-        repeats: see :class:`Method`. What the first status of a run that continues repeats adds no point.
-    """
-
-    def __init__(self, path: Path, repeats: bool = True) -> None:
+    def __init__(self, path: Path) -> None:
         self.path = path
         self.points = {int(point["decisions"]): point for point in read_curve(path)} if path.exists() else {}
-        self._repeated = repeats and bool(self.points)
 
     def add(self, status: Status) -> None:
-        """Add a point, and drop those that come after it."""
-        if self._repeated:
-            self._repeated = False
+        """Add a point, and drop those that come after it.
+
+        A run that continues begins with its last evaluation, from which it may have learned on. That adds no point.
+        """
+        at = status.steps if status.evaluated_at is None else status.evaluated_at
+        if at < status.steps and at in self.points:
             return
         returns = [one.returns.mean for one in status.evaluations]
         values = (
-            status.steps,
+            at,
             round(status.seconds / 3600, 5),
             round(sum(returns) / len(returns), 5),
             sum(one.returns.games for one in status.evaluations),
         )
-        known = {steps: point for steps, point in self.points.items() if steps < status.steps}
-        self.points = {**known, status.steps: dict(zip(CURVE_COLUMNS, values, strict=True))}
+        known = {steps: point for steps, point in self.points.items() if steps < at}
+        self.points = {**known, at: dict(zip(CURVE_COLUMNS, values, strict=True))}
         write_atomically(self.path, as_csv(list(self.points.values())))

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from agents.benchmark.entry import FILE, Entry, TrainedRun, agent_spec, agent_version, read_curve, read_entry
-from agents.benchmark.protocol import GAMES, GAMES_SEED, ONE, POOL, SEARCH, SEARCH_GAMES, ZERO, Task, version_of
+from agents.benchmark.protocol import GAMES, ONE, POOL, SEARCH, SEARCH_GAMES, ZERO, Task, version_of
 from agents.benchmark.records import CurvePoint, Result
 from agents.evaluation import mean_with_interval
+from agents.seeds import BENCHMARK_SEED
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.records import read_lines, write_lines
 from kepler_envs.revision import commit
@@ -164,7 +165,7 @@ def _known(record: Path, player: Player, opponent: str, version: str, games: int
 
 def _play(player: Player, opponent: str, version: str, games: int, stop: threading.Event) -> Result | None:
     config = player.task.config
-    parts = parts_of(games, SIDE_BY_SIDE, config.num_players, GAMES_SEED)
+    parts = parts_of(games, SIDE_BY_SIDE, config.num_players, BENCHMARK_SEED)
     found = list(play_parts(player.spec, opponent, config, parts, stop=stop))
     if len(found) < len(parts):
         return None

@@ -31,8 +31,6 @@ SEARCH = "mcts:100"
 GAMES, SEARCH_GAMES = 2000, 400
 """Games of one agent against each bot of the pool, and against the search, rounded up so that every seat is used
 equally often."""
-GAMES_SEED = 2**62 + 2**40
-"""Seed of games that no training and no evaluation during training plays."""
 
 ATTACKERS, ATTACKER_DECISIONS = 3, 1_000_000
 """Attackers of an agent, and the decisions of each in training."""

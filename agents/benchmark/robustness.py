@@ -11,16 +11,14 @@ from pathlib import Path
 
 from agents.benchmark.protocol import ATTACKER_DECISIONS, ATTACKERS, GAMES, Task, task_of, version_of
 from agents.benchmark.records import AttackLine
-from agents.exploit import FINAL_SEED, Exploit, Outcome, exploit, measure
+from agents.exploit import Exploit, Outcome, exploit, measure
 from agents.run import Run, Status
+from agents.seeds import FRESH_SEED
 from kepler_envs.bots.networks.checkpoint import plays
 from kepler_envs.bots.published import published_names, published_path
 from kepler_envs.machine import processor
 from kepler_envs.records import read_lines, write_lines
 from kepler_envs.revision import commit
-
-FRESH_SEED = FINAL_SEED + 2**20
-"""Seed of the games of the result. Those that choose the best attacker are others."""
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ def train_entry(
         ChildProcessError: a process was killed.
     """
     folder = entry_folder(out, task, method, decisions)
-    entry = _begun(folder, task, method, decisions, threads)
+    entry = _begun(folder, task, method, decisions)
     training = out / "training" / task.name / f"{method.name}-{decisions}"
     jobs = [
         Job(task, seed, decisions, training / f"seed-{seed}", folder / f"seed-{seed}", threads, trust_folder)
@@ -72,28 +72,28 @@ def train_entry(
         numbers = ", ".join(str(job.seed) for job in jobs)
         say(f"{task.name}: {method.name}, {decisions:,} decisions, seeds {numbers}")
     for run in runs:
-        entry = replace(entry, runs=tuple(sorted((*entry.runs, run), key=lambda one: one.seed)))
+        entry = replace(
+            entry,
+            runs=tuple(sorted((*entry.runs, run), key=lambda one: one.seed)),
+            code=_with(entry.code, ", ", commit() or "unknown"),
+            hardware=_with(entry.hardware, "; ", _hardware(threads)),
+        )
         write_entry(folder, entry)
     return entry if {run.seed for run in entry.runs}.issuperset(seeds) else None
 
 
-def _begun(folder: Path, task: Task, method: Method, decisions: int, threads: int) -> Entry:
+def _begun(folder: Path, task: Task, method: Method, decisions: int) -> Entry:
+    """The entry so far, which names the machines and the code of those runs that it has."""
     if (folder / FILE).exists():
         entry = read_entry(folder)
         if (entry.task, entry.method, entry.budget) != (task, method.name, decisions):
             raise BotError(
                 f"{folder} holds {entry.method} in {entry.task.name} with {entry.budget:,} decisions; use another --out"
             )
-        return replace(
-            entry,
-            code=_with(entry.code, ", ", commit() or "unknown"),
-            hardware=_with(entry.hardware, "; ", _hardware(threads)),
-        )
+        return entry
     command = f"{method.command.replace('GAME', task.game.partition('-v')[0])} (settings: agents/benchmark/methods.py)"
     return Entry(
-        task.game, task.players, method.name, method.kind, method.about, command, commit() or "unknown", decisions,
-        method.known,
-        _hardware(threads), (),
+        task.game, task.players, method.name, method.kind, method.about, command, "", decisions, method.known, "", ()
     )  # fmt: skip
 
 
@@ -103,11 +103,12 @@ def _hardware(threads: int) -> str:
 
 def _with(known: str, comma: str, one: str) -> str:
     """A list in words, with one more entry unless it has that."""
-    return known if one in known.split(comma) else f"{known}{comma}{one}"
+    entries = known.split(comma) if known else []
+    return known if one in entries else comma.join([*entries, one])
 
 
 def _train(method: Method, job: Job, stop: threading.Event, watch: Watch) -> TrainedRun | None:
-    curve = Curve(job.curve, method.repeats)
+    curve = Curve(job.curve)
 
     def both(status: Status) -> None:
         if status.evaluated:

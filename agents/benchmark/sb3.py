@@ -84,6 +84,7 @@ class Sb3Run:
         self.games = game_configurations(config)[-1]
         self.seconds = self._speed = 0.0
         self.evaluations: tuple[Evaluation, ...] = ()
+        self.evaluated_at: int | None = None
         own = OwnPlay()
         if (folder / STATE).exists():
             self._resume(own)
@@ -131,6 +132,7 @@ class Sb3Run:
             self.env = saved["env"]
             self.model = MaskablePPO.load(io.BytesIO(saved["model"]), self.env, device="cpu", force_reset=False)
             self.seconds, self.evaluations = saved["seconds"], saved["evaluations"]
+            self.evaluated_at = saved["evaluated_at"]
             th.set_rng_state(saved["torch_random"])
             np.random.set_state(saved["numpy_random"])
         except Exception as error:  # unpickling lets through whatever the pickled things raise
@@ -147,6 +149,7 @@ class Sb3Run:
         self.model.save(model)
         saved = {
             "env": self.env, "model": model.getvalue(), "seconds": self.seconds, "evaluations": self.evaluations,
+            "evaluated_at": self.evaluated_at,
             "torch_random": th.get_rng_state(), "numpy_random": np.random.get_state(),
         }  # fmt: skip
         write_atomically(self.folder / STATE, pickle.dumps(saved))
@@ -169,6 +172,7 @@ class Sb3Run:
             evaluate(learner, bots.load(spec, playing), playing, self.config.eval_games)
             for spec in self.config.eval_opponents
         )
+        self.evaluated_at = self.steps
         self.seconds += time.perf_counter() - began
 
     def weights(self) -> dict[str, np.ndarray]:
@@ -185,7 +189,10 @@ class Sb3Run:
         """The progress of the run, for displays."""
         ended = self.model.ep_info_buffer or ()
         length = float(np.mean([info["l"] for info in ended])) if ended else 0.0
-        return Status(self.steps, self.seconds, self.fraction, self._speed, length, self.evaluations, evaluated)
+        return Status(
+            self.steps, self.seconds, self.fraction, self._speed, length, self.evaluations, evaluated,
+            evaluated_at=self.evaluated_at,
+        )  # fmt: skip
 
 
 def train_sb3(config: TrainConfig, folder: Path, stop: threading.Event, watch: Callable[[Status], None]) -> Sb3Run:

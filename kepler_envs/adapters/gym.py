@@ -117,7 +117,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         self._batch = Batch(config, 1, seed=0)
         self.observation_space = self._batch.single_observation_space
         self.action_space = self._batch.single_action_space
-        self._opponents = seat_opponents(opponents, config, 1)
+        self._opponents = seat_opponents(opponents, config)
         self._learner = 0
         self._owed = 0.0  # paid to the learner and not yet told
         self._running = False
@@ -137,7 +137,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         Raises:
             RuntimeError: every game ends before the learner's first decision.
         """
-        seed = None if seed is None else check_seed(seed)
+        seed = None if seed is None else check_seed(seed, ", or None")
         super().reset(seed=seed)
         self._deal(self._following() if seed is None else seed)
         games = 0
@@ -291,11 +291,11 @@ def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
         raise OptionError(f"{name} = {value!r} is not allowed; allowed: {', '.join(map(str, allowed))}")
 
 
-def seat_opponents(given: Any, config: Configuration, num_envs: int) -> list[Opponent]:
+def seat_opponents(given: Any, config: Configuration) -> list[Opponent]:
     """Make an opponent for each seat behind the learner's."""
     others = config.num_players - 1
     if not isinstance(given, (list, tuple)):
         given = [given] * others
     if len(given) != others:
-        raise OptionError(f"{len(given)} opponents for {others} other seats")
-    return [opponent_of(one, config, num_envs) for one in given]
+        raise OptionError(f"{len(given)} opponents for {others} other seats; allowed: {others} of them, or one for all")
+    return [opponent_of(one, config) for one in given]

@@ -121,7 +121,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self.single_action_space = self._batch.single_action_space
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        self._opponents = seat_opponents(opponents, config, self.num_envs)
+        self._opponents = seat_opponents(opponents, config)
         self._rows = np.arange(self.num_envs)
         self._learner = np.zeros(self.num_envs, np.int64)
         drawn = [seeding.np_random() for _ in self._rows]
@@ -180,7 +180,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             return [check_seed(int(seed) + row) for row in range(self.num_envs)]
         if isinstance(seed, str) or not hasattr(seed, "__len__") or len(seed) != self.num_envs:
             raise ValueError(f"seed = {seed!r} is not allowed; allowed: an integer, {self.num_envs} of them, or None")
-        return [None if one is None else check_seed(one) for one in seed]
+        return [None if one is None else check_seed(one, ", or None") for one in seed]
 
     def _following(self, row: int) -> int:
         return int(self._random[row].integers(2**63))

@@ -8,12 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from kepler_envs import bots
-from kepler_envs.bots.protocol import BotError, legal_ids
+from kepler_envs.bots.protocol import legal_ids
 from kepler_envs.engine.batch import Batch
-from kepler_envs.engine.game import Configuration, record_array
-from kepler_envs.engine.playout import CompiledPolicy, choose_kernel, uniform_policy
-from kepler_envs.engine.rng import GENERATOR
-from kepler_envs.engine.seeds import mix
+from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.playout import CompiledPolicy
 
 Choice = Callable[[np.ndarray, np.ndarray], int]
 """A function (observation int16 (D,), action_mask int8 (A,)) -> a legal id."""
@@ -51,23 +49,6 @@ class Opponent(Protocol):
         """Choose legal ids (M,) for the seats to move in these rows (M,)."""
 
 
-class CompiledOpponent:
-    """A compiled policy as an opponent, with a generator for each row."""
-
-    def __init__(self, policy: CompiledPolicy, num_envs: int) -> None:
-        self._choose = choose_kernel(policy)
-        self._generators = record_array(np.zeros(num_envs, GENERATOR))
-
-    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
-        # mixed, as neighbouring seeds would begin with the same draw
-        self._generators["rng"][rows] = [mix(int(seed)) for seed in seeds]
-
-    def __call__(self, batch: Batch, rows: np.ndarray) -> np.ndarray:
-        actions = np.empty(len(rows), np.int64)
-        self._choose(batch.states, batch.config.tables, batch.rows, self._generators, rows, actions)
-        return actions
-
-
 class CallableOpponent:
     """A function of observation and mask as an opponent.
 
@@ -89,7 +70,7 @@ def choose(opponent: Opponent, batch: Batch, rows: np.ndarray) -> np.ndarray:
     return legal_ids(batch, rows, opponent(batch, rows), "the opponent")
 
 
-def opponent_of(given: Any, config: Configuration, num_envs: int) -> Opponent:
+def opponent_of(given: Any, config: Configuration) -> Opponent:
     """Make an opponent from what a user has at hand.
 
     Args:
@@ -101,14 +82,12 @@ def opponent_of(given: Any, config: Configuration, num_envs: int) -> Opponent:
         BotError: there is no bot of that name for this game, or a policy plays another one (this is a ValueError).
         TypeError: it is anything else.
     """
-    if given is None or given == bots.UNIFORM:
-        given = uniform_policy(config.game)
+    if given is None:
+        given = bots.UNIFORM
     if isinstance(given, str):
         return bots.BotOpponent(bots.load(given, config))
     if isinstance(given, CompiledPolicy):
-        if given.game is not config.game:
-            raise BotError(f"policy {given.name} plays {given.game.id}, not {config.game.id}")
-        return CompiledOpponent(given, num_envs)
+        return bots.BotOpponent(bots.CompiledBot(given, config))
     if callable(given):
         return given if hasattr(given, "start") else CallableOpponent(given)
     hint = "; wrap a bot in bots.BotOpponent" if hasattr(given, "act") else ""

@@ -7,11 +7,12 @@ A spec is a kind, followed by a colon and an argument where the kind takes one: 
 
 from __future__ import annotations
 
+from kepler_envs.bots.compiled import CompiledBot
 from kepler_envs.bots.loading import KINDS, UNIFORM, Kind, fingerprint, load
 from kepler_envs.bots.protocol import Bot, BotError, BotOpponent, Decisions, FileBot, TrustedDecisions, play_games
 
 __all__ = [
-    "KINDS", "UNIFORM", "Bot", "BotError", "BotOpponent", "Decisions", "FileBot", "Kind", "TrustedDecisions",
-    "fingerprint", "load",
-    "play_games",
+    "KINDS", "UNIFORM", "Bot", "BotError", "BotOpponent", "CompiledBot", "Decisions", "FileBot", "Kind",
+    "TrustedDecisions",
+    "fingerprint", "load", "play_games",
 ]  # fmt: skip

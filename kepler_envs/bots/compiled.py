@@ -8,7 +8,7 @@ from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.game import Configuration, record_array
 from kepler_envs.engine.playout import CompiledPolicy, choose_kernel
 from kepler_envs.engine.rng import GENERATOR
-from kepler_envs.engine.seeds import mix
+from kepler_envs.engine.seeds import mix_all
 
 
 class CompiledBot:
@@ -25,7 +25,7 @@ class CompiledBot:
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
         """See :meth:`Bot.start`."""
         self._make_room(int(rows.max(initial=-1)) + 1)
-        self._generators["rng"][rows] = [mix(int(seed)) for seed in seeds]
+        self._generators["rng"][rows] = mix_all(seeds)  # neighbouring seeds would begin with the same draw
 
     def act(self, decisions: TrustedDecisions) -> np.ndarray:
         """See :meth:`Bot.act`."""

@@ -10,12 +10,11 @@ from pathlib import Path
 from kepler_envs.bots.from_file import BotFromFile
 from kepler_envs.bots.protocol import Bot, BotError, UnknownBotError
 from kepler_envs.bots.published import BEST, best_names, find_published, published_files, published_names
+from kepler_envs.engine.checks import check_type
 from kepler_envs.engine.game import Configuration
 
 UNIFORM = "uniform"
 """The bot that every game and every installation has."""
-
-CHECKPOINT_SUFFIXES = (".pt", ".safetensors", ".zip")
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,10 @@ def load(spec: str, config: Configuration, memory: int | None = None) -> Bot:
 
     Raises:
         BotError: the kind or name is unknown, an argument is missing or not wanted, or the bot cannot play this game.
+        TypeError: ``spec`` is no text, or ``config`` no configuration.
     """
+    check_type("spec", spec, str)
+    check_type("config", config, Configuration, 'load_game("GAME").configure() makes one')
     name, colon, argument = spec.partition(":")
     kind = KINDS.get(name)
     if kind is None:
@@ -62,7 +64,8 @@ def fingerprint(spec: str, game: str = "") -> str:
     """A text that tells versions of a bot apart.
 
     It is SHA-256 (16 hex digits) of the files behind its spec, or a version such as ``greedy-2`` for rules of thumb. It
-    is empty for bots that never change, such as ``uniform``.
+    is empty for bots that never change, such as ``uniform``. Of a folder, the checkpoint that plays counts. Of a bot
+    from a file that file counts, but not what it imports or reads.
 
     For a network over greedy, greedy's version follows its own. A search has the version of the policy that plays out
     its games, or of its network, or both with "+" between them if it needs both. A published name without a game means
@@ -74,18 +77,28 @@ def fingerprint(spec: str, game: str = "") -> str:
         return _greedy_version(game)
     if name == "mcts":
         return _search_fingerprint(argument, game)
-    path = Path(argument.rpartition(":")[0] if name == "python" else argument)
     if name not in KINDS:
         files = published_files(f"{game}/{name}" if game and "/" not in name else name)
-    elif path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.suffix in CHECKPOINT_SUFFIXES)
     else:
-        files = [path] if path.is_file() else []
+        files = _files_behind(argument.rpartition(":")[0] if name == "python" else argument)
     digest = hashlib.sha256()
     for file in files:
         digest.update(file.read_bytes())
     parts = [digest.hexdigest()[:16] if files else "", _greedy_version(game) if any(map(_over_greedy, files)) else ""]
     return "+".join(part for part in parts if part)
+
+
+def _files_behind(path: str) -> list[Path]:
+    """The file that a path stands for: itself, or in the folder of a run the checkpoint that plays."""
+    from kepler_envs.bots.networks import checkpoint_at
+
+    if not path:  # it would be the present folder
+        return []
+    try:
+        file = checkpoint_at(Path(path))
+    except BotError:  # there is none: loading it will say so
+        return []
+    return [file] if file.is_file() else []
 
 
 def _over_greedy(file: Path) -> bool:
@@ -128,8 +141,16 @@ def _published(spec: str, config: Configuration) -> Bot:
     path = find_published(spec, config.game.name)
     if path is not None:
         return _net(str(path), config)
-    hint = f"\na checkpoint of your own is written net:{spec}" if Path(spec).exists() and spec else ""
-    raise UnknownBotError(f"no bot {spec!r}; there are:\n{_usage()}{hint}")
+    raise UnknownBotError(f"no bot {spec!r}; there are:\n{_usage()}{_hint(spec)}")
+
+
+def _hint(spec: str) -> str:
+    """What somebody may have meant who gave a path."""
+    if not spec or not Path(spec).exists():
+        return ""
+    if spec.endswith(".py"):
+        return f"\na bot from a file is written python:{spec}:NAME"
+    return f"\na checkpoint of your own is written net:{spec}"
 
 
 def _uniform(argument: str, config: Configuration) -> Bot:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -32,6 +33,10 @@ class NoGameError(RuntimeError, AttributeError):
 
     def __init__(self) -> None:
         super().__init__("no game is running: call reset() first")
+
+
+_numbers = itertools.count(1)
+"""The numbers of the environments of this process, copies included: each has a window of its own."""
 
 
 class KeplerEnv(AECEnv):
@@ -79,6 +84,8 @@ class KeplerEnv(AECEnv):
             raise OptionError(f"illegal = {illegal!r} is not allowed; allowed: {', '.join(ILLEGAL_MODES)}")
         if mask_in not in MASK_PLACES:
             raise OptionError(f"mask_in = {mask_in!r} is not allowed; allowed: {', '.join(MASK_PLACES)}")
+        if not isinstance(copy, bool):
+            raise OptionError(f"copy = {copy!r} is not allowed; allowed: True, False")
         self.config = config
         self.render_mode = render_mode
         self.illegal = illegal
@@ -101,6 +108,7 @@ class KeplerEnv(AECEnv):
         self._make_spaces()
         self._make_buffers()
         self._seed: int | None = None
+        self._number = next(_numbers)
         self._bind_kernels()
 
     def __repr__(self) -> str:
@@ -160,6 +168,7 @@ class KeplerEnv(AECEnv):
     def __setstate__(self, saved: dict[str, Any]) -> None:
         self.__dict__.update(saved)
         self._states = records_from_bytes(saved["_states"], self.config.game.state)
+        self._number = next(_numbers)
         self._bind_kernels()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> KeplerEnv:
@@ -202,7 +211,7 @@ class KeplerEnv(AECEnv):
             options: ignored. Give the game's options to ``make``.
         """
         if seed is not None:
-            self._seed = check_seed(seed)
+            self._seed = check_seed(seed, ", or None")
         else:
             self._seed = fresh_seed() if self._seed is None else following_seed(self._seed)
         deal(self.config, self._states, self._seed, self._legal, self._mask)
@@ -495,7 +504,7 @@ class KeplerEnv(AECEnv):
 
     def _window_title(self) -> str:
         """The window's title. Every environment has a window of its own."""
-        return f"{self.config.game.title} [{id(self) & 0xFFFF:04x}]"
+        return f"{self.config.game.title} [{self._number}]"
 
     def close(self) -> None:
         """Close the window if ``human`` opened one."""

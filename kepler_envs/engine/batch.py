@@ -211,7 +211,7 @@ class Batch:
             self.seed[:] = seed
             mode = GIVEN_SEEDS
         else:
-            first[0] = check_seed(seed)
+            first[0] = check_seed(seed, f", an integer array ({self.num_envs},), or None")
             mode = STREAM_SEEDS
         self.reward[:] = 0
         self.terminated[:] = False

@@ -30,6 +30,13 @@ def check_integer(
     return int(value)
 
 
+def check_type(name: str, value: Any, kind: type, hint: str = "") -> None:
+    """Raise TypeError, with a hint where such a value comes from, unless the value is of this kind."""
+    if not isinstance(value, kind):
+        wanted = "text" if kind is str else f"a {kind.__name__}"
+        raise TypeError(f"{name} must be {wanted}, not {value!r}" + (f"; {hint}" if hint else ""))
+
+
 def check_seat(seat: Any, num_players: int) -> int:
     """A seat as a Python integer. Raises ValueError."""
     return check_integer("seat", seat, 0, num_players - 1)

@@ -106,10 +106,11 @@ class Option:
         return " or ".join(parts)
 
     def check(self, value: Any, game: str) -> Any:
-        """Return ``value`` in its own type, or raise an :class:`OptionError`."""
+        """Return ``value`` as Python's own type, or raise an :class:`OptionError`."""
+        plain = value.item() if isinstance(value, (np.integer, np.bool_)) else value
         for choice in self.choices:
-            if type(value) is type(choice) and value == choice:
-                return value
+            if type(plain) is type(choice) and plain == choice:
+                return plain
         is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
         if self.number is not None and is_number and self.low <= value <= self.high and self.number(value) == value:
             return self.number(value)
@@ -188,7 +189,7 @@ class Game:
         make_actions: (tables record) -> ActionSet.
         make_observation: (tables record) -> Layout.
         info: (state record, tables record, seat) -> extra ``infos`` of that seat: numbers, lists of numbers, or a
-            :class:`Reason`.
+            :class:`Reason`. The names are the same at any time.
         draw: (state record, configuration, seat or None) -> Drawing. A seat sees only its own hidden cards; None sees
             everything.
         text: the same as ``draw``, as text for a terminal.

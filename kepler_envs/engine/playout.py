@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.checks import check_integer
+from kepler_envs.engine.checks import check_integer, check_type
 from kepler_envs.engine.code_cache import Scope
 from kepler_envs.engine.game import RUNNING, Game, record_array
 from kepler_envs.engine.kernel import INT, array_of, helper, kernel
@@ -138,7 +138,9 @@ def playouts(
 
     Raises:
         ValueError: a number is not allowed, or the policy is for another game.
+        TypeError: it is no snapshot.
     """
+    check_type("snapshot", snapshot, Snapshot, "env.snapshot() gives one")
     count, limit = check_integer("count", count, 1), check_integer("limit", limit, 0, 2**31 - 1)
     game, config = snapshot.game, snapshot.config
     policy = policy or uniform_policy(game)

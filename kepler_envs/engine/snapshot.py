@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kepler_envs.engine import one_game
-from kepler_envs.engine.checks import check_integer, check_row, check_seat, check_view, is_integer
+from kepler_envs.engine.checks import check_integer, check_row, check_seat, check_type, check_view, is_integer
 from kepler_envs.engine.game import RUNNING, Configuration, record_array, records_from_bytes
 from kepler_envs.engine.rng import GENERATOR
 from kepler_envs.engine.seeds import check_seed, mix
@@ -55,6 +55,7 @@ class Snapshot:
     @classmethod
     def deal(cls, config: Configuration, seed: int) -> Snapshot:
         """Deal a new game from ``seed``, the same that ``reset(seed=seed)`` deals."""
+        check_type("config", config, Configuration, 'load_game("GAME").configure() makes one')
         states = config.game.new_states(1)
         deal(config, states, check_seed(seed), *empty_sets(config))
         return cls(config, states)

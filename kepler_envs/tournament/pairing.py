@@ -65,7 +65,7 @@ def play_against(learner: Bot, opponent: Bot, config: Configuration, games: int,
 
 @dataclass(frozen=True)
 class Part:
-    """Games that are played side by side: how many, and the seed of the first."""
+    """Games that are played side by side: how many, and the seed of their batch."""
 
     games: int
     seed: int

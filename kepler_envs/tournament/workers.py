@@ -246,7 +246,10 @@ class Workers:
         self._end(worker)
         code = worker.process.exitcode
         if worker.asked is None:
-            raise WorkerError(f"a process that plays games ended with exit code {code} while no bot was asked")
+            raise WorkerError(
+                f"a process that plays games ended with exit code {code} while no bot was asked"
+                + ('; does your script play inside `if __name__ == "__main__":`?' if code == 1 else "")
+            )
         self._blame(worker, PROCESS_DIED, f"the process ended with exit code {code} while the bot was asked")
 
     def _blame(self, worker: _Worker, reason: str, details: str) -> None:

@@ -123,7 +123,7 @@ def test_opponents_do_not_draw_alike():
     batch = kepler_envs.Batch(config, games, 0)
     batch.reset(np.full(games, 3, np.uint64))  # the same position in every row
     rows, chance = np.arange(games), 1 / batch.legal_count[0]
-    opponents = [opponent_of(None, config, games) for _ in range(3)]
+    opponents = [opponent_of(None, config) for _ in range(3)]
     for place, opponent in enumerate(opponents):
         opponent.start(rows, opponent_seeds(np.arange(games, dtype=np.uint64)) + np.uint64(place))
     drawn = [opponent(batch, rows) for opponent in opponents]
@@ -135,7 +135,7 @@ def test_opponents_do_not_draw_alike():
 def test_a_policy_of_another_game_is_refused():
     config = kepler_envs.load_game("kitten_adventurers").configure(2)
     with pytest.raises(bots.BotError, match="policy uniform plays kepler_run-v1, not kitten_adventurers-v1"):
-        opponent_of(uniform_policy(kepler_envs.load_game("kepler_run")), config, 1)
+        opponent_of(uniform_policy(kepler_envs.load_game("kepler_run")), config)
 
 
 WRONG_ANSWERS = [(-1, "returned the id -1; legal were"), (0.5, "returned float64"), (None, "returned object")]

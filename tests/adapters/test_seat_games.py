@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import kepler_envs
-from kepler_envs.adapters.opponents import CompiledOpponent
 from kepler_envs.adapters.sb3 import SeatVecEnv
 from kepler_envs.engine.playout import uniform_policy
 from kepler_envs.engine.snapshot import IllegalAction
@@ -24,7 +23,7 @@ def test_an_opponent_that_chooses_nothing_is_told_of():
 def test_games_that_end_before_the_learners_first_decision_are_passed_over(players):
     """With one quest card each, a game is often over before everybody has had a turn."""
     batch = kepler_envs.make_batch("kitten_adventurers", 32, num_players=players, seed=2, quest_size=1)
-    env = SeatVecEnv(batch, CompiledOpponent(uniform_policy(batch.config.game), 32))
+    env = SeatVecEnv(batch, uniform_policy(batch.config.game))
     env.reset()
     seen = np.zeros(32, np.int64)
     decided = np.zeros(32, np.int64)

@@ -144,6 +144,28 @@ def test_an_evaluation_of_the_expert_that_was_killed_is_made_again(tmp_path, mon
     assert killed == set(range(len(points))) and calls == [due for due in sorted(killed) for _ in POOL]
 
 
+@pytest.mark.parametrize("name", ["sb3", "flat"])
+def test_a_run_that_was_killed_before_a_point_was_written_lacks_none(tmp_path, monkeypatch, name):
+    """It is saved before: every evaluation is told again."""
+    method, killed, add = METHODS[name], set(), Curve.add
+    whole = train_entry(tmp_path / "whole", TASK, method, [0], DECISIONS, 1, threading.Event())
+
+    def once_killed(curve: Curve, status: Status) -> None:
+        if status.evaluated_at not in killed:
+            killed.add(status.evaluated_at)
+            raise KeyboardInterrupt
+        add(curve, status)
+
+    monkeypatch.setattr(Curve, "add", once_killed)
+    parts = None
+    while parts is None:
+        with contextlib.suppress(KeyboardInterrupt):
+            parts = train_entry(tmp_path / "parts", TASK, method, [0], DECISIONS, 1, threading.Event())
+    one, other = (entry_folder(tmp_path / place, TASK, method, DECISIONS) for place in ("whole", "parts"))
+    assert killed == {0, 512, 1024} == {point[0] for point in told(one, whole.runs[0])}
+    assert told(one, whole.runs[0]) == told(other, parts.runs[0])
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_learner_has_the_threads_that_it_is_given(tmp_path, method):
     before, found, stop = th.get_num_threads(), [], threading.Event()
@@ -279,8 +301,8 @@ def test_a_curve_that_is_taken_up_again_has_each_point_once(tmp_path):
     path.write_text("decisions,hours,returns,games\n0,0,0.1,3\n512,1,0.2,3\n1024,2,0.3,3\n")
     games = Evaluation("uniform", Share(0.5, 0.4, 0.6, 8), 30.0, Share(0.5, 0.4, 0.6, 8))
     curve = Curve(path)
-    for steps in (256, 512):
-        curve.add(Status(steps, 3600.0, 0.5, 1.0, 1.0, (games, games), True))
+    for steps, at in ((256, 0), (512, 512)):
+        curve.add(Status(steps, 3600.0, 0.5, 1.0, 1.0, (games, games), True, evaluated_at=at))
     assert [tuple(point.values()) for point in read_curve(path)] == [(0, 0, 0.1, 3), (512, 1, 0.5, 16)]
 
 
@@ -321,11 +343,12 @@ def test_the_shortest_run_took_some_time(tmp_path):
 
 def test_seeds_of_several_machines_and_commits_are_told(tmp_path, monkeypatch):
     quick = replace(METHODS["flat"], train=lambda job, stop, watch: Trained(job.decisions, 1.0, "agent.zip"))
-    for machine, code, seeds in (("first", "aaa", [0]), ("second", "bbb", [0, 1]), ("second", "bbb", [0, 1])):
+    asked = (("first", "aaa", [0]), ("second", "bbb", [0, 1]), ("second", "bbb", [0, 1]), ("third", "ccc", [0, 1]))
+    for machine, code, seeds in asked:
         monkeypatch.setattr("agents.benchmark.running.processor", lambda machine=machine: machine)
         monkeypatch.setattr("agents.benchmark.running.commit", lambda code=code: code)
-        train_entry(tmp_path, TASK, quick, seeds, DECISIONS, 1, threading.Event())
-    entry = read_entry(entry_folder(tmp_path, TASK, quick, DECISIONS))
+        entry = train_entry(tmp_path, TASK, quick, seeds, DECISIONS, 1, threading.Event())
+        assert entry == read_entry(entry_folder(tmp_path, TASK, quick, DECISIONS)), "also if nothing was trained"
     cores = f"1 of {os.cpu_count()} cores"
     assert (entry.hardware, entry.code) == (f"first, {cores}; second, {cores}", "aaa, bbb")
 

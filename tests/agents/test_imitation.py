@@ -91,6 +91,22 @@ def test_as_many_as_asked_from_as_many_games_as_it_takes(positions):
     )
 
 
+def test_runs_of_neighbouring_seeds_share_no_games(monkeypatch):
+    """However many rounds each of them takes."""
+    dealt: list[tuple[int, int]] = []
+
+    class Noted(Batch):
+        def __init__(self, config, games: int, seed: int) -> None:
+            dealt.append((run, seed))
+            super().__init__(config, games, seed)
+
+    monkeypatch.setattr("agents.imitation.Batch", Noted)
+    for run in (1, 2, 3):
+        gather(CONFIG, LowestId(), 6000, seed=run, envs=16)
+    seeds = [{seed for its, seed in dealt if its == run} for run in (1, 2, 3)]
+    assert min(len(its) for its in seeds) > 2 and len(set.union(*seeds)) == sum(len(its) for its in seeds)
+
+
 def test_few_positions_take_few_games():
     """A teacher that searches takes its time for each decision."""
     teacher = LowestId()

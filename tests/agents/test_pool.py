@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch as th
 
 import kepler_envs
 from agents import checkpoint
@@ -24,6 +23,8 @@ from kepler_envs.bots.networks.checkpoint import read_description
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.network import NetworkShape
+from kepler_envs.networks import with_choices
+from tests.agents.comparing import equal
 
 GAME = kepler_envs.load_game("kitten_adventurers")
 STEPS = 2000
@@ -33,14 +34,6 @@ TINY = TrainConfig(
     hidden=(16,), rows=8, eval_every=1500, eval_games=12, eval_opponents=("uniform",), teacher="greedy",
     pool=PoolConfig(latest=0.3, sparring=("uniform", "greedy"), snapshot_every=300, snapshots=3, lineup=2),
 )  # fmt: skip
-
-
-def weights(run: Run) -> list[th.Tensor]:
-    return [parameter.detach().clone() for parameter in run.model.policy.parameters()]
-
-
-def equal(one: Run, other: Run) -> bool:
-    return all(th.equal(a, b) for a, b in zip(weights(one), weights(other), strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -239,7 +232,7 @@ def test_ranges_of_players():
         with pytest.raises(BotError, match="write a number, or a range such as 3-5"):
             player_range(wrong)
     with pytest.raises(BotError, match="--players 2-4 needs --seat pool"):
-        train(replace(TINY, seat="shared"))
+        train(replace(TINY, seat="shared", pool=PoolConfig()))
 
 
 # ---------------------------------------------------------------- the environment
@@ -283,6 +276,20 @@ def test_seats_of_the_learner_take_turns():
     assert pool.members[0].games == env.batch.episodes.sum() and pool.members[0].mu > pool.learner.mu
 
 
+def test_members_over_a_bot_see_what_it_would_do_though_it_is_asked_once_a_step(tmp_path, monkeypatch):
+    pool = PoolConfig(latest=0.1, past=1, pfsp=0, sparring=(), snapshot_every=100)
+    env = train(replace(TINY, over="greedy", teacher=None, pool=pool, steps=500, out=tmp_path)).env
+    asked, seen = [], []
+    below = JoinedBot.__call__
+    monkeypatch.setattr(JoinedBot, "__call__", lambda bot, batch, rows: asked.append(bot) or below(bot, batch, rows))
+    monkeypatch.setattr(env, "_sample", lambda network, its, masks: seen.extend(its) or masks.argmax(1))
+    for step in range(40):
+        expected = with_choices(env.batch.observation, below(env.below, env.batch, np.arange(6)))[~env.learning]
+        seen.clear()
+        env.step(env.others_choose(env.action_masks().argmax(1)))
+        assert sorted(map(tuple, seen)) == sorted(map(tuple, expected)) and asked == [env.below] * (step + 1)
+
+
 # ---------------------------------------------------------------- runs
 
 
@@ -313,7 +320,7 @@ def test_an_interrupted_run_ends_like_an_uninterrupted_one(finished, tmp_path):
         run = train(config, stop, interrupt)
         steps.append(run.steps)
     assert len(set(steps)) >= 5 and run.steps == finished.steps
-    assert equal(finished, run)
+    assert equal(finished.policy, run.policy)
     assert run.pool.table() == finished.pool.table() and run.pool.lineup == finished.pool.lineup
     assert (run.env.seated == finished.env.seated).all()
 
@@ -337,11 +344,12 @@ def test_a_network_of_several_player_counts_plays_them_all(finished):
 @pytest.mark.parametrize("seat", ["shared", "single", "pool"])
 def test_a_run_begins_with_a_given_network(finished, tmp_path, seat):
     spec = f"net:{finished.out}"
-    run = Run(replace(TINY, players=3, seat=seat, start=spec, width=99, out=tmp_path, teacher=None))
+    pool = TINY.pool if seat == "pool" else PoolConfig()
+    run = Run(replace(TINY, players=3, seat=seat, pool=pool, start=spec, width=99, out=tmp_path, teacher=None))
     best = checkpoint.load_policy(finished.out / "best.zip", run.games)
-    assert all(th.equal(a, b) for a, b in zip(weights(run), best.parameters(), strict=True))
+    assert equal(run.policy, best)
     run.advance()
-    assert run.steps > 0 and not all(th.equal(a, b) for a, b in zip(weights(run), best.parameters(), strict=True))
+    assert run.steps > 0 and not equal(run.policy, best)
 
 
 @pytest.mark.parametrize(
@@ -367,7 +375,8 @@ def test_a_run_with_another_pool_is_not_taken_up(finished):
 def test_a_run_goes_on_with_a_network_for_other_numbers_of_players(finished, tmp_path, players):
     """A network for 2-4 players continues with other numbers, and plays as before where it was trained."""
     seat = "pool" if isinstance(players, str) else "shared"
-    run = Run(replace(TINY, players=players, seat=seat, start=f"net:{finished.out}", out=tmp_path, teacher=None))
+    asked = replace(TINY, pool=PoolConfig(), teacher=None)
+    run = Run(replace(asked, players=players, seat=seat, start=f"net:{finished.out}", out=tmp_path))
     games = GAME.configure(4, quest_size=2)
     batch = Batch(games, 50, 3)
     for _ in range(30):

@@ -64,7 +64,14 @@ def test_both_networks_are_started_in_every_game(finished, monkeypatch):
 def test_a_run_that_began_without_a_budget_is_prolonged_and_published(finished, capsys):
     assert finished.prolonged == [{"at": 256, "steps": 256, "minutes": None}], "what it began with was the default"
     main([str(finished.out), NAME])
-    assert "prolonged after 256 decisions; its budget was 256 decisions\n" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "prolonged after 256 decisions; its budget was 256 decisions\n" in said
+    assert (
+        "when it was chosen, by one of many evaluations on the same games (in new ones it may win less):\n    wins "
+        in said
+    )
+    main([str(finished.out / "last.zip"), f"{NAME}9"])
+    assert "in its last evaluation:\n    wins " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

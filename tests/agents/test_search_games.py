@@ -59,6 +59,23 @@ def test_exploration_is_spread_over_what_was_never_tried_too():
     assert shares[10:13] == pytest.approx(np.array([2, 80, 4]) / 86)
 
 
+def test_uniform_playouts_suggest_every_action_equally_often():
+    """The prior is 1/3 for each of three actions, whatever the bot below would do."""
+    asked = MctsConfig(iterations=100, playout="uniform")
+    for below in (10, 11):
+        shares, best = target_of(tree([10, 80, 10], [0.1, 0.5, 0.4]), 1, below, asked, 40, 3)
+        scale = 4 * np.sqrt(101) / 3
+        worth = 0.5 + scale / 81
+        kept = [min(10, np.ceil(scale / (worth - mean) - 1)) for mean in (0.1, 0.4)]
+        assert best == 11 and kept == [10, 10]
+        assert shares[10:13] == pytest.approx(np.array([10, 80, 10]) / 100)
+    little = replace(asked, exploration=1.0)
+    shares, _ = target_of(tree([10, 80, 10], [0.1, 0.5, 0.4]), 1, 10, little, 40, 3)
+    scale = np.sqrt(101) / 3
+    kept = np.ceil(scale / (0.5 + scale / 81 - 0.1) - 1)
+    assert kept == 7 and shares[10:13] == pytest.approx(np.array([7, 80, 10]) / 97)
+
+
 def test_an_action_that_was_tried_once_is_not_learned():
     shares, best = target_of(tree([1, 30, 1], [-1.0, 0.9, -0.9]), 1, 10, ASKED, 40, 3)
     assert best == 11 and shares[11] == 1 and shares.sum() == 1
@@ -124,7 +141,7 @@ def test_the_same_seed_plays_the_same_games():
 
 @pytest.mark.parametrize("differing", [1.0, 3.0])
 def test_what_is_kept_of_a_search_is_what_the_search_finds(differing):
-    """The first decision of a game, searched alone by the same seed."""
+    """At every decision of a game, by the trees that it grew."""
     seen = {}
     searcher = make_searcher(CONFIG, ASKED)
 

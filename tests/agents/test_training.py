@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,7 +37,8 @@ from kepler_envs.bots.networks.checkpoint import (
     trained_configurations,
 )
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
-from kepler_envs.files import write_atomically
+from tests.agents.comparing import equal
+from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 STEPS = 1024
@@ -49,8 +49,12 @@ TINY = TrainConfig(
 )  # fmt: skip
 
 
-def weights(run: Run) -> list[th.Tensor]:
-    return [parameter.detach().clone() for parameter in run.model.policy.parameters()]
+def interrupted(config: TrainConfig, at: int) -> Run:
+    """A run that is stopped before its end, after the update with decision ``at``."""
+    stop = threading.Event()
+    part = train(config, stop, lambda status: stop.set() if status.steps >= at else None)
+    assert at <= part.steps < config.steps
+    return part
 
 
 @pytest.fixture(scope="module")
@@ -80,32 +84,26 @@ def test_a_run_writes_what_it_says(finished):
 
 def test_the_same_seed_gives_the_same_network(finished, tmp_path):
     again = train(replace(TINY, out=tmp_path))
-    assert all(th.equal(one, other) for one, other in zip(weights(finished), weights(again), strict=True))
+    assert equal(finished.policy, again.policy)
     other = train(replace(TINY, out=tmp_path / "other", seed=1))
-    assert not all(th.equal(one, other) for one, other in zip(weights(finished), weights(other), strict=True))
+    assert not equal(finished.policy, other.policy)
 
 
 def test_an_interrupted_run_ends_like_an_uninterrupted_one(finished, tmp_path):
-    stop = threading.Event()
     config = replace(TINY, out=tmp_path)
-
-    def interrupt(status) -> None:
-        if status.steps >= 256 and not status.evaluated:
-            stop.set()
-
-    part = train(config, stop, interrupt)
+    part = interrupted(config, 256)
     assert part.steps == 256 and part.last.exists()
     rest = train(config)
     assert rest.steps == STEPS
-    assert all(th.equal(one, other) for one, other in zip(weights(finished), weights(rest), strict=True))
+    assert equal(finished.policy, rest.policy)
     assert [line["steps"] for line in rest.curve] == [0, 512, 1024]
     assert [line["win_rate_uniform"] for line in rest.curve] == [line["win_rate_uniform"] for line in finished.curve]
 
 
 def test_a_run_that_goes_on_says_when_it_was_evaluated(tmp_path):
-    stop, output = threading.Event(), io.StringIO()
+    output = io.StringIO()
     config = replace(TINY, out=tmp_path)
-    train(config, stop, lambda status: stop.set() if status.steps >= 256 and not status.evaluated else None)
+    interrupted(config, 256)
     results = read_description(tmp_path / "last.zip")["results"]
     assert (results["steps"], results["evaluated_at"]) == (256, 0)
     train(config, watch=Display(Console(file=output, width=200)))
@@ -115,14 +113,13 @@ def test_a_run_that_goes_on_says_when_it_was_evaluated(tmp_path):
 
 
 @pytest.mark.parametrize("seat", ["single", "pool"])
-def test_so_does_one_in_which_others_play(seat, tmp_path):
+def test_an_interrupted_run_in_which_others_play_ends_like_an_uninterrupted_one(seat, tmp_path):
     """They draw from generators of their own, as `uniform` does."""
     config = replace(TINY, seat=seat, teacher=None, steps=512)
-    stop = threading.Event()
     whole = train(replace(config, out=tmp_path / "whole"))
-    train(replace(config, out=tmp_path / "parts"), stop, lambda status: stop.set() if status.steps else None)
+    interrupted(replace(config, out=tmp_path / "parts"), 1)
     parts = train(replace(config, out=tmp_path / "parts"))
-    assert all(th.equal(one, other) for one, other in zip(weights(whole), weights(parts), strict=True))
+    assert equal(whole.policy, parts.policy)
 
 
 def test_a_run_with_other_settings_is_not_taken_up(finished):
@@ -174,16 +171,13 @@ def test_a_run_may_be_imitation_alone(tmp_path):
     assert whole.steps == 1024 and whole.model._n_updates == 0
     assert [0 <= line["accuracy"] <= 1 for line in whole.curve if line["steps"]] == [True, True]
     assert len(whole._imitation.positions) == 500 and whole._imitation.shown == 1024
-    stop = threading.Event()
-    part = train(
-        replace(config, out=tmp_path / "parts"), stop, lambda status: stop.set() if status.steps == 256 else None
-    )
+    part = interrupted(replace(config, out=tmp_path / "parts"), 256)
     assert part.steps == 256
     (saved,) = read_entries(part.last, [checkpoint.RUN])
     assert isinstance(pickle.loads(saved)["imitation"], bytes), "a pickled tensor needs the device that it was on"
     rest = train(replace(config, out=tmp_path / "parts"))
     assert rest.steps == 1024 and rest.curve[-1]["accuracy"] == whole.curve[-1]["accuracy"]
-    assert all(th.equal(one, other) for one, other in zip(weights(whole), weights(rest), strict=True))
+    assert equal(whole.policy, rest.policy)
 
 
 def test_the_state_of_an_imitation_is_read_on_the_processor(monkeypatch):
@@ -210,18 +204,17 @@ def test_a_teacher_that_does_not_exist_is_refused(monkeypatch, tmp_path):
 def test_a_run_over_greedy_begins_as_greedy(tmp_path):
     """Before it has learned anything every game goes as greedy plays it; interrupted, it ends as it would have."""
     config = replace(TINY, over="greedy", teacher=None)
-    stop = threading.Event()
     whole = train(replace(config, out=tmp_path / "whole"))
     greedy = bots.load("greedy", whole.games)
-    equal = evaluate(greedy, bots.load("greedy", whole.games), whole.games, 8)
-    assert whole.curve[0]["win_rate_greedy"] == pytest.approx(equal.wins.mean)
+    even = evaluate(greedy, bots.load("greedy", whole.games), whole.games, 8)
+    assert whole.curve[0]["win_rate_greedy"] == pytest.approx(even.wins.mean)
     assert (
         whole.network.over == "greedy" and whole.policy.network.inputs.layout.size == whole.games.observation.size + 1
     )
-    train(replace(config, out=tmp_path / "parts"), stop, lambda status: stop.set() if status.steps == 256 else None)
+    interrupted(replace(config, out=tmp_path / "parts"), 256)
     rest = train(replace(config, out=tmp_path / "parts"))
     assert rest.steps == STEPS
-    assert all(th.equal(one, other) for one, other in zip(weights(whole), weights(rest), strict=True))
+    assert equal(whole.policy, rest.policy)
 
 
 @pytest.mark.parametrize("teacher", ["greedy", "uniform"])
@@ -290,10 +283,8 @@ def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
     with subprocess.Popen(
         [*command, "--steps", "100_000_000"], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True
     ) as running:
-        deadline = time.monotonic() + 240
-        while not (tmp_path / "last.zip").exists():
-            assert running.poll() is None and time.monotonic() < deadline
-            time.sleep(0.1)
+        wait_until(lambda: (tmp_path / "last.zip").exists() or running.poll() is not None, "beginning", longest=240)
+        assert running.poll() is None
         running.send_signal(signal.SIGINT)
         said, _ = running.communicate(timeout=120)
     assert running.returncode == 0
@@ -344,6 +335,13 @@ def test_one_learning_seat_against_given_opponents(tmp_path):
             "--batch-size 16 is not allowed; allowed: sizes that leave no single one of 17 decisions",
         ),
         ({"teacher_noise": 1.5}, "--teacher-noise 1.5 is not allowed; allowed: 0 to 1"),
+        ({"opponent": "no-such-bot"}, "--opponent no-such-bot is not allowed; allowed: only with --seat single"),
+        ({"pool": PoolConfig(latest=0.9)}, "--pool.latest 0.9 is not allowed; allowed: only with --seat pool"),
+        ({"pool": PoolConfig(sparring=())}, "--pool.sparring  is not allowed; allowed: only with --seat pool"),
+        (
+            {"teacher": None, "teacher_share": 0.5},
+            "--teacher-share 0.5 is not allowed; allowed: only with --teacher",
+        ),
     ],
 )
 def test_budgets_and_sizes_are_checked(wrong, words):
@@ -466,15 +464,15 @@ def test_alone_levels_are_won_or_lost(solo):
 
 
 def test_a_run_of_several_values_goes_on_where_it_was_interrupted(solo, tmp_path):
-    stop = threading.Event()
-    train(replace(SOLO, out=tmp_path), stop, lambda status: stop.set() if status.steps == 256 else None)
+    interrupted(replace(SOLO, out=tmp_path), 256)
     rest = train(replace(SOLO, out=tmp_path))
-    assert all(th.equal(one, other) for one, other in zip(weights(solo), weights(rest), strict=True))
+    assert equal(solo.policy, rest.policy)
 
 
 @pytest.mark.parametrize("seat", ["shared", "pool"])
 def test_a_run_of_several_values_starts_from_a_network_that_knows_them(solo, seat, tmp_path):
-    begun = replace(SOLO, start=f"net:{solo.out}", seat=seat, steps=256, teacher=None, eval_opponents=("uniform",))
+    alone = replace(SOLO, teacher=None, teacher_positions=TrainConfig.teacher_positions)
+    begun = replace(alone, start=f"net:{solo.out}", seat=seat, steps=256, eval_opponents=("uniform",))
     assert train(replace(begun, out=tmp_path / "same")).steps >= 256
     with pytest.raises(BotError, match=r"option level is one of \[1, 2\], here 3"):
         Run(replace(begun, option=("level=3,1",), out=tmp_path / "other"))
@@ -500,10 +498,3 @@ def test_values_that_cannot_be_learned_together_are_refused(option, message, tmp
 def test_one_opponent_of_given_seats_plays_one_configuration(tmp_path):
     with pytest.raises(BotError, match="several values of an option need --seat shared or --seat pool"):
         Run(replace(SOLO, seat="single", out=tmp_path))
-
-
-def test_files_are_replaced_whole(tmp_path):
-    target: Path = tmp_path / "file"
-    write_atomically(target, b"first")
-    write_atomically(target, b"second")
-    assert target.read_bytes() == b"second" and [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +24,7 @@ from kepler_envs.bots.from_file import (
 )
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.batch import Batch
-from tests.waiting import is_running
+from tests.waiting import is_running, wait_until
 
 GAME = "kitten_adventurers"
 CONFIG = kepler_envs.load_game(GAME).configure(4)
@@ -53,6 +52,9 @@ class StartsAnother(Lowest):
         with open(__file__ + ".pids", "w") as file:
             file.write(f"{os.getpid()} {self.other.pid}")
 
+    def start(self, rows, seeds):
+        open(__file__ + ".asked", "w").close()
+
 
 class StartsAnotherAndEnds(StartsAnother):
     def act(self, decisions):
@@ -63,6 +65,7 @@ class StartsAnotherAndNeverReturns(StartsAnother):
     """In native code that keeps the interpreter's lock, so that no thread of the process and no signal handler runs."""
 
     def start(self, rows, seeds):
+        super().start(rows, seeds)
         ctypes.PyDLL(None).sleep(60)
 
 
@@ -145,14 +148,8 @@ def processes_of(file: Path) -> list[int]:
     return [int(number) for number in Path(f"{file}.pids").read_text().split()]
 
 
-def all_end(processes: list[int]) -> bool:
-    """Whether all of them end within a while."""
-    deadline = time.monotonic() + 10
-    while any(is_running(process) for process in processes):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
+def wait_for_the_end_of(processes: list[int]) -> None:
+    wait_until(lambda: not any(map(is_running, processes)), "ending", longest=10)
 
 
 # ---------------------------------------------------------------- how long they live
@@ -172,14 +169,14 @@ def test_a_process_that_the_bot_started_ends_with_it(file):
     processes = processes_of(file)
     assert all(is_running(process) for process in processes)
     agent.close()
-    assert all_end(processes)
+    wait_for_the_end_of(processes)
 
 
 def test_a_process_that_the_bot_started_ends_if_the_bot_ends_by_itself(file):
     agent = load(file, "StartsAnotherAndEnds")
     with pytest.raises(BotFailed, match="the process ended with exit code 3 while the bot was asked"):
         act(agent)
-    assert all_end(processes_of(file))
+    wait_for_the_end_of(processes_of(file))
 
 
 @pytest.mark.parametrize(
@@ -193,9 +190,9 @@ def test_a_process_that_the_bot_started_ends_if_the_bot_ends_by_itself(file):
 def test_a_killed_process_takes_its_bots_along(file, name, code):
     """With all that these have started, whatever they are doing."""
     parent = start_parent(file, name, code)
-    time.sleep(0.5)  # for the question to arrive
+    wait_until(Path(f"{file}.asked").exists, "the question")
     parent.kill()
-    assert all_end(processes_of(file))
+    wait_for_the_end_of(processes_of(file))
     parent.communicate()
 
 
@@ -208,7 +205,7 @@ sys.stdin.read()
 """
     parent = start_parent(file, "StartsAnother", code)
     parent.kill()
-    assert all_end(processes_of(file))
+    wait_for_the_end_of(processes_of(file))
     parent.communicate()  # ends the fork
 
 

@@ -58,17 +58,43 @@ def test_policies_of_other_games_are_refused():
 
 def test_fingerprints_follow_the_files(tmp_path):
     assert bots.fingerprint("uniform") == bots.fingerprint(f"net:{tmp_path}") == bots.fingerprint("a/b/c") == ""
-    (tmp_path / "model.zip").write_bytes(b"weights")
+    (tmp_path / "last.zip").write_bytes(b"weights")
     (tmp_path / "progress.csv").write_text("steps\n")
     first = bots.fingerprint(f"net:{tmp_path}")
-    assert first == bots.fingerprint(f"net:{tmp_path / 'model.zip'}") != ""
-    (tmp_path / "model.zip").write_bytes(b"better weights")
-    assert bots.fingerprint(f"net:{tmp_path}") != first
-    assert bots.fingerprint(f"mcts:5,network=net:{tmp_path},trust=1") == bots.fingerprint(f"net:{tmp_path}")
+    assert first == bots.fingerprint(f"net:{tmp_path / 'last.zip'}") != ""
+    assert bots.fingerprint(f"mcts:5,network=net:{tmp_path},trust=1") == first
+    (tmp_path / "best.zip").write_bytes(b"better weights")
+    best = bots.fingerprint(f"net:{tmp_path}")
+    assert first != best == bots.fingerprint(f"net:{tmp_path / 'best.zip'}")
+    (tmp_path / "last.zip").write_bytes(b"later weights, which do not play")
+    (tmp_path / "older.zip").write_bytes(b"neither do these")
+    assert bots.fingerprint(f"net:{tmp_path}") == best
+
+
+def test_fingerprints_of_bots_without_files_do_not_look_into_the_present_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("best.zip", "last.zip", "results.zip"):
+        (tmp_path / name).write_bytes(b"something")
+    for spec in ("uniform", "net:", "python:", "python::Mine"):
+        assert bots.fingerprint(spec, "kitten_adventurers") == ""
+
+
+def test_specs_and_games_of_another_type_are_refused():
+    with pytest.raises(TypeError, match="spec must be text, not None"):
+        bots.load(None, CONFIG)
+    with pytest.raises(TypeError, match=r"config must be a Configuration, not 'kitten_adventurers'; load_game\("):
+        bots.load("uniform", "kitten_adventurers")
+
+
+def test_a_python_file_is_told_how_it_is_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text("")
+    with pytest.raises(BotError, match="a bot from a file is written python:mine.py:NAME"):
+        bots.load("mine.py", CONFIG)
 
 
 def test_fingerprints_name_the_version_of_rules_of_thumb(tmp_path, monkeypatch):
-    (tmp_path / "model.zip").write_bytes(b"weights")
+    (tmp_path / "last.zip").write_bytes(b"weights")
     net = bots.fingerprint(f"net:{tmp_path}")
     assert bots.fingerprint("greedy", "kepler_3042") == "greedy-2"
     assert bots.fingerprint("greedy") == bots.fingerprint("greedy", "patience") == ""

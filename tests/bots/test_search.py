@@ -413,7 +413,9 @@ def test_trees_share_a_budget_of_time_on_every_thread(trees, threads, of_all_thr
         ("mcts", "lacks its argument"),
         ("mcts:0", "budget = 0 iterations, 0 ms is not allowed"),
         ("mcts:many", "iterations = 'many' is not of type int"),
-        ("mcts:10s", "iterations = '10s' is not of type int"),
+        ("mcts:10s", "iterations = '10s' is not of type int; a budget reads 1000 (iterations) or 50ms"),
+        ("mcts:xms", "milliseconds = 'x' is not of type float; a budget reads 1000 (iterations) or 50ms"),
+        ("mcts:10,trust=x", "trust = 'x' is not of type float"),
         ("mcts:2000000", "iterations = 2000000 is not allowed; allowed: 1 to 1000000"),
         ("mcts:10,c=1", "there is no 'c'; there are iterations, milliseconds, playout"),
         ("mcts:10,trust", "'trust' must read name=value"),
@@ -423,8 +425,10 @@ def test_trees_share_a_budget_of_time_on_every_thread(trees, threads, of_all_thr
         ("mcts:10,opponents=greedy", "opponents = greedy is not allowed; allowed: tree, policy"),
         ("mcts:10,paired=2", "paired = 2 is not allowed; allowed: 0, 1"),
         ("mcts:10,network=net:a.zip,selection=ucb", "selection = ucb is not allowed; allowed: puct with a network"),
+        ("mcts:10,selection=ucb,trust=0.9", "trust = 0.9 is not allowed; allowed: 0 with selection=ucb"),
+        ("mcts:10,selection=ucb,caution=0.5", "caution = 0.5 is not allowed; allowed: 0 with selection=ucb"),
         ("mcts:10,network=net:a.zip,paired=1", "paired = 1 is not allowed; allowed: 0 with a network"),
-        ("mcts:10,network=net:a.zip,depth=9", "depth = 9 is not allowed; allowed: 10000 with a network and mix = 0"),
+        ("mcts:10,network=net:a.zip,depth=9", "depth = 9 is not allowed; allowed: 1000000 with a network and mix = 0"),
         ("mcts:10,network=net:a.zip,mix=2", "mix = 2.0 is not allowed; allowed: 0 to 1"),
         ("mcts:10,mix=0.5", "mix = 0.5 is not allowed; allowed: 0 without a network"),
         ("mcts:10,network=net:a.zip", "there is no checkpoint a.zip"),
@@ -459,6 +463,13 @@ def test_a_finished_game_is_refused():
     *_, (position, _) = play(kepler_envs.load_game("kitten_adventurers").configure(2), 1)
     with pytest.raises(ValueError, match="over"):
         search(position, MctsConfig(iterations=5))
+
+
+def test_environments_are_no_positions():
+    env = kepler_envs.make("kitten_adventurers")
+    env.reset(seed=1)
+    with pytest.raises(TypeError, match=r"snapshot must be a Snapshot, not <KeplerEnv .*; env\.snapshot\(\) gives one"):
+        search(env, MctsConfig(iterations=5))
 
 
 SEARCH_ONE = """

@@ -123,3 +123,39 @@ def test_a_configuration_names_what_is_not_the_default(tmp_path) -> None:
     own.write_text((game.scope.folders[1] / "components.toml").read_text())
     config = game.configure(3, own, quest_size=5)
     assert repr(config) == f"<Configuration kitten_adventurers-v1, 3 players, quest_size=5, components='{own}'>"
+
+
+@every_game
+def test_values_of_another_type(game: Game) -> None:
+    env = kepler_envs.make(game.id)
+    env.reset(seed=1)
+    with pytest.raises(TypeError, match=r"snapshot must be a Snapshot, not <KeplerEnv .*; env\.snapshot\(\) gives one"):
+        playouts(env, 1, 1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"config must be a Configuration, not .*; load_game\("):
+        Snapshot.deal(game.id, 3)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="copy = 'no' is not allowed; allowed: True, False"):
+        kepler_envs.make(game.id, copy="no")  # type: ignore[arg-type]
+    for wrong in (None, 3, game):
+        with pytest.raises(TypeError, match="the name of a game must be text, not"):
+            kepler_envs.make(wrong)  # type: ignore[arg-type]
+
+
+@every_game
+def test_seeds_that_are_none(game: Game) -> None:
+    """The message says whether None is allowed."""
+    config = game.configure()
+    env, position = kepler_envs.make(game.id), Snapshot.deal(config, 3)
+    env.reset(seed=1)
+    wholly = r"allowed: an integer 0\.\.2\*\*64 - 1$"
+    asked: list[Callable[[Any], Any]] = [
+        lambda seed: Snapshot.deal(config, seed), lambda seed: playouts(position, 1, seed),
+        lambda seed: env.resample("player_0", seed),
+    ]  # fmt: skip
+    for ask in asked:
+        for seed in (-1, 2**64, *NO_INTEGERS):
+            with pytest.raises(ValueError, match=wholly):
+                ask(seed)
+    with pytest.raises(ValueError, match=r"an integer 0\.\.2\*\*64 - 1, or None$"):
+        env.reset(seed=-1)
+    with pytest.raises(ValueError, match=r"an integer 0\.\.2\*\*64 - 1, an integer array \(4,\), or None$"):
+        kepler_envs.make_batch(game.id, 4, seed=1).reset([1, 2, 3, 4])  # type: ignore[arg-type]

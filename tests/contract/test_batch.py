@@ -293,12 +293,9 @@ def test_arrays_that_are_no_actions(game: Game, actions: Any) -> None:
 
 
 @every_game
-@pytest.mark.parametrize(
-    "arguments", [{"num_envs": 0}, {"num_envs": 2.0}, {"num_envs": 2, "threads": 0}, {"num_envs": 2, "threads": 10**6}]
-)
-def test_arguments_that_are_not_allowed(game: Game, arguments: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match="is not allowed; allowed"):
-        kepler_envs.make_batch(game.id, **arguments)
+def test_more_threads_than_are_allowed(game: Game) -> None:
+    with pytest.raises(OptionError, match="threads = 1000000 is not allowed; allowed: an integer 1"):
+        kepler_envs.make_batch(game.id, 2, threads=10**6)
 
 
 @every_player_count
@@ -328,13 +325,6 @@ def test_observe_of_any_seat(config: Configuration) -> None:
     mixed = batch.observe(seats)
     assert np.array_equal(mixed, [batch.snapshot(row).observe(int(seats[row])) for row in range(6)])
     assert np.array_equal(batch.observe(batch.seat), batch.observation)
-    for wrong in (-1, config.num_players):
-        with pytest.raises(
-            ValueError, match=rf"seat = {wrong} is not allowed; allowed: an integer 0\.\.{config.num_players - 1}"
-        ):
-            batch.observe(wrong)
-        with pytest.raises(ValueError):
-            batch.observe_final(wrong)
 
 
 @every_game

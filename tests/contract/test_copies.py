@@ -17,6 +17,7 @@ import pytest
 
 import kepler_envs
 from kepler_envs import Batch, Configuration, Game, KeplerEnv, Snapshot
+from kepler_envs.engine import render_window
 from kepler_envs.engine import replay as replays
 from kepler_envs.engine.replay import ReplayError
 from tests.contract.subjects import chooser, every_game, every_player_count, few_player_counts, make, play
@@ -102,12 +103,31 @@ def test_copy_keeps_spaces_and_arguments(game: Game, duplicate: Callable[[Kepler
     assert (twin.render_mode, twin.illegal, twin.copy, twin.render_seat) == ("ansi", "lose", False, 1)
     for agent in env.possible_agents:
         assert twin.observation_space(agent) == env.observation_space(agent)
-        assert twin.action_space(agent) is twin.action_space(agent)
+        assert twin.action_space(agent) is twin.action_space(agent) == env.action_space(agent)
     assert twin.render() == env.render()
     before = {name: value.copy() for name, value in env.last()[0].items()}
     twin.step(twin.legal_actions()[0])
     for name, value in env.last()[0].items():
         assert np.array_equal(value, before[name]), "the copy writes into the original's buffers"
+
+
+@every_copy
+def test_every_environment_has_a_window_of_its_own(
+    duplicate: Callable[[KeplerEnv], KeplerEnv], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also one that takes the place in memory of another."""
+    titles: list[str] = []
+    monkeypatch.setattr(render_window, "show", lambda rgb, title: titles.append(title) or True)
+    env = kepler_envs.make("kitten_adventurers", render_mode="human")
+    env.reset(seed=1)
+    for one in (env, env, duplicate(env)):
+        one.render()
+    for _ in range(5):
+        another = kepler_envs.make("kitten_adventurers", render_mode="human")
+        another.reset(seed=1)
+        another.render()
+        del another
+    assert titles[0] == titles[1] and len(set(titles)) == len(titles) - 1
 
 
 def test_a_copy_has_its_class() -> None:
@@ -222,21 +242,6 @@ def test_snapshot_and_environment_say_the_same(config: Configuration) -> None:
         action = choose(position.legal_actions())
         env.step(action)
         position = position.apply(action)
-
-
-@every_game
-def test_seats_of_a_snapshot(game: Game) -> None:
-    config = game.configure()
-    position = Snapshot.deal(config, 1)
-    for seat in (-1, config.num_players):
-        with pytest.raises(
-            ValueError, match=f"seat = {seat} is not allowed; allowed: an integer 0..{config.num_players - 1}"
-        ):
-            position.observe(seat)
-        with pytest.raises(
-            ValueError, match=f"seat = {seat} is not allowed; allowed: an integer 0..{config.num_players - 1}"
-        ):
-            position.resample(seat, 1)
 
 
 @every_game

@@ -13,6 +13,7 @@ import kepler_envs
 from kepler_envs import Configuration, Game, IllegalAction, OptionError, Snapshot
 from tests.choosing import eager, scripted
 from tests.contract.subjects import (
+    check_in_bounds,
     check_sum,
     every_game,
     every_option,
@@ -188,6 +189,8 @@ def test_illegal_actions_lose_on_request(config: Configuration) -> None:
     assert not env.last()[0]["action_mask"].any()
     assert env.infos[loser]["rank"] == config.num_players and env.infos[loser]["returns"] == -1
     assert "illegal action" in env.infos[loser]["illegal"] and loser in env.infos[loser]["illegal"]
+    always = {"seat", "returns", "rank", "score", "illegal", *config.blank_info()}
+    assert all(set(info) == always for info in env.infos.values())
     for _ in env.agent_iter():
         env.step(None)
     env.reset(seed=3)
@@ -226,13 +229,9 @@ def test_observation_pieces_cover_the_vector(game: Game) -> None:
 
 @every_player_count
 def test_observations_stay_in_their_bounds(config: Configuration) -> None:
-    layout = config.observation
     for seed in range(games_to_play(3)):
         for position, _ in play(config, seed):
-            for seat in range(config.num_players):
-                seen = position.observe(seat)
-                wrong = np.flatnonzero((seen < layout.low) | (seen > layout.high))
-                assert not wrong.size, f"{layout.entry(wrong[0])} is {seen[wrong[0]]}"
+            check_in_bounds(position)
 
 
 @every_player_count

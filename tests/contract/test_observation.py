@@ -65,7 +65,8 @@ def test_every_fact_of_a_seat_can_be_rebuilt_from_what_it_sees(config: Configura
             seen = facts.facts_seen(config, position.observe(seat))
             assert known.keys() == seen.keys()
             for name, value in known.items():
-                np.testing.assert_array_equal(seen[name], value, f"{name}, seat {seat}")
+                if not np.array_equal(seen[name], value):  # many times as fast as what says the difference
+                    np.testing.assert_array_equal(seen[name], value, f"{name}, seat {seat}")
 
 
 @every_game
@@ -104,7 +105,8 @@ def test_derived_pieces_are_what_follows_from_the_facts(config: Configuration) -
             plain = facts.derived(config, {name: seen[name] for name in layout.pieces if name not in wanted})
             assert plain.keys() == wanted
             for name, value in plain.items():
-                np.testing.assert_array_equal(seen[name], value, f"{name}, seat {seat}")
+                if not np.array_equal(seen[name], value):  # many times as fast as what says the difference
+                    np.testing.assert_array_equal(seen[name], value, f"{name}, seat {seat}")
 
 
 @every_player_count

@@ -185,11 +185,14 @@ def test_damaged_code_is_never_loaded(warm: Copy) -> None:
 def test_a_damaged_file_is_said_once_and_harms_no_process(warm: Copy) -> None:
     (file,) = warm.cached_files()
     file.write_bytes(file.read_bytes()[:-1])
-    running = [warm.start() for _ in range(2)]  # both find it, both write it
+    running = [warm.start() for _ in range(2)]  # both may find it, both may write it
+    said = 0
     for process in running:
         out, problems = process.communicate(timeout=300)
         assert process.returncode == 0 and out.split()[0] == str(VALUE)
-        assert len(problems.splitlines()) <= 1 and problems.count("is damaged") <= 1
+        assert len(problems.splitlines()) == problems.count("is damaged") <= 1
+        said += problems.count("is damaged")
+    assert 1 <= said <= 2
     assert warm.run() == [VALUE, 1]
 
 

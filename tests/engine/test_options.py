@@ -13,6 +13,7 @@ from kepler_envs.engine.game import Option, OptionError, UnknownOptionError
 
 WORDS = Option("speed", "slow", "how fast", ("slow", "fast", 3))
 NUMBER = Option("limit", 10, "how many", (), int, 1, 20)
+SWITCH = Option("derived", True, "whether", (True, False))
 EITHER = Option("size", "rulebook", "how large", ("rulebook",), float, 0, 1)
 
 
@@ -21,6 +22,8 @@ EITHER = Option("size", "rulebook", "how large", ("rulebook",), float, 0, 1)
     [
         (WORDS, "fast", "fast"),
         (WORDS, 3, 3),
+        (WORDS, np.int64(3), 3),
+        (SWITCH, np.bool_(True), True),
         (NUMBER, 1, 1),
         (NUMBER, 20, 20),
         (NUMBER, 7.0, 7),
@@ -41,6 +44,9 @@ def test_allowed(option: Option, value: Any, expected: Any) -> None:
         (WORDS, "Fast"),
         (WORDS, 3.0),
         (WORDS, True),
+        (WORDS, np.bool_(True)),
+        (SWITCH, 1),
+        (SWITCH, np.int64(1)),
         (WORDS, None),
         (NUMBER, 0),
         (NUMBER, 21),

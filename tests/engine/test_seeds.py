@@ -30,6 +30,7 @@ def test_mix_is_splitmix64():
     assert outputs == [
         6457827717110365317, 3203168211198807973, 9817491932198370423, 4593380528125082431, 16408922859458223821,
     ]  # fmt: skip
+    assert seeds.mix_all(np.array(EDGES, np.uint64)).tolist() == [seeds.mix(word) for word in EDGES]
 
 
 @pytest.mark.parametrize("seed", [*EDGES, np.int64(5), np.uint64(2**64 - 1), np.int8(3)])

@@ -88,6 +88,7 @@ def made_up_actions(large: int = 70, rows: int = 6) -> ActionSet:
         ("NUMBER", 5, axes(("number", "", 5))),
         ("WORLD", 2, axes(("world", "game", (0, -1)))),
         ("SIGN", 1, axes(("sign", "signs", 1))),
+        ("ROUTE", 9, axes(("from", "places", (1, 2, large - 1)), ("pace", "", 1), ("to", "places", (2, 1, 0)))),
     ):
         blocks.append(Block(name, first, count, name + " {}", tuple(map(str, range(count))), about))
         first += count

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-WITH_PAGES = ("test_report_page", "test_report_names", "test_forfeits")
+WITH_PAGES = ("test_report_page", "test_report_names")
 
 
 @pytest.fixture(autouse=True, scope="module")

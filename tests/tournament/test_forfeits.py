@@ -8,10 +8,7 @@ import os
 import re
 import signal
 import sqlite3
-import threading
-import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +19,6 @@ from kepler_envs import bots
 from kepler_envs.bots.from_file import EXCEPTION, MIB, PROCESS_DIED, TOO_MUCH_MEMORY, TOO_SLOW, BotFromFile, seeds_of
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.cli import main
-from kepler_envs.cli import main as play_or_watch
 from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.engine.batch import Batch
 from kepler_envs.tournament import play
@@ -32,14 +28,10 @@ from kepler_envs.tournament.play import ILLEGAL, Course, Forfeit, GameResult, Pl
 from kepler_envs.tournament.schedule import Schedule
 from kepler_envs.tournament.workers import Task, Workers, _Worker
 from tests.tournament.misbehaving import ASKED
+from tests.tournament.playing import FILE, GAME, command, own, start
+from tests.waiting import wait_until
 
-GAME = "kitten_adventurers"
 CONFIG = kepler_envs.load_game(GAME).configure(4)
-FILE = Path(__file__).with_name("misbehaving.py")
-
-
-def own(name: str) -> str:
-    return f"python:{FILE}:{name}"
 
 
 def is_time(game, agent: int = 1) -> bool:
@@ -104,7 +96,7 @@ def test_a_traceback_begins_in_the_agent():
 
 
 def test_an_agent_that_fails_in_a_game_of_the_command_line_is_an_error(capsys):
-    assert play_or_watch(["watch", GAME, "--agents", own("RaisesAtStart"), "--delay", "0"]) == 2
+    assert main(["watch", GAME, "--agents", own("RaisesAtStart"), "--delay", "0"]) == 2
     said = capsys.readouterr().err
     assert said.startswith("kepler-envs: exception: Traceback") and said.endswith("OSError: no model file\n\n")
 
@@ -350,37 +342,37 @@ def test_results_come_as_games_end(monkeypatch):
     assert together == [result for part in parts for result in part]
 
 
-def test_ctrl_c_stops_the_tournament_and_is_no_forfeit(tmp_path, capsys):
+NEVER_ANSWERS = """
+import ctypes, pathlib
+
+
+class NeverAnswers:
+    def __init__(self, config): ...
+
+    def start(self, rows, seeds): ...
+
+    def act(self, decisions):
+        pathlib.Path(__file__).with_name("asked").touch()
+        ctypes.PyDLL(None).sleep(1000)
+"""
+
+
+def test_ctrl_c_stops_the_tournament_and_is_no_forfeit(tmp_path):
     """The second one, while an agent is asked: nothing waits for its answer."""
-
-    def interrupt() -> None:
-        while not (tmp_path / "games.sqlite").exists():
-            time.sleep(0.01)
-        time.sleep(2.0)
-        for _ in range(2):
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(1.0)
-
-    command = [
-        GAME,
-        "--agents",
-        "uniform",
-        own("NeverReturns"),
-        "--games",
-        "12",
-        "--processes",
-        "1",
-        "--out",
-        str(tmp_path),
-    ]
-    threading.Thread(target=interrupt).start()
-    assert main(["tournament", *command]) == 130
-    assert "finishing the games that are being played; Ctrl-C again drops them" in capsys.readouterr().out
-    with sqlite3.connect(tmp_path / "games.sqlite") as database:
-        assert database.execute("SELECT (SELECT count(*) FROM games), (SELECT count(*) FROM forfeits)").fetchone() == (
-            0,
-            0,
-        )
+    (tmp_path / "mine.py").write_text(NEVER_ANSWERS)
+    agents = ("uniform", f"python:{tmp_path / 'mine.py'}:NeverAnswers")
+    process = start(command(tmp_path / "out", agents, 12, "--processes", "1"))
+    assert process.stdout is not None
+    wait_until((tmp_path / "asked").exists, "asking the agent")
+    os.killpg(process.pid, signal.SIGINT)
+    said = iter(process.stdout.readline, "")
+    assert any("finishing the games that are being played; Ctrl-C again drops them" in line for line in said)
+    os.killpg(process.pid, signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    with sqlite3.connect(tmp_path / "out" / "games.sqlite") as database:
+        for table in ("games", "forfeits"):
+            assert database.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
 
 
 # ---------------------------------------------------------------- ledger and report

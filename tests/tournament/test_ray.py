@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -33,12 +32,11 @@ from kepler_envs.tournament.strength import Strength, measure
 from kepler_envs.tournament.workers import Workers
 from tests.agents.test_expert import TINY, same, same_curve
 from tests.effort import only_deep
+from tests.tournament.playing import GAME, ROOT, command, count_games, own, rows, start, wait_for_games
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: nothing is tested on a cluster")
 
-GAME = "kitten_adventurers"
 CONFIG = kepler_envs.load_game(GAME).configure(4)
-ROOT = Path(__file__).parents[2]
 SLOW = ("uniform", "mcts:6")
 pytestmark = pytest.mark.xdist_group("ray")  # one cluster, one after the other
 
@@ -64,18 +62,6 @@ def three(nodes) -> Iterator[Cluster]:
 def play(out: Path, **settings) -> int:
     asked = {"processes": 1, "games": 120, "bootstrap": 5, **settings}
     return PlayTournament(game=GAME, players=4, out=out, **asked).run(Console(quiet=True))
-
-
-def rows(out: Path) -> list[tuple]:
-    """All games of a ledger, without when and at which commit they were written."""
-    with sqlite3.connect(out / "games.sqlite") as database:
-        names = [row[1] for row in database.execute("PRAGMA table_info(games)")]
-        kept = ", ".join(f'"{name}"' for name in names if name not in ("time", "commit", "checksum"))
-        return database.execute(f"SELECT {kept} FROM games ORDER BY number").fetchall()
-
-
-def own(name: str) -> str:
-    return f"python:{Path(__file__).with_name('misbehaving.py')}:{name}"
 
 
 # ---------------------------------------------------------------- the same games
@@ -156,29 +142,6 @@ def test_expert_iteration_learns_the_same(three, tmp_path):
 # ---------------------------------------------------------------- what may happen
 
 
-def command(out: Path, address: str, games: int) -> list[str]:
-    return [
-        sys.executable, "-m", "kepler_envs", "tournament", GAME, "--players", "4", "--agents", *SLOW, "--games",
-        str(games),
-        "--batch", "8", "--bootstrap", "5", "--out", str(out), "--ray", address,
-    ]  # fmt: skip
-
-
-def count_games(out: Path) -> int:
-    try:
-        with sqlite3.connect(f"file:{out / 'games.sqlite'}?mode=ro", uri=True, timeout=10) as database:
-            return int(database.execute("SELECT count(*) FROM games").fetchone()[0])
-    except sqlite3.OperationalError:
-        return 0  # not there yet
-
-
-def wait_for(process: subprocess.Popen, out: Path, games: int) -> None:
-    deadline = time.monotonic() + 240
-    while count_games(out) < games:
-        assert process.poll() is None and time.monotonic() < deadline, process.communicate()[0]
-        time.sleep(0.05)
-
-
 def workers_with_tasks() -> list[int]:
     """Processes of Ray that do a task."""
     found = []
@@ -198,22 +161,21 @@ def test_nothing_is_lost_and_nothing_twice_whatever_goes_and_comes(tmp_path, nod
     """A worker is killed, a node is taken away, another comes, the driver is killed and started again."""
     address, cluster_of_nodes = nodes
     games, out = 600, tmp_path / "hit"
-    process = subprocess.Popen(
-        command(out, address, games), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=ROOT
-    )
-    wait_for(process, out, 24)
+    asked = command(out, SLOW, games, "--batch", "8", "--ray", address)
+    process = start(asked)
+    wait_for_games(process, out, 24)
     killed = workers_with_tasks()
     assert killed
     os.kill(killed[0], signal.SIGKILL)
-    wait_for(process, out, count_games(out) + 16)
+    wait_for_games(process, out, count_games(out) + 16)
     cluster_of_nodes.remove_node(cluster_of_nodes.list_all_nodes()[-1])
     cluster_of_nodes.add_node(num_cpus=1)
-    wait_for(process, out, count_games(out) + 16)
+    wait_for_games(process, out, count_games(out) + 16)
     process.kill()
     process.communicate()
     before = rows(out)
     assert 24 < len(before) < games
-    done = subprocess.run(command(out, address, games), capture_output=True, text=True, cwd=ROOT, timeout=300)
+    done = subprocess.run(asked, capture_output=True, text=True, cwd=ROOT, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 nodes" in done.stdout
     assert play(tmp_path / "whole", agents=SLOW, games=games, processes=2) == 0
@@ -223,15 +185,8 @@ def test_nothing_is_lost_and_nothing_twice_whatever_goes_and_comes(tmp_path, nod
 
 def test_ctrl_c_leaves_a_ledger_to_go_on_from(tmp_path, nodes):
     out = tmp_path / "stopped"
-    process = subprocess.Popen(
-        command(out, nodes[0], 4000),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        cwd=ROOT,
-        start_new_session=True,
-    )
-    wait_for(process, out, 8)
+    process = start(command(out, SLOW, 4000, "--batch", "8", "--ray", nodes[0]))
+    wait_for_games(process, out, 8)
     os.killpg(process.pid, signal.SIGINT)
     printed = process.communicate(timeout=120)[0]
     assert process.returncode == 130 and "the same command goes on from there" in printed, printed

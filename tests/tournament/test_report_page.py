@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,10 +19,11 @@ from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.engine.replay import read_replay
 from kepler_envs.tournament import html, metagame
 from kepler_envs.tournament.html import PAGE, _ticks, pictures, short_names
-from tests.web.browsing import chromium, page_of
+from tests.tournament.playing import own
+from tests.web.browsing import chromium, find_chromium, page_of
 
 GAME = "kitten_adventurers"
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+BROWSER = find_chromium()
 pytestmark = pytest.mark.xdist_group("report_page")  # its tournament is played once
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no chromium here: apt-get install chromium")
 
@@ -32,7 +32,7 @@ needs_browser = pytest.mark.skipif(BROWSER is None, reason="no chromium here: ap
 def folder(tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("tournament")
     (out / "learning_curve.csv").write_text("steps,win_rate_uniform,win_rate_greedy\n0,0.25,0.01\n512,0.5,0.1\n")
-    agents = ("uniform", "greedy", f"python:{Path(__file__).with_name('misbehaving.py')}:Raises")
+    agents = ("uniform", "greedy", own("Raises"))
     settings = {"players": 4, "option": ("max_turns=60",), "processes": 1, "bootstrap": 3, "games": 36}
     assert PlayTournament(game=GAME, agents=agents, out=out, **settings).run(Console(quiet=True)) == 0
     return out

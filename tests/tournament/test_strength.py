@@ -12,9 +12,11 @@ from rich.console import Console
 import kepler_envs
 from docs.build import RECORD
 from kepler_envs import bots
+from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.snapshot import IllegalAction
 from kepler_envs.records import RecordError
 from kepler_envs.tournament import TournamentError, strength
+from kepler_envs.tournament.pairing import Part, parts_of
 from kepler_envs.tournament.strength import Line, Strength, read_lines, write_line
 
 GAME = "kitten_adventurers"
@@ -43,13 +45,23 @@ def test_a_line_says_what_was_played(tmp_path):
 
 
 def test_parts_do_not_repeat_games(tmp_path):
-    """Games of a request and of the same in smaller parts are others, and neither plays one seed twice."""
+    """A request in smaller parts plays other games after its first part, and no seed twice."""
     whole, parts = tmp_path / "whole.csv", tmp_path / "parts.csv"
     measured(agents=("greedy",), games=400, side_by_side=400, out=whole)
     measured(agents=("greedy",), games=400, side_by_side=4, out=parts)
     (one,), (many,) = read_lines(whole), read_lines(parts)
     assert one.games == many.games == 400
     assert many.wins not in (0.0, 0.25, 0.5, 0.75, 1.0)  # a repeated part would give its own share again
+    assert one.wins != many.wins
+    at_once, in_parts = parts_of(400, 400, 4, 77), parts_of(400, 4, 4, 77)
+    assert len(set(seeds_of(at_once))) == len(set(seeds_of(in_parts))) == 400
+    assert set(seeds_of(at_once)) & set(seeds_of(in_parts)) == set(seeds_of(in_parts[:1]))
+
+
+def seeds_of(parts: list[Part]) -> list[int]:
+    """The seed of every game."""
+    config = kepler_envs.load_game(GAME).configure(4)
+    return [int(seed) for part in parts for seed in Batch(config, part.games, part.seed).seed]
 
 
 def test_what_is_known_is_not_played_again(tmp_path, monkeypatch):

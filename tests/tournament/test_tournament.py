@@ -6,9 +6,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -29,8 +26,8 @@ from kepler_envs.tournament.run import display_names
 from kepler_envs.tournament.schedule import Schedule
 from kepler_envs.tournament.workers import Workers
 from tests.interrupts import interrupted_children
+from tests.tournament.playing import GAME, command, rows, start, wait_for_games
 
-GAME = "kitten_adventurers"
 SPECS = ("uniform", "greedy")
 CONFIG = kepler_envs.load_game(GAME).configure(4)
 
@@ -41,17 +38,6 @@ def tournament(out: Path, **settings) -> PlayTournament:
 
 def run(out: Path, **settings) -> int:
     return tournament(out, **settings).run(Console(quiet=True))
-
-
-def rows(out: Path) -> list[tuple]:
-    """The games of a ledger without the time they were written."""
-    database = sqlite3.connect(out / "games.sqlite")
-    try:
-        return database.execute(
-            'SELECT number, seed, options, agents, ranks, scores, returns, length, "end" FROM games ORDER BY number'
-        ).fetchall()
-    finally:
-        database.close()
 
 
 def report(out: Path) -> dict:
@@ -189,35 +175,17 @@ def test_a_fresh_tournament_shows_none_of_the_old_games(tmp_path):
     assert left - {"uniform-greedy.html"} == {"uniform-greedy.jsonl", "notes.txt"}
 
 
-def command(out: Path, games: int) -> list[str]:
-    return [
-        sys.executable, "-m", "kepler_envs", "tournament", GAME, "--players", "4", "--agents", *SPECS, "--games",
-        str(games),
-        "--batch", "2", "--processes", "2", "--bootstrap", "5", "--out", str(out),
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
 def test_an_interrupted_tournament_goes_on(tmp_path, blow):
     games = 4800
-    process = subprocess.Popen(
-        command(tmp_path / "hit", games),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 300
-    while count_games(tmp_path / "hit") < 48:
-        assert process.poll() is None and time.monotonic() < deadline, process.communicate()[0]
-        time.sleep(0.002)
+    process = start(command(tmp_path / "hit", SPECS, games, "--batch", "2", "--processes", "2"))
+    wait_for_games(process, tmp_path / "hit", 48)
     if blow == signal.SIGKILL:
         process.kill()
     else:
         os.killpg(process.pid, blow)  # as a terminal does
-    printed = process.communicate(timeout=120)[
-        0
-    ]  # ends when no worker holds the pipe any more: they go with their parent
+    # ends when no worker holds the pipe any more: they go with their parent
+    printed = process.communicate(timeout=120)[0]
     before = rows(tmp_path / "hit")
     assert 48 <= len(before) < games
     if blow == signal.SIGINT:
@@ -237,17 +205,6 @@ def test_ctrl_c_does_not_end_processes_that_are_starting():
     with interrupted_children() as interrupted, Workers(Players(SPECS, CONFIG), 2) as workers:
         results = [result for some in workers.play(chunks) for result in some]
     assert len(results) == 12 and len(interrupted) == 2
-
-
-def count_games(out: Path) -> int:
-    try:
-        database = sqlite3.connect(f"file:{out / 'games.sqlite'}?mode=ro", uri=True, timeout=10)
-        try:
-            return database.execute("SELECT count(*) FROM games").fetchone()[0]
-        finally:
-            database.close()
-    except sqlite3.OperationalError:
-        return 0  # not there yet, or without tables
 
 
 # ---------------------------------------------------------------- the report
@@ -300,9 +257,9 @@ def test_three_agents_one_of_them_learned(tmp_path, monkeypatch):
 
 def test_a_checkpoint_that_changed_is_another_agent(tmp_path, monkeypatch):
     monkeypatch.setitem(bots.KINDS, "net", bots.Kind("net:PATH", "a stand-in", lambda argument, config: Lowest()))
-    (tmp_path / "model.zip").write_bytes(b"weights")
+    (tmp_path / "best.zip").write_bytes(b"weights")
     run(tmp_path, agents=(*SPECS, f"net:{tmp_path}"), games=36)
-    (tmp_path / "model.zip").write_bytes(b"better weights")
+    (tmp_path / "best.zip").write_bytes(b"better weights")
     with pytest.raises(LedgerError, match="its versions is"):
         run(tmp_path, agents=(*SPECS, f"net:{tmp_path}"), games=36)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -12,9 +10,10 @@ from kepler_envs.bots.greedy import greedy_games
 from kepler_envs.tournament.play import Players
 from kepler_envs.tournament.schedule import Schedule
 from tests.effort import DEEP
+from tests.tournament.playing import own
 
 GAMES = kepler_envs.list_games() if DEEP else ("kitten_adventurers",)  # each compiles all its rules once more
-OTHERS = f"python:{Path(__file__).with_name('misbehaving.py')}:Lowest"
+OTHERS = own("Lowest")
 
 
 @pytest.mark.parametrize("name", GAMES)

@@ -14,6 +14,7 @@ import pytest
 
 from kepler_envs.web import forms
 from kepler_envs.web.players import Players
+from tests.waiting import LONGEST_WAIT
 from tests.web.browsing import chromium, decide, page_of
 from tests.web.serving import SHORT, client_of, house_in, new_table, serving, settle
 
@@ -307,8 +308,7 @@ def test_watching_and_stepping(browser: Any, house: Any, base: str) -> None:
         page.wait_for_url("**/film/*")
         page.locator(".board svg").wait_for()
         film = house.film(page.url.rpartition("/")[2])
-        while film.growing:
-            page.wait_for_timeout(50)
+        wait_until(page, lambda: not film.growing)
         page.locator(".results").wait_for()
         page.keyboard.press("End")
         last = len(film.positions) - 1
@@ -354,7 +354,7 @@ SHOWN = """(hidden) => {
 
 def wait_until(page: Any, true: Callable[[], bool]) -> None:
     """For what no locator finds; the page's policy forbids playwright's own way."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + LONGEST_WAIT
     while not true():
         assert time.monotonic() < end
         page.wait_for_timeout(50)

@@ -11,7 +11,9 @@ There are two ways to learn::
     env = SharedSeatVecEnv(batch)                               # the network plays every seat
     model = SharedMaskablePPO(PiecePolicy, env, policy_kwargs=network)
 
-In both, rewards accumulate between a seat's decisions, the final loss included.
+``SeatVecEnv`` adds up what its learner is paid between two decisions, the final loss included. ``SharedSeatVecEnv``
+returns only what a step paid the seat that moved. It needs ``SharedMaskablePPO``, which reads what all seats were paid
+and credits each seat's own decisions.
 """
 
 from kepler_envs.adapters.sb3.buffer import SharedRolloutBuffer, TooFewDecisions, seat_advantages

@@ -1,6 +1,7 @@
 """A batch of games as a ``VecEnv``, with one learning seat in each game, or with all of them learning.
 
-In both environments rewards accumulate between a seat's decisions.
+With one learning seat, rewards accumulate between its decisions. With all of them learning, a step returns only what it
+paid the seat that moved: :class:`SharedMaskablePPO` reads what all seats were paid.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class _BatchVecEnv(VecEnv):
 
     def __init__(self, batch: Batch, over: Any = None) -> None:
         self.batch = batch
-        self.below = opponent_of(over, batch.config, batch.num_envs) if over else None
+        self.below = opponent_of(over, batch.config) if over else None
         self.env_seconds = 0.0
         self.render_mode: str | None = None
         seen = batch.single_observation_space
@@ -159,7 +160,7 @@ class SeatVecEnv(_BatchVecEnv):
     ) -> None:
         super().__init__(batch, over)
         self.learner_seat = check_view(learner_seat, batch.num_players, "learner_seat")
-        self.opponent = opponent_of(opponent, batch.config, batch.num_envs)
+        self.opponent = opponent_of(opponent, batch.config)
         self.opponent_seconds = 0.0
         self.bootstrap_truncated = bootstrap_truncated
         rows = self.num_envs

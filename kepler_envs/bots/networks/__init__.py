@@ -10,16 +10,13 @@ from kepler_envs.bots.greedy import GreedyBot
 from kepler_envs.bots.networks.checkpoint import read_network
 from kepler_envs.bots.protocol import Bot, BotError, TrustedDecisions
 from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.seeds import GOLDEN, mix_all
 from kepler_envs.networks import PositionNetwork, draw, position_network, with_choices
 
 __all__ = ["CheckpointBot", "NetworkBot", "bot_below", "checkpoint_at", "find_checkpoint", "load_network"]
 
 CHECKPOINTS = ("best.zip", "last.zip")
 """The files to look for in the folder of a training run, in this order."""
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_MIX_1, _MIX_2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_U11, _U27, _U30, _U31 = (np.uint64(shift) for shift in (11, 27, 30, 31))
 
 
 class NetworkBot:
@@ -71,12 +68,9 @@ class NetworkBot:
     def _draw(self, probabilities: np.ndarray, rows: np.ndarray) -> np.ndarray:
         if rows.max(initial=-1) >= len(self._words):
             raise BotError(f"bot {self.name} is asked about row {rows.max()}, where it was not started")
-        self._words[rows] += _GOLDEN
-        word = self._words[rows]
-        word = (word ^ (word >> _U30)) * _MIX_1
-        word = (word ^ (word >> _U27)) * _MIX_2
-        uniform = ((word ^ (word >> _U31)) >> _U11) * 2.0**-53
-        return draw(probabilities, uniform)
+        words = mix_all(self._words[rows])
+        self._words[rows] += np.uint64(GOLDEN)
+        return draw(probabilities, (words >> np.uint64(11)) * 2.0**-53)
 
 
 def bot_below(network: PositionNetwork, config: Configuration) -> Bot | None:

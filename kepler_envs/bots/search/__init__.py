@@ -12,6 +12,7 @@ import numpy as np
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.bots.search.config import MctsConfig
 from kepler_envs.bots.search.searcher import Grown, Searcher, make_searcher, playout_policy
+from kepler_envs.engine.checks import check_type
 from kepler_envs.engine.game import Configuration, record_array
 from kepler_envs.engine.rng import GENERATOR
 from kepler_envs.engine.seeds import check_seed, mix
@@ -47,7 +48,9 @@ def search(snapshot: Snapshot, asked: MctsConfig, seed: int = 0) -> SearchResult
     Raises:
         ValueError: the game is over, or the seed is not allowed.
         BotError: the network does not fit the game.
+        TypeError: it is no snapshot.
     """
+    check_type("snapshot", snapshot, Snapshot, "env.snapshot() gives one")
     if snapshot.over:
         raise ValueError("the game is over: there is nothing to search for")
     searcher = make_searcher(snapshot.config, asked)

@@ -15,14 +15,15 @@ from kepler_envs.engine.game import record_array
 MOST_ITERATIONS = 1_000_000
 MOST_MILLISECONDS = 3_600_000
 MOST_DEPTH = 1_000_000
+"""More decisions than any playout has."""
 SELECTIONS = {"ucb": UCB, "puct": PUCT}
 OPPONENTS = {"tree": IN_TREE, "policy": BY_POLICY}
-ALL = 10_000
-"""More decisions than any playout has."""
 USUAL = float("nan")
 """Stands for a value that depends on other fields. Nobody can ask for it in a spec."""
 PLAYOUT_WEIGHTS = {"exploration": 4.0, "trust": 0.5}
 NETWORK_WEIGHTS = {"exploration": 1.0, "trust": 0.9}
+UCB_WEIGHTS = {"exploration": 0.7, "trust": 0.0}
+BUDGET = "a budget reads 1000 (iterations) or 50ms"
 CHOICES = {"selection": SELECTIONS, "opponents": OPPONENTS}
 """The fields that are words here and numbers in the kernels."""
 
@@ -39,8 +40,8 @@ class MctsConfig:
     """How decisions are chosen. With puct, a prior from the playout policy says what to look at first. With ucb,
     everything is tried once, without a prior."""
     exploration: float = USUAL
-    """The weight of what is little known. By default 4, and with a network 1: its values vary less than playouts.
-    """
+    """The weight of what is little known. By default 4, and with a network 1: its values vary less than playouts. With
+    ucb, which weighs it in another way, 0.7."""
     trust: float = USUAL
     """The prior probability, with puct, of what the playout policy would do. With a network it is the network's share.
 
@@ -69,7 +70,7 @@ class MctsConfig:
     mix: float = 0.0
     """With a network, the share of a leaf's value that a playout makes up, as in AlphaGo (D. Silver et al., Nature 529,
     2016). With 0, nothing is played out."""
-    depth: int = ALL
+    depth: int = MOST_DEPTH
     """The number of decisions after which a playout stops. It is then worth the returns for the current ranks."""
     trees: int = 1
     """The number of independent trees that share the budget, each its equal part. Their visits are added up.
@@ -83,7 +84,8 @@ class MctsConfig:
     """
 
     def __post_init__(self) -> None:
-        for name, usual in (NETWORK_WEIGHTS if self.network else PLAYOUT_WEIGHTS).items():
+        usual_weights = UCB_WEIGHTS if self.selection == "ucb" else PLAYOUT_WEIGHTS
+        for name, usual in (NETWORK_WEIGHTS if self.network else usual_weights).items():
             if isnan(getattr(self, name)):
                 object.__setattr__(self, name, usual)
         self._need("budget", (self.iterations > 0) != (self.milliseconds > 0), "iterations or milliseconds, above 0")
@@ -93,6 +95,9 @@ class MctsConfig:
         self._need("selection", self.selection in SELECTIONS, ", ".join(SELECTIONS))
         self._need("opponents", self.opponents in OPPONENTS, ", ".join(OPPONENTS))
         self._need("selection", not self.network or self.selection == "puct", "puct with a network")
+        if self.selection == "ucb":  # it has no prior
+            for name in ("trust", "caution"):
+                self._need(name, getattr(self, name) == 0, "0 with selection=ucb")
         self._need("exploration", 0 <= self.exploration < inf, "a finite number from 0 on")
         self._need("trust", 0 <= self.trust <= 1, "0 to 1")
         self._need("caution", abs(self.caution) <= 2, "-2 to 2")
@@ -104,8 +109,8 @@ class MctsConfig:
         if self.network:
             self._need("paired", self.paired == 0, "0 with a network")
         if self.network and not self.mix:  # nothing is played out
-            for name, unused in (("noise", 0.0), ("depth", ALL)):
-                self._need(name, getattr(self, name) == unused, f"{unused:g} with a network and mix = 0")
+            for name, unused in (("noise", 0), ("depth", MOST_DEPTH)):
+                self._need(name, getattr(self, name) == unused, f"{unused} with a network and mix = 0")
         self._need("trees", 1 <= self.trees <= 64, "1 to 64")
         self._need("threads", 1 <= self.threads <= 64, "1 to 64")
 
@@ -129,7 +134,8 @@ class MctsConfig:
             try:
                 values[name] = kinds[name](text)
             except ValueError:
-                raise BotError(f"mcts: {name} = {text!r} is not of type {kinds[name].__name__}") from None
+                hint = f"; {BUDGET}" if (name, text) == (unit, budget.removesuffix("ms")) else ""
+                raise BotError(f"mcts: {name} = {text!r} is not of type {kinds[name].__name__}{hint}") from None
             if kinds[name] is float and isnan(values[name]):
                 raise BotError(f"mcts: {name} = {text} is not a number")
         return cls(**values)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.game import RUNNING, Option, OptionError, make_game, record_array
+from kepler_envs.engine.game import Option, OptionError, make_game, record_array
 from kepler_envs.games.kepler_3042 import actions, components, observation, picture, rules, setup, state
 from kepler_envs.games.kepler_3042.rules_scoring import TERMS
 from kepler_envs.games.kepler_3042.state import (
@@ -73,18 +73,15 @@ def _fix_solo(record: Any, values: Mapping[str, Any], tables: np.void) -> None:
 
 
 def info(state: np.void, tables: np.void, seat: int) -> dict[str, Any]:
-    """The infos of a seat: ``round``, and at the end ``final_vp``, ``vp_<term>`` for each term of the score, and
-    ``objective_done``.
+    """The infos of a seat: ``round``, and ``final_vp``, ``vp_<term>`` for each term of the score, and
+    ``objective_done``, which are 0 until the game is scored.
 
     The solo game adds ``success``, ``next_level`` and ``next_bonus``. These are the options of the next episode; after
     a failure they are those of this one, to try again.
     """
-    found: dict[str, Any] = {"round": int(state["round_number"])}
-    if state["end"] == RUNNING:
-        return found
     player = state["player"][seat]
     sheet = {term: int(points) for term, points in zip(TERMS, player["score_sheet"], strict=True)}
-    found["final_vp"] = sum(sheet.values())
+    found: dict[str, Any] = {"round": int(state["round_number"]), "final_vp": sum(sheet.values())}
     found |= {f"vp_{term}": points for term, points in sheet.items()}
     found["objective_done"] = bool(player["objectives_done"])
     if state["num_players"] == 1:

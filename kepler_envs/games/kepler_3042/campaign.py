@@ -12,16 +12,17 @@ For example::
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
+from kepler_envs.engine.checks import is_integer
 from kepler_envs.engine.components import names
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.files import write_atomically
 from kepler_envs.games.kepler_3042 import GAME
 from kepler_envs.games.kepler_3042.components import load_components
 from kepler_envs.games.kepler_3042.state import NUM_LEVELS
@@ -124,19 +125,18 @@ class Campaign:
 
     def save(self, path: str | Path) -> None:
         """Write the progress as JSON. An interrupted write leaves the file as it was."""
-        path = Path(path)
         written = {"format": FORMAT, "name": self.name, **asdict(self)}
         written["components"] = None if self.components is None else str(self.components)
-        beside = path.with_name(path.name + ".new")
-        beside.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
-        os.replace(beside, path)
+        write_atomically(Path(path), (json.dumps(written, indent=1) + "\n").encode())
 
     @classmethod
     def load(cls, path: str | Path) -> Campaign:
         """Read the progress that :meth:`save` wrote. Raises CampaignError if the file holds none."""
         try:
             found = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as problem:
+        except RecursionError:
+            raise CampaignError(f"{path}: cannot be read: nested too deeply") from None
+        except (OSError, ValueError) as problem:  # no UTF-8, no JSON, or integers with thousands of digits
             raise CampaignError(f"{path}: cannot be read: {problem}") from problem
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise CampaignError(f"{path}: no campaign's progress (format {FORMAT})")
@@ -150,14 +150,28 @@ class Campaign:
     @classmethod
     def _from(cls, found: Mapping[str, Any]) -> Campaign:
         components = found["components"]
-        campaign = cls(
-            number=found["number"], level=found["level"], bonus=found["bonus"], completed=found["completed"],
-            attempts=[Attempt(**attempt) for attempt in found["attempts"]], solo_planets=found["solo_planets"],
+        return cls(
+            **{name: _of_type(found, name, kind) for name, kind in PROGRESS.items()},
+            attempts=[_attempt(attempt) for attempt in found["attempts"]],
             components=None if components is None else Path(components),
-        )  # fmt: skip
-        if type(campaign.completed) is not bool:
-            raise TypeError(f"completed is {campaign.completed!r}; it must be true or false")
-        return campaign
+        )
+
+
+PROGRESS = {"number": int, "level": int, "bonus": int, "completed": bool, "solo_planets": int}
+ATTEMPT = get_type_hints(Attempt)
+
+
+def _attempt(found: Mapping[str, Any]) -> Attempt:
+    if set(found) != set(ATTEMPT):
+        raise ValueError(f"an attempt has {', '.join(found)}; it must have {', '.join(ATTEMPT)}")
+    return Attempt(**{name: _of_type(found, name, kind) for name, kind in ATTEMPT.items()})
+
+
+def _of_type(found: Mapping[str, Any], name: str, kind: type) -> Any:
+    if type(found[name]) is not kind:
+        wanted = "true or false" if kind is bool else "an integer"
+        raise ValueError(f"{name} is {found[name]!r}; it must be {wanted}")
+    return found[name]
 
 
 def campaign_names(components: Path | None = None) -> tuple[str, ...]:
@@ -168,12 +182,11 @@ def campaign_names(components: Path | None = None) -> tuple[str, ...]:
 def find_campaign(name: str | int, components: Path | None = None) -> int:
     """The number of a campaign from its number, its name, or a part of the name that no other has."""
     all_names = campaign_names(components)
-    if isinstance(name, int) or name.isdecimal():
-        if 0 <= int(name) < len(all_names):
-            return int(name)
-        found = []
+    if is_integer(name) or str(name).isdecimal():
+        found = [number for number in range(len(all_names)) if number == int(name)]
     else:
-        found = [number for number, full in enumerate(all_names) if _plain(name) and _plain(name) in _plain(full)]
+        part = _plain(str(name))
+        found = [number for number, full in enumerate(all_names) if part and part in _plain(full)]
     if len(found) != 1:
         offered = ", ".join(f"{number} {full}" for number, full in enumerate(all_names))
         raise CampaignError(f"no campaign {name!r}; there are: {offered}")

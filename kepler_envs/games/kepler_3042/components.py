@@ -29,6 +29,7 @@ from kepler_envs.games.kepler_3042.observation_layout import (
     track_rows,
 )
 from kepler_envs.games.kepler_3042.state import (
+    LINES,
     MAX_CONVERSIONS,
     MAX_LEVEL,
     MAX_PLAYERS,
@@ -181,10 +182,10 @@ def _read_actions(file: ComponentFile, tables: Any) -> None:
     for row in bonus:
         where = f"bonus_actions row {row['id'] + 1}"
         check_choice(file, where, row, "line", ("column", "row"))
-        file.check_range(where, row, "number", 0, 2)
+        file.check_range(where, row, "number", 0, LINES - 1)
         if (row["line"], row["number"]) in lines:
             raise file.error(where, f"a second bonus action on {row['line']} {row['number']}")
         lines.append((row["line"], row["number"]))
         for action in range(NUM_MAIN):
-            if (action % 3 if row["line"] == "column" else action // 3) == row["number"]:
+            if (action % LINES if row["line"] == "column" else action // LINES) == row["number"]:
                 tables["bonus_of"][action] |= 1 << row["id"]

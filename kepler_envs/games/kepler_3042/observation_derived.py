@@ -57,6 +57,7 @@ from kepler_envs.games.kepler_3042.state import (
     EVOLUTION_OF_TECHNOLOGY,
     EXPLORATORY_PLANNING,
     GALACTIC_MAPPING,
+    LINES,
     MATTER,
     MAX_COLONIES,
     MAX_LEVEL,
@@ -119,7 +120,6 @@ TECH_LACKING, PAYERS, RAISED, OTHERS, FOR_FREE, BURNED, LEVEL_WORTH = columns(
 )
 MAIN, MAIN_ROW = first("main_actions", derived=True), width("main_actions", derived=True)
 COLUMN, ROW, AMOUNT, MAIN_WORTH, ITS_BONUSES = columns("main_actions", "column row amount worth bonus_worth")
-LINES = 3  # rows and columns of the action board
 BONUS, BONUS_ROW = first("bonus_actions", derived=True), width("bonus_actions", derived=True)
 OFFERED, BONUS_WORTH = columns("bonus_actions", "offered worth")
 RESOURCES, RESOURCE = first("resources", derived=True), width("resources", derived=True)

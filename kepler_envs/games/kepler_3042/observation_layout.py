@@ -26,6 +26,7 @@ from kepler_envs.engine.observation import (
 )
 from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH, as_hexes, axial
 from kepler_envs.games.kepler_3042.state import (
+    LINES,
     MAX_ALLOCATIONS,
     MAX_COLONIES,
     MAX_CONVERSIONS,
@@ -511,11 +512,20 @@ def template(tables: Any, tile_group: int) -> np.ndarray:
     LAYOUT["objectives.test"].view(vector)[:] = objectives["test"] + 1
     LAYOUT["objectives.wanted"].view(vector)[:] = objectives["count"]
     LAYOUT["objectives.vp"].view(vector)[:] = objectives["vp"]
-    for action, bits in enumerate(tables["bonus_of"]):
-        column, row = (1 + bonus for bonus in range(NUM_BONUS) if int(bits) >> bonus & 1)
-        LAYOUT["main_actions.column"].view(vector)[action] = column
-        LAYOUT["main_actions.row"].view(vector)[action] = row
+    main_actions = np.arange(NUM_MAIN)
+    for bonus, (line, number) in enumerate(bonus_lines(tables["bonus_of"])):
+        numbers = main_actions % LINES if line == "column" else main_actions // LINES
+        LAYOUT[f"main_actions.{line}"].view(vector)[numbers == number] = 1 + bonus
     return vector[FACTS_SIZE:].astype(np.int8)
+
+
+def bonus_lines(bonus_of: np.ndarray) -> list[tuple[str, int]]:
+    """The line of main actions that each bonus action belongs to: ``column`` or ``row``, and its number."""
+    lines = []
+    for bonus in range(NUM_BONUS):
+        first, second, _ = np.flatnonzero(bonus_of >> bonus & 1).tolist()
+        lines.append(("row", first // LINES) if second == first + 1 else ("column", first))
+    return lines
 
 
 CARD_ROW = np.dtype([("entries", "i1", (8,))])

@@ -35,9 +35,10 @@ from kepler_envs.games.kepler_3042.actions import (
 )
 from kepler_envs.games.kepler_3042.components_map import SAGITTARIUS, SOL, SPACE, STAR
 from kepler_envs.games.kepler_3042.hexes import HEIGHT, NUM_HEXES, WIDTH, as_hexes
-from kepler_envs.games.kepler_3042.observation_layout import LAYOUT
+from kepler_envs.games.kepler_3042.observation_layout import LAYOUT, bonus_lines
 from kepler_envs.games.kepler_3042.state import (
     GHOST,
+    LINES,
     MAX_COLONIES,
     MAX_LEVEL,
     MINE,
@@ -122,6 +123,7 @@ class View:
     track_names: tuple[str, ...]
     main_names: tuple[str, ...]
     bonus_names: tuple[str, ...]
+    bonus_lines: tuple[tuple[str, int], ...]  # column or row of main actions, and its number
     card: str  # the current progress card, "" during setup
     card_effect: str
     card_medals: tuple[int, ...]
@@ -200,6 +202,7 @@ def look(state: Any, config: Configuration, seat: int | None = None) -> View:
         track_names=names(tables["track_name"]),
         main_names=names(tables["main_name"]),
         bonus_names=names(tables["bonus_name"]),
+        bonus_lines=tuple(bonus_lines(tables["bonus_of"])),
         card="" if card is None else names([card["name"]])[0],
         card_effect="" if card is None else _effect(card, tables),
         card_medals=tuple(int(count) for count in state["card_medals"]),
@@ -601,7 +604,7 @@ SIDE_WIDTH = DRAWN_WIDTH - MARGIN - SIDE_X
 CARD_HEIGHT, TRACKS_HEIGHT = 124, 346
 CARD_COLUMNS = 44  # letters of a line on the progress card
 LEGEND_HEIGHT = MAP_HEIGHT - CARD_HEIGHT - TRACKS_HEIGHT - 2 * GAP
-ACTIONS_Y, ACTION_WIDTH, ACTION_HEIGHT, ACTION_COLUMNS = HEADER_HEIGHT + MAP_HEIGHT + GAP, 205, 28, 3
+ACTIONS_Y, ACTION_WIDTH, ACTION_HEIGHT = HEADER_HEIGHT + MAP_HEIGHT + GAP, 205, 28
 ACTIONS_HEIGHT = 4 * ACTION_HEIGHT + 16
 PLAYERS_Y, PLAYER_HEIGHT = ACTIONS_Y + ACTIONS_HEIGHT + GAP, 116
 NUM_ROWS = 4
@@ -637,7 +640,10 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
         drawing.reuse(("legend", view.type_names, view.hidden), partial(_draw_legend, drawing, view))
     with drawing.group(MARGIN, ACTIONS_Y):
         cubes = tuple((player.ghost, player.cube) for player in view.players)
-        drawing.reuse(("actions", cubes, view.main_names, view.bonus_names), partial(_draw_actions, drawing, view))
+        drawing.reuse(
+            ("actions", cubes, view.main_names, view.bonus_names, view.bonus_lines),
+            partial(_draw_actions, drawing, view),
+        )
     for number, player in enumerate(view.players):
         with drawing.group(MARGIN, PLAYERS_Y + number * (PLAYER_HEIGHT + GAP)):
             drawing.reuse(("player", player, view.type_names), partial(_draw_player, drawing, player, view))
@@ -835,23 +841,23 @@ def _draw_actions(drawing: Drawing, view: View) -> None:
     """The main actions in rows and columns, with the players' action cubes; the bonus action of a row beside it, that
     of a column below."""
     _draw_panel(drawing, DRAWN_WIDTH - 2 * MARGIN, ACTIONS_HEIGHT)
-    for number, name in enumerate(view.main_names):
-        row, column = divmod(number, ACTION_COLUMNS)
-        with drawing.group(8 + column * ACTION_WIDTH, 8 + row * ACTION_HEIGHT, actions=(MAIN + number,)):
+    for action, name in enumerate(view.main_names):
+        row, column = divmod(action, LINES)
+        with drawing.group(8 + column * ACTION_WIDTH, 8 + row * ACTION_HEIGHT, actions=(MAIN + action,)):
             _draw_action(drawing, name, INK)
-            cubes = [player for player in view.players if not player.ghost and player.cube == number]
+            cubes = [player for player in view.players if not player.ghost and player.cube == action]
             for place, player in enumerate(cubes):
                 x = ACTION_WIDTH - 18 - 14 * place
                 drawing.rect(x, 8, 11, 11, radius=2, fill=_colour(player), stroke=DARK)
-    for number, name in enumerate(view.bonus_names):
-        row, column = (3, number) if number < ACTION_COLUMNS else (number - ACTION_COLUMNS, 3)
-        with drawing.group(8 + column * ACTION_WIDTH, 8 + row * ACTION_HEIGHT, actions=(BONUS + number,)):
-            _draw_action(drawing, name, GOLD, 1.5 if column == 3 else 1)
+    for bonus, (name, (line, number)) in enumerate(zip(view.bonus_names, view.bonus_lines, strict=True)):
+        row, column = (LINES, number) if line == "column" else (number, LINES)
+        with drawing.group(8 + column * ACTION_WIDTH, 8 + row * ACTION_HEIGHT, actions=(BONUS + bonus,)):
+            _draw_action(drawing, name, GOLD, 1.5 if line == "row" else 1)
     with drawing.group(8 + 4.5 * ACTION_WIDTH, 8 + 3 * ACTION_HEIGHT, actions=(DONE,)):
         _draw_action(drawing, "done", INK)
     left = 8 + 4.5 * ACTION_WIDTH + 10
-    for line, words in enumerate(ACTION_LEGEND):
-        drawing.text(left, 20 + 18 * line, words, size=12, fill=DIM)
+    for place, words in enumerate(ACTION_LEGEND):
+        drawing.text(left, 20 + 18 * place, words, size=12, fill=DIM)
 
 
 ACTION_LEGEND = (

@@ -120,7 +120,7 @@ def apply(s, t, action):
 
 @leaf
 def goes_on(s):
-    """Whether all tiles that may be turned up are, or no other one is face down."""
+    """End the action once all tiles that may be turned up are, or none is face down. Returns whether it did."""
     if s.flow == Node.MAPPING_TILE and (s.left == 0 or not any_face_down(s)):
         finish_action(s)
         return True

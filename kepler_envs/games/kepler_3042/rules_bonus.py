@@ -75,7 +75,7 @@ def apply(s, t, action):
 
 @leaf
 def goes_on(s, t):
-    """Whether there is no bonus action left that could be used."""
+    """End the bonus actions once none is left that could be used. Returns whether it did."""
     if s.flow == Node.BONUS_ACTION and _usable_bonuses(s, t) == 0:
         _end_bonuses(s, t)
         return True

@@ -95,7 +95,7 @@ def apply(s, t, action):
 
 @leaf
 def goes_on(s, t):
-    """Whether all cubes or tiles of a card are done with."""
+    """Go on once all cubes or tiles of a card are done with. Returns whether it did."""
     flow = s.flow
     if s.left > 0 or flow not in (Node.CARD_BURN, Node.CARD_TILE, Node.CARD_REGENERATION):
         return False

@@ -90,7 +90,7 @@ def apply(s, t, action):
 
 @leaf
 def goes_on(s, t):
-    """Whether no starship is left that could move, go on, or be withdrawn."""
+    """Go on once no starship is left that could move, go on, or be withdrawn. Returns whether it did."""
     flow = s.flow
     if flow == Node.MOVEMENT:
         if _still_movable(s, t) == 0:

@@ -18,6 +18,7 @@ from kepler_envs.games.kepler_run.observation_layout import (
     AS_SECTOR,
     AS_SPECIAL,
     BEST,
+    DISCOVERY,
     END,
     OFFERS,
     PLACE_DERIVED,
@@ -27,6 +28,7 @@ from kepler_envs.games.kepler_run.observation_layout import (
     PLACES_WORTH,
     POINT,
     ROW_OFFERS,
+    UNKNOWN_SECTOR,
 )
 from kepler_envs.games.kepler_run.reach import (
     NONE,
@@ -44,13 +46,11 @@ from kepler_envs.games.kepler_run.reach import (
 from kepler_envs.games.kepler_run.state import MAX_PLAYERS, OUTPOST, REFUEL, SLING_PART, Node
 from kepler_envs.games.kepler_run.worth import (
     DELIVERY,
-    DISCOVERY,
     DOTS,
     MODULE,
     NEVER,
     PART_LATER,
     PLACE,
-    UNKNOWN_SECTOR,
     best_end,
     contract_terms,
     cut,

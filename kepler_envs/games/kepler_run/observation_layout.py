@@ -30,7 +30,9 @@ NUM_WAYS = PART_SLOTS + 3  # to leave a place, in the order of the action ids: M
 BY_MOVE, BY_BOOSTER, BY_PARTS, BY_STOP = 0, 1, 2, NUM_WAYS - 1
 NUM_LOADS = MAX_FUEL + 1
 AHEAD = 4  # fuel: in the draft, flights are planned with so much more than there is
-MOST_PLANNED = 3 * MAX_FUEL
+UNKNOWN_SECTOR, DISCOVERY = 160, 64  # hundredths of fuel to Kepler for the row's last card, for each pick to come
+MOST_UNKNOWN = (UNKNOWN_SECTOR + DISCOVERY * (2 * MAX_PLAYERS - 1) + 50) // 100
+MOST_PLANNED = 2 * MAX_FUEL + AHEAD + MOST_UNKNOWN
 MOST_WORTH = 9999  # hundredths of points
 POINT = 100
 
@@ -179,7 +181,7 @@ def _derived() -> list[Any]:
             "places",
             NUM_PLACES,
             [
-                piece("fuel", COUNT, MOST_PLANNED,
+                piece("fuel", COUNT, 1 + MOST_PLANNED,
                     "1 + the fuel from the observer's place, 0 if it is out of reach; the draft allows up to "
                     f"{AHEAD} more than there is, and counts what will probably lie before Kepler", scale=5),
                 worth("worth", "worth of ending the flight there, fuel not counted"),

@@ -20,8 +20,6 @@ FUEL_ON_SHIP, LAST_FUEL = 45, 2  # while there are rounds to come, and at the en
 PLACE, TANK = 5, 1  # turn order: for each place flown, for each fuel left over
 MODULE, DELIVERY, PART, STATION = 50, 75, 50, 50  # a round to come
 CLOSEST_NOW, CLOSEST_LATER = 250, 60
-UNKNOWN_SECTOR, DISCOVERY = 160, 64  # fuel to Kepler for the last card of the row, and for each pick to come
-
 USUAL = [(0, 0), *[(120, 60)] * NUM_TYPES, (250, 100), (350, 100)]
 """Hundredths of fuel that a part of each kind probably saves in a flight, and how much less for each of its dots."""
 

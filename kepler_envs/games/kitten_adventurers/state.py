@@ -76,7 +76,7 @@ PLAYER = overlay(
         ("hand_count", "i1"),
         ("lane", LANE, (NUM_LANES,)),
         # kept for speed, or for the infos
-        ("lane_set", "<u2", (NUM_LANES,)),  # what a chain can use of its top three cards: see note_shown
+        ("lane_set", "<u2", (NUM_LANES,)),  # what a chain can use of its top three cards: see _note_shown
         ("plays", "<i4"),  # cards this seat played on ladders in the whole game
     ],
     public_row=("i1", 4 + 4 * NUM_LANES, "present"),

@@ -22,7 +22,6 @@ from tests.games.ad_astra.scenario import (
     PASS,
     RED,
     YELLOW,
-    Play,
     W,
     X,
     cards,
@@ -32,21 +31,7 @@ from tests.games.ad_astra.scenario import (
     scenario,
     worked_config,
 )
-
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-def svg(game: Play, seat: int | None = None) -> ElementTree.Element:
-    return ElementTree.fromstring(game.snapshot.drawing(seat).svg())
-
-
-def labels(game: Play, seat: int | None = None) -> list[str]:
-    return [element.text or "" for element in svg(game, seat).iter(SVG + "text")]
-
-
-def hints(game: Play, seat: int | None = None) -> list[str]:
-    return [group.findtext(SVG + "title") or "" for group in svg(game, seat).iter(SVG + "g")]
-
+from tests.pictures import SVG, hints, labels
 
 # ---------------------------------------------------------------- facts
 
@@ -54,8 +39,8 @@ def hints(game: Play, seat: int | None = None) -> list[str]:
 def test_header() -> None:
     game = scenario(resolve=(RED, 3))
     for fact in ("round 1, space 1: move LY/TY", "player_1: move a starship or pass", "everything open"):
-        assert fact in labels(game)
-    assert "seen by player_2" in labels(game, YELLOW)
+        assert fact in labels(game.snapshot)
+    assert "seen by player_2" in labels(game.snapshot, YELLOW)
     assert game.snapshot.text().splitlines()[:2] == [
         "Ad Astra   round 1, space 1: move LY/TY   everything open",
         "player_1: move a starship or pass",
@@ -65,7 +50,7 @@ def test_header() -> None:
 @pytest.mark.parametrize("seat", [None, RED, GREEN])
 def test_planets_show_type_owner_and_pawns(seat: int | None) -> None:
     game = scenario(ships={RED: [35, 35, DEEP]}, colonies={RED: {35}}, terraformers={RED: {35}}, up={22})
-    shown = hints(game, seat)
+    shown = hints(game.snapshot, seat)
     assert "planet 1 of twin yellow: water, player_1 with 2 starships, colony, terraformer" in shown
     assert "planet 2 of large yellow: xanthium" in shown
     assert "the start planet of player_3: energy, player_3 with factory" in shown
@@ -77,17 +62,17 @@ def test_planets_show_type_owner_and_pawns(seat: int | None) -> None:
 
 def test_planets_looked_at_are_shown_to_those_who_looked() -> None:
     game = scenario(resolve=(RED, 3)).play(move(0, "TY"))
-    assert "planet 1 of twin yellow: water, face down" in hints(game, RED)
-    assert "planet 1 of twin yellow: face down" in hints(game, BLUE)
+    assert "planet 1 of twin yellow: water, face down" in hints(game.snapshot, RED)
+    assert "planet 1 of twin yellow: face down" in hints(game.snapshot, BLUE)
     assert "(W)      (Z)" in game.snapshot.text(RED) and "(W)" not in game.snapshot.text(BLUE)
     assert "starship 1 enters twin yellow" in game.snapshot.text(BLUE)
 
 
 def test_planning_board() -> None:
     game = scenario().play(plan(8, 12))
-    assert "space 12: scoring card 1 of player_0" in hints(game, BLUE)
-    assert "space 12: a card face down of player_0" in hints(game, RED)
-    assert "space 1: empty" in hints(game)
+    assert "space 12: scoring card 1 of player_0" in hints(game.snapshot, BLUE)
+    assert "space 12: a card face down of player_0" in hints(game.snapshot, RED)
+    assert "space 1: empty" in hints(game.snapshot)
     assert "12: 0 [score 1]" in game.snapshot.text(BLUE) and "12: 0 [?]" in game.snapshot.text(RED)
     shown = look(game.snapshot.state, game.snapshot.config, RED)
     assert shown.board[11].slot is None and len(shown.board) == 12
@@ -119,15 +104,15 @@ def test_players() -> None:
     assert "cards: produce F/X W/Z E/Y, move LY/TY SY/LR SR/NR, build, trade, score 3" in text
     other = game.snapshot.text(BLUE)
     assert "artifacts: 2, face down" in other and "Cornu" not in other and "move SY/LR" not in other
-    assert "hand: hidden" in labels(game, BLUE) and "artifacts: 2 face down" in labels(game, BLUE)
-    assert "player_1: 12 points" in hints(game, BLUE)
+    assert "hand: hidden" in labels(game.snapshot, BLUE) and "artifacts: 2 face down" in labels(game.snapshot, BLUE)
+    assert "player_1: 12 points" in hints(game.snapshot, BLUE)
 
 
 def test_the_end() -> None:
     game = scenario(resolve=(BLUE, 7), last=True, points={0: 60, 1: 50, 2: 50, 3: 40}).play(PASS)
     assert game.over
-    assert "enough points: player_0 wins" in labels(game) and "after round 1" in labels(game)
-    assert [label for label in labels(game) if label.startswith("rank")] == [
+    assert "enough points: player_0 wins" in labels(game.snapshot) and "after round 1" in labels(game.snapshot)
+    assert [label for label in labels(game.snapshot) if label.startswith("rank")] == [
         "rank 1",
         "rank 2",
         "rank 2",

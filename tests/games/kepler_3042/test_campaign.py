@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -92,20 +92,23 @@ def test_names() -> None:
     for number, name in enumerate(names):
         assert find_campaign(name) == find_campaign(str(number)) == find_campaign(number) == number
     assert find_campaign("sagittarius_a") == 2 and find_campaign("hybrid") == 3 and find_campaign("EDGE") == 0
-    for wrong in ("s", "", "*", "Chess", "5", 9):  # nothing, several, or unknown
+    for wrong in ("s", "", "*", "Chess", "5", 9, True, None):  # nothing, several, or unknown
         with pytest.raises(CampaignError, match="there are: 0 The Edge of the Galaxy, 1 Sons of Progress"):
             find_campaign(wrong)
 
 
 def test_progress_in_a_file(tmp_path: Path) -> None:
-    path = tmp_path / "progress.json"
+    path = tmp_path / "folder" / "progress.json"
     campaign = Campaign.begin(1, solo_planets=20)
     campaign.record(finished(campaign, 45), 3)
     campaign.save(path)
     again = Campaign.load(path)
     assert again == campaign and again.configuration().digest == campaign.configuration().digest
     assert again.attempts == [Attempt(1, 0, 3, 45, True, True, campaign.attempts[0].decisions)]
-    assert list(tmp_path.iterdir()) == [path]
+    assert list(path.parent.iterdir()) == [path]
+
+
+ATTEMPT = asdict(Attempt(1, 0, 3, 45, True, True, 80))
 
 
 @pytest.mark.parametrize(
@@ -113,8 +116,12 @@ def test_progress_in_a_file(tmp_path: Path) -> None:
     [
         ({"format": "chess"}, "no campaign's progress"), ({"level": 5}, "option level = 5 is not allowed"),
         ({"bonus": -1}, "option bonus = -1"), ({"completed": 1}, "it must be true or false"),
-        ({"number": None}, "option campaign = None is not allowed"),
-        ({"attempts": [{"level": 1}]}, "missing"), ({"components": "nowhere.toml"}, "nowhere.toml: cannot be read"),
+        ({"number": None}, "number is None; it must be an integer"), ({"number": 5}, "option campaign = 5"),
+        ({"level": 2.0}, "level is 2.0; it must be an integer"),
+        ({"attempts": [{"level": 1}]}, "an attempt has level; it must have level, bonus, seed, score"),
+        ({"attempts": [{**ATTEMPT, "score": "x"}]}, "score is 'x'; it must be an integer"),
+        ({"attempts": [{**ATTEMPT, "success": 1}]}, "success is 1; it must be true or false"),
+        ({"attempts": 3}, "not iterable"), ({"components": "nowhere.toml"}, "nowhere.toml: cannot be read"),
     ],
 )  # fmt: skip
 def test_files_that_hold_no_progress(change: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -127,8 +134,10 @@ def test_files_that_hold_no_progress(change: dict[str, Any], message: str, tmp_p
 
 
 def test_a_file_that_is_no_json(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text("{")
-    for name in ("a.json", "b.json"):
+    contents = {"a": "{", "deep": "[" * 100_000, "long": "1" * 5000}
+    for name, text in contents.items():
+        (tmp_path / name).write_text(text)
+    for name in (*contents, "missing"):
         with pytest.raises(CampaignError, match=f"{name}: cannot be read"):
             Campaign.load(tmp_path / name)
 

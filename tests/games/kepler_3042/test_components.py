@@ -8,6 +8,7 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from kepler_envs import ComponentError, OptionError, Snapshot
 from kepler_envs.engine.components import names
 from kepler_envs.games.kepler_3042.components import DEFAULT_FILE
 from kepler_envs.games.kepler_3042.hexes import AXIAL_STEPS, as_hexes, axial, distance, hex_at, neighbour_ids
+from kepler_envs.games.kepler_3042.state import Node
+from tests.component_file import own_rows, write_rows
 from tests.games.kepler_3042.scenario import GAME, NEIGHBOURS, SOL, steps_between
 
 RADIUS = 'name = "short_radius", value = 4'
@@ -325,6 +328,36 @@ def test_tables_of_the_observation() -> None:
     assert pointers.row[GAME.actions.id_of("burn matter from Earth")].tolist()[:2] == [0, 1]
     assert pointers.table[to_earth].tolist() == [slots, slots, resources]
     assert pointers.row[to_earth].tolist() == [2, 0, 2] and pointers.row[158 + SOL, 0] == SOL
+
+
+def test_bonus_actions_may_change_places(tmp_path: Path) -> None:
+    """A file may put them on any line; the observation and the picture say where they are."""
+    rows = own_rows("kepler_3042")
+    assert [(row["line"], row["number"]) for row in rows["bonus_actions"]] == [
+        (line, number) for line in ("column", "row") for number in range(3)
+    ]
+    rows["bonus_actions"][0] |= {"line": "row", "number": 1}  # Space Logistics changes places with the bonus of row 1
+    rows["bonus_actions"][4] |= {"line": "column", "number": 0}
+    config = GAME.configure(2, write_rows(tmp_path / "moved.toml", rows))
+    position = Snapshot.deal(config, 1)
+    while position.state["node"] != Node.MAIN_ACTION:
+        position = position.apply(position.legal_actions()[0])
+    seen = config.observation.names(position.observe(position.seat))
+    assert seen["main_actions.column"].tolist() == [5, 2, 3] * 3
+    assert seen["main_actions.row"].tolist() == [4] * 3 + [1] * 3 + [6] * 3
+    worth = np.maximum(0, seen["bonus_actions.worth"] - seen["game.burn_cost"][0])
+    beyond = [worth[column - 1] + worth[row - 1] for column, row in zip([5, 2, 3] * 3, [4, 1, 6], strict=False)]
+    assert worth.any() and seen["main_actions.bonus_worth"][[0, 4, 8]].tolist() == beyond
+    first, fifth = rows["bonus_actions"][0]["name"], rows["bonus_actions"][4]["name"]
+    assert corner(position, first)[1] == corner(position, "Stellar Propulsion")[1]  # in the second row
+    assert corner(position, fifth)[0] == corner(position, "Space Missions")[0]  # below the first column
+
+
+def corner(position: Snapshot, words: str) -> tuple[float, float]:
+    """Where these words begin in the picture."""
+    texts = ElementTree.fromstring(position.drawing().svg()).iter("{http://www.w3.org/2000/svg}text")
+    found = next(text for text in texts if text.text == words)
+    return float(found.attrib["x"]), float(found.attrib["y"])
 
 
 def test_steps_between_all_hexes() -> None:

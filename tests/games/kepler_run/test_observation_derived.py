@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from kepler_envs import Snapshot, bots
 from kepler_envs.engine.batch import Batch
 from kepler_envs.games.kepler_run.actions import CONTRACT, LOAD
 from kepler_envs.games.kepler_run.state import Node
+from tests.component_file import own_rows, write_rows
 from tests.games.kepler_run.scenario import GAME, Seat, flight, scenario
 
 RUN = [1, 13, 22, 24]  # types 0, 1, 2, 3; leaving costs 1, 2, 3, 1
@@ -32,6 +35,21 @@ def test_fuel_to_places_uses_built_in_part_and_booster_where_they_save_most() ->
     assert at_port["places.fuel"][7:].tolist() == [0] * 30
     used = seen(flight(RUN, Seat(ship=0, tank=4, place=2, booster_used=True)))
     assert used["places.fuel"][:7].tolist() == [0, 0, 1, 3, 0, 0, 0]
+
+
+def test_the_dearest_plan_reaches_its_bound(tmp_path: Path) -> None:
+    """The first of five players plans with 10 fuel in the tank, 10 on the ship, 4 more, and 7 for unknown sectors."""
+    rows = own_rows("kepler_run")
+    dear = {"boxes": 10, "start_modules": 10, "fuel_cap": 10, "rounds": 2, "initial_run": 4, "port_cost": 2}
+    for row in rows["numbers"]:
+        row["value"] = dear.get(row["name"], row["value"])
+    for row in rows["seat_fuel"]:
+        row["fuel"] = 10
+    for row in rows["game_cards"]:
+        row |= {"cost": 7, "type": 0}
+    config = GAME.configure(5, write_rows(tmp_path / "dear.toml", rows), seat_fuel=True)
+    dearest = max(int(seen(Snapshot.deal(config, seed))["places.fuel"].max()) for seed in range(4))
+    assert dearest == 1 + 10 + 10 + 4 + 7 == config.observation["places.fuel"].high
 
 
 def test_a_bypass_frees_the_booster() -> None:

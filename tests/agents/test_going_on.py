@@ -1,0 +1,55 @@
+"""Runs that go on with other settings than they began with, or that have nothing left to do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from agents import checkpoint
+from agents.run import Run, train
+from agents.settings import TrainConfig
+from kepler_envs.bots.networks.checkpoint import read_description
+
+TINY = TrainConfig(
+    players=2, option=("quest_size=2",), steps=256, num_envs=8, n_steps=32, batch_size=64, epochs=1, width=16,
+    hidden=(16,), rows=8, eval_every=256, eval_games=8, eval_opponents=("uniform",),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Run:
+    return train(replace(TINY, out=tmp_path_factory.mktemp("whole")))
+
+
+def test_the_best_network_is_chosen_anew_when_the_last_opponent_changes(tmp_path):
+    """What was won against a weaker opponent says nothing about a stronger one."""
+    config = replace(TINY, out=tmp_path)
+    first = train(config)
+    assert first.best > 0.3
+    other = replace(config, eval_opponents=("uniform", "greedy"))
+    assert Run(other).best == first.best, "nothing is forgotten before there is something new"
+    second = train(replace(other, steps=512))
+    assert second.best == second.evaluations[-1].wins.mean < first.best
+    results = read_description(tmp_path / "best.zip")["results"]
+    assert results["steps"] == 512 and list(results["evaluations"]) == ["uniform", "greedy"]
+    third = train(replace(other, steps=768))
+    assert third.best >= second.best, "against the same opponents the best stays the best"
+
+
+def test_a_finished_run_that_is_started_again_stays_as_it_is(finished, monkeypatch):
+    """Its files go on naming the code that it learned with."""
+    monkeypatch.setattr("agents.run.commit", lambda: "another")
+    monkeypatch.setattr(checkpoint, "commit", lambda: "another")
+    before = {path.name: path.read_bytes() for path in finished.out.iterdir() if path.is_file()}
+    told = []
+    train(replace(TINY, out=finished.out), watch=told.append)
+    assert [status.evaluated for status in told] == [True]
+    assert {path.name: path.read_bytes() for path in finished.out.iterdir() if path.is_file()} == before
+
+
+def test_all_code_that_a_run_learned_with_is_named(tmp_path, monkeypatch):
+    for steps, code in ((256, "aaa"), (512, "bbb"), (512, "ccc"), (768, "bbb")):
+        monkeypatch.setattr("agents.run.commit", lambda code=code: code)
+        train(replace(TINY, out=tmp_path, steps=steps))
+    assert read_description(tmp_path / "last.zip")["results"]["commits"] == ["aaa", "bbb"]
