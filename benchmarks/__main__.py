@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import tyro
 from rich.console import Console
@@ -54,14 +56,12 @@ PARTS = (
 def main() -> None:
     names = ", ".join(part.__name__ for part in PARTS)
     settings = tyro.cli(Settings, prog="python -m benchmarks", description=f"{__doc__}\nThe parts are: {names}.")
-    if settings.record is not None and (settings.quick or settings.only):
-        sys.exit("--record keeps a whole run: leave out --quick and --only")
-    if settings.record is not None and not compiled_wheels():
-        sys.exit(f"--record needs the wheel to measure: make dist PYTHONS={sys.executable}")
+    parts = chosen_parts(settings.only)
+    if settings.record is not None:
+        _check_record(settings.record, settings, parts)
     if settings.quick:
         settings = replace(settings, seconds=0.1, repetitions=3, ppo_steps=min(settings.ppo_steps, 10_000))
         settings = replace(settings, positions=min(settings.positions, 20_000), minutes=min(settings.minutes, 1.0))
-    parts = chosen_parts(settings.only)
     console = Console()
     console.print(machine.describe(), highlight=False)
     source = figures.source()
@@ -74,7 +74,11 @@ def main() -> None:
             progress.advance(task)
     console.print(as_table(rows))
     if settings.record is not None:
-        figures.write(figures.Figures(source, tuple(rows)), settings.record)
+        if settings.only:
+            found = figures.read(settings.record).with_rows(source, rows)
+        else:
+            found = figures.Figures(source, tuple(rows))
+        figures.write(found, settings.record)
         console.print(f"written: {settings.record}", highlight=False, soft_wrap=True)
 
 
@@ -84,6 +88,16 @@ def chosen_parts(only: Sequence[str]) -> list[Callable[[Settings], list[Row]]]:
     if unknown := set(only) - set(known):
         sys.exit(f"there is no part {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
     return [part for name, part in known.items() if (name in only if only else part not in LONG)]
+
+
+def _check_record(record: Path, settings: Settings, parts: Sequence[Callable[..., Any]]) -> None:
+    """Exit unless what is measured now may go into the record."""
+    if settings.quick:
+        sys.exit("--record keeps figures to quote: leave out --quick")
+    if settings.only and not record.is_file():
+        sys.exit(f"--only measures parts of a record again, and there is no {record}: leave it out")
+    if start_up in parts and not compiled_wheels():
+        sys.exit(f"--record needs the wheel to measure: make dist PYTHONS={sys.executable}")
 
 
 def as_table(rows: list[Row]) -> Table:

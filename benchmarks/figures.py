@@ -1,15 +1,17 @@
 """The figures that README and pages quote: one run of ``python -m benchmarks --record docs/figures.json``.
 
-The file says which release, commit, machine and day they are of. Tables are made of it, never typed.
+The file says which release, commit, machine and day they are of. With ``--only``, parts of the run are measured again,
+and their rows are marked. Tables are made of it, never typed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from benchmarks.sampling import Row
 from kepler_envs import machine
@@ -35,11 +37,39 @@ class Source:
 
 
 @dataclass(frozen=True)
+class Again:
+    """Rows that were measured again after the run, by name, and what with."""
+
+    source: Source
+    rows: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Figures:
-    """One run of the benchmarks."""
+    """One run of the benchmarks, and what was measured again."""
 
     source: Source
     rows: tuple[Row, ...]
+    again: tuple[Again, ...] = ()
+
+    def mark(self, row: Row) -> str:
+        """What a table shows behind a figure that was measured again: a star, two for the second time."""
+        return "".join(" " + "*" * number for number, one in enumerate(self.again, 1) if row.what in one.rows)
+
+    def with_rows(self, source: Source, rows: Sequence[Row]) -> Figures:
+        """The figures with these rows, measured again, in place of those of the same names.
+
+        ValueError if the run has no row of such a name.
+        """
+        new = {row.what: row for row in rows}
+        if unknown := sorted(set(new) - {row.what for row in self.rows}):
+            raise ValueError(f"the record has no row {unknown[0]!r}: record a whole run")
+        earlier = [Again(one.source, tuple(name for name in one.rows if name not in new)) for one in self.again]
+        return Figures(
+            self.source,
+            tuple(new.get(row.what, row) for row in self.rows),
+            (*(one for one in earlier if one.rows), Again(source, tuple(new))),
+        )
 
 
 def source() -> Source:
@@ -50,6 +80,7 @@ def source() -> Source:
 def write(figures: Figures, path: Path) -> None:
     """Replace the record."""
     content = {**asdict(figures.source), "rows": [asdict(row) for row in figures.rows]}
+    content["again"] = [{**asdict(one.source), "rows": one.rows} for one in figures.again]
     write_atomically(path, (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
 
 
@@ -57,7 +88,12 @@ def read(path: Path) -> Figures:
     """The record. OSError if there is none."""
     content = json.loads(path.read_text(encoding="utf-8"))
     rows = tuple(Row(**row) for row in content.pop("rows"))
-    return Figures(Source(**{**content, "machine": tuple(content["machine"])}), rows)
+    again = tuple(Again(rows=tuple(one.pop("rows")), source=_source(one)) for one in content.pop("again", ()))
+    return Figures(_source(content), rows, again)
+
+
+def _source(content: Mapping[str, Any]) -> Source:
+    return Source(**{**content, "machine": tuple(content["machine"])})
 
 
 def chosen(figures: Figures, beginnings: Sequence[str]) -> list[Row]:
@@ -71,6 +107,11 @@ def chosen(figures: Figures, beginnings: Sequence[str]) -> list[Row]:
     return rows
 
 
-def footnote(found: Source) -> str:
-    """Where the figures come from, in one sentence."""
-    return f"{'; '.join(found.machine)}; kepler_envs {found.release}, commit {found.commit[:7]}, {found.date}."
+def footnote(found: Figures) -> str:
+    """Where the figures come from, in a sentence, and one for each time that some were measured again."""
+    later = [f"{'*' * number} again: {_in_words(one.source)}" for number, one in enumerate(found.again, 1)]
+    return "\n\n".join([_in_words(found.source), *later])
+
+
+def _in_words(source: Source) -> str:
+    return f"{'; '.join(source.machine)}; kepler_envs {source.release}, commit {source.commit[:7]}, {source.date}."

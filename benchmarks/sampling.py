@@ -35,7 +35,8 @@ class Settings:
     quick: bool = False
     """Take short and few samples: for a first look, not for figures to quote."""
     record: Annotated[Path | None, arg(metavar="FILE")] = None
-    """Write the whole run to this file, with release, commit, machine and date. Pages quote docs/figures.json."""
+    """Write the run to this file, with release, commit, machine and date; with --only, replace rows of it. Pages quote
+    docs/figures.json."""
 
 
 @dataclass(frozen=True)

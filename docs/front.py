@@ -67,22 +67,23 @@ def speed() -> str:
             span(found, "first step from the wheel"),
         ),
     ]
-    return f"{markdown_table(('what', 'measured'), rows)}\n\n{figures.footnote(found.source)}"
+    return f"{markdown_table(('what', 'measured'), rows)}\n\n{figures.footnote(found)}"
 
 
 def value(found: figures.Figures, beginning: str) -> str:
     """The one figure whose name begins so."""
     [row] = figures.chosen(found, [beginning])
-    return row.value
+    return f"{row.value}{found.mark(row)}"
 
 
 def span(found: figures.Figures, part: str) -> str:
     """The smallest and the largest ratio of the games' figures with this in their names."""
-    ratios = [row.ratio for row in found.rows if part in row.what and row.ratio is not None]
+    rows = [row for row in found.rows if part in row.what and row.ratio is not None]
+    ratios = [row.ratio for row in rows]
     if len(ratios) < len(kepler_envs.list_games()):
         raise KeyError(f"the record has {len(ratios)} figures with {part!r}, and there are more games")
     low, high = min(ratios), max(ratios)
-    return f"{number(low)} to {number(high)} times, by game"
+    return f"{number(low)} to {number(high)} times, by game{found.mark(rows[0])}"
 
 
 def number(ratio: float) -> str:
@@ -91,7 +92,10 @@ def number(ratio: float) -> str:
 
 
 def all_figures() -> str:
-    """Every row of the run."""
+    """Every row of the record."""
     found = figures.read(figures.RECORD)
-    rows = [(row.what, row.value, f"{row.target}, missed" if row.met is False else row.target) for row in found.rows]
-    return f"{markdown_table(('what', 'measured', 'target'), rows)}\n\n{figures.footnote(found.source)}"
+    rows = [
+        (row.what, f"{row.value}{found.mark(row)}", f"{row.target}, missed" if row.met is False else row.target)
+        for row in found.rows
+    ]
+    return f"{markdown_table(('what', 'measured', 'target'), rows)}\n\n{figures.footnote(found)}"

@@ -44,9 +44,25 @@ def test_rows_are_chosen_by_how_they_begin():
 
 
 def test_a_footnote_says_where_figures_come_from():
-    assert figures.footnote(SOURCE) == (
+    once = (
         "A processor, 2 logical cores, load 0.1; Linux 6, Python 3.11.7; kepler_envs 0.1.0, commit 0123456, 2026-11-23."
     )
+    assert figures.footnote(Figures(SOURCE, ROWS)) == once
+    again = Figures(SOURCE, ROWS).with_rows(replace(SOURCE, commit="fedcba98"), ROWS[:1])
+    assert figures.footnote(again) == f"{once}\n\n* again: {once.replace('0123456', 'fedcba9')}"
+
+
+def test_rows_that_are_measured_again_are_marked(tmp_path):
+    later, last = replace(SOURCE, date="2026-11-24"), replace(SOURCE, date="2026-11-25")
+    found = Figures(SOURCE, ROWS).with_rows(later, [replace(ROWS[1], value="50 ns"), ROWS[2]])
+    assert [row.value + found.mark(row) for row in found.rows] == ["21.3 M/s = 0.71 of C", "50 ns *", "9 s *"]
+    found = found.with_rows(last, [replace(ROWS[1], value="40 ns")])
+    assert [row.value + found.mark(row) for row in found.rows] == ["21.3 M/s = 0.71 of C", "40 ns **", "9 s *"]
+    figures.write(found, tmp_path / "figures.json")
+    assert figures.read(tmp_path / "figures.json") == found
+    assert len(found.with_rows(last, ROWS[1:]).again) == 1
+    with pytest.raises(ValueError, match="the record has no row 'gone': record a whole run"):
+        found.with_rows(last, [Row("gone", "1")])
 
 
 def run(monkeypatch, *arguments: str) -> None:
@@ -75,12 +91,23 @@ def test_a_whole_run_is_recorded(tmp_path, monkeypatch, capsys):
     assert "figures.json" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("part", [["--quick"], ["--only", "threads"]])
-def test_a_part_of_a_run_is_not_recorded(tmp_path, monkeypatch, part):
+@pytest.mark.parametrize(
+    ("asked", "message"), [(["--quick"], "leave out --quick"), (["--only", "threads"], "there is no .*figures.json")]
+)
+def test_what_is_no_record_is_refused(tmp_path, monkeypatch, asked, message):
     path = tmp_path / "figures.json"
-    with pytest.raises(SystemExit, match="leave out --quick and --only"):
-        run(monkeypatch, "--record", str(path), *part)
+    with pytest.raises(SystemExit, match=message):
+        run(monkeypatch, "--record", str(path), *asked)
     assert not path.exists()
+
+
+def test_parts_are_measured_again(tmp_path, monkeypatch):
+    path = tmp_path / "figures.json"
+    figures.write(Figures(SOURCE, (replace(ROWS[0], value="old"), *ROWS[1:])), path)
+    run(monkeypatch, "--record", str(path), "--only", "first")
+    found = figures.read(path)
+    assert found.rows == ROWS and found.source == SOURCE
+    assert [one.rows for one in found.again] == [(ROWS[0].what, ROWS[1].what)]
 
 
 def test_a_run_without_the_wheel_is_not_begun(tmp_path, monkeypatch):
