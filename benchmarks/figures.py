@@ -109,7 +109,7 @@ def chosen(figures: Figures, beginnings: Sequence[str]) -> list[Row]:
 
 def footnote(found: Figures) -> str:
     """Where the figures come from, in a sentence, and one for each time that some were measured again."""
-    later = [f"{'*' * number} again: {_in_words(one.source)}" for number, one in enumerate(found.again, 1)]
+    later = [f"With {'*' * number}, measured again: {_in_words(one.source)}" for number, one in enumerate(found.again, 1)]
     return "\n\n".join([_in_words(found.source), *later])
 
 

@@ -49,7 +49,7 @@ def test_a_footnote_says_where_figures_come_from():
     )
     assert figures.footnote(Figures(SOURCE, ROWS)) == once
     again = Figures(SOURCE, ROWS).with_rows(replace(SOURCE, commit="fedcba98"), ROWS[:1])
-    assert figures.footnote(again) == f"{once}\n\n* again: {once.replace('0123456', 'fedcba9')}"
+    assert figures.footnote(again) == f"{once}\n\nWith *, measured again: {once.replace('0123456', 'fedcba9')}"
 
 
 def test_rows_that_are_measured_again_are_marked(tmp_path):
