@@ -109,8 +109,10 @@ def chosen(figures: Figures, beginnings: Sequence[str]) -> list[Row]:
 
 def footnote(found: Figures) -> str:
     """Where the figures come from, in a sentence, and one for each time that some were measured again."""
-    later = [f"With {'*' * number}, measured again: {_in_words(one.source)}" for number, one in enumerate(found.again, 1)]
-    return "\n\n".join([_in_words(found.source), *later])
+    parts = [_in_words(found.source)]
+    for number, one in enumerate(found.again, 1):
+        parts.append(f"With {'*' * number}, measured again: {_in_words(one.source)}")
+    return "\n\n".join(parts)
 
 
 def _in_words(source: Source) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,10 @@ def test_the_page_of_figures_has_every_row_of_the_run(recorded):
     lines = front.all_figures().splitlines()
     assert lines[4] == "| batch from Python | 5.0 M/s = 0.20 of C | >= 0.35 of C, missed |"
     assert lines[2:4] == ["| engine alone | 21.3 M/s = 0.71 of C | >= 0.5 of C |", "| clone of a state | 12 ns |  |"]
-    assert lines[-1] == figures.footnote(SOURCE)
+    assert lines[-1] == figures.footnote(figures.read(recorded))
+    figures.write(figures.read(recorded).with_rows(SOURCE, [replace(row, value="20.0 M/s = 0.70 of C")]), recorded)
+    assert front.all_figures().splitlines()[2] == "| engine alone | 20.0 M/s = 0.70 of C * | >= 0.5 of C |"
+    assert front.value(figures.read(recorded), "engine alone") == "20.0 M/s = 0.70 of C *"
 
 
 def test_a_figure_that_a_game_lacks_is_an_error(recorded):
