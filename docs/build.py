@@ -26,7 +26,7 @@ from kepler_envs import bots, describe
 from kepler_envs.bots import published
 from kepler_envs.bots.networks.checkpoint import player_counts, read_description
 from kepler_envs.engine.batch import Batch
-from kepler_envs.engine.game import Configuration, Game
+from kepler_envs.engine.game import Game
 from kepler_envs.tournament.strength import Line, read_lines
 
 DOCS = Path(__file__).parent
@@ -300,9 +300,11 @@ def sizes_of_games() -> str:
         config = game.configure()
         decisions, mean, most = {}, "", ""
         for name in MEASURED_AGENTS:
-            lengths, legal = played(bots.load(name, config), config)
-            decisions[name] = f"{lengths.mean():.0f}"
+            bot = CountsLegalIds(bots.load(name, config))
+            batch = bots.play_games(bot, config, MEASURED_GAMES, MEASURED_SEED)
+            decisions[name] = f"{batch.final_length.mean():.0f}"
             if name == bots.UNIFORM:
+                legal = np.concatenate(bot.counts)
                 mean, most = f"{legal.mean():.1f}", f"{legal.max()}"
         observation = f"{config.observation.size:,}, {config.observation.facts.size:,}"
         rows.append(
@@ -313,18 +315,19 @@ def sizes_of_games() -> str:
     return markdown_table((*titles, "legal ids, mean", "most"), rows)
 
 
-def played(bot: bots.Bot, config: Configuration) -> tuple[np.ndarray, np.ndarray]:
-    """The decisions of some games, one in each row, and how many ids were legal at each of them."""
-    batch, rows = Batch(config, MEASURED_GAMES, MEASURED_SEED), np.arange(MEASURED_GAMES)
-    bot.start(rows, rows.astype(np.uint64))
-    legal = []
-    while rows.size:
-        legal.append(batch.legal_count[rows])
-        actions = np.full(MEASURED_GAMES, Batch.SKIP, np.int64)
-        actions[rows] = bot.act(bots.TrustedDecisions(batch, rows))
-        batch.step(actions)
-        rows = np.flatnonzero(batch.episodes == 0)
-    return batch.final_length, np.concatenate(legal)
+class CountsLegalIds:
+    """A bot that notes how many ids are legal at each of its decisions."""
+
+    def __init__(self, bot: bots.Bot) -> None:
+        self.name, self._bot = bot.name, bot
+        self.counts: list[np.ndarray] = []
+
+    def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
+        self._bot.start(rows, seeds)
+
+    def act(self, decisions: bots.TrustedDecisions) -> np.ndarray:
+        self.counts.append(decisions.batch.legal_count[decisions.rows])
+        return self._bot.act(decisions)
 
 
 AGENT_SECTIONS: dict[str, Callable[[], str]] = {
