@@ -26,13 +26,10 @@ import tyro
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-import kepler_envs
+from agents.ending import INTERRUPTED, plain_ending
 from agents.expert_run import Status, iterate
 from agents.expert_settings import ExpertConfig
-from agents.progress import explain
-from kepler_envs.bots.protocol import BotError
 from kepler_envs.terminal import stop_on_signals
-from kepler_envs.tournament import TournamentError
 from kepler_envs.tournament.cluster import cluster_at
 
 STOPPING = "stopping after these games; press again to stop at once"
@@ -73,21 +70,20 @@ def _words(line: dict[str, Any]) -> str:
     )
 
 
-def main() -> None:
-    """The command line."""
+def main() -> int:
+    """The command line; the exit code."""
     config = tyro.cli(ExpertConfig, prog="python -m agents.expert", description=__doc__)
     console = Console()
-    try:
-        with stop_on_signals(console, STOPPING) as stop:
-            display = Display(console)
-            with cluster_at(config.ray, console, config.processes) as cluster, display.progress:
-                run = iterate(config, stop, display, cluster)
-    except (BotError, TournamentError, kepler_envs.OptionError, KeyError, OSError) as error:
-        sys.exit(explain(error))
+    with plain_ending(), stop_on_signals(console, STOPPING) as stop:
+        display = Display(console)
+        with cluster_at(config.ray, console, config.processes) as cluster, display.progress:
+            run = iterate(config, stop, display, cluster)
     console.print(f"{run.out}: {run.generation} generations in {run.seconds / 60:.1f} minutes", soft_wrap=True)
     if run.fraction < 1:
         console.print("run the same command again to continue")
+        return INTERRUPTED
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

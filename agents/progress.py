@@ -13,7 +13,6 @@ from agents.evaluation import Evaluation
 from agents.run import Status
 from agents.run_folder import run_folder
 from agents.settings import TrainConfig
-from kepler_envs.files import NO_ROOM
 
 STOPPING = "stopping after this update; press again to stop at once"
 
@@ -105,14 +104,6 @@ def _result(one: Evaluation) -> str:
     return f"{one.opponent} {one.wins.mean:6.1%} ({100 * one.wins.low:.0f}-{100 * one.wins.high:.0f})" + (
         f", {one.points.mean:.1f} points" if one.points is not None else ""
     )
-
-
-def explain(error: Exception) -> str:
-    """An expected error as one line."""
-    if not isinstance(error, OSError):
-        return str(error.args[0])
-    again = "; all files written before are complete, run the same command again to continue"
-    return f"{error}{again if error.errno in NO_ROOM else ''}"
 
 
 @contextmanager

@@ -9,7 +9,6 @@ chooses.
 from __future__ import annotations
 
 import io
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ import tyro
 import kepler_envs
 from agents import checkpoint
 from agents.checkpoint import bot_of, build, set_weights
+from agents.ending import plain_ending
 from agents.evaluation import against
 from agents.seeds import COMPARED_SEED
 from agents.settings import command_line
@@ -204,7 +204,7 @@ def budget_in_words(budget: Mapping[str, Any]) -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """The command line."""
-    try:
+    with plain_ending():
         request = tyro.cli(
             Publish,
             args=argv,
@@ -213,10 +213,6 @@ def main(argv: Sequence[str] | None = None) -> None:
             config=(tyro.conf.FlagCreatePairsOff,),
         )
         written = publish(request)
-    except (BotError, kepler_envs.OptionError, KeyError) as error:
-        sys.exit(str(error.args[0]))
-    except OSError as error:
-        sys.exit(str(error))
     about = written.description
     print(f"{written.path}: {written.size:,} bytes, {about['results']['parameters']:,} parameters in float16")
     print(f"  {about['game']}, {about['num_players']} players, options {about['options']}")

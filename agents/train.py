@@ -18,33 +18,32 @@ import sys
 import tyro
 from rich.console import Console
 
-import kepler_envs
-from agents.progress import STOPPING, Display, explain, full_disks_told_once, say_if_resuming
+from agents.ending import INTERRUPTED, plain_ending
+from agents.progress import STOPPING, Display, full_disks_told_once, say_if_resuming
 from agents.run import train
 from agents.settings import TrainConfig
-from kepler_envs.bots.protocol import BotError
 from kepler_envs.terminal import stop_on_signals
 
 
-def main() -> None:
-    """The command line."""
+def main() -> int:
+    """The command line; the exit code."""
     config = tyro.cli(TrainConfig, prog="python -m agents.train", description=__doc__)
     console = Console()
-    try:
+    with plain_ending():
         say_if_resuming(config, console)
         with full_disks_told_once(), stop_on_signals(console, STOPPING) as stop:
             display = Display(console)
             with display.progress:
                 run = train(config, stop, display)
-    except (BotError, kepler_envs.OptionError, KeyError, OSError) as error:
-        sys.exit(explain(error))
     share_of_games = run.env.env_seconds / run.seconds if run.seconds else 0.0
     console.print(
         f"{run.out}: {run.steps:,} steps in {run.seconds / 60:.1f} minutes, {share_of_games:.1%} of it in the games"
     )
     if run.fraction < 1:
         console.print("run the same command again to continue")
+        return INTERRUPTED
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

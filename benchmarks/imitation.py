@@ -6,7 +6,6 @@ one core.
 
 from __future__ import annotations
 
-import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -171,15 +170,13 @@ class Command(Asked):
 
 
 def main() -> None:
+    from agents.ending import plain_ending
+
     asked = tyro.cli(Command, prog="python -m benchmarks.imitation", description=__doc__)
-    try:
+    with plain_ending():
         kepler_envs.load_game(asked.game).configure(asked.players)
         records.read_lines(asked.out, Measured)
         check_writable(asked.out)
-    except KeyError as problem:
-        sys.exit(str(problem.args[0]))
-    except (kepler_envs.OptionError, records.RecordError, OSError) as problem:
-        sys.exit(str(problem))
     found = measure(asked)
     row = as_row(found, TARGETS.get((asked.game, asked.players)))
     print(f"{row.what}: {row.value} {row.target}")

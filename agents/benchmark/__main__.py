@@ -26,7 +26,6 @@ import tyro
 from rich.console import Console
 from tyro.conf import Positional, arg
 
-import kepler_envs
 from agents.allowed import need
 from agents.benchmark.entry import check, read_entry
 from agents.benchmark.playing import (
@@ -54,14 +53,13 @@ from agents.benchmark.protocol import (
     task_of,
 )
 from agents.benchmark.records import ATTACKS, CURVES, EXACT, RESULTS, ExactLine
+from agents.ending import INTERRUPTED, plain_ending
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.cli.common import GameName
-from kepler_envs.records import RecordError, write_lines
+from kepler_envs.records import write_lines
 from kepler_envs.terminal import make_console, say, stop_on_signals
 
 STOPPING = "stopping after this update or these games; press again to stop at once"
-INTERRUPTED = 130
-"""Exit code after Ctrl-C."""
 TrustFolder = Annotated[bool, tyro.conf.FlagCreatePairsOff]
 Folders = Annotated[Positional[tuple[Path, ...]], arg(metavar="FOLDER [FOLDER ...]", help_behavior_hint="(required)")]
 
@@ -341,17 +339,13 @@ COMMANDS: Any = Run | Check | Measure | References | Attack | Exact | Report
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command line."""
+    """The command line; the exit code."""
     console = make_console()
-    try:
+    with plain_ending():
         command = tyro.cli(COMMANDS, args=argv, prog="python -m agents.benchmark", description=__doc__)
         _check_settings(command)
         with stop_on_signals(console, STOPPING) as stop:
             return command.run(console, stop)
-    except (BotError, RecordError, kepler_envs.OptionError, KeyError) as error:
-        sys.exit(str(error.args[0]))
-    except OSError as error:
-        sys.exit(str(error))
 
 
 if __name__ == "__main__":

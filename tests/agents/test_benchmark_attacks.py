@@ -15,6 +15,7 @@ from agents.benchmark.robustness import Siege, attack, published_agents
 from agents.seeds import FRESH_SEED
 from kepler_envs.bots.published import published_names
 from kepler_envs.records import read_lines
+from tests.agents.endings import ends
 
 TASK = task_of("kitten_adventurers")
 
@@ -68,10 +69,10 @@ def test_every_published_agent_is_attacked():
     assert published_agents((TASK,)) == [pair for pair in pairs if pair[0] == TASK]
 
 
-def test_the_command_says_what_was_wrong(tmp_path):
-    with pytest.raises(SystemExit, match="--attackers 0 is not allowed"):
+def test_the_command_says_what_was_wrong(tmp_path, capsys):
+    with ends(capsys, "--attackers 0 is not allowed"):
         main(["attack", "--attackers", "0"])
-    with pytest.raises(SystemExit, match="no bot 'gredy'"):
+    with ends(capsys, "no bot 'gredy'"):
         main(["attack", "--only", "kitten_adventurers", "--agents", "gredy", "--out", str(tmp_path)])
-    with pytest.raises(SystemExit, match="the benchmark has no game 'chess'"):
+    with ends(capsys, "the benchmark has no game 'chess'"):
         main(["attack", "--only", "chess"])

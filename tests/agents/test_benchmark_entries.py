@@ -17,6 +17,7 @@ from agents.benchmark.protocol import FORMAT, POOL, SEARCH, TASKS, most_decision
 from agents.benchmark.records import CurvePoint, Result
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.records import read_lines, write_lines
+from tests.agents.endings import ends
 
 BUDGET, SEEDS = 50_000, 2
 
@@ -275,7 +276,7 @@ def test_an_entry_is_measured_and_keeps_its_name(folder, tmp_path_factory, capsy
     assert rows[-1][0] == "`first`†" and rows[-1][1] == "other"
     (folder / "seed-0" / "more").write_text("another agent")
     (folder / "seed-0" / "curve.csv").write_text(f"decisions,hours,returns,games\n7,0,0,1\n{BUDGET},1,0,1\n")
-    with pytest.raises(SystemExit, match="the record has another agent of first in kitten_adventurers-v1-4p, seed 0"):
+    with ends(capsys, "the record has another agent of first in kitten_adventurers-v1-4p, seed 0"):
         main(command)
     assert main([*command, "--replace"]) == 0
     decisions = [point.decisions for point in read_lines(out / "curves.csv", CurvePoint) if point.seed == 0]
@@ -332,12 +333,12 @@ def test_an_entry_may_be_measured_again_with_more_games_and_more_seeds(measured)
 
 
 @pytest.mark.parametrize("seeds", [[0], [10], [1, 10]])
-def test_no_two_methods_share_a_row_whatever_their_seeds(measured, seeds):
+def test_no_two_methods_share_a_row_whatever_their_seeds(measured, seeds, capsys):
     """An agent of another seed in the same row is another agent, too."""
     before = measured.lines(), measured.points()
     measured.hand_in(seeds)
     (measured.folder / "seed-0" / "more").write_text("another agent")
-    with pytest.raises(SystemExit, match="the record has another agent of first in kitten_adventurers-v1-4p, seed"):
+    with ends(capsys, "the record has another agent of first in kitten_adventurers-v1-4p, seed"):
         measured.measure()
     assert (measured.lines(), measured.points()) == before
     assert measured.measure("--replace") == 0

@@ -27,6 +27,7 @@ from kepler_envs.bots.networks.checkpoint import read_weights
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.records import read_lines, write_lines
 from kepler_envs.tournament.standings import Share
+from tests.agents.endings import ends
 
 TASK = task_of("kitten_adventurers")
 DECISIONS, SEEDS = 1024, [0, 1]
@@ -215,7 +216,7 @@ def test_a_row_from_training_to_the_table(tmp_path, capsys):
     assert "against" not in capsys.readouterr().out, "what is known is not played again"
     fewer = [*command, "--seeds", "1"]
     assert main(fewer) == 0 and record.read_bytes() == before
-    with pytest.raises(SystemExit, match="from other training, also seed 1: .* Ask for --seeds 2, or give another"):
+    with ends(capsys, "from other training, also seed 1: .* Ask for --seeds 2, or give another"):
         main([*fewer, "--out", str(tmp_path / "others")])
     assert not (tmp_path / "others").exists() and record.read_bytes() == before
 
@@ -306,8 +307,8 @@ def test_a_curve_that_is_taken_up_again_has_each_point_once(tmp_path):
     assert [tuple(point.values()) for point in read_curve(path)] == [(0, 0, 0.1, 3), (512, 1, 0.5, 16)]
 
 
-def test_an_unknown_method_is_answered_with_all_there_are():
-    with pytest.raises(SystemExit, match=r"no method 'x'; there are:\n  sb3: "):
+def test_an_unknown_method_is_answered_with_all_there_are(capsys):
+    with ends(capsys, r"no method 'x'; there are:\n  sb3: "):
         main(["run", "kitten_adventurers", "x"])
 
 
@@ -324,14 +325,14 @@ def test_an_unknown_method_is_answered_with_all_there_are():
         ("exact", "--iterations 0", "1 and more"),
     ],
 )
-def test_an_amount_that_is_not_allowed_is_named_before_anything_is_played(command, option, allowed):
-    with pytest.raises(SystemExit, match=f"{option} is not allowed; allowed: {allowed}"):
+def test_an_amount_that_is_not_allowed_is_named_before_anything_is_played(command, option, allowed, capsys):
+    with ends(capsys, f"{option} is not allowed; allowed: {allowed}"):
         main([*command.split(), *option.split()])
 
 
 @pytest.mark.parametrize("command", ["check", "measure"])
-def test_no_folder_is_no_answer(command):
-    with pytest.raises(SystemExit, match="no folder is named"):
+def test_no_folder_is_no_answer(command, capsys):
+    with ends(capsys, "no folder is named"):
         main([command])
 
 

@@ -248,7 +248,7 @@ def test_ctrl_c_keeps_the_run_and_the_same_command_goes_on(tmp_path):
     wait_until((out / "learning_curve.csv").exists, "the first generation", longest=300)
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=120)[0].decode()
-    assert process.returncode == 0 and "run the same command again to continue" in said
+    assert process.returncode == 130 and "run the same command again to continue" in said
     generation = json.loads((out / "last.json").read_text())["results"]["generations"]
     asked = [*command, "--generations", str(generation + 1)]
     again = subprocess.run(asked, cwd=ROOT, env={**os.environ}, capture_output=True, text=True, timeout=240)

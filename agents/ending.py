@@ -1,0 +1,34 @@
+"""How the commands of this package end: with the exit codes of ``kepler-envs``, and with errors in one line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from kepler_envs.cli.app import EXPECTED, INTERRUPTED, exit_code
+from kepler_envs.files import NO_ROOM
+from kepler_envs.printable import printable
+
+AGAIN = "; all files written before are complete, run the same command again to continue"
+
+
+@contextmanager
+def plain_ending() -> Iterator[None]:
+    """End the program with a line on stderr if something that was asked for is not possible (exit code 2), or if the
+    disk is full (1). A second Ctrl-C ends it without a traceback (130)."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        sys.exit(INTERRUPTED)
+    except (*EXPECTED, KeyError) as error:  # KeyError: there is no game of that name
+        print(printable(explain(error)), file=sys.stderr)
+        sys.exit(exit_code(error))
+
+
+def explain(error: Exception) -> str:
+    """An expected error as one line."""
+    if not isinstance(error, OSError):
+        return str(error.args[0])
+    return f"{error}{AGAIN if error.errno in NO_ROOM else ''}"

@@ -1,0 +1,34 @@
+"""How commands end: exit codes, and one line instead of a traceback."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+
+import kepler_envs
+from agents.ending import plain_ending
+from kepler_envs.bots.protocol import BotError
+from tests.agents.endings import BROKEN_OFF, IMPOSSIBLE, ends
+
+
+@pytest.mark.parametrize(
+    ("problem", "code", "line"),
+    [
+        (BotError("no bot 'gredy'"), IMPOSSIBLE, "no bot 'gredy'"),
+        (kepler_envs.OptionError("quest_size is 9"), IMPOSSIBLE, "quest_size is 9"),
+        (KeyError("no game 'chess'"), IMPOSSIBLE, "no game 'chess'"),
+        (FileNotFoundError(errno.ENOENT, "No such file", "x.csv"), IMPOSSIBLE, r"\[Errno 2\] No such file: 'x.csv'"),
+        (OSError(errno.ENOSPC, "Full"), BROKEN_OFF, r"\[Errno 28\] Full; .* run the same command again to continue"),
+        (BotError("red \x1b[31m name"), IMPOSSIBLE, r"red \?\[31m name"),
+        (KeyboardInterrupt(), 130, ""),
+    ],
+)
+def test_an_expected_problem_is_one_line(problem, code, line, capsys):
+    with ends(capsys, f"^{line}\n$", code), plain_ending():
+        raise problem
+
+
+def test_a_bug_keeps_its_traceback():
+    with pytest.raises(ZeroDivisionError), plain_ending():
+        raise ZeroDivisionError
