@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kepler_envs.cli.app import EXPECTED, INTERRUPTED, exit_code
+from kepler_envs.cli.endings import EXPECTED, INTERRUPTED, exit_code
 from kepler_envs.files import NO_ROOM
 from kepler_envs.printable import printable
 

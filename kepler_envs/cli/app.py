@@ -13,11 +13,10 @@ import tyro
 from tyro.conf import FlagCreatePairsOff, OmitSubcommandPrefixes, subcommand
 
 from kepler_envs import __version__
-from kepler_envs.bots.protocol import BotError
 from kepler_envs.cli.bench import Bench
 from kepler_envs.cli.campaign import PlayCampaign
-from kepler_envs.cli.common import UsageError
 from kepler_envs.cli.compile import Compile
+from kepler_envs.cli.endings import EXPECTED, INTERRUPTED, KILLED_BY_PIPE, exit_code
 from kepler_envs.cli.play import Play
 from kepler_envs.cli.replay import ShowReplay
 from kepler_envs.cli.serve import Serve
@@ -25,15 +24,8 @@ from kepler_envs.cli.show import ListGames, Show
 from kepler_envs.cli.strength import MeasureStrength
 from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.cli.watch import Watch
-from kepler_envs.engine.game import ComponentError, OptionError
-from kepler_envs.engine.replay import ReplayError
-from kepler_envs.engine.snapshot import IllegalAction
-from kepler_envs.files import NO_ROOM
 from kepler_envs.printable import printable
-from kepler_envs.records import RecordError
 from kepler_envs.terminal import make_console
-from kepler_envs.tournament import CheckError, TournamentError
-from kepler_envs.web import WebError
 
 Command = (
     Annotated[ListGames, subcommand("list")]
@@ -48,22 +40,6 @@ Command = (
     | Annotated[Bench, subcommand("bench")]
     | Annotated[Compile, subcommand("compile")]
 )
-
-EXPECTED = (
-    UsageError,
-    BotError,
-    OptionError,
-    ComponentError,
-    ReplayError,
-    IllegalAction,
-    TournamentError,
-    RecordError,
-    WebError,
-    OSError,
-)
-"""What may go wrong without a bug of ours: each becomes one line."""
-
-INTERRUPTED, KILLED_BY_PIPE = 130, 141  # as a shell reports a program that SIGINT or SIGPIPE ended
 
 
 def run(argv: Sequence[str] | None) -> int:
@@ -92,9 +68,3 @@ def run(argv: Sequence[str] | None) -> int:
     except EXPECTED as problem:
         print(printable(f"kepler-envs: {problem}"), file=sys.stderr)
         return exit_code(problem)
-
-
-def exit_code(problem: Exception) -> int:
-    """1 for what breaks long work off on its way (what was written before is there), 2 for what cannot be done as
-    asked."""
-    return 1 if isinstance(problem, CheckError) or getattr(problem, "errno", None) in NO_ROOM else 2

@@ -10,6 +10,7 @@ from rich.console import Console
 from tyro.conf import arg
 
 from kepler_envs.cli.common import GameName, OnRay, find_game, needing
+from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.terminal import stop_on_signals
 
 STOPPING = "stopping after these games; once more to give it up"
@@ -57,4 +58,4 @@ class MeasureStrength:
         )  # fmt: skip
         with cluster_at(self.ray, console) as cluster, stop_on_signals(console, STOPPING) as stop:
             measure_all(request, stop, console, cluster)
-        return 130 if stop.is_set() else 0
+        return INTERRUPTED if stop.is_set() else 0

@@ -14,7 +14,7 @@ IMPOSSIBLE, BROKEN_OFF = 2, 1
 
 @contextmanager
 def ends(capsys: pytest.CaptureFixture[str], says: str, code: int = IMPOSSIBLE) -> Iterator[None]:
-    """The command run in here ends with this code and one line on stderr, in which ``says`` is found."""
+    """The command run in here ends with this code, says something like ``says`` on stderr, and shows no traceback."""
     capsys.readouterr()
     with pytest.raises(SystemExit) as ended:
         yield

@@ -1,0 +1,35 @@
+"""How commands end: which errors become one line, and the exit codes."""
+
+from __future__ import annotations
+
+from kepler_envs.bots.protocol import BotError
+from kepler_envs.cli.common import UsageError
+from kepler_envs.engine.game import ComponentError, OptionError
+from kepler_envs.engine.replay import ReplayError
+from kepler_envs.engine.snapshot import IllegalAction
+from kepler_envs.files import NO_ROOM
+from kepler_envs.records import RecordError
+from kepler_envs.tournament import CheckError, TournamentError
+from kepler_envs.web import WebError
+
+EXPECTED = (
+    UsageError,
+    BotError,
+    OptionError,
+    ComponentError,
+    ReplayError,
+    IllegalAction,
+    TournamentError,
+    RecordError,
+    WebError,
+    OSError,
+)
+"""What may go wrong without a bug of ours: each becomes one line."""
+
+INTERRUPTED, KILLED_BY_PIPE = 130, 141  # as a shell reports a program that SIGINT or SIGPIPE ended
+
+
+def exit_code(problem: Exception) -> int:
+    """1 for what breaks long work off on its way (what was written before is there), 2 for what cannot be done as
+    asked."""
+    return 1 if isinstance(problem, CheckError) or getattr(problem, "errno", None) in NO_ROOM else 2
