@@ -22,7 +22,7 @@ def plain_ending() -> Iterator[None]:
     except KeyboardInterrupt:
         print(file=sys.stderr)
         sys.exit(INTERRUPTED)
-    except (*EXPECTED, KeyError) as error:  # KeyError: there is no game of that name
+    except EXPECTED as error:
         print(printable(explain(error)), file=sys.stderr)
         sys.exit(exit_code(error))
 

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import tyro
 from rich.console import Console
@@ -18,6 +17,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 import kepler_envs
+from agents.ending import plain_ending
 from benchmarks import figures, machine
 from benchmarks.engine_speed import aec_loop, clone_cost, engine_and_batch, games_table, threads
 from benchmarks.imitation import imitation
@@ -29,6 +29,11 @@ from benchmarks.search_speed import guided_search_table, search_table
 from benchmarks.start_up import compiled_wheels, start_up
 from benchmarks.tournament_speed import tournament
 from benchmarks.training import training_share
+from kepler_envs.cli.common import UsageError
+from kepler_envs.cli.endings import INTERRUPTED
+from kepler_envs.terminal import make_console, say
+
+Part = Callable[[Settings], list[Row]]
 
 LONG = (imitation,)
 """Parts that take an hour or more. They run only if you name them."""
@@ -53,51 +58,72 @@ PARTS = (
 )
 
 
-def main() -> None:
+def main() -> int:
+    """Measure what is asked for; the exit code."""
     names = ", ".join(part.__name__ for part in PARTS)
     settings = tyro.cli(Settings, prog="python -m benchmarks", description=f"{__doc__}\nThe parts are: {names}.")
-    parts = chosen_parts(settings.only)
+    with plain_ending():
+        return run(settings, make_console())
+
+
+def run(settings: Settings, console: Console) -> int:
+    """Returns 0, or 130 after Ctrl-C: what was measured until then is shown, and recorded with ``--only``."""
+    parts, source = chosen_parts(settings.only), figures.source()
     if settings.record is not None:
         _check_record(settings.record, settings, parts)
     if settings.quick:
         settings = replace(settings, seconds=0.1, repetitions=3, ppo_steps=min(settings.ppo_steps, 10_000))
         settings = replace(settings, positions=min(settings.positions, 20_000), minutes=min(settings.minutes, 1.0))
-    console = Console()
-    console.print(machine.describe(), highlight=False)
-    source = figures.source()
+    say(console, machine.describe())
+    rows, whole = measure(parts, settings, console)
+    console.print(as_table(rows))
+    if settings.record is not None:
+        say(console, _record(settings.record, source, rows, bool(settings.only), whole))
+    return 0 if whole else INTERRUPTED
+
+
+def measure(parts: Sequence[Part], settings: Settings, console: Console) -> tuple[list[Row], bool]:
+    """The rows of these parts, and whether they are all there: Ctrl-C leaves out the part it hits and those after."""
     rows: list[Row] = []
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("measuring", total=len(parts))
         for part in parts:
             progress.update(task, description=(part.__doc__ or "").partition("\n")[0])
-            rows += part(settings)
+            try:
+                rows += part(settings)
+            except KeyboardInterrupt:
+                return rows, False
             progress.advance(task)
-    console.print(as_table(rows))
-    if settings.record is not None:
-        if settings.only:
-            found = figures.read(settings.record).with_rows(source, rows)
-        else:
-            found = figures.Figures(source, tuple(rows))
-        figures.write(found, settings.record)
-        console.print(f"written: {settings.record}", highlight=False, soft_wrap=True)
+    return rows, True
 
 
-def chosen_parts(only: Sequence[str]) -> list[Callable[[Settings], list[Row]]]:
+def _record(path: Path, source: figures.Source, rows: list[Row], some: bool, whole: bool) -> str:
+    """Write rows to a record, ``some`` in place of those it has. Returns what was done."""
+    if some:
+        figures.write(figures.read(path).with_rows(source, rows), path)
+    elif whole:
+        figures.write(figures.Figures(source, tuple(rows)), path)
+    else:
+        return "interrupted: a record needs a whole run, nothing is written"
+    return f"written: {path}"
+
+
+def chosen_parts(only: Sequence[str]) -> list[Part]:
     """The parts with these names; without names, all but the long ones."""
     known = {part.__name__: part for part in PARTS}
     if unknown := set(only) - set(known):
-        sys.exit(f"there is no part {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
+        raise UsageError(f"there is no part {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
     return [part for name, part in known.items() if (name in only if only else part not in LONG)]
 
 
-def _check_record(record: Path, settings: Settings, parts: Sequence[Callable[..., Any]]) -> None:
-    """Exit unless what is measured now may go into the record."""
+def _check_record(record: Path, settings: Settings, parts: Sequence[Part]) -> None:
+    """Raise UsageError unless what is measured now may go into the record."""
     if settings.quick:
-        sys.exit("--record keeps figures to quote: leave out --quick")
+        raise UsageError("--record keeps figures to quote: leave out --quick")
     if settings.only and not record.is_file():
-        sys.exit(f"--only measures parts of a record again, and there is no {record}: leave it out")
+        raise UsageError(f"--only measures parts of a record again, and there is no {record}: leave it out")
     if start_up in parts and not compiled_wheels():
-        sys.exit(f"--record needs the wheel to measure: make dist PYTHONS={sys.executable}")
+        raise UsageError(f"--record needs the wheel to measure: make dist PYTHONS={sys.executable}")
 
 
 def as_table(rows: list[Row]) -> Table:
@@ -111,4 +137,4 @@ def as_table(rows: list[Row]) -> Table:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

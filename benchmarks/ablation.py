@@ -6,6 +6,7 @@ bot at that kind of node. Ctrl-C stops after the deals being played.
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,10 +21,13 @@ from rich.table import Table
 from tyro.conf import arg
 
 import kepler_envs
+from agents.allowed import need
+from agents.ending import INTERRUPTED, plain_ending
 from agents.evaluation import mean_with_interval
 from kepler_envs import bots
 from kepler_envs.bots.protocol import Bot, TrustedDecisions
 from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.seeds import SEED_LIMIT
 from kepler_envs.terminal import grid, make_console, stop_on_signals
 from kepler_envs.tournament.pairing import parts_of, play_against
 from kepler_envs.tournament.standings import Share, share
@@ -131,6 +135,12 @@ class Ablation:
     seed: int = 7
     """Seed of the games."""
 
+    def check(self) -> None:
+        """Raise BotError if a number is not allowed."""
+        for name in ("games", "side_by_side"):
+            need(self, name, getattr(self, name) >= 1, "an integer from 1 on")
+        need(self, "seed", 0 <= self.seed < SEED_LIMIT, "0 to 2**64 - 1")
+
     def configuration(self) -> Configuration:
         """The configuration of the games."""
         return kepler_envs.load_game(self.game).configure(self.players)
@@ -199,6 +209,7 @@ def as_table(asked: Ablation, rows: list[Row]) -> Table:
 
 def run(asked: Ablation, console: Console) -> int:
     """Play and print. Returns 0, or 130 if it was stopped."""
+    asked.check()
     with stop_on_signals(console, STOPPING) as stop, Progress(console=console, transient=True) as progress:
         task = progress.add_task("playing", total=None)
 
@@ -207,12 +218,15 @@ def run(asked: Ablation, console: Console) -> int:
 
         rows = ablate(asked, stop, advance)
     console.print(as_table(asked, rows))
-    return 130 if stop.is_set() else 0
+    return INTERRUPTED if stop.is_set() else 0
 
 
-def main() -> None:
-    raise SystemExit(run(tyro.cli(Ablation, prog="python -m benchmarks.ablation", description=__doc__), make_console()))
+def main() -> int:
+    """Play what is asked for; the exit code."""
+    asked = tyro.cli(Ablation, prog="python -m benchmarks.ablation", description=__doc__)
+    with plain_ending():
+        return run(asked, make_console())
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -6,6 +6,7 @@ same version of the bot and of kepler_envs. Ctrl-C stops after the level being p
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -19,8 +20,11 @@ from rich.progress import Progress
 from tyro.conf import arg
 
 import kepler_envs
+from agents.allowed import need
+from agents.ending import INTERRUPTED, plain_ending
 from agents.evaluation import mean_with_interval
 from kepler_envs import bots, records
+from kepler_envs.engine.seeds import SEED_LIMIT
 from kepler_envs.games.kepler_3042.campaign import campaign_names
 from kepler_envs.games.kepler_3042.state import NUM_CAMPAIGNS, NUM_LEVELS
 from kepler_envs.revision import commit
@@ -64,6 +68,11 @@ class Asked:
     """Seed of the games. All bots and campaigns play the same deals."""
     out: Path = RECORD
     """The record to add to, a CSV file."""
+
+    def check(self) -> None:
+        """Raise BotError if a number is not allowed."""
+        need(self, "games", self.games >= 1, "an integer from 1 on")
+        need(self, "seed", 0 <= self.seed < SEED_LIMIT, "0 to 2**64 - 1")
 
 
 def measure(agent: str, campaign: int, level: int, games: int, seed: int) -> Line:
@@ -148,13 +157,16 @@ def _mean_points(lines: Sequence[Line]) -> tuple[float, float]:
     return sum(line.points for line in lines) / len(lines), sum(halves) / len(lines)
 
 
-def main() -> None:
+def main() -> int:
+    """Play what the record lacks, and show the ladder; the exit code."""
     asked, console = tyro.cli(Asked, prog="python -m benchmarks.campaigns", description=__doc__), make_console()
-    with stop_on_signals(console, STOPPING) as stop:
+    with plain_ending(), stop_on_signals(console, STOPPING) as stop:
+        asked.check()
         measure_all(asked, stop, console)
-    console.print(grid("Kepler-3042, solo campaigns", columns(), ladder(read(asked.out)), right=("level", "minimum")))
-    raise SystemExit(130 if stop.is_set() else 0)
+        found = ladder(read(asked.out))
+        console.print(grid("Kepler-3042, solo campaigns", columns(), found, right=("level", "minimum")))
+        return INTERRUPTED if stop.is_set() else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -16,6 +16,7 @@ from typing import Any
 from benchmarks.sampling import Row
 from kepler_envs import machine
 from kepler_envs.files import write_atomically
+from kepler_envs.records import RecordError
 from kepler_envs.revision import VERSION, commit
 
 RECORD = Path(__file__).parents[1] / "docs" / "figures.json"
@@ -59,11 +60,11 @@ class Figures:
     def with_rows(self, source: Source, rows: Sequence[Row]) -> Figures:
         """The figures with these rows, measured again, in place of those of the same names.
 
-        ValueError if the run has no row of such a name.
+        RecordError if the run has no row of such a name.
         """
         new = {row.what: row for row in rows}
         if unknown := sorted(set(new) - {row.what for row in self.rows}):
-            raise ValueError(f"the record has no row {unknown[0]!r}: record a whole run")
+            raise RecordError(f"the record has no row {unknown[0]!r}: record a whole run")
         earlier = [Again(one.source, tuple(name for name in one.rows if name not in new)) for one in self.again]
         return Figures(
             self.source,

@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar
 import tyro
 
 import kepler_envs
+from agents.ending import plain_ending
 from benchmarks.sampling import Row, Settings
 from kepler_envs import bots, records
 from kepler_envs.engine.network import NetworkShape
@@ -170,18 +171,17 @@ class Command(Asked):
 
 
 def main() -> None:
-    from agents.ending import plain_ending
-
+    """Measure one network."""
     asked = tyro.cli(Command, prog="python -m benchmarks.imitation", description=__doc__)
     with plain_ending():
         kepler_envs.load_game(asked.game).configure(asked.players)
         records.read_lines(asked.out, Measured)
         check_writable(asked.out)
-    found = measure(asked)
-    row = as_row(found, TARGETS.get((asked.game, asked.players)))
-    print(f"{row.what}: {row.value} {row.target}")
-    if not write(found, asked.out):
-        print(f"not recorded: {asked.out} has a line of more positions or games")
+        found = measure(asked)
+        row = as_row(found, TARGETS.get((asked.game, asked.players)))
+        print(f"{row.what}: {row.value} {row.target}")
+        if not write(found, asked.out):
+            print(f"not recorded: {asked.out} has a line of more positions or games")
 
 
 if __name__ == "__main__":

@@ -25,14 +25,14 @@ from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import ComponentError, Configuration, Game, OptionError
 from kepler_envs.engine.playout import CompiledPolicy, Playouts, playouts
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
-from kepler_envs.registry import list_games, load_game
+from kepler_envs.registry import UnknownGame, list_games, load_game
 from kepler_envs.revision import VERSION
 
 __version__ = VERSION
 
 __all__ = [
     "Batch", "CompiledPolicy", "ComponentError", "Configuration", "Game", "IllegalAction", "KeplerEnv", "OptionError",
-    "Playouts", "Snapshot", "list_games", "load_game", "make", "make_batch", "playouts", "register",
+    "Playouts", "Snapshot", "UnknownGame", "list_games", "load_game", "make", "make_batch", "playouts", "register",
 ]  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def make(
         options: the game's options. ``kepler-envs show GAME`` lists them.
 
     Raises:
-        KeyError: there is no such game.
+        UnknownGame: there is no such game; a KeyError.
         OptionError: a value is not allowed.
         ComponentError: the card file is wrong.
     """
@@ -93,7 +93,7 @@ def make_batch(
         options: the game's options. ``kepler-envs show GAME`` lists them.
 
     Raises:
-        KeyError: there is no such game.
+        UnknownGame: there is no such game; a KeyError.
         OptionError: a value is not allowed.
         ValueError: the seed is not allowed.
         ComponentError: the card file is wrong.

@@ -35,6 +35,13 @@ NAMESPACE = "kepler/"
 _registered: dict[str, Game] = {}
 
 
+class UnknownGame(KeyError):
+    """There is no game of that name, or not in that version. The message names all that there are."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # a KeyError would put it in quotes
+
+
 def list_games() -> tuple[str, ...]:
     """List the names of all games: this package's, then those of installed packages, then those registered by hand."""
     return tuple(map(_name_of, list_ids()))
@@ -51,7 +58,7 @@ def load_game(name: str) -> Game:
     So may the namespace that it has in other libraries: ``kepler/kitten_adventurers-v1``.
 
     Raises:
-        KeyError: there is no such game. The message names all that there are.
+        UnknownGame: there is no such game.
         TypeError: ``name`` is no text, or an installed package names something that is not a :class:`Game`, or has
             another id.
     """
@@ -59,9 +66,9 @@ def load_game(name: str) -> Game:
     wanted, versioned, version = name.removeprefix(NAMESPACE).partition("-v")
     found = _registered.get(wanted) or _load_listed(wanted)
     if found is None:
-        raise KeyError(f"no game {name!r}; there are: {', '.join(list_games())}")
+        raise UnknownGame(f"no game {name!r}; there are: {', '.join(list_games())}")
     if versioned and version != str(found.version):
-        raise KeyError(f"no version {version!r} of {wanted}; there is: {found.id}")
+        raise UnknownGame(f"no version {version!r} of {wanted}; there is: {found.id}")
     return found
 
 

@@ -10,11 +10,12 @@ import pytest
 from rich.console import Console
 
 import kepler_envs
-from benchmarks.ablation import Ablation, Compared, Mixed, ablate, run
+from benchmarks.ablation import Ablation, Compared, Mixed, ablate, main, run
 from kepler_envs import bots
 from kepler_envs.bots.protocol import TrustedDecisions
 from kepler_envs.engine.seeds import stream_seed
 from kepler_envs.tournament.pairing import play_against
+from tests.agents.endings import ends
 
 GAME, PLAYERS = "kitten_adventurers", 3
 CONFIG = kepler_envs.load_game(GAME).configure(PLAYERS)
@@ -129,3 +130,18 @@ def test_the_command_prints_a_table():
     )
     assert "an equal share is 33.3%" in printed
     assert [word in printed for word in ("nothing", "play", "everything", "more than alone")] == [True] * 4
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (["--agent", "gredy"], "^no bot 'gredy'"),
+        (["--agent", "uniform", "--games", "0"], "^--games 0 is not allowed; allowed: an integer from 1 on"),
+        (["--agent", "uniform", "--side-by-side", "0"], "^--side-by-side 0 is not allowed"),
+        (["--agent", "uniform", "--seed", "-1"], r"^--seed -1 is not allowed; allowed: 0 to 2\*\*64 - 1"),
+    ],
+)
+def test_what_cannot_be_played_is_said(asked, says, capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["ablation", GAME, *asked])
+    with ends(capsys, says):
+        main()

@@ -6,11 +6,13 @@ import io
 import threading
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
 from benchmarks import campaigns
 from benchmarks.campaigns import GAME, Asked, Line, columns, ladder, measure_all, read, write
 from kepler_envs import bots
+from tests.agents.endings import ends
 
 LINE = Line("greedy", "greedy-2", 0, 1, 50, 30.0, 29.0, 31.0, 0.5, 0.4, 0.6, 77, "abc")
 GOES_ON = threading.Event()
@@ -80,3 +82,18 @@ def test_the_ladder_is_the_mean_over_the_campaigns():
     assert low == ("1", "30", "uniform", "30.0 (28.0 .. 32.0)", *["0 %"] * 5, "50")
     assert high == ("1", "30", "greedy", "40.0 (38.0 .. 42.0)", *["50 %"] * 5, "50")
     assert len(columns()) == len(low)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (["--agents", "gredy"], "^no bot 'gredy'"),
+        (["--games", "0"], "^--games 0 is not allowed; allowed: an integer from 1 on"),
+        (["--seed", "-1"], r"^--seed -1 is not allowed; allowed: 0 to 2\*\*64 - 1"),
+    ],
+)
+def test_what_cannot_be_played_is_said(asked, says, capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("sys.argv", ["campaigns", *asked, "--out", str(tmp_path / "record.csv")])
+    with ends(capsys, says):
+        campaigns.main()
+    assert not list(tmp_path.iterdir())

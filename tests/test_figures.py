@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +13,11 @@ import kepler_envs
 from benchmarks import __main__ as program
 from benchmarks import figures
 from benchmarks.figures import RECORD, Figures, Source
-from benchmarks.sampling import Row
+from benchmarks.sampling import Row, Settings
+from kepler_envs.cli.endings import INTERRUPTED
+from kepler_envs.records import RecordError
 from tests import release
+from tests.agents.endings import IMPOSSIBLE, ends
 
 ROWS = (
     Row("engine alone", "21.3 M/s = 0.71 of C", ">= 0.5 of C", True, 0.71),
@@ -61,25 +65,25 @@ def test_rows_that_are_measured_again_are_marked(tmp_path):
     figures.write(found, tmp_path / "figures.json")
     assert figures.read(tmp_path / "figures.json") == found
     assert len(found.with_rows(last, ROWS[1:]).again) == 1
-    with pytest.raises(ValueError, match="the record has no row 'gone': record a whole run"):
+    with pytest.raises(RecordError, match="the record has no row 'gone': record a whole run"):
         found.with_rows(last, [Row("gone", "1")])
 
 
-def run(monkeypatch, *arguments: str) -> None:
-    """``python -m benchmarks`` with two parts that measure nothing."""
+def part(row: Row) -> Callable[[Settings], list[Row]]:
+    """A part of the benchmarks that measures nothing."""
+    return lambda settings: [row]
 
-    def first(settings):
-        """one part"""
-        return [ROWS[0]]
 
-    def second(settings):
-        """another part"""
-        return [ROWS[1]]
+def interrupted(settings: Settings) -> list[Row]:
+    raise KeyboardInterrupt
 
-    monkeypatch.setattr(program, "chosen_parts", lambda only: [first, second])
+
+def run(monkeypatch, *arguments: str, parts: Sequence[Callable] = (part(ROWS[0]), part(ROWS[1]))) -> int:
+    """``python -m benchmarks`` with these parts; its exit code."""
+    monkeypatch.setattr(program, "chosen_parts", lambda only: parts)
     monkeypatch.setattr(program, "compiled_wheels", lambda: [Path("a.whl")])
     monkeypatch.setattr("sys.argv", ["benchmarks", *arguments])
-    program.main()
+    return program.main()
 
 
 def test_a_whole_run_is_recorded(tmp_path, monkeypatch, capsys):
@@ -94,11 +98,33 @@ def test_a_whole_run_is_recorded(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("asked", "message"), [(["--quick"], "leave out --quick"), (["--only", "threads"], "there is no .*figures.json")]
 )
-def test_what_is_no_record_is_refused(tmp_path, monkeypatch, asked, message):
+def test_what_is_no_record_is_refused(tmp_path, monkeypatch, capsys, asked, message):
     path = tmp_path / "figures.json"
-    with pytest.raises(SystemExit, match=message):
+    with ends(capsys, message, IMPOSSIBLE):
         run(monkeypatch, "--record", str(path), *asked)
     assert not path.exists()
+
+
+def test_unknown_parts_are_refused(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["benchmarks", "--only", "threads", "gone"])
+    with ends(capsys, "^there is no part gone; there are: .*, threads, ", IMPOSSIBLE):
+        program.main()
+
+
+def test_an_interrupted_run_shows_what_it_measured(tmp_path, monkeypatch, capsys):
+    path = tmp_path / "figures.json"
+    assert run(monkeypatch, "--record", str(path), parts=[part(ROWS[1]), interrupted]) == INTERRUPTED
+    assert not path.exists()
+    shown = capsys.readouterr().out
+    assert "12 ns" in shown and "interrupted: a record needs a whole run, nothing is written" in shown
+
+
+def test_parts_that_were_measured_again_are_kept(tmp_path, monkeypatch):
+    path = tmp_path / "figures.json"
+    figures.write(Figures(SOURCE, (ROWS[0], replace(ROWS[1], value="old"), ROWS[2])), path)
+    asked = ("--record", str(path), "--only", "second", "third")
+    assert run(monkeypatch, *asked, parts=[part(ROWS[1]), interrupted]) == INTERRUPTED
+    assert figures.read(path).rows == ROWS
 
 
 def test_parts_are_measured_again(tmp_path, monkeypatch):
@@ -110,12 +136,12 @@ def test_parts_are_measured_again(tmp_path, monkeypatch):
     assert [one.rows for one in found.again] == [(ROWS[0].what, ROWS[1].what)]
 
 
-def test_a_run_without_the_wheel_is_not_begun(tmp_path, monkeypatch):
+def test_a_run_without_the_wheel_is_not_begun(tmp_path, monkeypatch, capsys):
     """Its rows would be missing from the pages, which is noticed half an hour later."""
     path = tmp_path / "figures.json"
     monkeypatch.setattr(program, "compiled_wheels", lambda: [])
     monkeypatch.setattr("sys.argv", ["benchmarks", "--record", str(path)])
-    with pytest.raises(SystemExit, match="--record needs the wheel to measure: make dist PYTHONS="):
+    with ends(capsys, "--record needs the wheel to measure: make dist PYTHONS=", IMPOSSIBLE):
         program.main()
     assert not path.exists()
 

@@ -16,6 +16,7 @@ import pytest
 import kepler_envs
 from kepler_envs import registry
 from kepler_envs.games.kitten_adventurers import GAME as KITTENS
+from kepler_envs.registry import UnknownGame
 
 PACKAGE = Path(__file__).with_name("installed_game")
 OWN = ("kitten_adventurers", "kepler_run", "ad_astra", "race_to_kepler", "kepler_3042")
@@ -108,11 +109,11 @@ def test_our_own_games_come_first_and_are_never_replaced(tmp_path):
 def test_names_and_versions():
     assert kepler_envs.list_games() == OWN
     assert kepler_envs.load_game("kitten_adventurers") is kepler_envs.load_game("kitten_adventurers-v1") is KITTENS
-    with pytest.raises(KeyError, match="no game 'chess'; there are: kitten_adventurers, kepler_run"):
+    with pytest.raises(UnknownGame, match="^no game 'chess'; there are: kitten_adventurers, kepler_run"):
         kepler_envs.load_game("chess")
-    with pytest.raises(KeyError, match="no version '7' of kepler_run; there is: kepler_run-v1"):
+    with pytest.raises(UnknownGame, match="^no version '7' of kepler_run; there is: kepler_run-v1"):
         kepler_envs.load_game("kepler_run-v7")
-    with pytest.raises(KeyError, match="no version '' of kepler_run; there is: kepler_run-v1"):
+    with pytest.raises(UnknownGame, match="^no version '' of kepler_run; there is: kepler_run-v1"):
         kepler_envs.load_game("kepler_run-v")
     for name in OWN:
         game = kepler_envs.load_game(name)

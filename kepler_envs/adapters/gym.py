@@ -49,7 +49,7 @@ def make_seat(
     It is a :class:`SeatEnv` with the game's players, components and options.
 
     Raises:
-        KeyError: there is no such game.
+        UnknownGame: there is no such game; a KeyError.
         OptionError: a value is not allowed.
         ComponentError: the card file is wrong.
     """

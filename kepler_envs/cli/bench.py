@@ -12,7 +12,7 @@ from rich.console import Console
 from tyro.conf import Positional, arg
 
 from kepler_envs import machine, registry
-from kepler_envs.cli.common import UsageError, find_game
+from kepler_envs.cli.common import UsageError
 from kepler_envs.engine.aec import KeplerEnv
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
@@ -41,7 +41,7 @@ class Bench:
     def run(self, console: Console) -> int:
         if not 0 < self.seconds <= 3600:
             raise UsageError(f"--seconds {self.seconds:g} is not allowed; allowed: more than 0, at most 3600")
-        games = [find_game(name) for name in self.games or registry.list_games()]
+        games = [registry.load_game(name) for name in self.games or registry.list_games()]
         for line in machine.describe():
             say(console, line)
         console.print("one thread, uniformly random decisions")

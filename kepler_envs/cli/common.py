@@ -10,10 +10,10 @@ from typing import Annotated, Any
 
 from tyro.conf import Positional, UseAppendAction, arg
 
-from kepler_envs import registry
-from kepler_envs.engine.game import Configuration, Game
+from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import check_seed, fresh_seed
 from kepler_envs.files import check_writable
+from kepler_envs.registry import load_game
 from kepler_envs.web.forms import read_value
 
 GameName = Annotated[Positional[str], arg(metavar="GAME")]
@@ -40,7 +40,7 @@ class GameArguments:
 
     def configure(self) -> Configuration:
         """Configure the game as asked for."""
-        return find_game(self.game).configure(self.players, self.components, **parse_options(self.option))
+        return load_game(self.game).configure(self.players, self.components, **parse_options(self.option))
 
 
 @contextmanager
@@ -52,14 +52,6 @@ def needing(extra: str) -> Iterator[None]:
         if (problem.name or "").partition(".")[0] == "kepler_envs":
             raise
         raise UsageError(f"this needs {problem.name}: pip install 'kepler_envs[{extra}]'") from problem
-
-
-def find_game(name: str) -> Game:
-    """Return the game of that name; UsageError names all games if there is none."""
-    try:
-        return registry.load_game(name)
-    except KeyError as problem:
-        raise UsageError(problem.args[0]) from None
 
 
 def parse_options(pairs: Iterable[str]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from tyro.conf import Positional, arg
 
 from kepler_envs import registry
 from kepler_envs.bots import warmup as bot_warmup
-from kepler_envs.cli.common import UsageError, find_game
+from kepler_envs.cli.common import UsageError
 from kepler_envs.engine import shipped
 from kepler_envs.engine.code_cache import without_shipped
 from kepler_envs.engine.game import Game
@@ -42,7 +42,7 @@ class Compile:
     """Recompile for this processor what came compiled with the package, and use that from now on."""
 
     def run(self, console: Console) -> int:
-        games = [find_game(name) for name in self.games or registry.list_games()]
+        games = [registry.load_game(name) for name in self.games or registry.list_games()]
         if self.processes is not None and self.processes < 1:
             raise UsageError(f"--processes {self.processes} is not allowed; allowed: an integer from 1 on")
         if not JIT_ENABLED:

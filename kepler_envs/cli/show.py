@@ -10,7 +10,7 @@ from rich.console import Console
 from tyro.conf import arg
 
 from kepler_envs import describe, registry
-from kepler_envs.cli.common import GameName, find_game
+from kepler_envs.cli.common import GameName
 from kepler_envs.terminal import grid
 
 
@@ -41,7 +41,7 @@ class Show:
     """Show the game with your own component file."""
 
     def run(self, console: Console) -> int:
-        game = find_game(self.game)
+        game = registry.load_game(self.game)
         config = game.configure(self.players, self.components)
         console.print(grid(game.title, ("what", "value"), describe.game_sizes(game)))
         console.print(grid("Options", ("name", "default", "allowed", "meaning"), describe.option_rows(game)))

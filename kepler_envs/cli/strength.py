@@ -9,8 +9,9 @@ from typing import Annotated
 from rich.console import Console
 from tyro.conf import arg
 
-from kepler_envs.cli.common import GameName, OnRay, find_game, needing
+from kepler_envs.cli.common import GameName, OnRay, needing
 from kepler_envs.cli.endings import INTERRUPTED
+from kepler_envs.registry import load_game
 from kepler_envs.terminal import stop_on_signals
 
 STOPPING = "stopping after these games; once more to give it up"
@@ -53,7 +54,7 @@ class MeasureStrength:
             from kepler_envs.tournament.cluster import cluster_at
             from kepler_envs.tournament.strength import Strength, measure_all
         request = Strength(
-            find_game(self.game).configure(self.players), self.agents, self.against, self.games, self.side_by_side,
+            load_game(self.game).configure(self.players), self.agents, self.against, self.games, self.side_by_side,
             self.minutes, self.seed, self.out,
         )  # fmt: skip
         with cluster_at(self.ray, console) as cluster, stop_on_signals(console, STOPPING) as stop:

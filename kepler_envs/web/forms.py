@@ -47,8 +47,8 @@ def find_game(name: str) -> Game:
     """Return a game by its name; UnknownError if there is none."""
     try:
         return registry.load_game(name)
-    except KeyError as problem:
-        raise UnknownError(str(problem.args[0])) from None
+    except registry.UnknownGame as problem:
+        raise UnknownError(str(problem)) from None
 
 
 def configuration(game: str, players: int | None, options: dict[str, Any]) -> Configuration:

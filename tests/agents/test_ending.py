@@ -17,7 +17,7 @@ from tests.agents.endings import BROKEN_OFF, IMPOSSIBLE, ends
     [
         (BotError("no bot 'gredy'"), IMPOSSIBLE, "no bot 'gredy'"),
         (kepler_envs.OptionError("quest_size is 9"), IMPOSSIBLE, "quest_size is 9"),
-        (KeyError("no game 'chess'"), IMPOSSIBLE, "no game 'chess'"),
+        (kepler_envs.UnknownGame("no game 'chess'"), IMPOSSIBLE, "no game 'chess'"),
         (FileNotFoundError(errno.ENOENT, "No such file", "x.csv"), IMPOSSIBLE, r"\[Errno 2\] No such file: 'x.csv'"),
         (OSError(errno.ENOSPC, "Full"), BROKEN_OFF, r"\[Errno 28\] Full; .* run the same command again to continue"),
         (BotError("red \x1b[31m name"), IMPOSSIBLE, r"red \?\[31m name"),
@@ -29,6 +29,7 @@ def test_an_expected_problem_is_one_line(problem, code, line, capsys):
         raise problem
 
 
-def test_a_bug_keeps_its_traceback():
-    with pytest.raises(ZeroDivisionError), plain_ending():
-        raise ZeroDivisionError
+@pytest.mark.parametrize("bug", [ZeroDivisionError, KeyError])
+def test_a_bug_keeps_its_traceback(bug):
+    with pytest.raises(bug), plain_ending():
+        raise bug
