@@ -65,11 +65,12 @@ class Figures:
         new = {row.what: row for row in rows}
         if unknown := sorted(set(new) - {row.what for row in self.rows}):
             raise RecordError(f"the record has no row {unknown[0]!r}: record a whole run")
-        earlier = [Again(one.source, tuple(name for name in one.rows if name not in new)) for one in self.again]
+        again = [Again(one.source, tuple(name for name in one.rows if name not in new)) for one in self.again]
+        again.append(Again(source, tuple(new)))
         return Figures(
             self.source,
             tuple(new.get(row.what, row) for row in self.rows),
-            (*(one for one in earlier if one.rows), Again(source, tuple(new))),
+            tuple(one for one in again if one.rows),
         )
 
 

@@ -127,6 +127,15 @@ def test_parts_that_were_measured_again_are_kept(tmp_path, monkeypatch):
     assert figures.read(path).rows == ROWS
 
 
+@pytest.mark.parametrize("parts", [[interrupted], [lambda settings: []]])
+def test_nothing_measured_leaves_the_record_as_it_was(tmp_path, monkeypatch, parts):
+    """Ctrl-C in the first part, or a part that needs a GPU where there is none."""
+    path = tmp_path / "figures.json"
+    figures.write(Figures(SOURCE, ROWS), path)
+    run(monkeypatch, "--record", str(path), "--only", "learner_on_gpu", parts=parts)
+    assert figures.read(path) == Figures(SOURCE, ROWS)
+
+
 def test_parts_are_measured_again(tmp_path, monkeypatch):
     path = tmp_path / "figures.json"
     figures.write(Figures(SOURCE, (replace(ROWS[0], value="old"), *ROWS[1:])), path)
