@@ -58,11 +58,12 @@ class Job:
             eval_opponents=POOL, trust_folder=self.trust_folder, **changes,
         )  # fmt: skip
 
-    def expert_settings(self) -> ExpertConfig:
+    def expert_settings(self, **changes: Any) -> ExpertConfig:
         """The settings for ``agents.expert``."""
         return ExpertConfig(
-            self.task.game, players=self.task.players, steps=self.decisions, seed=self.seed, out=self.training
-        )
+            self.task.game, players=self.task.players, steps=self.decisions, seed=self.seed, out=self.training,
+            **changes,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,9 @@ def train_with_sb3(job: Job, stop: threading.Event, watch: Watch) -> Trained | N
     return Trained(run.steps, run.seconds / 3600, f"python:{write_agent(run, job.agent)}")
 
 
-def train_expert(job: Job, stop: threading.Event, watch: Watch) -> Trained | None:
-    """Train with ``python -m agents.expert``. Decisions are those of its games, including those of greedy that it
-    imitates first. The hours leave out the evaluations against the pool.
+def train_expert(job: Job, stop: threading.Event, watch: Watch, **settings: Any) -> Trained | None:
+    """Train with ``python -m agents.expert`` and these settings. Decisions are those of its games, including those of
+    greedy that it imitates first. The hours leave out the evaluations against the pool.
 
     The curve has a point per generation. A generation is saved before it is evaluated, so that a run that was killed in
     between begins with the evaluation that the curve lacks.
@@ -126,7 +127,7 @@ def train_expert(job: Job, stop: threading.Event, watch: Watch) -> Trained | Non
     from kepler_envs.adapters.pytorch import torch_threads
 
     with torch_threads(job.threads), alone_in_run(job.training):
-        run = ExpertRun(job.expert_settings())
+        run = ExpertRun(job.expert_settings(**settings))
         pool = [bots.load(name, run.games) for name in POOL]
 
         def tell(learned: bool) -> None:
@@ -184,6 +185,10 @@ METHODS = {
         Method(
             "expert", "network", "imitation of greedy, then expert iteration: searches with playouts by greedy",
             "python -m agents.expert GAME", train_expert, known=("greedy",),
+        ),
+        Method(
+            "expert-guided", "network", "the same, but searches are guided by the network instead of playouts",
+            "python -m agents.expert GAME --guided-from 1", partial(train_expert, guided_from=1), known=("greedy",),
         ),
     )
 }  # fmt: skip

@@ -31,7 +31,7 @@ from tests.agents.endings import ends
 
 TASK = task_of("kitten_adventurers")
 DECISIONS, SEEDS = 1024, [0, 1]
-BUDGETS = dict.fromkeys(METHODS, DECISIONS) | {"expert": 32_000}
+BUDGETS = dict.fromkeys(METHODS, DECISIONS) | {"expert": 32_000, "expert-guided": 32_000}
 """The games of greedy that the expert imitates have 29,420 decisions."""
 
 
@@ -54,9 +54,9 @@ def small(monkeypatch) -> None:
 
     expert_settings = Job.expert_settings
 
-    def tiny(job: Job):
+    def tiny(job: Job, **changes):
         return replace(
-            expert_settings(job),
+            expert_settings(job, **changes),
             games=4,
             search="4",
             teacher_positions=100,
