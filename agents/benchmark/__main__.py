@@ -82,7 +82,8 @@ class Run:
     threads: int = 1
     """Threads of each learner."""
     processes: int = 1
-    """Number of seeds that train side by side. Their agents are the same as one after the other."""
+    """Number of seeds that train side by side, and of pairings that are played side by side. Agents and games are the
+    same as one after the other."""
     games: int = GAMES
     """Games of each agent against each bot of the pool."""
     search_games: int = SEARCH_GAMES
@@ -120,7 +121,8 @@ class Run:
             return INTERRUPTED
         write_curves(folder, entry, self.curves)
         players = [*fixed_players(task), *players_of(folder, entry)]
-        return 0 if measure(players, Effort(self.games, self.search_games), self.record, stop, tell) else INTERRUPTED
+        effort = Effort(self.games, self.search_games)
+        return 0 if measure(players, effort, self.record, stop, tell, self.processes) else INTERRUPTED
 
 
 @dataclass(frozen=True)
@@ -158,6 +160,8 @@ class Measure:
     """Games of each agent against the search. 0 leaves the search out."""
     replace: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
     """Remove other agents that the record has under the same name, with their curves."""
+    processes: int = 1
+    """Number of pairings that are played side by side. Their games are the same as one after the other."""
     record: Path = RESULTS
     """The record of results, a CSV file."""
     curves: Path = CURVES
@@ -175,13 +179,8 @@ class Measure:
             else:
                 check_not_taken(players, self.record)
             write_curves(folder, entry, self.curves)
-            if not measure(
-                [*fixed_players(entry.task), *players],
-                Effort(self.games, self.search_games),
-                self.record,
-                stop,
-                partial(say, console),
-            ):
+            everybody, effort = [*fixed_players(entry.task), *players], Effort(self.games, self.search_games)
+            if not measure(everybody, effort, self.record, stop, partial(say, console), self.processes):
                 return INTERRUPTED
         return 0
 
@@ -196,17 +195,16 @@ class References:
     """Games of each bot against each bot of the pool."""
     search_games: int = SEARCH_GAMES
     """Games of each bot against the search, and of the search against the pool. 0 leaves the search out."""
+    processes: int = 1
+    """Number of pairings that are played side by side. Their games are the same as one after the other."""
     record: Path = RESULTS
     """The record of results, a CSV file."""
 
     def run(self, console: Console, stop: threading.Event) -> int:
         """Play what the record lacks."""
         players = [player for task in _tasks(self.only) for player in fixed_players(task)]
-        return (
-            0
-            if measure(players, Effort(self.games, self.search_games), self.record, stop, partial(say, console))
-            else INTERRUPTED
-        )
+        effort, tell = Effort(self.games, self.search_games), partial(say, console)
+        return 0 if measure(players, effort, self.record, stop, tell, self.processes) else INTERRUPTED
 
 
 @dataclass(frozen=True)

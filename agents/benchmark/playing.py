@@ -4,7 +4,7 @@ record."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import numpy as np
 from agents.benchmark.entry import FILE, Entry, TrainedRun, agent_spec, agent_version, read_curve, read_entry
 from agents.benchmark.protocol import GAMES, ONE, POOL, SEARCH, SEARCH_GAMES, ZERO, Task, version_of
 from agents.benchmark.records import CurvePoint, Result
+from agents.benchmark.side_by_side import side_by_side
 from agents.evaluation import mean_with_interval
 from agents.seeds import BENCHMARK_SEED
 from kepler_envs.bots.protocol import BotError
@@ -87,31 +88,87 @@ def fixed_players(task: Task) -> list[Player]:
     return [Player(task, bot, FIXED, 0, bot, version_of(bot, task.game)) for bot in (*POOL, SEARCH)]
 
 
+@dataclass(frozen=True)
+class Pairing:
+    """A player alone against a bot on all other seats: the version of the bot, and the number of games."""
+
+    player: Player
+    opponent: str
+    version: str
+    games: int
+
+    def __str__(self) -> str:
+        player = self.player
+        return f"{player.task.name}: {player.method}, seed {player.run.seed}, against {self.opponent}"
+
+
 def measure(
     players: list[Player],
     effort: Effort,
     record: Path,
     stop: threading.Event,
     say: Callable[[str], None] = lambda line: None,
+    processes: int = 1,
 ) -> bool:
-    """Play what the record lacks and write it, pairing by pairing. False if it was stopped before the last one."""
-    for player in players:
-        for opponent, games in effort.opponents(player.spec):
-            version = version_of(opponent, player.task.game)
-            if player.kind == FIXED and player.spec == opponent:
-                continue  # 0, as in every pairing of equals: it need not be played
-            if _known(record, player, opponent, version, games):
-                continue
-            say(f"{player.task.name}: {player.method}, seed {player.run.seed}, against {opponent}")
-            line = _play(player, opponent, version, games, stop)
-            if line is None:
-                return False
-            write_lines(record, [line], Result)
-            say(
-                f"  return {line.returns:+.3f} ({line.low:+.3f} .. {line.high:+.3f}), wins {line.wins:.1%}, "
-                f"{line.games:,} games"
-            )
-    return True
+    """Play what the record lacks and write it, pairing by pairing. False if it was stopped before the last one.
+
+    Args:
+        processes: how many pairings are played side by side. Their games are the same as one after the other.
+
+    Raises:
+        BotError: a bot cannot play.
+        ChildProcessError: a process was killed.
+    """
+    missing = _missing(players, effort, record)
+    together = min(processes, len(missing))
+    played = _play_side_by_side(missing, together, stop, say) if together > 1 else _play_in_turn(missing, stop, say)
+    left = len(missing)
+    for line in played:
+        write_lines(record, [line], Result)
+        say(
+            f"  return {line.returns:+.3f} ({line.low:+.3f} .. {line.high:+.3f}), wins {line.wins:.1%}, "
+            f"{line.games:,} games"
+        )
+        left -= 1
+    return left == 0
+
+
+def _missing(players: list[Player], effort: Effort, record: Path) -> list[Pairing]:
+    """The pairings that the record lacks. A bot is not played against itself: that is 0, as among all equals."""
+    return [
+        Pairing(player, opponent, version, games)
+        for player in players
+        for opponent, games in effort.opponents(player.spec)
+        for version in [version_of(opponent, player.task.game)]
+        if not (player.kind == FIXED and player.spec == opponent)
+        and not _known(record, player, opponent, version, games)
+    ]
+
+
+def _play_in_turn(pairings: list[Pairing], stop: threading.Event, say: Callable[[str], None]) -> Iterator[Result]:
+    """Play pairings one after the other, up to the first that was stopped."""
+    for pairing in pairings:
+        say(str(pairing))
+        line = _play(pairing, stop)
+        if line is None:
+            return
+        yield line
+
+
+def _play_side_by_side(
+    pairings: list[Pairing], processes: int, stop: threading.Event, say: Callable[[str], None]
+) -> Iterator[Result]:
+    """Play pairings in so many processes. Each is named once it has been played."""
+    for pairing, line in side_by_side(_play_in_process, pairings, processes, stop):
+        say(str(pairing))
+        yield line
+
+
+def _play_in_process(
+    pairing: Pairing, stop: threading.Event, tell: Callable[[str], None]
+) -> tuple[Pairing, Result] | None:
+    line = _play(pairing, stop)
+    return None if line is None else (pairing, line)
 
 
 def check_not_taken(players: list[Player], record: Path) -> None:
@@ -163,17 +220,18 @@ def _known(record: Path, player: Player, opponent: str, version: str, games: int
     return known.opponent_version == version and known.agent == player.version
 
 
-def _play(player: Player, opponent: str, version: str, games: int, stop: threading.Event) -> Result | None:
-    config = player.task.config
-    parts = parts_of(games, SIDE_BY_SIDE, config.num_players, BENCHMARK_SEED)
-    found = list(play_parts(player.spec, opponent, config, parts, stop=stop))
+def _play(pairing: Pairing, stop: threading.Event) -> Result | None:
+    """The line of the record about a pairing. None if it was stopped."""
+    player, config = pairing.player, pairing.player.task.config
+    parts = parts_of(pairing.games, SIDE_BY_SIDE, config.num_players, BENCHMARK_SEED)
+    found = list(play_parts(player.spec, pairing.opponent, config, parts, stop=stop))
     if len(found) < len(parts):
         return None
     returns, wins = (np.concatenate([getattr(one, name) for one in found]) for name in ("returns", "wins"))
     mean, run = mean_with_interval(returns), player.run
     return Result(
         player.task.game, player.task.players, player.method, player.kind, player.budget, run.decisions, run.seed,
-        opponent, version,
+        pairing.opponent, pairing.version,
         " ".join(player.known), mean.games, round(mean.mean, 5), round(mean.low, 5), round(mean.high, 5),
         round(float(wins.mean()), 5),
         run.hours, player.hardware, player.version, commit(7) or "unknown",

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from agents.benchmark.entry import FILE, Entry, TrainedRun, read_entry, write_entry
 from agents.benchmark.methods import CURVE, Curve, Job, Method, Watch
 from agents.benchmark.protocol import Task
+from agents.benchmark.side_by_side import side_by_side
 from agents.run import Status
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.machine import processor
-from kepler_envs.processes import FRESH, fresh_processes
 from kepler_envs.revision import commit
-from kepler_envs.terminal import ignore_interrupts, interrupts_held_back
 
 WatchSeed = Callable[[int, Status], None]
 """Called with a seed and the progress of its run."""
-SECONDS_BETWEEN_LOOKS = 0.2
-"""Of the process that waits for others."""
 
 
 def entry_folder(out: Path, task: Task, method: Method, decisions: int) -> Path:
@@ -67,7 +61,8 @@ def train_entry(
         if all(run.seed != seed for run in entry.runs)
     ]
     together = min(processes, len(jobs))
-    runs = _side_by_side(method, jobs, together, stop, watch) if together > 1 else _in_turn(method, jobs, stop, watch)
+    train = partial(_train_side_by_side, processes=together) if together > 1 else _in_turn
+    runs = train(method, jobs, stop=stop, watch=watch)
     if jobs:
         numbers = ", ".join(str(job.seed) for job in jobs)
         say(f"{task.name}: {method.name}, {decisions:,} decisions, seeds {numbers}")
@@ -133,61 +128,14 @@ def _in_turn(method: Method, jobs: Sequence[Job], stop: threading.Event, watch: 
         yield run
 
 
-# ---------------------------------------------------------------- side by side
-
-_stopping: Any = None
-"""In a process that trains: the event that stops all of them."""
-_statuses: Any = None
-"""In a process that trains: where it puts (seed, status)."""
-_training = threading.Lock()
-"""In a process that trains: held while it does."""
-
-
-def _side_by_side(
+def _train_side_by_side(
     method: Method, jobs: Sequence[Job], processes: int, stop: threading.Event, watch: WatchSeed
 ) -> Iterator[TrainedRun]:
-    """Train jobs in so many processes. What one of them raises stops the others, which save what they have."""
-    stopping, statuses = FRESH.Event(), FRESH.SimpleQueue()
-    problems: list[BaseException] = []
-    with fresh_processes(processes, _begin_process, (stopping, statuses)) as pool:
-        with interrupts_held_back():  # the pool starts its processes now
-            under_way = {pool.submit(_train_in_process, method, job) for job in jobs}
-        while under_way:
-            done, under_way = wait(under_way, SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED)
-            while not statuses.empty():
-                watch(*statuses.get())
-            for future in done:
-                if problem := future.exception():
-                    problems.append(problem)
-                elif run := future.result():
-                    yield run
-            if stop.is_set() or problems:
-                stopping.set()
-        if problems:
-            raise problems[0]
+    """Train jobs in so many processes."""
+    return side_by_side(partial(_train_and_tell, method), jobs, processes, stop, lambda told: watch(*told))
 
 
-def _begin_process(stopping: Any, statuses: Any) -> None:
-    global _stopping, _statuses
-    ignore_interrupts()
-    _stopping, _statuses = stopping, statuses
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """Save and end when the process that takes the results is gone. It may have been killed."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        _stopping.set()
-        with _training:
-            os._exit(1)
-
-
-def _train_in_process(method: Method, job: Job) -> TrainedRun | None:
-    def tell(status: Status) -> None:
-        if not _stopping.is_set():  # else there may be nobody who takes it
-            _statuses.put((job.seed, status))
-
-    with _training:
-        return None if _stopping.is_set() else _train(method, job, _stopping, tell)
+def _train_and_tell(
+    method: Method, job: Job, stop: threading.Event, tell: Callable[[tuple[int, Status]], None]
+) -> TrainedRun | None:
+    return _train(method, job, stop, lambda status: tell((job.seed, status)))

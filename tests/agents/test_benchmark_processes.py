@@ -1,4 +1,4 @@
-"""Seeds of the benchmark that train side by side: the same agents, whatever stops or dies."""
+"""Seeds of the benchmark that train side by side, and pairings played so: the same results, whatever stops or dies."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import pytest
 
 from agents.benchmark.entry import Entry
 from agents.benchmark.methods import METHODS, Job, Method, Trained
+from agents.benchmark.playing import Effort, fixed_players, measure
 from agents.benchmark.protocol import task_of
 from agents.benchmark.running import entry_folder, train_entry
 from agents.run import Status
@@ -128,3 +129,20 @@ def test_networks_are_those_of_seeds_one_after_the_other(tmp_path):
         agents[processes] = [read_weights(folder / run.agent) for run in entry.runs]
     for one, other in zip(*agents.values(), strict=True):
         assert one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_pairings_side_by_side_have_the_games_of_those_one_after_the_other(tmp_path):
+    said: dict[int, list[str]] = {1: [], 2: []}
+    for processes, lines in said.items():
+        record = tmp_path / f"{processes}.csv"
+        assert measure(fixed_players(TASK), Effort(8, 0), record, threading.Event(), lines.append, processes)
+    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
+    in_turn, together = (set(zip(lines[::2], lines[1::2], strict=True)) for lines in said.values())
+    assert in_turn == together and len(in_turn) == 6, "each result is told below its pairing"
+
+
+def test_pairings_side_by_side_stop(tmp_path):
+    stop, record = threading.Event(), tmp_path / "results.csv"
+    stop.set()
+    assert not measure(fixed_players(TASK), Effort(8, 0), record, stop, processes=2)
+    assert not record.exists()
