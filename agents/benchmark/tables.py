@@ -278,6 +278,7 @@ def picture(drawn: dict[tuple[Task, Row], tuple[np.ndarray, np.ndarray]]) -> byt
     with matplotlib.rc_context({"svg.hashsalt": "kepler_envs", "svg.fonttype": "none", "font.size": 8, **one_font}):
         figure = Figure(figsize=(3.2 * max(1, len(tasks)), 3.0), layout="constrained")
         panels = figure.subplots(1, max(1, len(tasks)), squeeze=False)[0]
+        lines = {}
         for panel, task in zip(panels, tasks, strict=False):
             panel.set_title(_title(task))
             panel.set_xlabel("decisions")
@@ -288,13 +289,12 @@ def picture(drawn: dict[tuple[Task, Row], tuple[np.ndarray, np.ndarray]]) -> byt
                 if (task, row) in drawn:
                     at, told = drawn[task, row]
                     label = row.method if row.budget == DECISIONS else f"{row.method}, {row.budget:,}"
-                    panel.plot(at, told.mean(0), color=f"C{number}", label=label, linewidth=1.2)
+                    (lines[row],) = panel.plot(at, told.mean(0), color=f"C{number}", label=label, linewidth=1.2)
                     panel.fill_between(at, told.min(0), told.max(0), color=f"C{number}", alpha=0.2, linewidth=0)
         panels[0].set_ylabel("score: 0 uniform, 1 greedy")
-        # below all panels, as no game need have every method
-        lines = {line.get_label(): line for panel in panels for line in panel.get_legend_handles_labels()[0]}
-        if lines:
-            figure.legend(handles=list(lines.values()), loc="outside lower center", ncols=len(lines), frameon=False)
+        if lines:  # below all panels, as no game need have every method; in the order of the tables
+            handles = [lines[row] for row in sorted(lines)]
+            figure.legend(handles=handles, loc="outside lower center", ncols=len(lines), frameon=False)
         file = io.BytesIO()
         figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
     return re.sub(rb' d="[^"]*"', lambda path: _in_tenths(path[0]), file.getvalue())

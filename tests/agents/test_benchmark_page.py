@@ -54,12 +54,14 @@ def test_a_line_takes_the_place_of_the_one_with_its_key(tmp_path):
     assert read_lines(tmp_path / "nothing.csv", ExactLine) == []
 
 
-def test_every_method_is_named_once_whichever_games_it_has():
+def test_every_method_is_named_once_in_the_order_of_the_tables_whichever_games_it_has():
     at, told = np.array([0, 10]), np.array([[0.0, 1.0], [0.2, 0.8]])
     drawn = {(TASKS[1], Row(10, "late")): (at, told), (TASKS[0], Row(10, "early")): (at, told),
              (TASKS[0], Row(20, "late")): (at, told), (TASKS[1], Row(20, "late")): (at, told)}  # fmt: skip
     picture = tables.picture(drawn).decode()
-    assert [picture.count(f">{label}</text>") for label in ("early, 10", "late, 10", "late, 20")] == [1, 1, 1]
+    names = [f">{label}</text>" for label in ("early, 10", "late, 10", "late, 20")]
+    assert [picture.count(name) for name in names] == [1, 1, 1]
+    assert sorted(names, key=picture.index) == names
 
 
 def test_the_picture_is_there_where_there_are_curves(tmp_path):
