@@ -28,6 +28,7 @@ from kepler_envs.bots.protocol import BotError
 from kepler_envs.records import read_lines, write_lines
 from kepler_envs.tournament.standings import Share
 from tests.agents.endings import ends
+from tests.effort import only_deep
 
 TASK = task_of("kitten_adventurers")
 DECISIONS, SEEDS = 1024, [0, 1]
@@ -91,7 +92,9 @@ def told(folder: Path, run: TrainedRun) -> list[tuple[float, ...]]:
     return [(point["decisions"], point["returns"], point["games"]) for point in read_curve(folder / run.curve)]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method", [pytest.param(name, marks=[only_deep] if name == "expert-guided" else []) for name in METHODS]
+)
 def test_an_interrupted_row_ends_like_one_in_one_go(tmp_path, method):
     """It is stopped within the first run, and again within the second."""
     whole = train_whole(tmp_path / "whole", method)
