@@ -97,6 +97,11 @@ class Pairing:
     version: str
     games: int
 
+    @property
+    def key(self) -> tuple[str, int, str, int, int, str]:
+        """The key of its line in the record."""
+        return *self.player.key, self.opponent
+
     def __str__(self) -> str:
         player = self.player
         return f"{player.task.name}: {player.method}, seed {player.run.seed}, against {self.opponent}"
@@ -135,14 +140,14 @@ def measure(
 
 def _missing(players: list[Player], effort: Effort, record: Path) -> list[Pairing]:
     """The pairings that the record lacks. A bot is not played against itself: that is 0, as among all equals."""
-    return [
-        Pairing(player, opponent, version, games)
+    known = {line.key: line for line in read_lines(record, Result)}
+    pairings = (
+        Pairing(player, opponent, version_of(opponent, player.task.game), games)
         for player in players
         for opponent, games in effort.opponents(player.spec)
-        for version in [version_of(opponent, player.task.game)]
         if not (player.kind == FIXED and player.spec == opponent)
-        and not _known(record, player, opponent, version, games)
-    ]
+    )
+    return [pairing for pairing in pairings if not _is_answered(pairing, known.get(pairing.key))]
 
 
 def _play_in_turn(pairings: list[Pairing], stop: threading.Event, say: Callable[[str], None]) -> Iterator[Result]:
@@ -213,11 +218,11 @@ def _others(players: list[Player], record: Path) -> list[Result]:
     return [line for line in read_lines(record, Result) if line.key[:4] in rows and own.get(line.key[:5]) != line.agent]
 
 
-def _known(record: Path, player: Player, opponent: str, version: str, games: int) -> bool:
-    known = {line.key: line for line in read_lines(record, Result)}.get((*player.key, opponent))
-    if known is None or known.games < games or not known.is_of_this_release:
+def _is_answered(pairing: Pairing, line: Result | None) -> bool:
+    """Whether a line of the record has as many games of the same bots."""
+    if line is None or line.games < pairing.games or not line.is_of_this_release:
         return False
-    return known.opponent_version == version and known.agent == player.version
+    return line.opponent_version == pairing.version and line.agent == pairing.player.version
 
 
 def _play(pairing: Pairing, stop: threading.Event) -> Result | None:
