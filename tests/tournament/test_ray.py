@@ -53,15 +53,28 @@ def nodes() -> Iterator[tuple[str, object]]:
     found.shutdown()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def three(nodes) -> Iterator[Cluster]:
+    """The connection of this process to these nodes, the only one it makes.
+
+    Ray ends a process a minute after a cluster is gone that it still has a question for, so a process that connects to
+    one cluster after the other may end in the middle of a test. Whatever else needs a connection is a command.
+    """
     with Cluster(nodes[0]) as found:
         yield found
 
 
 def play(out: Path, **settings) -> int:
-    asked = {"processes": 1, "games": 120, "bootstrap": 5, **settings}
+    asked = {"processes": 2, "games": 120, "bootstrap": 5, **settings}
     return PlayTournament(game=GAME, players=4, out=out, **asked).run(Console(quiet=True))
+
+
+def play_on_ray(out: Path, *more: str) -> list[tuple]:
+    """The ledger of a command that plays MIXED on a cluster."""
+    asked = command(out, MIXED["agents"], MIXED["games"], *more)
+    done = subprocess.run(asked, capture_output=True, text=True, cwd=ROOT, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return rows(out)
 
 
 # ---------------------------------------------------------------- the same games
@@ -75,20 +88,19 @@ def here(tmp_path_factory) -> dict[bool, list[tuple]]:
     """The ledgers of processes of this machine, by whether the schedule is adaptive."""
     folder = tmp_path_factory.mktemp("here")
     for adaptive in (False, True):
-        assert play(folder / str(adaptive), adaptive=adaptive, processes=2, **MIXED) == 0
+        assert play(folder / str(adaptive), adaptive=adaptive, **MIXED) == 0
     return {adaptive: rows(folder / str(adaptive)) for adaptive in (False, True)}
 
 
 def test_a_ledger_is_the_same_on_a_cluster_that_is_started_for_it(tmp_path, here):
     """Before the nodes of the other tests are there, which would be found."""
-    assert play(tmp_path, ray=(), processes=2, **MIXED) == 0
-    assert rows(tmp_path) == here[False] and len(here[False]) >= 180
+    assert play_on_ray(tmp_path, "--processes", "2", "--ray") == here[False] and len(here[False]) >= 180
 
 
 @pytest.mark.parametrize("adaptive", [pytest.param(False, marks=only_deep), True])
 def test_a_ledger_is_the_same_on_three_nodes(tmp_path, here, nodes, adaptive):
-    assert play(tmp_path, adaptive=adaptive, ray=(nodes[0],), **MIXED) == 0
-    assert rows(tmp_path) == here[adaptive]
+    schedule = ("--adaptive",) if adaptive else ()
+    assert play_on_ray(tmp_path, *schedule, "--ray", nodes[0]) == here[adaptive]
 
 
 @only_deep
@@ -178,7 +190,7 @@ def test_nothing_is_lost_and_nothing_twice_whatever_goes_and_comes(tmp_path, nod
     done = subprocess.run(asked, capture_output=True, text=True, cwd=ROOT, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 nodes" in done.stdout
-    assert play(tmp_path / "whole", agents=SLOW, games=games, processes=2) == 0
+    assert play(tmp_path / "whole", agents=SLOW, games=games) == 0
     assert set(before) <= set(rows(out)) and rows(out) == rows(tmp_path / "whole")
     assert len({row[0] for row in rows(out)}) == len(rows(out)) >= games
 
@@ -258,9 +270,13 @@ def test_an_error_without_a_word_is_named(monkeypatch):
         without_connection._result("a task")
 
 
-def test_nodes_with_something_else_installed_are_named_before_the_first_game(nodes, monkeypatch, tmp_path, capsys):
+def test_nodes_with_something_else_installed_are_named_before_the_first_game(
+    nodes, three, monkeypatch, tmp_path, capsys
+):
     other = Installed("0.0.9", "0123456789ab", "3.11.0", "0.68.0")
     monkeypatch.setattr(cluster, "installed_here", lambda: other)
+    monkeypatch.setattr(ray, "init", lambda **_: None)  # it is connected, and stays so
+    monkeypatch.setattr(ray, "shutdown", lambda: None)
     assert main(["tournament", GAME, "--out", str(tmp_path / "no"), "--ray", nodes[0]]) == 2
     words = capsys.readouterr().err
     assert "install the same wheel" in words and str(other) in words and len(words.strip().splitlines()) == 1
