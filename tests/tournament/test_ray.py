@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,6 @@ from rich.console import Console
 import kepler_envs
 from agents.expert_run import iterate
 from kepler_envs.cli import main
-from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.tournament import ClusterError, WorkerError, cluster, ray_workers
 from kepler_envs.tournament.cluster import Cluster, Installed
 from kepler_envs.tournament.pairing import parts_of, play_parts
@@ -64,43 +63,40 @@ def three(nodes) -> Iterator[Cluster]:
         yield found
 
 
-def play(out: Path, **settings) -> int:
-    asked = {"processes": 2, "games": 120, "bootstrap": 5, **settings}
-    return PlayTournament(game=GAME, players=4, out=out, **asked).run(Console(quiet=True))
-
-
-def play_on_ray(out: Path, *more: str) -> list[tuple]:
-    """The ledger of a command that plays MIXED on a cluster."""
-    asked = command(out, MIXED["agents"], MIXED["games"], *more)
+def play(out: Path, agents: Sequence[str], games: int, *more: str) -> str:
+    """Play a tournament to its end, as a command; return what it printed."""
+    asked = command(out, agents, games, *more)
     done = subprocess.run(asked, capture_output=True, text=True, cwd=ROOT, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    return rows(out)
+    return done.stdout
 
 
 # ---------------------------------------------------------------- the same games
 
 
-MIXED = {"agents": ("uniform", "greedy", "mcts:4"), "games": 180}
+MIXED = ("uniform", "greedy", "mcts:4")
+SCHEDULES = {False: (), True: ("--adaptive",)}  # by whether they are adaptive
 
 
 @pytest.fixture(scope="module")
 def here(tmp_path_factory) -> dict[bool, list[tuple]]:
     """The ledgers of processes of this machine, by whether the schedule is adaptive."""
     folder = tmp_path_factory.mktemp("here")
-    for adaptive in (False, True):
-        assert play(folder / str(adaptive), adaptive=adaptive, **MIXED) == 0
-    return {adaptive: rows(folder / str(adaptive)) for adaptive in (False, True)}
+    for adaptive, words in SCHEDULES.items():
+        play(folder / str(adaptive), MIXED, 180, "--processes", "2", *words)
+    return {adaptive: rows(folder / str(adaptive)) for adaptive in SCHEDULES}
 
 
 def test_a_ledger_is_the_same_on_a_cluster_that_is_started_for_it(tmp_path, here):
     """Before the nodes of the other tests are there, which would be found."""
-    assert play_on_ray(tmp_path, "--processes", "2", "--ray") == here[False] and len(here[False]) >= 180
+    play(tmp_path, MIXED, 180, "--processes", "2", "--ray")
+    assert rows(tmp_path) == here[False] and len(here[False]) >= 180
 
 
 @pytest.mark.parametrize("adaptive", [pytest.param(False, marks=only_deep), True])
 def test_a_ledger_is_the_same_on_three_nodes(tmp_path, here, nodes, adaptive):
-    schedule = ("--adaptive",) if adaptive else ()
-    assert play_on_ray(tmp_path, *schedule, "--ray", nodes[0]) == here[adaptive]
+    play(tmp_path, MIXED, 180, *SCHEDULES[adaptive], "--ray", nodes[0])
+    assert rows(tmp_path) == here[adaptive]
 
 
 @only_deep
@@ -173,8 +169,8 @@ def test_nothing_is_lost_and_nothing_twice_whatever_goes_and_comes(tmp_path, nod
     """A worker is killed, a node is taken away, another comes, the driver is killed and started again."""
     address, cluster_of_nodes = nodes
     games, out = 600, tmp_path / "hit"
-    asked = command(out, SLOW, games, "--batch", "8", "--ray", address)
-    process = start(asked)
+    on_ray = ("--batch", "8", "--ray", address)
+    process = start(command(out, SLOW, games, *on_ray))
     wait_for_games(process, out, 24)
     killed = workers_with_tasks()
     assert killed
@@ -187,10 +183,8 @@ def test_nothing_is_lost_and_nothing_twice_whatever_goes_and_comes(tmp_path, nod
     process.communicate()
     before = rows(out)
     assert 24 < len(before) < games
-    done = subprocess.run(asked, capture_output=True, text=True, cwd=ROOT, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "3 nodes" in done.stdout
-    assert play(tmp_path / "whole", agents=SLOW, games=games) == 0
+    assert "3 nodes" in play(out, SLOW, games, *on_ray)
+    play(tmp_path / "whole", SLOW, games, "--processes", "2")
     assert set(before) <= set(rows(out)) and rows(out) == rows(tmp_path / "whole")
     assert len({row[0] for row in rows(out)}) == len(rows(out)) >= games
 
