@@ -216,11 +216,12 @@ class Attack:
     only: tuple[str, ...] = ()
     """Names or ids of games. Without it, all games."""
     attackers: int = ATTACKERS
-    """Number of attackers per bot, with seeds 0, 1, ..."""
+    """Number of attackers per bot, with seeds 0, 1, ... and learning rates 1e-3, 3e-4 and 1e-4 in turn."""
     decisions: int = ATTACKER_DECISIONS
     """Decisions of each attacker in training."""
     games: int = GAMES
-    """Games that choose the best attacker. The result comes from as many others."""
+    """Games that choose the best attacker. The result comes from as many others. Half as many choose the best
+    checkpoint of each."""
     out: Path = Path("runs/attacks")
     """Folder for the attackers."""
     record: Path = ATTACKS

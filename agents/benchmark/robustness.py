@@ -9,7 +9,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agents.benchmark.protocol import ATTACKER_DECISIONS, ATTACKERS, GAMES, Task, task_of, version_of
+from agents.benchmark.protocol import (
+    ATTACKER_DECISIONS,
+    ATTACKER_RATES,
+    ATTACKERS,
+    GAMES,
+    Task,
+    task_of,
+    version_of,
+)
 from agents.benchmark.records import AttackLine
 from agents.exploit import Exploit, Outcome, exploit, measure
 from agents.run import Run, Status
@@ -26,8 +34,9 @@ class Siege:
     """A bot and the budget of those who attack it.
 
     Attributes:
-        agent: ``bc-v1``, ``greedy``. attackers: how many, with seeds 0, 1, ... decisions: of each in training. games:
-            those of the result, and as many to choose the best attacker. out: folder for the attackers.
+        agent: ``bc-v1``, ``greedy``. attackers: how many, with seeds 0, 1, ... and learning rates from
+            ``ATTACKER_RATES`` in turn. decisions: of each in training. games: those of the result, as many to choose
+            the best attacker, and half as many to choose the best checkpoint of each. out: folder for the attackers.
     """
 
     task: Task
@@ -43,7 +52,8 @@ class Siege:
         version = version_of(self.agent, self.task.game) or "unchanging"  # other versions are attacked anew
         name = f"{self.agent}-{version}".replace(":", "-").replace("/", "-")
         return Exploit(
-            self.agent, self.task.game, self.task.players, steps=self.decisions, games=self.games, seed=seed,
+            self.agent, self.task.game, self.task.players, steps=self.decisions, games=self.games,
+            eval_games=max(1, self.games // 2), seed=seed, learning_rate=ATTACKER_RATES[seed % len(ATTACKER_RATES)],
             out=self.out / self.task.name / f"{name}-{self.decisions}" / f"seed-{seed}", trust_folder=self.trust_folder,
         )  # fmt: skip
 

@@ -52,6 +52,15 @@ def test_the_best_of_the_attackers_plays_games_of_its_own(siege, tmp_path, monke
     assert shown["the best wins, games"].startswith(f"{100 * found.wins:.1f} % (")
 
 
+def test_attackers_learn_at_different_rates(tmp_path):
+    siege = Siege(TASK, "bc-v1", attackers=4, games=300, out=tmp_path)
+    requests = [siege.request(seed) for seed in range(4)]
+    assert [one.learning_rate for one in requests] == [1e-3, 3e-4, 1e-4, 1e-3]
+    assert [one.training().final_learning_rate for one in requests] == pytest.approx([1e-4, 3e-5, 1e-5, 1e-4])
+    assert [one.training().seed for one in requests] == [0, 1, 2, 3], "the fourth is not the first again"
+    assert {(one.games, one.training().eval_games) for one in requests} == {(300, 150)}
+
+
 def test_a_stopped_attack_goes_on(siege, tmp_path):
     record, stop = tmp_path / "record.csv", threading.Event()
     assert attack(siege, record, stop, lambda status: None if status.evaluated else stop.set()) is None
