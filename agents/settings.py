@@ -99,7 +99,8 @@ class TrainConfig:
     """The bot on all other seats with --seat single (uniform, greedy, mcts:1000, net:PATH)."""
     pool: PoolConfig = field(default_factory=PoolConfig)
     start: str | None = None
-    """Trained network to start from, bc-v1 or net:PATH; it sets width, hidden and rows. Player counts may differ."""
+    """Trained network to start from, bc-v1 or net:PATH; it sets width, hidden and rows. Player counts may differ. A
+    strong network needs a lower learning rate, such as 3e-4."""
     over: Annotated[Literal["greedy"] | None, tyro.conf.arg(aliases=["--from"])] = None
     """Bot whose choice the network sees. It starts at that strength and learns where to deviate."""
     teacher: str | None = None

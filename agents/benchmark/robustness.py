@@ -1,5 +1,8 @@
-"""Attacks with the same budget on every published network. Several attackers train (:mod:`agents.exploit`), and the
-best one counts."""
+"""Attacks with the same budget on every published network.
+
+Several attackers train (:mod:`agents.exploit`), from the bot's own network or from ``bc-v1`` if it has none. The best
+one counts.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ from agents.exploit import Exploit, Outcome, exploit, measure
 from agents.run import Run, Status
 from agents.seeds import FRESH_SEED
 from kepler_envs.bots.networks.checkpoint import plays
-from kepler_envs.bots.published import published_names, published_path
+from kepler_envs.bots.published import network_file, published_names, published_path
 from kepler_envs.machine import processor
 from kepler_envs.records import read_lines, write_lines
 from kepler_envs.revision import commit
@@ -53,6 +56,7 @@ class Siege:
         name = f"{self.agent}-{version}".replace(":", "-").replace("/", "-")
         return Exploit(
             self.agent, self.task.game, self.task.players, steps=self.decisions, games=self.games,
+            begin="bc-v1" if network_file(self.agent, self.task.config) is None else "agent",
             eval_games=max(1, self.games // 2), seed=seed, learning_rate=ATTACKER_RATES[seed % len(ATTACKER_RATES)],
             out=self.out / self.task.name / f"{name}-{self.decisions}" / f"seed-{seed}", trust_folder=self.trust_folder,
         )  # fmt: skip

@@ -61,6 +61,11 @@ def test_attackers_learn_at_different_rates(tmp_path):
     assert {(one.games, one.training().eval_games) for one in requests} == {(300, 150)}
 
 
+def test_attackers_of_a_bot_without_a_network_begin_with_its_imitation(tmp_path):
+    starts = {agent: Siege(TASK, agent, out=tmp_path).request(0).training().start for agent in ("greedy", "pool-v1")}
+    assert starts == {"greedy": "bc-v1", "pool-v1": "pool-v1"}
+
+
 def test_a_stopped_attack_goes_on(siege, tmp_path):
     record, stop = tmp_path / "record.csv", threading.Event()
     assert attack(siege, record, stop, lambda status: None if status.evaluated else stop.set()) is None
