@@ -216,7 +216,7 @@ class Attack:
     only: tuple[str, ...] = ()
     """Names or ids of games. Without it, all games."""
     attackers: int = ATTACKERS
-    """Number of attackers per bot, with seeds 0, 1, ... and learning rates 1e-3, 3e-4 and 1e-4 in turn."""
+    """Number of attackers per bot, with seeds 0, 1, ... and a high, a middle and a low learning rate in turn."""
     decisions: int = ATTACKER_DECISIONS
     """Decisions of each attacker in training."""
     games: int = GAMES

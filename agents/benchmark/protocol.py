@@ -23,7 +23,9 @@ LEAST_SEEDS = 5
 
 ZERO, ONE = "uniform", "greedy"
 """The bots whose scores are 0 and 1."""
-POOL = ("uniform", "greedy", "bc-v1")
+IMITATION = "bc-v1"
+"""The published imitation of greedy."""
+POOL = (ZERO, ONE, IMITATION)
 """The bots on all other seats, one kind per game, each equally often: one that plays anything, one written by hand, one
 that was learned. An agent that wins only where the others play well, or only against one way of playing, scores low."""
 SEARCH = "mcts:100"

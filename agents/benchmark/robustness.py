@@ -17,6 +17,7 @@ from agents.benchmark.protocol import (
     ATTACKER_RATES,
     ATTACKERS,
     GAMES,
+    IMITATION,
     Task,
     task_of,
     version_of,
@@ -56,7 +57,7 @@ class Siege:
         name = f"{self.agent}-{version}".replace(":", "-").replace("/", "-")
         return Exploit(
             self.agent, self.task.game, self.task.players, steps=self.decisions, games=self.games,
-            begin="bc-v1" if network_file(self.agent, self.task.config) is None else "agent",
+            begin=IMITATION if network_file(self.agent, self.task.config) is None else "agent",
             eval_games=max(1, self.games // 2), seed=seed, learning_rate=ATTACKER_RATES[seed % len(ATTACKER_RATES)],
             out=self.out / self.task.name / f"{name}-{self.decisions}" / f"seed-{seed}", trust_folder=self.trust_folder,
         )  # fmt: skip

@@ -14,7 +14,7 @@ import numpy as np
 
 import kepler_envs
 from agents.benchmark.playing import FIXED, normalised, reference, score
-from agents.benchmark.protocol import DECISIONS, ONE, POOL, SEARCH, TASKS, ZERO, Task
+from agents.benchmark.protocol import DECISIONS, IMITATION, ONE, POOL, SEARCH, TASKS, ZERO, Task
 from agents.benchmark.records import (
     ATTACKS,
     CURVES,
@@ -132,10 +132,10 @@ def scale(path: Path = RESULTS) -> Table:
     rows = []
     for task in TASKS:
         for opponents, name in ((POOL, "pool"), ((SEARCH,), SEARCH)):
-            found = [reference(lines, task, bot, opponents) for bot in (ZERO, ONE, "bc-v1", SEARCH)]
+            found = [reference(lines, task, bot, opponents) for bot in (ZERO, ONE, IMITATION, SEARCH)]
             if found[0] is not None and found[1] is not None:
                 rows.append((_title(task), f"`{name}`", *(NOTHING if one is None else f"{one:+.3f}" for one in found)))
-    return ("game", "on all other seats", *(f"`{bot}`" for bot in (ZERO, ONE, "bc-v1", SEARCH))), rows
+    return ("game", "on all other seats", *(f"`{bot}`" for bot in (ZERO, ONE, IMITATION, SEARCH))), rows
 
 
 def attacks(path: Path = ATTACKS) -> Table:
