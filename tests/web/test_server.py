@@ -330,10 +330,10 @@ def test_a_bot_that_there_is_not_is_refused_in_a_line(room: Room) -> None:
 
 def test_networks_that_do_not_play_a_game_are_not_offered() -> None:
     kepler = kepler_envs.load_game("kepler_3042")
-    searches = ["mcts:300", "mcts:1000"]
+    pools, searches = ["pool-v1", "pool-v2", "pool-v3"], ["mcts:300", "mcts:1000"]
     assert bots_to_ask("kepler_3042", kepler.configure(1, level=3)) == ["greedy", "solo-v1", *searches]
-    assert bots_to_ask("kepler_3042", kepler.configure(2)) == ["greedy", "best", "bc-v1", "pool-v1", *searches]
-    assert bots_to_ask("kepler_3042") == ["greedy", "best", "bc-v1", "pool-v1", "solo-v1", *searches]
+    assert bots_to_ask("kepler_3042", kepler.configure(2)) == ["greedy", "best", "bc-v1", *pools, *searches]
+    assert bots_to_ask("kepler_3042") == ["greedy", "best", "bc-v1", *pools, "solo-v1", *searches]
 
 
 def test_who_may_ask_what(room: Room) -> None:
