@@ -94,9 +94,10 @@ def test_a_published_agent_is_small_complete_and_plays(name):
     if counts == [1]:
         assert list(wins) == ["alone"] and wins["alone"]["low"] > 0
     else:
-        assert any(opponent.startswith("greedy") for opponent in wins)
-        against_uniform = [one["low"] for opponent, one in wins.items() if opponent.startswith("uniform")]
-        assert len(against_uniform) == len(counts) and all(map(gt, against_uniform, [1 / count for count in counts]))
+        against = {bot: [one for spec, one in wins.items() if spec.startswith(bot)] for bot in ("uniform", "greedy")}
+        beaten = against["uniform"] or against["greedy"]  # some runs were not evaluated against uniform
+        assert against["greedy"] and len(beaten) == len(counts)
+        assert all(map(gt, [one["low"] for one in beaten], [1 / count for count in counts]))
     assert description["float16"]["same_choice"] >= 0.99
     curve = read_entries(path, [CURVE])[0].decode().splitlines()
     assert {"steps", "seconds"} < set(curve[0].split(",")) and len(curve) > 2
