@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import stat
 import tempfile
 from collections.abc import Collection, Iterator
@@ -25,19 +26,18 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 def write_atomically(path: Path, content: bytes) -> None:
     """Replace a file by one with this content, or leave it as it is. A missing folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    new = path.with_name(f".{path.name}.{secrets.token_urlsafe(6)}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with new.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
+        os.replace(new, path)
     except OSError as error:  # of a full disk it does not say which file it was
-        Path(name).unlink(missing_ok=True)
+        new.unlink(missing_ok=True)
         raise OSError(error.errno, error.strerror, str(path)) from error
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        new.unlink(missing_ok=True)
         raise
 
 
@@ -126,9 +126,3 @@ def who_else_writes(found: os.stat_result, also_trusted: Collection[int] = ()) -
     if found.st_mode & stat.S_IWGRP and found.st_gid != os.getgid():
         return f"may be written to by group {found.st_gid}"
     return ""
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kepler_envs.bots.from_file import BotFromFile
+from kepler_envs.bots.from_file import BotFromFile, split
 from kepler_envs.bots.protocol import Bot, BotError, UnknownBotError
 from kepler_envs.bots.published import BEST, best_names, find_published, published_files, published_names
 from kepler_envs.engine.checks import check_type
@@ -15,6 +16,9 @@ from kepler_envs.engine.game import Configuration
 
 UNIFORM = "uniform"
 """The bot that every game and every installation has."""
+
+NETWORK = re.compile(r",\s*network\s*=net:([^,]+)")
+"""A network among the settings of a search, as ``MctsConfig.parse`` reads it."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,21 @@ def load(spec: str, config: Configuration, memory: int | None = None) -> Bot:
     bot = kind.make(argument, config, memory) if kind.make is BotFromFile else kind.make(argument, config)
     bot.name = spec
     return bot
+
+
+def places_of_paths(spec: str) -> list[tuple[int, int]]:
+    """Where paths stand in a spec, as slices from left to right: in ``net:PATH``, ``python:FILE.py:NAME``, and searches
+    with a network. There are none in what cannot be loaded."""
+    kind, _, argument = spec.partition(":")
+    if kind == "net" and argument:
+        return [(len("net:"), len(spec))]
+    if kind == "python":
+        try:
+            split(argument)
+        except BotError:
+            return []
+        return [(len("python:"), spec.rindex(":"))]
+    return [match.span(1) for match in NETWORK.finditer(spec)] if kind == "mcts" else []
 
 
 def fingerprint(spec: str, game: str = "") -> str:

@@ -161,6 +161,8 @@ class Tournament:
             raise TournamentError("--players 1 makes no tournament; allowed: at least 2")
         if len(self.agents) < 2 or len(set(self.agents)) < len(self.agents):
             raise TournamentError(f"--agents {' '.join(self.agents)}: at least two are needed, each named once")
+        for spec in self.agents:
+            _check_text(spec)
         least = {"games": 1, "processes": 1, "batch": 1, "bootstrap": 1, "memory_per_agent": 1}
         for name, low in least.items():
             value = getattr(self, name)
@@ -309,3 +311,11 @@ def replay_paths(folder: Path, names: Sequence[str]) -> dict[tuple[int, int], Pa
 def _file_name(name: str) -> str:
     words = "".join(letter if letter.isalnum() else "_" for letter in name)
     return words.encode()[-MOST_BYTES:].decode(errors="ignore")
+
+
+def _check_text(spec: str) -> None:
+    """A path may be any bytes, and the ledger holds text."""
+    try:
+        spec.encode()
+    except UnicodeEncodeError:
+        raise TournamentError(f"--agents {printable_name(spec)}: its path is not UTF-8; rename the file") from None

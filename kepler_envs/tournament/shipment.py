@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from kepler_envs.bots.from_file import split
+from kepler_envs.bots.loading import places_of_paths
 from kepler_envs.bots.networks import checkpoint_at
 from kepler_envs.files import who_else_writes, write_atomically
-
-NETWORK = re.compile(r",\s*network\s*=net:([^,]+)")
-"""A network among the settings of a search, as ``MctsConfig.parse`` reads it."""
 
 
 @dataclass(frozen=True)
@@ -99,17 +95,6 @@ def _own_folder() -> Path:
 
 
 def _files_of(spec: str) -> Iterator[File]:
-    for first, end in _places_of_paths(spec):
+    for first, end in places_of_paths(spec):
         path = checkpoint_at(Path(spec[first:end])).resolve()
         yield File(first, end, path, path.read_bytes())
-
-
-def _places_of_paths(spec: str) -> list[tuple[int, int]]:
-    """Where paths stand in ``net:PATH``, ``python:FILE.py:NAME``, and searches with a network, from left to right."""
-    kind, _, argument = spec.partition(":")
-    if kind == "net":
-        return [(len("net:"), len(spec))]
-    if kind == "python":
-        split(argument)  # which refuses one without a name
-        return [(len("python:"), spec.rindex(":"))]
-    return [match.span(1) for match in NETWORK.finditer(spec)] if kind == "mcts" else []

@@ -13,7 +13,7 @@ from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import Replay
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
 from kepler_envs.web import NotNowError, UnknownError, WebError
-from kepler_envs.web.views import choices, game_words, known, picture, results, shown_name
+from kepler_envs.web.views import choices, foreseen, game_words, known, picture, results, shown_name
 
 PERSON = "person"
 TOKEN_BYTES = 24
@@ -45,6 +45,14 @@ class Heard:
     seat: int
     own: str
     public: str
+
+
+@dataclass(frozen=True)
+class Last:
+    """A seat's last decision: the positions before and after it. Both are the deal as long as there is none."""
+
+    before: Snapshot
+    after: Snapshot
 
 
 def _refuse(replay: Replay) -> None:
@@ -85,7 +93,7 @@ class Table:
         self.position = Snapshot.deal(config, seed)
         self._heading = game_words(config)  # reads the published networks, so not at every view
         self.heard: list[Heard] = []
-        self._left = dict.fromkeys(range(config.num_players), self.position)  # as each seat left it last
+        self._last = dict.fromkeys(range(config.num_players), Last(self.position, self.position))
 
     @property
     def names(self) -> list[str]:
@@ -137,12 +145,12 @@ class Table:
 
     def _write_and_apply(self, action: int) -> None:
         """Save before the decision counts, so that nothing answered is ever lost."""
-        before, left, heard = self.position, dict(self._left), len(self.heard)
+        before, last, heard = self.position, dict(self._last), len(self.heard)
         try:
             self._apply(action)
             self.keep(self.replay)
         except BaseException:
-            self.position, self._left = before, left
+            self.position, self._last = before, last
             self._cut(heard)
             raise
         self.version += 1
@@ -154,7 +162,7 @@ class Table:
             self.position = self.replay.add(position, action)
         except IllegalAction as problem:
             raise WebError(str(problem)) from problem
-        self._left[position.seat] = self.position
+        self._last[position.seat] = Last(position, self.position)
         self.heard.append(Heard(position.seat, self.replay.texts[-1], position.public_text(action)))
 
     def _cut(self, length: int) -> None:
@@ -163,23 +171,39 @@ class Table:
         self.replay.cut(length)
 
     def _undo_to(self, seat: int) -> int | None:
-        """Return the number of the decision that ``seat`` may undo: its last one, if only bots have decided since."""
+        """Return the number of the decision that ``seat`` may undo: its last one, if only bots have decided since.
+
+        Where other people play, it must not have shown the seat anything that it could not foresee, either.
+        """
         if self.position.over:
             return None
         for number in reversed(range(len(self.heard))):
             decided = self.heard[number].seat
             if decided == seat:
-                return number
+                return number if self._alone(seat) or self._foreseen(seat, number) else None
             if self.seats[decided].is_person:
                 return None
         return None
 
+    def _alone(self, seat: int) -> bool:
+        return not any(at.is_person for other, at in enumerate(self.seats) if other != seat)
+
+    def _foreseen(self, seat: int, number: int) -> bool:
+        return foreseen(self._last[seat].before, self.replay.actions[number:], self.position, seat)
+
     def undo(self, seat: int) -> None:
-        """Undo the last decision of ``seat`` and the bots' answers; NotNowError if another person has decided since."""
+        """Undo the last decision of ``seat`` and the bots' answers.
+
+        Raises:
+            NotNowError: another person has decided since, or would be cheated: the seat has seen something new.
+        """
         with self.lock:
             number = self._undo_to(seat)
             if number is None:
-                raise NotNowError("nothing can be taken back: another person has decided since, or the game is over")
+                raise NotNowError(
+                    "nothing can be taken back: another person has decided since, you have seen something new while "
+                    "others play, or the game is over"
+                )
             replay = self.replay
             kept = replace(
                 replay,
@@ -189,12 +213,12 @@ class Table:
                 final=None,
             )
             position = Snapshot.deal(self.config, kept.seed)
-            left = dict.fromkeys(range(self.config.num_players), position)
+            last = dict.fromkeys(range(self.config.num_players), Last(position, position))
             for action in kept.actions:
-                mover, position = position.seat, position.apply(action)
-                left[mover] = position
+                before, position = position, position.apply(action)
+                last[before.seat] = Last(before, position)
             self.keep(kept)
-            self.position, self.replay, self.heard, self._left = position, kept, self.heard[:number], left
+            self.position, self.replay, self.heard, self._last = position, kept, self.heard[:number], last
             self.version += 1
             self.problem = ""
 
@@ -232,7 +256,7 @@ class Table:
                 "yours": yours,
                 "over": seen.over,
                 "results": results(seen, self.names) if seen.over else [],
-                **picture(seen, seat, None if seen.over else known(self._left[seat], seat)),
+                **picture(seen, seat, None if seen.over else known(self._last[seat].after, seat)),
                 "actions": choices(seen) if yours else [],
                 "heard": list(self._told(seat)),
                 "undo": self._undo_to(seat) is not None,

@@ -312,6 +312,7 @@ def test_names_are_short_where_they_can_be():
         (["chess"], "no game 'chess'"),
         ([GAME, "--agents", "uniform"], "at least two are needed"),
         ([GAME, "--agents", "uniform", "uniform"], "each named once"),
+        ([GAME, "--agents", "uniform", "python:b\udcff.py:Bot"], "python:b?.py:Bot: its path is not UTF-8; rename"),
         ([GAME, "--agents", "uniform", "gredy"], "no bot 'gredy'; there are:"),
         ([GAME, "--players", "9"], "num_players = 9 is not allowed"),
         ([GAME, "--games", "0"], "--games 0 is not allowed"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kepler_envs.engine.snapshot import Snapshot
@@ -73,3 +74,30 @@ def test_the_picture_of_what_is_known_is_the_picture_of_what_is(game: str, tmp_p
                 mine = table.position.legal_actions() if seat == table.position.seat else []
                 assert [action["id"] for action in view["actions"]] == mine
             table.decide(table.position.seat, chance.choice(table.position.legal_actions()))
+
+
+@pytest.mark.parametrize("game", SHORT)
+def test_undo_among_people_gives_nothing_away(game: str, tmp_path: Path) -> None:
+    """A decision that may be undone showed nothing: it would have shown the same in any position that looked the same
+    to the seat. What shows nothing may be undone."""
+    chance = random.Random(f"{game} taken back")
+    may, may_not = 0, 0
+    with house_in(tmp_path) as house:
+        client = client_of(house)
+        for seed in range(games_to_play(2)):
+            players = SHORT[game]["players"]
+            table, tokens = new_table(client, house, game, ["person"] * players, seed=str(seed))
+            while not table.position.over and len(table.heard) < 200:
+                before, seat = table.position, table.position.seat
+                action = chance.choice(before.legal_actions())
+                table.decide(seat, action)
+                if table.position.over:
+                    break
+                seen = table.position.observe(seat)
+                same = all(
+                    np.array_equal(before.resample(seat, redraw).apply(action).observe(seat), seen)
+                    for redraw in range(1000, 1030)
+                )
+                assert client.get(f"/api/seat/{tokens[seat]}").json()["undo"] == same
+                may, may_not = may + same, may_not + (not same)
+    assert may and may_not

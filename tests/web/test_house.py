@@ -24,6 +24,7 @@ from kepler_envs.web.films import Film
 from kepler_envs.web.house import House
 from kepler_envs.web.players import Players
 from kepler_envs.web.tables import PERSON, Table
+from kepler_envs.web.views import shown_name
 from tests.waiting import LONGEST_WAIT, wait_until
 from tests.web.serving import client_of, house_in, settle
 
@@ -276,6 +277,23 @@ def test_a_watched_game_does_not_show_where_a_bot_lies(house: House, hanging: st
     label = house.film(token).story()["label"]
     assert label == "Kitten Adventurers: python:hangs.py:Hangs, greedy" and str(tmp_path) not in label
     house.close_film(token)
+
+
+@pytest.mark.parametrize(
+    ("spec", "shown"),
+    [
+        ("net:/home/alice/mine.zip", "net:mine.zip"),
+        ("net:/home/alice/runs/", "net:runs"),
+        ("net:C:\\runs\\mine.zip", "net:mine.zip"),
+        ("python:/home/alice/bot.py:Bot", "python:bot.py:Bot"),
+        ("mcts:5,network=net:/home/alice/mine.zip,mix=0.5", "mcts:5,network=net:mine.zip,mix=0.5"),
+        ("mcts:200,network=best", "mcts:200,network=best"),
+        ("greedy", "greedy"),
+        ("somebody:else", "somebody:else"),
+    ],
+)
+def test_names_of_bots_do_not_tell_where_their_files_lie(spec: str, shown: str) -> None:
+    assert shown_name(spec) == shown
 
 
 def test_a_label_that_is_no_text(house: House) -> None:

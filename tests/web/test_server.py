@@ -151,6 +151,32 @@ def test_no_undo_behind_another_person(room: Room) -> None:
     assert refused.status_code == 409 and "another person" in refused.json()["error"]
 
 
+def test_no_undo_once_another_persons_secret_has_turned_up(room: Room) -> None:
+    """The second one to keep a city in secret turns both up, and must not choose again with what that shows."""
+    table, tokens = room.table("race_to_kepler", seats=[PERSON, PERSON])
+    for count in range(2):
+        mover = table.position.seat
+        view = room.view(tokens[mover])
+        assert view["actions"][0]["words"].startswith("keep ")
+        assert room.decide(tokens[mover], view["actions"][0]["id"], view["version"]).status_code == 200
+        if count == 0:
+            assert room.view(tokens[mover])["undo"], "the city that was kept is known to whoever kept it"
+    kept = table.position.digest()
+    assert not room.view(tokens[mover])["undo"]
+    refused = room.client.post(f"/api/seat/{tokens[mover]}/undo", json={})
+    assert refused.status_code == 409 and "seen something new" in refused.json()["error"]
+    assert table.position.digest() == kept
+
+
+def test_one_person_alone_may_undo_what_showed_something(room: Room) -> None:
+    table, tokens = room.table("race_to_kepler", seats=[PERSON, "greedy"])
+    settle(table)
+    view = room.view(tokens[0])
+    room.decide(tokens[0], view["actions"][0]["id"], view["version"])
+    settle(table)
+    assert len(table.heard) >= 2 and room.view(tokens[0])["undo"]
+
+
 def test_a_decision_about_an_older_view_is_refused(room: Room) -> None:
     table, tokens = room.table(seats=[PERSON, PERSON])
     view = room.view(tokens[table.position.seat])
