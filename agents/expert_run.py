@@ -43,7 +43,7 @@ from kepler_envs.engine.seeds import stream_seed
 from kepler_envs.files import write_atomically
 from kepler_envs.printable import one_line
 from kepler_envs.processes import fresh_processes
-from kepler_envs.terminal import interrupts_held_back
+from kepler_envs.terminal import signals_held_back
 from kepler_envs.tournament import ClusterError
 from kepler_envs.tournament.cluster import Cluster
 from kepler_envs.tournament.shipment import Shipment
@@ -501,7 +501,7 @@ def _results(jobs: list[Job], processes: int, stop: threading.Event, cluster: Cl
             yield job.run()
         return
     with fresh_processes(processes) as pool:
-        with interrupts_held_back():  # the pool starts its processes now
+        with signals_held_back():  # the pool starts its processes now
             waiting = [pool.submit(job.run) for job in jobs]
         for done in as_completed(waiting):
             if stop.is_set():

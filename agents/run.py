@@ -493,8 +493,11 @@ def train(
     """
     with torch_threads(config.threads), alone_in_run(run_folder(config)):
         run = Run(config)
-        accepted()
-        advance_to_end(run, stop or threading.Event(), watch or (lambda status: None))
+        try:
+            accepted()
+            advance_to_end(run, stop or threading.Event(), watch or (lambda status: None))
+        finally:
+            run.model.logger.close()  # it has a thread that writes
     return run
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -11,24 +13,42 @@ from multiprocessing import get_context
 from multiprocessing.context import SpawnContext
 from typing import Any
 
-from kepler_envs.terminal import ignore_interrupts
+from kepler_envs.terminal import leave_signals_to_parent
 
 FRESH: SpawnContext = get_context("spawn")
 """Begins processes anew: threads of numba and PyTorch do not survive a fork."""
 
 
+def begin_worker(at_the_end: Callable[[], object] = lambda: None) -> None:
+    """What a process does first that works for another one: leave signals to that, and end with it.
+
+    Args:
+        at_the_end: called if that is gone, just before this one ends. It may have been killed.
+    """
+    leave_signals_to_parent()
+    threading.Thread(target=_end_with_parent, args=(at_the_end,), daemon=True).start()
+
+
+def _end_with_parent(at_the_end: Callable[[], object]) -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        at_the_end()
+        os._exit(1)
+
+
 @contextmanager
 def fresh_processes(
-    count: int, begin: Callable[..., None] = ignore_interrupts, shared: tuple[Any, ...] = ()
+    count: int, begin: Callable[..., None] = begin_worker, shared: tuple[Any, ...] = ()
 ) -> Iterator[ProcessPoolExecutor]:
-    """A pool of processes that leave Ctrl-C to this one.
+    """A pool of processes that leave signals to this one, and end with it.
 
     At the end it waits for what they do, and drops what they have not begun. After an exception, such as that of a
     second Ctrl-C, it kills them.
 
     Args:
         begin: called in each process with ``shared``, which may hold events and queues of ``FRESH``. It has to call
-            ``ignore_interrupts``.
+            ``begin_worker``.
 
     Raises:
         ChildProcessError: a process was killed.

@@ -79,20 +79,29 @@ def stop_on_signals(console: Console, message: str) -> Iterator[threading.Event]
 
 
 @contextmanager
-def interrupts_held_back() -> Iterator[None]:
-    """Processes started here do not get Ctrl-C before they call :func:`ignore_interrupts`.
+def signals_held_back() -> Iterator[None]:
+    """Processes started here get neither Ctrl-C nor a termination signal before they call
+    :func:`leave_signals_to_parent`.
 
-    A terminal sends it to all processes, and one that is still importing would die of it.
+    A terminal or a batch system sends them to all processes, and one that is still importing would die of it.
     """
     resource_tracker.ensure_running()  # or the first process starts it, and it lets Ctrl-C through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
     try:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def ignore_interrupts() -> None:
-    """Ignore Ctrl-C in a worker, whose parent decides what it means."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # also drops one that was held back
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
+def leave_signals_to_parent() -> None:
+    """Ignore Ctrl-C and the first termination signal in a worker, whose parent decides what they mean.
+
+    They count from now on, as do those that were held back.
+    """
+
+    def drop(number: int, frame: Any) -> None:
+        signal.signal(number, signal.SIG_DFL)
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, drop)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))

@@ -1,4 +1,4 @@
-"""Ctrl-C at the worst moment: as soon as a process exists, which is long before it runs code of ours."""
+"""Ctrl-C and a termination signal at the worst moment: as soon as a process exists, long before it runs our code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def interrupted_children() -> Iterator[set[int]]:
-    """Send SIGINT to every process that this one starts, once, as soon as it is there. Yields whom it was sent to."""
+    """Send SIGINT and SIGTERM to every process that this one starts, as soon as it is there. Yields the processes."""
     old = {child.pid for child in multiprocessing.active_children()}
     done: set[int] = set()
     over = threading.Event()
@@ -23,6 +23,7 @@ def interrupted_children() -> Iterator[set[int]]:
             for child in multiprocessing.active_children():
                 if child.pid is not None and child.pid not in old | done:
                     os.kill(child.pid, signal.SIGINT)
+                    os.kill(child.pid, signal.SIGTERM)
                     done.add(child.pid)
             time.sleep(0.001)
 

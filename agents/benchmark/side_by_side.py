@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from typing import Any, TypeVar
 
-from kepler_envs.processes import FRESH, fresh_processes
-from kepler_envs.terminal import ignore_interrupts, interrupts_held_back
+from kepler_envs.processes import FRESH, begin_worker, fresh_processes
+from kepler_envs.terminal import signals_held_back
 
 Job, Done = TypeVar("Job"), TypeVar("Done")
 Do = Callable[[Job, threading.Event, Callable[[Any], None]], Done | None]
@@ -48,7 +46,7 @@ def side_by_side(
     stopping, told = FRESH.Event(), FRESH.SimpleQueue()
     problems: list[BaseException] = []
     with fresh_processes(processes, _begin_process, (stopping, told)) as pool:
-        with interrupts_held_back():  # the pool starts its processes now
+        with signals_held_back():  # the pool starts its processes now
             under_way = {pool.submit(_do_in_process, do, job) for job in jobs}
         while under_way:
             done, under_way = wait(under_way, SECONDS_BETWEEN_LOOKS, FIRST_COMPLETED)
@@ -67,19 +65,14 @@ def side_by_side(
 
 def _begin_process(stopping: Any, told: Any) -> None:
     global _stopping, _told
-    ignore_interrupts()
     _stopping, _told = stopping, told
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    begin_worker(_keep_what_there_is)
 
 
-def _end_with_parent() -> None:
-    """Keep what there is and end when the process that takes the results is gone. It may have been killed."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        _stopping.set()
-        with _working:
-            os._exit(1)
+def _keep_what_there_is() -> None:
+    """Nobody takes the results any more: stop the job, and wait until it has."""
+    _stopping.set()
+    _working.acquire()
 
 
 def _do_in_process(do: Do[Job, Done], job: Job) -> Done | None:

@@ -23,7 +23,7 @@ from kepler_envs.engine.kernel import JIT_ENABLED
 from kepler_envs.engine.progress import silence
 from kepler_envs.engine.warmup import Report, compile_kernels, kernels
 from kepler_envs.processes import fresh_processes
-from kepler_envs.terminal import interrupts_held_back, say
+from kepler_envs.terminal import say, signals_held_back
 
 _COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
 
@@ -83,7 +83,7 @@ def _compile_side_by_side(games: list[Game], with_agents: bool, native: bool, pr
         Progress(*_COLUMNS, console=console, transient=True) as bar,
     ):
         task = bar.add_task(f"compiling on {processes} cores", total=len(games))
-        with interrupts_held_back():  # the pool starts its processes now
+        with signals_held_back():  # the pool starts its processes now
             running = {pool.submit(_compile, game, with_agents, native): game for game in games}
         for done in as_completed(running):
             _tell(running[done], done.result(), console)

@@ -22,7 +22,8 @@ from typing import Any
 
 from kepler_envs.bots.from_file import PROCESS_DIED, TOO_SLOW
 from kepler_envs.engine.game import Configuration
-from kepler_envs.terminal import ignore_interrupts, interrupts_held_back
+from kepler_envs.processes import begin_worker
+from kepler_envs.terminal import signals_held_back
 from kepler_envs.tournament import WorkerError
 from kepler_envs.tournament.check import check
 from kepler_envs.tournament.play import Chunk, Forfeit, GameResult, Players, SoFar
@@ -184,7 +185,7 @@ class Workers:
         players = self.players
         arguments = (theirs, players.specs, players.config, players.limit, players.whole_games, players.memory)
         process = context.Process(target=_work, args=arguments, daemon=True)
-        with interrupts_held_back():
+        with signals_held_back():
             process.start()
         theirs.close()
         worker = _Worker(process, ours)
@@ -290,8 +291,7 @@ def _work(
     whole_games: bool,
     memory: int | None,
 ) -> None:
-    ignore_interrupts()
-    threading.Thread(target=_die_with_parent, daemon=True).start()
+    begin_worker()
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # the processes already use all cores
     try:
         players = Players(specs, config, limit, whole_games, _Messenger(connection), memory)
@@ -308,10 +308,3 @@ def _work(
         return
     except Exception:
         connection.send((FAILED, traceback.format_exc()))
-
-
-def _die_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)

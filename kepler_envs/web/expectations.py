@@ -6,6 +6,7 @@ import numpy as np
 
 from kepler_envs.bots import BotError
 from kepler_envs.bots.networks import CheckpointBot
+from kepler_envs.bots.networks.checkpoint import expects_shaping, read_description
 from kepler_envs.bots.protocol import TrustedDecisions
 from kepler_envs.bots.published import BEST, best_names, find_published
 from kepler_envs.engine.batch import Batch
@@ -18,6 +19,7 @@ class Expectations:
 
     Attributes:
         name: name of the network, for example ``kitten_adventurers/bc-v1``.
+        shaped: whether it expects shaping rewards as well as the return.
     """
 
     def __init__(self, name: str, config: Configuration) -> None:
@@ -25,6 +27,7 @@ class Expectations:
         self._config = config
         path = find_published(name, config.game.name)
         assert path is not None
+        self.shaped = expects_shaping(read_description(path))
         self._bot = CheckpointBot(path, config)
         self._batch = Batch(config, 1, 0)
         self._rows = np.zeros(1, np.int64)

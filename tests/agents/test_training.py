@@ -82,6 +82,12 @@ def test_a_run_writes_what_it_says(finished):
     assert description["versions"]["torch"] == th.__version__
 
 
+def test_a_run_leaves_no_thread_behind(tmp_path):
+    before = threading.active_count()
+    train(replace(TINY, teacher=None, steps=256, out=tmp_path))
+    assert threading.active_count() == before
+
+
 def test_the_same_seed_gives_the_same_network(finished, tmp_path):
     again = train(replace(TINY, out=tmp_path))
     assert equal(finished.policy, again.policy)

@@ -9,6 +9,8 @@ import sys
 import threading
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from agents.evaluation import evaluate
 from kepler_envs import bots
 from kepler_envs.bots.compiled import CompiledBot
 from kepler_envs.bots.greedy import greedy_policy
+from kepler_envs.bots.networks import load_network
 from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.bots.search import MctsBot, MctsConfig, make_searcher, search, tree_generators
@@ -53,15 +56,15 @@ def untrained(tmp_path_factory):
     """Checkpoints of small networks with random weights, made when a game asks for its own; over greedy, or not."""
     folder = tmp_path_factory.mktemp("networks")
 
-    def path(config: Configuration, over: str = "") -> str:
-        file = folder / f"{config.game.name}-{config.num_players}-{over}.zip"
+    def path(config: Configuration, over: str = "", **training: Any) -> str:
+        file = folder / f"{config.game.name}-{config.num_players}-{over}{'-'.join(training)}.zip"
         if not file.exists():
             torch.manual_seed(7)
             network = NetworkShape(width=16, hidden=(16,), rows=8, over=over)
             weights = checkpoint.weights_of(checkpoint.build(network, config))
             checkpoint.write_checkpoint(
                 file,
-                checkpoint.describe(config, network, {"game": config.game.name, "seed": 0}, UNTRAINED),
+                checkpoint.describe(config, network, {"game": config.game.name, "seed": 0, **training}, UNTRAINED),
                 {TORCH_WEIGHTS: weights},
             )
         return f"net:{file}"
@@ -163,6 +166,20 @@ def test_values_of_a_network_become_returns_of_seats(values, own, players, retur
     found = np.zeros(players, np.float32)
     leaf_returns(np.array(values, np.float32), own, found)
     np.testing.assert_allclose(found, returns, atol=1e-6)
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_a_network_that_learned_its_own_seat_s_value_leaves_the_rest_to_the_others(players, untrained):
+    """With --seat single nobody tells it what the others get; its values of them are what chance made."""
+    config = kepler_envs.load_game("kitten_adventurers").configure(players)
+    position = positions(config, 3, 7)[0]
+    asked = position.observe(position.seat)[None], position.action_mask()[None]
+    priors, values = load_network(Path(untrained(config).removeprefix("net:")), config)(*asked)
+    own_priors, own = load_network(Path(untrained(config, seat="single").removeprefix("net:")), config)(*asked)
+    np.testing.assert_array_equal(own_priors, priors)
+    assert own[0, 0] == values[0, 0] != 0
+    np.testing.assert_allclose(own[0, 1:players], -values[0, 0] / (players - 1), rtol=1e-6)
+    assert abs(values[0, :players].sum()) > 1e-3 > abs(own[0, :players].sum())
 
 
 def by_distance(players: int) -> np.ndarray:

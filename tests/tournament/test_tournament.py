@@ -175,7 +175,7 @@ def test_a_fresh_tournament_shows_none_of_the_old_games(tmp_path):
     assert left - {"uniform-greedy.html"} == {"uniform-greedy.jsonl", "notes.txt"}
 
 
-@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_tournament_goes_on(tmp_path, blow):
     games = 4800
     process = start(command(tmp_path / "hit", SPECS, games, "--batch", "2", "--processes", "2"))
@@ -183,12 +183,12 @@ def test_an_interrupted_tournament_goes_on(tmp_path, blow):
     if blow == signal.SIGKILL:
         process.kill()
     else:
-        os.killpg(process.pid, blow)  # as a terminal does
+        os.killpg(process.pid, blow)  # as a terminal or a batch system does
     # ends when no worker holds the pipe any more: they go with their parent
     printed = process.communicate(timeout=120)[0]
     before = rows(tmp_path / "hit")
     assert 48 <= len(before) < games
-    if blow == signal.SIGINT:
+    if blow != signal.SIGKILL:
         assert process.returncode == 130 and "the same command goes on from there" in printed
     assert run(tmp_path / "hit", games=games, bootstrap=1) == 0
     assert run(tmp_path / "whole", games=games, bootstrap=1) == 0
@@ -198,8 +198,8 @@ def test_an_interrupted_tournament_goes_on(tmp_path, blow):
     assert report(tmp_path / "hit") == report(tmp_path / "whole")
 
 
-def test_ctrl_c_does_not_end_processes_that_are_starting():
-    """A terminal sends it to all of them, also to those that are still importing."""
+def test_signals_do_not_end_processes_that_are_starting():
+    """A terminal sends Ctrl-C to all of them, also to those that are still importing."""
     games = [Schedule(len(SPECS), 4, 3)[number] for number in range(12)]
     chunks = [games[first : first + 2] for first in range(0, 12, 2)]
     with interrupted_children() as interrupted, Workers(Players(SPECS, CONFIG), 2) as workers:

@@ -344,6 +344,14 @@ def test_bots_are_asked(room: Room) -> None:
     assert table.position.digest() == before
 
 
+@pytest.mark.parametrize(("bot", "shaped"), [("bc-v1", False), ("pool-v1", True), ("pool-v2", False)])
+def test_an_answer_says_what_a_network_expects(room: Room, bot: str, shaped: bool) -> None:
+    """One that learned from shaping rewards expects those, too; an imitation and one that ended without them do not."""
+    table, tokens = room.table(seats=[PERSON] * 4, players=4, options={})
+    note = room.client.post(f"/api/seat/{tokens[table.position.seat]}/ask", json={"bot": bot}).json()["note"]
+    assert ("rewards for progress" in note) == shaped and "from -1 to 1" in note
+
+
 def test_a_bot_that_there_is_not_is_refused_in_a_line(room: Room) -> None:
     """The page has a list of those that there are."""
     answer = room.client.post(f"{room.host}/tables", json=form(GAME, [PERSON, "gredy"]))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from kepler_envs.bots.greedy import GreedyBot
-from kepler_envs.bots.networks.checkpoint import read_network
+from kepler_envs.bots.networks.checkpoint import read_description, read_network, values_own_seat
 from kepler_envs.bots.protocol import Bot, BotError, TrustedDecisions
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import GOLDEN, mix_all
@@ -101,7 +101,31 @@ class CheckpointBot(NetworkBot):
 
 def load_network(path: Path, config: Configuration) -> PositionNetwork:
     """The network of a checkpoint, or of the best one in a folder. Raises BotError as :class:`CheckpointBot` does."""
-    return position_network(*read_network(checkpoint_at(path), config))
+    file = checkpoint_at(path)
+    network = position_network(*read_network(file, config))
+    return OwnValue(network, config.num_players) if values_own_seat(read_description(file)) else network
+
+
+class OwnValue:
+    """A :class:`PositionNetwork` whose values mean something for the observing seat alone.
+
+    The others share what is left, as returns add up to 0.
+
+    Args:
+        network: the network it asks.
+        players: the number of seats that play.
+    """
+
+    def __init__(self, network: PositionNetwork, players: int) -> None:
+        self.over = network.over
+        self._network = network
+        self._players = players
+
+    def __call__(self, observations: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        priors, values = self._network(observations, masks)
+        if self._players > 1:
+            values[:, 1 : self._players] = values[:, :1] / (1 - self._players)
+        return priors, values
 
 
 def checkpoint_at(path: Path) -> Path:

@@ -85,6 +85,17 @@ def player_counts(description: Mapping[str, Any]) -> list[int]:
     return list(counts) if isinstance(counts, list) else [counts]
 
 
+def values_own_seat(description: Mapping[str, Any]) -> bool:
+    """Whether a network has learned what the observing seat may expect, and not what the others may."""
+    return description["training"].get("seat") == "single"
+
+
+def expects_shaping(description: Mapping[str, Any]) -> bool:
+    """Whether a network expects shaping rewards, too: it has learned from them, and not from imitation alone."""
+    training = description["training"]
+    return bool(training.get("shaping")) and training.get("teacher_share") != 1
+
+
 def check_fits(description: Mapping[str, Any], config: Configuration, where: str, any_players: bool = False) -> None:
     """Raise BotError naming every difference between the checkpoint's game and the one to be played.
 
