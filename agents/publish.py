@@ -25,7 +25,7 @@ from agents.evaluation import against
 from agents.seeds import COMPARED_SEED
 from agents.settings import command_line
 from kepler_envs.adapters.sb3 import PiecePolicy
-from kepler_envs.bots import published
+from kepler_envs.bots import KINDS, published
 from kepler_envs.bots.networks import find_checkpoint
 from kepler_envs.bots.networks.checkpoint import PLAIN_WEIGHTS, plain_weights, read_description, trained_configuration
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
@@ -116,7 +116,7 @@ def _why_not(agreement: float, dropped: int) -> str:
 
 def _target(request: Publish, description: Mapping[str, Any]) -> Path:
     game, slash, name = request.name.partition("/")
-    if not slash or not published.NAME.fullmatch(name) or name == published.BEST:
+    if not slash or not published.NAME.fullmatch(name) or name == published.BEST or name in KINDS:
         raise BotError(f"{request.name!r} cannot be published; write GAME/NAME with a name like bc-v1")
     trained = kepler_envs.load_game(description["game"]).name
     if game != trained:

@@ -14,6 +14,11 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() or letter in KEPT else "?" for letter in text)
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 decision``, ``2 decisions``."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
 def printable_name(name: str) -> str:
     """The same for a name, which is one line."""
     return "".join(letter if letter.isprintable() else "?" for letter in name)

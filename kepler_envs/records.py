@@ -77,10 +77,11 @@ def _rows(path: Path, kind: type[Line]) -> list[dict[str, str]]:
         with path.open(newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file)
             rows = [{"release": ""} | row for row in reader]
+            names = reader.fieldnames  # None in an empty file, which is a record without lines
     except (UnicodeDecodeError, csv.Error) as problem:
         raise RecordError(f"{path} is no record: {problem}") from problem
     needed = [field.name for field in fields(kind) if field.default is MISSING]
-    if missing := [name for name in needed if name not in (reader.fieldnames or needed)]:
+    if missing := [name for name in needed if name not in (names or needed)]:
         raise RecordError(f"{path} is no record of this kind: its first line lacks {', '.join(missing)}")
     return rows
 

@@ -165,10 +165,10 @@ def test_bad_input_is_answered_and_asked_again(typed, capsys):
     assert main(["play", GAME, "--players", "3", "--seed", "5"]) == 0
     printed = capsys.readouterr().out
     for wrong in ("99", "hello", "0", "", "-1", "1.5"):
-        assert f"{wrong!r} is no move. Type 1..7, or b (board), h (help), q (leave)." in printed
+        assert f"{wrong!r} is not a move. Type 1..7, or b (board), h (help), q (leave)." in printed
     assert "this help" in printed
     assert printed.count("seen by player_0") == 2  # asked once, and once more by b
-    assert "You leave after 1 decisions." in printed  # player_2 began
+    assert "You leave after 1 decision." in printed  # player_2 began
 
 
 @pytest.mark.parametrize("ending", ["q\n", "Q \n", ""])
@@ -339,6 +339,13 @@ def test_showing_an_impossible_game_names_the_decision(recorded, capsys):
     assert "decision 3: illegal action 50 ('place it in lane 4')" in capsys.readouterr().out
 
 
+def test_a_folder_for_pictures_may_have_a_dot_in_its_name(recorded, tmp_path):
+    folder = tmp_path / "pictures.v1"
+    folder.mkdir()
+    assert main(["replay", str(recorded), "--svg", str(folder), "--at", "3"]) == 0
+    assert [path.name for path in folder.iterdir()] == ["0003.svg"]
+
+
 def test_pictures_of_a_replay(recorded, tmp_path, capsys):
     assert main(["replay", str(recorded), "--svg", str(tmp_path / "last.svg"), "--at", "3"]) == 0
     assert "1 picture written" in capsys.readouterr().out
@@ -402,6 +409,13 @@ def test_what_is_not_possible_is_one_line_and_exit_code_2(arguments, words, monk
         (["--seat", "3"], "--seat 3 is not allowed; allowed: 0..2"),
         (["--svg", "picture.gif"], "name a file that ends in .svg, or a folder"),
         (["--svg", "missing/picture.svg"], "there is no folder missing"),
+        (["--components", "missing.toml"], "--components missing.toml: there is no such file"),
+        (
+            ["--gif", "a.gif", "--start", "9", "--stop", "3"],
+            "--stop 3 is not allowed; allowed: positions of the game, 9..",
+        ),
+        (["--stop", "3"], "--stop is for --gif"),
+        (["--html", "a.html", "--seat", "1"], "--html writes the whole game with every view"),
     ],
 )
 def test_errors_about_a_replay(arguments, words, recorded, monkeypatch, tmp_path, capsys):
@@ -432,6 +446,25 @@ def test_help(arguments, capsys):
 
 def test_options_are_numbers_where_they_read_as_one():
     assert parse_options(["a=5", "b=0.5", "c=rulebook", "d=x=y"]) == {"a": 5, "b": 0.5, "c": "rulebook", "d": "x=y"}
+    choices = {"a": (False, True), "c": ("1", "2")}
+    assert parse_options(["a=True", "b=True", "c=1"], choices) == {"a": True, "b": "True", "c": "1"}
+
+
+def test_options_that_are_true_or_false(capsys):
+    """Kepler Run's starting fuel by seat is one, and so is ``derived`` of every game."""
+    watched = []
+    for value in ("True", "False"):
+        options = ["--option", f"seat_fuel={value}", "--option", "derived=False"]
+        assert main(["watch", "kepler_run", *options, "--seed", "1", "--delay", "0"]) == 0
+        watched.append(capsys.readouterr().out)
+    assert watched[0] != watched[1]
+    assert main(["watch", "kepler_run", "--option", "seat_fuel=perhaps"]) == 2
+    assert "seat_fuel = 'perhaps' is not allowed; allowed: False or True" in capsys.readouterr().err
+
+
+def test_people_who_play_all_seats_need_no_agents(capsys):
+    assert main(["play", "kitten_adventurers", "--seat", "all", "--agents", "greedy"]) == 2
+    assert "--agents greedy: people play all seats; leave it out" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("library", ["tyro", "rich"])

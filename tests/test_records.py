@@ -58,6 +58,12 @@ def test_what_is_no_record_is_refused_and_stays(content, words, tmp_path):
     assert path.read_bytes() == content
 
 
+def test_an_empty_file_is_a_record_without_lines(tmp_path):
+    path = tmp_path / "empty.csv"
+    path.touch()
+    assert read_lines(path, Height) == []
+
+
 def test_several_processes_write_to_one_record(tmp_path):
     path, each = tmp_path / "heights.csv", 50
     command = (

@@ -103,8 +103,8 @@ def test_no_accident_is_shown_as_the_game(path, content, capsys):
 @pytest.mark.parametrize(
     ("line", "values", "words"),
     [
-        (1, {"action": 10**4999}, "line 2 is not JSON: an integer of 5,000 digits; allowed are 20"),
-        (0, {"seed": -(10**4999)}, "line 1 is not JSON: an integer of 5,000 digits"),
+        (1, {"action": 10**4999}, "line 2 has an integer of 5,000 digits; allowed are 20"),
+        (0, {"seed": -(10**4999)}, "line 1 has an integer of 5,000 digits"),
         (2, {"seat": 1.0}, "line 3 must have an integer seat and action"),
         (2, {"text": ["x"]}, "line 3 must have a text of type str, not ['x']"),
         (0, {"agents": ["ada", 7]}, "line 1 must have agents of type str, not 7"),

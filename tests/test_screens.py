@@ -186,7 +186,7 @@ def test_a_person_plays_in_screens(monkeypatch: pytest.MonkeyPatch) -> None:
     printed = console.file.getvalue()  # type: ignore[attr-defined]
     screens = printed.split("\x1b[2J\x1b[H")
     assert "Type the number of a move" in printed and "Sol in its middle" in printed
-    assert "'nonsense' is no move." in printed and len(match.actions) >= 1
+    assert "'nonsense' is not a move." in printed and len(match.actions) >= 1
     for screen in screens[1:]:
         lines = [line for line in screen.split("\n") if "> " not in line or "help)" not in line]
         assert max(len(line) for line in lines) <= WIDTH

@@ -228,7 +228,7 @@ def _is_answered(pairing: Pairing, line: Result | None) -> bool:
 def _play(pairing: Pairing, stop: threading.Event) -> Result | None:
     """The line of the record about a pairing. None if it was stopped."""
     player, config = pairing.player, pairing.player.task.config
-    parts = parts_of(pairing.games, SIDE_BY_SIDE, config.num_players, BENCHMARK_SEED)
+    parts = list(parts_of(pairing.games, SIDE_BY_SIDE, config.num_players, BENCHMARK_SEED))
     found = list(play_parts(player.spec, pairing.opponent, config, parts, stop=stop))
     if len(found) < len(parts):
         return None

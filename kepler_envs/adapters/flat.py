@@ -41,6 +41,7 @@ class FlatInputs:
             high.append(np.full(len(source[-1]), 1.0 if labels else piece.high))
             begin += len(source[-1])
         self.size = begin
+        self._length = layout.size
         self._source = np.concatenate(source)
         self._label = np.concatenate(one_hot).astype(np.int16)
         self._factor = np.concatenate(scale).astype(np.float32)
@@ -50,7 +51,9 @@ class FlatInputs:
         self.low, self.high = (np.concatenate(bound).astype(np.float32) * by for bound in (low, high))
 
     def encode(self, observation: np.ndarray) -> np.ndarray:
-        """Encode observations int16 (..., D) as float32 (..., E)."""
+        """Encode observations int16 (..., D) as float32 (..., E). Raises ValueError if D is another layout's."""
+        if observation.shape[-1:] != (self._length,):
+            raise ValueError(f"observations have shape {observation.shape}; allowed: (..., {self._length})")
         spread = observation[..., self._source]
         return np.where(self._is_label, spread == self._label, spread * self._factor).astype(np.float32)
 

@@ -103,7 +103,7 @@ class Moment:
     def next(self, action: int) -> Moment:
         """The moment after the deal ``action``, or after a decision."""
         if self.position is None:
-            return Moment(self.setting, self.setting.deal(action))
+            return Moment(self.setting, self.setting.deal(check_integer("deal", action, 0, self.setting.deals - 1)))
         return Moment(self.setting, self.position.apply(action), self, action)
 
     def resample(self, seat: int, seed: int) -> Moment:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ Options = Annotated[UseAppendAction[tuple[str, ...]], arg(metavar="KEY=VALUE")]
 """``--option KEY=VALUE``, once for each option."""
 OnRay = Annotated[tuple[str, ...] | None, arg(metavar="[ADDRESS]")]
 """``--ray`` or ``--ray ADDRESS``."""
+NO_CHOICES: Mapping[str, Iterable[Any]] = {}
 
 
 class UsageError(Exception):
@@ -40,7 +41,9 @@ class GameArguments:
 
     def configure(self) -> Configuration:
         """Configure the game as asked for."""
-        return load_game(self.game).configure(self.players, self.components, **parse_options(self.option))
+        game = load_game(self.game)
+        choices = {option.name: option.choices for option in game.option_list}
+        return game.configure(self.players, self.components, **parse_options(self.option, choices))
 
 
 @contextmanager
@@ -54,8 +57,9 @@ def needing(extra: str) -> Iterator[None]:
         raise UsageError(f"this needs {problem.name}: pip install 'kepler_envs[{extra}]'") from problem
 
 
-def parse_options(pairs: Iterable[str]) -> dict[str, Any]:
-    """Turn ``key=value`` pairs into keyword arguments: numbers where a value reads as one, else text."""
+def parse_options(pairs: Iterable[str], choices: Mapping[str, Iterable[Any]] = NO_CHOICES) -> dict[str, Any]:
+    """Turn ``key=value`` pairs into keyword arguments: one of an option's choices, numbers where a value reads as one,
+    else text."""
     options: dict[str, Any] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
@@ -65,7 +69,7 @@ def parse_options(pairs: Iterable[str]) -> dict[str, Any]:
             raise UsageError(f"--option {pair!r}: write --{name.removeprefix('num_')} {value or '...'} instead")
         if name in options:
             raise UsageError(f"--option {name} is given twice")
-        options[name] = read_value(value)
+        options[name] = read_value(value, choices.get(name, ()))
     return options
 
 

@@ -25,6 +25,7 @@ EXPECTED = (
     RecordError,
     WebError,
     OSError,
+    MemoryError,
 )
 """What may go wrong without a bug of ours: each becomes one line."""
 

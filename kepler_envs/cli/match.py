@@ -27,7 +27,9 @@ def load_bot(spec: str, config: Configuration) -> bots.Bot:
 
 
 def agents_by_seat(specs: tuple[str, ...], seats: list[int]) -> dict[int, str]:
-    """Assign one agent to all these seats, or one to each in seat order."""
+    """Assign one agent to all these seats, or one to each in seat order. UsageError if the numbers do not fit."""
+    if not seats:
+        raise UsageError(f"--agents {' '.join(specs)}: people play all seats; leave it out")
     if len(specs) == 1:
         return dict.fromkeys(seats, specs[0])
     if len(specs) != len(seats):

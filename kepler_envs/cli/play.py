@@ -16,6 +16,7 @@ from kepler_envs.cli.screens import Screen, pack, split_list, split_text
 from kepler_envs.cli.stage import print_position, print_result
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import write_replay
+from kepler_envs.printable import counted
 from kepler_envs.rules import as_lines, rules_text
 from kepler_envs.terminal import say
 from kepler_envs.web.views import explanations
@@ -45,8 +46,8 @@ class Play(GameArguments):
 
     seat: Annotated[int | Literal["all"], arg(metavar="SEAT")] = 0
     """Your seat. With `all`, people share the keyboard."""
-    agents: Annotated[tuple[str, ...], arg(metavar="AGENT")] = (UNIFORM,)
-    """Agents of the other seats: one for all of them, or one for each in seat order."""
+    agents: Annotated[tuple[str, ...], arg(metavar="AGENT")] = ()
+    """Agents of the other seats: one for all of them, or one for each in seat order. `uniform` if left out."""
     seed: Annotated[int | None, arg(metavar="S")] = None
     """Seed of the deal. The same seed deals the same game."""
     save: Annotated[Path | None, arg(metavar="FILE")] = None
@@ -57,7 +58,7 @@ class Play(GameArguments):
         people = self._people(config)
         check_target(self.save)
         others = [seat for seat in range(config.num_players) if seat not in people]
-        specs = agents_by_seat(self.agents, others) if others else {}
+        specs = agents_by_seat(self.agents, others) if self.agents else dict.fromkeys(others, UNIFORM)
         with console.status("setting up (compiling, the first time) ..."):
             match = Match(config, choose_seed(self.seed), specs)
         try:
@@ -82,7 +83,7 @@ def converse(console: Console, match: Match, people: list[int]) -> bool:
     try:
         _Table(console, match, people).play()
     except (_Left, EOFError, KeyboardInterrupt):
-        console.print(f"\nYou leave after {len(match.actions)} decisions.")
+        console.print(f"\nYou leave after {counted(len(match.actions), 'decision')}.")
         return False
     return True
 
@@ -102,7 +103,8 @@ class _Table:
     def play(self) -> None:
         """From the deal to the result."""
         match = self._match
-        self._say(f"{match.config.game.title}, {match.config.num_players} players, seed {match.seed}. Type h for help.")
+        players = counted(match.config.num_players, "player")
+        self._say(f"{match.config.game.title}, {players}, seed {match.seed}. Type h for help.")
         for seat, name in enumerate(match.names):
             self._say(f"  player_{seat}: {'you' if name == PERSON and len(self._people) == 1 else name}")
         while not match.over:
@@ -129,7 +131,7 @@ class _Table:
                 raise _Left
             if not self._turn(answer, seat, legal):
                 numbers = f"1..{len(legal)}" if len(legal) > 1 else "1"
-                self._say(f"{answer!r} is no move. Type {numbers}, or b (board), h (help), q (leave).")
+                self._say(f"{answer!r} is not a move. Type {numbers}, or b (board), h (help), q (leave).")
 
     def _prompt(self, seat: int) -> str:
         many = len(self._screens)

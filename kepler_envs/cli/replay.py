@@ -18,7 +18,7 @@ from kepler_envs.cli.stage import Frame, Stage, picture_folder, print_position, 
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import Replay, ReplayError, configuration_of, read_replay, verify
 from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.printable import printable, printable_name
+from kepler_envs.printable import counted, printable, printable_name
 from kepler_envs.terminal import say
 
 
@@ -44,11 +44,12 @@ class ShowReplay:
     png: Annotated[Path | None, arg(metavar="PATH")] = None
     """Draw it as PNG, otherwise like --svg."""
     html: Annotated[Path | None, arg(metavar="OUT")] = None
-    """Write the whole game as one page that opens in a browser from disk: slider, views, decisions, plots."""
+    """Write the whole game, nothing hidden, as one page that opens in a browser from disk: slider, views, decisions,
+    plots."""
     gif: Annotated[Path | None, arg(metavar="OUT")] = None
     """Write a moving picture of at most 60 positions, as --seat sees them."""
-    start: Annotated[int, arg(metavar="N")] = 0
-    """First position of the moving picture."""
+    start: Annotated[int | None, arg(metavar="N")] = None
+    """First position of the moving picture; the deal if left out."""
     stop: Annotated[int | None, arg(metavar="N")] = None
     """Last position of the moving picture; the last of the game if left out."""
 
@@ -64,7 +65,7 @@ class ShowReplay:
         for path, suffix in ((self.svg, ".svg"), (self.png, ".png")):
             if path is not None:
                 count = self._draw(replay, config, path, suffix)
-                say(console, f"{count} picture{'s' * (count != 1)} written: {path}")
+                say(console, f"{counted(count, 'picture')} written: {path}")
         if self.html is not None:
             from kepler_envs.web.page import replay_page  # with networks, which other commands need not wait for
 
@@ -74,8 +75,8 @@ class ShowReplay:
         if self.gif is not None:
             check_target(self.gif)
             last_shown = len(replay.actions) if self.stop is None else self.stop
-            frames = write_gif(self.gif, list(replay.positions(config))[self.start : last_shown + 1], self.seat)
-            say(console, f"{frames} frames written: {self.gif}")
+            frames = write_gif(self.gif, list(replay.positions(config))[self.start or 0 : last_shown + 1], self.seat)
+            say(console, f"{counted(frames, 'frame')} written: {self.gif}")
         if all(path is None for path in (self.svg, self.png, self.html, self.gif)):
             self._show(console, replay, config)
         if self.at is None:
@@ -85,6 +86,8 @@ class ShowReplay:
     def _read(self) -> Replay:
         replay = read_replay(self.file)
         if self.components is not None:
+            if not self.components.is_file():
+                raise UsageError(f"--components {self.components}: there is no such file")
             return replace(replay, options={**replay.options, "components": str(self.components)})
         cards = replay.options.get("components")
         if cards is not None and not Path(str(cards)).exists():
@@ -96,16 +99,20 @@ class ShowReplay:
 
     def _say_verified(self, console: Console, replay: Replay, last: Snapshot) -> None:
         finished = "finished" if last.over else "unfinished"
-        counted = f"{len(replay.actions)} decisions, {finished}"
-        say(console, printable(f"OK  {self.file}: {replay.game}, {counted}, state {last.digest()[:16]}"))
+        decisions = counted(len(replay.actions), "decision")
+        say(console, printable(f"OK  {self.file}: {replay.game}, {decisions}, {finished}, state {last.digest()[:16]}"))
 
     def _check(self, replay: Replay, config: Configuration) -> None:
         if self.at is not None and not 0 <= self.at <= len(replay.actions):
             raise UsageError(f"--at {self.at} is not allowed; allowed: 0..{len(replay.actions)}")
         last = len(replay.actions)
-        for name, number in (("start", self.start), ("stop", self.stop)):
-            if number is not None and not (self.start if name == "stop" else 0) <= number <= last:
-                raise UsageError(f"--{name} {number} is not allowed; allowed: positions of the game, 0..{last}")
+        for name, number, first in (("start", self.start, 0), ("stop", self.stop, self.start or 0)):
+            if number is not None and not first <= number <= last:
+                raise UsageError(f"--{name} {number} is not allowed; allowed: positions of the game, {first}..{last}")
+            if number is not None and self.gif is None:
+                raise UsageError(f"--{name} is for --gif")
+        if self.html is not None and self.seat is not None and self.gif is self.svg is self.png is None:
+            raise UsageError("--html writes the whole game with every view, and nothing is hidden: leave out --seat")
         if self.seat is not None and not 0 <= self.seat < config.num_players:
             raise UsageError(f"--seat {self.seat} is not allowed; allowed: 0..{config.num_players - 1}")
 
@@ -118,12 +125,12 @@ class ShowReplay:
         if position.over:
             print_result(console, position, [printable_name(name) for name in replay.agents])
         else:
-            console.print(f"The game was left after {len(replay.actions)} decisions.")
+            console.print(f"The game was left after {counted(len(replay.actions), 'decision')}.")
 
     def _frames(self, replay: Replay, config: Configuration) -> Iterator[Frame]:
         positions = replay.positions(config)
         position = next(positions)
-        yield Frame(f"{config.game.title}, {config.num_players} players, seed {replay.seed}", position)
+        yield Frame(f"{config.game.title}, {counted(config.num_players, 'player')}, seed {replay.seed}", position)
         for number, after in enumerate(positions, 1):
             mover, action = replay.seats[number - 1], replay.actions[number - 1]
             told = self.seat in (None, mover)
@@ -138,7 +145,7 @@ class ShowReplay:
             at = len(replay.actions) if self.at is None else self.at
             write_picture(path, self._position(replay, config, at), self.seat)
             return 1
-        if path.suffix:
+        if path.suffix and not path.is_dir():
             raise UsageError(f"{path}: name a file that ends in {suffix}, or a folder")
         count = 0
         for number, position in enumerate(replay.positions(config)):

@@ -11,7 +11,7 @@ from rich.console import Console
 from tyro.conf import Positional, UseAppendAction, arg
 
 from kepler_envs.cli.common import UsageError, needing
-from kepler_envs.engine.replay import read_replay
+from kepler_envs.engine.replay import ReplayError, read_replay
 from kepler_envs.terminal import say
 
 USUAL_PORT = 8042
@@ -50,7 +50,13 @@ class Serve:
 
         self._check()
         listening = self._listen()
-        films = [Film.of(read_replay(path), label) for path, label in self._replays()]
+        films = []
+        for path, label in self._replays():
+            replay = read_replay(path)
+            try:
+                films.append(Film.of(replay, label))
+            except ReplayError as problem:
+                raise UsageError(f"{path}: {problem}") from problem
         house = House(self.folder or usual_folder(), self.pace, lambda words: say(console, words))
         for film in films:
             house.add_film(film)

@@ -15,6 +15,7 @@ from kepler_envs.cli.common import GameArguments, check_target, choose_seed
 from kepler_envs.cli.match import Match, agents_by_seat
 from kepler_envs.cli.stage import Frame, Stage, picture_folder, print_result, write_picture
 from kepler_envs.engine.replay import write_replay
+from kepler_envs.printable import counted
 from kepler_envs.terminal import say
 
 
@@ -55,7 +56,7 @@ class Watch(GameArguments):
         if match.over:
             print_result(console, match.position, match.names)
         else:
-            say(console, f"\nYou stopped watching after {len(match.actions)} decisions.")
+            say(console, f"\nYou stopped watching after {counted(len(match.actions), 'decision')}.")
         if self.save is not None:
             say(console, f"Replay written: {self.save}")
         return 0
@@ -63,7 +64,7 @@ class Watch(GameArguments):
     def _frames(self, match: Match) -> Iterator[Frame]:
         """The game, decided as it is looked at."""
         self._draw(match)
-        title = f"{match.config.game.title}, {match.config.num_players} players, seed {match.seed}"
+        title = f"{match.config.game.title}, {counted(match.config.num_players, 'player')}, seed {match.seed}"
         yield Frame(title, match.position)
         while not match.over:
             match.let_bot_decide()

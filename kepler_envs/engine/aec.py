@@ -13,12 +13,13 @@ import numpy as np
 from pettingzoo import AECEnv
 
 from kepler_envs.engine import one_game
-from kepler_envs.engine.checks import check_view, is_integer
+from kepler_envs.engine.checks import check_type, check_view, is_integer
 from kepler_envs.engine.game import RUNNING, TERMINATED, TRUNCATED, Configuration, OptionError, records_from_bytes
 from kepler_envs.engine.progress import load_or_compile
 from kepler_envs.engine.seeds import check_seed, following_seed, fresh_seed
 from kepler_envs.engine.shared import turn_kernel
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, deal, describe_illegal, empty_sets
+from kepler_envs.printable import counted
 
 RENDER_MODES = ("ansi", "svg", "rgb_array", "human")
 ILLEGAL_MODES = ("raise", "lose")
@@ -116,7 +117,7 @@ class KeplerEnv(AECEnv):
             now = "no game yet"
         else:
             turn = f"{self.agent_selection} to move" if self._end == RUNNING else "over"
-            now = f"seed {self._seed}, after {int(self._states[0]['decisions'])} decisions, {turn}"
+            now = f"seed {self._seed}, after {counted(int(self._states[0]['decisions']), 'decision')}, {turn}"
         return f"<KeplerEnv {self.config.label}, {now}>"
 
     # ------------------------------------------------------------ construction
@@ -170,6 +171,9 @@ class KeplerEnv(AECEnv):
         self._states = records_from_bytes(saved["_states"], self.config.game.state)
         self._number = next(_numbers)
         self._bind_kernels()
+
+    def __copy__(self) -> KeplerEnv:
+        return copy.deepcopy(self)  # half a copy would play in the arrays of the other one
 
     def __deepcopy__(self, memo: dict[int, Any]) -> KeplerEnv:
         twin = type(self).__new__(type(self))
@@ -446,8 +450,9 @@ class KeplerEnv(AECEnv):
     def restore(self, snapshot: Snapshot) -> None:
         """Continue from ``snapshot``. Rewards not yet collected are dropped.
 
-        Raises ValueError if the snapshot belongs to another configuration.
+        Raises ValueError if the snapshot belongs to another configuration, TypeError if it is no snapshot.
         """
+        check_type("snapshot", snapshot, Snapshot, "env.snapshot() gives one")
         if snapshot.config.digest != self.config.digest:
             raise ValueError(
                 f"the snapshot belongs to {snapshot.config.game.id} with {snapshot.config.describe()}, "

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 
 from kepler_envs.engine import shared
-from kepler_envs.engine.checks import check_integer, check_row, check_seats
+from kepler_envs.engine.checks import check_integer, check_row, check_seats, check_type
 from kepler_envs.engine.game import (
     RUNNING,
     TERMINATED,
@@ -58,7 +58,8 @@ class Batch:
         num_envs: the number of games N.
         seed: an integer 0 .. 2**64 - 1. Row g plays the games of stream g of this seed, whatever N is. None takes a
             seed from the system.
-        threads: the number of threads that share a step. More than one pays off from about a thousand games on.
+        threads: the number of threads that share a step. More than one pays off from about a thousand games on. After
+            a step with several, processes that are forked cannot use several themselves: begin them with ``spawn``.
 
     Raises:
         OptionError: a number is not allowed.
@@ -173,6 +174,9 @@ class Batch:
         self._status = np.zeros(self.threads, np.int64)
         self._bind_views()
         self._bind_kernels()
+
+    def __copy__(self) -> Batch:
+        return copy.deepcopy(self)  # half a copy would play in the arrays of the other one
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Batch:
         twin = type(self).__new__(type(self))
@@ -340,8 +344,10 @@ class Batch:
         """Put a position into a row. The row's seed stays: the game after this one follows from it.
 
         Raises ValueError if there is no such row, or if the position is over or belongs to another configuration.
+        Raises TypeError if it is no snapshot.
         """
         row = check_row(row, self.num_envs)
+        check_type("snapshot", snapshot, Snapshot, "batch.snapshot(row) gives one")
         if snapshot.config.digest != self.config.digest:
             raise ValueError("the snapshot belongs to another game, number of players, options or components")
         if snapshot.over:

@@ -138,9 +138,11 @@ def playouts(
 
     Raises:
         ValueError: a number is not allowed, or the policy is for another game.
-        TypeError: it is no snapshot.
+        TypeError: it is no snapshot, or no policy.
     """
     check_type("snapshot", snapshot, Snapshot, "env.snapshot() gives one")
+    if policy is not None:
+        check_type("policy", policy, CompiledPolicy, "kepler_envs.bots.greedy.greedy_policy(game) gives one")
     count, limit = check_integer("count", count, 1), check_integer("limit", limit, 0, 2**31 - 1)
     game, config = snapshot.game, snapshot.config
     policy = policy or uniform_policy(game)

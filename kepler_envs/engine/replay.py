@@ -95,7 +95,7 @@ def record(config: Configuration, seed: int, actions: Sequence[int], agents: Seq
     replay = Replay(config.game.id, config.describe(), int(seed), config.components_digest, names)
     position = Snapshot.deal(config, seed)
     for action in actions:
-        position = replay.add(position, int(action))
+        position = replay.add(position, action)
     return replay
 
 
@@ -149,6 +149,8 @@ def read_replay(path: str | Path) -> Replay:
 def _parse(path: str | Path, number: int, line: str) -> dict[str, Any]:
     try:
         parsed = json.loads(line, parse_int=_integer)
+    except _LongInteger as problem:
+        raise ReplayError(f"{path}: line {number} has {problem}") from problem
     except ValueError as problem:
         raise ReplayError(f"{path}: line {number} is not JSON: {problem}") from problem
     except RecursionError:
@@ -163,9 +165,13 @@ def _quote(value: Any) -> str:
     return _quoting.repr(value)
 
 
+class _LongInteger(ValueError):
+    """An integer that nothing in a replay can be."""
+
+
 def _integer(digits: str) -> int:
     if len(digits.lstrip("-")) > MOST_DIGITS:
-        raise ValueError(f"an integer of {len(digits.lstrip('-')):,} digits; allowed are {MOST_DIGITS}")
+        raise _LongInteger(f"an integer of {len(digits.lstrip('-')):,} digits; allowed are {MOST_DIGITS}")
     return int(digits)
 
 
@@ -198,7 +204,7 @@ def configuration_of(replay: Replay, find_game: Callable[[str], Game]) -> Config
     except (KeyError, ValueError, TypeError, OverflowError, RecursionError, OSError) as problem:
         raise ReplayError(f"the replay's game cannot be set up: {problem}") from problem
     if len(replay.agents) != config.num_players:
-        raise ReplayError(f"the replay names {len(replay.agents)} agents for {config.num_players} seats")
+        raise ReplayError(f"{len(replay.agents)} names of agents for {config.num_players} seats")
     if config.components_digest != replay.components:
         raise ReplayError(
             f"the replay was played with component data {replay.components}, the present ones are "

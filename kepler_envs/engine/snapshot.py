@@ -12,6 +12,7 @@ from kepler_envs.engine.checks import check_integer, check_row, check_seat, chec
 from kepler_envs.engine.game import RUNNING, Configuration, record_array, records_from_bytes
 from kepler_envs.engine.rng import GENERATOR
 from kepler_envs.engine.seeds import check_seed, mix
+from kepler_envs.printable import counted
 
 
 class IllegalAction(ValueError):
@@ -77,7 +78,7 @@ class Snapshot:
 
     def __repr__(self) -> str:
         now = "over" if self.over else f"player_{self.seat} at {self.node.name}"
-        return f"<Snapshot {self.config.label}, after {int(self.state['decisions'])} decisions, {now}>"
+        return f"<Snapshot {self.config.label}, after {counted(int(self.state['decisions']), 'decision')}, {now}>"
 
     @property
     def game(self) -> Any:

@@ -142,8 +142,8 @@ class Ledger:
             here = json.dumps(value)
             if found.get(name) != here:
                 raise LedgerError(
-                    f"{self.path} holds games of another tournament: its {name} is {found.get(name)}, "
-                    f"not {here}; choose another folder or delete the file"
+                    f"{self.path} holds games of another tournament: {name} = {found.get(name)} there, {here} here; "
+                    "choose another folder, or --fresh deletes it"
                 )
 
     def _check_all(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,20 +71,21 @@ class Part:
     seed: int
 
 
-def parts_of(games: int, at_a_time: int, seats: int, seed: int) -> list[Part]:
-    """Split ``games`` into parts.
+def parts_of(games: int, at_a_time: int, seats: int, seed: int) -> Iterator[Part]:
+    """Yield the parts of ``games``, one after the other.
 
     All numbers are rounded up to use every seat equally often, and no two parts share seeds.
     """
     total, most = (-(-number // seats) * seats for number in (games, at_a_time))
-    return [Part(min(most, total - done), stream_seed(seed, done)) for done in range(0, total, most)]
+    for done in range(0, total, most):
+        yield Part(min(most, total - done), stream_seed(seed, done))
 
 
 def play_parts(
     learner: str,
     opponent: str,
     config: Configuration,
-    parts: Sequence[Part],
+    parts: Iterable[Part],
     cluster: Cluster | None = None,
     stop: threading.Event | None = None,
 ) -> Iterator[Results]:

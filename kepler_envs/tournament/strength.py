@@ -20,6 +20,7 @@ from rich.console import Console
 from kepler_envs import bots, records
 from kepler_envs.engine.game import Configuration
 from kepler_envs.files import check_writable
+from kepler_envs.printable import counted
 from kepler_envs.revision import commit
 from kepler_envs.tournament import TournamentError, check_tournament_seed
 from kepler_envs.tournament.cluster import Cluster
@@ -144,7 +145,7 @@ def measure_all(request: Strength, stop: threading.Event, console: Console, clus
     pairings = {}
     for against in request.against:
         for agent in request.agents:
-            name = f"{config.game.name}, {config.num_players} players: {agent} against {against}"
+            name = f"{config.game.name}, {counted(config.num_players, 'player')}: {agent} against {against}"
             if known_games(request.out, (config.game.name, config.num_players, agent, against)) >= request.games:
                 console.print(f"{name}: known", highlight=False)
             else:

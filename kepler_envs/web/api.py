@@ -206,7 +206,7 @@ class Api:
     async def seat_replay(self, request: Request) -> Response:
         table, _ = self._house.seat(request.path_params["token"])
         if not table.position.over:
-            raise NotNowError("the replay tells what is hidden: it is to be had when the game is over")
+            raise NotNowError("the replay shows what is hidden, so you can save it only when the game is over")
         return await run_in_threadpool(_download, table.replay)
 
     async def decide(self, request: Request) -> Response:

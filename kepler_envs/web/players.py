@@ -23,7 +23,7 @@ def load_bot(spec: str, config: Configuration) -> bots.Bot:
     try:
         return bots.load(spec, config)
     except UnknownBotError as problem:
-        raise WebError(f"there is no bot {spec!r}: choose one of the list") from problem
+        raise WebError(f"there is no bot {spec!r}: choose one from the list") from problem
     except bots.BotError as problem:
         raise WebError(str(problem)) from problem
 

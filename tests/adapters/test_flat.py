@@ -48,6 +48,13 @@ def test_numbers_are_scaled_and_labels_are_spread() -> None:
     assert found[:, begin : begin + 2].tolist() == [[1, 0], [0, 1]]
 
 
+@pytest.mark.parametrize("size", [0, 3, 10_000])
+def test_observations_of_another_layout_are_refused(size: int) -> None:
+    inputs = FlatInputs(kepler_envs.load_game("kitten_adventurers").configure(4).observation)
+    with pytest.raises(ValueError, match=rf"observations have shape \(2, {size}\); allowed"):
+        inputs.encode(np.zeros((2, size), np.int16))
+
+
 def test_bounds_hold_for_the_bounds_of_the_layout() -> None:
     inputs = FlatInputs(LAYOUT)
     assert inputs.high.max() == 2 and inputs.low.min() == -2

@@ -94,6 +94,12 @@ def test_lower_limits_keep_the_bound_and_no_bound_is_too_large_for_openspiel():
     assert longest_game(replace(game, max_decisions=LARGEST_INT).configure(max_turns=601)) == LARGEST_INT
 
 
+@pytest.mark.parametrize("deal", [-5, 20, 99_999])
+def test_there_are_no_other_deals(deal):
+    with pytest.raises(ValueError, match=rf"deal = {deal} is not allowed; allowed: an integer 0\.\.19"):
+        pyspiel.load_game(SHORT).new_initial_state().apply_action(deal)
+
+
 def test_a_deal_is_a_game_of_the_batch():
     game = pyspiel.load_game(SHORT)
     config = kepler_envs.load_game("kitten_adventurers").configure(3, quest_size=1, hand_size=5)

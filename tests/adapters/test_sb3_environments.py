@@ -32,6 +32,19 @@ def uniform_choice(masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.where(masks, rng.random(masks.shape), -1).argmax(1)
 
 
+@pytest.mark.parametrize("kind", [SeatVecEnv, SharedSeatVecEnv])
+def test_a_learner_cannot_pass_its_turn(kind):
+    """A batch takes -1 for a game that is to stay as it is. A learner has to decide."""
+    env = kind(batch_of(2, 2))
+    env.reset()
+    before = [env.batch.snapshot(row) for row in range(2)]
+    actions = env.action_masks().argmax(1)
+    actions[1] = -1
+    with pytest.raises(kepler_envs.IllegalAction, match=r"row 1: illegal action -1 \(no action id\) by player_"):
+        env.step(actions)
+    assert [env.batch.snapshot(row) for row in range(2)] == before
+
+
 @pytest.mark.parametrize("players", [2, 4])
 @pytest.mark.parametrize("seat", [None, 0, 1])
 def test_a_learner_is_paid_all_of_its_game_losses_included(players, seat):

@@ -487,6 +487,21 @@ def test_environments_are_no_positions():
     env.reset(seed=1)
     with pytest.raises(TypeError, match=r"snapshot must be a Snapshot, not <KeplerEnv .*; env\.snapshot\(\) gives one"):
         search(env, MctsConfig(iterations=5))
+    with pytest.raises(TypeError, match=r"asked must be a MctsConfig, not 5; MctsConfig\.parse\("):
+        search(env.snapshot(), 5)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"iterations": "5"}, "iterations = '5' is not of type int"),
+        ({"iterations": 1.5}, "iterations = 1.5 is not of type int"),
+        ({"iterations": 5, "network": 3}, "network = 3 is not of type str"),
+    ],
+)
+def test_settings_of_another_type(settings, message):
+    with pytest.raises(BotError, match=message):
+        MctsConfig(**settings)
 
 
 SEARCH_ONE = """

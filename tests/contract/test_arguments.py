@@ -10,6 +10,7 @@ import pytest
 
 import kepler_envs
 from kepler_envs import Batch, Game, IllegalAction, OptionError, Snapshot, playouts
+from kepler_envs.engine.replay import record
 from tests.contract.subjects import every_game
 from tests.contract.test_batch import OUTPUTS, run
 
@@ -131,6 +132,14 @@ def test_values_of_another_type(game: Game) -> None:
     env.reset(seed=1)
     with pytest.raises(TypeError, match=r"snapshot must be a Snapshot, not <KeplerEnv .*; env\.snapshot\(\) gives one"):
         playouts(env, 1, 1)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="policy must be a CompiledPolicy, not 'greedy'; .*greedy_policy"):
+        playouts(env.snapshot(), 1, 1, "greedy")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"snapshot must be a Snapshot, not 'x'; env\.snapshot\(\) gives one"):
+        env.restore("x")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"snapshot must be a Snapshot, not 'x'; batch\.snapshot\(row\) gives one"):
+        kepler_envs.make_batch(game.id, 1, seed=1).restore(0, "x")  # type: ignore[arg-type]
+    with pytest.raises(IllegalAction, match="illegal action 21.5"):
+        record(env.config, 1, [21.5])  # type: ignore[list-item]
     with pytest.raises(TypeError, match=r"config must be a Configuration, not .*; load_game\("):
         Snapshot.deal(game.id, 3)  # type: ignore[arg-type]
     with pytest.raises(OptionError, match="copy = 'no' is not allowed; allowed: True, False"):

@@ -375,7 +375,9 @@ def test_a_finished_position_is_not_restored(game: Game) -> None:
 @every_game
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(
-    "duplicate", [lambda batch: pickle.loads(pickle.dumps(batch)), copy.deepcopy], ids=["pickle", "deepcopy"]
+    "duplicate",
+    [lambda batch: pickle.loads(pickle.dumps(batch)), copy.deepcopy, copy.copy],
+    ids=["pickle", "deepcopy", "copy"],
 )
 def test_copies(game: Game, threads: int, duplicate: Callable[[Batch], Batch]) -> None:
     batch = run(kepler_envs.make_batch(game.id, 5, seed=3, threads=threads), 40)

@@ -25,6 +25,7 @@ from tests.contract.test_pettingzoo import trace
 
 COPIES: dict[str, Callable[[Any], Any]] = {
     "clone": lambda thing: thing.clone(),
+    "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     "pickle": lambda thing: pickle.loads(pickle.dumps(thing)),
 }

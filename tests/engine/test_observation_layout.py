@@ -132,6 +132,19 @@ def test_views_share_memory(layout: Layout) -> None:
     assert set(named) == {found.name for found in layout} and named["seats.lanes"][1, 1] == 7
 
 
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3)])
+def test_vectors_of_another_length_have_no_views(layout: Layout, shape: tuple[int, ...]) -> None:
+    """A view of one would show memory that is not its own."""
+    for name, found in layout.pieces.items():
+        with pytest.raises(ValueError, match=rf"{name}: the vector has shape .*; allowed: \(\.\.\., {layout.size}\)"):
+            found.view(np.zeros(shape, np.int16))
+    shorter = layout.facts
+    if shorter.size < layout.size:
+        first = next(iter(shorter))
+        with pytest.raises(ValueError, match="of the layout that this field is of"):
+            layout[first.name].view(np.zeros(shorter.size, np.int16))
+
+
 def test_bounds(layout: Layout) -> None:
     assert layout.low.dtype == layout.high.dtype == np.int16
     assert layout.high[:8].tolist() == [3, 7, 7, 7, 7, 1, 9, 9]

@@ -128,7 +128,7 @@ def test_strengths_are_the_same(three):
 
 
 def test_parts_come_in_their_order_and_are_those_of_this_process(three):
-    parts = parts_of(100, 12, 4, 9)
+    parts = list(parts_of(100, 12, 4, 9))
     assert sum(part.games for part in parts) == 100 and len({part.seed for part in parts}) == len(parts) == 9
     network = f"net:{ROOT / 'kepler_envs/bots/published' / GAME / 'bc-v1.zip'}"
     here = list(play_parts(network, "greedy", CONFIG, parts))
@@ -384,6 +384,6 @@ def test_results_out_of_order_are_put_in_order():
             for task in reversed(list(tasks)):
                 yield task, function(common, task)
 
-    parts = parts_of(24, 8, 4, 1)
+    parts = list(parts_of(24, 8, 4, 1))
     here, there = (list(play_parts("greedy", "uniform", CONFIG, parts, one)) for one in (None, Reversed()))
     assert [one.wins.tolist() for one in here] == [one.wins.tolist() for one in there]

@@ -53,7 +53,7 @@ def test_parts_do_not_repeat_games(tmp_path):
     assert one.games == many.games == 400
     assert many.wins not in (0.0, 0.25, 0.5, 0.75, 1.0)  # a repeated part would give its own share again
     assert one.wins != many.wins
-    at_once, in_parts = parts_of(400, 400, 4, 77), parts_of(400, 4, 4, 77)
+    at_once, in_parts = list(parts_of(400, 400, 4, 77)), list(parts_of(400, 4, 4, 77))
     assert len(set(seeds_of(at_once))) == len(set(seeds_of(in_parts))) == 400
     assert set(seeds_of(at_once)) & set(seeds_of(in_parts)) == set(seeds_of(in_parts[:1]))
 
@@ -123,6 +123,13 @@ def test_stopped_or_late_the_games_so_far_are_written(tmp_path):
     assert line.games == 12
     measured(stop, agents=("greedy",), games=8, out=out)
     assert len(read_lines(out)) == 1  # nothing is begun any more
+
+
+def test_endless_games_stop_when_their_time_is_over(tmp_path):
+    """Parts are worked out one after the other, so no number of games is too large to begin with."""
+    measured(agents=("uniform",), games=10**20, side_by_side=4, minutes=1e-6, out=tmp_path / "record.csv")
+    (line,) = read_lines(tmp_path / "record.csv")
+    assert line.games == 4
 
 
 def test_fewer_games_do_not_replace_a_line(tmp_path):

@@ -128,8 +128,8 @@ def test_a_game_is_written_once_and_all_or_none(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"agents": ("greedy", "uniform")}, 'its agents is \\["uniform", "greedy"\\], not \\["greedy", "uniform"\\]'),
-        ({"seed": 1}, "its seed is 0, not 1"),
+        ({"agents": ("greedy", "uniform")}, 'agents = \\["uniform", "greedy"\\] there, \\["greedy", "uniform"\\] here'),
+        ({"seed": 1}, "seed = 0 there, 1 here"),
         ({"option": ("hand_size=5",)}, "its options is"),
         ({"players": 3}, '"num_players": 4.*not.*"num_players": 3'),
     ],

@@ -22,8 +22,9 @@ from kepler_envs.bots.published import find_published
 from kepler_envs.cli import main
 from kepler_envs.cli.common import UsageError
 from kepler_envs.cli.serve import Serve
-from kepler_envs.engine.replay import configuration_of, read_replay, verify
+from kepler_envs.engine.replay import configuration_of, read_replay, record, verify, write_replay
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.terminal import make_console
 from kepler_envs.web.films import Film
 from kepler_envs.web.players import Players
 from kepler_envs.web.views import bots_to_ask
@@ -355,7 +356,7 @@ def test_an_answer_says_what_a_network_expects(room: Room, bot: str, shaped: boo
 def test_a_bot_that_there_is_not_is_refused_in_a_line(room: Room) -> None:
     """The page has a list of those that there are."""
     answer = room.client.post(f"{room.host}/tables", json=form(GAME, [PERSON, "gredy"]))
-    assert answer.status_code == 400 and answer.json()["error"] == "there is no bot 'gredy': choose one of the list"
+    assert answer.status_code == 400 and answer.json()["error"] == "there is no bot 'gredy': choose one from the list"
     table, tokens = room.table()
     settle(table)
     asked = room.client.post(f"/api/seat/{tokens[0]}/ask", json={"bot": "gredy"})
@@ -702,3 +703,14 @@ def test_files_and_folders_to_look_at(tmp_path: Path) -> None:
     empty.mkdir()
     with pytest.raises(UsageError, match="no replays"):
         Serve(open=(empty,))._replays()
+
+
+def test_a_replay_that_does_not_verify_is_named(tmp_path: Path) -> None:
+    config = kepler_envs.load_game(GAME).configure(2)
+    first = Snapshot.deal(config, 5).legal_actions()[0]
+    good, bad = record(config, 5, [first]), record(config, 5, [first])
+    bad.texts[0] = "foo"
+    for name, replay in (("a.jsonl", good), ("b.jsonl", bad)):
+        write_replay(tmp_path / name, replay)
+    with pytest.raises(UsageError, match=rf"^{tmp_path / 'b.jsonl'}: decision 1: 'foo' is recorded, but id"):
+        Serve(open=(tmp_path,), port=0, folder=tmp_path / "tables").run(make_console())

@@ -19,6 +19,7 @@ from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_view
 from kepler_envs.engine.observation import Layout
 from kepler_envs.engine.seeds import opponent_seeds
+from kepler_envs.engine.snapshot import IllegalAction, describe_illegal
 from kepler_envs.networks import with_choices
 
 
@@ -101,7 +102,13 @@ class _BatchVecEnv(VecEnv):
         self._reset_options()
 
     def step_async(self, actions: np.ndarray) -> None:
+        """Take the learners' decisions (N,). Raises IllegalAction for ``Batch.SKIP``, which is for others."""
         self._actions = np.asarray(actions)
+        if skipped := np.flatnonzero(self._actions == self.batch.SKIP).tolist():
+            row = skipped[0]
+            legal = np.flatnonzero(self.batch.action_mask[row]).tolist()
+            message = describe_illegal(self.batch.config, self.batch.states[row], self.batch.SKIP, legal)
+            raise IllegalAction(f"row {row}: {message}")
 
     def close(self) -> None:
         """Do nothing: the games live in this process."""

@@ -48,9 +48,10 @@ def search(snapshot: Snapshot, asked: MctsConfig, seed: int = 0) -> SearchResult
     Raises:
         ValueError: the game is over, or the seed is not allowed.
         BotError: the network does not fit the game.
-        TypeError: it is no snapshot.
+        TypeError: it is no snapshot, or what is asked for is no MctsConfig.
     """
     check_type("snapshot", snapshot, Snapshot, "env.snapshot() gives one")
+    check_type("asked", asked, MctsConfig, 'MctsConfig.parse("100") makes one')
     if snapshot.over:
         raise ValueError("the game is over: there is nothing to search for")
     searcher = make_searcher(snapshot.config, asked)

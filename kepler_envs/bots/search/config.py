@@ -10,6 +10,7 @@ import numpy as np
 
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.bots.search.kernels.tree import BY_POLICY, IN_TREE, PUCT, SETTINGS, UCB
+from kepler_envs.engine.checks import is_integer
 from kepler_envs.engine.game import record_array
 
 MOST_ITERATIONS = 1_000_000
@@ -84,6 +85,10 @@ class MctsConfig:
     """
 
     def __post_init__(self) -> None:
+        for name, kind in get_type_hints(type(self)).items():
+            value = getattr(self, name)
+            if kind is int and not is_integer(value) or kind is str and not isinstance(value, str):
+                raise BotError(f"mcts: {name} = {value!r} is not of type {kind.__name__}")
         usual_weights = UCB_WEIGHTS if self.selection == "ucb" else PLAYOUT_WEIGHTS
         for name, usual in (NETWORK_WEIGHTS if self.network else usual_weights).items():
             if isnan(getattr(self, name)):
