@@ -332,6 +332,8 @@ def read_options(game: Game, text: str) -> dict[str, Any]:
         name, _, value = pair.partition(":")
         if name not in known:
             raise OptionError(f"{game.name}: unknown option {name!r} in {text!r}; there are {', '.join(known)}")
+        if name in options:
+            raise OptionError(f"options = {text!r}: {name} is given twice")
         options[name] = as_option(known[name], value)
     return options
 

@@ -87,6 +87,8 @@ class Serve:
     def _check(self) -> None:
         if not 0 <= self.port <= 65535:
             raise UsageError(f"--port {self.port} is not allowed; allowed: 0..65535")
+        if "" in self.name:
+            raise UsageError("--name '' is not allowed; allowed: the name of a host, such as box.example")
         if not 0 <= self.pace <= MOST_PACE:
             raise UsageError(f"--pace {self.pace:g} is not allowed; allowed: 0 to {MOST_PACE} seconds")
 

@@ -235,6 +235,12 @@ class Ledger:
                     f"{self.path}: a game is there already; is another process writing to it?"
                 ) from problem
 
+    def count(self) -> int:
+        """The number of games."""
+        with self._clear_errors():
+            ((games,),) = self._database.execute("SELECT count(*) FROM games")
+        return int(games)
+
     def missing(self, games: int) -> list[int]:
         """The numbers below ``games`` that have not been played, ascending."""
         with self._clear_errors():

@@ -211,6 +211,7 @@ def test_a_playthrough_is_the_same_again():
     [
         ("players=9", "num_players = 9 is not allowed"),
         ("deals=0", "deals = 0"),
+        ("options=quest_size:2;quest_size:3", "quest_size is given twice"),
         ("options=quest_sise:1", "unknown option 'quest_sise'"),
         ("options=hand_size:40", "option hand_size = '40' is not allowed"),
         ("components=no_such_file.toml", "no_such_file.toml"),

@@ -130,6 +130,18 @@ def test_an_observation_is_small(game: Game) -> None:
     assert game.observation.size <= 1500
 
 
+@every_game
+def test_pictures_and_texts_do_not_need_derived_fields(game: Game) -> None:
+    """Some show what follows from the facts, such as points. They are the same where observations leave that out."""
+    config = game.configure()
+    plain = game.configure(derived=False)
+    for position, _ in list(play(config, 3))[::25]:
+        same = Snapshot(plain, position.states)
+        for seat in (None, position.seat):
+            assert same.drawing(seat).svg() == position.drawing(seat).svg()
+            assert same.text(seat) == position.text(seat)
+
+
 @pytest.mark.parametrize("bad", ["yes", 2, None])
 @every_game
 def test_derived_is_yes_or_no(game: Game, bad: Any) -> None:

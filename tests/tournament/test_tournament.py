@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -161,8 +162,10 @@ def test_more_games_extend_a_tournament(tmp_path):
     run(tmp_path / "once", games=60)
     assert rows(tmp_path / "steps") == rows(tmp_path / "once")
     assert report(tmp_path / "steps") == report(tmp_path / "once")
-    run(tmp_path / "steps", games=24)
+    output = io.StringIO()
+    tournament(tmp_path / "steps", games=24).run(Console(file=output, width=300))
     assert report(tmp_path / "steps")["games"] == 24  # fewer games: a report on the first of them
+    assert "games.sqlite holds 60 games; the report is about the first 24\n" in output.getvalue()
     run(tmp_path / "steps", games=12, fresh=True)
     assert len(rows(tmp_path / "steps")) == 12
 

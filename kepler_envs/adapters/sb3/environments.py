@@ -15,11 +15,11 @@ from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 
 from kepler_envs.adapters.opponents import Opponent, check_patience, choose, opponent_of
-from kepler_envs.engine.batch import Batch
+from kepler_envs.engine.batch import SKIP, Batch
 from kepler_envs.engine.checks import check_view
 from kepler_envs.engine.observation import Layout
 from kepler_envs.engine.seeds import opponent_seeds
-from kepler_envs.engine.snapshot import IllegalAction, describe_illegal
+from kepler_envs.engine.snapshot import IllegalAction
 from kepler_envs.networks import with_choices
 
 
@@ -102,13 +102,11 @@ class _BatchVecEnv(VecEnv):
         self._reset_options()
 
     def step_async(self, actions: np.ndarray) -> None:
-        """Take the learners' decisions (N,). Raises IllegalAction for ``Batch.SKIP``, which is for others."""
+        """Take the decisions (N,). Raises IllegalAction for ``Batch.SKIP``: a learner cannot pass its turn."""
         self._actions = np.asarray(actions)
-        if skipped := np.flatnonzero(self._actions == self.batch.SKIP).tolist():
-            row = skipped[0]
-            legal = np.flatnonzero(self.batch.action_mask[row]).tolist()
-            message = describe_illegal(self.batch.config, self.batch.states[row], self.batch.SKIP, legal)
-            raise IllegalAction(f"row {row}: {message}")
+        if (passed := self._actions == SKIP).any():
+            legal = np.flatnonzero(self.action_masks()[passed.argmax()]).tolist()
+            raise IllegalAction(f"row {passed.argmax()}: {SKIP} is no action id; legal: {legal}")
 
     def close(self) -> None:
         """Do nothing: the games live in this process."""
