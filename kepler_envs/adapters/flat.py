@@ -51,9 +51,9 @@ class FlatInputs:
         self.low, self.high = (np.concatenate(bound).astype(np.float32) * by for bound in (low, high))
 
     def encode(self, observation: np.ndarray) -> np.ndarray:
-        """Encode observations int16 (..., D) as float32 (..., E). Raises ValueError if D is another layout's."""
-        if observation.shape[-1:] != (self._length,):
-            raise ValueError(f"observations have shape {observation.shape}; allowed: (..., {self._length})")
+        """Encode observations int16 (..., D) as float32 (..., E). Raises ValueError if they end too early."""
+        if not observation.ndim or observation.shape[-1] < self._length:
+            raise ValueError(f"observations have shape {observation.shape}; allowed: at least {self._length} entries")
         spread = observation[..., self._source]
         return np.where(self._is_label, spread == self._label, spread * self._factor).astype(np.float32)
 

@@ -39,7 +39,7 @@ class Piece:
     * ``reference``: 0 for none, else 1 + a row of the table ``of``.
 
     Networks divide a number or a count by ``scale``, by default the larger bound. ``derived`` says that the piece
-    follows from other pieces, the rules and the components. ``length`` is that of the vector it is part of.
+    follows from other pieces, the rules and the components.
     """
 
     name: str
@@ -53,7 +53,6 @@ class Piece:
     scale: float
     of: str = ""
     derived: bool = False
-    length: int = 0
 
     @property
     def size(self) -> int:
@@ -79,14 +78,15 @@ class Piece:
         return grid
 
     def view(self, vector: np.ndarray) -> np.ndarray:
-        """The piece of ``vector`` (..., length), as a view of shape (..., *shape).
+        """The piece of ``vector`` (..., size), as a view of shape (..., *shape).
 
-        Raises ValueError if the vector has another length.
+        Raises ValueError if the vector ends before the piece does, as one without derived fields may.
         """
-        if vector.shape[-1:] != (self.length,):
+        needed = self.offset + sum((count - 1) * step for count, step in zip(self.shape, self.strides, strict=True)) + 1
+        if not vector.ndim or vector.shape[-1] < needed:
             raise ValueError(
-                f"{self.name}: the vector has shape {vector.shape}; allowed: (..., {self.length}), an observation of "
-                "the layout that this field is of"
+                f"{self.name}: the vector has shape {vector.shape}; allowed: at least {needed} entries, as an "
+                "observation of the layout that this field is of"
             )
         item = vector.strides[-1]
         return np.lib.stride_tricks.as_strided(
@@ -168,7 +168,7 @@ def fixed_table(name: str, fields: Sequence[Piece], values: np.ndarray) -> Fixed
     """
     placed, offset = [], 0
     for field in fields:
-        full = replace(field, name=f"{name}.{field.name}", offset=offset, length=values.shape[1])
+        full = replace(field, name=f"{name}.{field.name}", offset=offset)
         column = values[:, offset : offset + full.size]
         high = (
             np.iinfo(DTYPE).max if full.kind == REFERENCE else full.high
@@ -228,7 +228,6 @@ class Layout:
                 raise ValueError(f"table {block.name!r} comes after derived fields; facts come first")
             offset = self._place(block, offset)
         self.size = offset
-        self.pieces = {name: replace(placed, length=offset) for name, placed in self.pieces.items()}
         self.low, self.high = self._bounds()
         names = dict.fromkeys(block.name for block in blocks)
         self.tables = {
