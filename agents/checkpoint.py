@@ -180,7 +180,7 @@ def _as_text(description: Mapping[str, Any]) -> bytes:
 
 def load_policy(path: Path, config: Configuration) -> PiecePolicy:
     """The trained network of a checkpoint. BotError if it does not fit the game."""
-    inputs, weights = read_network(path, config)
+    inputs, weights, _ = read_network(path, config)
     try:
         policy = build(inputs.shape, config)
     except (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError) as error:

@@ -18,7 +18,6 @@ from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.playout import playouts
 from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.printable import counted
 from kepler_envs.terminal import grid, say
 
 PLAYOUTS_A_CALL = 64
@@ -50,8 +49,7 @@ class Bench:
             config = game.configure(self.players)
             with console.status(f"measuring {game.id} ..."):
                 rows = self._measure(config)
-            title = f"{game.id}, {counted(config.num_players, 'player')}"
-            console.print(grid(title, ("what", "measured", "unit"), rows, right=("measured",)))
+            console.print(grid(config.label, ("what", "measured", "unit"), rows, right=("measured",)))
         return 0
 
     def _measure(self, config: Configuration) -> list[tuple[str, str, str]]:

@@ -25,6 +25,7 @@ from kepler_envs.engine.checks import check_integer
 from kepler_envs.engine.code_cache import Scope
 from kepler_envs.engine.kernel import JIT_ENABLED
 from kepler_envs.engine.observation import Layout
+from kepler_envs.printable import counted
 
 RUNNING, TERMINATED, TRUNCATED = 0, 1, 2
 """The values of a state's field ``end``."""
@@ -465,7 +466,7 @@ class Configuration:
     @property
     def label(self) -> str:
         """The game and the number of players, in words."""
-        return f"{self.game.id}, {self.num_players} player{'s' if self.num_players > 1 else ''}"
+        return f"{self.game.id}, {counted(self.num_players, 'player')}"
 
     @cached_property
     def digest(self) -> str:

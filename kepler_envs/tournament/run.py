@@ -117,8 +117,8 @@ class Tournament:
         ):
             schedule = self._schedule(config, ledger)
             games = self._whole_rounds(schedule, console)
-            if ledger.count() > games:
-                say(console, f"{ledger.path} holds {ledger.count():,} games; the report is about the first {games:,}")
+            if (held := ledger.count()) > games:
+                say(console, f"{ledger.path} holds {held:,} games; the report is about the first {games:,}")
             if not self._play(ledger, schedule, workers, games, console):
                 say(console, f"stopped; every finished game is in {ledger.path}, the same command goes on from there")
                 return 130

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from kepler_envs.bots.greedy import GreedyBot
-from kepler_envs.bots.networks.checkpoint import read_description, read_network, values_own_seat
+from kepler_envs.bots.networks.checkpoint import read_network, values_own_seat
 from kepler_envs.bots.protocol import Bot, BotError, TrustedDecisions
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import GOLDEN, mix_all
@@ -101,9 +101,9 @@ class CheckpointBot(NetworkBot):
 
 def load_network(path: Path, config: Configuration) -> PositionNetwork:
     """The network of a checkpoint, or of the best one in a folder. Raises BotError as :class:`CheckpointBot` does."""
-    file = checkpoint_at(path)
-    network = position_network(*read_network(file, config))
-    return OwnValue(network, config.num_players) if values_own_seat(read_description(file)) else network
+    inputs, weights, description = read_network(checkpoint_at(path), config)
+    network = position_network(inputs, weights)
+    return OwnValue(network, config.num_players) if values_own_seat(description) else network
 
 
 class OwnValue:

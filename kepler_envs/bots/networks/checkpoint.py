@@ -168,8 +168,11 @@ def read_description(path: Path) -> dict[str, Any]:
     return parse_description(read_entries(path, [DESCRIPTION])[0], FORMAT, str(path))
 
 
-def read_network(path: Path, config: Configuration) -> tuple[NetworkInputs, dict[str, np.ndarray]]:
-    """The network of a checkpoint for games of ``config``, and its weights. Raises BotError if none fits."""
+def read_network(path: Path, config: Configuration) -> tuple[NetworkInputs, dict[str, np.ndarray], dict[str, Any]]:
+    """The network of a checkpoint for games of ``config``, its weights, and what the checkpoint says about itself.
+
+    Raises BotError if none fits.
+    """
     found = read_description(path)
     check_fits(found, config, str(path))
     try:
@@ -183,7 +186,7 @@ def read_network(path: Path, config: Configuration) -> tuple[NetworkInputs, dict
         raise BotError(f"{path}: its weights do not fit the network it describes: {one_line(error)}") from None
     if endless := [name for name, array in weights.items() if not np.isfinite(array).all()]:
         raise BotError(f"{path}: its weights are not all finite numbers: {endless[0]}")
-    return inputs, weights
+    return inputs, weights, found
 
 
 def read_weights(path: Path) -> dict[str, np.ndarray]:
