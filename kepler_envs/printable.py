@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 KEPT = "\n\t"
 """Control characters that only lay text out."""
 
@@ -17,6 +19,14 @@ def printable(text: str) -> str:
 def counted(number: int, noun: str) -> str:
     """``1 decision``, ``2 decisions``."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
+
+
+def wrapped(line: str, columns: int) -> list[str]:
+    """A line in as many as it takes, the others further in."""
+    if len(line) <= columns:
+        return [line]
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return textwrap.wrap(line, columns, subsequent_indent=indent)
 
 
 def printable_name(name: str) -> str:

@@ -32,9 +32,9 @@ from kepler_envs.adapters.gym import (
 )
 from kepler_envs.adapters.opponents import check_patience, choose
 from kepler_envs.engine.batch import Batch
-from kepler_envs.engine.checks import check_view, is_integer
+from kepler_envs.engine.checks import check_integer, check_view, is_integer
 from kepler_envs.engine.game import Configuration, OptionError
-from kepler_envs.engine.seeds import check_seed, opponent_seeds
+from kepler_envs.engine.seeds import SEED_LIMIT, check_seed, opponent_seeds
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
 
 RENDER_MODES = ("ansi", "svg", "rgb_array")
@@ -177,7 +177,8 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         if seed is None:
             return [None] * self.num_envs
         if is_integer(seed):
-            return [check_seed(int(seed) + row) for row in range(self.num_envs)]
+            check_integer("seed", seed, 0, SEED_LIMIT - self.num_envs)
+            return [int(seed) + row for row in range(self.num_envs)]
         if isinstance(seed, str) or not hasattr(seed, "__len__") or len(seed) != self.num_envs:
             raise ValueError(f"seed = {seed!r} is not allowed; allowed: an integer, {self.num_envs} of them, or None")
         return [None if one is None else check_seed(one, ", or None") for one in seed]

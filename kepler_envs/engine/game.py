@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -299,6 +300,8 @@ class Game:
                 unknown,
             )
         values = {name: option.check(options.get(name, option.default), self.name) for name, option in by_name.items()}
+        if not (components is None or isinstance(components, (str, os.PathLike))):
+            raise OptionError(f"{self.name}: components = {components!r} is not allowed; allowed: a path, or None")
         return Configuration(self, players, None if components is None else Path(components), values)
 
 

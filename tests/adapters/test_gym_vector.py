@@ -163,9 +163,14 @@ def test_seeds_that_are_not_allowed(seed):
     envs = make_seats("kitten_adventurers", 3)
     envs.reset(seed=4)
     before = [envs.snapshot(row) for row in range(3)]
-    with pytest.raises(ValueError, match="seed"):
+    with pytest.raises(ValueError, match="seed = .* is not allowed; allowed: an integer"):
         envs.reset(seed=seed)
     assert [envs.snapshot(row) for row in range(3)] == before
+
+
+def test_the_seed_that_is_refused_is_the_one_that_was_given():
+    with pytest.raises(ValueError, match=f"seed = {2**64 - 2} is not allowed; allowed: an integer 0..{2**64 - 3}"):
+        make_seats("kitten_adventurers", 3).reset(seed=2**64 - 2)
 
 
 def test_gymnasium_s_wrappers():

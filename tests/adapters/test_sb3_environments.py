@@ -249,6 +249,17 @@ def test_shared_play_learns_the_returns_of_all_seats():
     assert sample.returns.shape == sample.old_values.shape == (3 * len(sample.advantages),)
 
 
+@pytest.mark.parametrize("make", [SeatVecEnv, SharedSeatVecEnv])
+def test_what_is_no_batch_is_refused(make):
+    with pytest.raises(TypeError, match="'kitten_adventurers-v1' is not a batch of games; kepler_envs.make_batch"):
+        make("kitten_adventurers-v1")
+
+
+def test_a_network_is_for_a_configuration():
+    with pytest.raises(TypeError, match="game = 3 is not allowed; allowed: the configuration of a game, as"):
+        piece_policy(3)
+
+
 def test_shared_play_needs_values_of_all_seats():
     with pytest.raises(TypeError, match="learns with a PiecePolicy, not with MaskableActorCriticPolicy"):
         SharedMaskablePPO("MlpPolicy", SharedSeatVecEnv(batch_of(2, 3)))

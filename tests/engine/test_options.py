@@ -73,6 +73,11 @@ def test_allowed_values_in_words() -> None:
     assert EITHER.allowed == "'rulebook' or a number 0..1"
 
 
+def test_components_are_a_path() -> None:
+    with pytest.raises(OptionError, match="components = 3 is not allowed; allowed: a path, or None"):
+        kepler_envs.load_game("kitten_adventurers").configure(components=3)
+
+
 def test_unknown_options_are_named() -> None:
     """As an option error, and as what Python says of an unknown keyword."""
     with pytest.raises(

@@ -46,6 +46,8 @@ class _BatchVecEnv(VecEnv):
     below: Opponent | None = None  # until somebody takes the place after unpickling
 
     def __init__(self, batch: Batch, over: Any = None) -> None:
+        if not hasattr(batch, "untouched"):
+            raise TypeError(f"{batch!r} is not a batch of games; kepler_envs.make_batch makes one")
         self.batch = batch
         self.below = opponent_of(over, batch.config) if over else None
         self.env_seconds = 0.0

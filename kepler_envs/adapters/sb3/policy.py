@@ -208,6 +208,11 @@ def piece_policy(
     """
     if isinstance(game, Configuration):
         game = game.observation, game.actions, game.game.max_players
+    if not isinstance(game, tuple) or len(game) != 3:
+        raise TypeError(
+            f"game = {game!r} is not allowed; allowed: the configuration of a game, as batch.config, or a tuple of its "
+            "observation, its actions and a number of seats"
+        )
     layout, actions, seats = game
     return {
         "layout": layout, "actions": actions, "seats": seats, "width": width, "hidden": tuple(hidden), "rows": rows,

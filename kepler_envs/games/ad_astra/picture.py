@@ -59,6 +59,7 @@ from kepler_envs.games.ad_astra.state import (
     EndReason,
     Node,
 )
+from kepler_envs.printable import wrapped
 
 # ---------------------------------------------------------------- what can be seen
 
@@ -420,15 +421,7 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
         lines.append(f"used artifacts: {', '.join(view.used_artifacts)}")
     for player in view.players:
         lines += ["", *_player_lines(player, view)]
-    return "\n".join(part for line in lines for part in _wrapped(line.rstrip()))
-
-
-def _wrapped(line: str) -> list[str]:
-    """A line in as many as it takes, the others further in."""
-    if len(line) <= COLUMNS:
-        return [line]
-    indent = " " * (len(line) - len(line.lstrip()) + 4)
-    return textwrap.wrap(line, COLUMNS, subsequent_indent=indent)
+    return "\n".join(part for line in lines for part in wrapped(line.rstrip(), COLUMNS))
 
 
 def _board_lines(view: View) -> Iterator[str]:

@@ -183,7 +183,7 @@ def find_campaign(name: str | int, components: Path | None = None) -> int:
     """The number of a campaign from its number, its name, or a part of the name that no other has."""
     all_names = campaign_names(components)
     if is_integer(name) or str(name).isdecimal():
-        found = [number for number in range(len(all_names)) if number == int(name)]
+        found = [number for number in range(len(all_names)) if str(number) == str(name)]
     else:
         part = _plain(str(name))
         found = [number for number, full in enumerate(all_names) if part and part in _plain(full)]

@@ -55,6 +55,7 @@ from kepler_envs.games.kepler_3042.state import (
     What,
     Who,
 )
+from kepler_envs.printable import wrapped
 
 ROMAN = ("I", "II", "III", "IV", "V")
 SEAT_LETTERS = "abcd"
@@ -510,18 +511,10 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
     lines.append(f"medals: {', '.join(medals)}")
     for player in view.players:
         lines += ["", *_player_lines(player, view)]
-    return "\n".join(part for line in lines for part in _wrapped(line.rstrip()))
+    return "\n".join(part for line in lines for part in wrapped(line.rstrip(), COLUMNS))
 
 
 COLUMNS = 80
-
-
-def _wrapped(line: str) -> list[str]:
-    """A line in as many as it takes, the others further in."""
-    if len(line) <= COLUMNS:
-        return [line]
-    indent = " " * (len(line) - len(line.lstrip()) + 4)
-    return textwrap.wrap(line, COLUMNS, subsequent_indent=indent)
 
 
 def _cell(view: HexView) -> str:

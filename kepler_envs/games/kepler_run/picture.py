@@ -37,6 +37,7 @@ from kepler_envs.games.kepler_run.state import (
     STATIONS,
     Node,
 )
+from kepler_envs.printable import wrapped
 
 # ---------------------------------------------------------------- what can be seen
 
@@ -290,7 +291,7 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
     ]
     for player in view.players:
         lines += ["", *_player_lines(player, view)]
-    return "\n".join(line[:COLUMNS].rstrip() for line in lines)
+    return "\n".join(part for line in lines for part in wrapped(line.rstrip(), COLUMNS))
 
 
 def _contract_state(view: View) -> Iterator[str]:

@@ -31,6 +31,7 @@ from kepler_envs.games.kitten_adventurers.state import (
     EndReason,
     Node,
 )
+from kepler_envs.printable import wrapped
 
 Card = int | None
 Box = tuple[float, float, float, float]  # x, y, width, height
@@ -237,7 +238,7 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
     ]
     for player in view.players:
         lines += ["", *_player_lines(player, view)]
-    return "\n".join(line[:COLUMNS].rstrip() for line in lines)
+    return "\n".join(part for line in lines for part in wrapped(line.rstrip(), COLUMNS))
 
 
 def _card_table(view: View) -> list[str]:

@@ -43,6 +43,7 @@ from kepler_envs.games.race_to_kepler.state import (
     Node,
     Origin,
 )
+from kepler_envs.printable import wrapped
 
 # ---------------------------------------------------------------- what can be seen
 
@@ -365,22 +366,18 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
     view = look(state, config, seat)
     lines = [f"{view.title}   {view.phase}   {view.point_of_view}", view.situation]
     if view.detail:
-        lines += _wrapped("(", f"{view.detail})")
+        lines.append(f"({view.detail})")
     lines += ["", *_track_lines(view), ""]
     for card in view.titan_row:
-        lines += _wrapped(f"titan {card.name}: ", card.words)
+        lines.append(f"titan {card.name}: {card.words}")
     for card in view.supply:
         count = f"{card.count} " if card.count > 1 else ""
-        lines += _wrapped(f"supply {count}{card.name} ({card.cost}): ", card.words)
+        lines.append(f"supply {count}{card.name} ({card.cost}): {card.words}")
     lines.append(f"Gold pile {view.gold_pile}   crew deck {view.crew_deck}   titan deck {view.titan_deck}")
-    lines += _wrapped("airlock ", _counted(view.airlock))
+    lines.append(f"airlock {_counted(view.airlock)}")
     for player in view.players:
         lines += ["", *_player_lines(player, _resources(state))]
-    return "\n".join(line[:COLUMNS].rstrip() for line in lines)
-
-
-def _wrapped(start: str, words: str, indent: str = 2 * INDENT) -> list[str]:
-    return textwrap.wrap(start + words, COLUMNS, subsequent_indent=indent) or [start]
+    return "\n".join(part for line in lines for part in wrapped(line.rstrip(), COLUMNS))
 
 
 def _track_lines(view: View) -> list[str]:
@@ -404,26 +401,23 @@ def _player_lines(player: PlayerView, resources: str) -> list[str]:
     if player.active:
         lines.append(f"{INDENT}{resources}")
     if player.city:
-        lines += _wrapped(f"{INDENT}{player.city} - ", player.trait)
-        operations = [f"{op.cost}: {op.words}{' (used)' if op.used else ''}" for op in player.operations]
-        for operation in operations:
-            lines += _wrapped(2 * INDENT, operation, 3 * INDENT)
+        lines.append(f"{INDENT}{player.city} - {player.trait}")
+        lines += [f"{2 * INDENT}{op.cost}: {op.words}{' (used)' if op.used else ''}" for op in player.operations]
     elif player.offers:
-        lines += _wrapped(f"{INDENT}cities dealt: ", ", ".join(name for _, name in player.offers))
+        lines.append(f"{INDENT}cities dealt: {', '.join(name for _, name in player.offers)}")
     hand = f"{player.hand_size} cards" if player.hand is None else _counted(player.hand)
-    lines += _wrapped(f"{INDENT}hand ", hand)
+    lines.append(f"{INDENT}hand {hand}")
     if player.play:
-        lines += _wrapped(f"{INDENT}in play ", _counted(player.play))
+        lines.append(f"{INDENT}in play {_counted(player.play)}")
     if player.look_size:
         seen = f"{player.look_size} cards" if player.looks_at is None else _counted(player.looks_at)
-        lines += _wrapped(f"{INDENT}looks at ", seen)
+        lines.append(f"{INDENT}looks at {seen}")
     if player.bid_size or player.bid_closed:
         bid = f"{player.bid_size} cards" if player.bid is None else _counted(player.bid)
-        lines += _wrapped(f"{INDENT}bid ", f"{bid}{', complete' if player.bid_closed else ''}")
+        lines.append(f"{INDENT}bid {bid}{', complete' if player.bid_closed else ''}")
     deck = f"{player.deck_size} cards" if player.deck is None else _counted(player.deck)
     top = f" (on top {', '.join(player.top)})" if player.top else ""
-    lines += _wrapped(f"{INDENT}deck ", f"{deck}{top}")
-    return lines + _wrapped(f"{INDENT}discard pile ", _counted(player.discard))
+    return [*lines, f"{INDENT}deck {deck}{top}", f"{INDENT}discard pile {_counted(player.discard)}"]
 
 
 # ---------------------------------------------------------------- drawing

@@ -46,6 +46,14 @@ def test_row_shows_every_use_of_a_card() -> None:
     assert shown.count("REFUEL") == shown.count("OUTPOST") == shown.count("SLING") == 1 and shown.count("1 VP") == 3
 
 
+def test_what_does_not_fit_a_line_goes_on_in_the_next() -> None:
+    position = scenario([0, 13], Seat(ship=0, parts=[1, 2, 3, 4, 5, 6]), Seat(ship=3), row=[8, 7])
+    said = " ".join(position.text().partition("parts ")[2].split())
+    assert said.startswith(
+        "bypass Black hole (0), JUMP (2), bypass Nebula (1), bypass Solar flare (0), JUMP (1), SLING (1)"
+    )
+
+
 def test_taken_cards_leave_empty_slots() -> None:
     after = drafting().apply(1)  # slot 2 becomes a sector
     assert [line[5:7].strip() for line in lines(after) if "wrench" in line] == ["1", "3", "4", "5"]

@@ -120,6 +120,8 @@ def test_the_end_shows_result_and_places() -> None:
     assert "Kepler is reached: player_0 wins" in labels(won) and {"rank 1", "rank 2"} <= set(labels(won))
     capped = after(scenario(Seat(parsecs=2, hand="Iron"), Seat(parsecs=3), rounds=39, active=0, first=1), END)
     assert "the last round is over: nobody wins, player_1 got furthest" in capped.text()
+    level = after(scenario(*4 * [Seat(parsecs=3, hand="Iron")], rounds=39, active=0, first=1), END)
+    assert "player_1 and player_2 and player_3 got furthest" in " ".join(level.text().split())
 
 
 @pytest.mark.parametrize("players", range(2, 5))
