@@ -15,7 +15,7 @@ import importlib
 import warnings
 from collections.abc import Callable
 from functools import cache, partial
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from kepler_envs.engine.checks import check_type
 from kepler_envs.engine.game import NAME_OF_GAME, Game, game_of
@@ -42,6 +42,10 @@ class UnknownGame(KeyError):
         return str(self.args[0])  # a KeyError would put it in quotes
 
 
+class BrokenGame(ImportError):
+    """An installed package brings the game, but it cannot be loaded. The message names the package and the reason."""
+
+
 def list_games() -> tuple[str, ...]:
     """List the names of all games: this package's, then those of installed packages, then those registered by hand."""
     return tuple(map(_name_of, list_ids()))
@@ -59,6 +63,7 @@ def load_game(name: str) -> Game:
 
     Raises:
         UnknownGame: there is no such game.
+        BrokenGame: an installed package brings it, but it cannot be loaded.
         TypeError: ``name`` is no text, or an installed package names something that is not a :class:`Game`, or has
             another id.
     """
@@ -70,6 +75,17 @@ def load_game(name: str) -> Game:
     if versioned and version != str(found.version):
         raise UnknownGame(f"no version {version!r} of {wanted}; there is: {found.id}")
     return found
+
+
+def load_games() -> list[Game]:
+    """Load all games. One that cannot be loaded is left out, with a warning."""
+    games = []
+    for name in list_games():
+        try:
+            games.append(load_game(name))
+        except (BrokenGame, TypeError) as problem:
+            warnings.warn(str(problem), RuntimeWarning, stacklevel=2)
+    return games
 
 
 def register(game: Game) -> bool:
@@ -126,6 +142,17 @@ def _loaders() -> dict[str, Callable[[], object]]:
         if name in names:
             warnings.warn(f"{point.value} is not used: there is another game {name}", stacklevel=2)
             continue
+        if point.name == name:
+            warnings.warn(f"{point.value} is not used: its id {name} has no version, as in {name}-v0", stacklevel=2)
+            continue
         names.add(name)
-        loaders[point.name] = point.load
+        loaders[point.name] = partial(_load_point, point)
     return loaders
+
+
+def _load_point(point: EntryPoint) -> object:
+    try:
+        return point.load()
+    except Exception as problem:
+        package = f" of {point.dist.name} {point.dist.version}" if point.dist else ""
+        raise BrokenGame(f"{point.name}{package} cannot be loaded: {type(problem).__name__}: {problem}") from problem

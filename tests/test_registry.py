@@ -106,6 +106,30 @@ def test_our_own_games_come_first_and_are_never_replaced(tmp_path):
     assert problem.startswith("wrong-v1 is not a Game of that id, but <function loads")
 
 
+def test_a_package_that_cannot_be_loaded_leaves_the_other_games(tmp_path):
+    info = tmp_path / "broken-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[kepler_envs.games]\nbroken-v1 = broken:GAME\nbare = json:loads\n")
+    (tmp_path / "broken.py").write_text("import not_there\n")
+    code = (
+        "import warnings\nwith warnings.catch_warnings(record=True) as given:\n"
+        "    warnings.simplefilter('always')\n"
+        "    import sys; sys.argv[1:] = ['list']\n"
+        "    from kepler_envs.cli import main\n"
+        "    try: main()\n"
+        "    except SystemExit as end: print('code', end.code)\n"
+        "    for one in given: print('warning:', one.message)\n"
+        "try: main(['show', 'broken'])\n"
+        "except SystemExit as end: print('code', end.code)"
+    )
+    said = run(code, tmp_path)
+    assert all(f"{name}-v1" in said for name in OWN)
+    reason = "broken-v1 of broken 1.0 cannot be loaded: ModuleNotFoundError: No module named 'not_there'"
+    assert f"warning: {reason}" in said
+    assert "warning: json:loads is not used: its id bare has no version, as in bare-v0" in said
+
+
 def test_names_and_versions():
     assert kepler_envs.list_games() == OWN
     assert kepler_envs.load_game("kitten_adventurers") is kepler_envs.load_game("kitten_adventurers-v1") is KITTENS

@@ -31,7 +31,7 @@ from kepler_envs.engine.checks import check_integer
 from kepler_envs.engine.game import Configuration, Game, Option, OptionError
 from kepler_envs.engine.seeds import SEED_LIMIT, stream_seed
 from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.registry import list_games, load_game
+from kepler_envs.registry import load_games
 
 try:
     import pyspiel
@@ -385,7 +385,7 @@ def game_type(game: Game, zero_sum: bool = True) -> pyspiel.GameType:
 
 
 def _register() -> None:
-    for game in map(load_game, list_games()):
+    for game in load_games():
         # a class, because OpenSpiel lets go of what is registered after Python has ended, which a function does not
         # survive; of this module, where a pickle looks for it
         kind = type(f"KeplerGame_{game.name}", (KeplerGame,), {"rules": game, "__module__": __name__})

@@ -41,7 +41,7 @@ class Bench:
     def run(self, console: Console) -> int:
         if not 0 < self.seconds <= 3600:
             raise UsageError(f"--seconds {self.seconds:g} is not allowed; allowed: more than 0, at most 3600")
-        games = [registry.load_game(name) for name in self.games or registry.list_games()]
+        games = [registry.load_game(name) for name in self.games] or registry.load_games()
         for line in machine.describe():
             say(console, line)
         console.print("one thread, uniformly random decisions")

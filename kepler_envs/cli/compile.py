@@ -42,7 +42,7 @@ class Compile:
     """Recompile for this processor what came compiled with the package, and use that from now on."""
 
     def run(self, console: Console) -> int:
-        games = [registry.load_game(name) for name in self.games or registry.list_games()]
+        games = [registry.load_game(name) for name in self.games] or registry.load_games()
         if self.processes is not None and self.processes < 1:
             raise UsageError(f"--processes {self.processes} is not allowed; allowed: an integer from 1 on")
         if not JIT_ENABLED:

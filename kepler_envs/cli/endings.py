@@ -9,13 +9,14 @@ from kepler_envs.engine.replay import ReplayError
 from kepler_envs.engine.snapshot import IllegalAction
 from kepler_envs.files import NO_ROOM
 from kepler_envs.records import RecordError
-from kepler_envs.registry import UnknownGame
+from kepler_envs.registry import BrokenGame, UnknownGame
 from kepler_envs.tournament import CheckError, TournamentError
 from kepler_envs.web import WebError
 
 EXPECTED = (
     UsageError,
     UnknownGame,
+    BrokenGame,
     BotError,
     OptionError,
     ComponentError,

@@ -20,8 +20,7 @@ class ListGames:
 
     def run(self, console: Console) -> int:
         rows = []
-        for name in registry.list_games():
-            game = registry.load_game(name)
+        for game in registry.load_games():
             players = describe.span(game.min_players, game.max_players)
             rows.append((game.id, players, len(game.actions), game.observation.size, game.title))
         columns = ("id", "players", "actions", "observation", "title")

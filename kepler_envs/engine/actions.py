@@ -99,6 +99,8 @@ class ActionSet:
         for block in self.blocks:
             if block.first != len(self._texts):
                 raise ValueError(f"block {block.name} starts at {block.first}, not at {len(self._texts)}")
+            if block.text.count("{}") != bool(block.labels):
+                raise ValueError(f"block {block.name}: {block.text!r} must have one {{}} with labels, none without")
             if block.labels and len(block.labels) != block.count:
                 raise ValueError(f"block {block.name}: {block.count} ids but {len(block.labels)} labels")
             for axis in block.axes:

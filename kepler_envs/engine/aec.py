@@ -19,6 +19,7 @@ from kepler_envs.engine.progress import load_or_compile
 from kepler_envs.engine.seeds import check_seed, following_seed, fresh_seed
 from kepler_envs.engine.shared import turn_kernel
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, deal, describe_illegal, empty_sets
+from kepler_envs.engine.transition import NO_DECISION
 from kepler_envs.printable import counted
 
 RENDER_MODES = ("ansi", "svg", "rgb_array", "human")
@@ -189,8 +190,8 @@ class KeplerEnv(AECEnv):
         """The space of what the agent sees. Every call returns the same object."""
         return self.observation_spaces[agent]
 
-    def action_space(self, agent: str) -> gymnasium.spaces.Space:
-        """The agent's Discrete space. Every call returns the same object."""
+    def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
+        """The agent's space. Every call returns the same object."""
         return self.action_spaces[agent]
 
     # ------------------------------------------------------------ game
@@ -284,7 +285,7 @@ class KeplerEnv(AECEnv):
         self._mover = self.possible_agents[seat]
         if end == RUNNING:
             if count == 0:
-                raise AssertionError(f"{self.config.game.id}: a node without a legal action (a bug of the game)")
+                raise AssertionError(f"{self.config.game.id}: {NO_DECISION}")
             if self._shaped:
                 self._pay_shaping()
             if self._tells_masks:

@@ -33,11 +33,12 @@ from kepler_envs.engine.seeds import check_seed, fresh_seed
 from kepler_envs.engine.shared import DEAL, LOOK, SEE
 from kepler_envs.engine.simd import pack_bits
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
-from kepler_envs.engine.transition import core, record_types
+from kepler_envs.engine.transition import NO_DECISION, core, record_types
 
 SKIP = -1
 """The action that leaves its game as it is."""
 
+MOST_GAMES = 2**31 - 1
 NONE_STUCK, FIRST_ILLEGAL = -1, -2
 """What a step of all rows ends with: a row that cannot go on, NONE_STUCK, or FIRST_ILLEGAL - row where nothing was
 done."""
@@ -95,7 +96,7 @@ class Batch:
 
     def __init__(self, config: Configuration, num_envs: int, seed: int | None = None, threads: int = 1) -> None:
         self.config = config
-        self.num_envs = check_integer("num_envs", num_envs, 1, error=OptionError)
+        self.num_envs = check_integer("num_envs", num_envs, 1, MOST_GAMES, error=OptionError)
         self.num_players = config.num_players
         self.threads = check_integer("threads", threads, 1, most_threads(), error=OptionError)
         self._allocate()
@@ -204,14 +205,13 @@ class Batch:
         if seed is None:
             mode = NEXT_SEEDS
         elif isinstance(seed, np.ndarray):
-            if (
-                seed.shape != (self.num_envs,)
-                or seed.dtype.kind not in "ui"
-                or (seed.dtype.kind == "i" and seed.min() < 0)
-            ):
+            if seed.shape != (self.num_envs,) or seed.dtype.kind not in "ui":
                 raise ValueError(
-                    f"seeds must be {self.num_envs} integers from 0 on, not an array of {seed.dtype} {seed.shape}"
+                    f"seed must be an integer array ({self.num_envs},), not one of {seed.dtype} {seed.shape}"
                 )
+            wrong = np.flatnonzero(seed < 0)
+            if wrong.size:
+                raise ValueError(f"seed[{wrong[0]}] = {seed[wrong[0]]} is not allowed; allowed: an integer from 0 on")
             self.seed[:] = seed
             mode = GIVEN_SEEDS
         else:
@@ -252,9 +252,7 @@ class Batch:
                 self._refuse_action(FIRST_ILLEGAL - stuck, actions)
             if self.states["end"][stuck] != RUNNING:
                 self._refuse_deal(stuck)
-            raise AssertionError(
-                f"{self.config.game.id}: game {stuck} has a node without a legal action (a bug of the game)"
-            )
+            raise AssertionError(f"{self.config.game.id}: game {stuck}: {NO_DECISION}")
         return self._told
 
     def _step_parallel(self, actions: np.ndarray) -> int:

@@ -17,6 +17,11 @@ def is_integer(value: Any) -> TypeGuard[int]:
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
+def is_number(value: Any) -> TypeGuard[float]:
+    """Whether a value is an integer or a decimal number of Python or NumPy. A bool is not."""
+    return is_integer(value) or isinstance(value, (float, np.floating))
+
+
 def check_integer(
     name: str, value: Any, low: int, high: int | None = None, *, error: type[Exception] = ValueError
 ) -> int:

@@ -2,10 +2,10 @@
 
 numba's own cache looks only at the file that defines the cached function, so an edited helper, constant or
 option would go on running in its old form (numba#1833). Here every kernel belongs to a :class:`Scope`: a name and
-the source folders its machine code was made from. The digest of those sources, of the compiler's version
-and of its options names the cache folder, so another source can never find the old code. A file of the cache begins
-with a checksum, and nothing of it is loaded before the checksum was compared. Damaged code could crash the process, or
-worse, run.
+the sources its machine code was made from. The digest of those sources, of the compiler's version and of its options
+names the cache folder, so another source can never find the old code. A kernel that calls a function of other sources
+is refused. A file of the cache begins with a checksum, and nothing of it is loaded before the checksum was compared.
+Damaged code could crash the process, or worse, run.
 
 Code comes from two places only: folders that nobody but their user writes to, and the package itself
 (:mod:`kepler_envs.engine.shipped`). What the user's processes compiled for this very processor goes first.
@@ -23,6 +23,7 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -58,7 +59,7 @@ _loaded: dict[Path, bytes] = {}
 
 
 def digest_when_loaded(folder: Path) -> bytes:
-    """The digest of a folder's sources when this process first asked for it.
+    """The digest of a folder's sources, or of a file, when this process first asked for it.
 
     Ask while they are loaded: the process goes on running what it loaded, whatever is edited later.
     """
@@ -68,7 +69,7 @@ def digest_when_loaded(folder: Path) -> bytes:
 
 
 def _digest_of(folder: Path) -> bytes:
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(folder.read_bytes() if folder.is_file() else b"")
     for path in sorted(folder.rglob("*")):
         if path.suffix in SOURCE_SUFFIXES and not path.name.startswith("."):  # an editor's, and no module
             digest.update(path.relative_to(folder).as_posix().encode())
@@ -79,8 +80,27 @@ def _digest_of(folder: Path) -> bytes:
 digest_when_loaded(ENGINE_FOLDER)
 
 
+class SourceError(Exception):
+    """A kernel calls a function that is not among its scope's sources."""
+
+
+_at_work: ContextVar[Scope | None] = ContextVar("at_work", default=None)
+
+
+def check_source(function: Callable[..., Any]) -> None:
+    """Raise SourceError if the kernel that is being compiled calls a function whose edits it would not follow."""
+    scope, file = _at_work.get(), Path(function.__code__.co_filename)
+    if scope is not None and file.is_file() and not scope.covers(file):
+        raise SourceError(
+            f"{scope.name} calls {function.__qualname__} of {file}, which is not among its sources, so compiled code "
+            "would not follow edits of it; give make_game its folder: sources=(FOLDER,)"
+        )
+
+
 class Scope:
-    """What a set of kernels is compiled from: a name and source folders, as they were when they were loaded.
+    """What a set of kernels is compiled from: a name and sources, as they were when they were loaded.
+
+    Sources are folders, of which the Python and TOML files count, or single files.
 
     Make it in the module that defines the kernels (a game's ``__init__``), or call :func:`digest_when_loaded` there.
     ``is_current`` reads the sources again: code is stored only while they still agree.
@@ -90,6 +110,10 @@ class Scope:
         self.name = name
         self.folders = (ENGINE_FOLDER, *folders)
         self.digest = self._digest(digest_when_loaded)
+
+    def covers(self, file: Path) -> bool:
+        """Whether a file is among the sources."""
+        return any(folder == file or folder in file.parents for folder in self.folders)
 
     def _digest(self, of_folder: Callable[[Path], bytes]) -> str:
         digest = hashlib.sha256()
@@ -218,8 +242,12 @@ class KernelCache(NullCache):
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Around numba's compilation: frees the lock that :meth:`load_overload` took when it found nothing."""
-        with ExitStack() as self._held, progress.one_kernel():
-            yield
+        before = _at_work.set(self._scope)
+        try:
+            with ExitStack() as self._held, progress.one_kernel():
+                yield
+        finally:
+            _at_work.reset(before)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The kernel from one of the places it may come from. None means that this process alone is to compile it."""

@@ -39,6 +39,8 @@ from numba.core.untyped_passes import (
     WithLifting,
 )
 
+from kepler_envs.engine.code_cache import check_source
+
 
 class _Library(JITCodeLibrary):
     def _optimize_functions(self, ll_module: Any) -> None:
@@ -234,6 +236,7 @@ class HelperDispatcher(CPUDispatcher):
         return super().compile(sig) if known is None else known.entry_point  # type: ignore[attr-defined]
 
     def add_overload(self, cres: Any) -> None:
+        check_source(self.py_func)
         self.overloads[tuple(cres.signature.args)] = cres
 
     def _compile_for_args(self, *arguments: Any, **named: Any) -> Any:

@@ -39,6 +39,9 @@ decides, the number of players, and one of the three values above.
 """
 
 
+LAST_NODE = 62
+"""The largest value of a node: a set of nodes is one integer."""
+
 REWARD_OPTIONS = ("shaping", "reward_mode")
 """Options that change the rewards but not the game. A network may play where they differ from its training."""
 
@@ -235,6 +238,10 @@ class Game:
                 f"{self.name}: fields {hidden} have names of record methods, which uncompiled code would find"
             )
 
+        check_integer(f"{self.name}: default_players", self.default_players, self.min_players, self.max_players)
+        for node in self.always_offered:
+            check_integer(f"{self.name}: a node of always_offered", int(node), 0, LAST_NODE)
+
     def __repr__(self) -> str:
         return f"<Game {self.id}>"
 
@@ -323,6 +330,7 @@ def make_game(
     observation: ModuleType,
     picture: ModuleType,
     always_offered: tuple[int, ...] = (),
+    sources: tuple[Path, ...] = (),
 ) -> Game:
     """Put a game together from the files of its folder.
 
@@ -337,6 +345,8 @@ def make_game(
         rules: a module with legal, apply, returns, ranks, scores and potential.
         observation: a module with observe, resample and make_observation.
         picture: a module with draw and text.
+        sources: folders and files beside the game's own folder that its rules are made of: edits of them compile it
+            again, too.
     """
     name = module.rpartition(".")[2]
     return Game(
@@ -372,7 +382,7 @@ def make_game(
         info=info,
         draw=picture.draw,
         text=picture.text,
-        scope=Scope(name, Path(str(state.__file__)).parent),
+        scope=Scope(name, Path(str(state.__file__)).parent, *sources),
         public_text=getattr(actions, "public_text", open_text),
     )
 
@@ -414,13 +424,16 @@ class Configuration:
         self.components = components
         self.values = dict(values)
         self.tables = game.default_tables if components is None else game.load_components(components)
-        self.options = game.resolve_options(self.tables[0], num_players, self.values)
+        self.options = self._options(game.resolve_options(self.tables[0], num_players, self.values))
         self.tables.flags.writeable = False
         self.options.flags.writeable = False
         self.actions = game.actions if components is None else game.make_actions(self.tables[0])
-        self.observation = self._layout(
-            game.observation if components is None else game.make_observation(self.tables[0])
-        )
+        whole = game.observation if components is None else game.make_observation(self.tables[0])
+        try:
+            self.actions.check_against(whole)
+        except ValueError as problem:
+            raise ValueError(f"{game.id}: {problem}") from None
+        self.observation = self._layout(whole)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild_configuration, (
@@ -430,6 +443,11 @@ class Configuration:
             self.values,
             self.tables.tobytes(),
         )
+
+    def _options(self, given: Any) -> np.ndarray:
+        if not (isinstance(given, np.ndarray) and given.shape == (1,) and given.dtype == self.game.options):
+            raise TypeError(f"{self.game.id}: resolve_options must return an array (1,) of OPTIONS, not {given!r}")
+        return given
 
     def _layout(self, whole: Layout) -> Layout:
         return whole if self.values[DERIVED] else whole.facts
@@ -457,7 +475,10 @@ class Configuration:
     def _blank_info(self) -> dict[str, Any]:
         ended = self.game.new_states(1)
         ended["num_players"], ended["end"] = self.num_players, TERMINATED
-        return {name: _zero_of(value) for name, value in self.game.info(ended[0], self.tables[0], 0).items()}
+        infos = self.game.info(ended[0], self.tables[0], 0)
+        if not isinstance(infos, dict):
+            raise TypeError(f"{self.game.id}: info must return a dict, not {infos!r}")
+        return {name: _zero_of(value) for name, value in infos.items()}
 
     def __repr__(self) -> str:
         defaults = {option.name: option.default for option in self.game.option_list}

@@ -37,6 +37,12 @@ COMPILE_OPTIONS: dict[str, Any] = {
 }
 
 
+NOT_COMPILED = (
+    "{} could not be compiled. A KeyError names a field that a record does not have. Run the same with "
+    "NUMBA_DISABLE_JIT=1: the rules are plain Python then, and errors name the line."
+)
+
+
 def _uncompiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """The plain Python function, with NumPy's overflow warnings off: the generator wraps on purpose."""
     return np.errstate(over="ignore")(function)
@@ -121,7 +127,11 @@ def kernel(
         dispatcher = numba.njit(parallel=parallel, pipeline_class=compiler, **COMPILE_OPTIONS)(function)
         dispatcher._cache = kept = KernelCache(scope, name)
         with kept.at_work(), without_collector():
-            dispatcher.compile(tuple(signature))
+            try:
+                dispatcher.compile(tuple(signature))
+            except Exception as problem:
+                problem.add_note(NOT_COMPILED.format(function.__qualname__))
+                raise
         dispatcher.disable_compile()
         return dispatcher
 

@@ -21,7 +21,14 @@ from kepler_envs.engine.simd import expand_bits
 NOTHING = -1
 """The action that stands for none: settle the position as it is."""
 
+MOST_FORCED = 1 << 16
+"""Forced nodes in a row after which a game is taken to hang, by a bug of its rules."""
+
 ZERO, ONE = np.uint64(0), np.uint64(1)
+
+
+NO_DECISION = "a node without a legal action, or forced nodes without end (a bug of the game)"
+"""Why a game that is not over has nothing to decide."""
 
 
 class RecordTypes(NamedTuple):
@@ -45,8 +52,8 @@ class Transition(NamedTuple):
     """(s, t, legal) -> count: write the legal set of the present node, which is not over; its size."""
     settle: Any
     """(s, t, action, legal, looking=False) -> count: apply a legal id (or NOTHING), then forced nodes up to the next
-    decision that is offered, and write its legal set; 0 once the game is over. Who is only looking, with NOTHING, gets
-    the present node's set."""
+    decision that is offered, and write its legal set; 0 once the game is over, or hangs. Who is only looking, with
+    NOTHING, gets the present node's set."""
     begin: Any
     """(states, index, c, seed, legal) -> count: deal game number ``index`` of ``states`` and settle; 0 if the deal ends
     the game."""
@@ -118,7 +125,7 @@ def core(game: Game) -> Transition:
 
     @leaf
     def settle(s, t, action, legal, looking=False):
-        while True:
+        for _ in range(MOST_FORCED):
             if action != NOTHING:
                 apply(s, t, action)  # the one call: many a game's ``apply`` is copied to where it is called
             if s.end != RUNNING:

@@ -44,10 +44,10 @@ def parse(body: bytes, **kinds: Any) -> dict[str, Any]:
 
 
 def find_game(name: str) -> Game:
-    """Return a game by its name; UnknownError if there is none."""
+    """Return a game by its name; UnknownError if there is none, or it cannot be loaded."""
     try:
         return registry.load_game(name)
-    except registry.UnknownGame as problem:
+    except (registry.UnknownGame, registry.BrokenGame) as problem:
         raise UnknownError(str(problem)) from None
 
 
@@ -121,11 +121,10 @@ def seat_of(text: str) -> int | None:
 def menu() -> list[dict[str, Any]]:
     """List the games with what a form offers: players, options, bots."""
     games = []
-    for name in registry.list_games():
-        game = registry.load_game(name)
+    for game in registry.load_games():
         rows = {row.name: row for row in option_rows(game)}
         games.append({
-            "name": name,
+            "name": game.name,
             "title": game.title,
             "players": list(range(game.min_players, game.max_players + 1)),
             "usual": game.default_players,
@@ -135,6 +134,6 @@ def menu() -> list[dict[str, Any]]:
                  "free": option.number is not None, "allowed": rows[option.name].allowed, "meaning": option.meaning}
                 for option in game.option_list if option.name not in HIDDEN_OPTIONS
             ],
-            "bots": [*bots_to_ask(name), "uniform"],
+            "bots": [*bots_to_ask(game.name), "uniform"],
         })  # fmt: skip
     return games

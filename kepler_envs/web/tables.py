@@ -189,6 +189,10 @@ class Table:
         return not any(at.is_person for other, at in enumerate(self.seats) if other != seat)
 
     def _foreseen(self, seat: int, number: int) -> bool:
+        """Whether nothing since then was new to ``seat``. What others decided in secret counts as new whatever it was:
+        to say otherwise would tell something of it."""
+        if any(heard.own != heard.public for heard in self.heard[number + 1 :]):
+            return False
         return foreseen(self._last[seat].before, self.replay.actions[number:], self.position, seat)
 
     def undo(self, seat: int) -> None:

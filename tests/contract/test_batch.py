@@ -191,9 +191,11 @@ def test_reset(game: Game) -> None:
     assert [batch.snapshot(row).digest() for row in range(6)] == [
         kepler_envs.Snapshot.deal(batch.config, int(seed)).digest() for seed in seeds
     ]
-    for wrong in (np.array([1, 2]), np.zeros(6), np.array([-1] * 6)):
-        with pytest.raises(ValueError, match="seeds must be 6 integers"):
+    for wrong in (np.array([1, 2]), np.zeros(6)):
+        with pytest.raises(ValueError, match=r"seed must be an integer array \(6,\), not one of"):
             batch.reset(wrong)
+    with pytest.raises(ValueError, match=r"seed\[4\] = -5 is not allowed; allowed: an integer from 0 on"):
+        batch.reset(np.array([1, 2, 3, 4, -5, 6]))
     with pytest.raises(ValueError, match="seed"):
         batch.reset(-3)
 

@@ -48,6 +48,33 @@ assert helpers.decide(s, None, 1, legal_set) == 0 and s.end == TERMINATED and no
 """
 
 
+ENDLESS = """
+import dataclasses
+import numpy as np
+import kepler_envs
+
+plain = kepler_envs.load_game("kitten_adventurers")
+
+def legal(s, t, mask):
+    mask[0] = np.uint64(1 if s.decisions else 3)
+
+verbs = dataclasses.replace(plain.verbs, legal=legal, apply=lambda s, t, action: None)
+game = dataclasses.replace(plain, name="endless", always_offered=(), verbs=verbs)
+env = kepler_envs.engine.aec.KeplerEnv(game.configure(2))
+env.reset(seed=1)
+try:
+    env.step(0)
+except AssertionError as problem:
+    print(problem)
+"""
+
+
+def test_forced_nodes_without_end_are_an_error():
+    code = f"import os\nos.environ['NUMBA_DISABLE_JIT'] = '1'\n{ENDLESS}"
+    done = subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT, capture_output=True, text=True)
+    assert "endless-v1: a node without a legal action, or forced nodes without end (a bug of the game)" in done.stdout
+
+
 def test_settle_applies_forced_nodes_alone():
     """A made-up game, uncompiled: in a process of its own."""
     code = f"import os\nos.environ['NUMBA_DISABLE_JIT'] = '1'\n{SETTLED}"

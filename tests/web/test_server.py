@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -167,6 +168,22 @@ def test_no_undo_once_another_persons_secret_has_turned_up(room: Room) -> None:
     refused = room.client.post(f"/api/seat/{tokens[mover]}/undo", json={})
     assert refused.status_code == 409 and "seen something new" in refused.json()["error"]
     assert table.position.digest() == kept
+
+
+def test_undo_says_nothing_of_what_a_bot_decided_in_secret(room: Room) -> None:
+    """Whether a decision may be taken back would else depend on the card that the bot has put face down."""
+    table, tokens = room.table("ad_astra", seats=[PERSON, PERSON, "uniform"])
+    chance, secret = random.Random(1), 0
+    while secret < 3:
+        settle(table)
+        mover, decided = table.position.seat, len(table.heard)
+        view = room.view(tokens[mover])
+        assert room.decide(tokens[mover], chance.choice(view["actions"])["id"], view["version"]).status_code == 200
+        settle(table)
+        answers = table.heard[decided + 1 :]
+        if any(heard.own != heard.public for heard in answers):
+            assert not room.view(tokens[mover])["undo"]
+            secret += 1
 
 
 def test_one_person_alone_may_undo_what_showed_something(room: Room) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.bots.search.kernels.tree import BY_POLICY, IN_TREE, PUCT, SETTINGS, UCB
-from kepler_envs.engine.checks import is_integer
+from kepler_envs.engine.checks import is_integer, is_number
 from kepler_envs.engine.game import record_array
 
 MOST_ITERATIONS = 1_000_000
@@ -25,6 +25,8 @@ PLAYOUT_WEIGHTS = {"exploration": 4.0, "trust": 0.5}
 NETWORK_WEIGHTS = {"exploration": 1.0, "trust": 0.9}
 UCB_WEIGHTS = {"exploration": 0.7, "trust": 0.0}
 BUDGET = "a budget reads 1000 (iterations) or 50ms"
+OF_KIND = {int: is_integer, float: is_number, str: lambda value: isinstance(value, str)}
+"""What a field of each kind may be given."""
 CHOICES = {"selection": SELECTIONS, "opponents": OPPONENTS}
 """The fields that are words here and numbers in the kernels."""
 
@@ -87,15 +89,15 @@ class MctsConfig:
     def __post_init__(self) -> None:
         for name, kind in get_type_hints(type(self)).items():
             value = getattr(self, name)
-            if kind is int and not is_integer(value) or kind is str and not isinstance(value, str):
+            if not OF_KIND[kind](value):
                 raise BotError(f"mcts: {name} = {value!r} is not of type {kind.__name__}")
         usual_weights = UCB_WEIGHTS if self.selection == "ucb" else PLAYOUT_WEIGHTS
         for name, usual in (NETWORK_WEIGHTS if self.network else usual_weights).items():
             if isnan(getattr(self, name)):
                 object.__setattr__(self, name, usual)
+        self._need("iterations", 0 <= self.iterations <= MOST_ITERATIONS, f"1 to {MOST_ITERATIONS}")
+        self._need("milliseconds", 0 <= self.milliseconds <= MOST_MILLISECONDS, f"above 0, up to {MOST_MILLISECONDS}")
         self._need("budget", (self.iterations > 0) != (self.milliseconds > 0), "iterations or milliseconds, above 0")
-        self._need("iterations", self.iterations <= MOST_ITERATIONS, f"1 to {MOST_ITERATIONS}")
-        self._need("milliseconds", self.milliseconds <= MOST_MILLISECONDS, f"above 0, up to {MOST_MILLISECONDS}")
         self._need("playout", self.playout in ("greedy", "uniform"), "greedy, uniform")
         self._need("selection", self.selection in SELECTIONS, ", ".join(SELECTIONS))
         self._need("opponents", self.opponents in OPPONENTS, ", ".join(OPPONENTS))

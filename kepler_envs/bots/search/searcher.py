@@ -19,7 +19,7 @@ from kepler_envs.bots.protocol import BotError
 from kepler_envs.bots.published import network_file
 from kepler_envs.bots.search.config import MctsConfig
 from kepler_envs.bots.search.kernels.search import search_kernel
-from kepler_envs.bots.search.kernels.tree import NODE, ROOT
+from kepler_envs.bots.search.kernels.tree import MOST_SEATS, NODE, ROOT
 from kepler_envs.engine.code_cache import Scope, digest_when_loaded
 from kepler_envs.engine.game import Configuration, Game, record_array
 from kepler_envs.engine.playout import CompiledPolicy, uniform_policy
@@ -91,7 +91,9 @@ class Searcher(Protocol):
 
 
 def make_searcher(config: Configuration, asked: MctsConfig) -> Searcher:
-    """The searcher for a configuration. Raises BotError if its network does not fit."""
+    """The searcher for a configuration. Raises BotError if its network does not fit, or for too many players."""
+    if config.num_players > MOST_SEATS:
+        raise BotError(f"mcts: {config.label} are not allowed; allowed: up to {MOST_SEATS} players")
     if asked.network:
         return NetworkSearcher(config, asked)
     return PlayoutSearcher(config, asked)

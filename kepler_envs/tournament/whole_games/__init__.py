@@ -18,7 +18,7 @@ from kepler_envs.engine.kernel import array_of, helper, kernel
 from kepler_envs.engine.playout import CompiledPolicy
 from kepler_envs.engine.rng import GENERATOR, start
 from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.engine.transition import core, record_types
+from kepler_envs.engine.transition import NO_DECISION, core, record_types
 
 FOLDER = Path(__file__).parent
 digest_when_loaded(FOLDER)
@@ -63,10 +63,7 @@ class WholeGames:
             ranks, scores, returns, endings,
         )  # fmt: skip
         if stuck >= 0:
-            raise AssertionError(
-                f"{config.game.id}: the game of seed {seeds[stuck]} has a node without a legal action (a bug of the "
-                "game)"
-            )
+            raise AssertionError(f"{config.game.id}: the game of seed {seeds[stuck]}: {NO_DECISION}")
         return ranks, scores, returns, endings
 
 

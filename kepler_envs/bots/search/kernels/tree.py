@@ -22,7 +22,7 @@ NODE = np.dtype(
         ("visits", "<i4"),  # iterations that went through
         ("available", "<i4"),  # iterations that reached the parent with this decision legal
         ("prior", "<f4"),  # what the network gave the decision, 0 in searches without one
-        ("value", "<f4", (MOST_SEATS,)),  # sum of the returns of those iterations, by seat
+        ("value", "<f8", (MOST_SEATS,)),  # sum of the returns of those iterations, by seat
     ],
     align=True,
 )
