@@ -23,6 +23,7 @@ from kepler_envs.games.ad_astra.state import (
     NUM_SPACES,
     NUM_STARS,
     SLOTS,
+    Node,
 )
 
 DESTINATIONS = NUM_STARS + 1  # of a starship: the systems, deep space
@@ -108,10 +109,16 @@ def make_actions(tables: Any) -> ActionSet:
 
 
 def public_text(state: np.void, config: Configuration, action: int) -> str:
-    """A decision as the others hear it. Action cards lie face down until their space is reached."""
+    """A decision as the others hear it.
+
+    Action cards lie face down until their space is reached. Both sides of an offer have the same ids.
+    """
     if PLACE <= action < TAKE:
         return f"place an action card face down on space {(action - PLACE) % NUM_SPACES + 1}"
-    return config.actions.text(action)
+    text = config.actions.text(action)
+    if CARDS <= action < CHOOSE:
+        return text.replace("offer:", "ask for" if state["node"] == Node.OFFER_GET else "offer", 1)
+    return text
 
 
 def planet_name(systems: tuple[str, ...], position: int) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kepler_envs.engine.components import names
-from kepler_envs.engine.drawing import Drawing, blend, readable_on, star
+from kepler_envs.engine.drawing import Drawing, blend, readable_on, star, text_width
 from kepler_envs.engine.game import RUNNING, Configuration
 from kepler_envs.games.ad_astra.actions import (
     ACCEPT,
@@ -46,7 +46,6 @@ from kepler_envs.games.ad_astra.state import (
     ITEM_STARSHIP,
     ITEM_TERRAFORMER,
     MAX_PAWNS,
-    NUM_ARTIFACTS,
     NUM_CARDS,
     NUM_ITEMS,
     NUM_POSITIONS,
@@ -59,7 +58,7 @@ from kepler_envs.games.ad_astra.state import (
     EndReason,
     Node,
 )
-from kepler_envs.printable import wrapped
+from kepler_envs.printable import counted, wrapped
 
 # ---------------------------------------------------------------- what can be seen
 
@@ -85,6 +84,13 @@ class CardView:
 
 
 @dataclass(frozen=True)
+class ArtifactView:
+    number: int
+    name: str
+    words: str  # when it can be played, and what it does
+
+
+@dataclass(frozen=True)
 class PlayerView:
     name: str
     faction: str
@@ -98,7 +104,7 @@ class PlayerView:
     reserve: tuple[int, int, int, int]  # starships, colonies, factories, terraformers
     cards: tuple[str, ...] | None  # labels of the action cards in hand; None if they are hidden
     aside: tuple[str, ...]
-    artifacts: tuple[str, ...]
+    artifacts: tuple[ArtifactView, ...]
     hidden_artifacts: int
 
 
@@ -142,6 +148,22 @@ QUESTIONS = {
     Node.DISCARD: "discard a card over the hand limit",
     Node.ART_RES: "choose the resource the artifact brings",
 }
+PROMISES = {Node.MOVE: "gate", Node.BUILD: "free", Node.IDENT: "thesaurus", Node.DIFF: "thesaurus"}
+"""The field that says what an artifact has promised at a node. Until then nobody may pass."""
+OTHER_PASSES = {Node.TRADE: "stop trading", Node.REPLY: "decline"}
+ARTIFACT_WORDS = (  # by artifact: when it can be played, and what it does
+    ("when drawn", "{cards} of each resource from the bank"),
+    ("on a movement card", "the next move may enter any system and costs nothing"),
+    ("while planning", "look at all face-down planets"),
+    ("while planning", "take back your scoring cards that are set aside"),
+    ("on a movement or build card", "{cards} of one resource from the bank"),
+    ("on a build card", "the next item is a colony or factory and costs nothing"),
+    ("on a build card", "the next item is a terraformer and costs nothing"),
+    ("on a movement card", "a starship from the reserve enters deep space"),
+    ("when you discard for points", "the discard counts {cards} more"),
+    ("while planning", "1 to {amount} points by chance"),
+    ("while planning", "one random card from every other hand"),
+)
 END_WORDS = {
     EndReason.POINTS: "enough points",
     EndReason.PLANETS: "every planet is explored",
@@ -159,7 +181,7 @@ def look(state: Any, config: Configuration, seat: int | None = None) -> View:
         title=config.game.title,
         point_of_view="everything open" if seat is None else f"seen by {_name(seat)}",
         turn=_turn(state, config),
-        situation=_result(state, config) if over else f"{_name(state['seat'])}: {QUESTIONS[Node(int(state['node']))]}",
+        situation=_result(state, config) if over else f"{_name(state['seat'])}: {_question(state)}",
         detail="" if over else _detail(state, config),
         type_keys=names(tables["type_key"]),
         type_names=names(tables["type_name"]),
@@ -193,6 +215,14 @@ def _turn(state: Any, config: Configuration) -> str:
         card = _card_label(state, config, int(state["owner"]), int(state["slot"]) - 1)
         return f"{words}, space {state['revealed']}: {card}"
     return f"{words}, planning" if state["node"] == Node.PLAN else f"{words}, its end"
+
+
+def _question(state: Any) -> str:
+    node = Node(int(state["node"]))
+    words = QUESTIONS[node]
+    if node in PROMISES and state[PROMISES[node]]:
+        return words.removesuffix(" or pass").removesuffix(",")
+    return words
 
 
 def _result(state: Any, config: Configuration) -> str:
@@ -301,8 +331,7 @@ def _player(state: Any, config: Configuration, number: int, seat: int | None) ->
     player, tables = state["player"][number], config.tables[0]
     open_to_viewer = seat in (None, number)
     over = state["end"] != RUNNING
-    artifacts = names(tables["artifact_name"])
-    held = [artifacts[artifact] for artifact in _members(player["artifacts"])]
+    held = _members(player["artifacts"])
     labels = [_card_label(state, config, number, slot) for slot in range(NUM_CARDS)]
     return PlayerView(
         name=_name(number),
@@ -320,9 +349,19 @@ def _player(state: Any, config: Configuration, number: int, seat: int | None) ->
         ),
         cards=tuple(labels[slot] for slot in _members(player["cards"])) if open_to_viewer else None,
         aside=tuple(labels[FIRST_SCORING + card] for card in range(CARDS_OF_A_KIND) if player["set_aside"][card]),
-        artifacts=tuple(held) if open_to_viewer else (),
+        artifacts=tuple(_artifact(artifact, tables) for artifact in held) if open_to_viewer else (),
         hidden_artifacts=0 if open_to_viewer else len(held),
     )  # fmt: skip
+
+
+def _artifact(number: int, tables: Any) -> ArtifactView:
+    words = f"{ARTIFACT_WORDS[number][0]}: {_artifact_effect(number, tables)}"
+    return ArtifactView(number, names(tables["artifact_name"])[number], words)
+
+
+def _artifact_effect(number: int, tables: Any) -> str:
+    amount = int(tables["artifact_amount"][number])
+    return ARTIFACT_WORDS[number][1].format(amount=amount, cards=counted(amount, "card"))
 
 
 def _grouped(labels: tuple[str, ...]) -> str:
@@ -339,13 +378,17 @@ def _grouped(labels: tuple[str, ...]) -> str:
 
 def explain(state: Any, config: Configuration, actions: Sequence[int]) -> dict[int, str]:
     """What the words of an id leave open here, for the seat that decides: which card, which planet, whom."""
-    seat = int(state["seat"])
+    seat, node = int(state["seat"]), Node(int(state["node"]))
     view = look(state, config, seat)
     planets = {planet.position: planet for system in view.systems for planet in system}
     found = {}
     for action in actions:
         words = ""
-        if PLACE <= action < TAKE:
+        if action == PASS:
+            words = OTHER_PASSES.get(node, "")
+        elif action == ACCEPT:
+            words = _deal_words(state, view)
+        elif PLACE <= action < TAKE:
             words = _card_words(state, config, seat, (action - PLACE) // NUM_SPACES)
         elif GO <= action < AT:
             place = int(state["player"][seat]["ship"][(action - GO) // DESTINATIONS])
@@ -355,15 +398,27 @@ def explain(state: Any, config: Configuration, actions: Sequence[int]) -> dict[i
                 words = f"from {_planet_hint(planets[place - 1], view).partition(':')[0]}"
         elif AT <= action < AT + NUM_POSITIONS:
             words = _planet_words_at(_position_of(action - AT, view), planets, view)
+        elif ITEM <= action < BANK:
+            words = "nothing is paid" if state["free"] else ""
         elif PARTNER <= action < CARDS:
             words = _name((seat + action - PARTNER + 1) % len(view.players))
+        elif CARDS <= action < CHOOSE:
+            words = "ask for" if node == Node.OFFER_GET else "give"
         elif CHOOSE <= action < COUNT and int(state["slot"]) > FIRST_SCORING:
             tables = config.tables[0]
             element = tables["element"][int(state["slot"]) - 1 - FIRST_SCORING][action - CHOOSE]
             words = names(tables["element_name"])[int(element)]
+        elif action >= ARTIFACT:
+            words = _artifact_effect(action - ARTIFACT, config.tables[0])
         if words:
             found[action] = words
     return found
+
+
+def _deal_words(state: Any, view: View) -> str:
+    """An offer as the player hears it to whom it is made."""
+    given, wanted = (view.resource_names[int(state[side]) - 1] for side in ("give_type", "get_type"))
+    return f"you give {state['get_count']} {wanted} for {state['give_count']} {given}"
 
 
 def _card_words(state: Any, config: Configuration, owner: int, slot: int) -> str:
@@ -473,8 +528,8 @@ def _player_lines(player: PlayerView, view: View) -> Iterator[str]:
         yield f"    cards: {_grouped(player.cards)}"
     if player.aside:
         yield f"    set aside: {_grouped(player.aside)}"
-    if player.artifacts:
-        yield f"    artifacts: {', '.join(player.artifacts)}"
+    for artifact in player.artifacts:
+        yield f"    artifact {artifact.name}, {artifact.words}"
     if player.hidden_artifacts:
         yield f"    artifacts: {player.hidden_artifacts}, face down"
 
@@ -490,7 +545,7 @@ SEAT_COLOURS = ("#4f8cff", "#ff5a5a", "#ffd447", "#4fd07a", "#c2c7d6")  # by fac
 RED_STAR, YELLOW_STAR, WHITE_STAR = "#ff6b4a", "#ffd166", "#ffffff"
 
 WIDTH, MARGIN, GAP = 1280, 16, 8
-HEADER_HEIGHT = 72
+HEADER_HEIGHT = 96
 SYSTEM_WIDTH, SYSTEM_HEIGHT, SYSTEM_COLUMNS = 292, 116, 3
 SYSTEMS_HEIGHT = 3 * (SYSTEM_HEIGHT + GAP) - GAP
 BOARD_X = MARGIN + SYSTEM_COLUMNS * (SYSTEM_WIDTH + GAP)
@@ -548,8 +603,8 @@ def _draw_header(drawing: Drawing, view: View) -> None:
         x, y = dot * 0.754877666 % 1 * WIDTH, dot * 0.569840291 % 1 * HEADER_HEIGHT
         drawing.circle(x, y, 0.7 + dot % 3 * 0.35, fill=EDGE if dot % 4 else DIM)
     drawing.text(MARGIN, 24, view.title, size=26, fill=INK, bold=True)
-    situation = f"{view.situation} ({view.detail})" if view.detail else view.situation
-    drawing.text(MARGIN, 54, situation, size=18, fill=GOLD, width=860)
+    drawing.text(MARGIN, 54, view.situation, size=18, fill=GOLD, width=860)
+    drawing.text(MARGIN, 79, view.detail, size=14, fill=DIM, width=WIDTH - 2 * MARGIN)
     drawing.text(WIDTH - MARGIN, 24, view.point_of_view, size=15, fill=DIM, anchor="end")
     drawing.text(WIDTH - MARGIN, 54, view.turn, size=18, fill=INK, anchor="end", width=BOARD_WIDTH)
 
@@ -760,8 +815,22 @@ def _draw_player(drawing: Drawing, player: PlayerView, view: View, colour: str, 
         ink = DIM if player.cards is None else INK
         drawing.text(800, 14 + 17 * line, words, size=12, fill=ink, width=room)
     drawing.text(800, 50, f"set aside: {_grouped(player.aside) or '-'}", size=12, fill=DIM, width=room)
-    artifacts = ", ".join(player.artifacts) or (
-        f"{player.hidden_artifacts} face down" if player.hidden_artifacts else "-"
-    )
-    with drawing.group(actions=range(ARTIFACT, ARTIFACT + NUM_ARTIFACTS) if player.active and player.artifacts else ()):
-        drawing.text(800, 69, f"artifacts: {artifacts}", size=12, fill=GOLD if artifacts != "-" else DIM, width=room)
+    with drawing.group(800, 69):
+        _draw_artifacts(drawing, player, room)
+
+
+def _draw_artifacts(drawing: Drawing, player: PlayerView, room: float) -> None:
+    """The artifacts of a player side by side, each with what it does."""
+    if not player.artifacts:
+        hidden = f"{player.hidden_artifacts} face down" if player.hidden_artifacts else "-"
+        drawing.text(0, 0, f"artifacts: {hidden}", size=12, fill=GOLD if player.hidden_artifacts else DIM, width=room)
+        return
+    drawing.text(0, 0, "artifacts:", size=12, fill=GOLD)
+    x = text_width("artifacts: ", 12)
+    share = (room - x) / len(player.artifacts)
+    for artifact in player.artifacts:
+        width = min(share, text_width(f"{artifact.name}  ", 12))
+        touched = (ARTIFACT + artifact.number,) if player.active else ()
+        with drawing.group(x, 0, f"{artifact.name}, {artifact.words}", touched):
+            drawing.text(0, 0, artifact.name, size=12, fill=GOLD, width=width)
+        x += width

@@ -8,22 +8,28 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from kepler_envs.engine.components import names
 from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.games.ad_astra.picture import COLUMNS, LEGEND, SEAT_COLOURS, TYPE_COLOURS, look
+from kepler_envs.games.ad_astra.picture import COLUMNS, LEGEND, SEAT_COLOURS, TYPE_COLOURS, explain, look
 from kepler_envs.games.ad_astra.state import Node
-from tests.choosing import eager
+from tests.choosing import eager, uniform
 from tests.games.ad_astra.invariants import EAGER
 from tests.games.ad_astra.scenario import (
+    ACCEPT,
     BLUE,
     COLONY_X,
     DEEP,
+    FACTORY,
+    FIRST_ELEMENT,
     GAME,
     GREEN,
     PASS,
     RED,
     YELLOW,
+    Play,
     W,
     X,
+    artifact,
     cards,
     move,
     partner,
@@ -31,7 +37,7 @@ from tests.games.ad_astra.scenario import (
     scenario,
     worked_config,
 )
-from tests.pictures import SVG, hints, labels
+from tests.pictures import SVG, hints, labels, marked
 
 # ---------------------------------------------------------------- facts
 
@@ -84,6 +90,24 @@ def test_offers_are_public() -> None:
     assert game.node == Node.REPLY
     for seat in (None, BLUE, GREEN):
         assert "offer of player_3 to player_1, 1 xanthium, for 1 water" in game.snapshot.text(seat)
+        assert "offer of player_3 to player_1, 1 xanthium, for 1 water" in labels(game.snapshot, seat)
+        assert "player_1: accept the offer or decline" in labels(game.snapshot, seat)
+
+
+def told(game: Play) -> dict[int, str]:
+    """What the moves of a position mean."""
+    return explain(game.snapshot.state, game.snapshot.config, sorted(game.legal()))
+
+
+def test_an_offer_says_who_gives_what() -> None:
+    """The same ids name what is given and what is asked for."""
+    game = scenario(resolve=(GREEN, 7)).play(partner(2))
+    assert told(game)[cards(X, 1)] == "give" and game.snapshot.public_text(cards(X, 1)) == "offer 1 xanthium"
+    game.play(cards(X, 1))
+    assert told(game)[cards(W, 1)] == "ask for" and game.snapshot.public_text(cards(W, 1)) == "ask for 1 water"
+    game.play(cards(W, 1))
+    assert told(game) == {PASS: "decline", ACCEPT: "you give 1 water for 1 xanthium"}
+    assert told(game.play(PASS))[PASS] == "stop trading"
 
 
 def test_choices_on_the_way_are_told() -> None:
@@ -95,12 +119,49 @@ def test_choices_on_the_way_are_told() -> None:
     assert "colonies and factories or starships" in scenario(resolve=(BLUE, 8)).snapshot.text()
 
 
+def test_what_an_artifact_promises_cannot_be_passed() -> None:
+    """Nothing is paid for the item, and the question does not offer what is illegal."""
+    game = scenario(resolve=(RED, 6), ships={RED: [35, 37]}, colonies={RED: {36}}, held={5: RED})
+    assert game.snapshot.text().splitlines()[1] == "player_1: build something or pass"
+    game.play(artifact(5))
+    assert PASS not in game.legal() and game.snapshot.text().splitlines()[1] == "player_1: build something"
+    assert {action: told(game)[action] for action in (COLONY_X, FACTORY)} == dict.fromkeys(
+        (COLONY_X, FACTORY), "nothing is paid"
+    )
+    gate = scenario(resolve=(RED, 3), held={1: RED})
+    gate.play(artifact(1))
+    assert PASS not in gate.legal() and gate.snapshot.text().splitlines()[1] == "player_1: move a starship"
+    hands = {RED: [3, 3, 0, 0, 0, 0]}
+    discard = scenario(resolve=(BLUE, 10), hands=hands, held={8: RED}).play(FIRST_ELEMENT, artifact(8))
+    assert PASS not in discard.legal()
+    assert discard.snapshot.text().splitlines()[1] == "player_1: discard cards of one type"
+
+
+def test_artifacts_say_what_they_do() -> None:
+    """To their holder alone: among its moves, and in the picture before they can be played."""
+    game = scenario(resolve=(RED, 3), held={4: RED, 7: RED, 8: RED})
+    assert {number: told(game).get(artifact(number)) for number in (4, 7)} == {
+        4: "3 cards of one resource from the bank", 7: "a starship from the reserve enters deep space"
+    }  # fmt: skip
+    hint = "Thesaurus Antiquus, when you discard for points: the discard counts 2 cards more"
+    assert hint in hints(game.snapshot, RED) and hint in " ".join(game.snapshot.text(RED).split())
+    assert hint not in hints(game.snapshot, BLUE) and "Thesaurus" not in game.snapshot.text(BLUE)
+
+
+def test_all_artifacts_fit() -> None:
+    game = scenario(config=GAME.configure(4, artifacts="all"), held=dict.fromkeys(range(1, 11), RED))
+    all_names = names(game.snapshot.config.tables[0]["artifact_name"])[1:]
+    shown = [hint.partition(", ")[0] for hint in hints(game.snapshot, RED)]
+    assert [name for name in shown if name in all_names] == list(all_names)
+    assert {artifact(number) for number in range(1, 11)} <= marked(game.snapshot, RED)
+
+
 def test_players() -> None:
     game = scenario(points={RED: 12}, aside={RED: {8, 9}}, held={4: RED, 7: RED}, hands={RED: [3, 0, 0, 0, 0, 2]})
     text = game.snapshot.text(RED)
     assert "  player_1  red  12 points   (viewer)" in text
     assert "hand 5: W3 F0 E0 X0 Y0 Z2   in deep space s1   reserve s3 c4 f3 t4" in text
-    assert "set aside: score 1 2" in text and "artifacts: Cornu Copiae, Navis Antiqua" in text
+    assert "set aside: score 1 2" in text and "artifact Cornu Copiae, " in text and "artifact Navis Antiqua, " in text
     assert "cards: produce F/X W/Z E/Y, move LY/TY SY/LR SR/NR, build, trade, score 3" in text
     other = game.snapshot.text(BLUE)
     assert "artifacts: 2, face down" in other and "Cornu" not in other and "move SY/LR" not in other
@@ -160,6 +221,24 @@ def test_everything_fits(players: int, seat: int | None) -> None:
         assert all(line == line.rstrip() for line in lines)
         assert all(f"player_{player}" in "\n".join(lines) for player in range(players))
     assert len(heights) == 1
+
+
+@pytest.mark.parametrize("players", [3, 4, 5])
+def test_no_header_is_cut(players: int) -> None:
+    """At each node the longest that random games lead to."""
+    longest: dict[Any, tuple[int, Snapshot]] = {}
+    for deal in range(2):
+        position, choose = Snapshot.deal(GAME.configure(players), deal), uniform(deal)
+        while not position.over:
+            size = len(position.text().partition("\n\n")[0])
+            if size > longest.get(position.node, (0, position))[0]:
+                longest[position.node] = size, position
+            position = position.apply(choose(position.legal_actions()))
+        longest["the end", deal] = 0, position
+    assert {Node.REPLY, Node.ELEMENT, Node.LAND} <= set(longest)
+    for _, position in longest.values():
+        view = look(position.state, position.config)
+        assert {view.situation, view.turn, view.detail} - {""} <= set(labels(position))
 
 
 def test_every_node_has_a_question() -> None:
