@@ -287,8 +287,8 @@ def _compile(file: ComponentFile, tables: Any, cards: list[dict[str, Any]], citi
         check_program(place, program)
         checked.append((place, program))
         holder[field] = memory.add(program)
-        text = in_words(program).encode()[:WORDS_BYTES].decode(errors="ignore").encode()
-        words[: len(text)] = np.frombuffer(text, np.uint8)
+        text = np.frombuffer(_fitting(in_words(program)), np.uint8)
+        words[: len(text)] = text
         if len(memory.instructions) > PROGRAM_SIZE:
             raise place.wrong("", f"all programs together have more than {PROGRAM_SIZE} instructions")
     work = Work(cards, cities, int(tables["supply_size"]))  # programs can repeat one another: all are checked by now
@@ -300,6 +300,12 @@ def _compile(file: ComponentFile, tables: Any, cards: list[dict[str, Any]], citi
         if not tables["card"][kind]["group"]:
             for name in PROGRAMS:
                 tables["card"][kind][name] = -1
+
+
+def _fitting(words: str) -> bytes:
+    """Words (ASCII) as they fit into the tables; a mark tells where some are left out."""
+    text = words.encode()
+    return text if len(text) <= WORDS_BYTES else text[: WORDS_BYTES - 3] + b"..."
 
 
 Programs = Iterator[tuple[Place, Any, tuple[Any, Any], Any]]

@@ -265,6 +265,9 @@ def _check_move(place: Place, path: str, instruction: list[Any], nesting: int, b
     mode = _word(place, path, "mode", instruction[4], Mode)
     _number(place, path, "n", instruction[5], 1, ANY_NUMBER)
     destination = _word(place, path, "destination", instruction[6], Destination)
+    if mode == Mode.MAY and instruction[5] == ANY_NUMBER:
+        rule = f"n is {ANY_NUMBER}, any number; with the mode 'may' all n cards move or none, so it must be 'upto'"
+        raise place.wrong(path, rule)
     if source in UNFILTERED_SOURCES and which != Filter.ANY:
         raise place.wrong(
             path, f"filter is {instruction[2]!r}; cards of {instruction[1]} cannot be chosen, so it must be 'any'"
@@ -475,7 +478,8 @@ def in_words(program: Sequence[Any]) -> str:
     for number, (name, *parts) in enumerate(program):
         follows_move = number > 0 and program[number - 1][0] == "move"
         if name == "if" and parts[0] == "moved" and follows_move:
-            words += f": {in_words(parts[2])}"  # "may eject 2 from hand: 3 E"
+            least = "" if parts[1] in (1, program[number - 1][5]) else f", if {parts[1]} or more"
+            words += f"{least}: {in_words(parts[2])}"  # "may eject 2 from hand: 3 E"
         else:
             words += ("; " if words else "") + _instruction_in_words(name, *parts)
     return words

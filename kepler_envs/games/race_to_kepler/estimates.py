@@ -33,7 +33,7 @@ MOVE_WORTH = np.array([3, 0, 1, 12, 4, 3], np.int64)
 COST_WORTH = 4  # of crew, for a unit of cost: designers knew what cards are worth
 TRIGGER_SHARE = 50  # per cent of what a trigger gains: how often it will be pulled
 MOST_WORTH = 9_999  # any worth above counts as this
-NEVER = -1_000  # order of a card without a program
+NEVER, AT_ONCE = -1_000, 999  # orders: that of a card without a program, the highest
 RESOURCES, LATE = -10, -9  # order of resources; of what is played only when operations have had their cards
 OF_THE_TURN = int(Counter.EJECTED)  # the first counter that counts more than the program's own last MOVE
 assert len(GAIN_WORTH) == len(Resource) and len(COUNTED) == len(Counter) and len(MOVE_WORTH) == len(Destination)
@@ -51,7 +51,7 @@ def estimate_all(tables: Any) -> None:
         worth = int(card["play_worth"])
         worth += sum(TRIGGER_SHARE * int(card[f"{name}_worth"]) // 100 for name in ("discard", "eject"))
         card["worth"] = min(worth if card["group"] == RESOURCE else worth + COST_WORTH * int(card["cost"]), MOST_WORTH)
-        card["order"] = max(_order(program, card), NEVER)
+        card["order"] = min(max(_order(program, card), NEVER), AT_ONCE)
         if card["order"] >= LATE:
             tables["played_early"] |= np.uint64(1 << kind)
         if any(instruction["counter"] - 1 >= OF_THE_TURN for instruction in _gains(program, int(card["on_play"]))):

@@ -31,7 +31,7 @@ from kepler_envs.games.race_to_kepler.effects import (
     Mode,
     Source,
 )
-from kepler_envs.games.race_to_kepler.estimates import MOST_WORTH, NEVER, program_worth
+from kepler_envs.games.race_to_kepler.estimates import AT_ONCE, MOST_WORTH, NEVER, program_worth
 from kepler_envs.games.race_to_kepler.state import (
     CLASSES,
     KNOWN_SLOTS,
@@ -98,7 +98,8 @@ GAME_FACTS = [
     _units("crew_deck_size", "cards in the crew deck", 64, 64),
     _units("titan_deck_size", "titans in the titan deck", 16, NUM_TITANS),
     piece("tokens", FLAG, 1, "encounter tokens still on the track", shape=NUM_TOKENS),
-    piece("crossed", FLAG, 1, "encounter tokens that the active player has passed this turn", shape=NUM_TOKENS),
+    piece("crossed", FLAG, 1, "encounter tokens that the active player has entered or passed this turn",
+          shape=NUM_TOKENS),
     # who and what
     reference("active", "players", "player whose turn it is; none while cities are chosen"),
     reference("first", "players", "the first player; none while cities are chosen"),
@@ -116,8 +117,8 @@ GAME_FACTS = [
     piece("mode", LABEL, len(Mode), "at MOVE: must, may, up to, all"),
     piece("filter", LABEL, len(Filter), "at MOVE: which cards"),
     piece("parameter", NUMBER, MAX_COST, "at MOVE: the number that belongs to the filter", scale=5),
-    piece("picks_left", NUMBER, MOST_MOVED, "at MOVE: cards that may still be moved, at most 10", low=-MOST_SHOWN,
-          scale=10),
+    piece("picks_left", NUMBER, MOST_MOVED, "at MOVE: n of the move, at most 10, less the cards moved so far",
+          low=-MOST_SHOWN, scale=10),
     _units("moved", "cards moved by the last move of the program that asks", 5, MOST_SHOWN),
     _units("value", "the sum of their costs, if everybody has seen them", 10, MOST_VALUE),
     piece("offers", FLAG, 1, "while cities are chosen: the cities dealt to the observer", shape=NUM_CITIES),
@@ -253,7 +254,7 @@ def _kinds(tables: Any) -> FixedTable:
         _loss("lost_by_discard", "worth that is lost when it is discarded, but not from hand"): worth - discard,
         _loss("lost_from_hand",
               "worth that is lost when it is discarded from hand"): cards["play_worth"].astype(int) - discard,
-        piece("order", NUMBER, 999, "cards with a higher number are better played earlier", low=NEVER,
+        piece("order", NUMBER, AT_ONCE, "cards with a higher number are better played earlier", low=NEVER,
               scale=10): cards["order"],
         piece("early", FLAG, 1,
               "it is better played before resources and operations"): tables["played_early"] >> kinds & np.uint64(1),

@@ -28,13 +28,14 @@ from kepler_envs.games.race_to_kepler.actions import (
     PICK,
     PLAY,
 )
-from kepler_envs.games.race_to_kepler.components import DEPARTMENTS, card_names, city_names
-from kepler_envs.games.race_to_kepler.effects import Destination, Hook, Source
+from kepler_envs.games.race_to_kepler.components import DEPARTMENTS, card_names, city_names, kinds_of
+from kepler_envs.games.race_to_kepler.effects import PARAMETER_FILTERS, Destination, Filter, Hook, Source
 from kepler_envs.games.race_to_kepler.state import (
     CLASSES,
     FIRST_CREW,
     FIRST_TITAN,
     GOLD,
+    IRON,
     NUM_CITIES,
     NUM_KINDS,
     NUM_OPTIONS,
@@ -43,7 +44,7 @@ from kepler_envs.games.race_to_kepler.state import (
     Node,
     Origin,
 )
-from kepler_envs.printable import wrapped
+from kepler_envs.printable import counted, wrapped
 
 # ---------------------------------------------------------------- what can be seen
 
@@ -140,6 +141,11 @@ TRAITS = {
     Hook.REPEAT_OPS: "operations may be repeated",
     Hook.NONE: "no trait",
 }
+FILTERED = {
+    Filter.ANY: "a card", Filter.IRON: "{iron}", Filter.GOLD: "{gold}", Filter.RESOURCE: "{iron} or {gold}",
+    Filter.CREW: "crew", Filter.TITAN: "a titan", Filter.COST_LE: "a card of cost {parameter} or less",
+    Filter.CREW_COST_EQ: "crew of cost {parameter}", Filter.DEPT: "a card of the {department}s",
+}  # fmt: skip
 PLACES = ("hand", "discard pile", "hand or discard pile", "supply", "airlock", "play area", "play area",
           "the cards looked at",
           "deck top", "Gold pile", "titan deck", "discard pile")  # fmt: skip
@@ -285,36 +291,43 @@ def _player(state: Any, tables: Any, number: int, seat: int | None) -> PlayerVie
 
 def _trait(tables: Any, city: int) -> str:
     row = tables["city"][city]
-    kinds = [kind for kind in range(NUM_KINDS) if int(row["kinds"]) >> kind & 1]
-    existing = int((tables["card"]["group"] > 0).sum())
-    costs = sorted({int(tables["card"]["cost"][kind]) for kind in kinds})
-    if len(kinds) == existing:
-        cards = "a card"
-    elif len(kinds) == 1:
-        cards = card_names(tables)[kinds[0]]
-    else:
-        cards = f"a card of cost {costs[0]}" if len(costs) == 1 else f"one of {len(kinds)} cards"
-    words = text_of(tables["trait_words"][city])
-    return TRAITS[Hook(int(row["hook"]))].format(words=words, parameter=row["parameter"], cards=cards)
+    return TRAITS[Hook(int(row["hook"]))].format(
+        words=text_of(tables["trait_words"][city]), parameter=row["parameter"], cards=_trait_cards(tables, row)
+    )
+
+
+def _trait_cards(tables: Any, row: Any) -> str:
+    """The cards that a trait works on. Which filter the file names is told by what passes it."""
+    parameter, names = int(row["parameter"]), card_names(tables)
+    for which, words in FILTERED.items():
+        low, high = PARAMETER_FILTERS.get(which, (0, 0))
+        if low <= parameter <= high and kinds_of(tables, which, parameter) == int(row["kinds"]):
+            department = DEPARTMENTS[parameter] if which == Filter.DEPT else ""
+            return words.format(iron=names[IRON], gold=names[GOLD], parameter=parameter, department=department)
+    return ""  # a trait without a filter says nothing of cards
 
 
 def _operations(state: Any, tables: Any, city: int, active: bool) -> tuple[OperationView, ...]:
     row = tables["city"][city]
+    once = row["hook"] != Hook.REPEAT_OPS
     return tuple(
         OperationView(
             int(row["operation_cost"][number]), text_of(tables["operation_words"][city, number]),
-            active and bool(state["op_used"][number]),
+            once and active and bool(state["op_used"][number]),
         )
         for number in range(int(row["operations"]))
     )  # fmt: skip
 
 
 def _resources(state: Any) -> str:
-    discount = f"   cards cost {state['discount']} less" if state["discount"] else ""
-    return f"energy {state['energy']}   money {state['money']}   market actions {state['market']}{discount}"
+    return f"energy {state['energy']}   money {state['money']}   market actions {state['market']}"
 
 
-def _counted(cards: Cards) -> str:
+def _discount(state: Any) -> str:
+    return f"cards cost {state['discount']} less" if state["discount"] else ""
+
+
+def _listed(cards: Cards) -> str:
     """``2 Iron, Gold``."""
     return ", ".join(card.name if card.count == 1 else f"{card.count} {card.name}" for card in cards) or "-"
 
@@ -335,10 +348,12 @@ def explain(state: Any, config: Configuration, actions: Sequence[int]) -> dict[i
             found[action] = _card(action - PLAY, 1, tables).words
         elif action == ACQUIRE_GOLD or ACQUIRE + FIRST_CREW <= action < OPERATE:
             card = _card(GOLD if action == ACQUIRE_GOLD else action - ACQUIRE, 1, tables)
-            found[action] = f"for {card.cost}: {card.words}"
+            found[action] = f"for {_price(state, tables, card.cost)}: {card.words}"
         elif OPERATE <= action < PICK:
             operation = operations[action - OPERATE]
             found[action] = f"{operation.cost} energy: {operation.words}"
+        elif PICK <= action < OPTION and state["node"] == Node.BID:
+            found[action] = f"counts {tables['card']['bid_value'][action - PICK]}"
         elif PICK <= action < OPTION:
             found[action] = _card(action - PICK, 1, tables).words
         elif OPTION <= action < DONE:
@@ -346,13 +361,22 @@ def explain(state: Any, config: Configuration, actions: Sequence[int]) -> dict[i
     return {action: words for action, words in found.items() if words}
 
 
+def _price(state: Any, tables: Any, cost: int) -> int:
+    """What a card of this cost takes from the active player now, as in rules_turn."""
+    city = tables["city"][int(state["player"][int(state["active"])]["city"]) - 1]
+    discount = int(state["discount"]) + (int(city["parameter"]) if city["hook"] == Hook.DISCOUNT else 0)
+    return max(min(1, cost), cost - discount)
+
+
 def _alternative(program: str, number: int) -> str:
-    """An alternative of a program in words, which reads ``(this) or (that)``; "" where there are several such."""
+    """An alternative of a program in words, which reads ``(this) or (that)``; "" where there are several such, beside
+    or inside one another."""
     choices = CHOICE.findall(program)
     if len(choices) != 1:
         return ""
     parts = choices[0][1:-1].split(") or (")
-    return parts[number] if number < len(parts) else ""
+    nested = program.count(") or (") >= len(parts) or any(part.count("(") != part.count(")") for part in parts)
+    return parts[number] if number < len(parts) and not nested else ""
 
 
 # ---------------------------------------------------------------- text
@@ -374,9 +398,9 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
         count = f"{card.count} " if card.count > 1 else ""
         lines.append(f"supply {count}{card.name} ({card.cost}): {card.words}")
     lines.append(f"Gold pile {view.gold_pile}   crew deck {view.crew_deck}   titan deck {view.titan_deck}")
-    lines.append(f"airlock {_counted(view.airlock)}")
+    lines.append(f"airlock {_listed(view.airlock)}")
     for player in view.players:
-        lines += ["", *_player_lines(player, _resources(state))]
+        lines += ["", *_player_lines(player, "   ".join(filter(None, (_resources(state), _discount(state)))))]
     return "\n".join(part for line in lines for part in wrapped(line.rstrip(), COLUMNS))
 
 
@@ -405,19 +429,19 @@ def _player_lines(player: PlayerView, resources: str) -> list[str]:
         lines += [f"{2 * INDENT}{op.cost}: {op.words}{' (used)' if op.used else ''}" for op in player.operations]
     elif player.offers:
         lines.append(f"{INDENT}cities dealt: {', '.join(name for _, name in player.offers)}")
-    hand = f"{player.hand_size} cards" if player.hand is None else _counted(player.hand)
+    hand = counted(player.hand_size, "card") if player.hand is None else _listed(player.hand)
     lines.append(f"{INDENT}hand {hand}")
     if player.play:
-        lines.append(f"{INDENT}in play {_counted(player.play)}")
+        lines.append(f"{INDENT}in play {_listed(player.play)}")
     if player.look_size:
-        seen = f"{player.look_size} cards" if player.looks_at is None else _counted(player.looks_at)
+        seen = counted(player.look_size, "card") if player.looks_at is None else _listed(player.looks_at)
         lines.append(f"{INDENT}looks at {seen}")
     if player.bid_size or player.bid_closed:
-        bid = f"{player.bid_size} cards" if player.bid is None else _counted(player.bid)
+        bid = counted(player.bid_size, "card") if player.bid is None else _listed(player.bid)
         lines.append(f"{INDENT}bid {bid}{', complete' if player.bid_closed else ''}")
-    deck = f"{player.deck_size} cards" if player.deck is None else _counted(player.deck)
+    deck = counted(player.deck_size, "card") if player.deck is None else _listed(player.deck)
     top = f" (on top {', '.join(player.top)})" if player.top else ""
-    return [*lines, f"{INDENT}deck {deck}{top}", f"{INDENT}discard pile {_counted(player.discard)}"]
+    return [*lines, f"{INDENT}deck {deck}{top}", f"{INDENT}discard pile {_listed(player.discard)}"]
 
 
 # ---------------------------------------------------------------- drawing
@@ -464,7 +488,7 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     for player in view.players:
         rank, column = divmod(player.seat, 2)
         with drawing.group(MARGIN + column * (PLAYER_WIDTH + GAP), players_y + rank * (PLAYER_HEIGHT + GAP)):
-            _draw_player(drawing, player, _resources(state))
+            _draw_player(drawing, player, _resources(state), _discount(state))
     return drawing
 
 
@@ -591,9 +615,9 @@ def _draw_chips(
                 return
             left, row, y = x, row + 1, y + CHIP_HEIGHT + 4
         colour = GROUP_COLOURS[card.group]
-        with drawing.group(
-            left, y, f"{card.name}: {card.words}", (PLAY + card.kind, *_picks(card)) if touchable else ()
-        ):
+        name = card.name if card.is_titan else f"{card.name} ({card.cost})"
+        touched = (PLAY + card.kind, *_picks(card)) if touchable else ()
+        with drawing.group(left, y, f"{name}: {card.words}", touched):
             drawing.rect(
                 0, 0, size, CHIP_HEIGHT, radius=4, fill=blend(colour, DARK, 0.35), stroke=LIT if card.is_titan else None
             )
@@ -604,27 +628,27 @@ def _draw_chips(
 # ---------------------------------------------------------------- players
 
 
-def _draw_player(drawing: Drawing, player: PlayerView, resources: str) -> None:
+def _draw_player(drawing: Drawing, player: PlayerView, resources: str, discount: str) -> None:
     lit = player.decides or player.rank == 1
     _draw_panel(drawing, PLAYER_WIDTH, PLAYER_HEIGHT, "", LIT if lit else EDGE)
     colour = SEAT_COLOURS[player.seat]
     drawing.polygon([(14, 28), (22, 8), (30, 28)], fill=colour, stroke=LIT if player.active else DARK)
     name = f"{player.name} (viewer)" if player.viewer else player.name
     drawing.text(40, 19, name, size=16, fill=LIT if lit else INK, bold=True, width=175)
-    unit = "parsec" if player.parsecs == 1 else "parsecs"
-    drawing.text(216, 19, f"{player.parsecs} {unit}", size=15, fill=INK, bold=True)
+    drawing.text(216, 19, counted(player.parsecs, "parsec"), size=15, fill=INK, bold=True)
     status = f"rank {player.rank}" if player.rank else resources if player.active else f"turns {player.turns}"
     with drawing.group(actions=(DONE, END_TURN) if player.decides else ()):
         drawing.text(PLAYER_WIDTH - 14, 19, status, size=13, fill=LIT if lit else DIM, anchor="end", width=300)
+    if player.active:
+        drawing.text(PLAYER_WIDTH - 14, 34, discount, size=12, fill=LIT if lit else DIM, anchor="end")
     _draw_city(drawing, player)
     y = 148.0
-    hidden = "card" if player.hand_size == 1 else "cards"
-    _draw_zone(drawing, "hand", player.hand, f"{player.hand_size} {hidden}", y, CHIP_ROWS, player.decides)
+    _draw_zone(drawing, "hand", player.hand, counted(player.hand_size, "card"), y, CHIP_ROWS, player.decides)
     if player.bid_size or player.bid_closed:
         label = f"{player.bid_size} face down{', complete' if player.bid_closed else ''}"
         _draw_zone(drawing, "bid", player.bid if player.bid_size else None, label, y + 50, 1, player.decides)
     elif player.look_size:
-        _draw_zone(drawing, "looks at", player.looks_at, f"{player.look_size} cards", y + 50, 1, player.decides)
+        _draw_zone(drawing, "looks at", player.looks_at, counted(player.look_size, "card"), y + 50, 1, player.decides)
         _draw_zone(drawing, "in play", player.play, "", y + 76, 1, player.decides)
     else:
         _draw_zone(drawing, "in play", player.play, "", y + 50, CHIP_ROWS, player.decides)
@@ -634,7 +658,7 @@ def _draw_player(drawing: Drawing, player: PlayerView, resources: str) -> None:
 
 def _deck_words(player: PlayerView) -> str:
     top = f" (on top: {', '.join(player.top)})" if player.top else ""
-    return f"deck {player.deck_size}{top}   discard pile {player.discard_size}: {_counted(player.discard)}"
+    return f"deck {player.deck_size}{top}   discard pile {player.discard_size}: {_listed(player.discard)}"
 
 
 def _draw_city(drawing: Drawing, player: PlayerView) -> None:

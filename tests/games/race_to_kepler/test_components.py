@@ -205,6 +205,8 @@ BROKEN: dict[str, tuple[Change, str, str]] = {
                            "cards of deck cannot be chosen"),
     "maybe from a deck": (playing(["move", "deck", "any", 0, "upto", 1, "eject"]), f"{FUSER}, on_play",
                           "moves from deck are not asked for"),
+    "all of any number": (playing(["move", "hand", "any", 0, "may", 99, "eject"]), f"{FUSER}, on_play instruction 1",
+                          "n is 99, any number; with the mode 'may' all n cards move or none, so it must be 'upto'"),
     "look at many": (playing(["look", 6]), f"{FUSER}, on_play instruction 1", "n is 6; allowed: 1..5"),
     "look twice": (playing(["look", 1], ["look", 1]), f"{FUSER}, on_play instruction 2", "can look only once"),
     "look in one way": (playing(["choice", [[["look", 1]], []]], ["look", 1]), f"{FUSER}, on_play instruction 2",
@@ -284,6 +286,15 @@ def test_a_number_that_stands_for_nothing_else_is_a_name(tmp_path: Path) -> None
         for row, name in zip(data[section], names, strict=False):
             row["name"] = name
     assert GAME.configure(2, components=write_file(tmp_path, data)).actions.text(15) == "play card 0"
+
+
+def test_a_card_that_draws_more_than_an_order_can_tell(tmp_path: Path) -> None:
+    """It is played first; estimates stay in their bounds."""
+    data = default_data()
+    next(row for row in data["cards"] if row["name"] == "Fuser")["on_play"] = [["gain", "draw", 1]] * 300
+    config = GAME.configure(2, components=write_file(tmp_path, data))
+    assert config.tables[0]["card"]["order"][12] == config.tables[0]["card"]["order"].max() == 999
+    assert Snapshot.deal(config, 1).observe(0).shape == (1139,)
 
 
 def test_the_default_file_survives_being_written_again(tmp_path: Path) -> None:

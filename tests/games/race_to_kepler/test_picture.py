@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from kepler_envs import Snapshot
-from kepler_envs.games.race_to_kepler.picture import COLUMNS
+from kepler_envs.games.race_to_kepler.picture import COLUMNS, explain
 from tests.contract.subjects import play
 from tests.games.race_to_kepler.card_file import default_data, write_file
-from tests.games.race_to_kepler.scenario import DONE, END, GAME, OP_2, OP_3, Seat, after, legal, scenario
+from tests.games.race_to_kepler.scenario import (
+    DONE,
+    END,
+    GAME,
+    OP_2,
+    OP_3,
+    OP_4,
+    OPT_1,
+    OPT_2,
+    Seat,
+    after,
+    legal,
+    parsecs,
+    scenario,
+)
 from tests.pictures import hints, labels, lines, marked
 
 
@@ -75,6 +90,11 @@ def test_used_operations_are_marked() -> None:
     ]
 
 
+def test_operations_that_may_be_repeated_are_never_used_up() -> None:
+    position = after(scenario(Seat("Istanbul", hand="Iron"), energy=5), OP_4)
+    assert OP_4 in legal(position) and parsecs(position) == [1, 0] and "(used)" not in position.text()
+
+
 def test_alternatives_and_discarded_cards_can_be_clicked() -> None:
     choosing = after(scenario(Seat(hand="Energeticist, Iron")), "play Energeticist")
     ejecting = after(scenario(Seat("Seoul", hand="Iron", discard="Gold, Mafia"), energy=3), OP_3)
@@ -93,14 +113,99 @@ def test_programs_that_ask_are_told() -> None:
     assert "(Seoul: may eject 1 from discard pile: jump 1)" in operating.text()
 
 
+def told(position: Snapshot) -> dict[str, str]:
+    """What the legal ids mean, by their texts."""
+    actions = position.config.actions
+    words = explain(position.state, position.config, position.legal_actions())
+    return {actions.text(action): said for action, said in words.items()}
+
+
+def test_cards_are_offered_for_what_they_cost_now() -> None:
+    """Bangkok takes one off every price, Trade Specialist another one; no price falls below 1."""
+    position = scenario(Seat("Bangkok", hand="Trade Specialist, Iron"), supply="Broker, Fencing", money=5)
+    assert told(position)["acquire Broker"].startswith("for 4: ")
+    position = after(position, "play Trade Specialist")
+    said = {name: told(position)[f"acquire {name}"].partition(":")[0] for name in ("Broker", "Gold", "Fencing")}
+    assert said == {"Broker": "for 3", "Gold": "for 1", "Fencing": "for 1"}
+    assert after(position, "acquire Broker").state["money"] == 2
+    assert {"energy 1   money 5   market actions 2", "cards cost 1 less"} < set(labels(position))
+    assert "energy 1   money 5   market actions 2   cards cost 1 less" in position.text()
+
+
+def test_bids_say_what_cards_count() -> None:
+    seat = Seat(hand="Iron", deck="Jeweler, Amplify, 2 Gold, Iron")
+    position = after(scenario(seat, crossed=[1, 0, 0, 0, 0, 0, 0]), END)
+    assert told(position) == {
+        "pick Iron": "counts 1", "pick Gold": "counts 3", "pick Jeweler": "counts 6", "pick Amplify": "counts 0"
+    }  # fmt: skip
+    assert {"Gold (3): $2", "Jeweler (4): $2; 1 E. +2 in a bid"} < set(hints(position, 0))
+
+
+@pytest.mark.parametrize(
+    ("trait", "words"),
+    [
+        (("gold", 0), "Gold"),
+        (("resource", 0), "Iron or Gold"),
+        (("crew", 0), "crew"),
+        (("titan", 0), "a titan"),
+        (("cost_le", 1), "a card of cost 1 or less"),
+        (("crew_cost_eq", 3), "crew of cost 3"),
+        (("dept", 3), "a card of the miners"),
+    ],
+)
+def test_traits_name_the_cards_they_work_on(trait: tuple[str, int], words: str, tmp_path: Path) -> None:
+    data = default_data()
+    city = next(row for row in data["cities"] if row["name"] == "Sao Paulo")
+    city["trait"] |= {"filter": trait[0], "param": trait[1]}
+    config = GAME.configure(2, components=write_file(tmp_path, data))
+    position = scenario(Seat("Sao Paulo", hand="Iron, Gold"), config=config)
+    assert f"Sao Paulo - {words} played: 1 E" in position.text()
+
+
+def with_effect(folder: Path, program: list[Any]) -> Snapshot:
+    """Astronomer is in hand and does this."""
+    data = default_data()
+    next(row for row in data["cards"] if row["name"] == "Astronomer")["on_play"] = program
+    config = GAME.configure(2, components=write_file(folder, data))
+    return scenario(Seat(hand="Astronomer, 3 Iron", deck="Gold"), config=config)
+
+
+def test_alternatives_in_one_another_are_not_guessed(tmp_path: Path) -> None:
+    energy, money, card = ([["gain", name, 1]] for name in ("energy", "money", "draw"))
+    capped = [["gain", "energy", 1, "ejected", 4]]
+    for inner in ([energy, money], [capped, money]):
+        position = after(with_effect(tmp_path, [["choice", [[["choice", inner]], card]]]), "play Astronomer")
+        assert legal(position) == {OPT_1, OPT_2} and told(position) == {}
+    position = after(with_effect(tmp_path, [["choice", [capped, card]]]), "play Astronomer")
+    assert told(position) == {OPT_1: "1 E per card ejected (at most 4)", OPT_2: "draw 1"}
+
+
+@pytest.mark.parametrize(
+    ("most", "least", "words"),
+    [
+        (3, 1, "eject up to 3 from hand: 2 E"),
+        (3, 2, "eject up to 3 from hand, if 2 or more: 2 E"),
+        (2, 2, "eject up to 2 from hand: 2 E"),
+    ],
+)
+def test_effects_tell_how_many_cards_they_want(most: int, least: int, words: str, tmp_path: Path) -> None:
+    program = [["move", "hand", "any", 0, "upto", most, "eject"], ["if", "moved", least, [["gain", "energy", 2]]]]
+    assert told(with_effect(tmp_path, program))["play Astronomer"] == words
+
+
+def test_long_effects_are_marked_as_cut(tmp_path: Path) -> None:
+    said = told(with_effect(tmp_path, [["gain", "energy", 1]] * 40))["play Astronomer"]
+    assert len(said) == 160 and said.startswith("1 E; 1 E; ") and said.endswith("...")
+
+
 def test_cards_of_others_are_closed() -> None:
     position = acting()
     words = position.text(1)
-    assert "hand 3 cards" in words and "deck 1 cards" in words and "on top" not in words and "2 Iron" not in words
+    assert "hand 3 cards" in words and "deck 1 card\n" in words and "on top" not in words and "2 Iron" not in words
     assert "3 cards" in labels(position, 1) and "Fuser" not in labels(position, 1)
     seats = Seat(hand="Iron", deck="3 Iron, 2 Broker"), Seat(hand="2 Iron", deck="9 Iron")
     bid = after(scenario(*seats, crossed=[1, 0, 0, 0, 0, 0, 0]), END, "pick Iron", DONE)
-    assert "bid 1 cards, complete" in bid.text(1) and "bid Iron, complete" in bid.text(0)
+    assert "bid 1 card, complete" in bid.text(1) and "bid Iron, complete" in bid.text(0)
     assert "1 face down, complete" in labels(bid, 1) and "Titans" in labels(bid)
     looking = after(scenario(Seat(hand="Bio Engineer, Iron", top="Iron, Gold, Fencing")), "play Bio Engineer")
     assert "looks at 3 cards" in looking.text(1) and "looks at Iron, Gold, Fencing" in looking.text(0)
