@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -95,3 +96,19 @@ def test_tables_cover_the_game(name):
 @pytest.mark.parametrize("page", links.pages(ROOT), ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page):
     assert list(links.broken(page)) == []
+
+
+@pytest.mark.parametrize("page", links.pages(ROOT), ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_page_links_to_itself_through_what_it_includes(page):
+    assert page not in list(links.included(page))
+
+
+def test_links_of_included_parts_are_found():
+    assert ROOT / "docs" / "games" / "ad_astra.md" in list(links.included(ROOT / "docs" / "index.md"))
+
+
+def test_every_extra_for_users_is_in_the_table():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    table = (ROOT / "docs" / "index.md").read_text().partition("| extra |")[2].partition("\n\n")[0]
+    named = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\| (.*?) \|", table, re.MULTILINE)))
+    assert sorted(named) == sorted(set(extras) - {"dev", "docs"})

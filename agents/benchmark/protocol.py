@@ -38,7 +38,7 @@ ATTACKERS, ATTACKER_DECISIONS = 3, 500_000
 """Attackers of an agent, and the decisions of each in training."""
 ATTACKER_RATES = (1e-3, 3e-4, 1e-4)
 """Learning rates of the attackers in turn. No single one would do: at the highest, an attacker that begins with a
-strong network forgets what that knows, and at the lowest it takes too long to learn what a weak bot gives away."""
+strong network may forget what that knows, and at the lowest it takes too long to learn what a weak bot gives away."""
 CFR_ITERATIONS, PPO_DECISIONS, PPO_SEEDS = 50, 300_000, 3
 """Iterations of CFR in a reduced game, decisions of a PPO run there, and number of those runs."""
 

@@ -202,7 +202,7 @@ class Tournament:
     def _whole_rounds(self, schedule: AnySchedule, console: Console) -> int:
         games = schedule.whole_rounds(self.games)
         if games != self.games:
-            whole = f"whole rounds of {schedule.block} balanced games"
+            whole = f"whole blocks of {schedule.block} balanced games"
             if self.adaptive:
                 whole = f"{schedule.block} balanced games first, then whole rounds of {schedule.seats}"
             console.print(f"{self.games} games are rounded up to {games}: {whole}")

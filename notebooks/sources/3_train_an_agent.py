@@ -48,9 +48,9 @@ print(
 #
 # ## Training
 #
-# The settings are a dataclass; `python -m agents.train race_to_kepler --players 2 --minutes 1.2` does the same in a
-# terminal. In `shared` self-play the network plays both seats of 64 games at once and learns from both. Every
-# evaluation plays 200 games against uniform players and 200 against `greedy`, seats rotated.
+# The settings are a dataclass; `python -m agents.train race_to_kepler --players 2 --minutes 1.2 --eval-every 50000`
+# does the same in a terminal. In `shared` self-play the network plays both seats of 64 games at once and learns from
+# both. Every evaluation plays 200 games against uniform players and 200 against `greedy`, seats rotated.
 
 # %%
 config = TrainConfig(
@@ -138,8 +138,10 @@ for name in ("uniform", "greedy"):
 #
 # Self-play learns from who won. A search tells more about each decision: which moves it visited, and how often. *Expert
 # iteration* lets a network learn from that. `bc-v1` plays Ad Astra about as well as `greedy`. Here it learns from
-# searches of 100 iterations in 3-player games, in two generations, which takes about a minute. In a terminal: `python
-# -m agents.expert ad_astra --players 3 --start bc-v1`.
+# searches of 100 iterations in 3-player games, in two generations, which takes about two minutes. In a terminal:
+#
+#     python -m agents.expert ad_astra --players 3 --start bc-v1 --games 192 --generations 2 --eval-games 200 \
+#         --processes 2
 
 # %%
 from agents.expert_run import iterate

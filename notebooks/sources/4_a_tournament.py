@@ -28,7 +28,7 @@ plt.rcParams.update({"figure.figsize": (7, 3), "figure.dpi": 80, "axes.spines.to
 # %% [markdown]
 # Ratings use the scale of chess: 400 points are odds of ten to one to finish ahead. They come from all finishing orders
 # at once (Plackett-Luce), not from running updates, so the order of the games does not matter. The intervals are a
-# bootstrap: the tournament is resampled from its own games.
+# Bayesian bootstrap: each sample weighs all games anew.
 #
 # Everything is kept in files: the ledger `games.sqlite`, `leaderboard.json`, a report, pictures, and replays that can
 # be verified.

@@ -125,7 +125,7 @@ for wild in (0, 4, 8):
     print(f"{wild:10}   {share.round(3)}   +- {1.96 * np.sqrt(0.1875 / 2000):.3f}")
 
 # %% [markdown]
-# Two more wild cards make the game a good deal shorter. Their effect on the seats is smaller than the interval, or not
+# Two more wild cards make the game about 5 % shorter. Their effect on the seats is smaller than the interval, or not
 # much larger. That is a design question answered in a minute. A replay stores the digest of its cards, so games with
 # different cards are never confused.
 #

@@ -163,8 +163,9 @@ def test_more_games_extend_a_tournament(tmp_path):
     assert rows(tmp_path / "steps") == rows(tmp_path / "once")
     assert report(tmp_path / "steps") == report(tmp_path / "once")
     output = io.StringIO()
-    tournament(tmp_path / "steps", games=24).run(Console(file=output, width=300))
+    tournament(tmp_path / "steps", games=20).run(Console(file=output, width=300))
     assert report(tmp_path / "steps")["games"] == 24  # fewer games: a report on the first of them
+    assert "20 games are rounded up to 24: whole blocks of 12 balanced games\n" in output.getvalue()
     assert "games.sqlite holds 60 games; the report is about the first 24\n" in output.getvalue()
     run(tmp_path / "steps", games=12, fresh=True)
     assert len(rows(tmp_path / "steps")) == 12
