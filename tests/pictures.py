@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
 from xml.etree import ElementTree
 
+from kepler_envs.engine.drawing import Circle, Line, Polygon, Rect, Text, text_width
 from kepler_envs.engine.snapshot import Snapshot
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -27,3 +29,29 @@ def marked(position: Snapshot, seat: int | None) -> set[int]:
 
 def lines(position: Snapshot, seat: int | None = None) -> list[str]:
     return position.text(seat).splitlines()
+
+
+def shapes(position: Snapshot, words: str) -> list[list[Any]]:
+    """The shapes of each group whose hint has these words. Groups inside it end it."""
+    found: list[list[Any]] = []
+    inside = False
+    for item in position.drawing()._items:
+        if not isinstance(item.shape, (Circle, Line, Polygon, Rect, Text)):
+            inside = words in getattr(item.shape, "hint", "")
+            found += [[]] if inside else []
+        elif inside:
+            found[-1].append(item.shape)
+    return found
+
+
+def sides(shape: Any) -> tuple[float, float]:
+    """Where a shape begins and ends from left to right."""
+    if isinstance(shape, (Line, Polygon)):
+        return min(x for x, _ in shape.points), max(x for x, _ in shape.points)
+    if isinstance(shape, Circle):
+        return shape.x - shape.radius, shape.x + shape.radius
+    if isinstance(shape, Rect):
+        return shape.x, shape.x + shape.width
+    width = text_width(shape.text, shape.size, shape.bold)
+    left = shape.x - {"start": 0, "middle": width / 2, "end": width}[shape.anchor]
+    return left, left + width

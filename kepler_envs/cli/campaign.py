@@ -33,23 +33,19 @@ class PlayCampaign:
     """Number of games to play at most. A lost level is tried again."""
     seed: Annotated[int | None, arg(metavar="S")] = None
     """Seed of the first deal. Later games use the seeds that follow it."""
-    solo_planets: int = 18
-    """Number of planets on the map in a new campaign: 18 or 20."""
+    solo_planets: Annotated[int | None, arg(metavar="N")] = None
+    """Number of planets on the map in a new campaign: 18 (if left out) or 20."""
     components: Annotated[Path | None, arg(metavar="FILE")] = None
     """Your own component file for a new campaign."""
 
     def run(self, console: Console) -> int:
-        from kepler_envs.games.kepler_3042.campaign import Campaign, CampaignError, find_campaign
+        from kepler_envs.games.kepler_3042.campaign import CampaignError
 
         if self.games < 1:
             raise UsageError(f"--games {self.games} is not allowed; allowed: 1 and more")
         try:
-            campaign = Campaign.begin(self.name, self.solo_planets, self.components)
-            path = self.file or Path(f"{campaign.name.lower().replace(' ', '_').replace('*', '')}.json")
-            if path.exists():
-                campaign = Campaign.load(path)
-                if find_campaign(self.name, campaign.components) != campaign.number:
-                    raise UsageError(f"{path} holds the campaign {campaign.name}; name another --file")
+            path = self.file or self._usual_file()
+            campaign = self._continued(path) if path.exists() else self._new()
         except CampaignError as problem:
             raise UsageError(str(problem)) from problem
         check_target(path)
@@ -64,9 +60,47 @@ class PlayCampaign:
             say(console, f"Progress: {path}")
         return 0
 
+    def _new(self) -> Campaign:
+        from kepler_envs.games.kepler_3042.campaign import Campaign
+
+        return Campaign.begin(self.name, 18 if self.solo_planets is None else self.solo_planets, self.components)
+
+    def _usual_file(self) -> Path:
+        """The file with the campaign's whole name."""
+        from kepler_envs.games.kepler_3042.campaign import CampaignError
+
+        typed = _file_of(self.name)  # as it may be called in a component file that the campaign was begun with
+        try:
+            return _file_of(self._new().name)
+        except CampaignError:
+            if self.components is None and typed.exists():
+                return typed
+            raise
+
+    def _continued(self, path: Path) -> Campaign:
+        """The campaign in a file. What it was begun with stays."""
+        from kepler_envs.games.kepler_3042.campaign import Campaign, find_campaign
+
+        campaign = Campaign.load(path)
+        if find_campaign(self.name, campaign.components) != campaign.number:
+            raise UsageError(f"{path} holds the campaign {campaign.name}; name another --file")
+        if self.solo_planets not in (None, campaign.solo_planets):
+            raise UsageError(
+                f"the campaign in {path} has {campaign.solo_planets} planets; leave --solo-planets out, or name "
+                "another --file"
+            )
+        used = campaign.components
+        if self.components is not None and (used is None or used.resolve() != self.components.resolve()):
+            raise UsageError(
+                f"the campaign in {path} was begun with {used or 'the component file of the game'}; leave --components "
+                "out, or name another --file"
+            )
+        return campaign
+
     def _play_level(self, console: Console, campaign: Campaign, seed: int) -> bool:
         """One game; False if the person has left it."""
-        say(console, f"{campaign.name}, level {campaign.level}, {campaign.bonus} bonus cubes")
+        minimum = campaign.minimum
+        say(console, f"{campaign.name}, level {campaign.level}, {campaign.bonus} bonus cubes, minimum {minimum} points")
         with console.status("setting up (compiling, the first time) ..."):
             match = Match(campaign.configuration(), seed, {} if self.agent == PERSON else {0: self.agent})
         if self.agent == PERSON:
@@ -76,8 +110,9 @@ class PlayCampaign:
             while not match.over:
                 match.let_bot_decide()
         attempt = campaign.record(match.position, seed)
+        lacking = f" (minimum {minimum})" if attempt.score < minimum else ""
         objectives = "all objectives" if attempt.objectives_done else "not all objectives"
-        say(console, f"  {attempt.score} points, {objectives}: {'won' if attempt.success else 'lost'}")
+        say(console, f"  {attempt.score} points{lacking}, {objectives}: {'won' if attempt.success else 'lost'}")
         return True
 
     def _print(self, console: Console, campaign: Campaign) -> None:
@@ -99,3 +134,7 @@ class PlayCampaign:
             say(console, "The campaign is completed.")
         else:
             say(console, f"Next: level {campaign.level} with {campaign.bonus} bonus cubes.")
+
+
+def _file_of(name: str) -> Path:
+    return Path(f"{name.lower().replace(' ', '_').replace('*', '')}.json")

@@ -88,6 +88,11 @@ class Campaign:
     def name(self) -> str:
         return campaign_names(self.components)[self.number]
 
+    @property
+    def minimum(self) -> int:
+        """The least points that win the level to play now."""
+        return int(self.configuration().tables[0]["minimum_score"][self.level])
+
     def configuration(self) -> Configuration:
         """The configuration of the level to play now."""
         return GAME.configure(
@@ -143,34 +148,39 @@ class Campaign:
         try:
             campaign = cls._from(found)
             campaign.configuration()
-        except (KeyError, TypeError, ValueError) as problem:
+        except ValueError as problem:
             raise CampaignError(f"{path}: {problem}") from problem
         return campaign
 
     @classmethod
     def _from(cls, found: Mapping[str, Any]) -> Campaign:
-        components = found["components"]
+        attempts = _of_type(found, "attempts", list)
+        components = None if found.get("components", "") is None else Path(_of_type(found, "components", str))
         return cls(
             **{name: _of_type(found, name, kind) for name, kind in PROGRESS.items()},
-            attempts=[_attempt(attempt) for attempt in found["attempts"]],
-            components=None if components is None else Path(components),
+            attempts=[_attempt(attempt) for attempt in attempts],
+            components=components,
         )
 
 
 PROGRESS = {"number": int, "level": int, "bonus": int, "completed": bool, "solo_planets": int}
 ATTEMPT = get_type_hints(Attempt)
+WANTED = {bool: "true or false", int: "an integer", list: "a list", str: "a path or null"}
 
 
-def _attempt(found: Mapping[str, Any]) -> Attempt:
+def _attempt(found: Any) -> Attempt:
+    if not isinstance(found, dict):
+        raise ValueError(f"an attempt is {found!r}; it must have {', '.join(ATTEMPT)}")
     if set(found) != set(ATTEMPT):
         raise ValueError(f"an attempt has {', '.join(found)}; it must have {', '.join(ATTEMPT)}")
     return Attempt(**{name: _of_type(found, name, kind) for name, kind in ATTEMPT.items()})
 
 
 def _of_type(found: Mapping[str, Any], name: str, kind: type) -> Any:
+    if name not in found:
+        raise ValueError(f"{name} is missing; it must be {WANTED[kind]}")
     if type(found[name]) is not kind:
-        wanted = "true or false" if kind is bool else "an integer"
-        raise ValueError(f"{name} is {found[name]!r}; it must be {wanted}")
+        raise ValueError(f"{name} is {found[name]!r}; it must be {WANTED[kind]}")
     return found[name]
 
 

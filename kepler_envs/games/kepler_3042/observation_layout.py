@@ -219,8 +219,8 @@ DERIVED = (
         1,
         [
             piece("lead", NUMBER, MOST_VP,
-                  "points ahead of the best other; solo: above the minimum score", low=-MOST_VP,
-                  scale=20),
+                  "points without objectives, ahead of the best other; solo: above the minimum score, for which "
+                  "objectives count too", low=-MOST_VP, scale=20),
             piece("who", LABEL, len(Who), "1 + whom the progress card is for"),
             piece("what", LABEL, len(What), "1 + what the progress card brings"),
             piece("subject", LABEL, NUM_TECHS, "1 + technology or track that the progress card names"),
@@ -382,11 +382,12 @@ DERIVED = (
             piece("points", COUNT, 3, "points that the colony's zone would bring"),
         ]) + _at(AT_AIMS, [
             reference("target", "places", "best tile for it, the way there considered"),
-            piece("steps", COUNT, 40, "steps to that tile", scale=6),
-            piece("turns", COUNT, 40, "turns to that tile", scale=3),
-            _worth("worth",
-                   "worth of that tile, less for each turn; for a starship on a planet, worth of a colony there"),
-        ]),
+            piece("steps", COUNT, 40, "distance to that tile in hexes, whatever lies between", scale=6),
+            piece("turns", COUNT, 40, "turns that this takes at one space more than Space Travels gives", scale=3),
+        ]) + [
+            _worth("worth", f"{AT_AIMS}: worth of that tile, less for each turn; {AT_STARSHIPS}: for a starship on a "
+                            "planet, worth of a colony there"),
+        ],
         derived=True,
     ),
     table(
@@ -397,9 +398,11 @@ DERIVED = (
             reference("target", "places",
                       "best tile for it, the way there considered; the second row has the second best"),
             reference("near", "places", "legal hex nearest to that tile"),
-            reference("soon", "places", "first legal hex with the fewest turns to that tile"),
+            reference("soon", "places",
+                      "first legal hex with the fewest turns to that tile, counted as those of starships"),
             piece("chosen", FLAG, 1, "it is the best way of the first starship with a target"),
-            piece("steps", COUNT, 40, "steps from the nearest legal hex", scale=6),
+            piece("steps", COUNT, 40, "distance of that tile from the nearest legal hex, whatever lies between",
+                  scale=6),
             _worth("worth", "worth of the target from where the starship is"),
         ]),
         derived=True,

@@ -52,10 +52,11 @@ from kepler_envs.games.kepler_3042.state import (
     TRACK_END,
     Node,
     Phase,
+    Requirement,
     What,
     Who,
 )
-from kepler_envs.printable import wrapped
+from kepler_envs.printable import counted, wrapped
 
 ROMAN = ("I", "II", "III", "IV", "V")
 SEAT_LETTERS = "abcd"
@@ -91,6 +92,13 @@ class ColonyView:
 
 
 @dataclass(frozen=True)
+class ObjectiveView:
+    title: str
+    asked: str  # what it asks for, and its points
+    satisfied: bool
+
+
+@dataclass(frozen=True)
 class PlayerView:
     name: str
     seat: int
@@ -98,8 +106,9 @@ class PlayerView:
     active: bool
     first: bool
     viewer: bool
-    rank: int  # 0 while the game runs
-    points: int
+    rank: int  # 0 while the game runs, and alone
+    won: bool
+    points: int  # alone with those of satisfied objectives, as the minimum counts them
     storage: tuple[int, ...]
     pit: tuple[int, ...]
     colonies: tuple[ColonyView, ...]  # Earth first
@@ -109,7 +118,7 @@ class PlayerView:
     ships: tuple[str, ...]  # where each one is
     action: str  # main action the cube lies on
     cube: int  # its number
-    objectives: tuple[tuple[str, bool], ...] | None  # with whether they are satisfied; None if they are hidden
+    objectives: tuple[ObjectiveView, ...] | None  # None if they are hidden
 
 
 @dataclass(frozen=True)
@@ -117,6 +126,7 @@ class View:
     title: str
     point_of_view: str
     turn: str
+    aim: str  # the level of a campaign and what wins it; "" with several players
     situation: str  # who is asked for what, or how the game ended
     detail: str
     hexes: tuple[HexView, ...]
@@ -177,6 +187,20 @@ WHAT_WORDS = {
     What.TRACK: "a step on the {track} track", What.REGENERATE: "regenerate {count}", What.PRODUCE: "produce {cubes}",
     What.MOVE: "move {count} spaces", What.FLIP: "turn up {count} tiles", What.EXPLOIT: "a planet produces",
 }  # fmt: skip
+ASKED_WORDS = {
+    Requirement.TERRAFORMED_TYPE: "terraform {planets} of type {type}",
+    Requirement.TERRAFORMED_ZONE: "terraform {planets} in the {zone} zone",
+    Requirement.COLONISED_ZONE: "colonise {planets} in the {zone} zone",
+    Requirement.COLONISED_EACH_ZONE: "colonise {planets} in each zone",
+    Requirement.COLONISED_TYPE: "colonise {planets} of type {type}",
+    Requirement.COLONISED_TYPES: "colonise planets of {types}",
+    Requirement.COLONISED_TOTAL: "colonise {planets}",
+    Requirement.TERRAFORMED_TOTAL: "terraform {planets}",
+    Requirement.TERRAFORMED_SAME_TYPE: "terraform {planets} of the same type",
+    Requirement.TECHS_AT_LEVEL: "raise {count} of the technologies to level {level}",
+    Requirement.ANTIMATTER_ON_PLANETS: "have {count} antimatter on planets and Earth",
+    Requirement.TRACK: "reach space {count} on the {track} track",
+}
 
 
 def look(state: Any, config: Configuration, seat: int | None = None) -> View:
@@ -194,7 +218,8 @@ def look(state: Any, config: Configuration, seat: int | None = None) -> View:
     return View(
         title=config.game.title,
         point_of_view="everything open" if seat is None else f"seen by {_name(seat)}",
-        turn=_turn(state, config),
+        turn=_turn(state, tables),
+        aim=_aim(state, tables),
         situation=_result(state, config,
                           snapshot) if over else f"{_name(state['seat'])}: {QUESTIONS[Node(int(state['node']))]}",
         detail="" if over else _detail(state, config),
@@ -230,14 +255,21 @@ def _snapshot(state: Any, config: Configuration) -> Snapshot:
     return Snapshot(config, records_from_bytes(state.tobytes(), config.game.state))
 
 
-def _turn(state: Any, config: Configuration) -> str:
+def _turn(state: Any, tables: Any) -> str:
     words = "setup" if state["round_number"] == 0 else f"round {state['round_number']} of {ROUNDS}"
     if state["level"]:
-        campaign = names(config.tables[0]["campaign_name"])[int(state["campaign"]) - 1]
-        words = f"{campaign}, level {state['level']}, {words}"
+        words = f"level {state['level']}, minimum {tables['minimum_score'][state['level']]}, {words}"
     if state["end"] != RUNNING:
         return f"{words}, over"
     return f"{words}, its end" if state["phase"] == Phase.CLEANUP else words
+
+
+def _aim(state: Any, tables: Any) -> str:
+    if not state["level"]:
+        return ""
+    campaign = names(tables["campaign_name"])[int(state["campaign"]) - 1]
+    minimum = tables["minimum_score"][state["level"]]
+    return f"{campaign}, level {state['level']}: at least {minimum} points and all objectives"
 
 
 def _result(state: Any, config: Configuration, snapshot: Snapshot) -> str:
@@ -283,6 +315,20 @@ def _effect(card: Any, tables: Any) -> str:
         burning=", burning its level less one" if card["burns"] else "",
     )  # fmt: skip
     return f"{who}: {what}"
+
+
+def _objective(objective: Any, satisfied: bool, tables: Any) -> ObjectiveView:
+    count, subject = int(objective["count"]), int(objective["subject"])
+    names_of = {name: names(tables[f"{name}_name"]) for name in ("type", "zone", "track")}
+    subjects = {name: all_names[subject] for name, all_names in names_of.items() if subject < len(all_names)}
+    asked = ASKED_WORDS[Requirement(int(objective["test"]))].format(
+        count=count, planets=counted(count, "planet"), types=counted(count, "type"), level=subject, **subjects
+    )
+    return ObjectiveView(names([objective["name"]])[0], f"{asked}, {objective['vp']} VP", satisfied)
+
+
+def _objective_words(objective: ObjectiveView) -> str:
+    return f"{objective.title}{' (satisfied)' if objective.satisfied else ''}: {objective.asked}"
 
 
 def _members(words: Any) -> int:
@@ -377,15 +423,12 @@ def _hidden(state: Any) -> tuple[int, int, int]:
 def _player(state: Any, config: Configuration, number: int, viewer: int | None, snapshot: Snapshot) -> PlayerView:
     tables, player = config.tables[0], state["player"][number]
     ghost, over = bool(player["ghost"]), state["end"] != RUNNING
-    points = 0 if ghost else int(LAYOUT["players.public_vp"].view(snapshot.observe(number))[0])
+    rank, won, points = (0, False, 0) if ghost else _result_of(number, snapshot)
     objectives = None
     if not ghost and (over or viewer in (None, number)):
         satisfied = LAYOUT["objectives.satisfied"].view(snapshot.observe(number))
-        titles = names(tables["objective"]["name"])
         required = [one for one in range(NUM_OBJECTIVES) if int(player["objectives"]) >> one & 1]
-        objectives = tuple((titles[one], bool(satisfied[one])) for one in required)
-    if over and not ghost:
-        points = int(player["score_sheet"].sum())
+        objectives = tuple(_objective(tables["objective"][one], bool(satisfied[one]), tables) for one in required)
     return PlayerView(
         name="ghost" if ghost else _name(number),
         seat=number,
@@ -393,7 +436,8 @@ def _player(state: Any, config: Configuration, number: int, viewer: int | None, 
         active=not over and not ghost and number == state["seat"],
         first=not ghost and number == state["first"],
         viewer=not ghost and number == viewer,
-        rank=int(snapshot.results()[0][number]) if over and not ghost else 0,
+        rank=rank,
+        won=won,
         points=points,
         storage=tuple(int(count) for count in player["storage"]),
         pit=tuple(int(count) for count in player["pit"]),
@@ -406,6 +450,19 @@ def _player(state: Any, config: Configuration, number: int, viewer: int | None, 
         cube=int(player["action_cube"]),
         objectives=objectives,
     )
+
+
+def _result_of(seat: int, snapshot: Snapshot) -> tuple[int, bool, int]:
+    """Rank, whether the game is won, and points.
+
+    Alone there is no rank, and no objective is hidden: the points are those that the minimum is compared with.
+    """
+    rank, score, reward = (found[seat] for found in snapshot.results())
+    if snapshot.config.num_players == 1:
+        return 0, bool(reward > 0), int(score)
+    if snapshot.over:
+        return int(rank), bool(rank == 1), int(score)
+    return 0, False, int(LAYOUT["players.public_vp"].view(snapshot.observe(seat))[0])
 
 
 def _colonies(state: Any, config: Configuration, player: Any) -> Iterator[ColonyView]:
@@ -511,6 +568,8 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
     lines.append(f"medals: {', '.join(medals)}")
     for player in view.players:
         lines += ["", *_player_lines(player, view)]
+    if view.aim:
+        lines += ["", view.aim, *(f"    {_objective_words(one)}" for one in view.players[0].objectives or ())]
     return "\n".join(part for line in lines for part in wrapped(line.rstrip(), COLUMNS))
 
 
@@ -560,9 +619,9 @@ def _player_lines(player: PlayerView, view: View) -> Iterator[str]:
         yield f"    {card}"
     if set(player.ships) != {"in supply"}:
         yield f"    starships: {'; '.join(f'{number} {where}' for number, where in enumerate(player.ships, 1))}"
-    if player.objectives is not None:
-        objectives = ", ".join(title + (" (satisfied)" if done else "") for title, done in player.objectives)
-        yield f"    objectives: {objectives}"
+    if not view.aim:
+        for objective in player.objectives or ():
+            yield f"    objective: {_objective_words(objective)}"
 
 
 def _colony_words(colony: ColonyView, view: View) -> str:
@@ -601,6 +660,7 @@ ACTIONS_Y, ACTION_WIDTH, ACTION_HEIGHT = HEADER_HEIGHT + MAP_HEIGHT + GAP, 205, 
 ACTIONS_HEIGHT = 4 * ACTION_HEIGHT + 16
 PLAYERS_Y, PLAYER_HEIGHT = ACTIONS_Y + ACTIONS_HEIGHT + GAP, 116
 NUM_ROWS = 4
+AIM_X, OBJECTIVE_END = 396, DRAWN_WIDTH - 2 * MARGIN - 14
 
 
 def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
@@ -639,7 +699,9 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
         )
     for number, player in enumerate(view.players):
         with drawing.group(MARGIN, PLAYERS_Y + number * (PLAYER_HEIGHT + GAP)):
-            drawing.reuse(("player", player, view.type_names), partial(_draw_player, drawing, player, view))
+            drawing.reuse(("player", player, view.type_names, view.aim), partial(_draw_player, drawing, player, view))
+            if player.ghost:
+                _draw_aim(drawing, view)
     return drawing
 
 
@@ -653,10 +715,10 @@ def _colour(player: PlayerView) -> str:
 
 def _draw_header(drawing: Drawing, view: View) -> None:
     drawing.text(MARGIN, 24, view.title, size=26, fill=INK, bold=True)
-    drawing.text(MARGIN, 54, view.situation, size=18, fill=GOLD, width=860)
+    drawing.text(MARGIN, 54, view.situation, size=18, fill=GOLD, width=820)
     drawing.text(210, 26, view.detail, size=15, fill=DIM, width=840)
     drawing.text(DRAWN_WIDTH - MARGIN, 24, view.point_of_view, size=15, fill=DIM, anchor="end")
-    drawing.text(DRAWN_WIDTH - MARGIN, 54, view.turn, size=16, fill=INK, anchor="end", width=380)
+    drawing.text(DRAWN_WIDTH - MARGIN, 54, view.turn, size=16, fill=INK, anchor="end", width=416)
 
 
 def _draw_panel(drawing: Drawing, width: float, height: float, edge: str = EDGE) -> None:
@@ -914,7 +976,7 @@ def _cube_actions(slot: int, kind: int) -> Iterator[int]:
 
 def _draw_player(drawing: Drawing, player: PlayerView, view: View) -> None:
     width = DRAWN_WIDTH - 2 * MARGIN
-    lit = player.active or player.rank == 1
+    lit = player.active or player.won
     colour = _colour(player)
     _draw_panel(drawing, width, PLAYER_HEIGHT, GOLD if lit else EDGE)
     drawing.rect(0, 14, 6, PLAYER_HEIGHT - 28, fill=colour)
@@ -942,11 +1004,21 @@ def _draw_player(drawing: Drawing, player: PlayerView, view: View) -> None:
             _draw_colony(drawing, colony, view, number if player.active else None)
     if player.objectives is None:
         drawing.text(574, 99, "objective face down", size=12, fill=DIM)
-    else:
-        words = "   ".join(f"{'satisfied: ' if done else ''}{title}" for title, done in player.objectives)
-        label = "objectives" if len(player.objectives) > 1 else "objective"
-        done = all(done for _, done in player.objectives)
-        drawing.text(574, 99, f"{label}: {words}", size=12, fill=GOLD if done else INK, width=width - 588)
+    elif not view.aim:
+        for objective in player.objectives:
+            _draw_objective(drawing, 574, 99, f"objective: {_objective_words(objective)}", objective.satisfied)
+
+
+def _draw_aim(drawing: Drawing, view: View) -> None:
+    """What wins the level, where the ghost has no colonies."""
+    drawing.text(AIM_X, 18, view.aim, size=14, fill=DIM, bold=True, width=OBJECTIVE_END - AIM_X)
+    for line, objective in enumerate(view.players[0].objectives or ()):
+        _draw_objective(drawing, AIM_X, 40 + 18 * line, _objective_words(objective), objective.satisfied)
+
+
+def _draw_objective(drawing: Drawing, x: float, y: float, words: str, satisfied: bool) -> None:
+    with drawing.group(hint=words):
+        drawing.text(x, y, words, size=12, fill=GOLD if satisfied else INK, width=OBJECTIVE_END - x)
 
 
 def _draw_technologies(drawing: Drawing, player: PlayerView, colour: str) -> None:

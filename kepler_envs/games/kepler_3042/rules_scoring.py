@@ -324,7 +324,7 @@ _potential_of_several = ahead_of_others(public_points, _few_points)
 def potential(s, t, out):
     """Write the potential for shaping by public points. It is 0 once the game is over.
 
-    Solo: coefficient x points / minimum score.
+    Solo: coefficient x points with satisfied objectives / minimum score.
     """
     if s.end != RUNNING:
         for seat in range(int(s.num_players)):

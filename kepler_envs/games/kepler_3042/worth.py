@@ -45,7 +45,7 @@ LEVEL_WORTH = np.array(
 CUBE_READY = 16  # a cube on a card rather than in storage
 MOST_STEPS = WIDTH + HEIGHT
 TURNS = np.array([[-(-steps // max(1, speed)) for steps in range(MOST_STEPS)] for speed in range(MAX_SPEED + 2)])
-"""Turns of a way by speed and steps."""
+"""Turns of a way by speed and steps. Steps are the distance in hexes, whatever lies between."""
 AWAY = np.array([round(1024 * 0.86**turns) for turns in range(MOST_STEPS)])
 """What turns on the way leave of a target's worth, of 1024."""
 NEARER = 30  # per cent left where another own starship is nearer
@@ -62,7 +62,7 @@ def rounds_left(s):
 
 @leaf
 def usual_speed(t, player):
-    """The number of spaces per turn, some of the exploratory kind."""
+    """A guess of the spaces per turn: one more than Space Travels gives, as some turns have Exploratory Planning."""
     return max(1, benefit(t, player, SPACE_TRAVELS) + 1)
 
 

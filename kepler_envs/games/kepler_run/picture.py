@@ -397,6 +397,8 @@ ROW_CARDS, ROW_CARD_WIDTH, ROW_CARD_HEIGHT = 11, 106, 124
 TITLE_HEIGHT = 32
 PLAYER_WIDTH, PLAYER_HEIGHT, PLAYER_COLUMNS = 620, 168, 2
 CHIP_WIDTH, CHIP_HEIGHT, CHIP_STEP = 94, 24, 98
+MOST_SINGLE = 3
+"""More icons, wrenches or dots than these, which only other component files have, are drawn as one and a number."""
 
 
 def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
@@ -509,11 +511,14 @@ def _draw_card_face(
     drawing.circle(15, 15, 10, fill=FUEL_COLOUR)
     drawing.text(15, 15, str(cost), size=14, fill=DARK, anchor="middle", bold=True)
     drawing.text(6, 33, view.type_names[kind], size=11, fill=INK, width=width - 12)
+    single = sum(icons) <= MOST_SINGLE
     x = 38.0
     for trait, count in enumerate(icons):
-        for _ in range(count):
+        for _ in range(count if single else min(count, 1)):
             _draw_icon(drawing, trait, x, 15)
-            x += 17
+            if not single:
+                drawing.text(x, 25, f"x{count}", size=9, fill=INK, anchor="middle")
+            x += 17 if single else 15
 
 
 def _draw_icon(drawing: Drawing, trait: int, x: float, y: float) -> None:
@@ -568,8 +573,11 @@ def _draw_row_card(drawing: Drawing, card: CardView, view: View) -> None:
     _draw_card_face(drawing, ROW_CARD_WIDTH, ROW_CARD_HEIGHT, card.type, card.cost, card.icons, view)
     drawing.text(ROW_CARD_WIDTH - 6, 10, str(card.slot + 1), size=10, fill=INK, anchor="end")
     _draw_part(drawing, 6, 46, ROW_CARD_WIDTH - 12, PartView(card.part, card.dots, False), view)
-    for wrench in range(card.wrenches):
+    single = card.wrenches <= MOST_SINGLE
+    for wrench in range(card.wrenches if single else 1):
         drawing.rect(8 + wrench * 14, 76, 10, 10, radius=2, stroke=GOLD, stroke_width=1.5)
+    if not single:
+        drawing.text(22, 81, f"x{card.wrenches}", size=12, fill=GOLD)
     if card.vp:
         drawing.text(ROW_CARD_WIDTH - 8, 81, f"{card.vp} VP", size=12, fill=GOLD, anchor="end", bold=True)
     if card.action:
@@ -588,9 +596,13 @@ def _draw_part(drawing: Drawing, x: float, y: float, width: float, part: PartVie
     letters = DIM if part.used else readable_on(colour, DARK)
     drawing.rect(x, y, width, CHIP_HEIGHT, radius=4, fill=colour)
     name = view.part_names[part.kind].removeprefix("bypass ")
-    drawing.text(x + 5, y + CHIP_HEIGHT / 2, name, size=11, fill=letters, bold=True, width=width - 12 - 9 * part.dots)
-    for dot in range(part.dots):
+    single = part.dots <= MOST_SINGLE
+    room = width - 12 - 9 * (part.dots if single else MOST_SINGLE)
+    drawing.text(x + 5, y + CHIP_HEIGHT / 2, name, size=11, fill=letters, bold=True, width=room)
+    for dot in range(part.dots if single else 1):
         drawing.circle(x + width - 8 - 9 * dot, y + CHIP_HEIGHT / 2, 3, fill=letters)
+    if not single:
+        drawing.text(x + width - 14, y + CHIP_HEIGHT / 2, f"x{part.dots}", size=11, fill=letters, anchor="end")
 
 
 # ---------------------------------------------------------------- players

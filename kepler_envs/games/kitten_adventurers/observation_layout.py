@@ -142,8 +142,9 @@ def make_observation(tables: Any) -> Layout:
             ),
             table("game", 1, [
                 piece("chain", LABEL, LADDER_LENGTH,
-                      "chain of own cards that makes a ladder ready for the observer's quest card: 0 if there is none "
-                      "or it is not needed, else 1 + the fewest hyperspeed cards it takes"),
+                      "chain of own cards that makes a ladder ready for the observer's quest card: 0 if none is found "
+                      "or needed, else 1 + the hyperspeed cards it takes; cards of the hand are used first, and only "
+                      "the top three of a lane are looked at, so that a chain may be missed"),
                 piece("turns_left", NUMBER, MAX_LIMIT, "turns until the game is cut off", scale=600),
                 piece("plays_left", NUMBER, MAX_LIMIT, "plays until the game is cut off", scale=1000),
             ], derived=True),

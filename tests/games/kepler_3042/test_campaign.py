@@ -13,6 +13,7 @@ from kepler_envs.cli.app import run
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kepler_3042.campaign import Attempt, Campaign, CampaignError, campaign_names, find_campaign
 from kepler_envs.games.kepler_3042.state import Node, Phase
+from tests.component_file import changed, own_text, write
 from tests.games.kepler_3042.scenario import DONE, GAME, Play, Position
 
 
@@ -121,7 +122,10 @@ ATTEMPT = asdict(Attempt(1, 0, 3, 45, True, True, 80))
         ({"attempts": [{"level": 1}]}, "an attempt has level; it must have level, bonus, seed, score"),
         ({"attempts": [{**ATTEMPT, "score": "x"}]}, "score is 'x'; it must be an integer"),
         ({"attempts": [{**ATTEMPT, "success": 1}]}, "success is 1; it must be true or false"),
-        ({"attempts": 3}, "not iterable"), ({"components": "nowhere.toml"}, "nowhere.toml: cannot be read"),
+        ({"attempts": 3}, "attempts is 3; it must be a list"),
+        ({"attempts": [3]}, "an attempt is 3; it must have level"),
+        ({"components": "nowhere.toml"}, "nowhere.toml: cannot be read"),
+        ({"components": 3}, "components is 3; it must be a path or null"),
     ],
 )  # fmt: skip
 def test_files_that_hold_no_progress(change: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -131,6 +135,17 @@ def test_files_that_hold_no_progress(change: dict[str, Any], message: str, tmp_p
     with pytest.raises(CampaignError, match=message) as caught:
         Campaign.load(path)
     assert str(caught.value).startswith(str(path))
+
+
+@pytest.mark.parametrize("name", ["number", "level", "bonus", "completed", "attempts", "solo_planets", "components"])
+def test_what_is_missing_in_a_file_is_named(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "progress.json"
+    Campaign.begin(1).save(path)
+    found = json.loads(path.read_text())
+    del found[name]
+    path.write_text(json.dumps(found))
+    with pytest.raises(CampaignError, match=f"{name} is missing; it must be "):
+        Campaign.load(path)
 
 
 def test_a_file_that_is_no_json(tmp_path: Path) -> None:
@@ -166,6 +181,12 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
         (["hybrid"], "holds the campaign The Edge of the Galaxy; name another --file"),
         (["edge", "--games", "0"], "--games 0 is not allowed"),
         (["edge", "--agent", "nobody", "--seed", "1"], "nobody"),
+        (["edge", "--solo-planets", "20"], "has 18 planets; leave --solo-planets out, or name another --file"),
+        (["edge", "--solo-planets", "19"], "has 18 planets; leave --solo-planets out, or name another --file"),
+        (
+            ["edge", "--components", "other.toml"],
+            "was begun with the component file of the game; leave --components out, or name another --file",
+        ),
     ],
 )
 def test_command_lines_that_are_refused(
@@ -175,6 +196,46 @@ def test_command_lines_that_are_refused(
     Campaign.begin(0).save(path)
     assert run(["campaign", *arguments, "--file", str(path)]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_flags_that_say_what_a_campaign_has_are_no_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "progress.json"
+    Campaign.begin(0, solo_planets=20).save(path)
+    asked = ["campaign", "edge", "--file", str(path), "--agent", "uniform", "--seed", "5"]
+    assert run(asked) == run([*asked, "--solo-planets", "20"]) == 0
+    assert Campaign.load(path).solo_planets == 20 and len(Campaign.load(path).attempts) == 2
+    assert run(["campaign", "edge", "--file", str(tmp_path / "new.json"), "--solo-planets", "19"]) == 2
+    assert "solo_planets = 19 is not allowed; allowed: 18 or 20" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("file", [["--file", "progress.json"], []])
+def test_a_campaign_of_another_component_file_goes_on_by_its_name(
+    file: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, changed(own_text("kepler_3042"), "The Edge of the Galaxy", "My own"))
+    asked = ["campaign", "my own", *file, "--agent", "uniform", "--seed", "5"]
+    assert run(asked) == 2
+    assert "no campaign 'my own'; there are: 0 The Edge of the Galaxy" in capsys.readouterr().err
+    assert run([*asked, "--components", "mine.toml"]) == run(asked) == run([*asked, "--components", "mine.toml"]) == 0
+    campaign = Campaign.load(file[1] if file else "my_own.json")
+    assert campaign.name == "My own" and len(campaign.attempts) == 3
+    assert run([*asked, "--components", "other.toml"]) == 2
+
+
+def test_a_lost_level_says_what_was_lacking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign = Campaign.begin(1)
+    path = tmp_path / "progress.json"
+    ends = {29: " (minimum 30), all objectives: lost", 30: ", all objectives: won"}
+    for points, words in ends.items():
+        end = finished(campaign, points)
+        monkeypatch.setattr("kepler_envs.cli.campaign.Match.position", property(lambda _, end=end: end), raising=False)
+        path.unlink(missing_ok=True)
+        assert run(["campaign", "1", "--file", str(path), "--agent", "uniform", "--seed", "5"]) == 0
+        out = capsys.readouterr().out
+        assert "level 1, 0 bonus cubes, minimum 30 points" in out and f"{points} points{words}" in out
 
 
 def test_a_person_plays_and_leaves(

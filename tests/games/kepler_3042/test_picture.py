@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from itertools import product
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from kepler_envs.engine.game import TERMINATED
 from kepler_envs.engine.snapshot import Snapshot
-from kepler_envs.games.kepler_3042.picture import COLUMNS, LEGEND, QUESTIONS, SEAT_COLOURS, TYPE_COLOURS, look
-from kepler_envs.games.kepler_3042.state import Node
+from kepler_envs.games.kepler_3042.picture import (
+    COLUMNS,
+    DRAWN_WIDTH,
+    GOLD,
+    LEGEND,
+    MARGIN,
+    QUESTIONS,
+    SEAT_COLOURS,
+    TYPE_COLOURS,
+    look,
+)
+from kepler_envs.games.kepler_3042.state import Node, Phase
 from tests.games.kepler_3042.purposeful import purposeful
 from tests.games.kepler_3042.scenario import GAME, MINE, SOL, TARGET, Play, scenario, to_hex
-from tests.pictures import hints, labels
+from tests.pictures import SVG, hints, labels
 
 
 def test_header() -> None:
@@ -67,8 +80,9 @@ def test_players() -> None:
     assert "tech I 1 II 2 III 0 IV 3 V 0   colonial 5   technological 7   medals 1 + 0" in text
     assert "storage 4E 5M 3A   pit 1E 0M 0A   Earth: 2E 1M 0A" in text
     assert "2 RV-351016 (oceanic, " in text and "terraformed): 0E 1M 0A" in text
-    assert "objectives: Atlantis Project (satisfied)" in text and text.count("objectives:") == 1
-    assert "objective: satisfied: Atlantis Project" in labels(game.snapshot, 0)
+    objective = "objective: Atlantis Project (satisfied): terraform 1 planet of type oceanic, 4 VP"
+    assert objective in " ".join(text.split()) and text.count("objective:") == 1
+    assert objective in labels(game.snapshot, 0)
     assert labels(game.snapshot, 0).count("objective face down") == 3
     assert "objective face down" not in labels(game.snapshot)
 
@@ -90,13 +104,89 @@ def test_choices_on_the_way_are_told() -> None:
 
 
 def test_solo() -> None:
+    """A level says from its start what wins it, and nobody is ranked."""
     game = Play(Snapshot.deal(GAME.configure(1, campaign=2, level=3), 1))
     text = game.snapshot.text(0)
-    assert "Sagittarius A*, level 3, setup" in text and "ghost" in text
-    assert "objectives: Eden Project, Logistic Support, Internal Logistics" in text
-    assert "ghost" in labels(game.snapshot) and any("level 3" in label for label in labels(game.snapshot))
+    assert text.startswith("Kepler-3042, level 3, minimum 50, setup (seen by player_0)\n") and "ghost" in text
+    aim = text.splitlines()[text.splitlines().index("Sagittarius A*, level 3: at least 50 points and all objectives") :]
+    assert aim[1:] == [
+        "    Eden Project: terraform 1 planet of type alien, 7 VP",
+        "    Logistic Support: colonise 1 planet in each zone, 5 VP",
+        "    Internal Logistics: terraform 2 planets in the short zone, 7 VP",
+    ]
+    assert {"ghost", "level 3, minimum 50, setup", *(line.strip() for line in aim)} < set(labels(game.snapshot))
     game.pass_to(Node.OVER)
-    assert "the level is lost" in game.snapshot.text()
+    assert "the level is lost" in game.snapshot.text() and "rank" not in game.snapshot.text()
+    assert not [label for label in labels(game.snapshot) if "rank" in label]
+    assert GOLD not in edges(game.snapshot)
+
+
+def edges(position: Snapshot) -> set[str | None]:
+    """The strokes of wide frames."""
+    shapes = ElementTree.fromstring(position.drawing().svg()).iter(SVG + "rect")
+    return {shape.get("stroke") for shape in shapes if shape.get("width") == str(DRAWN_WIDTH - 2 * MARGIN)}
+
+
+EVERY_OBJECTIVE = {60: 26, 62: 17, 188: 1, 190: 7, 100: 3}
+"""Hexes and planets in the long, short and mid zone: all five terraformed satisfy each objective about planets."""
+
+
+def level_position(campaign: int, level: int, satisfied: bool, **changes: Any) -> Snapshot:
+    """A position of a level with all of its objectives satisfied, or none."""
+    config = GAME.configure(1, campaign=campaign, level=level)
+    planets = list(EVERY_OBJECTIVE.values())
+    if satisfied:
+        own = {"planets": planets, "tech": [4, 4, 0, 0, 0], "track": [14, 14]}
+        changes |= {"earth": [0, 0, 3], "bodies": EVERY_OBJECTIVE, "terraformed": set(planets), "seats": {0: own}}
+    return scenario(1, config=config, **changes).snapshot
+
+
+@pytest.mark.parametrize("campaign", range(5))
+def test_nothing_of_a_campaign_is_cut(campaign: int) -> None:
+    moments: list[dict[str, Any]] = [{"round": number} for number in (1, 9, 10, 16)]
+    moments += [{"round": number, "phase": Phase.CLEANUP, "flow": Node.CARD_TILE} for number in (1, 16)]
+    moments.append({"round": 16, "phase": Phase.OVER, "flow": Node.OVER, "end": TERMINATED})
+    for level, moment, satisfied in product(range(1, 5), moments, (False, True)):
+        position = level_position(campaign, level, satisfied, **moment)
+        shown, objectives = labels(position), position.config.tables[0]["campaign"][campaign, level]
+        assert not [label for label in shown if label.endswith("...")]
+        assert any(f"level {level}, minimum {20 + 10 * level}, round {moment['round']} of 16" in one for one in shown)
+        said = [label for label in shown if label.endswith(" VP")]
+        assert len(said) == level == int(objectives).bit_count()
+        assert sum("(satisfied)" in label for label in said) == level * satisfied
+        assert max(len(line) for line in position.text(0).split("\n")[:2]) <= COLUMNS
+        if "end" in moment:
+            won = bool(position.results()[2][0] > 0)
+            assert ("the level is won" in shown) == won == (GOLD in edges(position))
+
+
+@pytest.mark.parametrize("question", QUESTIONS.values())
+def test_no_question_is_cut(question: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(QUESTIONS, Node.MAIN_ACTION, question)
+    assert f"player_0: {question}" in labels(scenario(2).snapshot)
+
+
+def test_points_alone_are_those_that_the_minimum_counts() -> None:
+    position = level_position(3, 4, satisfied=True)
+    score = int(position.results()[1][0])
+    assert f"> a player_0  {score} points" in position.text() and str(score) in labels(position)
+    public = int(position.config.game.observation["players.public_vp"].view(position.observe(0))[0])
+    assert score == public + 5 + 7 + 7 + 9
+
+
+@pytest.mark.parametrize("players", [1, 2])
+def test_what_every_objective_asks_for_is_said(players: int) -> None:
+    """Each in words of its own, which fit the picture."""
+    tables = GAME.configure(players).tables[0]
+    asked = set()
+    for number, objective in enumerate(tables["objective"], 1):
+        seats = {0: {"objectives": {number}}}
+        said = [label for label in labels(scenario(players, seats=seats).snapshot, 0) if label.endswith(" VP")]
+        assert len(said) == 1 and said[0].endswith(f", {objective['vp']} VP")
+        asked.add(said[0].removeprefix("objective: ").partition(": ")[2])
+    assert len(asked) == 17
+    assert "raise 2 of the technologies to level 4, 5 VP" in asked
+    assert "reach space 14 on the technological track, 8 VP" in asked
 
 
 def test_results() -> None:

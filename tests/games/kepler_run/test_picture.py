@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,11 @@ from kepler_envs.engine.game import TERMINATED
 from kepler_envs.games.kepler_run.components import DEFAULT_FILE
 from kepler_envs.games.kepler_run.picture import COLUMNS
 from kepler_envs.games.kepler_run.state import Node
+from tests.component_file import write_rows
 from tests.contract.subjects import play
+from tests.games.kepler_run.extremes import largest
 from tests.games.kepler_run.scenario import GAME, Seat, flight, scenario
-from tests.pictures import hints, labels, lines
+from tests.pictures import hints, labels, lines, shapes, sides
 
 
 def drafting(**fields: Any) -> Snapshot:
@@ -156,6 +159,29 @@ def test_pictures_and_texts_of_whole_games(players: int) -> None:
 def test_pixels() -> None:
     pixels = drafting().drawing().rgb(0.5)
     assert pixels.dtype == np.uint8 and pixels.shape[1] == 640 and len(np.unique(pixels)) > 50
+
+
+def full_cards(tmp_path: Path) -> Snapshot:
+    """A position with cards that have as much of everything as a component file may give them."""
+    rows = largest(2)
+    for row in rows["game_cards"]:
+        row |= {"wrenches": 10, "dots": 9, "action": 1}
+    return drafting(config=GAME.configure(2, components=write_rows(tmp_path / "full.toml", rows)))
+
+
+def test_the_fullest_cards_of_other_files_keep_within_their_frames(tmp_path: Path) -> None:
+    position = full_cards(tmp_path)
+    cards = shapes(position, "3 asteroids, 3 comets, 3 stations")
+    assert len(cards) == 2 + 5  # of the run and of the row
+    for frame, *inside in cards:
+        left, right = sides(frame)
+        assert all(left <= sides(shape)[0] and sides(shape)[1] <= right for shape in inside)
+
+
+def test_many_icons_wrenches_and_dots_are_numbers(tmp_path: Path) -> None:
+    shown = labels(full_cards(tmp_path))
+    assert shown.count("x3") == 3 * 7 and shown.count("x10") == shown.count("x9") == 5
+    assert not [label for label in labels(drafting()) if label.startswith("x")]
 
 
 def test_names_of_other_files_are_shown_and_escaped(tmp_path: Any) -> None:
