@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from kepler_envs import registry
 from kepler_envs.web import forms
+from kepler_envs.web.films import Film
 from kepler_envs.web.players import Players
 from tests.waiting import LONGEST_WAIT
 from tests.web.browsing import chromium, decide, page_of
@@ -271,6 +273,10 @@ def test_nothing_sticks_out_and_words_are_readable(
             page.locator("button").nth(3).wait_for()
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
             assert page.evaluate(LOW_CONTRAST) == []
+            if path.startswith("/seat"):
+                page.get_by_text("What would it do?").click()
+                page.locator(".moves .bar ~ .key").first.wait_for()
+                assert page.evaluate(LOW_CONTRAST) == []
 
 
 LOW_CONTRAST = """
@@ -280,6 +286,8 @@ LOW_CONTRAST = """
     .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
     .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
   const ground = (element) => {
+    const bar = element.parentElement.querySelector(":scope > .bar"); // of advice, behind the words of a move
+    if (bar) return channels(getComputedStyle(bar).backgroundColor);
     for (; element; element = element.parentElement) {
       const found = channels(getComputedStyle(element).backgroundColor);
       if (found.length < 4 || found[3] === 1) return found;
@@ -299,6 +307,21 @@ LOW_CONTRAST = """
   return low;
 }
 """
+
+
+def test_a_legend_has_the_lines_of_its_plot(browser: Any, house: Any, base: str) -> None:
+    """Seats are told apart by dashes alone, too."""
+    config = registry.load_game("ad_astra").configure(3)
+    token = house.add_film(Film(config, 1, ["greedy"] * 3, "a game"))
+    look = "lines => lines.map(line => [line.getAttribute('stroke-dasharray'), getComputedStyle(line).stroke])"
+    with page_of(browser) as page:
+        page.goto(f"{base}/film/{token}")
+        page.locator(".legend span").nth(2).wait_for()
+        plot = page.locator(".plot").first.locator("path:not(.axis)").evaluate_all(look)
+        legend = page.locator(".legend").first.locator("svg path")
+        assert legend.evaluate_all(look) == plot and len({dashes for dashes, _ in plot}) == 3
+        box = legend.first.bounding_box()
+        assert box is not None and box["width"] > 30
 
 
 def test_watching_and_stepping(browser: Any, house: Any, base: str) -> None:
@@ -436,6 +459,42 @@ def test_a_finished_game_needs_no_connection(browser: Any, house: Any, base: str
             while not table.position.over:
                 table.decide(table.position.seat, table.position.legal_actions()[0])
         page.locator(".results").wait_for()
+
+
+def test_the_list_of_tables_keeps_up(browser: Any, tmp_path: Path) -> None:
+    """Without disturbing who types, or is about to click."""
+    with house_in(tmp_path) as house, serving(house) as base, page_of(browser) as page:
+        table, _ = table_of(house, "kitten_adventurers", [PERSON, PERSON])
+        gone, _ = table_of(house, "kitten_adventurers", [PERSON, PERSON])
+        page.goto(f"{base}/host/{house.host_token}")
+        headings = page.locator(".one-table h2")
+        headings.nth(1).wait_for()
+        assert headings.nth(1).inner_text() == f"Kitten Adventurers, 0 decisions, player_{table.position.seat} decides"
+        seed, delete = page.get_by_placeholder("drawn").first, page.locator(".one-table button").last
+        page.locator("summary").first.click()
+        seed.fill("12")
+        delete.focus()
+        delete.evaluate("button => { window.before = button; }")
+
+        table.decide(table.position.seat, table.position.legal_actions()[0])
+        house.close_table(gone.number)
+        added, _ = table_of(house, "kepler_run", [PERSON, PERSON])
+        wait_until(page, lambda: "Kepler Run" in headings.first.inner_text())
+        assert headings.nth(1).inner_text() == f"Kitten Adventurers, 1 decisions, player_{table.position.seat} decides"
+        assert headings.count() == 2 and seed.input_value() == "12"
+        assert page.evaluate("document.activeElement === window.before && window.before.isConnected")
+
+        page.evaluate(SHOWN, True)
+        house.close_table(added.number)
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.wait_for_timeout(3500)
+        assert not asked and headings.count() == 2
+        page.evaluate(SHOWN, False)
+        wait_until(page, lambda: headings.count() == 1)
+        house.close_table(table.number)
+        page.locator(".one-table").wait_for(state="detached")
+        assert not page.get_by_text("Give each person the link").is_visible()
 
 
 def test_a_deleted_table_is_said_to_be_gone(browser: Any, house: Any, base: str) -> None:

@@ -3,6 +3,7 @@ import { ask, make, player, themeButton, token } from "./dom.js";
 
 const api = `/api/host/${token()}`;
 const main = document.querySelector("main"), words = make("p", { class: "bad", role: "alert" });
+const away = make("p", { class: "bad", role: "status" }), OFTEN = 3000; // milliseconds between two looks at the tables
 const lists = make("div"), forms = make("div", { class: "cards" });
 document.querySelector("header").append(make("h1", {}, "kepler_envs"), make("span", { class: "faint" }, "play, watch, ask bots"), make("span", { class: "grow" }), themeButton());
 
@@ -24,7 +25,7 @@ async function attempt(act, button = null) {
   if (button) button.disabled = false;
 }
 
-main.append(waiting, words, forms, lists);
+main.append(waiting, words, away, forms, lists);
 
 /** Fields for a game; `people`: whether seats may be taken by people. */
 class Form {
@@ -88,17 +89,87 @@ function seatLinks(table) {
     : make("div", { class: "faint" }, `${player(number)}: ${seat.name}`));
 }
 
+function deleteButton(question, path, kind = "") {
+  const act = async () => { await ask(`${api}/${path}`, undefined, "DELETE"); await draw(); };
+  return make("button", { type: "button", class: kind, onclick: () => { if (confirm(question)) attempt(act); } }, "Delete");
+}
+
+class TableEntry {
+  constructor(table) {
+    this.heading = make("h2");
+    this.problem = make("p", { class: "bad" });
+    this.view = make("a", { class: "button" }, "View the game");
+    this.box = make("section", { class: "one-table" }, this.heading, this.problem, ...seatLinks(table),
+      make("div", { class: "row" }, this.view, deleteButton("Delete this table and its game?", `tables/${table.number}`)));
+  }
+
+  update(table) {
+    say(this.heading, `${table.title}, ${table.decisions} decisions, ${table.over ? "over" : `${player(table.turn)} decides`}`);
+    say(this.problem, table.problem);
+    this.problem.hidden = !table.problem;
+    this.view.href = `/film/${table.film}`;
+    this.view.hidden = !table.over;
+  }
+}
+
+class FilmEntry {
+  constructor(film) {
+    this.decisions = make("span");
+    this.box = make("li", {}, make("a", { href: `/film/${film.token}` }, film.label), " ", this.decisions, " ", deleteButton("Delete this game?", `films/${film.token}`, "small"));
+  }
+
+  update(film) { say(this.decisions, `${film.decisions} decisions${film.growing ? ", being played" : ""}`); }
+}
+
+/** Words that have not changed are left alone: somebody may have marked them. */
+function say(element, words) { if (element.textContent !== words) element.textContent = words; }
+
+/** One entry for each of what is found. Those that stay are changed in place, so that they keep the focus, and clicks. */
+class List {
+  constructor(Entry, key, tag, attributes = {}) {
+    this.Entry = Entry;
+    this.key = key;
+    this.box = make(tag, attributes);
+    this.entries = new Map();
+  }
+
+  show(found) {
+    const keys = new Set(found.map((one) => one[this.key]));
+    for (const [key, entry] of this.entries) if (!keys.has(key)) { entry.box.remove(); this.entries.delete(key); }
+    found.forEach((one, place) => {
+      const key = one[this.key];
+      if (!this.entries.has(key)) {
+        this.entries.set(key, new this.Entry(one));
+        this.box.insertBefore(this.entries.get(key).box, this.box.children[place] ?? null);
+      }
+      this.entries.get(key).update(one);
+    });
+    this.box.parentElement.hidden = !found.length;
+  }
+}
+
+const tables = new List(TableEntry, "number", "div", { class: "cards" }), films = new List(FilmEntry, "token", "ul");
+lists.append(
+  make("div", { hidden: true }, make("h2", {}, "Tables"), make("p", { class: "faint" }, "Give each person the link to one seat only. Whoever has a link sees what that seat sees, and plays it."), tables.box),
+  make("section", { hidden: true }, make("h2", {}, "Watched and recorded games"), films.box));
+let asked = 0;
+
 async function draw() {
-  const found = await ask(api);
-  const tables = found.tables.map((table) => make("section", { class: "one-table" },
-    make("h2", {}, `${table.title}, ${table.decisions} decisions, ${table.over ? "over" : `${player(table.turn)} decides`}`),
-    table.problem ? make("p", { class: "bad" }, table.problem) : null, ...seatLinks(table),
-    make("div", { class: "row" }, table.over ? make("a", { class: "button", href: `/film/${table.film}` }, "View the game") : null,
-      make("button", { type: "button", onclick: () => { if (confirm("Delete this table and its game?")) attempt(async () => { await ask(`${api}/tables/${table.number}`, undefined, "DELETE"); await draw(); }); } }, "Delete"))));
-  const films = found.films.map((film) => make("li", {}, make("a", { href: `/film/${film.token}` }, film.label), ` ${film.decisions} decisions${film.growing ? ", being played" : ""} `,
-    make("button", { type: "button", class: "small", onclick: () => { if (confirm("Delete this game?")) attempt(async () => { await ask(`${api}/films/${film.token}`, undefined, "DELETE"); await draw(); }); } }, "Delete")));
-  lists.replaceChildren(...(tables.length ? [make("h2", {}, "Tables"), make("p", { class: "faint" }, "Give each person the link to one seat only. Whoever has a link sees what that seat sees, and plays it."), make("div", { class: "cards" }, ...tables)] : []),
-    ...(films.length ? [make("section", {}, make("h2", {}, "Watched and recorded games"), make("ul", {}, ...films))] : []));
+  const mine = ++asked, found = await ask(api);
+  if (mine !== asked) return; // a later answer tells more
+  tables.show(found.tables);
+  films.show(found.films);
+}
+
+/** People and bots play on, and other pages set tables up. */
+async function lookAgain() {
+  if (document.hidden) return;
+  try {
+    await draw();
+    say(away, "");
+  } catch (problem) {
+    say(away, `${problem.message} Trying again ...`);
+  }
 }
 
 async function start() {
@@ -125,6 +196,8 @@ async function start() {
     make("section", {}, make("h2", {}, "Watch bots"), watch.box, show),
     make("section", {}, make("h2", {}, "Open a replay"), make("p", { class: "faint" }, "A file written by `play --save`, `watch --save`, a tournament or this server."), file));
   await draw();
+  document.addEventListener("visibilitychange", lookAgain);
+  setInterval(lookAgain, OFTEN);
 }
 
 attempt(start);

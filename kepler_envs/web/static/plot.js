@@ -11,6 +11,13 @@ function draw(tag, attributes, ...children) {
   return element;
 }
 
+/** A line in the colour and with the dashes of a seat. */
+function stroke(seat, attributes) {
+  const line = draw("path", { ...attributes, "stroke-dasharray": DASHES[seat % DASHES.length], class: `seat-${seat}` });
+  line.style.stroke = `var(--seat-${seat % 8})`;
+  return line;
+}
+
 export class Plot {
   /** `go(position)` is called where the plot is clicked. */
   constructor(go) {
@@ -52,17 +59,12 @@ export class Plot {
         path += path ? (before === null ? "" : `H${x(position).toFixed(1)}V${y(value).toFixed(1)}`) : `M${x(position).toFixed(1)} ${y(value).toFixed(1)}`;
         before = value;
       });
-      parts.push(draw("path", { d: path, "stroke-dasharray": DASHES[seat % 8], class: `seat-${seat}` }));
+      parts.push(stroke(seat, { d: path }));
     }
     this.svg.setAttribute("aria-label", title);
     this.svg.replaceChildren(...parts, this.now);
-    this.svg.querySelectorAll("path[class^=seat]").forEach((line, seat) => { line.style.stroke = `var(--seat-${seat % 8})`; });
-    this.legend.replaceChildren(...names.map((name, seat) => {
-      const mark = make("i");
-      mark.style.borderTopColor = `var(--seat-${seat % 8})`;
-      mark.style.borderTopStyle = seat % 2 ? "dashed" : "solid";
-      return make("span", {}, mark, `${player(seat)} ${name}`);
-    }));
+    this.legend.replaceChildren(...names.map((name, seat) => make("span", {},
+      draw("svg", { viewBox: "0 0 36 4", "aria-hidden": "true" }, stroke(seat, { d: "M0 2H36" })), `${player(seat)} ${name}`)));
   }
 
   /** Where the reader is. */
