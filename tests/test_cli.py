@@ -416,12 +416,54 @@ def test_what_is_not_possible_is_one_line_and_exit_code_2(arguments, words, monk
         ),
         (["--stop", "3"], "--stop is for --gif"),
         (["--html", "a.html", "--seat", "1"], "--html writes the whole game with every view"),
+        (["--html", "a.htm"], "--html a.htm: name a file that ends in .html"),
+        (["--gif", "a.png", "--svg", "a.svg"], "--gif a.png: name a file that ends in .gif"),
+        (["--html", "a.html", "--at", "3"], "--at is one position: for --svg, --png or the terminal, not for --html"),
+        (["--gif", "a.gif", "--at", "3"], "not for --html and --gif"),
     ],
 )
 def test_errors_about_a_replay(arguments, words, recorded, monkeypatch, tmp_path, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["replay", str(recorded), *arguments]) == 2
     assert words in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [recorded]  # nothing is written
+
+
+@pytest.mark.parametrize("suffix", [".html", ".gif", ".svg", ".png"])
+def test_a_replay_is_not_written_over(suffix, recorded, tmp_path, capsys):
+    """By whatever name it is called."""
+    replay, link = (tmp_path / f"{name}{suffix}" for name in ("game", "link"))
+    replay.write_bytes(recorded.read_bytes())
+    link.symlink_to(replay)
+    for target in (replay, link):
+        assert main(["replay", str(replay), f"--{suffix[1:]}", str(target)]) == 2
+        assert f"{target} is the replay itself; name another file" in capsys.readouterr().err
+    assert replay.read_bytes() == recorded.read_bytes()
+
+
+def test_the_page_of_a_game_and_one_position_of_it(recorded, tmp_path):
+    page, picture = tmp_path / "game.HTML", tmp_path / "game.svg"
+    assert main(["replay", str(recorded), "--at", "3", "--html", str(page), "--svg", str(picture)]) == 0
+    assert page.is_file() and picture.is_file()
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (["tournament", GAME, "--out", "file"], "--out file is a file; name a folder"),
+        (["tournament", GAME, "--out", "file/cup"], "--out file is a file; name a folder"),
+        (["serve", "--port", "0", "--folder", "file"], "--folder file is a file; name a folder"),
+        (["strength", GAME, "--agents", "greedy", "--out", "folder"], "--out folder is a folder; name a file"),
+    ],
+)
+def test_a_file_is_no_folder_and_a_folder_no_file(command, words, monkeypatch, tmp_path, capsys):
+    pytest.importorskip("uvicorn", reason="the server needs uvicorn (extra web)")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    assert main(command) == 2
+    assert capsys.readouterr().err == f"kepler-envs: {words}\n"
+    assert (tmp_path / "file").read_text() == "mine" and not list((tmp_path / "folder").iterdir())
 
 
 @pytest.mark.parametrize("text", ["", "no json\n", '{"format": "other"}\n', '{"format": "kepler-replay-1"}\n'])

@@ -83,6 +83,13 @@ def choose_seed(seed: int | None) -> int:
         raise UsageError(str(problem)) from None
 
 
+def check_folder(option: str, path: Path) -> None:
+    """Check that what an option names is a folder, or that one can be made there."""
+    found = next(part for part in (path, *path.parents) if part.exists())
+    if not found.is_dir():
+        raise UsageError(f"{option} {found} is a file; name a folder")
+
+
 def check_target(path: Path | None) -> None:
     """Check that a file can be written there, before a game is played rather than after it."""
     if path is None:

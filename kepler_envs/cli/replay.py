@@ -62,6 +62,7 @@ class ShowReplay:
             say(console, printable(f"DIFFERS  {self.file}: {problem}"))
             return 1
         self._check(replay, config)
+        self._check_targets()
         for path, suffix in ((self.svg, ".svg"), (self.png, ".png")):
             if path is not None:
                 count = self._draw(replay, config, path, suffix)
@@ -113,8 +114,18 @@ class ShowReplay:
                 raise UsageError(f"--{name} is for --gif")
         if self.html is not None and self.seat is not None and self.gif is self.svg is self.png is None:
             raise UsageError("--html writes the whole game with every view, and nothing is hidden: leave out --seat")
+        if self.at is not None and (self.html or self.gif) and self.svg is self.png is None:
+            raise UsageError("--at is one position: for --svg, --png or the terminal, not for --html and --gif")
         if self.seat is not None and not 0 <= self.seat < config.num_players:
             raise UsageError(f"--seat {self.seat} is not allowed; allowed: 0..{config.num_players - 1}")
+
+    def _check_targets(self) -> None:
+        for path, suffix in ((self.html, ".html"), (self.gif, ".gif")):
+            if path is not None and path.suffix.lower() != suffix:
+                raise UsageError(f"--{suffix[1:]} {path}: name a file that ends in {suffix}")
+        for path in (self.svg, self.png, self.html, self.gif):
+            if path is not None and path.exists() and path.samefile(self.file):
+                raise UsageError(f"{path} is the replay itself; name another file")
 
     def _show(self, console: Console, replay: Replay, config: Configuration) -> None:
         if self.at is not None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from rich.console import Console
 from tyro.conf import Positional, UseAppendAction, arg
 
-from kepler_envs.cli.common import UsageError, needing
+from kepler_envs.cli.common import UsageError, check_folder, needing
 from kepler_envs.engine.replay import ReplayError, read_replay
 from kepler_envs.terminal import say
 
@@ -89,6 +89,8 @@ class Serve:
             raise UsageError(f"--port {self.port} is not allowed; allowed: 0..65535")
         if "" in self.name:
             raise UsageError("--name '' is not allowed; allowed: the name of a host, such as box.example")
+        if self.folder is not None:
+            check_folder("--folder", self.folder)
         if not 0 <= self.pace <= MOST_PACE:
             raise UsageError(f"--pace {self.pace:g} is not allowed; allowed: 0 to {MOST_PACE} seconds")
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from rich.console import Console
 from tyro.conf import arg
 
-from kepler_envs.cli.common import GameName, OnRay, needing
+from kepler_envs.cli.common import GameName, OnRay, UsageError, needing
 from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.registry import load_game
 from kepler_envs.terminal import stop_on_signals
@@ -50,6 +50,8 @@ class MeasureStrength:
 
     def run(self, console: Console) -> int:
         """Measure what the record lacks; 0, or 130 if it was stopped."""
+        if self.out.is_dir():
+            raise UsageError(f"--out {self.out} is a folder; name a file")
         with needing("tournament"):
             from kepler_envs.tournament.cluster import cluster_at
             from kepler_envs.tournament.strength import Strength, measure_all

@@ -9,7 +9,7 @@ from typing import Annotated
 from rich.console import Console
 from tyro.conf import arg
 
-from kepler_envs.cli.common import GameArguments, OnRay, needing
+from kepler_envs.cli.common import GameArguments, OnRay, check_folder, needing
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class PlayTournament(GameArguments):
 
     def run(self, console: Console) -> int:
         """Play what is missing and report; 0, or 130 if it was stopped before the last game."""
+        check_folder("--out", self.out)
         with needing("tournament"):
             from kepler_envs.tournament.cluster import cluster_at
             from kepler_envs.tournament.run import Tournament
