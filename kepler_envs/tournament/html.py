@@ -92,8 +92,9 @@ for (const figure of document.querySelectorAll("figure.replay")) {
 """
 
 
-ReplayPage = Callable[[Replay, str], str]
-"""Makes the page of a whole game from a replay and a heading: ``kepler_envs.web.page.replay_page``."""
+ReplayPage = Callable[[Replay, str, tuple[Sequence[int], Sequence[float]]], str]
+"""Makes the page of a whole game from a replay, a heading, and ranks and returns by seat:
+``kepler_envs.web.page.replay_page``."""
 
 
 def write_page(
@@ -393,7 +394,8 @@ def _replays(
 def _whole_game(saved: SavedReplay, replay: Replay, folder: Path, replay_page: ReplayPage) -> str:
     """Write the page of a whole game; the link to it."""
     name = f"{Path(saved.file).stem}.html"
-    (folder / name).write_text(replay_page(replay, f"game {saved.game}"), encoding="utf-8")
+    heading = f"game {saved.game}" + (f": {saved.substitution}" if saved.forfeits else "")
+    (folder / name).write_text(replay_page(replay, heading, (saved.ranks, saved.returns)), encoding="utf-8")
     return f'; <a href="replays/{escape(name)}">the whole game, step by step</a>'
 
 
@@ -404,9 +406,10 @@ def _figure(saved: SavedReplay, replay: Replay, config: Configuration, most_byte
     ]
     seats = ", ".join(f"seat {seat} {name}" for seat, name in enumerate(saved.agents))
     same = "" if saved.same else f" ({NOT_THE_SAME})"
-    ranks = "" if replay.final is None else f" Places by seat: {', '.join(map(str, replay.final['rank']))}."
+    forfeits = f" {escape(saved.substitution)}." if saved.forfeits else ""
     return (
-        f'<figure class="replay"><figcaption>Game {saved.game}: {escape(seats)}.{ranks}{same} '
+        f'<figure class="replay"><figcaption>Game {saved.game}: {escape(seats)}. '
+        f"Places by seat: {', '.join(map(str, saved.ranks))}.{forfeits}{same} "
         f'<a href="replays/{escape(saved.file)}">{escape(saved.file)}</a>, <code>kepler-envs replay replays/'
         f"{escape(saved.file)}</code>{whole}</figcaption>\n"
         '<div class="steps"><button class="back" type="button">back</button>'

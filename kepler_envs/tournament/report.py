@@ -15,12 +15,13 @@ import numpy as np
 from rich.console import Console
 
 from kepler_envs.engine.game import Configuration
-from kepler_envs.printable import printable_name
+from kepler_envs.printable import counted, printable_name
 from kepler_envs.terminal import grid
 from kepler_envs.tournament.metagame import MISSING, Evaluation
 from kepler_envs.tournament.ratings import IMAGINARY_WINS
 from kepler_envs.tournament.standings import Margin, Share, Standings
 
+LEDGER = "games.sqlite"
 LEADERBOARD, RESULTS, RATINGS, LEARNING_CURVE = "leaderboard.json", "results.md", "ratings.png", "learning_curve.png"
 
 ALONE = "Share of wins of one (row) against others (column) on all other seats, with 95 % intervals"
@@ -33,7 +34,7 @@ FORFEITS = "Forfeits"
 
 @dataclass(frozen=True)
 class Facts:
-    """The settings of a tournament, and the commits at which its games were played."""
+    """The settings of a tournament, the commits at which its games were played, and how many games its ledger holds."""
 
     config: Configuration
     specs: Sequence[str]
@@ -41,16 +42,44 @@ class Facts:
     adaptive: bool
     seconds_per_decision: float | None
     commits: Sequence[str]
+    held: int
 
 
 @dataclass(frozen=True)
 class SavedReplay:
-    """A replay in the folder. ``same``: whether the game, played again by itself, came out as in the ledger."""
+    """A replay in the folder: the game, played again by itself.
+
+    Attributes:
+        same: whether it came out as in the ledger.
+        ranks: by seat, with seats of agents that forfeited behind all others. The replay has those of the moves alone.
+        returns: by seat, for these ranks.
+        forfeits: the agents that forfeited, and after how many decisions.
+    """
 
     file: str
     game: int
     agents: list[str]
     same: bool
+    ranks: list[int]
+    returns: list[float]
+    forfeits: dict[str, int]
+
+    @property
+    def seats(self) -> list[str]:
+        """The agents' names in the replay: who did not play to the end is said there, too."""
+        return [
+            f"{name} ({_forfeited(self.forfeits[name])})" if name in self.forfeits else name for name in self.agents
+        ]
+
+    @property
+    def substitution(self) -> str:
+        """Who forfeited and who went on, or ""."""
+        lost = ", ".join(f"{name} {_forfeited(decisions)}" for name, decisions in self.forfeits.items())
+        return f"{lost}; uniform play finished" if lost else ""
+
+
+def _forfeited(decisions: int) -> str:
+    return f"forfeited after {counted(decisions, 'decision')}"
 
 
 @dataclass(frozen=True)
@@ -234,6 +263,7 @@ def write_report(folder: Path, found: Standings, replays: Sequence[SavedReplay],
         "adaptive": facts.adaptive,
         "seconds_per_decision": facts.seconds_per_decision,
         "commits": list(facts.commits),
+        "games_in_ledger": facts.held,
         **found.as_json(),
         "replays": [asdict(replay) for replay in replays],
     }
@@ -247,12 +277,18 @@ def write_report(folder: Path, found: Standings, replays: Sequence[SavedReplay],
     (folder / RESULTS).write_text(_markdown(found, replays, facts, bool(curves)), encoding="utf-8")
 
 
+def part_of_ledger(ledger: Path | str, held: int, games: int) -> str:
+    """Say that a report is about the first games of a longer ledger."""
+    return f"{ledger} holds {held:,} games; the report is about the first {games:,}"
+
+
 def headline(found: Standings, facts: Facts) -> str:
     """Return games, agents, seed, commit and options in one line."""
+    part = f" {part_of_ledger(LEDGER, facts.held, found.games)}." if facts.held > found.games else ""
     options = ", ".join(f"{name} = {value}" for name, value in facts.config.describe().items())
     specs = [printable_name(spec).replace("`", "'") for spec in facts.specs]
     return (
-        f"{summary(found)}. Agents: {', '.join(f'`{spec}`' for spec in specs)}. "
+        f"{summary(found)}.{part} Agents: {', '.join(f'`{spec}`' for spec in specs)}. "
         f"{'Adaptive schedule' if facts.adaptive else 'Schedule'} with seed {facts.seed}; "
         f"commit {', '.join(facts.commits) or 'unknown'}. Game `{facts.config.game.id}`: {options}."
     )
@@ -275,7 +311,9 @@ def _markdown(found: Standings, replays: Sequence[SavedReplay], facts: Facts, ha
         "## Replays",
         "\n".join(
             f"- [{replay.file}](replays/{replay.file}): game {replay.game}, seats "
-            f"{in_markdown(', '.join(replay.agents))}" + ("" if replay.same else f"; {NOT_THE_SAME}")
+            f"{in_markdown(', '.join(replay.agents))}"
+            + (f"; {in_markdown(replay.substitution)}" if replay.forfeits else "")
+            + ("" if replay.same else f"; {NOT_THE_SAME}")
             for replay in replays
         ),
     ]

@@ -31,10 +31,12 @@ from kepler_envs.tournament.ray_workers import RayWorkers
 from kepler_envs.tournament.report import (
     LEADERBOARD,
     LEARNING_CURVE,
+    LEDGER,
     RATINGS,
     RESULTS,
     Facts,
     SavedReplay,
+    part_of_ledger,
     print_report,
     write_report,
 )
@@ -42,7 +44,6 @@ from kepler_envs.tournament.schedule import Schedule
 from kepler_envs.tournament.standings import standings
 from kepler_envs.tournament.workers import Workers
 
-LEDGER = "games.sqlite"
 STOPPING = "finishing the games that are being played; Ctrl-C again drops them"
 BATCH = 256
 SHORT = 12
@@ -118,7 +119,7 @@ class Tournament:
             schedule = self._schedule(config, ledger)
             games = self._whole_rounds(schedule, console)
             if (held := ledger.count()) > games:
-                say(console, f"{ledger.path} holds {held:,} games; the report is about the first {games:,}")
+                say(console, part_of_ledger(ledger.path, held, games))
             if not self._play(ledger, schedule, workers, games, console):
                 say(console, f"stopped; every finished game is in {ledger.path}, the same command goes on from there")
                 return 130
@@ -146,8 +147,9 @@ class Tournament:
         with console.status("replays and pictures ..."):
             saved = save_replays(self.out / REPLAYS, workers, schedule, results, names)
             facts = Facts(
-                config, self.agents, self.seed, self.adaptive, self.seconds_per_decision, ledger.commits(games)
-            )
+                config, self.agents, self.seed, self.adaptive, self.seconds_per_decision, ledger.commits(games),
+                ledger.count(),
+            )  # fmt: skip
             write_report(self.out, found, saved, facts)
             write_page(self.out, found, saved, facts, replay_page)
         print_report(found, console)
@@ -293,10 +295,13 @@ def save_replays(
         game = min(theirs, key=lambda game: (bool(game.forfeits), game.number))
         actions, again = workers.play_alone(schedule[game.number], careful=bool(game.forfeits))
         by_seat = [names[specs.index(spec)] for spec in game.agents]
-        write_replay(path, record(config, game.seed, actions, by_seat))
-        verify(read_replay(path), config)
         same = (again.ranks, again.scores, again.length) == (game.ranks, game.scores, game.length)
-        saved.append(SavedReplay(path.name, game.number, by_seat, same))
+        forfeits = {names[specs.index(forfeit.agent)]: forfeit.decision for forfeit in again.forfeits}
+        saved.append(
+            SavedReplay(path.name, game.number, by_seat, same, list(again.ranks), list(again.returns), forfeits)
+        )
+        write_replay(path, record(config, game.seed, actions, saved[-1].seats))
+        verify(read_replay(path), config)
     return saved
 
 

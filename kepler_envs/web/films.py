@@ -12,7 +12,7 @@ from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.printable import printable_name
 from kepler_envs.web import UnknownError, WebError
 from kepler_envs.web.expectations import Expectations
-from kepler_envs.web.views import choices, game_words, picture, results, shown_name
+from kepler_envs.web.views import Outcome, choices, game_words, picture, results, shown_name
 
 
 class Film:
@@ -68,11 +68,11 @@ class Film:
 
     # ------------------------------------------------------------ what a page is told
 
-    def story(self, start: int = 0) -> dict[str, Any]:
+    def story(self, start: int = 0, outcome: Outcome | None = None) -> dict[str, Any]:
         """Tell the game and its decisions from ``start`` on.
 
         ``told[n]`` leads from position n to n + 1, with its words for everybody and, where they differ, for the seat
-        itself; ``scores[n]`` and ``expected[n]`` are by seat, of position n.
+        itself; ``scores[n]`` and ``expected[n]`` are by seat, of position n. ``outcome``: see ``results`` of views.py.
         """
         with self.lock:
             start = max(0, min(start, len(self.positions) - 1))
@@ -89,7 +89,7 @@ class Film:
                 "expects": "" if self._expectations is None else self._expectations.name,
                 "growing": self.growing,
                 "problem": self.problem,
-                "results": results(last, self.replay.agents) if last.over else [],
+                "results": results(last, self.replay.agents, outcome) if last.over else [],
             }
 
     def _decision(self, number: int) -> dict[str, Any]:

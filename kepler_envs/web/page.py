@@ -18,6 +18,7 @@ from kepler_envs.engine.drawing import Drawing
 from kepler_envs.engine.replay import Replay
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.web.films import Film
+from kepler_envs.web.views import Outcome
 
 MODULES = ("dom", "board", "moves", "plot", "viewer", "filepage")
 """Modules of static/, each after those it imports."""
@@ -50,17 +51,18 @@ FRAME = """<!DOCTYPE html>
 """
 
 
-def replay_page(replay: Replay, label: str) -> str:
+def replay_page(replay: Replay, label: str, outcome: Outcome | None = None) -> str:
     """Return the page of a recorded game as HTML.
 
     Args:
         label: heading of the page, next to the game's title.
+        outcome: ranks and returns by seat, where they are not those of the moves alone: after forfeits.
 
     Raises:
         ReplayError: the game does not come out as recorded.
     """
     film = Film.of(replay, label)
-    packed = zlib.compress(json.dumps(contents(film), separators=(",", ":")).encode(), 9)
+    packed = zlib.compress(json.dumps(contents(film, outcome), separators=(",", ":")).encode(), 9)
     return FRAME.format(
         title=escape(f"{film.config.game.title}: {film.label}"),
         style=_static("style.css"),
@@ -70,7 +72,7 @@ def replay_page(replay: Replay, label: str) -> str:
     )
 
 
-def contents(film: Film) -> dict[str, Any]:
+def contents(film: Film, outcome: Outcome | None = None) -> dict[str, Any]:
     """Collect what the page's script reads: the story (see :meth:`Film.story`), lines of SVG, and the pictures by view,
     with what each decision changed."""
     lines: dict[str, int] = {}
@@ -81,7 +83,7 @@ def contents(film: Film) -> dict[str, Any]:
     legal = [[] if at.over else at.legal_actions() for at in film.positions]
     words = {action: film.config.actions.text(action) for ids in legal for action in ids}
     return {
-        "story": film.story(),
+        "story": film.story(outcome=outcome),
         "lines": list(lines),
         "pictures": {view.name: view.pictures for view in views},
         "news": {view.name: view.news for view in views},

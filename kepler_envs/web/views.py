@@ -91,9 +91,18 @@ def explanations(position: Snapshot) -> dict[int, str]:
     }
 
 
-def results(position: Snapshot, names: list[str]) -> list[dict[str, Any]]:
-    """List rank, score and reward of every seat of a finished game, best first."""
+Outcome = tuple[Sequence[int], Sequence[float]]
+"""Ranks and returns by seat."""
+
+
+def results(position: Snapshot, names: list[str], outcome: Outcome | None = None) -> list[dict[str, Any]]:
+    """List rank, score and reward of every seat of a finished game, best first.
+
+    Ranks and rewards are those of the position unless ``outcome`` has others.
+    """
     ranks, scores, returns = position.results()
+    if outcome is not None:
+        ranks, returns = (np.asarray(values) for values in outcome)
     rows = [
         {
             "seat": seat,

@@ -13,5 +13,5 @@ WITH_PAGES = ("test_report_page", "test_report_names")
 def _no_pages_of_whole_games(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if request.module.__name__.rpartition(".")[2] not in WITH_PAGES:
-            patch.setattr("kepler_envs.web.page.replay_page", lambda replay, label: f"<title>{label}</title>")
+            patch.setattr("kepler_envs.web.page.replay_page", lambda replay, label, outcome: f"<title>{label}</title>")
         yield

@@ -164,9 +164,14 @@ def test_more_games_extend_a_tournament(tmp_path):
     assert report(tmp_path / "steps") == report(tmp_path / "once")
     output = io.StringIO()
     tournament(tmp_path / "steps", games=20).run(Console(file=output, width=300))
-    assert report(tmp_path / "steps")["games"] == 24  # fewer games: a report on the first of them
     assert "20 games are rounded up to 24: whole blocks of 12 balanced games\n" in output.getvalue()
-    assert "games.sqlite holds 60 games; the report is about the first 24\n" in output.getvalue()
+    fewer = report(tmp_path / "steps")  # a report on the first of them
+    assert (fewer["games"], fewer["games_in_ledger"], report(tmp_path / "once")["games_in_ledger"]) == (24, 60, 60)
+    words = "games.sqlite holds 60 games; the report is about the first 24"
+    assert f"{words}\n" in output.getvalue()
+    for name in ("report.html", "results.md"):
+        assert f"{words}. " in (tmp_path / "steps" / name).read_text()
+        assert "the report is about" not in (tmp_path / "once" / name).read_text()
     run(tmp_path / "steps", games=12, fresh=True)
     assert len(rows(tmp_path / "steps")) == 12
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import re
+import sqlite3
 import zlib
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +17,14 @@ import pytest
 from kepler_envs import registry
 from kepler_envs.cli import main
 from kepler_envs.cli.motion import chosen, pixels
-from kepler_envs.engine.replay import Replay, record, write_replay
+from kepler_envs.engine.replay import Replay, read_replay, record, write_replay
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.web.inline import show_replay
 from kepler_envs.web.page import replay_page
 from kepler_envs.web.players import Players
 from kepler_envs.web.rules import rules_card, to_html
 from tests.effort import DEEP
+from tests.tournament.playing import own
 from tests.web.browsing import chromium, page_of
 
 GAMES = ("kitten_adventurers", "kepler_run", "ad_astra", "race_to_kepler", "kepler_3042")
@@ -157,6 +160,30 @@ def test_a_tournaments_report_links_to_whole_games(tmp_path: Path, capsys: pytes
     assert links == ["replays/uniform-greedy.html"]
     played = unpacked((tmp_path / links[0]).read_text(encoding="utf-8"))["story"]
     assert sorted(played["seats"]) == ["greedy", "uniform"] and played["results"]
+    capsys.readouterr()
+
+
+def test_a_report_shows_forfeits_as_the_ledger_has_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Uniform play, which went on for the agent that forfeited, came first by the rules of the game."""
+    words = "--players 2 --option max_turns=60 --games 2 --bootstrap 2 --processes 1"
+    agents = ["--agents", "uniform", own("RaisesAtStart")]
+    assert main(["tournament", "kitten_adventurers", *words.split(), *agents, "--out", str(tmp_path)]) == 0
+    replay = read_replay(tmp_path / "replays" / "uniform-RaisesAtStart.jsonl")
+    assert replay.final is not None and replay.final["rank"] == [2, 1]
+    assert replay.agents == ["uniform", "RaisesAtStart (forfeited after 1 decision)"]
+    with closing(sqlite3.connect(tmp_path / "games.sqlite")) as ledger:
+        assert ledger.execute("SELECT agent, decision FROM forfeits WHERE game = 0").fetchall() == [
+            (own("RaisesAtStart"), 1)
+        ]
+    (saved,) = json.loads((tmp_path / "leaderboard.json").read_text())["replays"]
+    assert saved["same"] and saved["agents"] == ["uniform", "RaisesAtStart"] and saved["ranks"] == [1, 2]
+    assert saved["returns"] == [1, -1] and saved["forfeits"] == {"RaisesAtStart": 1}
+    forfeit = "RaisesAtStart forfeited after 1 decision; uniform play finished"
+    assert f"Places by seat: 1, 2. {forfeit}. <a" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"seats uniform, RaisesAtStart; {forfeit}" in (tmp_path / "results.md").read_text(encoding="utf-8")
+    story = unpacked((tmp_path / "replays" / "uniform-RaisesAtStart.html").read_text(encoding="utf-8"))["story"]
+    assert story["label"] == f"game 0: {forfeit}" and story["seats"] == replay.agents
+    assert [(row["rank"], row["seat"], row["reward"]) for row in story["results"]] == [(1, 0, 1), (2, 1, -1)]
     capsys.readouterr()
 
 
