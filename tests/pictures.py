@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 from xml.etree import ElementTree
 
@@ -23,8 +24,13 @@ def hints(position: Snapshot, seat: int | None = None) -> list[str]:
 
 def marked(position: Snapshot, seat: int | None) -> set[int]:
     """All ids that groups of the picture are marked with."""
+    return set(marks(position, seat))
+
+
+def marks(position: Snapshot, seat: int | None) -> Counter[int]:
+    """The same, and how many groups each marks."""
     groups = ElementTree.fromstring(position.drawing(seat).svg()).iter(SVG + "g")
-    return {int(action) for group in groups for action in group.get("data-actions", "").split()}
+    return Counter(int(action) for group in groups for action in group.get("data-actions", "").split())
 
 
 def lines(position: Snapshot, seat: int | None = None) -> list[str]:

@@ -115,6 +115,7 @@ class View:
     gold_pile: int
     crew_deck: int
     titan_deck: int
+    picked: tuple[Source, ...]  # where the cards are that can be picked now; titans revealed lie in place of the supply
     players: tuple[PlayerView, ...]
 
 
@@ -149,6 +150,11 @@ FILTERED = {
 PLACES = ("hand", "discard pile", "hand or discard pile", "supply", "airlock", "play area", "play area",
           "the cards looked at",
           "deck top", "Gold pile", "titan deck", "discard pile")  # fmt: skip
+PICKED = {
+    Source.HAND_DISCARD: (Source.HAND, Source.DISCARD), Source.SELF: (Source.PLAY,),
+    Source.SELF_DISCARD: (Source.DISCARD,),
+}  # fmt: skip
+"""The zones of sources that are no zone of their own."""
 TARGETS = {
     Destination.EJECT: "eject", Destination.DISCARD: "discard", Destination.AIRLOCK: "put into the airlock",
     Destination.HAND: "take to hand", Destination.OWNDISCARD: "put on the discard pile",
@@ -181,6 +187,7 @@ def look(state: Any, config: Configuration, seat: int | None = None) -> View:
         gold_pile=int(state["gold_pile"]),
         crew_deck=int(state["crew_deck_size"]),
         titan_deck=int(state["titan_deck_size"]),
+        picked=() if over else _picked(state, tables),
         players=tuple(_player(state, tables, number, seat) for number in range(players)),
     )  # fmt: skip
 
@@ -217,6 +224,14 @@ def _question(state: Any, tables: Any) -> str:
     count, made = int(instruction["amount"]), int(frame["moved"])
     number = "any number" if count == 99 else f"{count - made} more" if made else str(count)
     return f"{verb} {number} from {place}"
+
+
+def _picked(state: Any, tables: Any) -> tuple[Source, ...]:
+    node = Node(int(state["node"]))
+    if node == Node.MOVE:
+        source = Source(int(tables["program"][int(state["frame"][int(state["depth"]) - 1]["at"])]["what"]))
+        return PICKED.get(source, (source,))
+    return {Node.BID: (Source.HAND,), Node.TITAN: (Source.SUPPLY,), Node.REPLAY: (Source.PLAY,)}.get(node, ())
 
 
 def _detail(state: Any, tables: Any) -> str:
@@ -488,7 +503,7 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     for player in view.players:
         rank, column = divmod(player.seat, 2)
         with drawing.group(MARGIN + column * (PLAYER_WIDTH + GAP), players_y + rank * (PLAYER_HEIGHT + GAP)):
-            _draw_player(drawing, player, _resources(state), _discount(state))
+            _draw_player(drawing, player, _resources(state), _discount(state), view.picked if player.decides else ())
     return drawing
 
 
@@ -562,16 +577,17 @@ def _draw_table(drawing: Drawing, view: View) -> None:
     faces = [card for card in shown for _ in range(card.count)]
     step = min(CARD_STEP, (MOST_CARDS * CARD_STEP - CARD_WIDTH) / max(1, len(faces) - 1))
     for number, card in enumerate(faces):
-        touched = (*_picks(card), *_acquisitions(card))
+        touched = (*_picks(card, Source.SUPPLY, view.picked), *_acquisitions(card))
         with drawing.group(14 + number * step, 34, f"{card.name}: {card.words}", touched):
             _draw_card(drawing, card)
     x = 28 + MOST_CARDS * CARD_STEP
     piles = (("Gold pile", view.gold_pile), ("Crew deck", view.crew_deck), ("Titan deck", view.titan_deck))
     for number, (name, count) in enumerate(piles):
-        with drawing.group(actions=() if number else (ACQUIRE_GOLD, PICK + GOLD)):
+        touched = (ACQUIRE_GOLD, *((PICK + GOLD,) if Source.GOLDPILE in view.picked else ()))
+        with drawing.group(actions=() if number else touched):
             drawing.text(x + number * 150, 18, f"{name} {count}", size=14, fill=INK)
     drawing.text(x, 44, "Airlock", size=14, fill=DIM, bold=True)
-    _draw_chips(drawing, view.airlock, x, 56, INNER - x - 14, rows=4)
+    _draw_chips(drawing, view.airlock, x, 56, INNER - x - 14, 4, (PICK,) if Source.AIRLOCK in view.picked else ())
 
 
 def _draw_card(drawing: Drawing, card: CardView) -> None:
@@ -590,8 +606,8 @@ def _draw_card(drawing: Drawing, card: CardView) -> None:
         drawing.text(6, 35 + 14 * number, line, size=10.5, fill=INK, width=CARD_WIDTH - 8)
 
 
-def _picks(card: CardView) -> tuple[int, ...]:
-    return (PICK + card.kind,)
+def _picks(card: CardView, zone: Source, picked: tuple[Source, ...]) -> tuple[int, ...]:
+    return (PICK + card.kind,) if zone in picked else ()
 
 
 def _acquisitions(card: CardView) -> tuple[int, ...]:
@@ -600,9 +616,10 @@ def _acquisitions(card: CardView) -> tuple[int, ...]:
 
 
 def _draw_chips(
-    drawing: Drawing, cards: Cards, x: float, y: float, width: float, rows: int = CHIP_ROWS, touchable: bool = True
+    drawing: Drawing, cards: Cards, x: float, y: float, width: float, rows: int, blocks: tuple[int, ...]
 ) -> None:
-    """Cards as small labels in rows; what does not fit is counted."""
+    """Cards as small labels in rows; what does not fit is counted. ``blocks`` are the first ids of blocks by kind of
+    card that touch them."""
     left, row = x, 0
     for number, card in enumerate(cards):
         label = f"{card.count} {card.name}" if card.count > 1 else card.name
@@ -616,8 +633,7 @@ def _draw_chips(
             left, row, y = x, row + 1, y + CHIP_HEIGHT + 4
         colour = GROUP_COLOURS[card.group]
         name = card.name if card.is_titan else f"{card.name} ({card.cost})"
-        touched = (PLAY + card.kind, *_picks(card)) if touchable else ()
-        with drawing.group(left, y, f"{name}: {card.words}", touched):
+        with drawing.group(left, y, f"{name}: {card.words}", tuple(first + card.kind for first in blocks)):
             drawing.rect(
                 0, 0, size, CHIP_HEIGHT, radius=4, fill=blend(colour, DARK, 0.35), stroke=LIT if card.is_titan else None
             )
@@ -628,7 +644,10 @@ def _draw_chips(
 # ---------------------------------------------------------------- players
 
 
-def _draw_player(drawing: Drawing, player: PlayerView, resources: str, discount: str) -> None:
+def _draw_player(
+    drawing: Drawing, player: PlayerView, resources: str, discount: str, picked: tuple[Source, ...]
+) -> None:
+    """A player's cards and pieces; ``picked`` are the zones from which this player picks cards now."""
     lit = player.decides or player.rank == 1
     _draw_panel(drawing, PLAYER_WIDTH, PLAYER_HEIGHT, "", LIT if lit else EDGE)
     colour = SEAT_COLOURS[player.seat]
@@ -643,16 +662,19 @@ def _draw_player(drawing: Drawing, player: PlayerView, resources: str, discount:
         drawing.text(PLAYER_WIDTH - 14, 34, discount, size=12, fill=LIT if lit else DIM, anchor="end")
     _draw_city(drawing, player)
     y = 148.0
-    _draw_zone(drawing, "hand", player.hand, counted(player.hand_size, "card"), y, CHIP_ROWS, player.decides)
+    blocks = {zone: (PICK,) if zone in picked else () for zone in Source}
+    hand = (PLAY, *blocks[Source.HAND]) if player.decides else ()
+    _draw_zone(drawing, "hand", player.hand, counted(player.hand_size, "card"), y, CHIP_ROWS, hand)
     if player.bid_size or player.bid_closed:
         label = f"{player.bid_size} face down{', complete' if player.bid_closed else ''}"
-        _draw_zone(drawing, "bid", player.bid if player.bid_size else None, label, y + 50, 1, player.decides)
+        _draw_zone(drawing, "bid", player.bid if player.bid_size else None, label, y + 50, 1, ())
     elif player.look_size:
-        _draw_zone(drawing, "looks at", player.looks_at, counted(player.look_size, "card"), y + 50, 1, player.decides)
-        _draw_zone(drawing, "in play", player.play, "", y + 76, 1, player.decides)
+        label = counted(player.look_size, "card")
+        _draw_zone(drawing, "looks at", player.looks_at, label, y + 50, 1, blocks[Source.LOOK])
+        _draw_zone(drawing, "in play", player.play, "", y + 76, 1, blocks[Source.PLAY])
     else:
-        _draw_zone(drawing, "in play", player.play, "", y + 50, CHIP_ROWS, player.decides)
-    with drawing.group(actions=[id for card in player.discard for id in _picks(card)] if player.decides else ()):
+        _draw_zone(drawing, "in play", player.play, "", y + 50, CHIP_ROWS, blocks[Source.PLAY])
+    with drawing.group(actions=[id for card in player.discard for id in _picks(card, Source.DISCARD, picked)]):
         drawing.text(14, y + 110, _deck_words(player), size=12, fill=DIM, width=PLAYER_WIDTH - 28)
 
 
@@ -681,11 +703,12 @@ def _draw_city(drawing: Drawing, player: PlayerView) -> None:
 
 
 def _draw_zone(
-    drawing: Drawing, name: str, cards: Sequence[CardView] | None, hidden: str, y: float, rows: int, touchable: bool
-) -> None:
-    """Cards of a player; ``touchable`` if it is that player who decides."""
+    drawing: Drawing, name: str, cards: Sequence[CardView] | None, hidden: str, y: float, rows: int,
+    blocks: tuple[int, ...],
+) -> None:  # fmt: skip
+    """Cards of a player, with the blocks of ids that touch them."""
     drawing.text(14, y + CHIP_HEIGHT / 2, name, size=12, fill=DIM, bold=True)
     if cards is None:
         drawing.text(74, y + CHIP_HEIGHT / 2, hidden, size=12, fill=INK)
     else:
-        _draw_chips(drawing, tuple(cards), 74, y, PLAYER_WIDTH - 88, rows, touchable)
+        _draw_chips(drawing, tuple(cards), 74, y, PLAYER_WIDTH - 88, rows, blocks)

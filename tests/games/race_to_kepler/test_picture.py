@@ -11,6 +11,7 @@ import pytest
 
 from kepler_envs import Snapshot
 from kepler_envs.games.race_to_kepler.picture import COLUMNS, explain
+from kepler_envs.games.race_to_kepler.state import Node
 from tests.contract.subjects import play
 from tests.games.race_to_kepler.card_file import default_data, write_file
 from tests.games.race_to_kepler.scenario import (
@@ -28,7 +29,7 @@ from tests.games.race_to_kepler.scenario import (
     parsecs,
     scenario,
 )
-from tests.pictures import hints, labels, lines, marked
+from tests.pictures import hints, labels, lines, marked, marks
 
 
 def acting() -> Snapshot:
@@ -101,6 +102,21 @@ def test_alternatives_and_discarded_cards_can_be_clicked() -> None:
     assert {"pick Gold", "pick Mafia"} < legal(ejecting) and "choose alternative 2" in legal(choosing)
     for position in (choosing, ejecting):
         assert set(position.legal_actions()) <= marked(position, position.seat)
+
+
+def test_cards_are_marked_only_where_they_are_taken_from() -> None:
+    """A bid and a play come from the hand, whatever lies in the airlock or on the piles."""
+    nodes, texts = set(), GAME.actions.text
+    for seed in range(3):
+        for position, _ in play(GAME.configure(3), seed):
+            node = Node(int(position.state["node"]))
+            if position.over or node not in (Node.BID, Node.ACTION):
+                continue
+            found = marks(position, position.seat)
+            cards = [action for action in position.legal_actions() if texts(action).startswith(("play ", "pick "))]
+            assert [found[action] for action in cards] == [1] * len(cards)
+            nodes.add(node)
+    assert nodes == {Node.BID, Node.ACTION}
 
 
 def test_programs_that_ask_are_told() -> None:
