@@ -11,6 +11,8 @@ from kepler_envs.bots.protocol import BotError
 
 MOST_SEED = 2**32 - 1
 """NumPy's and PyTorch's generators take no larger seeds."""
+SIZE = ("width", "hidden", "rows")
+"""Settings of the size of a network, which one that a run starts from has already."""
 
 
 def need(settings: Any, name: str, fine: bool, allowed: str, group: str = "") -> None:
@@ -32,7 +34,7 @@ def need_defaults(settings: Any, names: Collection[str], allowed: str, group: st
 
 
 def need_network(settings: Any) -> None:
-    """Raise BotError unless a checkpoint may hold a network of the settings ``width``, ``hidden`` and ``rows``."""
+    """Raise BotError unless a checkpoint may hold a network of the settings in ``SIZE``."""
     need(settings, "width", 1 <= settings.width <= MOST_OUTPUTS, f"1 to {MOST_OUTPUTS}")
     allowed = f"at most {MOST_LAYERS} layers of 1 to {MOST_OUTPUTS}"
     sizes = len(settings.hidden) <= MOST_LAYERS and all(1 <= units <= MOST_OUTPUTS for units in settings.hidden)

@@ -30,5 +30,5 @@ def plain_ending() -> Iterator[None]:
 def explain(error: Exception) -> str:
     """An expected error as one line."""
     if not isinstance(error, OSError):
-        return str(error.args[0])
+        return str(error) or "out of memory"  # the one that may come without a message
     return f"{error}{AGAIN if error.errno in NO_ROOM else ''}"

@@ -27,7 +27,14 @@ from agents.games import game_configurations, without_rewards
 from agents.imitation import Imitation, gather, packed, rate_at, unpacked
 from agents.positions import Positions, join
 from agents.run import beginning_of, shape_of
-from agents.run_folder import alone_in_run, as_csv, check_same_run, default_folder, settings_as_json
+from agents.run_folder import (
+    alone_in_run,
+    as_csv,
+    check_no_other_network,
+    check_same_run,
+    default_folder,
+    settings_as_json,
+)
 from agents.search_games import Play, search_games
 from agents.seeds import BEST_SEED, EXPERT_SEED
 from agents.settings import TrainConfig
@@ -211,8 +218,7 @@ class ExpertRun:
     def _begin(self) -> None:
         if any((self.out / "games").glob("*/*.npz")):
             raise BotError(f"{self.out / 'games'} holds games of another run: delete it, or give another --out")
-        if self.best_file.exists():
-            raise BotError(f"{self.best_file} is the network of another run: delete it, or give another --out")
+        check_no_other_network(self.best_file)
         self.generation = 0
         if self.beginning is None:
             self._check_budget()
@@ -338,6 +344,11 @@ class ExpertRun:
         config = self.config
         if self._learning is None:
             positions, self._played, games = self._positions()
+            if positions.held_out.all():  # or if there are none
+                raise BotError(
+                    f"generation {self.generation} has no position to learn from: give another --out, and more "
+                    "--searched, --quick or --games"
+                )
             self._length = self._played / games
             self.policy.set_training_mode(True)
             self._learning = Imitation(

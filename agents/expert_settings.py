@@ -10,9 +10,11 @@ from typing import Annotated, Literal
 
 import tyro
 
-from agents.allowed import MOST_SEED, need, need_defaults, need_network
+from agents.allowed import MOST_SEED, SIZE, need, need_defaults, need_network
+from kepler_envs.bots.protocol import BotError
 from kepler_envs.bots.search import MctsConfig
 from kepler_envs.cli.common import OnRay, Options
+from kepler_envs.engine.game import REWARD_OPTIONS
 
 MAY_CHANGE = ("out", "generations", "steps", "minutes", "processes", "ray")
 """Settings that may change when you continue a run."""
@@ -46,7 +48,8 @@ class ExpertConfig:
     ray: OnRay = None
     """Play games on a Ray cluster: at ADDRESS, or on this machine, started with --processes cores if none runs."""
     start: str | None = None
-    """Trained network to start from, bc-v1 or net:PATH. Without one, the network first imitates greedy."""
+    """Trained network to start from, bc-v1 or net:PATH; it sets width, hidden and rows. Without one, the network first
+    imitates greedy."""
     over: Annotated[Literal["greedy"] | None, tyro.conf.arg(aliases=["--from"])] = None
     """Bot whose choice the network sees. It starts at that strength and learns where to deviate."""
     teacher_positions: int = 200_000
@@ -116,8 +119,11 @@ class ExpertConfig:
         need(self, "seed", 0 <= self.seed <= MOST_SEED, f"0 to {MOST_SEED}")
         for name in ("differing", "gate", "value_weight"):
             need(self, name, 0 <= getattr(self, name) < math.inf, "a number from 0 on")
+        for text in self.option:
+            if text.partition("=")[0] in REWARD_OPTIONS:
+                raise BotError(f"--option {text} is not allowed; expert iteration learns from default rewards")
         if self.start is not None:
-            need_defaults(self, ["teacher_positions"], "only without --start")
+            need_defaults(self, ["teacher_positions", *SIZE], "only without --start")
         if self.start is not None or self.over is not None:
             need(self, "dagger", self.dagger <= 1, "0 or 1 with --start or --over: greedy teaches nobody there")
         alone = "no network and one tree; --guided-from brings in the network"

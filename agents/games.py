@@ -20,12 +20,15 @@ def game_configurations(config: TrainConfig) -> list[Configuration]:
     """
     game: Game = kepler_envs.load_game(config.game)
     options: dict[str, list[Any]] = {}
+    if any(option.name == "shaping" for option in game.option_list):
+        for text in config.option:
+            if text.startswith("shaping="):
+                raise BotError(f"--option {text} is not allowed; --shaping sets it")
+        options["shaping"] = [config.shaping]
     for name, values in map(_option, config.option):
         if name in options:
             raise BotError(f"--option {name} is given twice; write several values as {name}=value,value")
         options[name] = values
-    if any(option.name == "shaping" for option in game.option_list):
-        options.setdefault("shaping", [config.shaping])
     first, last = player_range(config.players) or (game.default_players, game.default_players)
     if first < last and config.seat != "pool":
         raise BotError(f"--players {config.players} needs --seat pool; with --seat {config.seat} write one number")

@@ -31,6 +31,7 @@ from agents.positions import Positions, join
 from agents.run_folder import (
     alone_in_run,
     as_csv,
+    check_no_other_network,
     check_nobody_else_writes,
     check_same_run,
     run_folder,
@@ -139,6 +140,7 @@ class Run:
     # ------------------------------------------------------------ beginning
 
     def _begin(self) -> None:
+        check_no_other_network(self.out / "best.zip")
         config = self.config
         self.env = self._environment()
         self.model = self._model_class()(
@@ -360,7 +362,8 @@ class Run:
         checkpoint.write_checkpoint(
             self.last, self._describe(), {checkpoint.RUN: pickle.dumps(saved)}, base=buffer.getvalue()
         )
-        write_atomically(self.out / "learning_curve.csv", as_csv(self.curve))
+        if self.curve:
+            write_atomically(self.out / "learning_curve.csv", as_csv(self.curve))
         if self.pool is not None:
             write_atomically(self.out / "ratings.csv", as_csv(self.pool.table()))
 
@@ -537,6 +540,7 @@ def advance_to_end(run: Advancing, stop: threading.Event, watch: Callable[[Statu
     A run that learns nothing is left as it is: its files name the code and the libraries that it learned with.
     """
     if run.is_new:
+        run.save()  # a best network without it would be that of another run
         run.evaluate()
         run.save()
     watch(run.status(evaluated=True))

@@ -44,6 +44,12 @@ def check_nobody_else_writes(last: Path) -> None:
             )
 
 
+def check_no_other_network(best: Path) -> None:
+    """Raise BotError if a run that begins would replace the best network of another one."""
+    if best.exists():
+        raise BotError(f"{best} is the network of another run: delete it, or give another --out")
+
+
 def check_same_run(saved: dict[str, Any], config: Any, may_change: Collection[str], where: Path) -> None:
     """Raise BotError if a run was begun with other settings than it is to continue with.
 

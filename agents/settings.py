@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
-from agents.allowed import MOST_SEED, need, need_defaults, need_network
+from agents.allowed import MOST_SEED, SIZE, need, need_defaults, need_network
 from agents.expert_settings import ExpertConfig
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.cli.common import Options
@@ -183,6 +183,8 @@ class TrainConfig:
 
     def _check_unused(self) -> None:
         """Raise BotError if something is asked for that the other settings leave unused."""
+        if self.start is not None:
+            need_defaults(self, SIZE, "only without --start")
         if self.seat != "single":
             need_defaults(self, ["opponent"], "only with --seat single")
         if self.seat != "pool":

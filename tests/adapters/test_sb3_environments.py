@@ -208,6 +208,23 @@ def test_what_no_game_shows_is_refused():
             policy.predict_values(wrong)
 
 
+def test_a_policy_says_what_its_weights_say_however_they_were_loaded():
+    """Also from a vector, as strategies that evolve do, which leaves no trace in the weights."""
+    batch = batch_of(1, 2)
+    spaces = observation_space(batch.config.observation), batch.single_action_space
+    network = piece_policy(batch.config, width=16, hidden=(16,), rows=8)
+    policy, other = (PiecePolicy(*spaces, lambda _: 1e-3, **network) for _ in range(2))
+    policy.set_training_mode(False)
+    with th.no_grad():
+        for weights in other.parameters():
+            weights.normal_(0, 0.3)
+    seen, masks = th.as_tensor(batch.observation), batch.action_mask.astype(bool)
+    (_, before, _), (_, expected, _) = (one(seen, True, masks) for one in (policy, other))
+    policy.load_from_vector(other.parameters_to_vector())
+    _, found, _ = policy(seen, True, masks)
+    assert th.equal(found, expected) and not th.equal(found, before)
+
+
 def test_a_policy_is_saved_and_loaded(tmp_path):
     batch = batch_of(8, 3)
     spaces = observation_space(batch.config.observation), batch.single_action_space

@@ -297,7 +297,7 @@ def test_training_on_a_full_disk_ends_in_one_line(tmp_path, monkeypatch, capsys)
     monkeypatch.setattr("sys.argv", command)
     monkeypatch.setattr(os, "fsync", full)
     line = (
-        f"[Errno 28] No space left on device: '{tmp_path / 'best.zip'}'; all files written before are complete, "
+        f"[Errno 28] No space left on device: '{tmp_path / 'last.zip'}'; all files written before are complete, "
         "run the same command again to continue\n"
     )
     with ends(capsys, f"^{re.escape(line)}$", BROKEN_OFF):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 
+import numpy as np
 import pytest
 
 import kepler_envs
@@ -21,12 +22,18 @@ from tests.agents.endings import BROKEN_OFF, IMPOSSIBLE, ends
         (FileNotFoundError(errno.ENOENT, "No such file", "x.csv"), IMPOSSIBLE, r"\[Errno 2\] No such file: 'x.csv'"),
         (OSError(errno.ENOSPC, "Full"), BROKEN_OFF, r"\[Errno 28\] Full; .* run the same command again to continue"),
         (BotError("red \x1b[31m name"), IMPOSSIBLE, r"red \?\[31m name"),
+        (MemoryError(), IMPOSSIBLE, "out of memory"),
         (KeyboardInterrupt(), 130, ""),
     ],
 )
 def test_an_expected_problem_is_one_line(problem, code, line, capsys):
     with ends(capsys, f"^{line}\n$", code), plain_ending():
         raise problem
+
+
+def test_a_lack_of_memory_says_how_much_was_asked_for(capsys):
+    with ends(capsys, "^Unable to allocate .* for an array with shape "), plain_ending():
+        np.zeros((10**9, 10**9), np.int8)
 
 
 @pytest.mark.parametrize("bug", [ZeroDivisionError, KeyError])

@@ -42,7 +42,10 @@ TINY = ExpertConfig(
     epochs=2, width=16, hidden=(16,), rows=8, eval_games=8, gate=0.0,
 )  # fmt: skip
 
-BEGUN = replace(TINY, teacher_positions=ExpertConfig.teacher_positions)
+BEGUN = replace(
+    TINY, teacher_positions=ExpertConfig.teacher_positions, width=ExpertConfig.width, hidden=ExpertConfig.hidden,
+    rows=ExpertConfig.rows,
+)  # fmt: skip
 """The same for runs that start from a network."""
 
 
@@ -323,6 +326,13 @@ def test_a_game_that_is_held_out_stays_so_when_the_window_moves(tmp_path):
     assert found[0] == found[1] == [19, 39]
 
 
+def test_a_generation_of_which_nothing_was_kept_says_what_keeps_more(tmp_path):
+    config = replace(TINY, out=tmp_path, games=1, searched=0.0, quick=1e-9)
+    words = "generation 1 has no position to learn from: give another --out, and more --searched, --quick or --games"
+    with pytest.raises(BotError, match=words):
+        iterate(config)
+
+
 def test_games_of_another_run_are_not_learned_from(finished, tmp_path):
     shutil.copytree(finished.out / "games", tmp_path / "games")
     with pytest.raises(BotError, match="games holds games of another run: delete it, or give another --out"):
@@ -376,6 +386,12 @@ def synthetic(mark: int, games: int, dice: np.random.Generator) -> Positions:
         ({"guided_from": 0}, "--guided-from 0 is not allowed; allowed: 1 and more"),
         ({"over": "greedy", "dagger": 5}, "--dagger 5 is not allowed; allowed: 0 or 1 with --start or --over"),
         ({"start": "bc-v1"}, "--teacher-positions 300 is not allowed; allowed: only without --start"),
+        (
+            {"start": "bc-v1", "teacher_positions": ExpertConfig.teacher_positions},
+            "--width 16 is not allowed; allowed: only without --start",
+        ),
+        ({"option": ("quest_size=2", "shaping=0.2")}, "--option shaping=0.2 is not allowed; expert iteration learns"),
+        ({"option": ("reward_mode=win",)}, "--option reward_mode=win is not allowed; expert iteration learns"),
     ],
 )
 def test_what_is_not_allowed_is_said(changes, words):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,8 @@ from agents import checkpoint
 from agents.run import Run, train
 from agents.settings import TrainConfig
 from kepler_envs.bots.networks.checkpoint import read_description
+from kepler_envs.bots.protocol import BotError
+from tests.agents.comparing import equal
 
 TINY = TrainConfig(
     players=2, option=("quest_size=2",), steps=256, num_envs=8, n_steps=32, batch_size=64, epochs=1, width=16,
@@ -46,6 +50,35 @@ def test_a_finished_run_that_is_started_again_stays_as_it_is(finished, monkeypat
     train(replace(TINY, out=finished.out), watch=told.append)
     assert [status.evaluated for status in told] == [True]
     assert {path.name: path.read_bytes() for path in finished.out.iterdir() if path.is_file()} == before
+
+
+def test_the_best_network_of_another_run_is_not_replaced(finished, tmp_path):
+    """It may be all that was kept of a run of days."""
+    for name in ("best.zip", "best.json", "learning_curve.csv"):
+        (tmp_path / name).write_bytes((finished.out / name).read_bytes())
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(BotError, match=r"best.zip is the network of another run: delete it, or give another --out"):
+        train(replace(TINY, out=tmp_path))
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+
+
+@pytest.mark.parametrize("file", ["best.zip", "last.zip"])
+def test_a_run_that_is_killed_at_its_beginning_is_no_other_run(finished, file, tmp_path, monkeypatch):
+    """Its own best network does not keep it from going on, whichever file was the last."""
+    write, killed = checkpoint.write_checkpoint, []
+
+    def write_and_die(path: Path, *content: Any, **named: Any) -> None:
+        write(path, *content, **named)
+        if path.name == file:
+            killed.append(path)
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(checkpoint, "write_checkpoint", write_and_die)
+        train(replace(TINY, out=tmp_path))
+    assert len(killed) == 1
+    run = train(replace(TINY, out=tmp_path))
+    assert equal(run.policy, finished.policy) and [line["steps"] for line in run.curve] == [0, 256]
 
 
 def test_all_code_that_a_run_learned_with_is_named(tmp_path, monkeypatch):

@@ -25,6 +25,7 @@ from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.network import NetworkShape
 from kepler_envs.networks import with_choices
 from tests.agents.comparing import equal
+from tests.agents.test_training import SIZE
 
 GAME = kepler_envs.load_game("kitten_adventurers")
 STEPS = 2000
@@ -345,7 +346,7 @@ def test_a_network_of_several_player_counts_plays_them_all(finished):
 def test_a_run_begins_with_a_given_network(finished, tmp_path, seat):
     spec = f"net:{finished.out}"
     pool = TINY.pool if seat == "pool" else PoolConfig()
-    run = Run(replace(TINY, players=3, seat=seat, pool=pool, start=spec, width=99, out=tmp_path, teacher=None))
+    run = Run(replace(TINY, players=3, seat=seat, pool=pool, start=spec, out=tmp_path, **SIZE, teacher=None))
     best = checkpoint.load_policy(finished.out / "best.zip", run.games)
     assert equal(run.policy, best)
     run.advance()
@@ -355,8 +356,8 @@ def test_a_run_begins_with_a_given_network(finished, tmp_path, seat):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"start": "greedy"}, "--start greedy is not a trained network"),
-        ({"start": "gredy"}, "no bot 'gredy'"),
+        ({"start": "greedy", **SIZE}, "--start greedy is not a trained network"),
+        ({"start": "gredy", **SIZE}, "no bot 'gredy'"),
         ({"pool": PoolConfig(sparring=("gredy",))}, "no bot 'gredy'"),
         ({"players": "2-9"}, "num_players = 9 is not allowed"),
     ],
@@ -375,7 +376,7 @@ def test_a_run_with_another_pool_is_not_taken_up(finished):
 def test_a_run_goes_on_with_a_network_for_other_numbers_of_players(finished, tmp_path, players):
     """A network for 2-4 players continues with other numbers, and plays as before where it was trained."""
     seat = "pool" if isinstance(players, str) else "shared"
-    asked = replace(TINY, pool=PoolConfig(), teacher=None)
+    asked = replace(TINY, pool=PoolConfig(), teacher=None, **SIZE)
     run = Run(replace(asked, players=players, seat=seat, start=f"net:{finished.out}", out=tmp_path))
     games = GAME.configure(4, quest_size=2)
     batch = Batch(games, 50, 3)

@@ -42,6 +42,8 @@ from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 STEPS = 1024
+SIZE = {"width": TrainConfig.width, "hidden": TrainConfig.hidden, "rows": TrainConfig.rows}
+"""That of a run that starts from a network, which has a size of its own."""
 TINY = TrainConfig(
     players=2, option=("quest_size=2",), steps=STEPS, num_envs=8, n_steps=32, batch_size=64, epochs=1, width=16,
     hidden=(16,),
@@ -339,6 +341,8 @@ def test_one_learning_seat_against_given_opponents(tmp_path):
             {"seat": "single", "num_envs": 1, "n_steps": 17, "batch_size": 16},
             "--batch-size 16 is not allowed; allowed: sizes that leave no single one of 17 decisions",
         ),
+        ({"start": "bc-v1", **SIZE, "hidden": (8, 8)}, "--hidden 8 8 is not allowed; allowed: only without --start"),
+        ({"start": "bc-v1", **SIZE, "rows": 0}, "--rows 0 is not allowed; allowed: only without --start"),
         ({"teacher_noise": 1.5}, "--teacher-noise 1.5 is not allowed; allowed: 0 to 1"),
         ({"opponent": "no-such-bot"}, "--opponent no-such-bot is not allowed; allowed: only with --seat single"),
         ({"pool": PoolConfig(latest=0.9)}, "--pool.latest 0.9 is not allowed; allowed: only with --seat pool"),
@@ -476,7 +480,7 @@ def test_a_run_of_several_values_goes_on_where_it_was_interrupted(solo, tmp_path
 
 @pytest.mark.parametrize("seat", ["shared", "pool"])
 def test_a_run_of_several_values_starts_from_a_network_that_knows_them(solo, seat, tmp_path):
-    alone = replace(SOLO, teacher=None, teacher_positions=TrainConfig.teacher_positions)
+    alone = replace(SOLO, teacher=None, teacher_positions=TrainConfig.teacher_positions, **SIZE)
     begun = replace(alone, start=f"net:{solo.out}", seat=seat, steps=256, eval_opponents=("uniform",))
     assert train(replace(begun, out=tmp_path / "same")).steps >= 256
     with pytest.raises(BotError, match=r"option level is one of \[1, 2\], here 3"):
@@ -490,7 +494,9 @@ def test_a_run_of_several_values_starts_from_a_network_that_knows_them(solo, sea
         ("level=1,", "option level = '' is not allowed; allowed: an integer 1..4"),
         ("level=1,2,1", "--option level=1,2,1 names 1 twice"),
         ("level=1 level=2", "--option level is given twice; write several values as level=value,value"),
-        ("shaping=0,0.1", "--option shaping=0,0.1 is not allowed; write one value of an option that only changes"),
+        ("reward_mode=a,b", "--option reward_mode=a,b is not allowed; write one value of an option that only changes"),
+        ("shaping=0.2", "--option shaping=0.2 is not allowed; --shaping sets it"),
+        ("shaping=0,0.1", "--option shaping=0,0.1 is not allowed; --shaping sets it"),
         ("derived=True,False", "observation or actions differ between derived = False and derived = True, so one"),
         ("bonus=0,1,2,3,4,5,6,7,8", "8 games in parallel are too few for 9 combinations of players and options"),
     ],

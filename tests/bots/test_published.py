@@ -277,10 +277,9 @@ def test_a_published_command_asks_for_the_same_run():
     config = TrainConfig(
         "ad_astra", minutes=12.5, option=("a=1", "b=two"), hidden=(64, 32), seed=7, teacher="greedy", rows=16
     )  # fmt: skip
-    pool = replace(
-        config, players="3-5", seat="pool", pool=PoolConfig(latest=0.25, sparring=(), snapshots=5), start="bc-v1"
-    )
-    for asked in (TrainConfig(), config, pool, replace(pool, pool=PoolConfig(sparring=("greedy", "mcts:20")))):
+    pool = replace(config, players="3-5", seat="pool", pool=PoolConfig(latest=0.25, sparring=(), snapshots=5))
+    begun = TrainConfig("ad_astra", seat="pool", pool=PoolConfig(sparring=("greedy", "mcts:20")), start="bc-v1")
+    for asked in (TrainConfig(), config, pool, begun):
         command = command_line(json.loads(json.dumps(asdict(asked))))
         assert command.startswith("python -m agents.train ")
         assert tyro.cli(TrainConfig, args=command.split()[3:]) == asked

@@ -33,8 +33,9 @@ ENOUGH, ENOUGH_TO_LEARN = 8 * BLOCK, 256
 class CompiledLearner:
     """What a network says, and how that changes with its weights.
 
-    It uses the network's weights as they are at each call. It computes with as many threads as PyTorch is told to use.
-    With another number of threads, sums of gradients are rounded differently; nothing else changes.
+    It uses the network's weights as they are at each call, but for changes that leave no trace: see :meth:`answer`. It
+    computes with as many threads as PyTorch is told to use. With another number of threads, sums of gradients are
+    rounded differently; nothing else changes.
 
     Args:
         network: the network whose weights learn.
@@ -118,7 +119,8 @@ class CompiledLearner:
         """What a bot with these weights would find: see :class:`kepler_envs.networks.PositionNetwork`.
 
         While the network is in training mode, its weights are laid out at each call: optimizers change them without
-        leaving a trace.
+        leaving a trace. In evaluation mode that is done again only when PyTorch has counted a change. It counts none
+        through a tensor's ``data``: call :meth:`forget` after those.
         """
         versions = tuple([weights._version for weights in self._weights.values()])
         if self._known is None or self._known[0] != versions or self.network.training:
@@ -130,7 +132,7 @@ class CompiledLearner:
         return found[0] if len(found) == 1 else tuple(map(np.concatenate, zip(*found, strict=True)))  # type: ignore[return-value]
 
     def forget(self) -> None:
-        """Forget the layout, because the weights are about to change."""
+        """Forget the layout, because the weights have changed or are about to."""
         self._known = None
 
     def _room_for_judged(self, count: int) -> tuple[np.ndarray, ...]:

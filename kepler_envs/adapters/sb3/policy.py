@@ -89,6 +89,14 @@ class PiecePolicy(MaskableActorCriticPolicy):
     def set_training_mode(self, mode: bool) -> None:
         """See its base class. What learned in between may have changed the weights without leaving a trace."""
         super().set_training_mode(mode)
+        self._forget()
+
+    def load_from_vector(self, vector: np.ndarray) -> None:
+        """See its base class. It leaves no trace in the weights, either."""
+        super().load_from_vector(vector)
+        self._forget()
+
+    def _forget(self) -> None:
         if self._learner is not None:
             self._learner.forget()
 
