@@ -114,7 +114,8 @@ for line in found["lines"]:
 #
 # A tournament compares bots. The benchmark compares *methods of learning*: the same game, the same number of decisions,
 # several seeds, and a fixed pool of opponents. A score of 0 is what `uniform` gets there, 1 is what `greedy` gets. The
-# full rules ask for ten million decisions. Here are three runs of a hundred thousand, which take about a minute.
+# full rules ask for ten million decisions. Here are three runs of a hundred thousand, which take about a minute and a
+# half.
 
 # %% language="bash"
 # python -m agents.benchmark run kitten_adventurers pieces --decisions 100000 --seeds 3 --games 400 --search-games 0 \
