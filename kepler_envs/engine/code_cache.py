@@ -113,7 +113,7 @@ class Scope:
 
     def covers(self, file: Path) -> bool:
         """Whether a file is among the sources."""
-        return any(folder == file or folder in file.parents for folder in self.folders)
+        return any(file.resolve().is_relative_to(folder.resolve()) for folder in self.folders)
 
     def _digest(self, of_folder: Callable[[Path], bytes]) -> str:
         digest = hashlib.sha256()

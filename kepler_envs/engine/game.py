@@ -349,6 +349,9 @@ def make_game(
             again, too.
     """
     name = module.rpartition(".")[2]
+    for source in sources:
+        if not source.exists():
+            raise ValueError(f"{name}: there is no {source}, which is one of the sources")
     return Game(
         name=name,
         module=module,

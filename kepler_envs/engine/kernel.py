@@ -25,7 +25,7 @@ from numba.core import types as numba_types
 from numba.core.compiler import Compiler
 from numba.extending import intrinsic
 
-from kepler_envs.engine.code_cache import BOUNDSCHECK, KernelCache, Scope
+from kepler_envs.engine.code_cache import BOUNDSCHECK, KernelCache, Scope, SourceError
 from kepler_envs.engine.compiler import HelperDispatcher, KernelCompiler, without_collector
 
 JIT_ENABLED = not numba_config.DISABLE_JIT  # type: ignore[attr-defined]
@@ -129,6 +129,8 @@ def kernel(
         with kept.at_work(), without_collector():
             try:
                 dispatcher.compile(tuple(signature))
+            except SourceError:
+                raise
             except Exception as problem:
                 problem.add_note(NOT_COMPILED.format(function.__qualname__))
                 raise

@@ -16,6 +16,7 @@ import kepler_envs
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.bots.search import MctsConfig, search
 from kepler_envs.engine.actions import ActionSet, Block, axes
+from kepler_envs.engine.game import make_game
 
 PLAIN = kepler_envs.load_game("kitten_adventurers")
 ROOT = Path(__file__).parents[2]
@@ -38,6 +39,15 @@ def test_what_its_functions_return():
         replace(PLAIN, resolve_options=lambda *_: np.zeros(1, PLAIN.options)[0]).configure(2)
     with pytest.raises(TypeError, match="kitten_adventurers-v1: info must return a dict, not None"):
         replace(PLAIN, info=lambda *_: None).configure(2).blank_info()
+
+
+def test_sources_are_there(tmp_path):
+    modules = dict.fromkeys(("state", "components", "actions", "setup", "rules", "observation", "picture"))
+    with pytest.raises(ValueError, match=r"mine: there is no .*nowhere, which is one of the sources"):
+        make_game(
+            "package.mine", title="Mine", version=0, default_players=2, max_decisions=9, option_list=(),
+            resolve_options=None, info=None, sources=(tmp_path / "nowhere",), **modules,
+        )  # fmt: skip
 
 
 def test_actions_are_about_tables_that_there_are():
