@@ -139,7 +139,7 @@ def test_objectives_are_open_at_the_end() -> None:
     *_, last = list(all_positions(config))
     drawn = Position.read(last.resample(0, 3).state)
     assert [seat.objectives for seat in drawn.seats] == [seat.objectives for seat in Position.read(last.state).seats]
-    assert last.text(0).count("objectives:") == 2
+    assert last.text(0).count("objective:") == 2
 
 
 def all_positions(config: Configuration) -> Iterator[Snapshot]:
