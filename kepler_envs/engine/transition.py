@@ -21,8 +21,11 @@ from kepler_envs.engine.simd import expand_bits
 NOTHING = -1
 """The action that stands for none: settle the position as it is."""
 
-MOST_FORCED = 1 << 16
-"""Forced nodes in a row after which a game is taken to hang, by a bug of its rules."""
+MOST_FORCED = 1 << 20
+"""Forced nodes in a row after which a game is taken to hang, by a bug of its rules.
+
+Cards of Race to Kepler that repeat one another can make two hundred thousand.
+"""
 
 ZERO, ONE = np.uint64(0), np.uint64(1)
 

@@ -80,7 +80,7 @@ def test_ids_and_numbers_that_are_none(game: Game) -> None:
     for number in (0, -1, *NO_INTEGERS):
         with pytest.raises(ValueError, match="count = .* is not allowed; allowed: an integer from 1 on"):
             playouts(position, number, seed=1)
-        with pytest.raises(OptionError, match="num_envs = .* is not allowed; allowed: an integer from 1 on"):
+        with pytest.raises(OptionError, match=r"num_envs = .* is not allowed; allowed: an integer 1\.\.2147483647"):
             Batch(config, number, seed=1)
         with pytest.raises(OptionError, match="threads = .* is not allowed; allowed: an integer 1"):
             Batch(config, 1, seed=1, threads=number)

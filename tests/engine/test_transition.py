@@ -52,7 +52,9 @@ ENDLESS = """
 import dataclasses
 import numpy as np
 import kepler_envs
+from kepler_envs.engine import transition
 
+transition.MOST_FORCED = 1000  # uncompiled, a million would take long
 plain = kepler_envs.load_game("kitten_adventurers")
 
 def legal(s, t, mask):

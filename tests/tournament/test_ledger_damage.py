@@ -311,4 +311,4 @@ def test_a_report_on_a_full_disk_is_one_line_too(tmp_path, monkeypatch, capsys):
 def test_a_folder_that_cannot_be_made_is_not_possible(tmp_path, capsys):
     (tmp_path / "out").write_text("a file")
     assert main(["tournament", GAME, "--games", "12", "--processes", "1", "--out", str(tmp_path / "out")]) == 2
-    assert "File exists" in capsys.readouterr().err
+    assert capsys.readouterr().err == f"kepler-envs: --out {tmp_path / 'out'} is a file; name a folder\n"

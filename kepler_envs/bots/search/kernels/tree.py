@@ -21,7 +21,7 @@ NODE = np.dtype(
         ("action", "<i4"),  # the decision that leads here from the parent
         ("visits", "<i4"),  # iterations that went through
         ("available", "<i4"),  # iterations that reached the parent with this decision legal
-        ("prior", "<f4"),  # what the network gave the decision, 0 in searches without one
+        ("prior", "<f8"),  # what the network gave the decision, 0 in searches without one; in a size without padding
         ("value", "<f8", (MOST_SEATS,)),  # sum of the returns of those iterations, by seat
     ],
     align=True,
