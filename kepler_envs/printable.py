@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterable
 
 KEPT = "\n\t"
 """Control characters that only lay text out."""
@@ -21,8 +22,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
-def wrapped(line: str, columns: int) -> list[str]:
-    """A line in as many as it takes, the others further in."""
+def wrapped(lines: Iterable[str], columns: int) -> str:
+    """A text of these lines. One that is too long goes on in others, further in."""
+    return "\n".join(part for line in lines for part in _wrapped_line(line.rstrip(), columns))
+
+
+def _wrapped_line(line: str, columns: int) -> list[str]:
     if len(line) <= columns:
         return [line]
     indent = " " * (len(line) - len(line.lstrip()) + 4)

@@ -476,7 +476,7 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
         lines.append(f"used artifacts: {', '.join(view.used_artifacts)}")
     for player in view.players:
         lines += ["", *_player_lines(player, view)]
-    return "\n".join(part for line in lines for part in wrapped(line.rstrip(), COLUMNS))
+    return wrapped(lines, COLUMNS)
 
 
 def _board_lines(view: View) -> Iterator[str]:

@@ -570,7 +570,7 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
         lines += ["", *_player_lines(player, view)]
     if view.aim:
         lines += ["", view.aim, *(f"    {_objective_words(one)}" for one in view.players[0].objectives or ())]
-    return "\n".join(part for line in lines for part in wrapped(line.rstrip(), COLUMNS))
+    return wrapped(lines, COLUMNS)
 
 
 COLUMNS = 80

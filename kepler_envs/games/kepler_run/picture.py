@@ -291,7 +291,7 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
     ]
     for player in view.players:
         lines += ["", *_player_lines(player, view)]
-    return "\n".join(part for line in lines for part in wrapped(line.rstrip(), COLUMNS))
+    return wrapped(lines, COLUMNS)
 
 
 def _contract_state(view: View) -> Iterator[str]:

@@ -416,7 +416,7 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
     lines.append(f"airlock {_listed(view.airlock)}")
     for player in view.players:
         lines += ["", *_player_lines(player, "   ".join(filter(None, (_resources(state), _discount(state)))))]
-    return "\n".join(part for line in lines for part in wrapped(line.rstrip(), COLUMNS))
+    return wrapped(lines, COLUMNS)
 
 
 def _track_lines(view: View) -> list[str]:
@@ -577,17 +577,17 @@ def _draw_table(drawing: Drawing, view: View) -> None:
     faces = [card for card in shown for _ in range(card.count)]
     step = min(CARD_STEP, (MOST_CARDS * CARD_STEP - CARD_WIDTH) / max(1, len(faces) - 1))
     for number, card in enumerate(faces):
-        touched = (*_picks(card, Source.SUPPLY, view.picked), *_acquisitions(card))
+        touched = (*_ids(card, _pick_blocks(Source.SUPPLY, view.picked)), *_acquisitions(card))
         with drawing.group(14 + number * step, 34, f"{card.name}: {card.words}", touched):
             _draw_card(drawing, card)
     x = 28 + MOST_CARDS * CARD_STEP
     piles = (("Gold pile", view.gold_pile), ("Crew deck", view.crew_deck), ("Titan deck", view.titan_deck))
     for number, (name, count) in enumerate(piles):
-        touched = (ACQUIRE_GOLD, *((PICK + GOLD,) if Source.GOLDPILE in view.picked else ()))
+        touched = (ACQUIRE_GOLD, *(first + GOLD for first in _pick_blocks(Source.GOLDPILE, view.picked)))
         with drawing.group(actions=() if number else touched):
             drawing.text(x + number * 150, 18, f"{name} {count}", size=14, fill=INK)
     drawing.text(x, 44, "Airlock", size=14, fill=DIM, bold=True)
-    _draw_chips(drawing, view.airlock, x, 56, INNER - x - 14, 4, (PICK,) if Source.AIRLOCK in view.picked else ())
+    _draw_chips(drawing, view.airlock, x, 56, INNER - x - 14, 4, _pick_blocks(Source.AIRLOCK, view.picked))
 
 
 def _draw_card(drawing: Drawing, card: CardView) -> None:
@@ -606,8 +606,13 @@ def _draw_card(drawing: Drawing, card: CardView) -> None:
         drawing.text(6, 35 + 14 * number, line, size=10.5, fill=INK, width=CARD_WIDTH - 8)
 
 
-def _picks(card: CardView, zone: Source, picked: tuple[Source, ...]) -> tuple[int, ...]:
-    return (PICK + card.kind,) if zone in picked else ()
+def _pick_blocks(zone: Source, picked: tuple[Source, ...]) -> tuple[int, ...]:
+    """The first id of the block that picks cards of a zone, by kind; none where no card can be picked from it."""
+    return (PICK,) if zone in picked else ()
+
+
+def _ids(card: CardView, blocks: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(first + card.kind for first in blocks)
 
 
 def _acquisitions(card: CardView) -> tuple[int, ...]:
@@ -633,7 +638,7 @@ def _draw_chips(
             left, row, y = x, row + 1, y + CHIP_HEIGHT + 4
         colour = GROUP_COLOURS[card.group]
         name = card.name if card.is_titan else f"{card.name} ({card.cost})"
-        with drawing.group(left, y, f"{name}: {card.words}", tuple(first + card.kind for first in blocks)):
+        with drawing.group(left, y, f"{name}: {card.words}", _ids(card, blocks)):
             drawing.rect(
                 0, 0, size, CHIP_HEIGHT, radius=4, fill=blend(colour, DARK, 0.35), stroke=LIT if card.is_titan else None
             )
@@ -662,7 +667,7 @@ def _draw_player(
         drawing.text(PLAYER_WIDTH - 14, 34, discount, size=12, fill=LIT if lit else DIM, anchor="end")
     _draw_city(drawing, player)
     y = 148.0
-    blocks = {zone: (PICK,) if zone in picked else () for zone in Source}
+    blocks = {zone: _pick_blocks(zone, picked) for zone in Source}
     hand = (PLAY, *blocks[Source.HAND]) if player.decides else ()
     _draw_zone(drawing, "hand", player.hand, counted(player.hand_size, "card"), y, CHIP_ROWS, hand)
     if player.bid_size or player.bid_closed:
@@ -674,7 +679,7 @@ def _draw_player(
         _draw_zone(drawing, "in play", player.play, "", y + 76, 1, blocks[Source.PLAY])
     else:
         _draw_zone(drawing, "in play", player.play, "", y + 50, CHIP_ROWS, blocks[Source.PLAY])
-    with drawing.group(actions=[id for card in player.discard for id in _picks(card, Source.DISCARD, picked)]):
+    with drawing.group(actions=[id for card in player.discard for id in _ids(card, blocks[Source.DISCARD])]):
         drawing.text(14, y + 110, _deck_words(player), size=12, fill=DIM, width=PLAYER_WIDTH - 28)
 
 
