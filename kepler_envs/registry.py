@@ -43,7 +43,10 @@ class UnknownGame(KeyError):
 
 
 class BrokenGame(ImportError):
-    """An installed package brings the game, but it cannot be loaded. The message names the package and the reason."""
+    """An installed package brings the game, but it cannot be loaded, or is not a :class:`Game` of that id.
+
+    The message names the package and the reason.
+    """
 
 
 def list_games() -> tuple[str, ...]:
@@ -64,8 +67,7 @@ def load_game(name: str) -> Game:
     Raises:
         UnknownGame: there is no such game.
         BrokenGame: an installed package brings it, but it cannot be loaded.
-        TypeError: ``name`` is no text, or an installed package names something that is not a :class:`Game`, or has
-            another id.
+        TypeError: ``name`` is no text.
     """
     check_type("the name of a game", name, str)
     wanted, versioned, version = name.removeprefix(NAMESPACE).partition("-v")
@@ -83,7 +85,7 @@ def load_games() -> list[Game]:
     for name in list_games():
         try:
             games.append(load_game(name))
-        except (BrokenGame, TypeError) as problem:
+        except BrokenGame as problem:
             warnings.warn(str(problem), RuntimeWarning, stacklevel=2)
     return games
 
@@ -120,20 +122,17 @@ def _name_of(game_id: str) -> str:
 def _load_listed(name: str) -> Game | None:
     for game_id, load in _loaders().items():
         if _name_of(game_id) == name:
-            found = load()
-            if not isinstance(found, Game) or found.id != game_id:
-                raise TypeError(f"{game_id} is not a Game of that id, but {found!r}")
-            return found
+            return load()
     return None
 
 
 @cache
-def _loaders() -> dict[str, Callable[[], object]]:
+def _loaders() -> dict[str, Callable[[], Game]]:
     """The function that loads each game, by its id.
 
     Of two games with the same name the first one counts, with a warning. This package's own come first.
     """
-    loaders: dict[str, Callable[[], object]] = {
+    loaders: dict[str, Callable[[], Game]] = {
         game_id: partial(game_of, f"kepler_envs.games.{_name_of(game_id)}") for game_id in OWN_IDS
     }
     names = set(map(_name_of, OWN_IDS))
@@ -150,9 +149,12 @@ def _loaders() -> dict[str, Callable[[], object]]:
     return loaders
 
 
-def _load_point(point: EntryPoint) -> object:
+def _load_point(point: EntryPoint) -> Game:
+    package = f" of {point.dist.name} {point.dist.version}" if point.dist else ""
     try:
-        return point.load()
+        found = point.load()
     except Exception as problem:
-        package = f" of {point.dist.name} {point.dist.version}" if point.dist else ""
         raise BrokenGame(f"{point.name}{package} cannot be loaded: {type(problem).__name__}: {problem}") from problem
+    if not isinstance(found, Game) or found.id != point.name:
+        raise BrokenGame(f"{point.name}{package} is not a Game of that id, but {found!r}")
+    return found

@@ -99,11 +99,14 @@ def test_our_own_games_come_first_and_are_never_replaced(tmp_path):
     (info / "entry_points.txt").write_text("[kepler_envs.games]\nkepler_run-v9 = nowhere:GAME\nwrong-v1 = json:loads\n")
     code = (
         "import kepler_envs\nprint(kepler_envs.list_games(), kepler_envs.load_game('kepler_run').id)\n"
-        "try: kepler_envs.load_game('wrong')\nexcept TypeError as problem: print(problem)"
+        "from kepler_envs.registry import BrokenGame\n"
+        "try: kepler_envs.load_game('wrong')\nexcept BrokenGame as problem: print(problem)\n"
+        "import sys; sys.argv[1:] = ['show', 'wrong']\nfrom kepler_envs.cli import main\nprint('code', main())"
     )
-    games, problem = run(code, tmp_path).splitlines()
+    games, problem, code = run(code, tmp_path).splitlines()
     assert games == f"{(*OWN, 'wrong')} kepler_run-v1"
-    assert problem.startswith("wrong-v1 is not a Game of that id, but <function loads")
+    assert problem.startswith("wrong-v1 of rogue 1.0 is not a Game of that id, but <function loads")
+    assert code == "code 2"
 
 
 def test_a_package_that_cannot_be_loaded_leaves_the_other_games(tmp_path):
@@ -117,16 +120,14 @@ def test_a_package_that_cannot_be_loaded_leaves_the_other_games(tmp_path):
         "    warnings.simplefilter('always')\n"
         "    import sys; sys.argv[1:] = ['list']\n"
         "    from kepler_envs.cli import main\n"
-        "    try: main()\n"
-        "    except SystemExit as end: print('code', end.code)\n"
+        "    print('listed', main())\n"
         "    for one in given: print('warning:', one.message)\n"
-        "try: main(['show', 'broken'])\n"
-        "except SystemExit as end: print('code', end.code)"
+        "print('shown', main(['show', 'broken']))"
     )
     said = run(code, tmp_path)
     assert all(f"{name}-v1" in said for name in OWN)
     reason = "broken-v1 of broken 1.0 cannot be loaded: ModuleNotFoundError: No module named 'not_there'"
-    assert f"warning: {reason}" in said
+    assert f"warning: {reason}" in said and "listed 0\n" in said and "shown 2\n" in said
     assert "warning: json:loads is not used: its id bare has no version, as in bare-v0" in said
 
 
