@@ -142,31 +142,28 @@ class _Search:
         self._word = mix(self._word)
         chosen = []
         for place, row, grown in zip(np.flatnonzero(searched), its, trees, strict=True):
-            below = int(told[place])
             count = int(batch.legal_count[row])
-            shares, best = target_of(grown, int(batch.seat[row]), below, self._asked, len(batch.config.actions), count)
-            targets.set(place, shares, self._differing if best != below else 1.0)
+            shares, best = target_of(grown, int(batch.seat[row]), self._asked, len(batch.config.actions), count)
+            targets.set(place, shares, self._differing if best != told[place] else 1.0)
             chosen.append(best)
         return np.array(chosen)
 
 
-def target_of(
-    grown: Grown, seat: int, below: int, asked: MctsConfig, num_actions: int, num_legal: int
-) -> tuple[np.ndarray, int]:
+def target_of(grown: Grown, seat: int, asked: MctsConfig, num_actions: int, num_legal: int) -> tuple[np.ndarray, int]:
     """Shares float64 (A,) of the visits at the root, and the action of a search.
 
     Visits that exploration alone caused are removed (*forced playouts and policy target pruning*, D. Wu 2019): as many
     as an action could lose and still be worth less than the best one in the selection formula.
 
     Args:
-        grown: the tree. seat: the searching seat. below: what greedy would do, which may play the playouts.
+        grown: the tree. seat: the searching seat.
         num_legal: how many actions are legal, whether or not they were tried.
     """
     visits, sums = grown.root_visits(seat, num_actions)
     best = decide_by_visits(visits, sums)
     values = np.where(visits > 0, sums / np.maximum(visits, 1), -1.0)
     even = (1 - asked.trust) / num_legal
-    trusted = _trusted(grown, below, asked, num_actions, num_legal)
+    trusted = _trusted(grown, asked, num_actions)
     scale = asked.exploration * np.sqrt(visits.sum() + 1) * (asked.trust * trusted + even)
     worth = values[best] + scale[best] / (1 + visits[best])
     needed = np.ceil(scale / np.maximum(worth - values, 1e-9) - 1)
@@ -176,11 +173,8 @@ def target_of(
     return pruned / pruned.sum(), best
 
 
-def _trusted(grown: Grown, below: int, asked: MctsConfig, num_actions: int, num_legal: int) -> np.ndarray:
-    """What the search trusted in at the root, (A,): the network's priors, or how often the policy of the playouts chose
-    each action. A uniform one is asked anew at each visit, and chose each legal action equally often."""
-    if asked.network:
-        return grown.root_priors(num_actions)
-    if asked.playout == "greedy":
-        return np.arange(num_actions) == below
-    return np.full(num_actions, 1 / num_legal)
+def _trusted(grown: Grown, asked: MctsConfig, num_actions: int) -> np.ndarray:
+    """What the search trusted in at the root, (A,): the network's priors, or the share of visits at which the policy of
+    the playouts chose each action. It is asked anew at each of them, and may draw."""
+    found = grown.root_priors(num_actions)
+    return found if asked.network else found / grown.iterations

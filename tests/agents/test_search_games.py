@@ -18,13 +18,16 @@ CONFIG = kepler_envs.load_game("kitten_adventurers").configure(3, quest_size=3)
 ASKED = MctsConfig(iterations=12)
 
 
-def tree(visits: list[int], means: list[float], priors: list[float] | None = None) -> Grown:
-    """A root whose children are the actions 10, 11, ..., seat 1 searching."""
+def tree(visits: list[int], means: list[float], priors: list[float]) -> Grown:
+    """A root whose children are the actions 10, 11, ..., seat 1 searching.
+
+    The priors are those of a network, or say how often the policy of the playouts chose each.
+    """
     nodes = np.zeros(len(visits) + 1, NODE)
     nodes["parent"], nodes["action"] = [NONE, *[ROOT] * len(visits)], [NONE, *range(10, 10 + len(visits))]
     nodes["visits"] = [sum(visits), *visits]
     nodes["value"][1:, 1] = np.array(visits) * np.array(means)
-    nodes["prior"][1:] = priors or 0
+    nodes["prior"][1:] = priors
     return Grown(nodes, 0)
 
 
@@ -38,9 +41,9 @@ def played(play: Play, games: int = 24, seed: int = 5, asked: MctsConfig | None 
 
 
 def test_visits_become_shares_and_the_most_visited_is_the_search_s():
-    """By hand: three actions, prior 1/2 + 1/6 for the one below chose and 1/6 for the others, exploration 4, 100
+    """By hand: three actions, prior 1/2 + 1/6 for the one greedy chose and 1/6 for the others, exploration 4, 100
     visits."""
-    shares, best = target_of(tree([10, 80, 10], [0.1, 0.5, 0.4]), 1, 11, ASKED, 40, 3)
+    shares, best = target_of(tree([10, 80, 10], [0.1, 0.5, 0.4], [0, 100, 0]), 1, ASKED, 40, 3)
     assert best == 11 and shares.sum() == pytest.approx(1)
     scale = 4 * np.sqrt(101)
     worth = 0.5 + scale * (2 / 3) / 81
@@ -51,7 +54,7 @@ def test_visits_become_shares_and_the_most_visited_is_the_search_s():
 
 def test_exploration_is_spread_over_what_was_never_tried_too():
     """The same with nine more legal actions: 1/24 for each. The first action could lose all but two of its visits."""
-    shares, best = target_of(tree([10, 80, 10], [0.1, 0.5, 0.4]), 1, 11, ASKED, 40, 12)
+    shares, best = target_of(tree([10, 80, 10], [0.1, 0.5, 0.4], [0, 100, 0]), 1, ASKED, 40, 12)
     scale = 4 * np.sqrt(101)
     worth = 0.5 + scale * (1 / 2 + 1 / 24) / 81
     kept = [np.ceil(scale / 24 / (worth - mean) - 1) for mean in (0.1, 0.4)]
@@ -59,37 +62,41 @@ def test_exploration_is_spread_over_what_was_never_tried_too():
     assert shares[10:13] == pytest.approx(np.array([2, 80, 4]) / 86)
 
 
-def test_uniform_playouts_suggest_every_action_equally_often():
-    """The prior is 1/3 for each of three actions, whatever the bot below would do."""
-    asked = MctsConfig(iterations=100, playout="uniform")
-    for below in (10, 11):
-        shares, best = target_of(tree([10, 80, 10], [0.1, 0.5, 0.4]), 1, below, asked, 40, 3)
-        scale = 4 * np.sqrt(101) / 3
-        worth = 0.5 + scale / 81
-        kept = [min(10, np.ceil(scale / (worth - mean) - 1)) for mean in (0.1, 0.4)]
-        assert best == 11 and kept == [10, 10]
-        assert shares[10:13] == pytest.approx(np.array([10, 80, 10]) / 100)
-    little = replace(asked, exploration=1.0)
-    shares, _ = target_of(tree([10, 80, 10], [0.1, 0.5, 0.4]), 1, 10, little, 40, 3)
+@pytest.mark.parametrize("playout", ["greedy", "uniform"])
+def test_a_policy_that_draws_is_trusted_as_often_as_it_chose_each_action(playout):
+    """The prior is 0.46, 0.17 and 0.38: the visits of the two it chose are its own, not exploration's."""
+    asked = MctsConfig(iterations=90, playout=playout, exploration=1.0)
+    shares, best = target_of(tree([25, 39, 26], [0.1, 0.5, 0.1], [52, 0, 38]), 1, asked, 40, 3)
+    scale, priors = np.sqrt(91), np.array([52 / 180, 0, 38 / 180]) + 1 / 6
+    worth = 0.5 + scale * priors[1] / 40
+    kept = np.ceil(scale * priors[[0, 2]] / (worth - 0.1) - 1)
+    assert best == 11 and kept.tolist() == [9, 8]
+    assert shares[10:13] == pytest.approx(np.array([9, 39, 8]) / 56)
+
+
+def test_without_trust_it_does_not_matter_what_the_policy_of_the_playouts_chose():
+    """Prior 1/3 for each of three actions."""
+    asked = MctsConfig(iterations=100, trust=0.0, exploration=1.0)
+    shares, _ = target_of(tree([10, 80, 10], [0.1, 0.5, 0.4], [0, 0, 0]), 1, asked, 40, 3)
     scale = np.sqrt(101) / 3
     kept = np.ceil(scale / (0.5 + scale / 81 - 0.1) - 1)
     assert kept == 7 and shares[10:13] == pytest.approx(np.array([7, 80, 10]) / 97)
 
 
 def test_an_action_that_was_tried_once_is_not_learned():
-    shares, best = target_of(tree([1, 30, 1], [-1.0, 0.9, -0.9]), 1, 10, ASKED, 40, 3)
+    shares, best = target_of(tree([1, 30, 1], [-1.0, 0.9, -0.9], [32, 0, 0]), 1, ASKED, 40, 3)
     assert best == 11 and shares[11] == 1 and shares.sum() == 1
 
 
 def test_of_equally_visited_actions_the_better_one_is_chosen():
-    assert target_of(tree([20, 20], [0.1, 0.2]), 1, 10, ASKED, 40, 2)[1] == 11
-    assert target_of(tree([20, 20], [0.2, 0.2]), 1, 10, ASKED, 40, 2)[1] == 10
+    assert target_of(tree([20, 20], [0.1, 0.2], [40, 0]), 1, ASKED, 40, 2)[1] == 11
+    assert target_of(tree([20, 20], [0.2, 0.2], [40, 0]), 1, ASKED, 40, 2)[1] == 10
 
 
 def test_a_network_s_priors_say_what_exploration_had_made():
     asked = MctsConfig(iterations=100, network="net:any")
-    trusted, _ = target_of(tree([20, 80], [0.0, 0.5], [0.9, 0.1]), 1, 10, asked, 40, 2)
-    doubted, _ = target_of(tree([20, 80], [0.0, 0.5], [0.1, 0.9]), 1, 10, asked, 40, 2)
+    trusted, _ = target_of(tree([20, 80], [0.0, 0.5], [0.9, 0.1]), 1, asked, 40, 2)
+    doubted, _ = target_of(tree([20, 80], [0.0, 0.5], [0.1, 0.9]), 1, asked, 40, 2)
     assert doubted[10] < trusted[10] <= 0.2 + 1e-9
 
 

@@ -25,7 +25,7 @@ from kepler_envs.bots.greedy import greedy_policy
 from kepler_envs.bots.networks import load_network
 from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
-from kepler_envs.bots.search import MctsBot, MctsConfig, make_searcher, search, tree_generators
+from kepler_envs.bots.search import Grown, MctsBot, MctsConfig, make_searcher, search, tree_generators
 from kepler_envs.bots.search.kernels.guided import leaf_returns
 from kepler_envs.bots.search.kernels.tree import MOST_SEATS, NONE, ROOT
 from kepler_envs.engine.batch import Batch
@@ -106,12 +106,30 @@ def test_a_tree_adds_up(game, variant, untrained):
             assert np.abs(priors[opened] - 1).max() < 1e-5
             assert set(tree["action"][children]) == set(position.legal_actions())
         else:
-            assert (tree["visits"][1:] >= 1).all() and not priors.any()
+            assert (tree["visits"][1:] >= 1).all() and (priors <= below).all()
+            assert priors.any() == (asked.trust > 0)
         players = config.num_players
         assert np.abs(tree["value"][:, :players].sum(1)).max() < 1e-3
         assert (np.abs(tree["value"]) <= 2 * tree["visits"][:, None] + 1e-3).all()
         assert not tree["value"][:, players:].any()
         assert len(set(tree["action"][children])) == len(children)
+
+
+def test_a_tree_counts_what_the_policy_of_the_playouts_chose():
+    """Greedy of Kitten Adventurers always chooses the same; uniform play chooses each legal decision equally often."""
+    config = kepler_envs.load_game("kitten_adventurers").configure()
+    for position in positions(config, 1, 29)[:6]:
+        legal = position.legal_actions()
+        counts = chosen_at_root(position, MctsConfig(iterations=90))
+        assert counts.max() == counts.sum() == 90
+        counts = chosen_at_root(position, MctsConfig(iterations=3000, playout="uniform"))
+        assert 2900 < counts.sum() == counts[legal].sum() <= 3000
+        expected = 3000 / len(legal)
+        assert (np.abs(counts[legal] - expected) < 5 * np.sqrt(expected)).all()
+
+
+def chosen_at_root(position: Snapshot, asked: MctsConfig) -> np.ndarray:
+    return Grown(search(position, asked, seed=5).tree, 0).root_priors(len(position.config.actions))
 
 
 def test_opponents_by_policy_leave_own_decisions_alone_in_the_tree():

@@ -46,9 +46,9 @@ class MctsConfig:
     """The weight of what is little known. By default 4, and with a network 1: its values vary less than playouts. With
     ucb, which weighs it in another way, 0.7."""
     trust: float = USUAL
-    """The prior probability, with puct, of what the playout policy would do. With a network it is the network's share.
+    """The share of the prior, with puct, that goes to the playout policy's choice, or that follows the network.
 
-    The rest is spread evenly. Usually it is 0.5, with a network 0.9.
+    The rest is spread evenly over all legal decisions. Usually it is 0.5, with a network 0.9.
     """
     caution: float = 0.0
     """How much worse than its parent an untried decision is assumed to be, with puct. Returns are in [-1, 1]."""

@@ -68,7 +68,7 @@ class Grown:
         return visits, sums
 
     def root_priors(self, num_actions: int) -> np.ndarray:
-        """The network's priors, float64, by action id."""
+        """The network's priors, float64, by action id; without a network, how often the playout policy chose each."""
         priors = np.zeros(num_actions)
         children = np.flatnonzero(self.nodes["parent"] == ROOT)
         priors[self.nodes["action"][children]] = self.nodes["prior"][children]

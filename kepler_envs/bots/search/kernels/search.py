@@ -89,7 +89,10 @@ def _best_by_ucb(nodes, node, legal, seat, settings):
 
 @helper
 def _best_by_puct(nodes, node, legal, untried, count, visits, seat, suggested, settings):
-    """The legal child with the largest PUCT value, or NONE if an untried decision beats all of them."""
+    """The legal child with the largest PUCT value, or NONE if an untried decision beats all of them.
+
+    Counts that the playout policy chose ``suggested``, if there is a child for it.
+    """
     scale = settings.exploration * sqrt(visits + 1.0)
     here = nodes[node]
     unknown = (float(here.value[seat]) / float(here.visits) if here.visits > 0 else 0.0) - settings.caution
@@ -105,6 +108,8 @@ def _best_by_puct(nodes, node, legal, untried, count, visits, seat, suggested, s
     while child != NONE:
         action = int(nodes[child].action)
         if allowed(legal, action):
+            if action == suggested:
+                nodes[child].prior += 1.0
             visited = float(nodes[child].visits)
             mean = float(nodes[child].value[seat]) / visited
             worth = mean + scale * _prior(action, suggested, count, settings) / (1.0 + visited)
@@ -193,7 +198,9 @@ def search_kernel(policy: CompiledPolicy) -> Any:
         if child != NONE:
             return child
         if suggested != NONE and allowed(untried, suggested):
-            return add_child(nodes, used, node, suggested)
+            child = add_child(nodes, used, node, suggested)
+            nodes[child].prior = 1.0
+            return child
         return add_child(nodes, used, node, pick(untried, count - tried, generator))
 
     @kernel(policy.scope, f"search_{policy.name}", signature)

@@ -21,10 +21,10 @@ NODE = np.dtype(
         ("action", "<i4"),  # the decision that leads here from the parent
         ("visits", "<i4"),  # iterations that went through
         ("available", "<i4"),  # iterations that reached the parent with this decision legal
-        ("prior", "<f8"),  # what the network gave the decision, 0 in searches without one; in a size without padding
+        ("prior", "<f8"),  # what the network gave the decision, or how often the playout policy chose it
         ("value", "<f8", (MOST_SEATS,)),  # sum of the returns of those iterations, by seat
     ],
-    align=True,
+    align=True,  # the sizes leave no padding
 )
 
 UCB, PUCT = 0, 1
@@ -39,7 +39,7 @@ SETTINGS = np.dtype(
         ("selection", "<i8"),
         ("opponents", "<i8"),
         ("exploration", "<f8"),  # weight of what is little known
-        ("trust", "<f8"),  # PUCT: prior probability of what the playout policy would do; the rest is spread evenly
+        ("trust", "<f8"),  # PUCT: share of the prior for the playout policy's choice, or the network; the rest is even
         ("caution", "<f8"),  # PUCT: how much worse than its parent an untried decision is assumed to be
         ("paired", "<i8"),  # whether the n-th visits of all decisions at the root see the same deal
         ("noise", "<f8"),  # share of playout decisions that are uniform
