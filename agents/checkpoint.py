@@ -30,6 +30,7 @@ from kepler_envs.bots.networks.checkpoint import (
     DESCRIPTION,
     FORMAT,
     game_facts,
+    learned_with,
     read_description,
     read_network,
     trained_configuration,
@@ -44,6 +45,8 @@ from kepler_envs.printable import one_line
 from kepler_envs.revision import commit
 
 RUN = "run.pickle"
+VALUED_BY = ("seat", "shaping", "teacher_share")
+"""Settings that say what the values of a network mean."""
 LIBRARIES = ("numpy", "numba", "torch", "stable_baselines3", "sb3_contrib", "gymnasium")
 
 
@@ -96,6 +99,7 @@ def describe(
     training: Mapping[str, Any],
     results: Mapping[str, Any],
     all_games: Sequence[Configuration] = (),
+    before: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The description of a checkpoint, ready for JSON.
 
@@ -106,6 +110,7 @@ def describe(
         training: the settings of the run.
         results: the progress of the run: steps, seconds, evaluations. Those of best.zip are the ones that it was
             chosen after, of many on the same games: new games may be won less often.
+        before: what it learned with before this run (:func:`learned_before`), if it has not learned anything in it.
     """
     facts = game_facts(config)
     if len(all_games) > 1:
@@ -120,6 +125,7 @@ def describe(
         "network": dataclasses.asdict(network),
         "training": dict(training),
         "results": dict(results),
+        **({} if before is None else {"learned_with": dict(before)}),
         "commit": commit() or None,
         "versions": {
             "kepler_envs": kepler_envs.__version__,
@@ -127,6 +133,12 @@ def describe(
             **{name: importlib.metadata.version(name) for name in LIBRARIES},
         },
     }
+
+
+def learned_before(start: Path) -> dict[str, Any]:
+    """The settings that say what the values of a network mean, for a run that starts from it to remember."""
+    found = learned_with(read_description(start))
+    return {name: found[name] for name in VALUED_BY if name in found}
 
 
 # ---------------------------------------------------------------- files

@@ -169,6 +169,7 @@ class ExpertRun:
         self.best: int | None = None
         self._learning: Imitation | None = None
         self._learned: dict[str, Any] | None = None
+        self._before: dict[str, Any] | None = None  # what the network it starts from learned with
         self._played, self._length = 0, 0.0  # decisions in the games of this generation: all, and per game
         with torch_threads(1), th.random.fork_rng(devices=[]):
             th.manual_seed(config.seed)
@@ -225,6 +226,7 @@ class ExpertRun:
             self.save()
         else:
             checkpoint.continue_network(self.policy, self.beginning)
+            self._before = checkpoint.learned_before(self.beginning)
             self._end_generation()
 
     def _check_playouts(self) -> None:
@@ -240,7 +242,9 @@ class ExpertRun:
         need(self.config, "steps", steps is None or steps >= least, allowed)
 
     def _resume(self) -> None:
-        check_same_run(read_description(self.last)["training"], self.config, MAY_CHANGE, self.last)
+        description = read_description(self.last)
+        check_same_run(description["training"], self.config, MAY_CHANGE, self.last)
+        self._before = description.get("learned_with")
         progress, optimizer = read_entries(self.last, [PROGRESS, OPTIMIZER])
         try:
             known = json.loads(progress)
@@ -483,7 +487,8 @@ class ExpertRun:
             "evaluations": {one.opponent: one.summary for one in self.evaluations},
         }
         settings = {"module": "agents.expert"} | settings_as_json(self.config)
-        return checkpoint.describe(self.games, self.shape, settings, results, self.all_games)
+        before = None if self.shown else self._before
+        return checkpoint.describe(self.games, self.shape, settings, results, self.all_games, before)
 
     def _status(self, doing: str, done: float, line: dict[str, Any] | None = None) -> Status:
         return Status(self.generation, doing, done, self.seconds, self.fraction, self.evaluations, line)

@@ -101,6 +101,7 @@ class Run:
         self.accuracy = float("nan")
         self.prolonged: list[dict[str, Any]] = []  # earlier budgets, with the decisions at which each was changed
         self.commits: list[str] = []  # of the code that has learned so far, without the present one
+        self._before: dict[str, Any] | None = None  # what the network it starts from learned with
         self._trials: list[Trial] | None = None
         self._speed = 0.0
         self._imitation: Imitation | None = None
@@ -162,6 +163,7 @@ class Run:
         )
         if self.beginning is not None:
             checkpoint.continue_network(self.policy, self.beginning)
+            self._before = checkpoint.learned_before(self.beginning)
 
     def _environment(self) -> SharedSeatVecEnv | SeatVecEnv:
         config = self.config
@@ -212,6 +214,7 @@ class Run:
             self.evaluations = saved["evaluations"]
             self._imitated = unpacked(saved["imitation"]) if saved["imitation"] is not None else None
             self.prolonged, self.commits = saved["prolonged"], description["results"]["commits"]
+            self._before = description.get("learned_with")
             set_random_state(saved, self.device)
             self._note_budget(description["training"])
         except BotError:
@@ -378,7 +381,8 @@ class Run:
             "evaluated_at": self.evaluated_at,
             "evaluations": {one.opponent: one.summary for one in self.evaluations},
         }
-        return checkpoint.describe(self.games, self.network, settings_as_json(self.config), results, self.all_games)
+        settings, before = settings_as_json(self.config), None if self.steps else self._before
+        return checkpoint.describe(self.games, self.network, settings, results, self.all_games, before)
 
     def _curve_line(self) -> dict[str, Any]:
         line: dict[str, Any] = {

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from agents import checkpoint
+from agents.expert_run import ExpertRun, iterate
+from agents.expert_settings import ExpertConfig
 from agents.run import Run, train
 from agents.settings import TrainConfig
-from kepler_envs.bots.networks.checkpoint import read_description
+from kepler_envs.bots.networks.checkpoint import expects_shaping, read_description, values_own_seat
 from kepler_envs.bots.protocol import BotError
 from tests.agents.comparing import equal
 
@@ -20,10 +22,19 @@ TINY = TrainConfig(
     hidden=(16,), rows=8, eval_every=256, eval_games=8, eval_opponents=("uniform",),
 )  # fmt: skip
 
+OF_THE_START: dict[str, Any] = {name: getattr(TrainConfig, name) for name in ("width", "hidden", "rows")}
+"""The size of a run that starts from a network, which has one of its own."""
+
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory) -> Run:
     return train(replace(TINY, out=tmp_path_factory.mktemp("whole")))
+
+
+@pytest.fixture(scope="module")
+def of_its_seat(tmp_path_factory) -> Run:
+    """A run that has learned its own seat's values, with shaping."""
+    return train(replace(TINY, seat="single", out=tmp_path_factory.mktemp("single")))
 
 
 def test_the_best_network_is_chosen_anew_when_the_last_opponent_changes(tmp_path):
@@ -79,6 +90,50 @@ def test_a_run_that_is_killed_at_its_beginning_is_no_other_run(finished, file, t
     assert len(killed) == 1
     run = train(replace(TINY, out=tmp_path))
     assert equal(run.policy, finished.policy) and [line["steps"] for line in run.curve] == [0, 256]
+
+
+def meaning(file: Path) -> tuple[bool, bool]:
+    """Whether the values of a network are those of its own seat alone, and whether they count shaping."""
+    description = read_description(file)
+    return values_own_seat(description), expects_shaping(description)
+
+
+def test_values_mean_what_they_meant_until_a_run_learns(of_its_seat, tmp_path):
+    """A search must not take values for returns of all seats that nobody taught."""
+    assert meaning(of_its_seat.out / "best.zip") == (True, True)
+    config = replace(TINY, **OF_THE_START, shaping=0.0, start=f"net:{of_its_seat.out}", out=tmp_path / "one")
+    one = Run(config)
+    one.save()
+    one = Run(config)  # which was interrupted before it learned
+    one.evaluate()
+    assert meaning(one.last) == meaning(one.out / "best.zip") == (True, True)
+    other = Run(replace(config, start=f"net:{one.out}", out=tmp_path / "other"))
+    other.evaluate()
+    assert meaning(other.out / "best.zip") == (True, True), "a run may start from one that learned nothing"
+    other.best = 2.0  # no later evaluation wins as much
+    other.advance()
+    other.evaluate()
+    other.save()
+    assert meaning(other.out / "best.zip") == (True, True) and meaning(other.last) == (False, False)
+
+
+def test_values_of_a_search_s_network_mean_what_they_meant_until_it_learns(of_its_seat, tmp_path, monkeypatch):
+    config = ExpertConfig(
+        players=2, option=TINY.option, start=f"net:{of_its_seat.out}", generations=1, guided_from=1, search="8",
+        searched=0.5, games=8, eval_games=8, gate=0.0, out=tmp_path,
+    )  # fmt: skip
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(ExpertRun, "_write_best", interrupt)
+        ExpertRun(config)
+    run = ExpertRun(config)  # which writes what is missing
+    assert meaning(run.last) == meaning(run.best_file) == (True, True)
+    run = iterate(config)
+    assert [line["accepted"] for line in run.curve] == [True, True]
+    assert meaning(run.last) == meaning(run.best_file) == (False, False)
+
+
+def interrupt(*_: Any) -> None:
+    raise KeyboardInterrupt
 
 
 def test_all_code_that_a_run_learned_with_is_named(tmp_path, monkeypatch):

@@ -85,15 +85,23 @@ def player_counts(description: Mapping[str, Any]) -> list[int]:
     return list(counts) if isinstance(counts, list) else [counts]
 
 
+def learned_with(description: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The settings that say what a network's values mean: those of its run.
+
+    If it has not learned anything in its run yet, they are those of the run that it comes from.
+    """
+    return description.get("learned_with", description["training"])
+
+
 def values_own_seat(description: Mapping[str, Any]) -> bool:
     """Whether a network has learned what the observing seat may expect, and not what the others may."""
-    return description["training"].get("seat") == "single"
+    return learned_with(description).get("seat") == "single"
 
 
 def expects_shaping(description: Mapping[str, Any]) -> bool:
     """Whether a network expects shaping rewards, too: it has learned from them, and not from imitation alone."""
-    training = description["training"]
-    return bool(training.get("shaping")) and training.get("teacher_share") != 1
+    settings = learned_with(description)
+    return bool(settings.get("shaping")) and settings.get("teacher_share") != 1
 
 
 def check_fits(description: Mapping[str, Any], config: Configuration, where: str, any_players: bool = False) -> None:

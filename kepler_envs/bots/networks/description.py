@@ -99,6 +99,7 @@ PARTS: Mapping[str, Mapping[str, tuple[Check, str]]] = {
 """What a description must have, by part and name: a check, and what it allows."""
 
 MAY_BE_THERE: Mapping[str, Mapping[str, tuple[Check, str]]] = {
+    "": {"learned_with": (_dict_of(lambda _: True), "an object")},
     "network": {"over": (lambda value: value in ("", "greedy"), "greedy, or an empty text")},
     "training": {
         "pool": (_dict_of(lambda _: True), "an object"),
