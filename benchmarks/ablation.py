@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Annotated
@@ -164,8 +164,9 @@ def ablate(
     rows: list[Row] = []
     for part in parts_of(asked.games, asked.side_by_side, config.num_players, asked.seed):
         games, seed = part.games, part.seed
-        alone.wins = np.append(alone.wins, play_against(compared, against, config, games, seed).wins)
-        rows = rows or _rows_of_kinds(nodes, compared.decisions)
+        before = alone.wins
+        alone.wins = np.append(before, play_against(compared, against, config, games, seed).wins)
+        rows = _rows_of_kinds(nodes, compared.decisions, rows, before)
         advance(games, len(rows) + 2)
         for row in [*rows, whole]:
             played = play_against(Mixed(agent, other, row.nodes), against, config, games, seed)
@@ -179,9 +180,17 @@ def ablate(
     return [alone, *rows, whole]
 
 
-def _rows_of_kinds(nodes: type[IntEnum], decisions: np.ndarray) -> list[Row]:
-    """A row for each kind of node that came up."""
-    return [Row(node.name.lower().replace("_", " "), (int(node),)) for node in nodes if decisions[int(node)]]
+def _rows_of_kinds(nodes: type[IntEnum], decisions: np.ndarray, known: Sequence[Row], before: np.ndarray) -> list[Row]:
+    """A row for each kind of node that came up.
+
+    Where a kind had not come up yet, nobody could choose otherwise: the wins ``before`` are those of the bot alone.
+    """
+    rows = {row.nodes: row for row in known}
+    return [
+        rows.get((int(node),), Row(node.name.lower().replace("_", " "), (int(node),), before))
+        for node in nodes
+        if decisions[int(node)]
+    ]
 
 
 def as_table(asked: Ablation, rows: list[Row]) -> Table:

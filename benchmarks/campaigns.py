@@ -126,8 +126,8 @@ def columns() -> tuple[str, ...]:
 
 
 def ladder(lines: Iterable[Line]) -> list[tuple[str, ...]]:
-    """A row for each level and bot that played all campaigns. Points are means over the campaigns; fewest come
-    first."""
+    """A row for each level and bot of which one version played all campaigns. Points are means over the campaigns;
+    fewest come first."""
     found = {line.key: line for line in lines}
     rows = []
     for level in range(1, NUM_LEVELS + 1):
@@ -135,7 +135,7 @@ def ladder(lines: Iterable[Line]) -> list[tuple[str, ...]]:
         for agent in sorted({agent for at, agent, _ in found if at == level}):
             parts = [found.get((level, agent, campaign)) for campaign in range(NUM_CAMPAIGNS)]
             complete = [line for line in parts if line is not None]
-            if len(complete) == NUM_CAMPAIGNS:
+            if len(complete) == NUM_CAMPAIGNS and len({line.version for line in complete}) == 1:
                 together.append((_mean_points(complete), agent, complete))
         for (points, half), agent, complete in sorted(together):
             rows.append((

@@ -259,7 +259,7 @@ def game_defaults(name: str) -> int:
 def wins_alone(line: Line | None) -> str:
     if line is None:
         return UNMEASURED
-    digits = int(line.games >= MANY_GAMES)
+    digits = int(line.games >= MANY_GAMES or line.wins in (0, 1))  # an interval of 0 has a width
     return f"{100 * line.wins:.1f} % ({100 * line.low:.{digits}f} .. {100 * line.high:.{digits}f})"
 
 

@@ -14,7 +14,7 @@ from benchmarks.ablation import Ablation, Compared, Mixed, ablate, main, run
 from kepler_envs import bots
 from kepler_envs.bots.protocol import TrustedDecisions
 from kepler_envs.engine.seeds import stream_seed
-from kepler_envs.tournament.pairing import play_against
+from kepler_envs.tournament.pairing import parts_of, play_against
 from tests.agents.endings import ends
 
 GAME, PLAYERS = "kitten_adventurers", 3
@@ -63,6 +63,24 @@ def test_rows_are_the_games_of_mixtures():
     kinds = list(rows.values())[1:-1]
     assert sum(row.decisions for row in kinds) == rows["everything"].decisions > 0
     assert sum(row.otherwise for row in kinds) == rows["everything"].otherwise
+
+
+def test_a_kind_of_node_that_comes_up_late_has_a_row():
+    """With one deal at a time: its row is that of all its games, played as if it had been known from the start."""
+    asked = Ablation("race_to_kepler", "uniform", players=2, games=40, side_by_side=2)
+    rows = {row.name: row for row in ablate(asked, GOES_ON)}
+    kinds = list(rows.values())[1:-1]
+    assert sum(row.decisions for row in kinds) == rows["everything"].decisions
+    assert all(len(row.wins) == 40 for row in kinds)
+    config = asked.configuration()
+    replay = rows["replay"]
+    assert 0 < replay.decisions < 40  # seldom, and not in the first deal
+    agent, other = bots.load("uniform", config), bots.load("greedy", config)
+    won = [
+        play_against(Mixed(agent, other, replay.nodes), other, config, part.games, part.seed).wins
+        for part in parts_of(40, 2, 2, asked.seed)
+    ]
+    assert replay.wins.tolist() == np.concatenate(won).tolist()
 
 
 def test_a_bot_in_its_own_place_changes_nothing():

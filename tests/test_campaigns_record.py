@@ -78,7 +78,8 @@ def test_the_ladder_is_the_mean_over_the_campaigns():
     ]
     worse = [replace(line, agent="uniform", points=line.points - 10, won=0.0) for line in better]
     alone = replace(LINE, agent="mcts:5")  # has not played the other campaigns
-    high, low = ladder([*better, *worse, alone])[::-1]
+    mixed = [replace(line, agent="mcts:9", version=f"greedy-{1 + line.campaign // 3}") for line in better]
+    high, low = ladder([*better, *worse, alone, *mixed])[::-1]
     assert low == ("1", "30", "uniform", "30.0 (28.0 .. 32.0)", *["0 %"] * 5, "50")
     assert high == ("1", "30", "greedy", "40.0 (38.0 .. 42.0)", *["50 %"] * 5, "50")
     assert len(columns()) == len(low)

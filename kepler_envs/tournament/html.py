@@ -21,8 +21,8 @@ from kepler_envs.tournament.report import (
     SavedReplay,
     Table,
     headline,
+    learning_curves,
     notes,
-    read_learning_curve,
     tables,
 )
 from kepler_envs.tournament.standings import Standings
@@ -320,17 +320,15 @@ COLOURS = ("#2f6fde", "#e0782c", "#2ea043", "#a05bd6", "#d6336c", "#0aa2a2")
 
 def _learning_curves(facts: Facts) -> list[str]:
     """Wins of one learner against uniform and greedy players while it learned, where a checkpoint has its curve."""
-    curves: dict[str, list[tuple[float, float]]] = {}
-    for spec in facts.specs:
-        rows = read_learning_curve(spec)
-        for opponent in ("uniform", "greedy"):
-            points = [(row["steps"], row[f"win_rate_{opponent}"]) for row in rows if f"win_rate_{opponent}" in row]
-            if len(points) > 1:
-                curves[f"{printable_name(spec)} against {opponent}"] = points
+    players = facts.config.num_players
+    curves = {
+        f"{printable_name(spec)} against {opponent}": [(point.steps, point.wins) for point in points]
+        for (spec, opponent), points in learning_curves(facts.specs, players).items()
+    }
     if not curves:
         return []
     note = "Share of wins of one against others while it learned; the dashed line is an equal share."
-    return [_section("Learning curve", _curves_plot(curves, 1 / facts.config.num_players), _paragraph(note))]
+    return [_section("Learning curve", _curves_plot(curves, 1 / players), _paragraph(note))]
 
 
 def _curves_plot(curves: Mapping[str, Sequence[tuple[float, float]]], even: float) -> str:

@@ -31,6 +31,9 @@ touch others."""
 TOLERANCE, MOST_STEPS = 1e-8, 100
 """Of the fit: a change of all log strengths together that ends it, and steps after which it has failed."""
 
+FEWEST_SAMPLES = 40
+"""Samples of a bootstrap from which on there is a 2.5th percentile."""
+
 TIE_COPIES = 4
 """Independent random breakings of ties that the estimate itself averages over, if there are ties."""
 
@@ -60,9 +63,9 @@ def rate(
         ranks: integers (N, n), the ranks. 1 is best, and equal ranks are ties.
         count: the number of agents k.
         anchor: the agent with 0 points. None gives the agents' mean 0 points.
-        samples: the number of samples of the Bayesian bootstrap (Rubin 1981): each gives every game, and every
-            imaginary one, a weight of its own. So a perfect record has an interval, too: for two agents without ties
-            that of Beta(wins + 1, losses + 1).
+        samples: the number of samples of the Bayesian bootstrap (Rubin 1981), for intervals at least FEWEST_SAMPLES.
+            Each gives every game, and every imaginary one, a weight of its own. So a perfect record has an interval,
+            too: for two agents without ties that of Beta(wins + 1, losses + 1).
         seed: the seed of the samples and of the breaking of ties.
         progress: called with (samples done, samples).
     """
@@ -75,7 +78,7 @@ def rate(
         if progress is not None:
             progress(sample + 1, samples)
     points, drawn = _points(strength, anchor), _points(drawn, anchor)
-    low, high = np.percentile(drawn, (2.5, 97.5), axis=0) if samples else (points, points)
+    low, high = np.percentile(drawn, (2.5, 97.5), axis=0)
     return Ratings(points, low, high)
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -269,7 +269,7 @@ def write_report(folder: Path, found: Standings, replays: Sequence[SavedReplay],
     }
     (folder / LEADERBOARD).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     draw_ratings(found, f"{config.game.title}, {config.num_players} players", folder / RATINGS)
-    curves = {spec: curve for spec in facts.specs if (curve := read_learning_curve(spec))}
+    curves = learning_curves(facts.specs, config.num_players)
     if curves:
         draw_learning_curves(curves, config.num_players, folder / LEARNING_CURVE)
     else:
@@ -361,25 +361,56 @@ def read_learning_curve(spec: str) -> list[dict[str, float]]:
     return [{name: float(value) for name, value in row.items() if value and DRAWN.fullmatch(name)} for row in rows]
 
 
-def draw_learning_curves(curves: dict[str, list[dict[str, float]]], players: int, path: Path) -> None:
+class CurvePoint(NamedTuple):
+    """One learner's share of wins at one evaluation. The interval is NaN where a file has none."""
+
+    steps: float
+    wins: float
+    low: float
+    high: float
+    seconds: float
+
+
+def learning_curves(specs: Sequence[str], players: int) -> dict[tuple[str, str], list[CurvePoint]]:
+    """The curves to draw, by the learner's spec and the opponent, as far as checkpoints have them beside them.
+
+    A network that learns several numbers of players has a curve for each; that of this table counts.
+    """
+    found = {}
+    for spec in specs:
+        rows = read_learning_curve(spec)
+        for opponent in ("uniform", "greedy"):
+            points = _curve(rows, f"{opponent}_{players}p") or _curve(rows, opponent)
+            if len(points) > 1:
+                found[spec, opponent] = points
+    return found
+
+
+def _curve(rows: list[dict[str, float]], trial: str) -> list[CurvePoint]:
+    none = float("nan")
+    return [
+        CurvePoint(
+            row["steps"], row[f"win_rate_{trial}"], row.get(f"low_{trial}", none), row.get(f"high_{trial}", none),
+            row.get("seconds", 0.0),
+        )
+        for row in rows
+        if f"win_rate_{trial}" in row
+    ]  # fmt: skip
+
+
+def draw_learning_curves(curves: dict[tuple[str, str], list[CurvePoint]], players: int, path: Path) -> None:
     """Plot one learner's share of wins against uniform and against greedy players while it learns."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
-    for spec, curve in curves.items():
-        for opponent in ("uniform", "greedy"):
-            points = [(row["steps"], row[f"win_rate_{opponent}"]) for row in curve if f"win_rate_{opponent}" in row]
-            low, high = f"low_{opponent}", f"high_{opponent}"
-            if points:
-                label = f"against {opponent}" + (f", {printable_name(spec)}" if len(curves) > 1 else "")
-                drawn = axes.plot(*zip(*points, strict=True), marker="o", markersize=3, label=label)
-                band = np.array([(row["steps"], row[low], row[high]) for row in curve if low in row and high in row])
-                if band.size:
-                    axes.fill_between(
-                        band[:, 0], band[:, 1], band[:, 2], color=drawn[0].get_color(), alpha=0.2, linewidth=0
-                    )
-    minutes = max(row.get("seconds", 0.0) for curve in curves.values() for row in curve) / 60
+    learners = {spec for spec, _ in curves}
+    for (spec, opponent), points in curves.items():
+        label = f"against {opponent}" + (f", {printable_name(spec)}" if len(learners) > 1 else "")
+        steps, wins, low, high, _ = np.array(points).T
+        (line,) = axes.plot(steps, wins, marker="o", markersize=3, label=label)
+        axes.fill_between(steps, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+    minutes = max(point.seconds for points in curves.values() for point in points) / 60
     axes.axhline(1 / players, color="grey", linestyle="--", linewidth=1, label="an equal share")
     axes.set_ylim(0, 1)
     axes.set_xlabel(f"steps of training ({minutes:.1f} minutes)")

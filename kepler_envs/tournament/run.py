@@ -27,6 +27,7 @@ from kepler_envs.tournament.cluster import Cluster
 from kepler_envs.tournament.html import PAGE, ReplayPage, write_page
 from kepler_envs.tournament.ledger import Ledger, delete_ledger
 from kepler_envs.tournament.play import COMPILED_TOGETHER, Chunk, GameResult, Players
+from kepler_envs.tournament.ratings import FEWEST_SAMPLES
 from kepler_envs.tournament.ray_workers import RayWorkers
 from kepler_envs.tournament.report import (
     LEADERBOARD,
@@ -167,7 +168,7 @@ class Tournament:
             raise TournamentError(f"--agents {' '.join(self.agents)}: at least two are needed, each named once")
         for spec in self.agents:
             _check_text(spec)
-        least = {"games": 1, "processes": 1, "batch": 1, "bootstrap": 1, "memory_per_agent": 1}
+        least = {"games": 1, "processes": 1, "batch": 1, "bootstrap": FEWEST_SAMPLES, "memory_per_agent": 1}
         for name, low in least.items():
             value = getattr(self, name)
             if value is not None and value < low:

@@ -61,6 +61,8 @@ class Strength:
             if value is not None and not value > 0:
                 raise TournamentError(f"--{name.replace('_', '-')} {value} is not allowed; allowed: above 0")
         check_tournament_seed(self.seed)
+        if self.config.num_players < 2:
+            raise TournamentError("--players 1 leaves nobody to play against; allowed: at least 2")
 
 
 @dataclass(frozen=True)
@@ -138,10 +140,11 @@ def measure(
 def measure_all(request: Strength, stop: threading.Event, console: Console, cluster: Cluster | None = None) -> None:
     """Measure all pairings that the record lacks, here or on a cluster.
 
-    Raises before the first game: RecordError if the file is no such record, OSError if it cannot be written, BotError
-    if there is no such bot.
+    Raises before the first game: TournamentError if it is not the game as it comes, RecordError if the file is no such
+    record, OSError if it cannot be written, BotError if there is no such bot.
     """
     config = request.config
+    _check_defaults(config)
     pairings = {}
     for against in request.against:
         for agent in request.agents:
@@ -165,6 +168,16 @@ def measure_all(request: Strength, stop: threading.Event, console: Console, clus
         finally:  # the games before a bot failed are games, too
             if line is not None:
                 record_line(request.out, line, console)
+
+
+def _check_defaults(config: Configuration) -> None:
+    """A line does not say with which options and cards it was played."""
+    defaults = config.game.configure(config.num_players)
+    if (config.values, config.components_digest) != (defaults.values, defaults.components_digest):
+        raise TournamentError(
+            f"{config.game.name} with options or cards of your own: a record is of games as they come; call measure() "
+            "for others"
+        )
 
 
 def record_line(path: Path, line: Line, console: Console) -> None:

@@ -46,7 +46,7 @@ def try_cli(folder: Path) -> str:
     )  # fmt: skip
     assert played.returncode == 0 and "You leave after" in played.stdout, played.stdout + played.stderr
     command(
-        "tournament", GAME, "--players", "3", "--agents", *AGENTS, "--games", "36", "--bootstrap", "5", "--out", "cup"
+        "tournament", GAME, "--players", "3", "--agents", *AGENTS, "--games", "36", "--bootstrap", "40", "--out", "cup"
     )
     assert (
         len(json.loads((folder / "cup" / "leaderboard.json").read_text())["lines"]) == 3
@@ -70,7 +70,9 @@ def try_tournament(folder: Path) -> str:
     from kepler_envs.tournament.run import Tournament
 
     config = kepler_envs.load_game(GAME).configure(3)
-    assert Tournament(config, ("uniform", "greedy"), games=36, bootstrap=5, out=folder / "cup").run(make_console()) == 0
+    assert (
+        Tournament(config, ("uniform", "greedy"), games=36, bootstrap=40, out=folder / "cup").run(make_console()) == 0
+    )
     return f"{len(list((folder / 'cup' / 'replays').iterdir()))} replay of a tournament in Python"
 
 
@@ -118,7 +120,7 @@ def try_analysis(folder: Path) -> str:
     from kepler_envs.tournament.run import Tournament
 
     config, agents = kepler_envs.load_game(GAME).configure(4), ("uniform", "greedy", "bc-v1")
-    assert Tournament(config, agents, games=36, bootstrap=5, out=folder / "cup").run(make_console()) == 0
+    assert Tournament(config, agents, games=36, bootstrap=40, out=folder / "cup").run(make_console()) == 0
     metagame = json.loads((folder / "cup" / "leaderboard.json").read_text())["metagame"]
     assert len(metagame) == 3, metagame
     return "alpha-rank and Nash averaging of three bots"
@@ -159,7 +161,7 @@ def try_ray(folder: Path) -> str:
         "--games",
         "24",
         "--bootstrap",
-        "5",
+        "40",
         "--processes",
         "1",
         "--out",

@@ -41,7 +41,7 @@ def count_games(out: Path) -> int:
 def command(out: Path, agents: Sequence[str], games: int, *more: str) -> list[str]:
     return [
         sys.executable, "-m", "kepler_envs", "tournament", GAME, "--players", "4", "--agents", *agents, "--games",
-        str(games), "--bootstrap", "5", "--out", str(out), *more,
+        str(games), "--bootstrap", "40", "--out", str(out), *more,
     ]  # fmt: skip
 
 

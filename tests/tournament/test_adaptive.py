@@ -124,7 +124,7 @@ def test_rounding_up():
 
 
 def run(out: Path, games: int) -> None:
-    settings = {"players": 4, "processes": 1, "bootstrap": 2, "adaptive": True}
+    settings = {"players": 4, "processes": 1, "bootstrap": 40, "adaptive": True}
     assert PlayTournament(game=GAME, out=out, games=games, **settings).run(Console(quiet=True)) == 0
 
 

@@ -400,7 +400,7 @@ def test_a_ledger_of_another_format_is_refused(tmp_path):
 
 
 def test_a_report_with_forfeits(tmp_path):
-    settings = {"players": 4, "processes": 1, "bootstrap": 2, "games": 24}
+    settings = {"players": 4, "processes": 1, "bootstrap": 40, "games": 24}
     assert (
         PlayTournament(game=GAME, agents=("uniform", own("Raises")), out=tmp_path, **settings).run(Console(quiet=True))
         == 0

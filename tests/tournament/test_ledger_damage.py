@@ -203,7 +203,7 @@ def test_a_deleted_ledger_leaves_nothing(path):
 
 def test_a_fresh_tournament_after_one_that_was_killed(path):
     interrupted(path)
-    command = [GAME, "--games", "12", "--bootstrap", "2", "--processes", "1", "--out", str(path.parent)]
+    command = [GAME, "--games", "12", "--bootstrap", "40", "--processes", "1", "--out", str(path.parent)]
     assert main(["tournament", *command, "--fresh"]) == 0
     with sqlite3.connect(path) as database:
         assert database.execute("SELECT count(*) FROM games").fetchone() == (12,)
@@ -283,7 +283,7 @@ def test_a_tournament_on_a_full_disk_ends_in_one_line(tmp_path, monkeypatch, cap
         long = (Forfeit("greedy", 1, "exception", "words" * 5000),)
         add(self, [replace(each, forfeits=long) for each in results], options, commit)
 
-    command = [GAME, "--bootstrap", "2", "--processes", "1", "--out", str(tmp_path)]
+    command = [GAME, "--bootstrap", "40", "--processes", "1", "--out", str(tmp_path)]
     assert main(["tournament", *command, "--games", "12"]) == 0
     command += ["--games", "24"]
     with monkeypatch.context() as changed:
@@ -303,7 +303,7 @@ def test_a_report_on_a_full_disk_is_one_line_too(tmp_path, monkeypatch, capsys):
         raise OSError(errno.ENOSPC, "No space left on device", "results.md")
 
     monkeypatch.setattr(tournament_module, "write_report", full)
-    command = [GAME, "--games", "12", "--bootstrap", "2", "--processes", "1", "--out", str(tmp_path)]
+    command = [GAME, "--games", "12", "--bootstrap", "40", "--processes", "1", "--out", str(tmp_path)]
     assert main(["tournament", *command]) == 1
     assert capsys.readouterr().err == "kepler-envs: [Errno 28] No space left on device: 'results.md'\n"
 

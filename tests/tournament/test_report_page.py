@@ -17,7 +17,7 @@ from rich.console import Console
 import kepler_envs
 from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.engine.replay import read_replay
-from kepler_envs.tournament import html, metagame
+from kepler_envs.tournament import html, metagame, report
 from kepler_envs.tournament.html import PAGE, _ticks, pictures, short_names
 from tests.tournament.playing import own
 from tests.web.browsing import chromium, find_chromium, page_of
@@ -33,7 +33,7 @@ def folder(tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("tournament")
     (out / "learning_curve.csv").write_text("steps,win_rate_uniform,win_rate_greedy\n0,0.25,0.01\n512,0.5,0.1\n")
     agents = ("uniform", "greedy", own("Raises"))
-    settings = {"players": 4, "option": ("max_turns=60",), "processes": 1, "bootstrap": 3, "games": 36}
+    settings = {"players": 4, "option": ("max_turns=60",), "processes": 1, "bootstrap": 40, "games": 36}
     assert PlayTournament(game=GAME, agents=agents, out=out, **settings).run(Console(quiet=True)) == 0
     return out
 
@@ -133,7 +133,7 @@ def test_pictures_keep_to_their_bytes(folder):
 
 def test_a_learning_curve_is_drawn(folder, monkeypatch):
     curve = [{"steps": 0.0, "win_rate_uniform": 0.25}, {"steps": 100.0, "win_rate_uniform": 1.0}]
-    monkeypatch.setattr(html, "read_learning_curve", lambda spec: curve if spec == "greedy" else [])
+    monkeypatch.setattr(report, "read_learning_curve", lambda spec: curve if spec == "greedy" else [])
 
     class Facts:
         specs = ("greedy", "uniform")

@@ -175,6 +175,20 @@ def test_what_is_not_allowed_is_said(wrong):
         Strength(kepler_envs.load_game(GAME).configure(), ("greedy",), **wrong)
 
 
+def test_a_record_is_of_games_as_they_come(tmp_path):
+    """A line does not tell options and cards, so games with others would be taken for those of the game."""
+    out, game = tmp_path / "strength.csv", kepler_envs.load_game(GAME)
+    request = Strength(game.configure(2, max_turns=6), ("greedy",), ("uniform",), games=2, out=out)
+    with pytest.raises(TournamentError, match=f"{GAME} with options or cards of your own: a record is of games as"):
+        strength.measure_all(request, threading.Event(), Console(file=io.StringIO()))
+    assert not out.exists()
+
+
+def test_a_game_for_one_is_against_nobody():
+    with pytest.raises(TournamentError, match="--players 1 leaves nobody to play against; allowed: at least 2"):
+        Strength(kepler_envs.load_game("kepler_3042").configure(1), ("greedy",))
+
+
 @pytest.mark.parametrize("seed", [-1, 2**64])
 def test_seeds_are_checked(seed):
     with pytest.raises(TournamentError, match=f"--seed {seed} is not allowed; allowed: an integer 0"):

@@ -22,7 +22,7 @@ from kepler_envs.engine.replay import read_replay, verify
 from kepler_envs.tournament import run as tournament_module
 from kepler_envs.tournament.ledger import Ledger, LedgerError
 from kepler_envs.tournament.play import GameResult, Players
-from kepler_envs.tournament.report import read_learning_curve
+from kepler_envs.tournament.report import learning_curves, read_learning_curve
 from kepler_envs.tournament.run import display_names
 from kepler_envs.tournament.schedule import Schedule
 from kepler_envs.tournament.workers import Workers
@@ -34,7 +34,7 @@ CONFIG = kepler_envs.load_game(GAME).configure(4)
 
 
 def tournament(out: Path, **settings) -> PlayTournament:
-    return PlayTournament(game=GAME, players=4, out=out, **{"processes": 1, "games": 120, "bootstrap": 20, **settings})
+    return PlayTournament(game=GAME, players=4, out=out, **{"processes": 1, "games": 120, "bootstrap": 40, **settings})
 
 
 def run(out: Path, **settings) -> int:
@@ -199,8 +199,8 @@ def test_an_interrupted_tournament_goes_on(tmp_path, blow):
     assert 48 <= len(before) < games
     if blow != signal.SIGKILL:
         assert process.returncode == 130 and "the same command goes on from there" in printed
-    assert run(tmp_path / "hit", games=games, bootstrap=1) == 0
-    assert run(tmp_path / "whole", games=games, bootstrap=1) == 0
+    assert run(tmp_path / "hit", games=games, bootstrap=40) == 0
+    assert run(tmp_path / "whole", games=games, bootstrap=40) == 0
     after = rows(tmp_path / "hit")
     assert set(before) <= set(after)
     assert after == rows(tmp_path / "whole")
@@ -298,6 +298,16 @@ def test_learning_curves_are_read_beside_checkpoints(tmp_path):
     assert read_learning_curve("greedy") == read_learning_curve(f"net:{tmp_path / 'other' / 'best.zip'}") == []
 
 
+def test_a_network_for_several_numbers_of_players_has_the_curve_of_this_table(tmp_path):
+    columns = "steps,win_rate_greedy_3p,low_greedy_3p,high_greedy_3p,win_rate_greedy_4p,seconds"
+    (tmp_path / "learning_curve.csv").write_text(f"{columns}\n0,0.3,0.2,0.4,0.25,1\n512,0.5,0.4,0.6,0.75,9\n")
+    spec = f"net:{tmp_path}"
+    found = learning_curves(("greedy", spec), 3)
+    assert found == {(spec, "greedy"): [(0, 0.3, 0.2, 0.4, 1), (512, 0.5, 0.4, 0.6, 9)]}
+    assert [point.wins for point in learning_curves((spec,), 4)[spec, "greedy"]] == [0.25, 0.75]
+    assert learning_curves((spec,), 5) == {}  # it was never evaluated there
+
+
 def test_an_experts_curve_has_columns_that_are_no_numbers(tmp_path):
     (tmp_path / "learning_curve.csv").write_text(
         "generation,steps,seconds,win_rate_greedy,low_greedy,high_greedy,against_best,accepted\n"
@@ -325,6 +335,7 @@ def test_names_are_short_where_they_can_be():
         ([GAME, "--agents", "uniform", "gredy"], "no bot 'gredy'; there are:"),
         ([GAME, "--players", "9"], "num_players = 9 is not allowed"),
         ([GAME, "--games", "0"], "--games 0 is not allowed"),
+        ([GAME, "--bootstrap", "39"], "--bootstrap 39 is not allowed; allowed: an integer from 40 on"),
         ([GAME, "--seed", "-1"], "--seed -1 is not allowed"),
         ([GAME, "--seed", str(2**64)], f"--seed {2**64} is not allowed; allowed: an integer 0..2**64 - 1"),
     ],

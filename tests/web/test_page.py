@@ -154,7 +154,7 @@ def test_a_moving_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_tournaments_report_links_to_whole_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = "--players 2 --agents uniform greedy --games 2 --bootstrap 2 --processes 1 --out"
+    words = "--players 2 --agents uniform greedy --games 2 --bootstrap 40 --processes 1 --out"
     assert main(["tournament", "kitten_adventurers", *words.split(), str(tmp_path)]) == 0
     links = re.findall(r'href="(replays/[^"]*\.html)"', (tmp_path / "report.html").read_text(encoding="utf-8"))
     assert links == ["replays/uniform-greedy.html"]
@@ -165,7 +165,7 @@ def test_a_tournaments_report_links_to_whole_games(tmp_path: Path, capsys: pytes
 
 def test_a_report_shows_forfeits_as_the_ledger_has_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Uniform play, which went on for the agent that forfeited, came first by the rules of the game."""
-    words = "--players 2 --option max_turns=60 --games 2 --bootstrap 2 --processes 1"
+    words = "--players 2 --option max_turns=60 --games 2 --bootstrap 40 --processes 1"
     agents = ["--agents", "uniform", own("RaisesAtStart")]
     assert main(["tournament", "kitten_adventurers", *words.split(), *agents, "--out", str(tmp_path)]) == 0
     replay = read_replay(tmp_path / "replays" / "uniform-RaisesAtStart.jsonl")
