@@ -9,11 +9,29 @@ The same command continues where an earlier one stopped. The folder then has ``g
 
 from __future__ import annotations
 
+from typing import Any
+
+from kepler_envs.engine.checks import check_type, is_integer
+from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import check_seed
 
 
 class TournamentError(ValueError):
     """A tournament or a measurement cannot be played as asked. The message says what is allowed."""
+
+
+def check_config(config: Any) -> None:
+    """Raise TypeError unless it is a configuration."""
+    check_type("config", config, Configuration, 'load_game("GAME").configure() makes one')
+
+
+def check_counts(request: Any, *names: str, least: int = 1) -> None:
+    """Raise TournamentError unless these attributes of a request are integers from ``least`` on, or None."""
+    for name in names:
+        value = getattr(request, name)
+        if value is not None and not (is_integer(value) and value >= least):
+            option = f"--{name.replace('_', '-')}"
+            raise TournamentError(f"{option} {value} is not allowed; allowed: an integer from {least} on")
 
 
 def check_tournament_seed(seed: int) -> None:

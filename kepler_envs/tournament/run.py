@@ -15,13 +15,14 @@ from rich.text import Text
 
 from kepler_envs import bots
 from kepler_envs.bots.from_file import MIB
+from kepler_envs.engine.checks import check_type, is_number
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import read_replay, record, verify, write_replay
 from kepler_envs.files import alone_in
 from kepler_envs.printable import printable, printable_name
 from kepler_envs.revision import commit
 from kepler_envs.terminal import say, stop_on_signals
-from kepler_envs.tournament import TournamentError, check_tournament_seed
+from kepler_envs.tournament import TournamentError, check_config, check_counts, check_tournament_seed
 from kepler_envs.tournament.adaptive import AdaptiveSchedule
 from kepler_envs.tournament.cluster import Cluster
 from kepler_envs.tournament.html import PAGE, ReplayPage, write_page
@@ -58,6 +59,8 @@ MOST_BYTES = 100
 """Of an agent's name, in the name of a file."""
 MOST_SECONDS = 86_400
 """Most seconds per decision that may be asked for."""
+_COUNTS = ("games", "processes", "batch", "bootstrap", "memory_per_agent")
+"""The attributes of a tournament that are integers."""
 
 
 @dataclass(frozen=True)
@@ -94,12 +97,18 @@ class Tournament:
     fresh: bool = False
     cluster: Cluster | None = None
 
+    def __post_init__(self) -> None:
+        self._check()
+        object.__setattr__(self, "out", Path(self.out))
+        for name in (*_COUNTS, "seed"):  # the ledger takes no integers of NumPy
+            value = getattr(self, name)
+            object.__setattr__(self, name, None if value is None else int(value))
+
     def run(self, console: Console, replay_page: ReplayPage | None = None) -> int:
         """Play what is missing and report. Returns 0, or 130 if it was stopped before the last game.
 
         ``replay_page`` makes the pages of whole games that the report links to. Without it there are none.
         """
-        self._check()
         with console.status("loading and compiling agents ..."):
             memory = None if self.memory_per_agent is None else self.memory_per_agent * MIB
             whole_games = self.games >= GAMES_WORTH_COMPILING
@@ -162,24 +171,22 @@ class Tournament:
         return RayWorkers(players, self.cluster, self.batch)
 
     def _check(self) -> None:
+        check_config(self.config)
         if self.config.num_players < 2:
             raise TournamentError("--players 1 makes no tournament; allowed: at least 2")
+        for spec in self.agents:
+            check_type("spec", spec, str)
         if len(self.agents) < 2 or len(set(self.agents)) < len(self.agents):
             raise TournamentError(f"--agents {' '.join(self.agents)}: at least two are needed, each named once")
         for spec in self.agents:
             _check_text(spec)
-        least = {"games": 1, "processes": 1, "batch": 1, "bootstrap": FEWEST_SAMPLES, "memory_per_agent": 1}
-        for name, low in least.items():
-            value = getattr(self, name)
-            if value is not None and value < low:
-                raise TournamentError(
-                    f"--{name.replace('_', '-')} {value} is not allowed; allowed: an integer from {low} on"
-                )
+        check_counts(self, "games", "processes", "batch", "memory_per_agent")
+        check_counts(self, "bootstrap", least=FEWEST_SAMPLES)
         check_tournament_seed(self.seed)
-        if self.seconds_per_decision is not None and not 0 < self.seconds_per_decision <= MOST_SECONDS:
+        seconds = self.seconds_per_decision
+        if seconds is not None and not (is_number(seconds) and 0 < seconds <= MOST_SECONDS):
             raise TournamentError(
-                f"--seconds-per-decision {self.seconds_per_decision:g} is not allowed; allowed: above 0, up to "
-                f"{MOST_SECONDS}"
+                f"--seconds-per-decision {seconds} is not allowed; allowed: above 0, up to {MOST_SECONDS}"
             )
 
     def _identity(self, config: Configuration) -> dict[str, Any]:

@@ -18,11 +18,12 @@ import numpy as np
 from rich.console import Console
 
 from kepler_envs import bots, records
+from kepler_envs.engine.checks import is_number
 from kepler_envs.engine.game import Configuration
 from kepler_envs.files import check_writable
 from kepler_envs.printable import counted
 from kepler_envs.revision import commit
-from kepler_envs.tournament import TournamentError, check_tournament_seed
+from kepler_envs.tournament import TournamentError, check_config, check_counts, check_tournament_seed
 from kepler_envs.tournament.cluster import Cluster
 from kepler_envs.tournament.pairing import parts_of, play_parts
 from kepler_envs.tournament.standings import share
@@ -56,13 +57,14 @@ class Strength:
     out: Path = Path("strength.csv")
 
     def __post_init__(self) -> None:
-        for name in ("games", "side_by_side", "minutes"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise TournamentError(f"--{name.replace('_', '-')} {value} is not allowed; allowed: above 0")
+        check_config(self.config)
+        check_counts(self, "games", "side_by_side")
+        if self.minutes is not None and not (is_number(self.minutes) and self.minutes > 0):
+            raise TournamentError(f"--minutes {self.minutes} is not allowed; allowed: above 0")
         check_tournament_seed(self.seed)
         if self.config.num_players < 2:
             raise TournamentError("--players 1 leaves nobody to play against; allowed: at least 2")
+        object.__setattr__(self, "out", Path(self.out))
 
 
 @dataclass(frozen=True)

@@ -168,11 +168,29 @@ def test_a_line_that_was_written_in_the_meantime_is_kept(tmp_path, monkeypatch):
     assert "the record keeps its line of 40 games, these are 8\n" in printed and read_lines(out)[0].games == 40
 
 
-@pytest.mark.parametrize("wrong", [{"games": 0}, {"minutes": -1.0}, {"minutes": float("nan")}, {"side_by_side": -4}])
-def test_what_is_not_allowed_is_said(wrong):
-    name, value = next(iter(wrong.items()))
-    with pytest.raises(TournamentError, match=f"--{name.replace('_', '-')} {value} is not allowed; allowed: above 0"):
-        Strength(kepler_envs.load_game(GAME).configure(), ("greedy",), **wrong)
+def test_a_record_may_be_named_in_text(tmp_path):
+    measured(agents=("uniform",), games=8, out=str(tmp_path / "strength.csv"))
+    assert [line.games for line in read_lines(tmp_path / "strength.csv")] == [8]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "allowed"),
+    [
+        ("games", (0, 1.5, True, "8"), "an integer from 1 on"),
+        ("side_by_side", (-4, 2.5), "an integer from 1 on"),
+        ("minutes", (-1.0, float("nan"), "1", True), "above 0"),
+    ],
+)
+def test_what_is_not_allowed_is_said(name, values, allowed):
+    for value in values:
+        message = f"^--{name.replace('_', '-')} {value} is not allowed; allowed: {allowed}$"
+        with pytest.raises(TournamentError, match=message):
+            Strength(kepler_envs.load_game(GAME).configure(), ("greedy",), **{name: value})
+
+
+def test_a_configuration_is_needed():
+    with pytest.raises(TypeError, match=f"^config must be a Configuration, not '{GAME}'; .* makes one$"):
+        Strength(GAME, ("greedy",))
 
 
 def test_a_record_is_of_games_as_they_come(tmp_path):

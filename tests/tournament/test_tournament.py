@@ -19,11 +19,12 @@ from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.cli import main
 from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.engine.replay import read_replay, verify
+from kepler_envs.tournament import TournamentError
 from kepler_envs.tournament import run as tournament_module
 from kepler_envs.tournament.ledger import Ledger, LedgerError
 from kepler_envs.tournament.play import GameResult, Players
 from kepler_envs.tournament.report import learning_curves, read_learning_curve
-from kepler_envs.tournament.run import display_names
+from kepler_envs.tournament.run import Tournament, display_names
 from kepler_envs.tournament.schedule import Schedule
 from kepler_envs.tournament.workers import Workers
 from tests.interrupts import interrupted_children
@@ -344,6 +345,48 @@ def test_wrong_arguments_are_one_line(tmp_path, capsys, arguments, message):
     assert main(["tournament", *arguments, "--out", str(tmp_path / "out")]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+# ---------------------------------------------------------------- from Python
+
+
+@pytest.mark.parametrize("name", ["games", "processes", "batch", "bootstrap", "memory_per_agent"])
+def test_counts_are_integers_from_1_on(name):
+    for value in (0, 1.5, "8", True):
+        message = f"^--{name.replace('_', '-')} {value} is not allowed; allowed: an integer from 1 on$"
+        with pytest.raises(TournamentError, match=message):
+            Tournament(CONFIG, **{name: value})
+
+
+@pytest.mark.parametrize("seconds", [0.0, float("nan"), 90_000, "1", True])
+def test_a_time_limit_is_a_number(seconds):
+    message = f"^--seconds-per-decision {seconds} is not allowed; allowed: above 0, up to 86400$"
+    with pytest.raises(TournamentError, match=message):
+        Tournament(CONFIG, seconds_per_decision=seconds)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"agents": ("greedy", 3)}, "^spec must be text, not 3$"),
+        ({"config": GAME}, f"^config must be a Configuration, not '{GAME}'; .* makes one$"),
+    ],
+)
+def test_values_of_another_type(wrong, message):
+    with pytest.raises(TypeError, match=message):
+        Tournament(**{"config": CONFIG, **wrong})
+
+
+def test_text_and_numpy_integers_will_do(tmp_path):
+    """A path as text, numbers as arrays hold them, agents as a list."""
+    games, seed, memory = np.array([12, 5, 4096])
+    cup = Tournament(
+        CONFIG, ["uniform", "greedy"], games, out=str(tmp_path / "a"), seed=seed, memory_per_agent=memory,
+        processes=1, bootstrap=40,
+    )  # fmt: skip
+    assert cup.out == tmp_path / "a" and cup.run(Console(quiet=True)) == 0
+    run(tmp_path / "b", games=12, seed=5, memory_per_agent=4096)
+    assert rows(tmp_path / "a") == rows(tmp_path / "b")
 
 
 def test_an_agent_that_cannot_be_loaded_stops_a_tournament_before_it_begins(tmp_path):
