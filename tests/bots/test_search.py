@@ -369,7 +369,7 @@ def test_a_move_is_a_function_of_seed_and_position(game, variant, untrained):
 @pytest.mark.parametrize(
     "variant", [{"trust": 0.0}, {"selection": "ucb"}, {"network": "untrained"}], ids=["puct", "ucb", "network"]
 )
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", [game for game in GAMES if game != "kepler_3042"])  # no last decision wins alone
 def test_a_sure_win_is_taken(game, variant, untrained):
     """Last decisions of games of which one choice wins at once and another does not."""
     config = kepler_envs.load_game(game).configure(kepler_envs.load_game(game).min_players)
@@ -386,8 +386,7 @@ def test_a_sure_win_is_taken(game, variant, untrained):
         result = search(position, asked_for(config, untrained, 40 * len(legal), variant), seed=seed)
         assert result.action in best or result.values[result.action] > 0.99
         assert all(result.values[action] == 1.0 for action in best if result.visits[action])
-    if not found:
-        pytest.skip("no game in which the last decision of a random game decides it")
+    assert found
 
 
 @pytest.mark.parametrize("game", GAMES)
