@@ -181,12 +181,12 @@ def _code(text: str) -> str:
 
 def table(shown: Table) -> str:
     """Draw a table. Cells are green where the row does better than even, and red where it does worse."""
-    head = "".join(f"<th>{_breakable(column)}</th>" for column in shown.columns)
+    head = "".join(f'<th scope="col">{_breakable(column)}</th>' for column in shown.columns)
     rows = []
     for number, (name, *cells) in enumerate(shown.rows):
         heats = [None] * len(cells) if shown.heat is None else shown.heat[number]
         drawn = "".join(f"<td{_heat(heat)}>{escape(cell)}</td>" for cell, heat in zip(cells, heats, strict=True))
-        rows.append(f"<tr><th>{_breakable(name)}</th>{drawn}</tr>")
+        rows.append(f'<tr><th scope="row">{_breakable(name)}</th>{drawn}</tr>')
     kind = ' class="words"' if shown.words else ""
     body = "\n".join(rows)
     return f'<div class="wide"><table{kind}>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>'

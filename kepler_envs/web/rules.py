@@ -42,6 +42,6 @@ def _inline(text: str) -> str:
 
 def _table(lines: list[str]) -> str:
     head, *body = [[_inline(cell) for cell in row] for row in table_rows(lines)]
-    top = "".join(f"<th>{cell}</th>" for cell in head)
+    top = "".join(f'<th scope="col">{cell}</th>' for cell in head)
     rest = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in body)
     return f'<div class="wide"><table><thead><tr>{top}</tr></thead><tbody>{rest}</tbody></table></div>'

@@ -334,6 +334,7 @@ def test_watching_and_stepping(browser: Any, house: Any, base: str) -> None:
         film = house.film(page.url.rpartition("/")[2])
         wait_until(page, lambda: not film.growing)
         page.locator(".results").wait_for()
+        assert page.locator("th[scope=col]").all_inner_texts() == ["rank", "seat", "who", "score", "reward"]
         page.keyboard.press("End")
         last = len(film.positions) - 1
         page.locator(f".board[data-at='{last}']").wait_for()
@@ -341,6 +342,11 @@ def test_watching_and_stepping(browser: Any, house: Any, base: str) -> None:
         page.locator(".board[data-at='0']").wait_for()
         page.keyboard.press("ArrowRight")
         page.locator(".board[data-at='1']").wait_for()
+        page.locator(".heard button").first.focus()
+        page.keyboard.press("Tab")
+        focused = "[document.activeElement.closest('li').className, getComputedStyle(document.activeElement).outline]"
+        where, outline = page.evaluate(focused)
+        assert where == "" and "solid 3px" in outline, "the second decision has the focus, and shows it"
         page.locator(".view").select_option("1")
         hidden = film.positions[1].drawing(1).svg().count("a covered card")
         page.locator(".board", has_text="seen by player_1").wait_for()

@@ -9,6 +9,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterator
 from contextlib import closing
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -212,6 +213,17 @@ def test_positions_are_spread_evenly() -> None:
     assert numbers == list(range(0, 1001, 100))
 
 
+def test_dark_is_the_same_by_system_and_by_switch() -> None:
+    """Browsers that know light-dark() are too young to have it instead."""
+    style = (files("kepler_envs.web") / "static" / "style.css").read_text(encoding="utf-8")
+    palette = r" \{\n(  color-scheme: dark;\n.*?)\n\}"
+    by_system, by_switch = (
+        re.search(re.escape(selector) + palette, style, re.DOTALL)
+        for selector in (':root:not([data-theme="light"])', ':root[data-theme="dark"]')
+    )
+    assert by_system and by_switch and by_system.group(1) == by_switch.group(1)
+
+
 # ---------------------------------------------------------------- rules cards
 
 DOCS = Path(__file__).parents[2] / "docs" / "games"
@@ -220,8 +232,6 @@ DOCS = Path(__file__).parents[2] / "docs" / "games"
 @pytest.mark.parametrize("name", GAMES)
 def test_the_rules_card_is_the_section_of_the_games_page(name: str) -> None:
     """Where it differs: copy the section "The game" of docs/games/NAME.md to kepler_envs/rules/NAME.md."""
-    from importlib.resources import files
-
     section = re.search(r"\n## The game\n(.*?)\n##", (DOCS / f"{name}.md").read_text(encoding="utf-8"), re.DOTALL)
     assert section
     card = (files("kepler_envs.rules") / f"{name}.md").read_text(encoding="utf-8")
@@ -235,5 +245,5 @@ def test_markdown_of_cards() -> None:
     assert to_html("1. one\n   more\n2. two") == "<ol><li>one more</li><li>two</li></ol>"
     assert to_html("- one\n- two") == "<ul><li>one</li><li>two</li></ul>"
     table = to_html("| | b |\n|---|---|\n| c | d |")
-    assert "<th></th><th>b</th>" in table and "<td>c</td><td>d</td>" in table
+    assert '<th scope="col"></th><th scope="col">b</th>' in table and "<td>c</td><td>d</td>" in table
     assert "<script" not in to_html("<script>alert(1)</script>")

@@ -1,7 +1,5 @@
 // The picture of a position: shapes that touch legal actions can be clicked, or reached with the Tab key.
-import { make, once } from "./dom.js";
-
-const SVG = "http://www.w3.org/2000/svg";
+import { draw, make, once } from "./dom.js";
 
 /** An action in words, with what they mean here. */
 export const inFull = (action) => action.more ? `${action.words} (${action.more})` : action.words;
@@ -14,10 +12,7 @@ function crosses(a, b) {
 }
 
 function outline(box, kind, room) {
-  const rect = document.createElementNS(SVG, "rect");
-  const values = { class: kind, x: box.x - room, y: box.y - room, width: box.width + 2 * room, height: box.height + 2 * room, rx: 5 };
-  for (const [name, value] of Object.entries(values)) rect.setAttribute(name, value);
-  return rect;
+  return draw("rect", { class: kind, x: box.x - room, y: box.y - room, width: box.width + 2 * room, height: box.height + 2 * room, rx: 5 });
 }
 
 export class Board {
@@ -42,10 +37,7 @@ export class Board {
     this.frame.innerHTML = picture; // made by the server or this page's own data, all texts escaped
     const groups = [...this.frame.querySelectorAll("g")], boxes = news.map((number) => groups[number]?.getBBox()).filter((box) => box?.width);
     if (boxes.length) {
-      const marks = document.createElementNS(SVG, "g");
-      marks.setAttribute("class", "since");
-      marks.append(...boxes.map((box) => outline(box, "new", 2)));
-      this.frame.querySelector("svg").append(marks);
+      this.frame.querySelector("svg").append(draw("g", { class: "since" }, ...boxes.map((box) => outline(box, "new", 2))));
     }
     this.legal = new Map(actions.map((action) => [action.id, action]));
     if (!this.pick) return;

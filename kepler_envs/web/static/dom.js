@@ -1,4 +1,4 @@
-// Elements, requests, the switch between light and dark.
+// Elements, colours of seats, requests, the switch between light and dark.
 
 /** An element: `make("button", { onclick, class: "main" }, "words", child)`. Text is text, never markup. */
 export function make(tag, attributes = {}, ...children) {
@@ -9,6 +9,14 @@ export function make(tag, attributes = {}, ...children) {
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
   }
   element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** An element of SVG. */
+export function draw(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
   return element;
 }
 
@@ -37,6 +45,18 @@ export const token = () => location.pathname.split("/")[2];
 
 export const player = (seat) => `player_${seat}`;
 
+export const seatColour = (seat) => `var(--seat-${seat % 8})`;
+
+/** What a seat did, in a list: `content` is text or an element. */
+export function heardItem(seat, kind, content) {
+  const item = make("li", { class: kind }, content);
+  item.style.setProperty("--seat", seatColour(seat));
+  return item;
+}
+
+/** A game in words: its name, players and options. */
+export const gameInWords = (story) => `${story.label}${story.options.length ? ` (${story.options.join(", ")})` : ""}`;
+
 /** A button that goes round: as the system has it, dark, light. */
 export function themeButton() {
   const themes = ["auto", "dark", "light"];
@@ -58,7 +78,7 @@ export function themeButton() {
 
 /** A button that opens the rules. */
 export function rulesButton(path) {
-  const box = make("dialog", { class: "rules" });
+  const box = make("dialog");
   const button = make("button", { type: "button" }, "Rules");
   const close = () => make("button", { type: "button", class: "main", onclick: () => box.close() }, "Close");
   let known = false;

@@ -1,5 +1,5 @@
 // A page from disk: one game, its pictures made from the lines that the page holds.
-import { make, themeButton } from "./dom.js";
+import { gameInWords, make, themeButton } from "./dom.js";
 import { Viewer } from "./viewer.js";
 
 /** What page.py packed. */
@@ -30,8 +30,8 @@ async function start() {
       };
     },
   };
-  const { story } = game, options = story.options.length ? ` (${story.options.join(", ")})` : "";
-  document.querySelector("header").append(make("h1", {}, story.title), make("span", { class: "faint" }, `${story.label}${options}`), make("span", { class: "grow" }), themeButton());
+  const { story } = game;
+  document.querySelector("header").append(make("h1", {}, story.title), make("span", { class: "faint" }, gameInWords(story)), make("span", { class: "grow" }), themeButton());
   const root = make("div");
   document.querySelector("main").append(root);
   new Viewer(root, source).show(story);

@@ -1,5 +1,5 @@
 // The page of a game on the server.
-import { ask, make, NoAnswer, rulesButton, themeButton, token } from "./dom.js";
+import { ask, gameInWords, make, NoAnswer, rulesButton, themeButton, token } from "./dom.js";
 import { Viewer } from "./viewer.js";
 
 const api = `/api/film/${token()}`, frames = new Map(), KEPT = 400;
@@ -52,7 +52,7 @@ async function follow() {
     }
     story = more;
     heading.textContent = story.title;
-    line.textContent = `${story.label}${story.options.length ? ` (${story.options.join(", ")})` : ""}`;
+    line.textContent = gameInWords(story);
     words.textContent = story.problem;
     viewer.show(story, !more.start);
     if (first && story.growing) viewer.play();

@@ -85,7 +85,7 @@ class Form {
 
 function seatLinks(table) {
   return table.seats.map((seat, number) => seat.token
-    ? make("div", {}, `${player(number)}: `, make("a", { class: "link seat-link", href: `/seat/${seat.token}`, target: "_blank", rel: "noopener" }, `${location.origin}/seat/${seat.token}`))
+    ? make("div", {}, `${player(number)}: `, make("a", { class: "link", href: `/seat/${seat.token}`, target: "_blank", rel: "noopener" }, `${location.origin}/seat/${seat.token}`))
     : make("div", { class: "faint" }, `${player(number)}: ${seat.name}`));
 }
 

@@ -1,20 +1,13 @@
 // Lines over the course of a game, one a seat, told apart by colour and dashes.
-import { make, player } from "./dom.js";
+import { draw, make, player, seatColour } from "./dom.js";
 
-const SVG = "http://www.w3.org/2000/svg", WIDTH = 560, HEIGHT = 170, LEFT = 40, RIGHT = 8, TOP = 10, BOTTOM = 22;
+const WIDTH = 560, HEIGHT = 170, LEFT = 40, RIGHT = 8, TOP = 10, BOTTOM = 22;
 const DASHES = ["", "7 3", "2 3", "9 3 2 3", "12 4", "4 4", "1 2", "6 2 1 2"];
-
-function draw(tag, attributes, ...children) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
 
 /** A line in the colour and with the dashes of a seat. */
 function stroke(seat, attributes) {
-  const line = draw("path", { ...attributes, "stroke-dasharray": DASHES[seat % DASHES.length], class: `seat-${seat}` });
-  line.style.stroke = `var(--seat-${seat % 8})`;
+  const line = draw("path", { ...attributes, "stroke-dasharray": DASHES[seat % DASHES.length] });
+  line.style.stroke = seatColour(seat);
   return line;
 }
 

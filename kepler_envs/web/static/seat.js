@@ -1,6 +1,6 @@
 // The page of one person at a table.
 import { Board } from "./board.js";
-import { ask, make, player, rulesButton, themeButton, token } from "./dom.js";
+import { ask, heardItem, make, player, rulesButton, themeButton, token } from "./dom.js";
 import { Asking, Moves } from "./moves.js";
 import { resultTable } from "./viewer.js";
 
@@ -74,11 +74,8 @@ function show(found) {
     : state.problem || `${player(state.turn)} (${state.seats[state.turn].name}) decides ...`;
   results.replaceChildren(...(state.over ? [resultTable(state.results)] : []));
   links.replaceChildren(...(state.over ? [make("a", { class: "button", href: `/film/${state.film}` }, "View the whole game"), make("a", { class: "button", href: `${api}/replay`, download: true }, "Save replay")] : []));
-  heard.replaceChildren(...state.heard.map((one) => {
-    const item = make("li", { class: one.news ? "news" : "" }, `${one.number}  ${one.seat === state.seat ? "you" : player(one.seat)}: ${one.words}`);
-    item.style.setProperty("--seat", `var(--seat-${one.seat % 8})`);
-    return item;
-  }));
+  heard.replaceChildren(...state.heard.map((one) =>
+    heardItem(one.seat, one.news ? "news" : "", `${one.number}  ${one.seat === state.seat ? "you" : player(one.seat)}: ${one.words}`)));
   heard.scrollTop = heard.scrollHeight;
 }
 

@@ -1,6 +1,6 @@
 // A game to look at: slider and keys, whose view, decisions in words, plots. The same for the server's pages and for pages from disk.
 import { Board } from "./board.js";
-import { make, player } from "./dom.js";
+import { heardItem, make, player } from "./dom.js";
 import { Asking, Moves } from "./moves.js";
 import { biggestDrops, Plot } from "./plot.js";
 
@@ -111,7 +111,7 @@ export class Viewer {
 
   sentence(number) {
     const told = this.story.told[number];
-    const hidden = told.public !== undefined && this.view !== "open" && Number(this.view) !== told.seat && !this.over(number);
+    const hidden = told.public !== undefined && this.view !== "open" && Number(this.view) !== told.seat && !this.over();
     return `${player(told.seat)}: ${hidden ? told.public : told.words}`;
   }
 
@@ -126,9 +126,8 @@ export class Viewer {
   sentences(start) {
     const to = Math.min(this.last, this.at + AROUND), items = [];
     for (let number = start; number < to; number++) {
-      const item = make("li", { class: number === this.at - 1 ? "now" : "" }, make("button", { type: "button", onclick: () => this.go(number + 1) }, `${number + 1}  ${this.sentence(number)}`));
-      item.style.setProperty("--seat", `var(--seat-${this.story.told[number].seat % 8})`);
-      items.push(item);
+      const button = make("button", { type: "button", onclick: () => this.go(number + 1) }, `${number + 1}  ${this.sentence(number)}`);
+      items.push(heardItem(this.story.told[number].seat, number === this.at - 1 ? "now" : "", button));
     }
     return items;
   }
@@ -179,6 +178,6 @@ export function resultTable(rows) {
   const head = ["rank", "seat", "who", "score", "reward"];
   const cells = (row) => [row.rank, player(row.seat), row.name, row.score, `${row.reward >= 0 ? "+" : ""}${row.reward}`];
   return make("section", { class: "results" }, make("h2", {}, "Result"), make("div", { class: "wide" }, make("table", {},
-    make("thead", {}, make("tr", {}, ...head.map((words) => make("th", {}, words)))),
+    make("thead", {}, make("tr", {}, ...head.map((words) => make("th", { scope: "col" }, words)))),
     make("tbody", {}, ...rows.map((row) => make("tr", {}, ...cells(row).map((words) => make("td", {}, `${words}`))))))));
 }
