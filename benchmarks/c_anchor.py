@@ -21,7 +21,7 @@ class CAnchor:
     """A batch of the C engine. It plays uniformly random legal actions and writes masks and observations at every
     step."""
 
-    def __init__(self, games: int, players: int, seed: int = 1) -> None:
+    def __init__(self, games: int, players: int) -> None:
         command = compiler()
         if command is None:
             raise RuntimeError("no C compiler (cc, gcc or clang) on this machine")
@@ -33,7 +33,8 @@ class CAnchor:
         self._library.kl_new.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_uint64]
         self._library.kl_steps.argtypes = [ctypes.c_void_p, ctypes.c_int]
         self._library.kl_free.argtypes = [ctypes.c_void_p]
-        self._batch = self._library.kl_new(games, players, 1, seed)
+        threads = seed = 1
+        self._batch = self._library.kl_new(games, players, threads, seed)
 
     def steps(self, count: int) -> None:
         """Make ``count`` decisions in every game."""

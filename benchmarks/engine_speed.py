@@ -40,9 +40,9 @@ def engine_side(game_name: str, games: int, players: int) -> Callable[[int], int
     return side
 
 
-def batch_side(game_name: str, games: int, players: int, threads: int = 1) -> Callable[[int], int]:
+def batch_side(game_name: str, games: int, players: int) -> Callable[[int], int]:
     """``Batch.step`` from Python. ``Batch.uniform`` picks the actions from the masks."""
-    batch = kepler_envs.make_batch(game_name, games, num_players=players, seed=1, threads=threads)
+    batch = kepler_envs.make_batch(game_name, games, num_players=players, seed=1)
 
     def side(rounds: int) -> int:
         for _ in range(rounds):

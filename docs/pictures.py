@@ -54,10 +54,10 @@ DECIDED = {"kepler_3042": 150, "kitten_adventurers": 50}
 """Decisions of both seats before the screenshots."""
 
 
-def greedy_game(name: str, players: int | None = None, seed: int = SEED, agent: str = "greedy") -> Match:
-    """A whole game of one agent on all seats."""
+def greedy_game(name: str, players: int | None = None, seed: int = SEED) -> Match:
+    """A whole game of greedy on all seats."""
     config = kepler_envs.load_game(name).configure(players)
-    match = Match(config, seed, dict.fromkeys(range(config.num_players), agent))
+    match = Match(config, seed, dict.fromkeys(range(config.num_players), "greedy"))
     while not match.over:
         match.let_bot_decide()
     return match

@@ -114,8 +114,8 @@ class Run:
         check_not_mixed(folder, (*astuple(task), method.name, self.decisions), seeds, self.record)
         with full_disks_told_once(), SeedDisplays(console) as displays:
             entry = train_entry(
-                self.out, task, method, seeds, self.decisions, self.threads, stop, displays.show, tell, self.processes,
-                self.trust_folder,
+                self.out, task, method, seeds, decisions=self.decisions, threads=self.threads, stop=stop,
+                watch=displays.show, say=tell, processes=self.processes, trust_folder=self.trust_folder,
             )  # fmt: skip
         if entry is None:
             return INTERRUPTED

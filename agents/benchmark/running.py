@@ -32,6 +32,7 @@ def train_entry(
     task: Task,
     method: Method,
     seeds: list[int],
+    *,
     decisions: int,
     threads: int,
     stop: threading.Event,

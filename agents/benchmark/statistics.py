@@ -28,18 +28,17 @@ class Estimate:
     high: float
 
 
-def interquartile_mean(scores: Sequence[np.ndarray], resamples: int = RESAMPLES, seed: int = 0) -> Estimate:
+def interquartile_mean(scores: Sequence[np.ndarray], seed: int = 0) -> Estimate:
     """The mean of the middle half of all runs of all games.
 
     Args:
         scores: one array (runs,) per game.
+        seed: the seed of the bootstrap. Kept, it gives the same interval whenever a table is made.
     """
-    return estimate(scores, _middle_half, resamples, seed)
+    return estimate(scores, _middle_half, seed)
 
 
-def probability_of_improvement(
-    one: Sequence[np.ndarray], other: Sequence[np.ndarray], resamples: int = RESAMPLES, seed: int = 0
-) -> Estimate:
+def probability_of_improvement(one: Sequence[np.ndarray], other: Sequence[np.ndarray]) -> Estimate:
     """How likely a run of one method scores more than a run of the other, ties counting half: the mean over the games.
 
     Args:
@@ -48,12 +47,10 @@ def probability_of_improvement(
     """
     if len(one) != len(other):
         raise ValueError(f"{len(one)} games against {len(other)}; both methods need the same games")
-    return estimate([*one, *other], _improvement, resamples, seed)
+    return estimate([*one, *other], _improvement)
 
 
-def estimate(
-    samples: Sequence[np.ndarray], statistic: Callable[..., Any], resamples: int = RESAMPLES, seed: int = 0
-) -> Estimate:
+def estimate(samples: Sequence[np.ndarray], statistic: Callable[..., Any], seed: int = 0) -> Estimate:
     """A statistic ``(*samples, axis)`` with its interval. Every sample is drawn independently."""
     value = float(statistic(*samples, axis=-1))
     if min(map(len, samples)) < 2:
@@ -61,7 +58,7 @@ def estimate(
     if all(np.ptp(sample) == 0 for sample in samples):  # scipy calls that degenerate
         return Estimate(value, value, value)
     found = stats.bootstrap(
-        tuple(samples), statistic, n_resamples=resamples, batch=1000, paired=False, vectorized=True,
+        tuple(samples), statistic, n_resamples=RESAMPLES, batch=1000, paired=False, vectorized=True,
         method="percentile",
         confidence_level=CONFIDENCE, rng=np.random.default_rng(seed),
     ).confidence_interval  # fmt: skip

@@ -88,31 +88,29 @@ def finishing_orders(agents: np.ndarray, ranks: np.ndarray, rng: np.random.Gener
     return np.take_along_axis(agents, order, axis=1)
 
 
-def fit(copies: Sequence[np.ndarray], count: int, start: np.ndarray | None = None) -> np.ndarray:
+def fit(copies: Sequence[np.ndarray], count: int) -> np.ndarray:
     """Log strengths (k,) with mean 0 that make the finishing orders most likely.
 
     Args:
         copies: finishing orders (N, n) of the same games that differ in how ties were broken. Each counts for its part.
         count: the number of agents k.
-        start: an estimate to begin from.
     """
     imaginary = np.full(count * (count - 1), IMAGINARY_WINS * len(copies))
-    return _most_likely(count_orders(np.concatenate(copies), count), imaginary, count, start)
+    return _most_likely(count_orders(np.concatenate(copies), count), imaginary, np.zeros(count))
 
 
 def _fit_weighted(orders: np.ndarray, count: int, start: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A sample of the Bayesian bootstrap: log strengths (k,) for games with weights drawn from Exp(1)."""
     counted = count_orders(orders, count, rng.exponential(size=len(orders)))
-    return _most_likely(counted, rng.gamma(IMAGINARY_WINS, size=count * (count - 1)), count, start)
+    return _most_likely(counted, rng.gamma(IMAGINARY_WINS, size=count * (count - 1)), start)
 
 
-def _most_likely(
-    counted: tuple[np.ndarray, np.ndarray], imaginary: np.ndarray, count: int, start: np.ndarray | None
-) -> np.ndarray:
-    """Log strengths (k,) for orders that occurred so often, and imaginary wins (k (k - 1),) of each over each other."""
-    every_pair = np.array(list(permutations(range(count), 2)))
+def _most_likely(counted: tuple[np.ndarray, np.ndarray], imaginary: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Log strengths (k,) for orders that occurred so often, and imaginary wins (k (k - 1),) of each over each other,
+    found from ``start`` (k,) on."""
+    every_pair = np.array(list(permutations(range(len(start)), 2)))
     parts = [counted, (every_pair, imaginary)]
-    strength = np.zeros(count) if start is None else start - start.mean()
+    strength = start - start.mean()
     for _ in range(MOST_STEPS):
         before, rates = strength, np.sum([_transition_rates(*part, strength) for part in parts], axis=0)
         strength = log_transform(statdist(rates - np.diag(rates.sum(axis=1))))

@@ -65,7 +65,17 @@ def counting(**settings) -> Method:
 
 
 def train(out: Path, method: Method, stop=None, watch=lambda seed, status: None, decisions=DECISIONS) -> Entry | None:
-    return train_entry(out, TASK, method, [0, 1], decisions, 1, stop or threading.Event(), watch, processes=2)
+    return train_entry(
+        out,
+        TASK,
+        method,
+        [0, 1],
+        decisions=decisions,
+        threads=1,
+        stop=stop or threading.Event(),
+        watch=watch,
+        processes=2,
+    )
 
 
 def counts(out: Path) -> list[int]:
@@ -124,7 +134,9 @@ def test_networks_are_those_of_seeds_one_after_the_other(tmp_path):
     agents = {}
     for processes in (1, 2):
         out = tmp_path / str(processes)
-        entry = train_entry(out, TASK, METHODS["flat"], [0, 1], 1, 1, threading.Event(), processes=processes)
+        entry = train_entry(
+            out, TASK, METHODS["flat"], [0, 1], decisions=1, threads=1, stop=threading.Event(), processes=processes
+        )
         folder = entry_folder(out, TASK, METHODS["flat"], 1)
         agents[processes] = [read_weights(folder / run.agent) for run in entry.runs]
     for one, other in zip(*agents.values(), strict=True):

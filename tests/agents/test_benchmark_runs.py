@@ -75,7 +75,7 @@ def small(monkeypatch) -> None:
 
 
 def train_whole(out: Path, method: str) -> Entry:
-    entry = train_entry(out, TASK, METHODS[method], SEEDS, BUDGETS[method], 1, threading.Event())
+    entry = train_entry(out, TASK, METHODS[method], SEEDS, decisions=BUDGETS[method], threads=1, stop=threading.Event())
     assert entry is not None
     return entry
 
@@ -109,7 +109,16 @@ def test_an_interrupted_row_ends_like_one_in_one_go(tmp_path, method):
                 updates += 1
                 stop.set()
 
-        parts = train_entry(tmp_path / "parts", TASK, METHODS[method], SEEDS, BUDGETS[method], 1, stop, watch)
+        parts = train_entry(
+            tmp_path / "parts",
+            TASK,
+            METHODS[method],
+            SEEDS,
+            decisions=BUDGETS[method],
+            threads=1,
+            stop=stop,
+            watch=watch,
+        )
         if parts is not None:
             break
     assert parts is not None and updates >= 4, "it was stopped twice"
@@ -125,7 +134,7 @@ def test_an_interrupted_row_ends_like_one_in_one_go(tmp_path, method):
 def test_an_evaluation_of_the_expert_that_was_killed_is_made_again(tmp_path, monkeypatch):
     """The run is saved before it: whatever is killed in it, no point is missing, and none is evaluated twice."""
     method, budget, calls, killed = METHODS["expert"], BUDGETS["expert"], [], set()
-    whole = train_entry(tmp_path / "whole", TASK, method, [0], budget, 1, threading.Event())
+    whole = train_entry(tmp_path / "whole", TASK, method, [0], decisions=budget, threads=1, stop=threading.Event())
     path = entry_folder(tmp_path / "parts", TASK, method, budget) / "seed-0" / "curve.csv"
     evaluate = methods.evaluate
 
@@ -141,7 +150,9 @@ def test_an_evaluation_of_the_expert_that_was_killed_is_made_again(tmp_path, mon
     parts = None
     while parts is None:
         with contextlib.suppress(KeyboardInterrupt):
-            parts = train_entry(tmp_path / "parts", TASK, method, [0], budget, 1, threading.Event())
+            parts = train_entry(
+                tmp_path / "parts", TASK, method, [0], decisions=budget, threads=1, stop=threading.Event()
+            )
     ((first,), (second,)) = whole.runs, parts.runs
     points = told(entry_folder(tmp_path / "whole", TASK, method, budget), first)
     assert points == told(path.parents[1], second) and points[-1][0] == second.decisions and len(points) > 3
@@ -152,7 +163,7 @@ def test_an_evaluation_of_the_expert_that_was_killed_is_made_again(tmp_path, mon
 def test_a_run_that_was_killed_before_a_point_was_written_lacks_none(tmp_path, monkeypatch, name):
     """It is saved before: every evaluation is told again."""
     method, killed, add = METHODS[name], set(), Curve.add
-    whole = train_entry(tmp_path / "whole", TASK, method, [0], DECISIONS, 1, threading.Event())
+    whole = train_entry(tmp_path / "whole", TASK, method, [0], decisions=DECISIONS, threads=1, stop=threading.Event())
 
     def once_killed(curve: Curve, status: Status) -> None:
         if status.evaluated_at not in killed:
@@ -164,7 +175,9 @@ def test_a_run_that_was_killed_before_a_point_was_written_lacks_none(tmp_path, m
     parts = None
     while parts is None:
         with contextlib.suppress(KeyboardInterrupt):
-            parts = train_entry(tmp_path / "parts", TASK, method, [0], DECISIONS, 1, threading.Event())
+            parts = train_entry(
+                tmp_path / "parts", TASK, method, [0], decisions=DECISIONS, threads=1, stop=threading.Event()
+            )
     one, other = (entry_folder(tmp_path / place, TASK, method, DECISIONS) for place in ("whole", "parts"))
     assert killed == {0, 512, 1024} == {point[0] for point in told(one, whole.runs[0])}
     assert told(one, whole.runs[0]) == told(other, parts.runs[0])
@@ -341,7 +354,7 @@ def test_no_folder_is_no_answer(command, capsys):
 
 def test_the_shortest_run_took_some_time(tmp_path):
     quick = replace(METHODS["flat"], train=lambda job, stop, watch: Trained(job.decisions, 1.23456e-7, "agent.zip"))
-    entry = train_entry(tmp_path, TASK, quick, [0], DECISIONS, 1, threading.Event())
+    entry = train_entry(tmp_path, TASK, quick, [0], decisions=DECISIONS, threads=1, stop=threading.Event())
     assert entry is not None and entry.runs[0].hours == 1.235e-7
 
 
@@ -351,7 +364,7 @@ def test_seeds_of_several_machines_and_commits_are_told(tmp_path, monkeypatch):
     for machine, code, seeds in asked:
         monkeypatch.setattr("agents.benchmark.running.processor", lambda machine=machine: machine)
         monkeypatch.setattr("agents.benchmark.running.commit", lambda code=code: code)
-        entry = train_entry(tmp_path, TASK, quick, seeds, DECISIONS, 1, threading.Event())
+        entry = train_entry(tmp_path, TASK, quick, seeds, decisions=DECISIONS, threads=1, stop=threading.Event())
         assert entry == read_entry(entry_folder(tmp_path, TASK, quick, DECISIONS)), "also if nothing was trained"
     cores = f"1 of {os.cpu_count()} cores"
     assert (entry.hardware, entry.code) == (f"first, {cores}; second, {cores}", "aaa, bbb")

@@ -111,9 +111,6 @@ def test_the_fit_is_the_one_of_choix(seats):
     wins = list(permutations(range(4), 2)) * IMAGINARY_WINS
     expected = choix.ilsr_rankings(4, orders.tolist() + wins)
     assert fit([orders], 4) == pytest.approx(expected - expected.mean(), abs=1e-6)
-    assert fit([orders], 4, start=np.array([3.0, 1.0, -1.0, 0.0])) == pytest.approx(
-        expected - expected.mean(), abs=1e-6
-    )
 
 
 def test_orders_are_counted():
