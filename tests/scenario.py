@@ -1,10 +1,12 @@
-"""What the scenarios of all games share: a game that goes on from a position, and games of which every decision is
-checked."""
+"""What the scenarios of all games share: a game that goes on from a position, games of which every decision is checked,
+and checks of any position."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, Self, TypeVar
+
+import numpy as np
 
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.snapshot import Snapshot
@@ -85,3 +87,19 @@ def checked_game(
         check_decision(before.state, action, position.state, config)
         check_invariants(position.state, config)
         yield before, action, position
+
+
+def check_fields(state: Any, expected: Any) -> None:
+    """Every field of a state is what it is if all are written anew from a position; unused places are 0."""
+    for name in state.dtype.names:
+        own, other = state[name], expected[name]
+        assert own.tobytes() == other.tobytes(), f"{name} is {own}, the position says {other}"
+
+
+def check_in_bounds(position: Snapshot) -> None:
+    """Every entry that any seat sees is in its declared bounds."""
+    layout = position.config.observation
+    for seat in range(position.config.num_players):
+        seen = position.observe(seat)
+        wrong = np.flatnonzero((seen < layout.low) | (seen > layout.high))
+        assert not wrong.size, f"seat {seat}: {layout.entry(wrong[0])} is {seen[wrong[0]]}, out of its bounds"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -18,7 +17,6 @@ from kepler_envs import registry
 from kepler_envs.games.kitten_adventurers import GAME as KITTENS
 from kepler_envs.registry import UnknownGame
 
-PACKAGE = Path(__file__).with_name("installed_game")
 OWN = ("kitten_adventurers", "kepler_run", "ad_astra", "race_to_kepler", "kepler_3042")
 
 USE = """
@@ -43,18 +41,6 @@ print(json.dumps({
     "observation": int(seat.observation_space.shape[0]) if seat.observation_space.shape else -1,
 }))
 """
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory) -> Path:
-    """A folder into which pip has installed the package of a game."""
-    folder = tmp_path_factory.mktemp("installed")
-    source = folder / "source"
-    shutil.copytree(PACKAGE, source, ignore=shutil.ignore_patterns("*.egg-info", "__pycache__"))
-    target = folder / "site"
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
-    subprocess.run([*pip, "--target", target, source], check=True)
-    return target
 
 
 def run(code: str, site: Path) -> str:

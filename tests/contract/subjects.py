@@ -85,15 +85,6 @@ def check_sum(config: Configuration, rewards: Any) -> None:
         assert np.abs(np.sum(rewards, axis=-1)).max() < 1e-5
 
 
-def check_in_bounds(position: Snapshot) -> None:
-    """Every entry that any seat sees is in its declared bounds."""
-    layout = position.config.observation
-    for seat in range(position.config.num_players):
-        seen = position.observe(seat)
-        wrong = np.flatnonzero((seen < layout.low) | (seen > layout.high))
-        assert not wrong.size, f"seat {seat}: {layout.entry(wrong[0])} is {seen[wrong[0]]}"
-
-
 def _configurations() -> Iterator[Any]:
     """Every player count. Those between the default and the most take long and say nearly the same as their
     neighbours."""

@@ -13,7 +13,6 @@ import kepler_envs
 from kepler_envs import Configuration, Game, IllegalAction, OptionError, Snapshot
 from tests.choosing import eager, scripted
 from tests.contract.subjects import (
-    check_in_bounds,
     check_sum,
     every_game,
     every_option,
@@ -24,6 +23,7 @@ from tests.contract.subjects import (
     play,
 )
 from tests.effort import DEEP, games_to_play
+from tests.scenario import check_in_bounds
 
 
 @every_player_count

@@ -20,8 +20,9 @@ import pytest
 import kepler_envs
 from kepler_envs import Snapshot
 from tests.component_file import write_rows
-from tests.contract.subjects import check_in_bounds, check_sum, checks_name, checks_of, hooks_of, play
+from tests.contract.subjects import check_sum, checks_name, checks_of, hooks_of, play
 from tests.effort import games_to_play
+from tests.scenario import check_in_bounds
 
 EVERY = 37
 """Invariants and resampling are slow; every so many decisions they are looked at."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,16 +20,6 @@ INCLUDED = re.compile(r"^```\{literalinclude\} (\S+)$", re.MULTILINE)
 INSTALL = "pip install "
 SHORTER = {"--minutes 1 ": "--minutes 0.02 --eval-games 6 ", "--games 400": "--games 12"}
 """What takes its time on the page, and what is run in its place."""
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder into which pip has installed the package of Undertow."""
-    folder = tmp_path_factory.mktemp("installed")
-    shutil.copytree(HERE, folder / "source", ignore=shutil.ignore_patterns("*.egg-info", "__pycache__"))
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
-    subprocess.run([*pip, "--target", folder / "site", folder / "source"], check=True)
-    return folder / "site"
 
 
 def test_the_page_shows_every_file_of_the_package():

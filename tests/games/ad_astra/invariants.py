@@ -44,6 +44,7 @@ from tests.games.ad_astra.scenario import (
     subset,
     system_of,
 )
+from tests.scenario import check_fields
 
 EAGER = frozenset([*range(167, 167 + 6), *range(209, 280), *range(300, 394), ACCEPT])
 """Ids that produce, land, build, score, discard, play an artifact or accept an offer."""
@@ -105,7 +106,7 @@ def check_invariants(state: Any, config: Configuration) -> None:
     _check_board(position, config)
     _check_artifacts(position, config)
     _check_card_in_play(position, config)
-    _check_derived_fields(state, position, config)
+    check_fields(state, position.write(config).state)
     _check_views(state, position, config)
 
 
@@ -204,15 +205,6 @@ def _check_card_in_play(position: Position, config: Configuration) -> None:
     assert (position.want is not None) == (node == Node.REPLY) == (position.want_count > 0)
     assert 0 <= position.offers <= config.values["max_offers"]
     assert 0 <= position.bank_trades <= config.values["max_bank_trades"]
-
-
-def _check_derived_fields(state: Any, position: Position, config: Configuration) -> None:
-    """Everything a state keeps besides equals what lies on the table; unused places are 0."""
-    expected = position.write(config).state
-    for name in state.dtype.names:
-        assert state[name].tobytes() == expected[name].tobytes(), (
-            f"{name} is {state[name]}, the table says {expected[name]}"
-        )
 
 
 def _check_views(state: Any, position: Position, config: Configuration) -> None:

@@ -19,7 +19,7 @@ from kepler_envs.engine.components import names
 from kepler_envs.games.kepler_3042.components import DEFAULT_FILE
 from kepler_envs.games.kepler_3042.hexes import AXIAL_STEPS, as_hexes, axial, distance, hex_at, neighbour_ids
 from kepler_envs.games.kepler_3042.state import Node
-from tests.component_file import own_rows, write_rows
+from tests.component_file import changed, check_refused, own_rows, own_text, write, write_rows
 from tests.games.kepler_3042.scenario import GAME, NEIGHBOURS, SOL, steps_between
 
 RADIUS = 'name = "short_radius", value = 4'
@@ -122,7 +122,6 @@ BROKEN = {
     "nothing produced": (HARVEST, HARVEST.replace("2", "0"), "progress_cards row 9", "it must produce something"),
     "sixth technology": (FLEET, FLEET.replace("tech = 0", "tech = 5"), "progress_cards row 15",
                          "tech is 5; allowed: 0..4"),
-    "short solo deck": (SUBSIDIES, SUBSIDIES.replace("true", "false"), "", ""),
     "unknown test": (ATLANTIS, ATLANTIS.replace("terraformed_type", "swimming"), "objectives row 2",
                      "test is 'swimming'; allowed: terraformed_type"),
     "objective's type": (ATLANTIS, ATLANTIS.replace('"oceanic"', '"icy"'), "objectives row 2",
@@ -135,30 +134,16 @@ BROKEN = {
 }  # fmt: skip
 
 
-def write(folder: Path, text: str) -> Path:
-    path = folder / "mine.toml"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
 @pytest.mark.parametrize("mistake", BROKEN)
 def test_broken_component_file(mistake: str, tmp_path: Path) -> None:
     old, new, where, rule = BROKEN[mistake]
-    text = DEFAULT_FILE.read_text(encoding="utf-8")
-    assert old in text
-    changed = text.replace(old, new, 1)
-    if mistake == "short solo deck":  # two more cards that are not for the solo game
-        changed, where, rule = (
-            text.replace("solo = true", "solo = false", 2),
-            "progress_cards",
-            "15 cards have solo = true",
-        )
-    path = write(tmp_path, changed)
-    with pytest.raises(ComponentError) as caught:
-        kepler_envs.make("kepler_3042-v1", components=path)
-    message = str(caught.value)
-    assert message.startswith(f"{path}: {where}")
-    assert rule in message
+    check_refused(GAME.name, write(tmp_path, changed(own_text(GAME.name), old, new)), where, rule)
+
+
+def test_a_short_solo_deck(tmp_path: Path) -> None:
+    """Two more cards are not for the game alone."""
+    path = write(tmp_path, own_text(GAME.name).replace("solo = true", "solo = false", 2))
+    check_refused(GAME.name, path, "progress_cards", "15 cards have solo = true")
 
 
 SECTIONS = re.findall(r"^(\w+) = \[$", DEFAULT_FILE.read_text(encoding="utf-8"), re.MULTILINE)

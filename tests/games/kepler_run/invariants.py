@@ -10,8 +10,6 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-import numpy as np
-
 from kepler_envs.engine.game import RUNNING, TERMINATED, Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kepler_run.state import Node
@@ -27,6 +25,7 @@ from tests.games.kepler_run.scenario import (
     Seat,
     card_of,
 )
+from tests.scenario import check_fields, check_in_bounds
 
 DISCOVER, PART, MODULE, SPECIAL, TARGET, CONTRACT, LOAD, MOVE, BOOSTER, USE_PART, STOP = (
     0, 11, 22, 33, 44, 79, 82, 93, 94, 95, 101,
@@ -57,7 +56,7 @@ def check_invariants(state: Any, config: Configuration) -> None:
     for number in range(len(position.seats)):
         _check_seat(position, number, config)
     _check_round(position, config)
-    _check_derived_fields(state, position, config)
+    check_fields(state, position.write(config).state)
     _check_views(state, position, config)
 
 
@@ -144,14 +143,6 @@ def _check_round(position: Position, config: Configuration) -> None:
     assert position.arrivals == sum(seat.place == len(position.run) + 1 for seat in position.seats)
 
 
-def _check_derived_fields(state: Any, position: Position, config: Configuration) -> None:
-    """Everything a state keeps besides the cards and pieces equals what they say; unused places are 0."""
-    expected = position.write(config).state
-    for name in state.dtype.names:
-        own, other = state[name], expected[name]
-        assert own.tobytes() == other.tobytes(), f"{name} is {own}, the cards say {other}"
-
-
 def _check_views(state: Any, position: Position, config: Configuration) -> None:
     states = config.game.new_states(1)
     states[0] = state
@@ -160,11 +151,7 @@ def _check_views(state: Any, position: Position, config: Configuration) -> None:
     assert snapshot.legal_actions() == sorted(legal)
     assert all(action in ID_RANGES[position.node] for action in legal), "an id of another node"
     assert len(legal) >= 2 or position.end != RUNNING, "a decision without a choice"
-    layout = config.observation
-    for seat in range(config.num_players):
-        seen = snapshot.observe(seat)
-        wrong = np.flatnonzero((seen < layout.low) | (seen > layout.high))
-        assert not wrong.size, f"seat {seat}: {layout.entry(wrong[0])} is {seen[wrong[0]]}, out of its bounds"
+    check_in_bounds(snapshot)
 
 
 # ---------------------------------------------------------------- what is legal

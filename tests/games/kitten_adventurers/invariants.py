@@ -17,6 +17,7 @@ from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kitten_adventurers.state import NUM_LANES, NUM_TYPES, Node
 from tests.games.kitten_adventurers import facts
 from tests.games.kitten_adventurers.scenario import LAST_VALUE, H, Position
+from tests.scenario import check_fields, check_in_bounds
 
 PLAY_HAND, PLAY_QUEST, PLAY_LANE, END_WITH, PASS, AS_VALUE, TO_LANE, END_OF_IDS = 0, 14, 15, 19, 33, 34, 47, 51
 
@@ -36,7 +37,7 @@ def check_invariants(state: Any, config: Configuration) -> None:
     _check_cards(position, config)
     _check_counters(position, config)
     _check_pending(position)
-    _check_derived_fields(state, position, config)
+    check_fields(state, position.write(config).state)
     _check_views(state, position, config)
 
 
@@ -89,14 +90,6 @@ def _check_pending(position: Position) -> None:
         assert any(mover.lanes), "a lane was asked for although all are empty"
 
 
-def _check_derived_fields(state: Any, position: Position, config: Configuration) -> None:
-    """Everything a state keeps besides the cards equals what the cards say; unused places are 0."""
-    expected = position.write(config).state
-    for name in state.dtype.names:
-        own, other = state[name], expected[name]
-        assert own.tobytes() == other.tobytes(), f"{name} is {own}, the cards say {other}"
-
-
 def _check_views(state: Any, position: Position, config: Configuration) -> None:
     states = config.game.new_states(1)
     states[0] = state
@@ -105,11 +98,9 @@ def _check_views(state: Any, position: Position, config: Configuration) -> None:
     assert snapshot.legal_actions() == sorted(legal)
     if position.end == RUNNING:
         assert legal and (position.node == Node.PLAY or len(legal) >= 2)
-    layout = config.observation
+    check_in_bounds(snapshot)
     for seat in range(config.num_players):
-        seen = snapshot.observe(seat)
-        check_seen(config, state, seat, seen)
-        assert (layout.low <= seen).all() and (seen <= layout.high).all(), "an entry is out of its bounds"
+        check_seen(config, state, seat, snapshot.observe(seat))
 
 
 # ---------------------------------------------------------------- what is seen, what is legal

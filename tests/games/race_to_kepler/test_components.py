@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import kepler_envs
-from kepler_envs import ComponentError, OptionError, Snapshot
+from kepler_envs import OptionError, Snapshot
 from tests.choosing import eager, uniform
+from tests.component_file import check_refused
 from tests.games.race_to_kepler.card_file import card, default_data, write_file
 from tests.games.race_to_kepler.invariants import EAGER, check_decision, check_invariants
 from tests.games.race_to_kepler.scenario import GAME, OP_1, OP_2, OPT_2, Seat, after, cards, legal, parsecs, scenario
@@ -172,8 +173,8 @@ BROKEN: dict[str, tuple[Change, str, str]] = {
     "no department": (setting("cards", "Fuser", "dept", "none"), FUSER, "it must be one of the departments"),
     "gold of miners": (setting("cards", "Gold", "dept", "miner"), "cards row 2 ('Gold')", "it must be 'none'"),
     "dear card": (setting("cards", "Fuser", "cost", 21), FUSER, "cost is 21; allowed: 0..20"),
-    "dear titan": (setting("cards", "Heist", "cost", 1), "('Heist')", "cost is 1; allowed: 0"),
-    "two titans": (setting("cards", "Heist", "copies", 2), "('Heist')", "copies is 2; allowed: 1"),
+    "dear titan": (setting("cards", "Heist", "cost", 1), "cards row 41 ('Heist')", "cost is 1; allowed: 0"),
+    "two titans": (setting("cards", "Heist", "copies", 2), "cards row 41 ('Heist')", "copies is 2; allowed: 1"),
     "too much crew": (setting("cards", "Fuser", "copies", 4), "cards", "65 crew cards; allowed: 7..64"),
     "too little Iron": (setting("cards", "Iron", "copies", 27), "cards",
                         "27 copies of the card with id 0 (Iron); 28 are needed"),
@@ -255,11 +256,7 @@ def test_broken_files_are_refused_with_place_and_rule(name: str, tmp_path: Path)
     change, where, rule = BROKEN[name]
     data = default_data()
     change(data)
-    path = write_file(tmp_path, data)
-    with pytest.raises(ComponentError) as refused:
-        GAME.configure(2, components=path)
-    message = str(refused.value)
-    assert message.startswith(f"{path}: ") and where in message and rule in message, message
+    check_refused(GAME.name, write_file(tmp_path, data), where, rule)
 
 
 @pytest.mark.parametrize(
@@ -275,9 +272,7 @@ def test_names_that_stand_for_what_the_file_lacks(section: str, name: str, rule:
     data = default_data()
     data["cities"] = data["cities"][:14]
     data[section][5]["name"] = name
-    with pytest.raises(ComponentError) as refused:
-        GAME.configure(2, components=write_file(tmp_path, data))
-    assert f"{section} row 6 ({name!r})" in str(refused.value) and rule in str(refused.value)
+    check_refused(GAME.name, write_file(tmp_path, data), f"{section} row 6 ({name!r})", rule)
 
 
 def test_a_number_that_stands_for_nothing_else_is_a_name(tmp_path: Path) -> None:

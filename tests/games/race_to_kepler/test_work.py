@@ -14,12 +14,12 @@ from kepler_envs.games.race_to_kepler.actions import END_TURN
 from kepler_envs.games.race_to_kepler.components import CARD_DEFAULTS
 from kepler_envs.games.race_to_kepler.state import MOST_COUNTED, MOST_UNITS, Node
 from kepler_envs.games.race_to_kepler.work import MOST_STEPS, Work
-from tests.contract.subjects import check_in_bounds
 from tests.effort import games_to_play
 from tests.games.race_to_kepler import extremes
 from tests.games.race_to_kepler.card_file import card, default_data, write_file
 from tests.games.race_to_kepler.invariants import check_invariants
 from tests.games.race_to_kepler.scenario import GAME, Seat, after, scenario
+from tests.scenario import check_in_bounds
 
 AROUND = ["move", "deck", "any", 0, "must", 99, "discard"]
 REPEAT = ["replay", "supply"]
