@@ -82,17 +82,17 @@ def policy(s, t, mask, count, generator):
     if artifact >= 0:
         return artifact
     if node == PLAN:
-        return _plan(s, t, mask)
+        return _plan(s, t)
     if node == PRODUCE:
-        return _best_production(s, t, mask)
+        return _best_production(s, mask)
     if node == MOVE:
-        return _best_move(s, t, mask)
+        return _best_move(s, mask)
     if node in (LAND, BUILD_POS):
         return _best_planet(s, t, mask)
     if node == BUILD:
-        return _best_item(s, t, mask)
+        return _best_item(s, mask)
     if node == TRADE:
-        return _best_bank_trade(s, t, mask)
+        return _best_bank_trade(s, mask)
     if node == REPLY:
         return _reply(s)
     if node == ELEMENT:
@@ -121,7 +121,7 @@ def _artifact_to_play(mask):
 
 
 @helper
-def _plan(s, t, mask):
+def _plan(s, t):
     """Place the card that is worth most now, on the space that suits it."""
     best, best_worth = 0, NEVER
     cards = int(s.player[s.seat].cards)
@@ -153,7 +153,7 @@ def _card_worth(s, t, card):
         offered = int(t.faction[player.faction].production[card])
         for resource in range(NUM_RESOURCES):
             if offered >> resource & 1:
-                best = max(best, _production_worth(s, t, resource))
+                best = max(best, _production_worth(s, resource))
         return best - 8 * _placed(s, 0, FIRST_MOVEMENT - 1)
     if card < BUILD_CARD:
         systems = int(t.faction[player.faction].movement[card - FIRST_MOVEMENT])
@@ -206,7 +206,7 @@ def _movement_worth(s, t, systems):
 
 
 @helper
-def _production_worth(s, t, resource):
+def _production_worth(s, resource):
     """The cards that producing a resource brings the seat, weighed against those it brings the others."""
     worth = 0
     n = int(s.num_players)
@@ -217,11 +217,11 @@ def _production_worth(s, t, resource):
 
 
 @leaf
-def _best_production(s, t, mask):
+def _best_production(s, mask):
     best, best_worth = 0, NEVER
     for resource in range(NUM_RESOURCES):
         if allowed(mask, TAKE + resource):
-            worth = _production_worth(s, t, resource) - int(s.player[s.seat].hand[resource])
+            worth = _production_worth(s, resource) - int(s.player[s.seat].hand[resource])
             if worth > best_worth:
                 best, best_worth = resource, worth
     return TAKE + best
@@ -231,7 +231,7 @@ def _best_production(s, t, mask):
 
 
 @leaf
-def _best_move(s, t, mask):
+def _best_move(s, mask):
     """The most promising move, or a pass if none is worth its energy."""
     best, best_worth = PASS, 0 if allowed(mask, PASS) else NEVER
     for ship in range(MAX_PAWNS):
@@ -314,18 +314,18 @@ def _planet_worth(s, t, position):
 
 
 @leaf
-def _best_item(s, t, mask):
+def _best_item(s, mask):
     best, best_worth = PASS, 0
     for item in range(NUM_ITEMS):
         if allowed(mask, ITEM + item):
-            worth = _item_worth(s, t, item)
+            worth = _item_worth(s, item)
             if worth > best_worth:
                 best, best_worth = ITEM + item, worth
     return best
 
 
 @leaf
-def _item_worth(s, t, item):
+def _item_worth(s, item):
     """What an item is worth: points now and in later scoring. Of two ores, the one held most is the better payment."""
     player = s.player[s.seat]
     if item == ITEM_TERRAFORMER:
@@ -340,7 +340,7 @@ def _item_worth(s, t, item):
 
 
 @leaf
-def _best_bank_trade(s, t, mask):
+def _best_bank_trade(s, mask):
     """Trade away a type held at least four times, if another is missing; else pass."""
     player = s.player[s.seat]
     missing = 0

@@ -108,7 +108,7 @@ def _act(s, t, mask):
 
     But an operation that needs a card from the hand comes before resources are played.
     """
-    kind = _next_to_play(s, t, mask)
+    kind = _next_to_play(t, mask)
     operation = -1
     if kind >= 0:
         if t.card[kind].order >= LATE:
@@ -125,7 +125,7 @@ def _act(s, t, mask):
 
 
 @leaf
-def _next_to_play(s, t, mask):
+def _next_to_play(t, mask):
     """The card to play next; -1 if there is none.
 
     Cards that draw others come first. Cards that count what happened this turn come last. Resources wait until crew has

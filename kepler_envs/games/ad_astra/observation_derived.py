@@ -250,13 +250,13 @@ def _derive_offer(s, out):
 def _derive_for_decision(s, t, seat, out):
     node = int(s.node)
     if node == PLAN:
-        _derive_production(s, seat, out)
+        _derive_production(s, out)
         _derive_elements(s, t, out)
         _derive_cards(s, t, seat, out)
     elif node == PRODUCE:
-        _derive_production(s, seat, out)
+        _derive_production(s, out)
     elif node == MOVE:
-        _derive_moves(s, t, seat, out)
+        _derive_moves(s, t, out)
     elif node in (LAND, BUILD_POS):
         _derive_positions(s, t, seat, out)
     elif node == BUILD:
@@ -274,7 +274,7 @@ def _derive_for_decision(s, t, seat, out):
 
 
 @helper
-def _derive_production(s, seat, out):
+def _derive_production(s, out):
     """Write what everybody would get of each resource. The outputs of all are there already, 0 for absent seats."""
     for resource in range(NUM_RESOURCES):
         stock = int(s.bank[resource])
@@ -354,7 +354,7 @@ def _derive_cards(s, t, seat, out):
 
 
 @leaf
-def _derive_moves(s, t, seat, out):
+def _derive_moves(s, t, out):
     """Write what moves are worth.
 
     Leaving deep space is free and good. A planet is left for a new system when something else holds it.

@@ -101,7 +101,7 @@ def apply(s, t, action):
     elif node == TRADE:
         trading.trade(s, t, action)
     elif node == BANK_GET:
-        trading.take_from_bank(s, t, action)
+        trading.take_from_bank(s, action)
     elif node == OFFER_GIVE:
         trading.offer(s, action)
     elif node == OFFER_GET:

@@ -45,7 +45,7 @@ def playable_artifacts(s, t):
     if held == 0:
         return 0
     if node == PLAN:
-        return held & _playable_while_planning(s, held)
+        return held & _playable_while_planning(s)
     if node == MOVE:
         return held & _playable_while_moving(s, t, held)
     if node == BUILD:
@@ -56,7 +56,7 @@ def playable_artifacts(s, t):
 
 
 @leaf
-def _playable_while_planning(s, held):
+def _playable_while_planning(s):
     seat = int(s.seat)
     player = s.player[seat]
     playable = 1 << ANSWER

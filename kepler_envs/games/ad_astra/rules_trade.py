@@ -98,7 +98,7 @@ def trade(s, t, action):
 
 
 @leaf
-def take_from_bank(s, t, action):
+def take_from_bank(s, action):
     seat = int(s.seat)
     pay(s, seat, int(s.give_type) - 1, int(s.give_count))
     gain(s, seat, action - TAKE, 1)

@@ -41,7 +41,8 @@ SOURCE_NAMES = ("storage", *SLOT_NAMES)
 
 def make_actions(tables: Any) -> ActionSet:
     """The ids with the names of a component file."""
-    energy, matter, antimatter = resources = names(tables["resource_name"])
+    resources = names(tables["resource_name"])
+    energy, matter = resources[:2]
     slots = range(NUM_SLOTS)
     by_slot = ("slot", "slots", NUM_SLOTS)
     by_resource = ("resource", "resources", NUM_RESOURCES)

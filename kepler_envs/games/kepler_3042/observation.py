@@ -321,7 +321,7 @@ def resample(s, t, seat, generator):
 
     Once the game is over the objectives are open.
     """
-    _redraw_tiles(s, t, generator)
+    _redraw_tiles(s, generator)
     _redraw_deck(s, t, generator)
     if s.end == RUNNING:
         _redraw_objectives(s, t, seat, generator)
@@ -329,7 +329,7 @@ def resample(s, t, seat, generator):
 
 
 @leaf
-def _hidden_tiles(s, t):
+def _hidden_tiles(s):
     """The face-down tiles, as bits.
 
     They are those in play less all planets that were seen. Of mines and targets only the number counts.
@@ -354,9 +354,9 @@ def _hidden_tiles(s, t):
 
 
 @helper
-def _redraw_tiles(s, t, generator):
+def _redraw_tiles(s, generator):
     """Put any of the tiles that are left on each face-down place, in the order of their hexes."""
-    hidden = _hidden_tiles(s, t)
+    hidden = _hidden_tiles(s)
     for word in range(WORDS):
         left = s.bodies[word] & ~s.face_up[word]
         while left != NOTHING:

@@ -370,7 +370,7 @@ def _derive_ways(s, t, seat, out):
         best, second = _best_ways(s, t, player, np.int64(-1), np.int64(start), np.int64(further))
         if _worth_of(best) > 0:
             out[WAYS + CHOSEN] = 1
-            _write_ways(s, t, player, np.int64(0), best, second, places(s, t, player), out)
+            _write_ways(t, player, np.int64(0), best, second, places(s, t, player), out)
         return
     if s.node == Node.GOING_ON:
         out[FOCUS] = mover_hex(s) + 1
@@ -385,11 +385,11 @@ def _derive_ways(s, t, seat, out):
                 if not is_empty(legal):
                     out[WAYS + WAY * WAYS_OF_A_SHIP * ship + CHOSEN] = not chosen
                     chosen = True
-                    _write_ways(s, t, player, np.int64(ship + 1), best, second, legal, out)
+                    _write_ways(t, player, np.int64(ship + 1), best, second, legal, out)
 
 
 @helper
-def _write_ways(s, t, player, ship, best, second, legal, out):
+def _write_ways(t, player, ship, best, second, legal, out):
     """Write two rows of a starship. Number 0 is the one that is placed."""
     speed = usual_speed(t, player)
     row = WAYS + WAY * WAYS_OF_A_SHIP * max(0, ship - 1)
@@ -557,7 +557,7 @@ def _write_bonus(out, bonus, offered, worth):
 
 
 @helper
-def _write_bonuses(s, t, player, offered, new_ship, ways, out):
+def _write_bonuses(s, player, offered, new_ship, ways, out):
     """Write all bonus actions. ``ways`` is the worth of all own ways."""
     moderation = min(3, rounds_left(s))
     neo = 50 * moderation // 3 if player.storage[ENERGY] + player.storage[MATTER] > 0 else 0
@@ -578,7 +578,7 @@ def _derive_offered_bonuses(s, t, seat, out):
     ways = _derive_aims(s, t, player, out) if offered >> EXPLORATORY_PLANNING & 1 else 0
     out[NEW_SHIP] = new_ship
     out[BURN_COST] = burn_cost(player, rounds_left(s))
-    _write_bonuses(s, t, player, offered, new_ship, ways, out)
+    _write_bonuses(s, player, offered, new_ship, ways, out)
     for bonus in range(NUM_BONUS):
         out[BONUS + BONUS_ROW * bonus + BONUS_WORTH] *= offered >> bonus & 1
 
@@ -594,13 +594,13 @@ def _derive_main_actions(s, t, seat, out):
     out[NEW_SHIP] = new_ship
     out[BURN_COST] = burned
     out[FOR_ME] = has_best_claim(s, t, seat)
-    _write_bonuses(s, t, player, int(t.bonus_of[player.action_cube]), new_ship, ways, out)
+    _write_bonuses(s, player, int(t.bonus_of[player.action_cube]), new_ship, ways, out)
     for line in range(LINES):
         _add_line(out, int(out[MAIN + MAIN_ROW * line + COLUMN]) - 1, line, LINES, burned)
     for line in range(LINES):
         _add_line(out, int(out[MAIN + MAIN_ROW * LINES * line + ROW]) - 1, LINES * line, 1, burned)
     _derive_flights(t, player, new_ship, ways, out)
-    _derive_planets_work(s, t, player, left, out)
+    _derive_planets_work(t, player, left, out)
     _derive_development(t, player, left, out)
     face_down = 0
     for word in range(WORDS):
@@ -652,7 +652,7 @@ def _derive_flights(t, player, new_ship, ways, out):
 
 
 @leaf
-def _derive_planets_work(s, t, player, left, out):
+def _derive_planets_work(t, player, left, out):
     """Write Terraforming and Planetary Exploitation."""
     ready, worth, producing, best = 0, 0, 0, 0
     for slot in colonies(player):

@@ -218,9 +218,9 @@ def _after_sector(t, card, behind, rivals, more_0, more_1, more_2, terms):
 
 
 @leaf
-def _end_at_card(s, t, player, card, rounds):
+def _end_at_card(t, player, card, rounds):
     """The worth of a disk on a sector that is added. Nobody has one behind it."""
-    station, closest = station_worth(s, t, rounds)
+    station, closest = station_worth(t, rounds)
     return (station + closest) * ((card.stations > 0) & (player.disks > 0))
 
 
@@ -236,7 +236,7 @@ def _add_sector(s, t, player, card, behind, rivals, tools, more_tools, terms, ro
         s, t, player, 0, place + 1, budget + AHEAD, tools, more_tools, tail_of(player, card), marks, out, PLACES_FUEL
     )
     worth, _ = _after_sector(t, card, behind, rivals, int(card.asteroids), int(card.comets), int(card.stations), terms)
-    out[PLACES_WORTH + PLACE_DERIVED * place] = cut(worth + PLACE * place + _end_at_card(s, t, player, card, rounds))
+    out[PLACES_WORTH + PLACE_DERIVED * place] = cut(worth + PLACE * place + _end_at_card(t, player, card, rounds))
     out[PLACES_WORTH + PLACE_DERIVED * (place + 1)] = cut(worth + PLACE * (place + 1) + POINT * int(t.first_arrival_vp))
 
 
@@ -250,7 +250,7 @@ def _beyond(
     more_0, more_1, more_2 = int(card.asteroids), int(card.comets), int(card.stations)
     worth, behind = _after_sector(t, card, behind, rivals, more_0, more_1, more_2, terms)
     place = length + 1
-    best = worth + PLACE * place + _end_at_card(s, t, player, card, rounds) - load_worth(beyond - tank, fuel_worth)
+    best = worth + PLACE * place + _end_at_card(t, player, card, rounds) - load_worth(beyond - tank, fuel_worth)
     fuel, tools_left, more_left, one, one_at, two, two_at = plan
     tail = tail_of(player, card)
     if sling == TOO_MUCH:
@@ -265,7 +265,7 @@ def _beyond(
     place += 1
     if is_last:
         worth, behind = _after_sector(t, other, behind, rivals, more_0, more_1, more_2, terms)
-        at_other = worth + PLACE * place + _end_at_card(s, t, player, other, rounds)
+        at_other = worth + PLACE * place + _end_at_card(t, player, other, rounds)
         best = max(best, at_other - load_worth(fuel - tank, fuel_worth) if fuel <= tank + ship else NEVER)
         tail = tail_of(player, other)
         paid, _, _, _, _, _, _ = leave(tools_left, more_left, one, one_at, two, two_at, tail & 15, tail >> 4)
@@ -367,7 +367,7 @@ def _outpost(s, t, player, index, upto, pays, rounds, own_closest, out):
     end at."""
     fuel_worth, tank, ship = fuel_worth_of(rounds), int(player.modules), int(player.fuel)
     stations, disks = stations_for(s, player), np.int64(s.disk_set)
-    station, closest = station_worth(s, t, rounds)
+    station, closest = station_worth(t, rounds)
     visit, delivered = int(t.station_fuel) * fuel_worth, int(t.delivery_vp) * POINT
     best = NEVER
     for place in range(upto + 1):
@@ -390,7 +390,7 @@ def _best_reroute(s, t, seat, player, upto, pays, deliveries, terms, rounds, too
     """
     fuel_worth, tank, ship, length = fuel_worth_of(rounds), int(player.modules), int(player.fuel), int(s.run_length)
     stations, disks, own_disk = stations_for(s, player), np.int64(s.disk_set), seat + 1
-    station, closest = station_worth(s, t, rounds)
+    station, closest = station_worth(t, rounds)
     visit, delivered = int(t.station_fuel) * fuel_worth, int(t.delivery_vp) * POINT
     unchanged = _best_delivering(out, upto, tank, ship, fuel_worth, pays, delivered, NOWHERE)
     one, one_at, two, two_at = first_jumps(tools, more_tools)

@@ -42,7 +42,7 @@ def apply(s, t, action):
     if action >= MOVE:
         flight.fly(s, t, player, seat, action)
     elif action < TARGET:
-        draft.pick(s, t, player, seat, action)
+        draft.pick(s, t, player, action)
     elif action >= LOAD:
         flight.load(s, t, player, action - LOAD)
     elif action >= CONTRACT:

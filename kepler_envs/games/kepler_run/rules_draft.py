@@ -72,7 +72,7 @@ def legal_targets(s, mask):
 
 
 @leaf
-def pick(s, t, player, seat, action):
+def pick(s, t, player, action):
     slot = action % ROW_SLOTS
     cost_in_modules, points = s.row[slot].wrenches, s.row[slot].vp
     special = int(s.row[slot].action)

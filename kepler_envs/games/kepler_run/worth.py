@@ -76,7 +76,7 @@ def stations_for(s, player):
 
 
 @leaf
-def station_worth(s, t, rounds):
+def station_worth(t, rounds):
     """(worth of a disk: its points, its fuel in rounds to come; extra worth as the one closest to Kepler)."""
     return POINT * int(t.station_vp) + STATION * rounds, CLOSEST_LATER if rounds > 0 else CLOSEST_NOW
 
@@ -191,7 +191,7 @@ def write_ends(s, t, seat, player, start, last, tank, ship, flying, deliveries, 
     length, rounds = int(s.run_length), rounds_to_come(s, t)
     fuel_worth = fuel_worth_of(rounds)
     stations, disks, own_disk = stations_for(s, player), np.int64(s.disk_set), seat + 1
-    station, closest = station_worth(s, t, rounds)
+    station, closest = station_worth(t, rounds)
     visit, delivered = int(t.station_fuel) * fuel_worth, int(t.delivery_vp) * POINT
     gained, met = 0, 0
     crossed_0, crossed_1, crossed_2 = (

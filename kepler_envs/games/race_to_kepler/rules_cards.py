@@ -22,7 +22,6 @@ from kepler_envs.games.race_to_kepler.state import (
 )
 
 NO_CARD = -1
-EVERY_KIND = np.uint64((1 << NUM_KINDS) - 1)
 KEPLER, OVER = int(EndReason.KEPLER), int(Node.OVER)
 HAND_SIZE = int(Hook.HAND_SIZE)
 
