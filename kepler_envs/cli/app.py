@@ -49,7 +49,7 @@ def run(argv: Sequence[str] | None) -> int:
         return 0
     try:
         command = tyro.cli(
-            Command,  # type: ignore[arg-type]
+            Command,
             prog="kepler-envs",
             description="Modern space board games as multi-agent reinforcement-learning environments. "
             "--version prints the version.",

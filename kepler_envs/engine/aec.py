@@ -197,7 +197,7 @@ class KeplerEnv(AECEnv):
     # ------------------------------------------------------------ game
 
     @property
-    def agent_selection(self) -> str:  # type: ignore[override]
+    def agent_selection(self) -> str:
         """The agent that is to decide. Raises RuntimeError before the first ``reset``."""
         if not self._mover:
             raise NoGameError

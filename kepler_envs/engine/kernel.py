@@ -86,13 +86,13 @@ if not JIT_ENABLED:
 else:
 
     @intrinsic
-    def borrowed(typingctx, array):  # type: ignore[no-untyped-def]
+    def borrowed(typingctx, array):
         """The same array for a call during which somebody else holds it: compiled code does not count it as used.
 
         Counting takes atomic operations (about 5 ns each), and what branches cannot be rid of them.
         """
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             value = context.make_array(signature.args[0])(context, builder, args[0])
             value.meminfo = cgutils.get_null_value(value.meminfo.type)
             return value._getvalue()

@@ -55,8 +55,8 @@ def shared(scope: Scope, name: str, signature: Sequence[Any]) -> Callable[[Calla
 
 def _call_of(found: Any, symbol: str) -> Any:
     @intrinsic
-    def call(typingctx, *arguments):  # type: ignore[no-untyped-def]
-        def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+    def call(typingctx, *arguments):
+        def codegen(context, builder, signature, values):
             kind = context.call_conv.get_function_type(found.return_type, found.args)
             function = cgutils.get_or_insert_function(builder.module, kind, symbol)
             return _emit_call(context, builder, function, found, cgutils.unpack_tuple(builder, values[0]))
@@ -75,10 +75,10 @@ def caller_at(*arguments: Any) -> Any:
         return lambda function, *values: function(*values)
 
     @intrinsic
-    def call_at(typingctx, place, *given):  # type: ignore[no-untyped-def]
+    def call_at(typingctx, place, *given):
         found = types.none(*arguments)
 
-        def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, values):
             kind = context.call_conv.get_function_type(found.return_type, found.args)
             function = builder.inttoptr(values[0], kind.as_pointer())
             return _emit_call(context, builder, function, found, cgutils.unpack_tuple(builder, values[1]))
@@ -119,20 +119,20 @@ if not JIT_ENABLED:
 else:
 
     @intrinsic
-    def address(typingctx, array):  # type: ignore[no-untyped-def]
+    def address(typingctx, array):
         """The address at which an array's items begin."""
 
-        def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, values):
             data = context.make_array(signature.args[0])(context, builder, values[0]).data
             return builder.ptrtoint(data, context.get_value_type(types.int64))
 
         return types.int64(array), codegen
 
     @intrinsic
-    def copy_record(typingctx, to, source):  # type: ignore[no-untyped-def]
+    def copy_record(typingctx, to, source):
         """Copy all bytes of a record into another one of its type."""
 
-        def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, values):
             size = context.get_constant(types.intp, source.size)
             cgutils.raw_memcpy(builder, values[0], values[1], size, 1)
             return context.get_dummy_value()
@@ -146,10 +146,10 @@ else:
         item = numba.from_dtype(np.dtype(dtype))
 
         @intrinsic
-        def view(typingctx, place, size):  # type: ignore[no-untyped-def]
+        def view(typingctx, place, size):
             kind = types.Array(item, 1, "C")
 
-            def codegen(context, builder, signature, values):  # type: ignore[no-untyped-def]
+            def codegen(context, builder, signature, values):
                 array = context.make_array(kind)(context, builder)
                 width = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(item)))
                 arrayobj.populate_array(

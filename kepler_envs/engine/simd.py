@@ -162,10 +162,10 @@ if not JIT_ENABLED:
 else:
 
     @intrinsic
-    def write_row(typingctx, out, place, row):  # type: ignore[no-untyped-def]
+    def write_row(typingctx, out, place, row):
         _check_rows(out, row)
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             out_value, place_value, row_value = args
             for start, lanes in _chunks(row.shape[0]):
                 vector = _load(context, builder, row, row_value, start, lanes)
@@ -175,12 +175,12 @@ else:
         return types.void(out, types.intp, row), codegen
 
     @intrinsic
-    def write_difference(typingctx, out, place, row, minus):  # type: ignore[no-untyped-def]
+    def write_difference(typingctx, out, place, row, minus):
         _check_rows(out, row, minus)
         if row.shape != minus.shape or row.dtype != minus.dtype:
             raise TypeError(f"rows differ: {row} and {minus}")
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             out_value, place_value, row_value, minus_value = args
             for start, lanes in _chunks(row.shape[0]):
                 vector = builder.sub(
@@ -193,13 +193,13 @@ else:
         return types.void(out, types.intp, row, minus), codegen
 
     @intrinsic
-    def write_largest(typingctx, out, place, one, two, three, four):  # type: ignore[no-untyped-def]
+    def write_largest(typingctx, out, place, one, two, three, four):
         rows = (one, two, three, four)
         _check_rows(out, *rows)
         if any((row.shape, row.dtype) != (one.shape, one.dtype) for row in rows):
             raise TypeError(f"rows differ: {rows}")
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             out_value, place_value, *values = args
             for start, lanes in _chunks(one.shape[0]):
                 vectors = [_load(context, builder, one, value, start, lanes) for value in values]
@@ -212,11 +212,11 @@ else:
         return types.void(out, types.intp, one, two, three, four), codegen
 
     @intrinsic
-    def write_turned(typingctx, out, place, room, first, count):  # type: ignore[no-untyped-def]
+    def write_turned(typingctx, out, place, room, first, count):
         _check_rows(out, room)
         _check_room(room)
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             out_value, place_value, room_value, first_value, count_value = args
             data = context.make_array(room)(context, builder, room_value).data
             item, word, short = context.get_data_type(room.dtype), ir.IntType(64), ir.IntType(16)
@@ -239,10 +239,10 @@ else:
         return types.void(out, types.intp, room, types.intp, types.intp), codegen
 
     @intrinsic
-    def insert_item(typingctx, room, place, item):  # type: ignore[no-untyped-def]
+    def insert_item(typingctx, room, place, item):
         _check_room(room)
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             room_value, place_value, item_value = args
             data = _move(context, builder, room, room_value, place_value, -1, ">")
             kind = context.get_data_type(room.dtype)
@@ -252,10 +252,10 @@ else:
         return types.void(room, types.intp, types.int64), codegen
 
     @intrinsic
-    def remove_item(typingctx, room, place):  # type: ignore[no-untyped-def]
+    def remove_item(typingctx, room, place):
         _check_room(room)
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             room_value, place_value = args
             data = _move(context, builder, room, room_value, place_value, 1, ">=")
             last = ir.Constant(ir.IntType(64), room.shape[0] // 3 - 1)
@@ -265,12 +265,12 @@ else:
         return types.void(room, types.intp), codegen
 
     @intrinsic(prefer_literal=True)
-    def expand_bits(typingctx, out, place, bits, count):  # type: ignore[no-untyped-def]
+    def expand_bits(typingctx, out, place, bits, count):
         if not isinstance(count, types.IntegerLiteral):
             raise TypeError("count must be a constant")
         size = count.literal_value
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             out_value, place_value, bits_value, _ = args
             flags = builder.bitcast(bits_value, ir.VectorType(ir.IntType(1), 64))
             item = context.get_data_type(out.dtype)
@@ -284,12 +284,12 @@ else:
         return types.void(out, types.intp, types.uint64, count), codegen
 
     @intrinsic(prefer_literal=True)
-    def pack_bits(typingctx, mask, place, count):  # type: ignore[no-untyped-def]
+    def pack_bits(typingctx, mask, place, count):
         if not isinstance(count, types.IntegerLiteral):
             raise TypeError("count must be a constant")
         size = count.literal_value
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             mask_value, place_value, _ = args
             item = context.get_data_type(mask.dtype)
             data = context.make_array(mask)(context, builder, mask_value).data

@@ -232,13 +232,11 @@ if not JIT_ENABLED:
 else:
 
     @intrinsic(prefer_literal=True)
-    def sum_rows(  # type: ignore[no-untyped-def]
-        typingctx, out, place, source, start, weights, begin, stride, rows, times, first, last, lanes
-    ):
+    def sum_rows(typingctx, out, place, source, start, weights, begin, stride, rows, times, first, last, lanes):
         registers = _literal(lanes)
         word = types.int64
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             out_, place_, source_, start_, weights_, begin_, stride_, rows_, times_, first_, last_, _ = args
             kinds = signature.args
             to, given = (_data(context, builder, kinds[k], args[k]) for k in (0, 2))
@@ -259,10 +257,10 @@ else:
         return types.void(out, word, source, word, weights, word, word, rows, times, word, word, lanes), codegen
 
     @intrinsic(prefer_literal=True)
-    def add_row(typingctx, out, place, row, begin, lanes):  # type: ignore[no-untyped-def]
+    def add_row(typingctx, out, place, row, begin, lanes):
         registers = _literal(lanes)
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             sources = [_source(context, builder, signature, args, 2)]
             to = _source(context, builder, signature, args, 0)
             return _update(context, builder, to, sources, registers, builder.fadd)
@@ -270,10 +268,10 @@ else:
         return types.void(out, types.int64, row, types.int64, lanes), codegen
 
     @intrinsic(prefer_literal=True)
-    def add_times(typingctx, out, place, factor, row, begin, lanes):  # type: ignore[no-untyped-def]
+    def add_times(typingctx, out, place, factor, row, begin, lanes):
         registers = _literal(lanes)
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             times = _splat(builder, args[2])
             sources = [_source(context, builder, signature, args, 3)]
             to = _source(context, builder, signature, args, 0)
@@ -284,10 +282,10 @@ else:
         return types.void(out, types.int64, types.float32, row, types.int64, lanes), codegen
 
     @intrinsic(prefer_literal=True)
-    def add_product(typingctx, out, place, a, a_begin, b, b_begin, lanes):  # type: ignore[no-untyped-def]
+    def add_product(typingctx, out, place, a, a_begin, b, b_begin, lanes):
         registers = _literal(lanes)
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             sources = [_source(context, builder, signature, args, place) for place in (2, 4)]
             to = _source(context, builder, signature, args, 0)
             return _update(
@@ -297,10 +295,10 @@ else:
         return types.void(out, types.int64, a, types.int64, b, types.int64, lanes), codegen
 
     @intrinsic(prefer_literal=True)
-    def add_where_positive(typingctx, out, place, row, begin, gate, at, lanes):  # type: ignore[no-untyped-def]
+    def add_where_positive(typingctx, out, place, row, begin, gate, at, lanes):
         registers = _literal(lanes)
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             def gated(old: Any, part: Any, decides: Any) -> Any:
                 positive = builder.fcmp_ordered(">", decides, _zeros())
                 return builder.fadd(old, builder.select(positive, part, _zeros()))
@@ -312,10 +310,10 @@ else:
         return types.void(out, types.int64, row, types.int64, gate, types.int64, lanes), codegen
 
     @intrinsic(prefer_literal=True)
-    def keep_where_positive(typingctx, out, place, gate, at, lanes):  # type: ignore[no-untyped-def]
+    def keep_where_positive(typingctx, out, place, gate, at, lanes):
         registers = _literal(lanes)
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             def gated(old: Any, decides: Any) -> Any:
                 return builder.select(builder.fcmp_ordered(">", decides, _zeros()), old, _zeros())
 
@@ -326,11 +324,11 @@ else:
         return types.void(out, types.int64, gate, types.int64, lanes), codegen
 
     @intrinsic(prefer_literal=True)
-    def mean_positive(typingctx, out, place, rows, begin, stride, first, last, lanes):  # type: ignore[no-untyped-def]
+    def mean_positive(typingctx, out, place, rows, begin, stride, first, last, lanes):
         registers = _literal(lanes)
         word = types.int64
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             _, place_, _, begin_, stride_, first_, last_, _ = args
             to, given = (_data(context, builder, signature.args[k], args[k]) for k in (0, 2))
             sums = _sums(builder, [_zeros()] * registers)
@@ -350,13 +348,11 @@ else:
         return types.void(out, word, rows, word, word, word, word, lanes), codegen
 
     @intrinsic(prefer_literal=True)
-    def spread_row(  # type: ignore[no-untyped-def]
-        typingctx, out, begin, stride, rows, times, first, last, source, start, lanes
-    ):
+    def spread_row(typingctx, out, begin, stride, rows, times, first, last, source, start, lanes):
         registers = _literal(lanes)
         word = types.int64
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             _, begin_, stride_, _, _, first_, last_, _, start_, _ = args
             to, numbers, factors, given = (_data(context, builder, signature.args[k], args[k]) for k in (0, 3, 4, 7))
             parts = [builder.load(_vector_at(builder, given, start_, number), align=4) for number in range(registers)]
@@ -372,14 +368,12 @@ else:
         return types.void(out, word, word, rows, times, word, word, source, word, lanes), codegen
 
     @intrinsic(prefer_literal=True)
-    def block_products(  # type: ignore[no-untyped-def]
-        typingctx, out, place, left, begin, stride, inner, weights, weights_begin, width, lanes
-    ):
+    def block_products(typingctx, out, place, left, begin, stride, inner, weights, weights_begin, width, lanes):
         if _literal(lanes) != 1:
             raise TypeError(f"lanes must be {REGISTER}")
         word = types.int64
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             _, place_, _, begin_, stride_, inner_, _, weights_begin_, width_, _ = args
             to, given, matrix = (_data(context, builder, signature.args[k], args[k]) for k in (0, 2, 6))
             further = [builder.mul(ir.Constant(WORD, row), stride_) for row in range(BLOCK)]
@@ -399,10 +393,10 @@ else:
         return types.void(out, word, left, word, word, word, weights, word, word, lanes), codegen
 
     @intrinsic
-    def dot(typingctx, a, a_begin, b, b_begin, vectors):  # type: ignore[no-untyped-def]
+    def dot(typingctx, a, a_begin, b, b_begin, vectors):
         word = types.int64
 
-        def codegen(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, args):
             one, other = (_data(context, builder, signature.args[k], args[k]) for k in (0, 2))
             (total,) = _sums(builder, [_zeros()])
             zero, step = ir.Constant(WORD, 0), ir.Constant(WORD, REGISTER)

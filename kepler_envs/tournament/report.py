@@ -416,5 +416,5 @@ def draw_learning_curves(curves: dict[tuple[str, str], list[CurvePoint]], player
     axes.set_xlabel(f"steps of training ({minutes:.1f} minutes)")
     axes.set_ylabel("share of wins, one against others")
     for text in axes.legend().get_texts():
-        text.set_parse_math(False)  # type: ignore[no-untyped-call]
+        text.set_parse_math(False)
     figure.savefig(path, dpi=120)

@@ -70,7 +70,7 @@ class CompiledLearner:
                 by the shares and added up. An action with a share of 0 does not count.
         """
         joined = th.cat([self._weights[name].reshape(-1) for name in self._layout.sizes])
-        return _Judged.apply(joined, self, _asked(observations, masks, actions, shares))  # type: ignore[no-any-return]
+        return _Judged.apply(joined, self, _asked(observations, masks, actions, shares))
 
     def learn(
         self,
@@ -190,7 +190,7 @@ class CompiledLearner:
         return {"network": self.network}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["network"])  # type: ignore[misc]
+        self.__init__(state["network"])
 
 
 class _Judged(th.autograd.Function):

@@ -34,7 +34,7 @@ class _Room(nn.Module):
 def _furnish(module: nn.Module, name: str, size: tuple[int, ...]) -> None:
     *rooms, last = name.split(".")
     for room in rooms:
-        module = module._modules.setdefault(room, _Room())  # type: ignore[assignment]
+        module = module._modules.setdefault(room, _Room())
     module._parameters[last] = nn.Parameter(th.zeros(size))
 
 

@@ -146,7 +146,7 @@ class SharedMaskablePPO(MaskablePPO):
         observations, masks, actions, before, advantages, returns = (one.take(chosen, 0) for one in arrays)
         if self.normalize_advantage:
             advantages = (advantages - advantages.mean()) / (advantages.std(ddof=1) + 1e-8)
-        clip_range = float(self.clip_range(self._current_progress_remaining))  # type: ignore[operator]
+        clip_range = float(self.clip_range(self._current_progress_remaining))
         goal = Goal(returns, self.vf_coef, self.ent_coef, before, advantages, clip_range)
         return _figures(goal, learner.learn(observations, masks, actions, goal))
 
@@ -164,7 +164,7 @@ class SharedMaskablePPO(MaskablePPO):
         self.logger.record("train/loss", loss)
         self.logger.record("train/explained_variance", variance)
         self.logger.record("train/n_updates", self._n_updates, exclude="tensorboard")
-        self.logger.record("train/clip_range", self.clip_range(self._current_progress_remaining))  # type: ignore[operator]
+        self.logger.record("train/clip_range", self.clip_range(self._current_progress_remaining))
 
     def _seen(self, observations: np.ndarray) -> th.Tensor:
         """The observations, where the policy decides: small networks do so faster in compiled code than on a GPU."""
