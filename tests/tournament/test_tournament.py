@@ -350,10 +350,12 @@ def test_wrong_arguments_are_one_line(tmp_path, capsys, arguments, message):
 # ---------------------------------------------------------------- from Python
 
 
-@pytest.mark.parametrize("name", ["games", "processes", "batch", "bootstrap", "memory_per_agent"])
-def test_counts_are_integers_from_1_on(name):
-    for value in (0, 1.5, "8", True):
-        message = f"^--{name.replace('_', '-')} {value} is not allowed; allowed: an integer from 1 on$"
+@pytest.mark.parametrize(
+    ("name", "least"), [("games", 1), ("processes", 1), ("batch", 1), ("bootstrap", 40), ("memory_per_agent", 1)]
+)
+def test_counts_are_integers(name, least):
+    for value in (least - 1, least + 0.5, "80", True):
+        message = f"^--{name.replace('_', '-')} {value} is not allowed; allowed: an integer from {least} on$"
         with pytest.raises(TournamentError, match=message):
             Tournament(CONFIG, **{name: value})
 
