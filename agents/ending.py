@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from kepler_envs.cli.endings import EXPECTED, INTERRUPTED, exit_code
 from kepler_envs.files import NO_ROOM
+from kepler_envs.networks import DivergedError
 from kepler_envs.printable import printable
 
 AGAIN = "; all files written before are complete, run the same command again to continue"
@@ -16,12 +17,15 @@ AGAIN = "; all files written before are complete, run the same command again to 
 @contextmanager
 def plain_ending() -> Iterator[None]:
     """End the program with a line on stderr if something that was asked for is not possible (exit code 2), or if the
-    disk is full (1). A second Ctrl-C ends it without a traceback (130)."""
+    disk is full or a network diverged (1). A second Ctrl-C ends it without a traceback (130)."""
     try:
         yield
     except KeyboardInterrupt:
         print(file=sys.stderr)
         sys.exit(INTERRUPTED)
+    except DivergedError as error:
+        print(error, file=sys.stderr)
+        sys.exit(1)
     except EXPECTED as error:
         print(printable(explain(error)), file=sys.stderr)
         sys.exit(exit_code(error))

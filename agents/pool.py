@@ -249,7 +249,7 @@ class PoolVecEnv(SharedSeatVecEnv):
         self._players: dict[int, PositionNetwork | JoinedBot] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_players": {}}
+        return {**self.__dict__, "_players": {}}
 
     def load_partners(self) -> None:
         """Load the sparring partners now, so that errors show before any training."""

@@ -352,7 +352,7 @@ class Run:
         self.model.save(buffer)
         imitated = self._imitation.state() if self._imitation is not None else self._imitated
         saved = {
-            "env": self.env,
+            "env": self.env.without_bots(),  # they are loaded by name
             "seconds": self.seconds,
             "curve": self.curve,
             "best": self.best,

@@ -196,3 +196,11 @@ def test_a_full_disk_leaves_the_earlier_file(path, content, monkeypatch):
     with pytest.raises(OSError, match="No space left on device: '.*game.jsonl'"):
         write_replay(path, read_replay(path))
     assert path.read_bytes() == content and [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("agents", ["ab", ["ada", 2], [Path("ada"), Path("ben")]])
+def test_names_of_agents_are_texts(agents):
+    """What is no text could not be read back."""
+    config = kepler_envs.load_game("kitten_adventurers").configure(2)
+    with pytest.raises(TypeError, match="^agents must be a name for each seat|^the name of an agent must be text, not"):
+        record(config, 5, [], agents)

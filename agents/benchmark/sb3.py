@@ -148,8 +148,8 @@ class Sb3Run:
         model = io.BytesIO()
         self.model.save(model)
         saved = {
-            "env": self.env, "model": model.getvalue(), "seconds": self.seconds, "evaluations": self.evaluations,
-            "evaluated_at": self.evaluated_at,
+            "env": self.env.without_bots(), "model": model.getvalue(), "seconds": self.seconds,
+            "evaluations": self.evaluations, "evaluated_at": self.evaluated_at,
             "torch_random": th.get_rng_state(), "numpy_random": np.random.get_state(),
         }  # fmt: skip
         write_atomically(self.folder / STATE, pickle.dumps(saved))

@@ -30,6 +30,8 @@ class CompiledBot:
     def act(self, decisions: TrustedDecisions) -> np.ndarray:
         """See :meth:`Bot.act`."""
         batch, rows = decisions.batch, np.ascontiguousarray(decisions.rows, np.int64)
+        if batch.config.game is not self.policy.game:
+            raise BotError(f"bot {self.name} was loaded for {self.policy.game.id}, and this is {batch.config.game.id}")
         if rows.max(initial=-1) >= self._generators.size:
             raise BotError(f"bot {self.name} is asked about row {rows.max()}, where it was not started")
         actions = np.empty(len(rows), np.int64)

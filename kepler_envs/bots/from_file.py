@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.bots.protocol import BotError, TrustedDecisions
+from kepler_envs.bots.protocol import BotError, TrustedDecisions, check_plays
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import mix
 from kepler_envs.engine.snapshot import Snapshot
@@ -126,6 +126,7 @@ class BotFromFile:
 
     def act(self, decisions: TrustedDecisions) -> np.ndarray:
         """See :meth:`Bot.act`. Raises BotFailed. What comes back may be any numbers."""
+        check_plays(self.name, self._config, decisions.batch)
         states = self._resampled(decisions) if self._searches else b""
         rows = np.array(decisions.rows, np.int64)
         return self._ask("act", rows, decisions.seat, decisions.observation, decisions.action_mask, states)

@@ -120,6 +120,21 @@ class FileBot(Protocol):
         """Choose a legal id for each decision: integers (M,)."""
 
 
+def check_plays(bot: str, loaded: Configuration, batch: Batch) -> None:
+    """Raise BotError unless a bot that was loaded for one configuration can play the games of a batch.
+
+    Options may differ, as they do between training and evaluation. Numbers of players and cards may not: arrays have
+    other sizes, and what was learned or searched would be of another game.
+    """
+    played = batch.config
+    if played is loaded:
+        return
+    if (played.game, played.num_players) != (loaded.game, loaded.num_players):
+        raise BotError(f"bot {bot} was loaded for {loaded}, and this is {played}: load it for that")
+    if played.components_digest != loaded.components_digest:
+        raise BotError(f"bot {bot} was loaded for other cards of {played.game.id}: load it for these")
+
+
 def legal_ids(batch: Batch, rows: np.ndarray, answer: Any, who: str = "act") -> np.ndarray:
     """What somebody chose for these rows (M,) of a batch, as int64 (M,).
 

@@ -297,10 +297,16 @@ class KeplerEnv(AECEnv):
             self._finish(end)
 
     def _tell_masks(self) -> None:
-        """Put the mask of the seat to move into its info, and empty ones into all others."""
+        """Put the mask of the seat to move into its info, and empty ones into all others.
+
+        With copies, an info that was handed out keeps the mask that it had.
+        """
         for agent, info in self.infos.items():
             mask = self._mask if agent == self._mover else self._no_mask
-            info["action_mask"] = mask.copy() if self.copy else mask
+            if self.copy:
+                self.infos[agent] = {**info, "action_mask": mask.copy()}
+            else:
+                info["action_mask"] = mask
 
     def _pay_shaping(self) -> None:
         before = self._potential.copy()

@@ -14,6 +14,9 @@ from pathlib import Path
 from reprlib import Repr
 from typing import Any
 
+import numpy as np
+
+from kepler_envs.engine.checks import check_type
 from kepler_envs.engine.game import Configuration, Game
 from kepler_envs.engine.seeds import check_seed
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
@@ -87,9 +90,25 @@ class Replay:
             yield position
 
 
-def record(config: Configuration, seed: int, actions: Sequence[int], agents: Sequence[str] | None = None) -> Replay:
-    """Make the replay of a game from its seed and ids. Raises IllegalAction if they do not fit the game."""
+def record(
+    config: Configuration, seed: int, actions: Sequence[int] | np.ndarray, agents: Sequence[str] | None = None
+) -> Replay:
+    """Make the replay of a game from its seed and ids.
+
+    Args:
+        actions: the ids of all decisions in order, also as an integer array.
+        agents: a name for each seat.
+
+    Raises:
+        IllegalAction: they do not fit the game.
+        ValueError: there is not one name for each seat.
+        TypeError: a name is no text.
+    """
     names = list(agents) if agents is not None else ["unknown"] * config.num_players
+    if isinstance(agents, str):
+        raise TypeError(f"agents must be a name for each seat, not the text {agents!r}")
+    for name in names:
+        check_type("the name of an agent", name, str)
     if len(names) != config.num_players:
         raise ValueError(f"{len(names)} agent names for {config.num_players} seats")
     replay = Replay(config.game.id, config.describe(), int(seed), config.components_digest, names)

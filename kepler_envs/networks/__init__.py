@@ -39,6 +39,10 @@ class PositionNetwork(Protocol):
         """
 
 
+class DivergedError(ArithmeticError):
+    """A network's weights are no finite numbers any more, so it cannot decide."""
+
+
 class CompiledNetwork:
     """A :class:`PositionNetwork` in compiled code.
 

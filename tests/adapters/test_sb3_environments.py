@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import torch as th
@@ -20,6 +23,7 @@ from kepler_envs.adapters.sb3 import (
 )
 from kepler_envs.engine.actions import ActionSet
 from kepler_envs.engine.observation import COUNT, Layout, piece, table
+from kepler_envs.networks import DivergedError
 
 GAME = "kitten_adventurers"
 
@@ -316,3 +320,43 @@ def test_a_clipped_value_is_learned_by_maskable_ppo():
         policy_kwargs=piece_policy(batch.config, width=16, hidden=(16,), rows=8),
     )  # fmt: skip
     assert model.learn(256).logger.name_to_value["train/clip_range_vf"] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_copies_have_the_bots_of_the_original(duplicate):
+    env = SeatVecEnv(batch_of(4, 3), "greedy", over="greedy")
+    seen, again = env.reset(), duplicate(env)
+    assert again.observation_space == env.observation_space
+    for _ in range(30):
+        choices = seen[:, -1].astype(np.int64)  # what greedy would do
+        seen, rewards, dones, _ = env.step(choices)
+        same, *outcome, _ = again.step(choices)
+        assert np.array_equal(seen, same) and np.array_equal([rewards, dones], outcome)
+    bare = pickle.loads(pickle.dumps(env.without_bots()))
+    assert bare.below is None and not hasattr(bare, "opponent") and env.below is not None
+
+
+def test_a_model_goes_on_with_another_number_of_players(tmp_path):
+    two, three = (SharedSeatVecEnv(batch_of(4, players)) for players in (2, 3))
+    policy = piece_policy(two.batch.config, width=16, hidden=(16,), rows=8)
+    model = SharedMaskablePPO(PiecePolicy, two, policy_kwargs=policy, n_steps=16, batch_size=32, seed=0)
+    model.learn(64)
+    model.save(tmp_path / "two.zip")
+    loaded = SharedMaskablePPO.load(tmp_path / "two.zip", env=three)
+    model.set_env(three)
+    for each in (model, loaded):
+        each.learn(64)
+        assert each.rollout_buffer.values.shape == (16, 4, 3) and each.policy.valued_seats == 3
+
+
+def test_a_network_that_diverged_is_told_of():
+    batch = batch_of(4, 3)
+    spaces = observation_space(batch.config.observation), batch.single_action_space
+    policy = PiecePolicy(*spaces, lambda _: 1e-3, **piece_policy(batch.config, width=16, hidden=(16,), rows=8))
+    with th.no_grad():
+        for weights in policy.network.parameters():
+            weights.fill_(float("nan"))
+        with pytest.raises(
+            DivergedError, match="^the network's weights are no finite numbers any more; use a lower lea"
+        ):
+            policy.forward(th.as_tensor(batch.observation), action_masks=batch.action_mask.astype(bool))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -18,6 +19,7 @@ from kepler_envs.engine.game import REWARD_OPTIONS
 from kepler_envs.engine.network import NetworkShape
 from kepler_envs.engine.snapshot import IllegalAction
 from kepler_envs.tournament.pairing import play_against
+from tests.component_file import changed, own_text
 
 UNTRAINED = {"steps": 0, "seconds": 0, "parameters": 0, "evaluations": {}}
 CONFIG = kepler_envs.load_game("kitten_adventurers").configure(4)
@@ -221,3 +223,31 @@ def test_a_network_trained_to_win_plays_by_rank(tmp_path):
     weights = checkpoint.weights_of(checkpoint.build(shape, trained))
     checkpoint.write_checkpoint(path, description, {TORCH_WEIGHTS: weights})
     assert bots.load(f"net:{path}", played).name == f"net:{path}"
+
+
+@pytest.mark.parametrize("spec", ["mcts:3", "pool-v1", "mcts:3,network=pool-v1"])
+def test_bots_play_what_they_were_loaded_for(spec, tmp_path):
+    """A search has room for the seats it was loaded for, and a network was trained for them."""
+    game = CONFIG.game
+    bot = bots.load(spec, CONFIG)
+    message = rf"^bot {spec} was loaded for <.*4 players.*>, and this is <.*3 players.*>: load it for that$"
+    with pytest.raises(bots.BotError, match=message):
+        bots.play_games(bot, game.configure(3), 2, seed=1)
+    with pytest.raises(bots.BotError, match=message):
+        gymnasium.make("kepler/kitten_adventurers-v1", num_players=3, opponents=bots.BotOpponent(bot)).reset(seed=1)
+    other = tmp_path / "cards.toml"
+    other.write_text(changed(own_text("kitten_adventurers"), "count = 8", "count = 9"))
+    with pytest.raises(bots.BotError, match="was loaded for other cards of kitten_adventurers-v1: load it for these"):
+        bots.play_games(bot, game.configure(4, components=other), 2, seed=1)
+    short = game.configure(4, max_turns=6)  # what training and evaluation may have otherwise
+    assert (bots.play_games(bot, short, 2, seed=1).episodes == 1).all()
+
+
+def test_rules_of_thumb_play_any_number_of_players_of_their_game():
+    for spec in ("uniform", "greedy"):
+        bot = bots.load(spec, CONFIG)
+        assert (bots.play_games(bot, CONFIG.game.configure(2), 2, seed=1).episodes == 1).all()
+        with pytest.raises(
+            bots.BotError, match=f"^bot {spec} was loaded for kitten_adventurers-v1, and this is kepler_"
+        ):
+            bots.play_games(bot, kepler_envs.load_game("kepler_run").configure(2), 2, seed=1)

@@ -269,8 +269,10 @@ def test_masks_in_infos(config: Configuration, place: str) -> None:
     plain.reset(seed=3)
     env.reset(seed=3)
     choose = chooser(config, 3)
+    kept = []
     for agent in plain.agent_iter():
-        expected, seen = plain.last()[0], env.last()[0]
+        expected, (seen, *_, info) = plain.last()[0], env.last()
+        kept.append((info, info["action_mask"].copy()))
         vector = seen if place == "info" else seen["observation"]
         assert env.agent_selection == agent and np.array_equal(vector, expected["observation"])
         assert env.observation_space(agent).contains(seen)
@@ -280,6 +282,7 @@ def test_masks_in_infos(config: Configuration, place: str) -> None:
         action = None if over else choose(plain.legal_actions())
         plain.step(action)
         env.step(action)
+    assert all(np.array_equal(info["action_mask"], then) for info, then in kept)  # a buffer may keep what it was told
     with pytest.raises(OptionError, match="mask_in = 'nowhere' is not allowed; allowed: observation, info, both"):
         make(config, mask_in="nowhere")
 

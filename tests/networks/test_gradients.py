@@ -345,3 +345,35 @@ def test_sums_of_gradients_in_registers_are_those_written_plainly():
     spread_row_portable(expected, 100, 48, rows, times, 1, 6, one, 2, 32)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
     assert (found != 1).sum() > 100 and 0 < (found[250:282] == 0).sum() < 32
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda seen, masks, actions: (seen[:, :-1], masks, actions), r"^observations must be int16 \(6, "),
+        (
+            lambda seen, masks, actions: (seen.astype(float), masks, actions),
+            "^observations must be int16 .* not float64",
+        ),
+        (lambda seen, masks, actions: (seen, masks.astype(int), actions), "^masks must be bool or int8 .* not int64"),
+        (lambda seen, masks, actions: (seen, masks[:, :-1], actions), r"^masks must be bool or int8 \(6, "),
+        (lambda seen, masks, actions: (np.repeat(seen, 2, 0), masks, actions), r"^masks must be bool or int8 \(12, "),
+        (
+            lambda seen, masks, actions: (seen, masks, actions[:5]),
+            r"^actions must be integers \(6,\), not int64 \(5,\)",
+        ),
+        (lambda seen, masks, actions: (seen, masks, actions - 1000), r"^actions must be 0\.\.\d+, not -\d+\.\.-\d+$"),
+        (lambda seen, masks, actions: (seen, masks, actions + 10**8), r"^actions must be 0\.\.\d+, not 1000\d+\.\."),
+        (lambda seen, masks, actions: (seen, masks, actions / 2), r"^actions must be integers \(6,\), not float64"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(change, message):
+    """Compiled code would read and write outside of them."""
+    inputs = made_up_inputs(SHAPES["usual"])
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 6)
+    asked = change(observations, masks, chosen_actions(masks))
+    learner, goal = CompiledLearner(network_of(inputs)), Goal(np.zeros((6, inputs.seats), np.float32), 0.5)
+    with pytest.raises(ValueError, match=message):
+        learner.judge(*asked)
+    with pytest.raises(ValueError, match=message):
+        learner.learn(*asked, goal)

@@ -65,12 +65,15 @@ class CompiledLearner:
         Args:
             observations: int16 (N, D).
             masks: bool or int8 (N, A), with at least one action in each row.
-            actions: int64 (N,), legal ones.
+            actions: integers (N,), legal ones.
             shares: float32 (N, K), for several actions (N, K) of each position. Their log-probabilities are multiplied
                 by the shares and added up. An action with a share of 0 does not count.
+
+        Raises:
+            ValueError: an array has another dtype or shape, or there is no such action.
         """
         joined = th.cat([self._weights[name].reshape(-1) for name in self._layout.sizes])
-        return _Judged.apply(joined, self, _asked(observations, masks, actions, shares))
+        return _Judged.apply(joined, self, self._asked(observations, masks, actions, shares))
 
     def learn(
         self,
@@ -91,7 +94,8 @@ class CompiledLearner:
         Returns:
             What the network says now.
         """
-        asked = _asked(observations, masks, actions, shares)
+        asked = self._asked(observations, masks, actions, shares)
+        self._check_goal(goal, len(observations))
         count, nothing = len(observations), np.zeros(0, FLOAT)
         entropy_rate, value_rate = goal.rates
         known = (nothing if one is None else np.ascontiguousarray(one, FLOAT) for one in (goal.before, goal.advantages))
@@ -134,6 +138,36 @@ class CompiledLearner:
     def forget(self) -> None:
         """Forget the layout, because the weights have changed or are about to."""
         self._known = None
+
+    def _asked(
+        self, observations: np.ndarray, masks: np.ndarray, actions: np.ndarray, shares: np.ndarray | None
+    ) -> tuple[np.ndarray, ...]:
+        """The arrays of :meth:`judge` as the kernels trust them to be. Raises ValueError if they are not."""
+        count, inputs = len(observations), self.network.inputs
+        _check_array("observations", observations, "int16", (np.int16,), (count, inputs.layout.size))
+        _check_array("masks", masks, "bool or int8", (np.bool_, np.int8), (count, len(inputs.actions)))
+        several = (count,) if shares is None else np.shape(shares)
+        if shares is not None and (len(several) != 2 or several[0] != count):
+            raise ValueError(f"shares must be ({count}, K), not {several}")
+        _check_array("actions", actions, "integers", (actions.dtype,) if actions.dtype.kind in "iu" else (), several)
+        most = len(inputs.actions) - 1
+        if actions.size and (actions.min() < 0 or actions.max() > most):
+            raise ValueError(f"actions must be 0..{most}, not {actions.min()}..{actions.max()}")
+        return (
+            np.ascontiguousarray(observations),
+            np.ascontiguousarray(masks).view(np.int8),
+            np.ascontiguousarray(actions, np.int64).reshape(count, -1),
+            np.ones((count, 1), FLOAT) if shares is None else np.ascontiguousarray(shares, FLOAT),
+        )
+
+    def _check_goal(self, goal: Goal, count: int) -> None:
+        """Raise ValueError unless a goal is about so many positions."""
+        for name, array, shape in (
+            ("before", goal.before, (count,)), ("advantages", goal.advantages, (count,)),
+            ("returns", goal.returns[:, :0], (count, 0)),
+        ):  # fmt: skip
+            if array is not None and np.shape(array) != shape:
+                raise ValueError(f"{name} must be of {count} positions, not {np.shape(array)}")
 
     def _room_for_judged(self, count: int) -> tuple[np.ndarray, ...]:
         return np.empty(count, FLOAT), np.empty(count, FLOAT), np.empty((count, self.network.inputs.seats), FLOAT)
@@ -222,16 +256,10 @@ NO_GOAL = (NO_RATES, NO_RATES, np.zeros((0, 0), FLOAT))
 """The kernel's goal where somebody else computes the loss."""
 
 
-def _asked(
-    observations: np.ndarray, masks: np.ndarray, actions: np.ndarray, shares: np.ndarray | None
-) -> tuple[np.ndarray, ...]:
-    count = len(observations)
-    return (
-        np.ascontiguousarray(observations, np.int16),
-        np.ascontiguousarray(masks).view(np.int8),
-        np.ascontiguousarray(actions, np.int64).reshape(count, -1),
-        np.ones((count, 1), FLOAT) if shares is None else np.ascontiguousarray(shares, FLOAT),
-    )
+def _check_array(name: str, array: np.ndarray, words: str, dtypes: Sequence[Any], shape: tuple[int, ...]) -> None:
+    """Raise ValueError unless an array has one of these dtypes, and this shape."""
+    if array.dtype not in dtypes or array.shape != shape:
+        raise ValueError(f"{name} must be {words} {shape}, not {array.dtype} {array.shape}")
 
 
 def _product(one: np.ndarray, other: np.ndarray) -> np.ndarray:

@@ -6,8 +6,9 @@ paid the seat that moved: :class:`SharedMaskablePPO` reads what all seats were p
 
 from __future__ import annotations
 
+import copy
 import time
-from typing import Any
+from typing import Any, Self
 
 import gymnasium as gym
 import numpy as np
@@ -42,8 +43,6 @@ class _BatchVecEnv(VecEnv):
         below: the bot that a network is over, or None.
         env_seconds: the time spent in ``step``, ``reset`` and ``action_masks`` so far, without that of opponents.
     """
-
-    below: Opponent | None = None  # until somebody takes the place after unpickling
 
     def __init__(self, batch: Batch, over: Any = None) -> None:
         if not hasattr(batch, "untouched"):
@@ -80,7 +79,7 @@ class _BatchVecEnv(VecEnv):
         return final if self.below is None else with_choices(final, np.zeros(len(final), np.int64))
 
     def seat_below(self, below: Opponent) -> None:
-        """Let ``below`` take over as the bot that a network is over: needed after unpickling, which leaves it out."""
+        """Let ``below`` take over as the bot that a network is over."""
         self.below = below
         self.start_below(self._rows)
 
@@ -89,8 +88,15 @@ class _BatchVecEnv(VecEnv):
         if self.below is not None:
             self.below.start(rows, ~opponent_seeds(self.batch.seed[rows]))
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("opponent", "below")}
+    def without_bots(self) -> Self:
+        """A shallow copy without opponent and bot below, to be pickled where others take their places afterwards.
+
+        Until :meth:`seat_below`, nobody is below; a :class:`SeatVecEnv` cannot be used before :meth:`seat_opponent`.
+        """
+        twin = copy.copy(self)
+        twin.__dict__.pop("opponent", None)
+        twin.below = None
+        return twin
 
     def _deal(self) -> None:
         """New games: from the seed that ``seed()`` was given, else the next of each row."""
@@ -182,8 +188,7 @@ class SeatVecEnv(_BatchVecEnv):
         self._made = time.time()
 
     def seat_opponent(self, opponent: Opponent, salt: int = 0) -> None:
-        """Let ``opponent`` take over the other seats of the running games, with seeds that depend on ``salt``.
-        Unpickling leaves it out, so call this after it."""
+        """Let ``opponent`` take over the other seats of the running games, with seeds that depend on ``salt``."""
         self.opponent = opponent
         opponent.start(self._rows, opponent_seeds(self.batch.seed + np.uint64(salt)))
 

@@ -52,7 +52,6 @@ class SharedMaskablePPO(MaskablePPO):
         super().__init__(policy, env, *args, _init_setup_model=False, **kwargs)
         if env is not None:
             self.rollout_buffer_class = SharedRolloutBuffer
-            self.rollout_buffer_kwargs = {"num_players": self._games().batch.num_players}
         if _init_setup_model:
             self._setup_model()
 
@@ -62,10 +61,24 @@ class SharedMaskablePPO(MaskablePPO):
         return [*super()._excluded_save_params(), "_buffers"]
 
     def _setup_model(self) -> None:
+        if self.env is not None:  # after loading, it may have another number of players than the one before
+            self.rollout_buffer_kwargs = {"num_players": self._games().batch.num_players}
         super()._setup_model()
         if not isinstance(self.policy, PiecePolicy):
             raise TypeError(f"SharedMaskablePPO learns with a PiecePolicy, not with {type(self.policy).__name__}")
         self.policy.valued_seats = self.rollout_buffer_kwargs["num_players"]
+
+    def set_env(self, env: Any, force_reset: bool = True) -> None:
+        """Learn in another environment, which may have another number of players."""
+        super().set_env(env, force_reset)
+        players = self._games().batch.num_players
+        if players != self.rollout_buffer_kwargs["num_players"]:
+            self.rollout_buffer_kwargs = {"num_players": players}
+            self.rollout_buffer = self.rollout_buffer_class(
+                self.n_steps, self.observation_space, self.action_space, self.device, gamma=self.gamma,
+                gae_lambda=self.gae_lambda, n_envs=self.n_envs, **self.rollout_buffer_kwargs,
+            )  # fmt: skip
+            self.policy.valued_seats = players
 
     def _games(self) -> SharedSeatVecEnv:
         games = self.env.unwrapped if self.env is not None else None

@@ -8,7 +8,7 @@ import numpy as np
 
 from kepler_envs.bots.greedy import GreedyBot
 from kepler_envs.bots.networks.checkpoint import read_network, values_own_seat
-from kepler_envs.bots.protocol import Bot, BotError, TrustedDecisions
+from kepler_envs.bots.protocol import Bot, BotError, TrustedDecisions, check_plays
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.seeds import GOLDEN, mix_all
 from kepler_envs.networks import PositionNetwork, draw, position_network, with_choices
@@ -97,6 +97,12 @@ class CheckpointBot(NetworkBot):
     def __init__(self, path: Path, config: Configuration, deterministic: bool = True) -> None:
         network = load_network(path, config)
         super().__init__(network, f"net:{path}", deterministic, bot_below(network, config))
+        self._config = config
+
+    def ask(self, decisions: TrustedDecisions) -> tuple[np.ndarray, np.ndarray]:
+        """See :meth:`NetworkBot.ask`. Raises BotError for games of another number of players, or with other cards."""
+        check_plays(self.name, self._config, decisions.batch)
+        return super().ask(decisions)
 
 
 def load_network(path: Path, config: Configuration) -> PositionNetwork:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kepler_envs.bots.protocol import BotError, TrustedDecisions
+from kepler_envs.bots.protocol import BotError, TrustedDecisions, check_plays
 from kepler_envs.bots.search.config import MctsConfig
 from kepler_envs.bots.search.searcher import Grown, Searcher, make_searcher, playout_policy
 from kepler_envs.engine.checks import check_type
@@ -104,6 +104,7 @@ class MctsBot:
 
     def act(self, decisions: TrustedDecisions) -> np.ndarray:
         """See :meth:`Bot.act`."""
+        check_plays(self.name, self.config, decisions.batch)
         rows = [int(row) for row in decisions.rows]
         missing = [row for row in rows if row not in self._words]
         if missing:
