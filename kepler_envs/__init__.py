@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium
+import numpy as np
 import pettingzoo
 
 from kepler_envs import registry
@@ -76,7 +77,7 @@ def make_batch(
     num_envs: int,
     *,
     num_players: int | None = None,
-    seed: int | None = None,
+    seed: int | np.ndarray | None = None,
     threads: int = 1,
     components: str | Path | None = None,
     **options: Any,
@@ -87,7 +88,8 @@ def make_batch(
         name: a game's name or id, such as ``kitten_adventurers-v1``.
         num_envs: the number of games.
         num_players: the number of seats. None takes the game's default.
-        seed: an integer 0 .. 2**64 - 1, of which each row plays a stream of its own. None draws one.
+        seed: an integer 0 .. 2**64 - 1, of which each row plays a stream of its own, or an integer array (num_envs,)
+            with the seed of each row's first game. None draws one.
         threads: the threads that step the games. They change the speed alone.
         components: a card file of your own, like the game's components.toml.
         options: the game's options. ``kepler-envs show GAME`` lists them.

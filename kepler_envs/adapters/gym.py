@@ -12,7 +12,7 @@ For example::
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +20,18 @@ import gymnasium
 import numpy as np
 
 from kepler_envs.adapters.opponents import Opponent, check_patience, choose, opponent_of
-from kepler_envs.engine import render_window
+from kepler_envs.bots.from_file import BotFromFile
+from kepler_envs.bots.protocol import BotOpponent
 from kepler_envs.engine.batch import Batch
-from kepler_envs.engine.checks import check_view, is_integer
+from kepler_envs.engine.checks import check_choice, check_view, is_integer
 from kepler_envs.engine.game import Configuration, OptionError, UnknownOptionError
+from kepler_envs.engine.rendering import RENDER_MODES, Window, render
 from kepler_envs.engine.seeds import check_seed, opponent_seeds
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
 from kepler_envs.registry import load_game
 
-RENDER_MODES = ("ansi", "svg", "rgb_array", "human")
 ILLEGAL_MODES = ("lose", "raise")
+NO_GAME = "no game is running: call reset() first"
 ROW = np.zeros(1, np.int64)
 """The one row of the batch."""
 
@@ -68,7 +70,7 @@ def configuration(
         raise UnknownOptionError(message, problem.names) from None
 
 
-class SeatEnv(gymnasium.Env[np.ndarray, int]):
+class SeatEnv(gymnasium.Env[np.ndarray, int | np.integer]):
     """A game as one of its players lives it.
 
     ``step`` returns when it is the learner's turn again, or when the game is over. Rewards accumulate between the
@@ -108,8 +110,8 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         illegal: str = "lose",
         render_mode: str | None = None,
     ) -> None:
-        check_choice("illegal", illegal, ILLEGAL_MODES)
-        check_choice("render_mode", render_mode, (None, *RENDER_MODES))
+        check_choice("illegal", illegal, ILLEGAL_MODES, OptionError)
+        check_choice("render_mode", render_mode, (None, *RENDER_MODES), OptionError)
         self.config = config
         self.fixed_seat = check_view(seat, config.num_players, "seat", OptionError)
         self.illegal = illegal
@@ -121,6 +123,8 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         self._learner = 0
         self._owed = 0.0  # paid to the learner and not yet told
         self._running = False
+        self._dealt = False
+        self._window = Window(config.game.title)
 
     # ------------------------------------------------------------ game
 
@@ -156,6 +160,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         else:
             self._learner = self.fixed_seat
         self._batch.reset(np.array([seed], np.uint64))
+        self._dealt = True
         seeds = opponent_seeds(self._batch.seed)
         for place, opponent in enumerate(self._opponents):
             opponent.start(ROW, seeds + np.uint64(place))
@@ -174,7 +179,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         self._owed += float(self._batch.reward[0, self._learner])
         self._running = not (self._batch.terminated[0] or self._batch.truncated[0])
 
-    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+    def step(self, action: int | np.integer) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Apply the learner's decision.
 
         Returns:
@@ -187,7 +192,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
             IllegalAction: the action is illegal, and ``illegal="raise"``.
         """
         if not self._running:
-            raise RuntimeError("no game is running: call reset() first")
+            raise RuntimeError(NO_GAME)
         if not is_integer(action):
             raise ValueError(f"the learner must decide with an integer action id, not {action!r}")
         if not (0 <= action < len(self.config.actions) and self._batch.action_mask[0, action]):
@@ -226,11 +231,16 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         }
 
     def action_masks(self) -> np.ndarray:
-        """bool (A,): the legal actions, as sb3-contrib's MaskablePPO asks for them."""
+        """bool (A,): the legal actions, as sb3-contrib's MaskablePPO asks for them.
+
+        Raises RuntimeError before the first ``reset``, as do :meth:`snapshot` and :meth:`render`.
+        """
+        self._check_dealt()
         return self._batch.action_mask[0].astype(np.bool_)
 
     def snapshot(self) -> Snapshot:
         """The present position, or the last one of a finished game."""
+        self._check_dealt()
         over = self._batch.episodes[0] > 0 and not self._running
         return self._batch.final_snapshot(0) if over else self._batch.snapshot(0)
 
@@ -239,24 +249,19 @@ class SeatEnv(gymnasium.Env[np.ndarray, int]):
         if self.render_mode is None:
             gymnasium.logger.warn("render() was called, but render_mode is None: give one to make()")
             return None
-        if self.render_mode == "ansi":
-            return self.snapshot().text(self._learner)
-        drawing = self.snapshot().drawing(self._learner)
-        if self.render_mode == "svg":
-            return drawing.svg()
-        if self.render_mode == "rgb_array":
-            return drawing.rgb()
-        if not render_window.show(drawing.rgb(), self._window_title()):
-            print(self.snapshot().text(self._learner))
-        return None
+        if self.render_mode == "human":
+            self._window.show(self.snapshot(), self._learner)
+            return None
+        return render(self.snapshot(), self._learner, self.render_mode)
 
-    def _window_title(self) -> str:
-        return f"{self.config.game.title} [{id(self) & 0xFFFF:04x}]"
+    def _check_dealt(self) -> None:
+        if not self._dealt:
+            raise RuntimeError(NO_GAME)
 
     def close(self) -> None:
         """Close the window, if ``human`` opened one."""
         if self.render_mode == "human":
-            render_window.close(self._window_title())
+            self._window.close()
 
 
 def final_info(batch: Batch, row: int, seat: int) -> dict[str, Any]:
@@ -285,12 +290,6 @@ def _ended_info(config: Configuration, seat: int, results: dict[str, Any], state
     }
 
 
-def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
-    """Raise OptionError unless ``value`` is one of those allowed."""
-    if value not in allowed:
-        raise OptionError(f"{name} = {value!r} is not allowed; allowed: {', '.join(map(str, allowed))}")
-
-
 def seat_opponents(given: Any, config: Configuration) -> list[Opponent]:
     """Make an opponent for each seat behind the learner's."""
     others = config.num_players - 1
@@ -298,4 +297,15 @@ def seat_opponents(given: Any, config: Configuration) -> list[Opponent]:
         given = [given] * others
     if len(given) != others:
         raise OptionError(f"{len(given)} opponents for {others} other seats; allowed: {others} of them, or one for all")
-    return [opponent_of(one, config) for one in given]
+    return [_seat_opponent(one, config) for one in given]
+
+
+def _seat_opponent(given: Any, config: Configuration) -> Opponent:
+    """Make an opponent for one seat.
+
+    A bot that somebody has loaded is copied: it remembers games by their rows, and other seats and environments have
+    rows of the same numbers. The process of a bot from a file cannot be copied.
+    """
+    if isinstance(given, BotOpponent) and not isinstance(given.bot, BotFromFile):
+        return copy.deepcopy(given)
+    return opponent_of(given, config)

@@ -24,7 +24,6 @@ from gymnasium.vector.utils import batch_space
 
 from kepler_envs.adapters.gym import (
     ILLEGAL_MODES,
-    check_choice,
     configuration,
     final_info,
     refused_info,
@@ -32,8 +31,9 @@ from kepler_envs.adapters.gym import (
 )
 from kepler_envs.adapters.opponents import check_patience, choose
 from kepler_envs.engine.batch import Batch
-from kepler_envs.engine.checks import check_integer, check_view, is_integer
+from kepler_envs.engine.checks import check_choice, check_integer, check_view, is_integer
 from kepler_envs.engine.game import Configuration, OptionError
+from kepler_envs.engine.rendering import render
 from kepler_envs.engine.seeds import SEED_LIMIT, check_seed, opponent_seeds
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illegal
 
@@ -109,8 +109,8 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         render_mode: str | None = None,
         threads: int = 1,
     ) -> None:
-        check_choice("illegal", illegal, ILLEGAL_MODES)
-        check_choice("render_mode", render_mode, (None, *RENDER_MODES))
+        check_choice("illegal", illegal, ILLEGAL_MODES, OptionError)
+        check_choice("render_mode", render_mode, (None, *RENDER_MODES), OptionError)
         self.config = config
         self.fixed_seat = check_view(seat, config.num_players, "seat", OptionError)
         self.illegal = illegal
@@ -134,7 +134,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     # ------------------------------------------------------------ games
 
     def reset(
-        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+        self, *, seed: int | Sequence[int | None] | np.ndarray | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Deal games and play them up to the learner's first decision.
 
@@ -352,10 +352,5 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         """The position of each row in the render mode, as its learner sees it. Without a mode it is None."""
         if self.render_mode is None:
             return None
-        return tuple(self._picture(self.snapshot(row), int(self._learner[row])) for row in range(self.num_envs))
-
-    def _picture(self, position: Snapshot, seat: int) -> Any:
-        if self.render_mode == "ansi":
-            return position.text(seat)
-        drawing = position.drawing(seat)
-        return drawing.svg() if self.render_mode == "svg" else drawing.rgb()
+        mode = self.render_mode
+        return tuple(render(self.snapshot(row), int(self._learner[row]), mode) for row in range(self.num_envs))

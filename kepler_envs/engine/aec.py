@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import itertools
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
@@ -13,16 +12,16 @@ import numpy as np
 from pettingzoo import AECEnv
 
 from kepler_envs.engine import one_game
-from kepler_envs.engine.checks import check_type, check_view, is_integer
+from kepler_envs.engine.checks import check_choice, check_type, check_view, is_integer
 from kepler_envs.engine.game import RUNNING, TERMINATED, TRUNCATED, Configuration, OptionError, records_from_bytes
 from kepler_envs.engine.progress import load_or_compile
+from kepler_envs.engine.rendering import RENDER_MODES, Window, render
 from kepler_envs.engine.seeds import check_seed, following_seed, fresh_seed
 from kepler_envs.engine.shared import turn_kernel
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot, deal, describe_illegal, empty_sets
 from kepler_envs.engine.transition import NO_DECISION
 from kepler_envs.printable import counted
 
-RENDER_MODES = ("ansi", "svg", "rgb_array", "human")
 ILLEGAL_MODES = ("raise", "lose")
 MASK_PLACES = ("observation", "info", "both")
 
@@ -35,10 +34,6 @@ class NoGameError(RuntimeError, AttributeError):
 
     def __init__(self) -> None:
         super().__init__("no game is running: call reset() first")
-
-
-_numbers = itertools.count(1)
-"""The numbers of the environments of this process, copies included: each has a window of its own."""
 
 
 class KeplerEnv(AECEnv):
@@ -80,12 +75,10 @@ class KeplerEnv(AECEnv):
         mask_in: str = "observation",
     ) -> None:
         super().__init__()
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise OptionError(f"render_mode = {render_mode!r} is not allowed; allowed: None, {', '.join(RENDER_MODES)}")
-        if illegal not in ILLEGAL_MODES:
-            raise OptionError(f"illegal = {illegal!r} is not allowed; allowed: {', '.join(ILLEGAL_MODES)}")
-        if mask_in not in MASK_PLACES:
-            raise OptionError(f"mask_in = {mask_in!r} is not allowed; allowed: {', '.join(MASK_PLACES)}")
+        check_type("config", config, Configuration, 'load_game("GAME").configure() makes one')
+        check_choice("render_mode", render_mode, (None, *RENDER_MODES), OptionError)
+        check_choice("illegal", illegal, ILLEGAL_MODES, OptionError)
+        check_choice("mask_in", mask_in, MASK_PLACES, OptionError)
         if not isinstance(copy, bool):
             raise OptionError(f"copy = {copy!r} is not allowed; allowed: True, False")
         self.config = config
@@ -110,7 +103,7 @@ class KeplerEnv(AECEnv):
         self._make_spaces()
         self._make_buffers()
         self._seed: int | None = None
-        self._number = next(_numbers)
+        self._window = Window(config.game.title)
         self._bind_kernels()
 
     def __repr__(self) -> str:
@@ -170,7 +163,6 @@ class KeplerEnv(AECEnv):
     def __setstate__(self, saved: dict[str, Any]) -> None:
         self.__dict__.update(saved)
         self._states = records_from_bytes(saved["_states"], self.config.game.state)
-        self._number = next(_numbers)
         self._bind_kernels()
 
     def __copy__(self) -> KeplerEnv:
@@ -257,7 +249,7 @@ class KeplerEnv(AECEnv):
         seat = int(self._states[0]["seat"])
         one_game.observe_kernel(self.config.game)(self._states, self.config.constants, seat, self._observation)
 
-    def step(self, action: int | None) -> None:
+    def step(self, action: int | np.integer | None) -> None:
         """Apply the decision of ``agent_selection``. For an agent whose game is over, give None.
 
         Raises:
@@ -500,27 +492,12 @@ class KeplerEnv(AECEnv):
         if self.render_mode is None:
             gymnasium.logger.warn("render() was called, but render_mode is None: give one to make()")
             return None
-        snapshot = self.snapshot()
-        if self.render_mode == "ansi":
-            return snapshot.text(self.render_seat)
-        drawing = snapshot.drawing(self.render_seat)
-        if self.render_mode == "svg":
-            return drawing.svg()
-        if self.render_mode == "rgb_array":
-            return drawing.rgb()
-        from kepler_envs.engine import render_window
-
-        if not render_window.show(drawing.rgb(), self._window_title()):
-            print(snapshot.text(self.render_seat))
-        return None
-
-    def _window_title(self) -> str:
-        """The window's title. Every environment has a window of its own."""
-        return f"{self.config.game.title} [{self._number}]"
+        if self.render_mode == "human":
+            self._window.show(self.snapshot(), self.render_seat)
+            return None
+        return render(self.snapshot(), self.render_seat, self.render_mode)
 
     def close(self) -> None:
         """Close the window if ``human`` opened one."""
         if self.render_mode == "human":
-            from kepler_envs.engine import render_window
-
-            render_window.close(self._window_title())
+            self._window.close()

@@ -94,7 +94,10 @@ class Batch:
 
     SKIP = SKIP
 
-    def __init__(self, config: Configuration, num_envs: int, seed: int | None = None, threads: int = 1) -> None:
+    def __init__(
+        self, config: Configuration, num_envs: int, seed: int | np.ndarray | None = None, threads: int = 1
+    ) -> None:
+        check_type("config", config, Configuration, 'load_game("GAME").configure() makes one')
         self.config = config
         self.num_envs = check_integer("num_envs", num_envs, 1, MOST_GAMES, error=OptionError)
         self.num_players = config.num_players

@@ -5,6 +5,7 @@ Bools and numbers with a fraction do not count as integers: ``True`` for a seat,
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -40,6 +41,12 @@ def check_type(name: str, value: Any, kind: type, hint: str = "") -> None:
     if not isinstance(value, kind):
         wanted = "text" if kind is str else f"a {kind.__name__}"
         raise TypeError(f"{name} must be {wanted}, not {value!r}" + (f"; {hint}" if hint else ""))
+
+
+def check_choice(name: str, value: Any, allowed: Sequence[Any], error: type[Exception] = ValueError) -> None:
+    """Raise ``error``, naming the allowed values, unless ``value`` is one of them."""
+    if value not in allowed:
+        raise error(f"{name} = {value!r} is not allowed; allowed: {', '.join(map(str, allowed))}")
 
 
 def check_seat(seat: Any, num_players: int) -> int:

@@ -317,3 +317,34 @@ def test_a_seat_that_never_decides_is_told_of(make):
     config = kepler_envs.load_game("kitten_adventurers").configure(2, first_player="seat0", max_turns=1)
     with pytest.raises(RuntimeError, match=r"seat 1 had nothing to decide in \d,\d{3} games in a row"):
         make(config).reset()
+
+
+def test_environments_share_no_bot():
+    """One environment's reset must not disturb the game of another one with the same bot."""
+    config = kepler_envs.load_game(GAME).configure(3)
+    shared = bots.BotOpponent(bots.load("uniform", config))
+    one, alone = SeatEnv(config, shared, seat=0), SeatEnv(config, "uniform", seat=0)
+    other = SeatEnv(config, shared, seat=0)
+    seen, same = one.reset(seed=4)[0], alone.reset(seed=4)[0]
+    for turn in range(40):
+        assert np.array_equal(seen, same)
+        other.reset(seed=turn)
+        action = int(one.action_masks().argmax())
+        seen, *_, over, _, _ = one.step(action)
+        same, *_ = alone.step(action)
+        if over:
+            break
+
+
+def test_before_the_first_reset_there_is_no_game():
+    env = SeatEnv(kepler_envs.load_game(GAME).configure(2), render_mode="ansi")
+    for ask in (env.snapshot, env.render, env.action_masks, lambda: env.step(0)):
+        with pytest.raises(RuntimeError, match=r"^no game is running: call reset\(\) first$"):
+            ask()
+
+
+def test_every_environment_has_a_window_of_its_own():
+    config = kepler_envs.load_game(GAME).configure(2)
+    made = [SeatEnv(config) for _ in range(300)] + [kepler_envs.make(GAME)]
+    made += [copy.deepcopy(made[0]), pickle.loads(pickle.dumps(made[0])), copy.deepcopy(made[-1])]
+    assert len({env._window.title for env in made}) == len(made)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -142,6 +143,9 @@ def test_values_of_another_type(game: Game) -> None:
         record(env.config, 1, [21.5])  # type: ignore[list-item]
     with pytest.raises(TypeError, match=r"config must be a Configuration, not .*; load_game\("):
         Snapshot.deal(game.id, 3)  # type: ignore[arg-type]
+    for make in (kepler_envs.KeplerEnv, partial(kepler_envs.Batch, num_envs=2)):
+        with pytest.raises(TypeError, match=r"config must be a Configuration, not .*; load_game\("):
+            make(game)  # without configure()
     with pytest.raises(OptionError, match="copy = 'no' is not allowed; allowed: True, False"):
         kepler_envs.make(game.id, copy="no")  # type: ignore[arg-type]
     for wrong in (None, 3, game):
