@@ -12,7 +12,6 @@ For example::
 
 from __future__ import annotations
 
-import copy
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ import gymnasium
 import numpy as np
 
 from kepler_envs.adapters.opponents import Opponent, check_patience, choose, opponent_of
-from kepler_envs.bots.from_file import BotFromFile
 from kepler_envs.bots.protocol import BotOpponent
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_choice, check_view, is_integer
@@ -304,8 +302,6 @@ def _seat_opponent(given: Any, config: Configuration) -> Opponent:
     """Make an opponent for one seat.
 
     A bot that somebody has loaded is copied: it remembers games by their rows, and other seats and environments have
-    rows of the same numbers. The process of a bot from a file cannot be copied.
+    rows of the same numbers.
     """
-    if isinstance(given, BotOpponent) and not isinstance(given.bot, BotFromFile):
-        return copy.deepcopy(given)
-    return opponent_of(given, config)
+    return given.with_own_memory() if isinstance(given, BotOpponent) else opponent_of(given, config)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -160,6 +161,10 @@ class BotOpponent:
 
     def __init__(self, bot: Bot) -> None:
         self.bot = bot
+
+    def with_own_memory(self) -> BotOpponent:
+        """A copy that remembers games of its own. A bot in a process, which cannot be copied, stays the same one."""
+        return self if hasattr(self.bot, "close") else copy.deepcopy(self)
 
     def start(self, rows: np.ndarray, seeds: np.ndarray) -> None:
         self.bot.start(rows, seeds)
