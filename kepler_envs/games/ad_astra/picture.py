@@ -181,7 +181,7 @@ def look(state: Any, config: Configuration, seat: int | None = None) -> View:
         title=config.game.title,
         point_of_view="everything open" if seat is None else f"seen by {_name(seat)}",
         turn=_turn(state, config),
-        situation=_result(state, config) if over else f"{_name(state['seat'])}: {_question(state)}",
+        situation=_result(state) if over else f"{_name(state['seat'])}: {_question(state)}",
         detail="" if over else _detail(state, config),
         type_keys=names(tables["type_key"]),
         type_names=names(tables["type_name"]),
@@ -225,7 +225,7 @@ def _question(state: Any) -> str:
     return words
 
 
-def _result(state: Any, config: Configuration) -> str:
+def _result(state: Any) -> str:
     winners = [_name(seat) for seat in range(state["num_players"]) if _rank(state, seat) == 1]
     verb = "wins" if len(winners) == 1 else "win"
     return f"{END_WORDS[EndReason(int(state['end_reason']))]}: {' and '.join(winners)} {verb}"

@@ -136,7 +136,7 @@ def look(state: Any, config: Configuration, seat: int | None = None) -> View:
         title=config.game.title,
         point_of_view="all contracts open" if seat is None else f"seen by {_name(seat)}",
         round=f"after {rounds} rounds" if over else f"round {state['round_index'] + 1} of {rounds}",
-        situation=_result(state, config) if over else f"{_name(state['seat'])}: {_question(state, tables)}",
+        situation=_result(state) if over else f"{_name(state['seat'])}: {_question(state, tables)}",
         flying=state["node"] in (Node.LOAD, Node.FLY),
         type_names=_one_line(type_names(tables)),
         ship_names=_one_line(ship_names(tables)),
@@ -179,7 +179,7 @@ def _question(state: Any, tables: Any) -> str:
     }[node]
 
 
-def _result(state: Any, config: Configuration) -> str:
+def _result(state: Any) -> str:
     winners = [_name(seat) for seat in range(int(state["num_players"])) if _rank(state, seat) == 1]
     return " and ".join(winners) + (" wins" if len(winners) == 1 else " win")
 
