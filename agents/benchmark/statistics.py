@@ -33,7 +33,7 @@ def interquartile_mean(scores: Sequence[np.ndarray], seed: int = 0) -> Estimate:
 
     Args:
         scores: one array (runs,) per game.
-        seed: the seed of the bootstrap. Kept, it gives the same interval whenever a table is made.
+        seed: the seed of the bootstrap: the same one gives the same interval.
     """
     return estimate(scores, _middle_half, seed)
 

@@ -21,7 +21,7 @@ import numpy as np
 from kepler_envs.adapters.opponents import Opponent, check_patience, choose, opponent_of
 from kepler_envs.bots.protocol import BotOpponent
 from kepler_envs.engine.batch import Batch
-from kepler_envs.engine.checks import check_choice, check_view, is_integer
+from kepler_envs.engine.checks import check_choice, check_type, check_view, is_integer
 from kepler_envs.engine.game import Configuration, OptionError, UnknownOptionError
 from kepler_envs.engine.rendering import RENDER_MODES, Window, render
 from kepler_envs.engine.seeds import check_seed, opponent_seeds
@@ -108,6 +108,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int | np.integer]):
         illegal: str = "lose",
         render_mode: str | None = None,
     ) -> None:
+        check_type("config", config, Configuration, 'load_game("GAME").configure() makes one')
         check_choice("illegal", illegal, ILLEGAL_MODES, OptionError)
         check_choice("render_mode", render_mode, (None, *RENDER_MODES), OptionError)
         self.config = config

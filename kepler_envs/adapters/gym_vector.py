@@ -24,6 +24,7 @@ from gymnasium.vector.utils import batch_space
 
 from kepler_envs.adapters.gym import (
     ILLEGAL_MODES,
+    NO_GAME,
     configuration,
     final_info,
     refused_info,
@@ -31,7 +32,7 @@ from kepler_envs.adapters.gym import (
 )
 from kepler_envs.adapters.opponents import check_patience, choose
 from kepler_envs.engine.batch import Batch
-from kepler_envs.engine.checks import check_choice, check_integer, check_view, is_integer
+from kepler_envs.engine.checks import check_choice, check_integer, check_type, check_view, is_integer
 from kepler_envs.engine.game import Configuration, OptionError
 from kepler_envs.engine.rendering import render
 from kepler_envs.engine.seeds import SEED_LIMIT, check_seed, opponent_seeds
@@ -109,6 +110,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         render_mode: str | None = None,
         threads: int = 1,
     ) -> None:
+        check_type("config", config, Configuration, 'load_game("GAME").configure() makes one')
         check_choice("illegal", illegal, ILLEGAL_MODES, OptionError)
         check_choice("render_mode", render_mode, (None, *RENDER_MODES), OptionError)
         self.config = config
@@ -218,8 +220,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             ValueError: the actions are not N integers.
             IllegalAction: an action is illegal, and ``illegal="raise"``.
         """
-        if not self._dealt:
-            raise RuntimeError("no game is running: call reset() first")
+        self._check_dealt()
         ids, refused = self._check_actions(actions)
         self._begin_step()
         self._rewards += self._owed
@@ -345,7 +346,13 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         return tuple(self._random_seeds)
 
     def snapshot(self, row: int) -> Snapshot:
-        """The present position of a row. Raises ValueError if there is no such row."""
+        """The present position of a row.
+
+        Raises:
+            ValueError: there is no such row.
+            RuntimeError: before the first ``reset``, as does :meth:`render`.
+        """
+        self._check_dealt()
         return self._batch.snapshot(row)
 
     def render(self) -> tuple[Any, ...] | None:
@@ -354,3 +361,7 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             return None
         mode = self.render_mode
         return tuple(render(self.snapshot(row), int(self._learner[row]), mode) for row in range(self.num_envs))
+
+    def _check_dealt(self) -> None:
+        if not self._dealt:
+            raise RuntimeError(NO_GAME)

@@ -241,7 +241,12 @@ class KeplerState(pyspiel.State):
         return [exact(paid) for paid in position.results()[2].tolist()]
 
     def resample_from_infostate(self, player: int, sampler: Any) -> KeplerState:
-        """A state that ``player`` cannot tell from this one, drawn with ``sampler() -> float in [0, 1)``."""
+        """A state that ``player`` cannot tell from this one, drawn with ``sampler() -> float in [0, 1)``.
+
+        Raises ValueError before the deal: nobody knows anything yet.
+        """
+        if self.moment.position is None:
+            raise ValueError("there is nothing to redraw before the deal: apply a chance outcome first")
         drawn = self.clone()
         drawn.moment = self.moment.resample(player, int(sampler() * RESOLUTION))
         return drawn

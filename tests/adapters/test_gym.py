@@ -341,6 +341,17 @@ def test_before_the_first_reset_there_is_no_game():
     for ask in (env.snapshot, env.render, env.action_masks, lambda: env.step(0)):
         with pytest.raises(RuntimeError, match=r"^no game is running: call reset\(\) first$"):
             ask()
+    envs = SeatVectorEnv(kepler_envs.load_game(GAME).configure(2), 3, render_mode="ansi")
+    for ask in (partial(envs.snapshot, 0), envs.render, partial(envs.step, np.zeros(3, np.int64))):
+        with pytest.raises(RuntimeError, match=r"^no game is running: call reset\(\) first$"):
+            ask()
+
+
+def test_a_game_has_to_be_configured():
+    game = kepler_envs.load_game(GAME)
+    for make in (SeatEnv, partial(SeatVectorEnv, num_envs=2)):
+        with pytest.raises(TypeError, match=r"^config must be a Configuration, not .*; load_game\("):
+            make(game)
 
 
 def test_every_environment_has_a_window_of_its_own():

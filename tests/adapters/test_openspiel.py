@@ -234,3 +234,9 @@ def test_who_plays_alone_is_not_in_a_zero_sum_game():
     game = pyspiel.load_game("kepler_kepler_3042(players=1)")
     assert game.get_type().utility == pyspiel.GameType.Utility.GENERAL_SUM
     assert game.utility_sum() is None
+
+
+def test_before_the_deal_there_is_nothing_to_redraw():
+    state = pyspiel.load_game("kepler_kitten_adventurers").new_initial_state()
+    with pytest.raises(ValueError, match="^there is nothing to redraw before the deal: apply a chance outcome first$"):
+        state.resample_from_infostate(0, lambda: 0.5)
