@@ -355,6 +355,7 @@ def test_sums_of_gradients_in_registers_are_those_written_plainly():
             lambda seen, masks, actions: (seen.astype(float), masks, actions),
             "^observations must be int16 .* not float64",
         ),
+        (lambda seen, masks, actions: (seen * 0 + 30000, masks, actions), "^observation 0: .* is 30000; allowed: "),
         (lambda seen, masks, actions: (seen, masks.astype(int), actions), "^masks must be bool or int8 .* not int64"),
         (lambda seen, masks, actions: (seen, masks[:, :-1], actions), r"^masks must be bool or int8 \(6, "),
         (lambda seen, masks, actions: (np.repeat(seen, 2, 0), masks, actions), r"^masks must be bool or int8 \(12, "),

@@ -70,7 +70,7 @@ class CompiledLearner:
                 by the shares and added up. An action with a share of 0 does not count.
 
         Raises:
-            ValueError: an array has another dtype or shape, or there is no such action.
+            ValueError: an array has another dtype or shape, an entry is outside its bounds, or there is no such action.
         """
         joined = th.cat([self._weights[name].reshape(-1) for name in self._layout.sizes])
         return _Judged.apply(joined, self, self._asked(observations, masks, actions, shares))
@@ -145,6 +145,7 @@ class CompiledLearner:
         """The arrays of :meth:`judge` as the kernels trust them to be. Raises ValueError if they are not."""
         count, inputs = len(observations), self.network.inputs
         _check_array("observations", observations, "int16", (np.int16,), (count, inputs.layout.size))
+        inputs.layout.check(observations)  # labels and references are places in memory
         _check_array("masks", masks, "bool or int8", (np.bool_, np.int8), (count, len(inputs.actions)))
         several = (count,) if shares is None else np.shape(shares)
         if shares is not None and (len(several) != 2 or several[0] != count):

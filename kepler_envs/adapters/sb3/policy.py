@@ -168,7 +168,7 @@ class PiecePolicy(MaskableActorCriticPolicy):
         learner = self.learner
         if learner is not None and action_masks is not None:
             masks = _as_masks(action_masks, len(obs))
-            chosen, entropy, values = learner.judge(self._checked(obs), masks, actions.long().reshape(-1).numpy())
+            chosen, entropy, values = learner.judge(obs.numpy(), masks, actions.long().reshape(-1).numpy())
             return values[:, : self.valued_seats], chosen, entropy
         log_probs, values = self.log_probs_and_values(obs, action_masks)
         chosen, entropy = judged(log_probs, actions)
