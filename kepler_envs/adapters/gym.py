@@ -20,6 +20,7 @@ import numpy as np
 
 from kepler_envs.adapters.opponents import Opponent, check_patience, choose, opponent_of
 from kepler_envs.bots.protocol import BotOpponent
+from kepler_envs.engine.aec import NoGameError
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_choice, check_type, check_view, is_integer
 from kepler_envs.engine.game import Configuration, OptionError, UnknownOptionError
@@ -29,7 +30,6 @@ from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illega
 from kepler_envs.registry import load_game
 
 ILLEGAL_MODES = ("lose", "raise")
-NO_GAME = "no game is running: call reset() first"
 ROW = np.zeros(1, np.int64)
 """The one row of the batch."""
 
@@ -191,7 +191,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int | np.integer]):
             IllegalAction: the action is illegal, and ``illegal="raise"``.
         """
         if not self._running:
-            raise RuntimeError(NO_GAME)
+            raise NoGameError
         if not is_integer(action):
             raise ValueError(f"the learner must decide with an integer action id, not {action!r}")
         if not (0 <= action < len(self.config.actions) and self._batch.action_mask[0, action]):
@@ -255,7 +255,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, int | np.integer]):
 
     def _check_dealt(self) -> None:
         if not self._dealt:
-            raise RuntimeError(NO_GAME)
+            raise NoGameError
 
     def close(self) -> None:
         """Close the window, if ``human`` opened one."""

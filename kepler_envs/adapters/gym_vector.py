@@ -24,13 +24,13 @@ from gymnasium.vector.utils import batch_space
 
 from kepler_envs.adapters.gym import (
     ILLEGAL_MODES,
-    NO_GAME,
     configuration,
     final_info,
     refused_info,
     seat_opponents,
 )
 from kepler_envs.adapters.opponents import check_patience, choose
+from kepler_envs.engine.aec import NoGameError
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.checks import check_choice, check_integer, check_type, check_view, is_integer
 from kepler_envs.engine.game import Configuration, OptionError
@@ -364,4 +364,4 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
 
     def _check_dealt(self) -> None:
         if not self._dealt:
-            raise RuntimeError(NO_GAME)
+            raise NoGameError

@@ -5,7 +5,8 @@ They judge positions, and find how their judgement changes with their weights.
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -43,6 +44,12 @@ class DivergedError(ArithmeticError):
     """A network's weights are no finite numbers any more, so it cannot decide."""
 
 
+def check_array(name: str, array: np.ndarray, words: str, dtypes: Sequence[Any], shape: tuple[int, ...]) -> None:
+    """Raise ValueError unless an array has one of these dtypes, and this shape."""
+    if array.dtype not in dtypes or array.shape != shape:
+        raise ValueError(f"{name} must be {words} {shape}, not {array.dtype} {array.shape}")
+
+
 class CompiledNetwork:
     """A :class:`PositionNetwork` in compiled code.
 
@@ -74,12 +81,8 @@ class CompiledNetwork:
     def _check(self, observations: np.ndarray, masks: np.ndarray) -> None:
         """Raise ValueError unless the arrays are as the kernel trusts them to be."""
         count = len(observations)
-        for name, array, dtype, length in (
-            ("observations", observations, np.int16, self._length), ("masks", masks, np.int8, self._actions),
-        ):  # fmt: skip
-            if array.dtype != dtype or array.shape != (count, length):
-                wanted = f"{np.dtype(dtype)} ({count}, {length})"
-                raise ValueError(f"{name} must be {wanted}, not {array.dtype} {array.shape}")
+        check_array("observations", observations, "int16", (np.int16,), (count, self._length))
+        check_array("masks", masks, "int8", (np.int8,), (count, self._actions))
         if self.over and count:
             choices = observations[:, -1]
             if choices.min() < 0 or choices.max() >= self._actions:

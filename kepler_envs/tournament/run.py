@@ -59,8 +59,8 @@ MOST_BYTES = 100
 """Of an agent's name, in the name of a file."""
 MOST_SECONDS = 86_400
 """Most seconds per decision that may be asked for."""
-_COUNTS = ("games", "processes", "batch", "bootstrap", "memory_per_agent")
-"""The attributes of a tournament that are integers."""
+_COUNTS = {"games": 1, "processes": 1, "batch": 1, "bootstrap": FEWEST_SAMPLES, "memory_per_agent": 1}
+"""The attributes of a tournament that are integers, and the least that each may be."""
 
 
 @dataclass(frozen=True)
@@ -180,8 +180,8 @@ class Tournament:
             raise TournamentError(f"--agents {' '.join(self.agents)}: at least two are needed, each named once")
         for spec in self.agents:
             _check_text(spec)
-        check_counts(self, "games", "processes", "batch", "memory_per_agent")
-        check_counts(self, "bootstrap", least=FEWEST_SAMPLES)
+        for name, least in _COUNTS.items():
+            check_counts(self, name, least=least)
         check_tournament_seed(self.seed)
         seconds = self.seconds_per_decision
         if seconds is not None and not (is_number(seconds) and 0 < seconds <= MOST_SECONDS):

@@ -18,7 +18,7 @@ import torch as th
 from kepler_envs.adapters.pytorch.goal import Goal
 from kepler_envs.adapters.pytorch.network import PieceNetwork
 from kepler_envs.adapters.pytorch.threads import torch_threads
-from kepler_envs.networks import CompiledNetwork
+from kepler_envs.networks import CompiledNetwork, check_array
 from kepler_envs.networks.arrangement import Arrangement
 from kepler_envs.networks.gradients import Judged, back_sizes, finish, gradient_kernel, judge_kernel
 from kepler_envs.networks.kernels import FLOAT, WHOLE
@@ -144,13 +144,13 @@ class CompiledLearner:
     ) -> tuple[np.ndarray, ...]:
         """The arrays of :meth:`judge` as the kernels trust them to be. Raises ValueError if they are not."""
         count, inputs = len(observations), self.network.inputs
-        _check_array("observations", observations, "int16", (np.int16,), (count, inputs.layout.size))
+        check_array("observations", observations, "int16", (np.int16,), (count, inputs.layout.size))
         inputs.layout.check(observations)  # labels and references are places in memory
-        _check_array("masks", masks, "bool or int8", (np.bool_, np.int8), (count, len(inputs.actions)))
+        check_array("masks", masks, "bool or int8", (np.bool_, np.int8), (count, len(inputs.actions)))
         several = (count,) if shares is None else np.shape(shares)
         if shares is not None and (len(several) != 2 or several[0] != count):
             raise ValueError(f"shares must be ({count}, K), not {several}")
-        _check_array("actions", actions, "integers", (actions.dtype,) if actions.dtype.kind in "iu" else (), several)
+        check_array("actions", actions, "integers", (actions.dtype,) if actions.dtype.kind in "iu" else (), several)
         most = len(inputs.actions) - 1
         if actions.size and (actions.min() < 0 or actions.max() > most):
             raise ValueError(f"actions must be 0..{most}, not {actions.min()}..{actions.max()}")
@@ -255,12 +255,6 @@ class _Judged(th.autograd.Function):
 NO_RATES = np.zeros(0, FLOAT)
 NO_GOAL = (NO_RATES, NO_RATES, np.zeros((0, 0), FLOAT))
 """The kernel's goal where somebody else computes the loss."""
-
-
-def _check_array(name: str, array: np.ndarray, words: str, dtypes: Sequence[Any], shape: tuple[int, ...]) -> None:
-    """Raise ValueError unless an array has one of these dtypes, and this shape."""
-    if array.dtype not in dtypes or array.shape != shape:
-        raise ValueError(f"{name} must be {words} {shape}, not {array.dtype} {array.shape}")
 
 
 def _product(one: np.ndarray, other: np.ndarray) -> np.ndarray:
