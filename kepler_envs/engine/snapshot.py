@@ -184,6 +184,11 @@ class Snapshot:
         return self.config.game.draw(self.state, self.config, check_view(seat, self.config.num_players))
 
 
+def snapshot_of(state: Any, config: Configuration) -> Snapshot:
+    """A snapshot of one state record, wherever it lies."""
+    return Snapshot(config, records_from_bytes(state.tobytes(), config.game.state))
+
+
 def empty_sets(config: Configuration) -> tuple[np.ndarray, np.ndarray]:
     """An empty legal set as kernels write it: bits uint64 (W,) and bytes int8 (A,), all 0."""
     return np.zeros(config.game.mask_words, np.uint64), np.zeros(len(config.actions), np.int8)

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from kepler_envs import Game, Snapshot
+from kepler_envs.engine import panels
 from kepler_envs.engine.drawing import contrast
 from tests.contract.subjects import every_game
 from tests.pictures import SVG, marked
@@ -40,12 +41,8 @@ def test_what_can_be_done_can_be_clicked(game: Game) -> None:
 @every_game
 def test_words_and_seats_can_be_seen(game: Game) -> None:
     picture = importlib.import_module(f"{game.module}.picture")
-    for ground in (
-        picture.PANEL,
-        getattr(picture, "SPACE", picture.PANEL) if game.name != "kepler_3042" else picture.BACKGROUND,
-    ):
-        assert isinstance(ground, str)
-        for ink in (picture.INK, picture.DIM):
+    for ground in (panels.PANEL, panels.BACKGROUND):
+        for ink in (panels.INK, panels.DIM):
             assert contrast(ink, ground) >= READABLE
         for colour in getattr(picture, "SEAT_COLOURS", ()):
             assert contrast(colour, ground) >= TOLD_APART
@@ -53,6 +50,22 @@ def test_words_and_seats_can_be_seen(game: Game) -> None:
     root = ElementTree.fromstring(position.drawing().svg())
     sizes = [float(text.get("font-size", root.get("font-size", 0))) for text in root.iter(SVG + "text")]
     assert min(sizes) >= SMALLEST
+
+
+@every_game
+def test_ranks_are_those_of_the_rules(game: Game) -> None:
+    """They are shown once the game is over, and every player who is first is said to be so."""
+    picture = importlib.import_module(f"{game.module}.picture")
+    config = game.configure(max(2, game.min_players))
+    chance = random.Random(game.name)
+    for deal in range(4):
+        position = Snapshot.deal(config, deal)
+        assert {player.rank for player in picture.look(position.state, config).players} == {0}
+        while not position.over:
+            position = position.apply(chance.choice(position.legal_actions()))
+        view, ranks = picture.look(position.state, config), position.results()[0].tolist()
+        assert [player.rank for player in view.players] == ranks
+        assert [player.name in view.situation for player in view.players] == [rank == 1 for rank in ranks]
 
 
 def test_contrast_is_that_of_wcag() -> None:

@@ -15,6 +15,23 @@ from typing import Any
 from kepler_envs.engine.components import names
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star, text_width
 from kepler_envs.engine.game import RUNNING, Configuration
+from kepler_envs.engine.naming import agent_name
+from kepler_envs.engine.outcome import final_ranks, winners_in_words
+from kepler_envs.engine.panels import (
+    BACKGROUND,
+    DARK,
+    DIM,
+    EDGE,
+    GAP,
+    GOLD,
+    INK,
+    INNER,
+    MARGIN,
+    PANEL,
+    WIDTH,
+    draw_header,
+    draw_panel,
+)
 from kepler_envs.games.ad_astra.actions import (
     ACCEPT,
     ARTIFACT,
@@ -175,13 +192,13 @@ def look(state: Any, config: Configuration, seat: int | None = None) -> View:
     """What ``seat`` may see of a position; None sees everything but the deck."""
     players = int(state["num_players"])
     tables = config.tables[0]
-    over = state["end"] != RUNNING
+    over, ranks = state["end"] != RUNNING, final_ranks(state, config)
     artifacts = names(tables["artifact_name"])
     return View(
         title=config.game.title,
-        point_of_view="everything open" if seat is None else f"seen by {_name(seat)}",
+        point_of_view="everything open" if seat is None else f"seen by {agent_name(seat)}",
         turn=_turn(state, config),
-        situation=_result(state) if over else f"{_name(state['seat'])}: {_question(state)}",
+        situation=_result(state, ranks) if over else f"{agent_name(state['seat'])}: {_question(state)}",
         detail="" if over else _detail(state, config),
         type_keys=names(tables["type_key"]),
         type_names=names(tables["type_name"]),
@@ -194,12 +211,8 @@ def look(state: Any, config: Configuration, seat: int | None = None) -> View:
         artifact_deck=int(state["deck_count"]),
         used_artifacts=tuple(artifacts[number] for number in _members(state["artifacts_used"])),
         end_points=int(tables["end_points"]),
-        players=tuple(_player(state, config, number, seat) for number in range(players)),
+        players=tuple(_player(state, config, number, seat, ranks[number]) for number in range(players)),
     )
-
-
-def _name(seat: Any) -> str:
-    return f"player_{seat}"
 
 
 def _members(word: Any) -> list[int]:
@@ -225,15 +238,8 @@ def _question(state: Any) -> str:
     return words
 
 
-def _result(state: Any) -> str:
-    winners = [_name(seat) for seat in range(state["num_players"]) if _rank(state, seat) == 1]
-    verb = "wins" if len(winners) == 1 else "win"
-    return f"{END_WORDS[EndReason(int(state['end_reason']))]}: {' and '.join(winners)} {verb}"
-
-
-def _rank(state: Any, seat: int) -> int:
-    points = state["player"]["points"][: state["num_players"]]
-    return 1 + int((points > points[seat]).sum())
+def _result(state: Any, ranks: tuple[int, ...]) -> str:
+    return f"{END_WORDS[EndReason(int(state['end_reason']))]}: {winners_in_words(ranks)}"
 
 
 def _detail(state: Any, config: Configuration) -> str:
@@ -253,7 +259,7 @@ def _detail(state: Any, config: Configuration) -> str:
         item = int(state["chosen_item"]) - 1
         words.append("colony" if item < ITEM_FACTORY else "factory" if item == ITEM_FACTORY else "terraformer")
     if state["partner"]:
-        words.append(f"offer of {_name(state['owner'])} to {_name(state['partner'] - 1)}")
+        words.append(f"offer of {agent_name(state['owner'])} to {agent_name(state['partner'] - 1)}")
     if state["give_count"]:
         words.append(f"{state['give_count']} {resources[state['give_type'] - 1]}")
     elif state["give_type"]:
@@ -327,19 +333,18 @@ def _card_label(state: Any, config: Configuration, owner: int, slot: int) -> str
     return f"score {slot - FIRST_SCORING + 1}"
 
 
-def _player(state: Any, config: Configuration, number: int, seat: int | None) -> PlayerView:
+def _player(state: Any, config: Configuration, number: int, seat: int | None, rank: int) -> PlayerView:
     player, tables = state["player"][number], config.tables[0]
     open_to_viewer = seat in (None, number)
-    over = state["end"] != RUNNING
     held = _members(player["artifacts"])
     labels = [_card_label(state, config, number, slot) for slot in range(NUM_CARDS)]
     return PlayerView(
-        name=_name(number),
+        name=agent_name(number),
         faction=names(tables["faction"]["name"])[int(player["faction"])],
-        active=not over and number == state["seat"],
+        active=state["end"] == RUNNING and number == state["seat"],
         first=number == state["first"],
         viewer=number == seat,
-        rank=_rank(state, number) if over else 0,
+        rank=rank,
         points=int(player["points"]),
         hand=tuple(int(count) for count in player["hand"]),
         deep_space=int(player["in_deep_space"]),
@@ -401,7 +406,7 @@ def explain(state: Any, config: Configuration, actions: Sequence[int]) -> dict[i
         elif ITEM <= action < BANK:
             words = "nothing is paid" if state["free"] else ""
         elif PARTNER <= action < CARDS:
-            words = _name((seat + action - PARTNER + 1) % len(view.players))
+            words = agent_name((seat + action - PARTNER + 1) % len(view.players))
         elif CARDS <= action < CHOOSE:
             words = "ask for" if node == Node.OFFER_GET else "give"
         elif CHOOSE <= action < COUNT and int(state["slot"]) > FIRST_SCORING:
@@ -536,15 +541,11 @@ def _player_lines(player: PlayerView, view: View) -> Iterator[str]:
 
 # ---------------------------------------------------------------- drawing
 
-SPACE, PANEL, EDGE = "#0b1020", "#161d33", "#2b3557"
-INK, DIM, GOLD = "#e8ecf8", "#8f9bbd", "#ffd166"
-DARK = "#10152a"
 BACK, BACK_EDGE = "#27325c", "#51609a"
 TYPE_COLOURS = ("#3f8fe0", "#56b84a", "#f0c02f", "#c9703d", "#b9a6d9", "#d2466b", "#48d6c5")
 SEAT_COLOURS = ("#4f8cff", "#ff5a5a", "#ffd447", "#4fd07a", "#c2c7d6")  # by faction: blue, red, yellow, green, grey
 RED_STAR, YELLOW_STAR, WHITE_STAR = "#ff6b4a", "#ffd166", "#ffffff"
 
-WIDTH, MARGIN, GAP = 1280, 16, 8
 HEADER_HEIGHT = 96
 SYSTEM_WIDTH, SYSTEM_HEIGHT, SYSTEM_COLUMNS = 292, 116, 3
 SYSTEMS_HEIGHT = 3 * (SYSTEM_HEIGHT + GAP) - GAP
@@ -576,8 +577,9 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     view = look(state, config, seat)
     colours = [SEAT_COLOURS[int(state["player"][number]["faction"])] for number in range(len(view.players))]
     height = PLAYERS_Y + len(view.players) * (PLAYER_HEIGHT + GAP) + MARGIN - GAP
-    drawing = Drawing(WIDTH, height, f"{view.title}, {view.turn}", SPACE)
-    _draw_header(drawing, view)
+    drawing = Drawing(WIDTH, height, f"{view.title}, {view.turn}", BACKGROUND)
+    left, right = (view.title, view.situation), (view.point_of_view, view.turn)
+    draw_header(drawing, HEADER_HEIGHT, left, right, room=860, right_room=BOARD_WIDTH, detail=view.detail)
     for system, planets in enumerate(view.systems):
         row, column = divmod(4 if system == SUN else PLACES[system], SYSTEM_COLUMNS)
         x, y = MARGIN + column * (SYSTEM_WIDTH + GAP), HEADER_HEIGHT + row * (SYSTEM_HEIGHT + GAP)
@@ -598,25 +600,10 @@ def _moves_to(destination: int) -> range:
     return range(GO + destination, GO + MAX_PAWNS * DESTINATIONS, DESTINATIONS)
 
 
-def _draw_header(drawing: Drawing, view: View) -> None:
-    for dot in range(1, 61):  # a few faint stars, always the same ones
-        x, y = dot * 0.754877666 % 1 * WIDTH, dot * 0.569840291 % 1 * HEADER_HEIGHT
-        drawing.circle(x, y, 0.7 + dot % 3 * 0.35, fill=EDGE if dot % 4 else DIM)
-    drawing.text(MARGIN, 24, view.title, size=26, fill=INK, bold=True)
-    drawing.text(MARGIN, 54, view.situation, size=18, fill=GOLD, width=860)
-    drawing.text(MARGIN, 79, view.detail, size=14, fill=DIM, width=WIDTH - 2 * MARGIN)
-    drawing.text(WIDTH - MARGIN, 24, view.point_of_view, size=15, fill=DIM, anchor="end")
-    drawing.text(WIDTH - MARGIN, 54, view.turn, size=18, fill=INK, anchor="end", width=BOARD_WIDTH)
-
-
-def _draw_panel(drawing: Drawing, width: float, height: float, edge: str = EDGE) -> None:
-    drawing.rect(0, 0, width, height, radius=10, fill=PANEL, stroke=edge, stroke_width=1 if edge == EDGE else 2)
-
-
 def _draw_system(
     drawing: Drawing, system: int, planets: tuple[PlanetView, ...], view: View, colours: list[str]
 ) -> None:
-    _draw_panel(drawing, SYSTEM_WIDTH, SYSTEM_HEIGHT, GOLD if any(planet.chosen for planet in planets) else EDGE)
+    draw_panel(drawing, SYSTEM_WIDTH, SYSTEM_HEIGHT, edge=GOLD if any(planet.chosen for planet in planets) else EDGE)
     _draw_star(drawing, system)
     drawing.text(44, 20, view.system_names[system], size=15, fill=INK, bold=True)
     drawing.text(SYSTEM_WIDTH - 12, 20, view.system_keys[system], size=13, fill=DIM, anchor="end")
@@ -696,7 +683,9 @@ def _draw_pawn(drawing: Drawing, x: float, y: float, pawn: str, colour: str) -> 
 def _planet_hint(planet: PlanetView, view: View) -> str:
     """A planet in words, shown where the mouse rests on it."""
     start = planet.position - FIRST_START
-    where = f"the start planet of {_name(start)}" if start >= 0 else planet_name(view.system_names, planet.position)
+    where = (
+        f"the start planet of {agent_name(start)}" if start >= 0 else planet_name(view.system_names, planet.position)
+    )
     kind = "face down" if planet.kind is None else view.type_names[planet.kind]
     if planet.kind is not None and not planet.face_up:
         kind += ", face down"
@@ -709,8 +698,7 @@ def _planet_hint(planet: PlanetView, view: View) -> str:
 
 def _draw_board(drawing: Drawing, view: View, colours: list[str]) -> None:
     """The planning board, the bank and the artifact deck."""
-    _draw_panel(drawing, BOARD_WIDTH, SYSTEMS_HEIGHT)
-    drawing.text(14, 18, "Planning board", size=14, fill=DIM, bold=True)
+    draw_panel(drawing, BOARD_WIDTH, SYSTEMS_HEIGHT, "Planning board")
     width = (BOARD_WIDTH - 2 * 10 - (SPACE_COLUMNS - 1) * 6) / SPACE_COLUMNS
     for space, card in enumerate(view.board):
         row, column = divmod(space, SPACE_COLUMNS)
@@ -761,10 +749,9 @@ def _draw_resource(drawing: Drawing, x: float, y: float, kind: int, count: int, 
 
 def _draw_track(drawing: Drawing, view: View, colours: list[str]) -> None:
     """The score track, up to the points that end the game and ten more."""
-    width = WIDTH - 2 * MARGIN
-    _draw_panel(drawing, width, TRACK_HEIGHT)
+    draw_panel(drawing, INNER, TRACK_HEIGHT)
     last = view.end_points + 10
-    step = (width - 60) / last
+    step = (INNER - 60) / last
     tick = max(1, view.end_points // 10)
     for points in range(0, last + 1, tick):
         x = 30 + points * step
@@ -782,7 +769,7 @@ def _draw_track(drawing: Drawing, view: View, colours: list[str]) -> None:
 def _draw_player(drawing: Drawing, player: PlayerView, view: View, colour: str, distance: int) -> None:
     """A player, ``distance`` seats clockwise from the one that decides."""
     lit = player.active or player.rank == 1
-    _draw_panel(drawing, WIDTH - 2 * MARGIN, PLAYER_HEIGHT, GOLD if lit else EDGE)
+    draw_panel(drawing, INNER, PLAYER_HEIGHT, edge=GOLD if lit else EDGE)
     drawing.rect(0, 12, 6, PLAYER_HEIGHT - 24, fill=colour)
     if player.active:
         drawing.polygon([(14, 13), (14, 27), (25, 20)], fill=GOLD)
@@ -809,7 +796,7 @@ def _draw_player(drawing: Drawing, player: PlayerView, view: View, colour: str, 
             drawing.text(9, 0, str(count), size=13, fill=INK if count else DIM)
     with drawing.group(actions=_moves_to(TO_DEEP) if player.active else ()):
         drawing.text(582, 58, f"deep space: {player.deep_space}", size=12, fill=INK if player.deep_space else DIM)
-    room = WIDTH - 2 * MARGIN - 800 - 14
+    room = INNER - 800 - 14
     cards = "hidden" if player.cards is None else _grouped(player.cards)
     for line, words in enumerate(textwrap.wrap(f"hand: {cards}", HAND_COLUMNS)):
         ink = DIM if player.cards is None else INK

@@ -15,8 +15,25 @@ from typing import Any, NamedTuple
 
 from kepler_envs.engine.components import names
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star
-from kepler_envs.engine.game import DERIVED, RUNNING, Configuration, records_from_bytes
-from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.engine.game import DERIVED, RUNNING, Configuration
+from kepler_envs.engine.naming import agent_name
+from kepler_envs.engine.outcome import winners_in_words
+from kepler_envs.engine.panels import (
+    BACKGROUND,
+    DARK,
+    DIM,
+    EDGE,
+    GAP,
+    GOLD,
+    INK,
+    INNER,
+    MARGIN,
+    PANEL,
+    SEAT_COLOURS,
+    draw_panel,
+)
+from kepler_envs.engine.panels import WIDTH as DRAWN_WIDTH
+from kepler_envs.engine.snapshot import Snapshot, snapshot_of
 from kepler_envs.games.kepler_3042.actions import (
     ALLOCATE,
     BONUS,
@@ -210,18 +227,17 @@ def look(state: Any, config: Configuration, seat: int | None = None) -> View:
     players = int(state["num_players"])
     tables = config.tables[0]
     over = state["end"] != RUNNING
-    snapshot = _snapshot(state, config)
+    snapshot = snapshot_of(state, config)
     rows = [_player(state, config, number, seat, snapshot) for number in range(players)]
     if players == 1:
         rows.append(_player(state, config, GHOST, seat, snapshot))
     card = tables["card"][int(state["deck"][int(state["round_number"]) - 1])] if state["round_number"] else None
     return View(
         title=config.game.title,
-        point_of_view="everything open" if seat is None else f"seen by {_name(seat)}",
+        point_of_view="everything open" if seat is None else f"seen by {agent_name(seat)}",
         turn=_turn(state, tables),
         aim=_aim(state, tables),
-        situation=_result(state, config,
-                          snapshot) if over else f"{_name(state['seat'])}: {QUESTIONS[Node(int(state['node']))]}",
+        situation=_result(snapshot) if over else f"{agent_name(state['seat'])}: {QUESTIONS[Node(int(state['node']))]}",
         detail="" if over else _detail(state, config),
         hexes=tuple(_hexes(state, config, seat)),
         type_names=names(tables["type_name"]),
@@ -247,14 +263,6 @@ def look(state: Any, config: Configuration, seat: int | None = None) -> View:
     )  # fmt: skip
 
 
-def _name(seat: Any) -> str:
-    return f"player_{seat}"
-
-
-def _snapshot(state: Any, config: Configuration) -> Snapshot:
-    return Snapshot(config, records_from_bytes(state.tobytes(), config.game.state))
-
-
 def _turn(state: Any, tables: Any) -> str:
     words = "setup" if state["round_number"] == 0 else f"round {state['round_number']} of {ROUNDS}"
     if state["level"]:
@@ -272,12 +280,11 @@ def _aim(state: Any, tables: Any) -> str:
     return f"{campaign}, level {state['level']}: at least {minimum} points and all objectives"
 
 
-def _result(state: Any, config: Configuration, snapshot: Snapshot) -> str:
+def _result(snapshot: Snapshot) -> str:
     ranks, _, returns = snapshot.results()
-    if state["num_players"] == 1:
+    if snapshot.config.num_players == 1:
         return "the level is won" if returns[0] > 0 else "the level is lost"
-    winners = [_name(seat) for seat, rank in enumerate(ranks) if rank == 1]
-    return f"{' and '.join(winners)} {'wins' if len(winners) == 1 else 'win'}"
+    return winners_in_words(ranks.tolist())
 
 
 def _detail(state: Any, config: Configuration) -> str:
@@ -430,7 +437,7 @@ def _player(state: Any, config: Configuration, number: int, viewer: int | None, 
         required = [one for one in range(NUM_OBJECTIVES) if int(player["objectives"]) >> one & 1]
         objectives = tuple(_objective(tables["objective"][one], bool(satisfied[one]), tables) for one in required)
     return PlayerView(
-        name="ghost" if ghost else _name(number),
+        name="ghost" if ghost else agent_name(number),
         seat=number,
         ghost=ghost,
         active=not over and not ghost and number == state["seat"],
@@ -633,20 +640,15 @@ def _colony_words(colony: ColonyView, view: View) -> str:
 
 # ---------------------------------------------------------------- drawing
 
-BACKGROUND, PANEL, EDGE = "#0b1020", "#161d33", "#2b3557"
-INK, DIM, GOLD = "#e8ecf8", "#8f9bbd", "#ffd166"
-DARK = "#10152a"
 ZONE_COLOURS = ("#27365f", "#1d294b", "#141c37")
 STAR_COLOURS = ("#ffd166", "#ff9f5a", "#ff6b4a")  # single, binary, trinary
 BACK, BACK_EDGE = "#4a5270", "#7b86ab"
 TYPE_COLOURS = ("#3f8fe0", "#c9703d", "#56b84a", "#b98be0", "#48d6c5")
 MINE_COLOUR, TARGET_COLOUR = "#a9adb8", "#e0c04f"
-SEAT_COLOURS = ("#56b4e9", "#ff7a33", "#f0e442", "#e58ac4")  # told apart by all eyes (after Okabe and Ito)
 GHOST_COLOUR = "#9aa3b5"
 CUBE_COLOURS = ("#ffd447", "#6fa8ff", "#d46bff")
 TRACK_COLOURS = ("#e08a3f", "#5aa0ff")
 
-DRAWN_WIDTH, MARGIN, GAP = 1280, 16, 8
 HEADER_HEIGHT = 72
 HEX_WIDTH = 38.0
 HEX_RADIUS = HEX_WIDTH / math.sqrt(3)
@@ -659,7 +661,7 @@ LEGEND_HEIGHT = MAP_HEIGHT - CARD_HEIGHT - TRACKS_HEIGHT - 2 * GAP
 ACTIONS_Y, ACTION_WIDTH, ACTION_HEIGHT = HEADER_HEIGHT + MAP_HEIGHT + GAP, 205, 28
 ACTIONS_HEIGHT = 4 * ACTION_HEIGHT + 16
 PLAYERS_Y, PLAYER_HEIGHT = ACTIONS_Y + ACTIONS_HEIGHT + GAP, 116
-AIM_X, OBJECTIVE_END = 396, DRAWN_WIDTH - 2 * MARGIN - 14
+AIM_X, OBJECTIVE_END = 396, INNER - 14
 
 
 def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
@@ -675,7 +677,7 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     drawing = Drawing(DRAWN_WIDTH, height, f"{view.title}, {view.turn}", BACKGROUND)
     _draw_header(drawing, view)
     with drawing.group(MARGIN, HEADER_HEIGHT):
-        _draw_panel(drawing, MAP_WIDTH, MAP_HEIGHT)
+        draw_panel(drawing, MAP_WIDTH, MAP_HEIGHT)
         for row in range(HEIGHT):
             hexes = view.hexes[WIDTH * row : WIDTH * (row + 1)]
             of_players = tuple(tuple(_hex_actions(one, view)) for one in hexes if _is_of_players(one))
@@ -718,10 +720,6 @@ def _draw_header(drawing: Drawing, view: View) -> None:
     drawing.text(210, 26, view.detail, size=15, fill=DIM, width=840)
     drawing.text(DRAWN_WIDTH - MARGIN, 24, view.point_of_view, size=15, fill=DIM, anchor="end")
     drawing.text(DRAWN_WIDTH - MARGIN, 54, view.turn, size=16, fill=INK, anchor="end", width=416)
-
-
-def _draw_panel(drawing: Drawing, width: float, height: float, edge: str = EDGE) -> None:
-    drawing.rect(0, 0, width, height, radius=10, fill=PANEL, stroke=edge, stroke_width=1 if edge == EDGE else 2)
 
 
 def _corners(radius: float) -> list[tuple[float, float]]:
@@ -842,14 +840,14 @@ def _hex_words(view: HexView, whole: View) -> str:
     elif view.body is not None:
         words.append(f"planet {view.body}, {whole.type_names[view.kind or 0]}")
         if view.owner is not None:
-            words.append(f"{'terraformed' if view.terraformed else 'colonised'} by {_name(view.owner)}")
+            words.append(f"{'terraformed' if view.terraformed else 'colonised'} by {agent_name(view.owner)}")
     if view.ship:
-        words.append(f"starship {view.ship[1]} of {_name(view.ship[0])}")
+        words.append(f"starship {view.ship[1]} of {agent_name(view.ship[0])}")
     return ", ".join(words)
 
 
 def _draw_card(drawing: Drawing, view: View) -> None:
-    _draw_panel(drawing, SIDE_WIDTH, CARD_HEIGHT)
+    draw_panel(drawing, SIDE_WIDTH, CARD_HEIGHT)
     drawing.text(14, 20, "Progress card", size=14, fill=DIM, bold=True)
     drawing.text(14, 46, view.card or "none yet", size=17, fill=INK, bold=True, width=SIDE_WIDTH - 28)
     who, _, effect = view.card_effect.partition(": ")
@@ -866,7 +864,7 @@ def _draw_card(drawing: Drawing, view: View) -> None:
 def _draw_tracks(drawing: Drawing, view: View) -> None:
     """Both leadership tracks side by side from space 0 at the bottom: medals left, icons right, players in the
     middle."""
-    _draw_panel(drawing, SIDE_WIDTH, TRACKS_HEIGHT)
+    draw_panel(drawing, SIDE_WIDTH, TRACKS_HEIGHT)
     for track, name in enumerate(view.track_names):
         left = 14 + track * (SIDE_WIDTH - 14) / 2
         with drawing.group(actions=(TRACK + track,)):
@@ -894,7 +892,7 @@ def _draw_tracks(drawing: Drawing, view: View) -> None:
 def _draw_actions(drawing: Drawing, view: View) -> None:
     """The main actions in rows and columns, with the players' action cubes; the bonus action of a row beside it, that
     of a column below."""
-    _draw_panel(drawing, DRAWN_WIDTH - 2 * MARGIN, ACTIONS_HEIGHT)
+    draw_panel(drawing, INNER, ACTIONS_HEIGHT)
     for action, name in enumerate(view.main_names):
         row, column = divmod(action, LINES)
         with drawing.group(8 + column * ACTION_WIDTH, 8 + row * ACTION_HEIGHT, actions=(MAIN + action,)):
@@ -928,7 +926,7 @@ def _draw_action(drawing: Drawing, name: str, ink: str, widths: float = 1) -> No
 
 
 def _draw_legend(drawing: Drawing, view: View) -> None:
-    _draw_panel(drawing, SIDE_WIDTH, LEGEND_HEIGHT)
+    draw_panel(drawing, SIDE_WIDTH, LEGEND_HEIGHT)
     step = (LEGEND_HEIGHT - 24) / 5
     for number, name in enumerate(view.type_names):
         y = 12 + step * (number + 0.5)
@@ -974,10 +972,9 @@ def _cube_actions(slot: int, kind: int) -> Iterator[int]:
 
 
 def _draw_player(drawing: Drawing, player: PlayerView, view: View) -> None:
-    width = DRAWN_WIDTH - 2 * MARGIN
     lit = player.active or player.won
     colour = _colour(player)
-    _draw_panel(drawing, width, PLAYER_HEIGHT, GOLD if lit else EDGE)
+    draw_panel(drawing, INNER, PLAYER_HEIGHT, edge=GOLD if lit else EDGE)
     drawing.rect(0, 14, 6, PLAYER_HEIGHT - 28, fill=colour)
     name = f"{player.name} (viewer)" if player.viewer else player.name
     drawing.text(18, 20, name, size=16, fill=GOLD if lit else INK, bold=True, width=178)

@@ -12,6 +12,23 @@ from typing import Any
 
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star
 from kepler_envs.engine.game import RUNNING, Configuration
+from kepler_envs.engine.naming import agent_name
+from kepler_envs.engine.outcome import final_ranks, winners_in_words
+from kepler_envs.engine.panels import (
+    BACKGROUND,
+    DARK,
+    DIM,
+    EDGE,
+    GAP,
+    GOLD,
+    INK,
+    INNER,
+    MARGIN,
+    PANEL,
+    WIDTH,
+    draw_header,
+    draw_panel,
+)
 from kepler_envs.games.kepler_run.actions import (
     BOOSTER,
     CONTRACT,
@@ -131,12 +148,12 @@ def look(state: Any, config: Configuration, seat: int | None = None) -> View:
     """What ``seat`` may see of a position; None sees the contracts of all."""
     tables, n = config.tables[0], int(state["num_players"])
     over, rounds = state["end"] != RUNNING, int(tables["rounds"])
-    row_slots = 2 * n + 1
+    row_slots, ranks = 2 * n + 1, final_ranks(state, config)
     return View(
         title=config.game.title,
-        point_of_view="all contracts open" if seat is None else f"seen by {_name(seat)}",
+        point_of_view="all contracts open" if seat is None else f"seen by {agent_name(seat)}",
         round=f"after {rounds} rounds" if over else f"round {state['round_index'] + 1} of {rounds}",
-        situation=_result(state) if over else f"{_name(state['seat'])}: {_question(state, tables)}",
+        situation=winners_in_words(ranks) if over else f"{agent_name(state['seat'])}: {_question(state, tables)}",
         flying=state["node"] in (Node.LOAD, Node.FLY),
         type_names=_one_line(type_names(tables)),
         ship_names=_one_line(ship_names(tables)),
@@ -150,13 +167,9 @@ def look(state: Any, config: Configuration, seat: int | None = None) -> View:
         run=tuple(_sector(sector) for sector in state["run"][: int(state["run_length"])]),
         row=tuple(_card(slot, card) for slot, card in enumerate(state["row"]) if card["type"]),
         completed_by=tuple(_less_one(seat) for seat in state["completed_by"]),
-        players=tuple(_player(state, config, player, seat) for player in range(n)),
+        players=tuple(_player(state, config, player, seat, ranks[player]) for player in range(n)),
         order=tuple(int(seat) for seat in state["order"][:n]),
     )
-
-
-def _name(seat: int) -> str:
-    return f"player_{seat}"
 
 
 def _one_line(names: Sequence[str]) -> tuple[str, ...]:
@@ -179,16 +192,6 @@ def _question(state: Any, tables: Any) -> str:
     }[node]
 
 
-def _result(state: Any) -> str:
-    winners = [_name(seat) for seat in range(int(state["num_players"])) if _rank(state, seat) == 1]
-    return " and ".join(winners) + (" wins" if len(winners) == 1 else " win")
-
-
-def _rank(state: Any, seat: int) -> int:
-    results = [(int(player["vp"]), int(player["fuel"])) for player in state["player"][: state["num_players"]]]
-    return 1 + sum(result > results[seat] for result in results)
-
-
 def _icons(card: Any) -> tuple[int, ...]:
     return tuple(int(card[name]) for name in ("asteroids", "comets", "stations"))
 
@@ -208,17 +211,16 @@ def _deliveries(player: Any, tables: Any) -> tuple[DeliveryView, ...]:
     return tuple(DeliveryView(kind, bool(player["delivered"][kind])) for kind in kinds)
 
 
-def _player(state: Any, config: Configuration, player: int, viewer: int | None) -> PlayerView:
+def _player(state: Any, config: Configuration, player: int, viewer: int | None, rank: int) -> PlayerView:
     row, tables = state["player"][player], config.tables[0]
-    running = state["end"] == RUNNING
     open_contract = viewer in (None, player)
     numbers = {name: int(row[name]) for name in ("ship", "vp", "modules", "fuel", "disks", "place", "tank")}
     return PlayerView(
-        name=_name(player),
+        name=agent_name(player),
         seat=player,
-        active=running and player == state["seat"],
+        active=state["end"] == RUNNING and player == state["seat"],
         viewer=player == viewer,
-        rank=0 if running else _rank(state, player),
+        rank=rank,
         free_type=int(row["built_in"]) - 1,
         sources=tuple(int(points) for points in row["vp_from"]),
         hand=tuple(contract for contract in range(NUM_TRAITS) if row["hand"][contract]),
@@ -279,7 +281,7 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
         seat: whose view; None shows the contracts of all.
     """
     view = look(state, config, seat)
-    order = " ".join(_name(seat) for seat in view.order)
+    order = " ".join(agent_name(seat) for seat in view.order)
     lines = [
         f"{view.title}   {view.round}   {view.point_of_view}",
         view.situation,
@@ -296,14 +298,14 @@ def text(state: Any, config: Configuration, seat: int | None = None) -> str:
 
 def _contract_state(view: View) -> Iterator[str]:
     for name, seat in zip(view.contract_names, view.completed_by, strict=True):
-        yield f"{name} {'open' if seat is None else f'done by {_name(seat)}'}"
+        yield f"{name} {'open' if seat is None else f'done by {agent_name(seat)}'}"
 
 
 def _run_lines(view: View) -> list[str]:
     """Port, a line for each sector, Kepler; with the pawns on their way."""
     lines = [f"run   0  Port{_pawn_words(view, 0)}"]
     for index, sector in enumerate(view.run):
-        disk = "" if sector.disk is None else f"disk of {_name(sector.disk)}"
+        disk = "" if sector.disk is None else f"disk of {agent_name(sector.disk)}"
         words = f"{view.type_names[sector.type]:<14.14} cost {sector.cost}  {_icon_words(sector.icons, view):<20}"
         lines.append(f"{INDENT}{index + 1:>2}  {words} {disk}{_pawn_words(view, index + 1)}")
     return [*lines, f"{INDENT}{len(view.run) + 1:>2}  Kepler{_pawn_words(view, len(view.run) + 1)}"]
@@ -383,14 +385,10 @@ def _flight_words(player: PlayerView, view: View) -> str:
 
 # ---------------------------------------------------------------- drawing
 
-SPACE, PANEL, EDGE = "#0b1020", "#161d33", "#2b3557"
-INK, DIM, GOLD = "#e8ecf8", "#8f9bbd", "#ffd166"
-DARK = "#10152a"
 TYPE_COLOURS = ("#a08466", "#9a6be0", "#4a5578", "#35a878", "#e8893a")
 SHIP_COLOURS = ("#b4bccb", "#a678f0", "#3a3f52", "#4fc26f", "#ff9d42")
 FUEL_COLOUR, ICON_COLOUR, STATION_COLOUR = "#4cc3ff", "#d8d2c4", "#9fd3ff"
 
-WIDTH, MARGIN, GAP = 1280, 16, 8
 HEADER_HEIGHT = 72
 PLACES_PER_LINE, PLACE_WIDTH, PLACE_HEIGHT = 13, 88, 74
 ROW_CARDS, ROW_CARD_WIDTH, ROW_CARD_HEIGHT = 11, 106, 124
@@ -416,8 +414,9 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     players_y = HEADER_HEIGHT + run_height + GAP + row_height + GAP
     ranks = -(-len(view.players) // PLAYER_COLUMNS)
     height = players_y + ranks * (PLAYER_HEIGHT + GAP) + MARGIN - GAP
-    drawing = Drawing(WIDTH, height, f"{view.title}, {view.round}", SPACE)
-    _draw_header(drawing, view)
+    drawing = Drawing(WIDTH, height, f"{view.title}, {view.round}", BACKGROUND)
+    left, right = (view.title, view.situation), (view.point_of_view, view.round)
+    draw_header(drawing, HEADER_HEIGHT, left, right, room=INNER - 260)
     with drawing.group(MARGIN, HEADER_HEIGHT):
         _draw_run(drawing, view, run_height)
     with drawing.group(MARGIN, HEADER_HEIGHT + run_height + GAP):
@@ -429,32 +428,16 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     return drawing
 
 
-def _draw_header(drawing: Drawing, view: View) -> None:
-    for dot in range(1, 61):  # a few faint stars, always the same ones
-        x, y = dot * 0.754877666 % 1 * WIDTH, dot * 0.569840291 % 1 * HEADER_HEIGHT
-        drawing.circle(x, y, 0.7 + dot % 3 * 0.35, fill=EDGE if dot % 4 else DIM)
-    drawing.text(MARGIN, 24, view.title, size=26, fill=INK, bold=True)
-    drawing.text(MARGIN, 54, view.situation, size=18, fill=GOLD, width=WIDTH - 2 * MARGIN - 260)
-    drawing.text(WIDTH - MARGIN, 24, view.point_of_view, size=15, fill=DIM, anchor="end")
-    drawing.text(WIDTH - MARGIN, 54, view.round, size=18, fill=INK, anchor="end")
-
-
-def _draw_panel(drawing: Drawing, width: float, height: float, title: str, edge: str = EDGE) -> None:
-    drawing.rect(0, 0, width, height, radius=10, fill=PANEL, stroke=edge, stroke_width=2 if edge != EDGE else 1)
-    drawing.text(14, 18, title, size=14, fill=DIM, bold=True)
-
-
 # ---------------------------------------------------------------- the run
 
 
 def _draw_run(drawing: Drawing, view: View, height: float) -> None:
-    width = WIDTH - 2 * MARGIN
-    _draw_panel(drawing, width, height, f"Kepler Run: {len(view.run)} sectors")
+    draw_panel(drawing, INNER, height, f"Kepler Run: {len(view.run)} sectors")
     contracts = "   ".join(_contract_state(view))
-    drawing.text(width - 14, 18, contracts, size=14, fill=DIM, anchor="end", width=width - 220)
+    drawing.text(INNER - 14, 18, contracts, size=14, fill=DIM, anchor="end", width=INNER - 220)
     for place in range(len(view.run) + 2):
         line, column = divmod(place, PLACES_PER_LINE)
-        x = GAP + column * (width - GAP) / PLACES_PER_LINE
+        x = GAP + column * (INNER - GAP) / PLACES_PER_LINE
         y = TITLE_HEIGHT + line * (PLACE_HEIGHT + GAP)
         with drawing.group(x, y, hint=_place_words(view, place), actions=_place_actions(view, place)):
             if 1 <= place <= len(view.run):
@@ -470,7 +453,7 @@ def _place_words(view: View, place: int) -> str:
         return "Kepler" if place else "Port"
     sector = view.run[place - 1]
     icons = _icon_words(sector.icons, view)
-    disk = "" if sector.disk is None else f", disk of {_name(sector.disk)}"
+    disk = "" if sector.disk is None else f", disk of {agent_name(sector.disk)}"
     return f"{view.type_names[sector.type]}, cost {sector.cost}{f', {icons}' if icons else ''}{disk}"
 
 
@@ -549,12 +532,11 @@ def _draw_pawns(drawing: Drawing, view: View, place: int) -> None:
 
 
 def _draw_row(drawing: Drawing, view: View, height: float) -> None:
-    width = WIDTH - 2 * MARGIN
-    _draw_panel(drawing, width, height, "Row")
-    drawing.text(width - 14, 18, f"Deck {view.deck_count}", size=14, fill=DIM, anchor="end", bold=True)
+    draw_panel(drawing, INNER, height, "Row")
+    drawing.text(INNER - 14, 18, f"Deck {view.deck_count}", size=14, fill=DIM, anchor="end", bold=True)
     cards = {card.slot: card for card in view.row}
     for slot in range(view.row_slots):
-        x = GAP + slot * (width - GAP) / ROW_CARDS
+        x = GAP + slot * (INNER - GAP) / ROW_CARDS
         if slot not in cards:
             drawing.rect(x, TITLE_HEIGHT, ROW_CARD_WIDTH, ROW_CARD_HEIGHT, radius=6, stroke=EDGE)
             continue
@@ -610,7 +592,7 @@ def _draw_part(drawing: Drawing, x: float, y: float, width: float, part: PartVie
 
 def _draw_player(drawing: Drawing, player: PlayerView, view: View) -> None:
     lit = player.active or player.rank == 1
-    _draw_panel(drawing, PLAYER_WIDTH, PLAYER_HEIGHT, "", GOLD if lit else EDGE)
+    draw_panel(drawing, PLAYER_WIDTH, PLAYER_HEIGHT, "", GOLD if lit else EDGE)
     colour = SHIP_COLOURS[player.ship]
     drawing.polygon([(14, 27), (22, 9), (30, 27)], fill=colour, stroke=GOLD if player.active else INK)
     name = f"{player.name} (viewer)" if player.viewer else player.name

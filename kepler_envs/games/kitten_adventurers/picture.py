@@ -12,6 +12,23 @@ from typing import Any
 
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star
 from kepler_envs.engine.game import RUNNING, Configuration
+from kepler_envs.engine.naming import agent_name
+from kepler_envs.engine.outcome import final_ranks, winners_in_words
+from kepler_envs.engine.panels import (
+    BACKGROUND,
+    DARK,
+    DIM,
+    EDGE,
+    GAP,
+    GOLD,
+    INK,
+    INNER,
+    MARGIN,
+    PANEL,
+    WIDTH,
+    draw_header,
+    draw_panel,
+)
 from kepler_envs.games.kitten_adventurers.actions import (
     AS_VALUE,
     END_WITH,
@@ -82,25 +99,21 @@ class View:
 def look(state: Any, config: Configuration, seat: int | None = None) -> View:
     """What ``seat`` may see of a position; None sees every card but the deck."""
     names = tuple(" ".join(name.split()) for name in type_names(config.tables[0]))
-    over = state["end"] != RUNNING
+    over, ranks = state["end"] != RUNNING, final_ranks(state, config)
     bottoms = config.tables["card_count"][0][[WORMHOLE, HYPERSPEED]]
     return View(
         title=config.game.title,
-        point_of_view="all cards open" if seat is None else f"seen by {_name(seat)}",
+        point_of_view="all cards open" if seat is None else f"seen by {agent_name(seat)}",
         turn=f"after {state['turns']} turns" if over else f"turn {state['turns'] + 1}",
-        situation=_result(state, config) if over else f"{_name(state['seat'])}: {_question(state, config)}",
+        situation=_result(state, config, ranks) if over else f"{agent_name(state['seat'])}: {_question(state, config)}",
         announced=_announced_card(state),
         card_names=names,
         deck_count=int(state["deck_count"]),
         discard=tuple(int(count) for count in state["discard"]),
         ladder_slots=int(bottoms.sum()),
         ladders=tuple(_ladders(state)),
-        players=tuple(_player(state, player, seat) for player in range(state["num_players"])),
+        players=tuple(_player(state, player, seat, ranks[player]) for player in range(state["num_players"])),
     )
-
-
-def _name(seat: int) -> str:
-    return f"player_{seat}"
 
 
 def _question(state: Any, config: Configuration) -> str:
@@ -111,16 +124,10 @@ def _question(state: Any, config: Configuration) -> str:
     return "play a card or end the turn"
 
 
-def _result(state: Any, config: Configuration) -> str:
-    winners = [_name(seat) for seat in range(state["num_players"]) if _rank(state, seat) == 1]
+def _result(state: Any, config: Configuration, ranks: tuple[int, ...]) -> str:
     reason = config.game.info(state, config.tables[0], 0)["end_reason"]
     prefix = {EndReason.WIN: "", EndReason.STALEMATE: "stalemate: ", EndReason.LIMIT: "cut off by the limit: "}[reason]
-    return prefix + " and ".join(winners) + (" wins" if len(winners) == 1 else " win")
-
-
-def _rank(state: Any, seat: int) -> int:
-    left = state["player"]["quest_count"][: state["num_players"]]
-    return 1 + int((left < left[seat]).sum())
+    return prefix + winners_in_words(ranks)
 
 
 def _announced_card(state: Any) -> Card:
@@ -148,15 +155,15 @@ def _ladders(state: Any) -> Iterator[LadderView]:
             yield LadderView(slot, tuple(bool(int(wild) >> value & 1) for value in range(height)))
 
 
-def _player(state: Any, player: int, seat: int | None) -> PlayerView:
+def _player(state: Any, player: int, seat: int | None, rank: int) -> PlayerView:
     row = state["player"][player]
     active = state["end"] == RUNNING and player == state["seat"]
     announced = _announced_place(state) if active else ""
     return PlayerView(
-        name=_name(player),
+        name=agent_name(player),
         active=active,
         viewer=player == seat,
-        rank=_rank(state, player) if state["end"] != RUNNING else 0,
+        rank=rank,
         quest_count=int(row["quest_count"]),
         quest_top=int(row["quest_top"]) - 1 if row["quest_top"] else None,
         quest_covered=_covered_quest_cards(state, player) if seat is None else (),
@@ -317,16 +324,12 @@ def _label(card: Card) -> str:
 
 # ---------------------------------------------------------------- drawing
 
-SPACE, PANEL, EDGE = "#0b1020", "#161d33", "#2b3557"
-INK, DIM, GOLD = "#e8ecf8", "#8f9bbd", "#ffd166"
-DARK = "#10152a"
 BACK, BACK_EDGE, BACK_MARK = "#27325c", "#51609a", "#7d8cc9"
 TYPE_COLOURS = (
     "#6a5acd", "#3f6fe0", "#2e93e6", "#1fb4cf", "#18b592", "#39b65c", "#86c440",
     "#c6cc3a", "#f0c02f", "#f39a2d", "#ef7433", "#e2483f", "#f2eee0", "#e04fd2",
 )  # fmt: skip
 
-WIDTH, MARGIN, GAP = 1280, 16, 8
 HEADER_HEIGHT = 72
 TABLE_Y, TABLE_HEIGHT = HEADER_HEIGHT, 272
 LADDERS_WIDTH = 1004
@@ -354,7 +357,7 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     view = look(state, config, seat)
     rows = -(-len(view.players) // PLAYER_COLUMNS)
     height = PLAYERS_Y + rows * (PLAYER_HEIGHT + GAP) + MARGIN - GAP
-    drawing = Drawing(WIDTH, height, f"{view.title}, {view.turn}", SPACE)
+    drawing = Drawing(WIDTH, height, f"{view.title}, {view.turn}", BACKGROUND)
     _draw_header(drawing, view)
     with drawing.group(MARGIN, TABLE_Y):
         _draw_ladders(drawing, view)
@@ -369,30 +372,15 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
 
 
 def _draw_header(drawing: Drawing, view: View) -> None:
-    _draw_stars(drawing, WIDTH, HEADER_HEIGHT, 60)
-    drawing.text(MARGIN, 24, view.title, size=26, fill=INK, bold=True)
-    room = WIDTH - 2 * MARGIN - PILES_WIDTH - GAP - CARD_WIDTH
-    drawing.text(MARGIN, 54, view.situation, size=18, fill=GOLD, width=room)
-    drawing.text(WIDTH - MARGIN, 24, view.point_of_view, size=15, fill=DIM, anchor="end")
-    drawing.text(WIDTH - MARGIN, 54, view.turn, size=18, fill=INK, anchor="end")
+    room = INNER - PILES_WIDTH - GAP - CARD_WIDTH
+    left, right = (view.title, view.situation), (view.point_of_view, view.turn)
+    draw_header(drawing, HEADER_HEIGHT, left, right, room=room)
     if view.announced is not None:
         _draw_card(drawing, PILES_X, (HEADER_HEIGHT - CARD_HEIGHT) / 2, view.announced, view, announced=True)
 
 
-def _draw_stars(drawing: Drawing, width: float, height: float, count: int) -> None:
-    """A few faint dots, always the same ones."""
-    for dot in range(1, count + 1):
-        x, y = dot * 0.754877666 % 1 * width, dot * 0.569840291 % 1 * height
-        drawing.circle(x, y, 0.7 + dot % 3 * 0.35, fill=EDGE if dot % 4 else DIM)
-
-
-def _draw_panel(drawing: Drawing, width: float, height: float, edge: str = EDGE) -> None:
-    drawing.rect(0, 0, width, height, radius=10, fill=PANEL, stroke=edge, stroke_width=2 if edge != EDGE else 1)
-
-
 def _draw_ladders(drawing: Drawing, view: View) -> None:
-    _draw_panel(drawing, LADDERS_WIDTH, TABLE_HEIGHT)
-    drawing.text(14, 18, "Ladders", size=14, fill=DIM, bold=True)
+    draw_panel(drawing, LADDERS_WIDTH, TABLE_HEIGHT, "Ladders")
     ladders = {ladder.slot: ladder for ladder in view.ladders}
     step = (LADDERS_WIDTH - 2 * GAP) / view.ladder_slots
     for slot in range(view.ladder_slots):
@@ -414,8 +402,7 @@ def _draw_ladder(drawing: Drawing, ladder: LadderView, view: View) -> None:
 
 
 def _draw_piles(drawing: Drawing, view: View) -> None:
-    _draw_panel(drawing, PILES_WIDTH, TABLE_HEIGHT)
-    drawing.text(14, 18, f"Discard {sum(view.discard)}", size=14, fill=DIM, bold=True)
+    draw_panel(drawing, PILES_WIDTH, TABLE_HEIGHT, f"Discard {sum(view.discard)}")
     drawing.text(PILES_WIDTH - 14, 18, f"Deck {view.deck_count}", size=14, fill=DIM, anchor="end", bold=True)
     for card, name in enumerate(view.card_names):
         y, count = 34 + card * 16.5, view.discard[card]
@@ -428,7 +415,7 @@ def _draw_piles(drawing: Drawing, view: View) -> None:
 def _draw_player(drawing: Drawing, player: PlayerView, view: View) -> None:
     lit = player.active or player.rank == 1
     ink = GOLD if lit else INK
-    _draw_panel(drawing, PLAYER_WIDTH, PLAYER_HEIGHT, GOLD if lit else EDGE)
+    draw_panel(drawing, PLAYER_WIDTH, PLAYER_HEIGHT, edge=GOLD if lit else EDGE)
     if player.active:
         drawing.polygon([(16, 12), (16, 26), (27, 19)], fill=GOLD)
     name = f"{player.name} (viewer)" if player.viewer else player.name

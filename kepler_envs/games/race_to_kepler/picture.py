@@ -17,6 +17,23 @@ import numpy as np
 from kepler_envs.engine.components import text_of
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star, text_width
 from kepler_envs.engine.game import RUNNING, Configuration
+from kepler_envs.engine.naming import agent_name
+from kepler_envs.engine.outcome import final_ranks, leaders_in_words
+from kepler_envs.engine.panels import (
+    BACKGROUND,
+    DARK,
+    DIM,
+    EDGE,
+    GAP,
+    INK,
+    INNER,
+    MARGIN,
+    SEAT_COLOURS,
+    WIDTH,
+    draw_header,
+    draw_panel,
+)
+from kepler_envs.engine.panels import GOLD as LIT
 from kepler_envs.games.race_to_kepler.actions import (
     ACQUIRE,
     ACQUIRE_GOLD,
@@ -167,14 +184,14 @@ END_WORDS = {EndReason.KEPLER: "Kepler is reached", EndReason.ROUNDS: "the last 
 def look(state: Any, config: Configuration, seat: int | None = None) -> View:
     """What ``seat`` may see of a position; None sees everything but the order of decks."""
     players = int(state["num_players"])
-    over = state["end"] != RUNNING
+    over, ranks = state["end"] != RUNNING, final_ranks(state, config)
     tables = config.tables[0]
     titans = np.concatenate([np.zeros(FIRST_TITAN, np.int8), state["titan_row"]])
     return View(
         title=config.game.title,
-        point_of_view="everything open" if seat is None else f"seen by {_name(seat)}",
+        point_of_view="everything open" if seat is None else f"seen by {agent_name(seat)}",
         phase=_phase(state, over),
-        situation=_result(state, players) if over else f"{_name(state['seat'])}: {_question(state, tables)}",
+        situation=_result(state, ranks) if over else f"{agent_name(state['seat'])}: {_question(state, tables)}",
         detail="" if over else _detail(state, tables),
         track_length=int(tables["track_length"]),
         tokens=tuple(
@@ -188,12 +205,8 @@ def look(state: Any, config: Configuration, seat: int | None = None) -> View:
         crew_deck=int(state["crew_deck_size"]),
         titan_deck=int(state["titan_deck_size"]),
         picked=() if over else _picked(state, tables),
-        players=tuple(_player(state, tables, number, seat) for number in range(players)),
+        players=tuple(_player(state, tables, number, seat, ranks[number]) for number in range(players)),
     )  # fmt: skip
-
-
-def _name(seat: Any) -> str:
-    return f"player_{seat}"
 
 
 def _phase(state: Any, over: bool) -> str:
@@ -201,17 +214,11 @@ def _phase(state: Any, over: bool) -> str:
     return f"after round {state['rounds']}" if over else f"{phase}, round {state['rounds'] + 1}"
 
 
-def _result(state: Any, players: int) -> str:
+def _result(state: Any, ranks: tuple[int, ...]) -> str:
     words = END_WORDS[EndReason(int(state["end_reason"]))]
     if state["winner"]:
-        return f"{words}: {_name(state['winner'] - 1)} wins"
-    leaders = [_name(seat) for seat in range(players) if _rank(state, seat) == 1]
-    return f"{words}: nobody wins, {' and '.join(leaders)} got furthest"
-
-
-def _rank(state: Any, seat: int) -> int:
-    parsecs = state["player"]["parsecs"][: state["num_players"]]
-    return 1 + int((parsecs > parsecs[seat]).sum())
+        return f"{words}: {agent_name(state['winner'] - 1)} wins"
+    return f"{words}: nobody wins, {leaders_in_words(ranks)} got furthest"
 
 
 def _question(state: Any, tables: Any) -> str:
@@ -265,7 +272,7 @@ def _card(kind: int, count: int, tables: Any) -> CardView:
     return CardView(kind, card_names(tables)[kind], count, int(card["cost"]), group, is_titan, words)
 
 
-def _player(state: Any, tables: Any, number: int, seat: int | None) -> PlayerView:
+def _player(state: Any, tables: Any, number: int, seat: int | None, rank: int) -> PlayerView:
     player = state["player"][number]
     is_open = seat in (None, number)
     over, choosing = state["end"] != RUNNING, state["node"] == Node.CITY
@@ -275,13 +282,13 @@ def _player(state: Any, tables: Any, number: int, seat: int | None) -> PlayerVie
     names, cities = card_names(tables), city_names(tables)
     offers = [(c, cities[c]) for c in range(NUM_CITIES) if int(player["offers"]) >> c & 1]
     return PlayerView(
-        name=_name(number),
+        name=agent_name(number),
         seat=number,
         active=active and not over,
         decides=not over and number == state["seat"],
         first=not choosing and number == state["first"],
         viewer=number == seat,
-        rank=_rank(state, number) if over else 0,
+        rank=rank,
         parsecs=int(player["parsecs"]),
         turns=int(player["turns"]),
         city=cities[city] if city >= 0 else "",
@@ -461,18 +468,12 @@ def _player_lines(player: PlayerView, resources: str) -> list[str]:
 
 # ---------------------------------------------------------------- drawing
 
-SPACE, PANEL, EDGE = "#0b1020", "#161d33", "#2b3557"
-INK, DIM, LIT = "#e8ecf8", "#8f9bbd", "#ffd166"
-DARK = "#10152a"
 GROUP_COLOURS = {
     "iron": "#9aa3b5", "gold": "#e6b93c", "mafia": "#5d6580", "scientist": "#43b48c", "engineer": "#e07b4f",
     "miner": "#b08d57",
     "smuggler": "#9a6be0",
 }  # fmt: skip
-SEAT_COLOURS = ("#56b4e9", "#ff7a33", "#f0e442", "#e58ac4")  # told apart by all eyes (after Okabe and Ito)
 
-WIDTH, MARGIN, GAP = 1280, 16, 8
-INNER = WIDTH - 2 * MARGIN
 HEADER_HEIGHT, TRACK_HEIGHT, TABLE_HEIGHT = 96, 96, 172
 CARD_WIDTH, CARD_HEIGHT, CARD_STEP, MOST_CARDS = 146, 128, 154, 5
 PLAYER_WIDTH, PLAYER_HEIGHT = 620, 270
@@ -493,7 +494,7 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     ranks = -(-len(view.players) // 2)
     players_y = HEADER_HEIGHT + TRACK_HEIGHT + TABLE_HEIGHT + 2 * GAP
     drawing = Drawing(
-        WIDTH, players_y + ranks * (PLAYER_HEIGHT + GAP) + MARGIN - GAP, f"{view.title}, {view.phase}", SPACE
+        WIDTH, players_y + ranks * (PLAYER_HEIGHT + GAP) + MARGIN - GAP, f"{view.title}, {view.phase}", BACKGROUND
     )
     _draw_header(drawing, view)
     with drawing.group(MARGIN, HEADER_HEIGHT):
@@ -508,21 +509,9 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
 
 
 def _draw_header(drawing: Drawing, view: View) -> None:
-    for dot in range(1, 61):  # a few faint stars, always the same ones
-        x, y = dot * 0.754877666 % 1 * WIDTH, dot * 0.569840291 % 1 * HEADER_HEIGHT
-        drawing.circle(x, y, 0.7 + dot % 3 * 0.35, fill=EDGE if dot % 4 else DIM)
-    drawing.text(MARGIN, 24, view.title, size=26, fill=INK, bold=True)
-    drawing.text(MARGIN, 54, view.situation, size=18, fill=LIT, width=INNER - 260)
+    left, right = (view.title, view.situation), (view.point_of_view, view.phase)
     alternatives = range(OPTION, OPTION + NUM_OPTIONS) if view.detail else ()  # these words name them
-    with drawing.group(actions=alternatives):
-        drawing.text(MARGIN, 79, view.detail, size=14, fill=DIM, width=INNER)
-    drawing.text(WIDTH - MARGIN, 24, view.point_of_view, size=15, fill=DIM, anchor="end")
-    drawing.text(WIDTH - MARGIN, 54, view.phase, size=18, fill=INK, anchor="end")
-
-
-def _draw_panel(drawing: Drawing, width: float, height: float, title: str, edge: str = EDGE) -> None:
-    drawing.rect(0, 0, width, height, radius=10, fill=PANEL, stroke=edge, stroke_width=2 if edge != EDGE else 1)
-    drawing.text(14, 18, title, size=14, fill=DIM, bold=True)
+    draw_header(drawing, HEADER_HEIGHT, left, right, room=INNER - 260, detail=view.detail, actions=alternatives)
 
 
 # ---------------------------------------------------------------- the track
@@ -530,7 +519,7 @@ def _draw_panel(drawing: Drawing, width: float, height: float, title: str, edge:
 
 def _draw_track(drawing: Drawing, view: View) -> None:
     """Spaces from the start to Kepler; encounter tokens lie on theirs, players stand below."""
-    _draw_panel(drawing, INNER, TRACK_HEIGHT, "")
+    draw_panel(drawing, INNER, TRACK_HEIGHT, "")
     last = view.track_length
     step = (INNER - 60) / last
     tokens = dict(view.tokens)
@@ -573,7 +562,7 @@ def _draw_pawn(drawing: Drawing, x: float, y: float, player: PlayerView) -> None
 def _draw_table(drawing: Drawing, view: View) -> None:
     """Supply, or the titans of an encounter, and the piles."""
     shown = view.titan_row or view.supply
-    _draw_panel(drawing, INNER, TABLE_HEIGHT, "Titans" if view.titan_row else "Supply")
+    draw_panel(drawing, INNER, TABLE_HEIGHT, "Titans" if view.titan_row else "Supply")
     faces = [card for card in shown for _ in range(card.count)]
     step = min(CARD_STEP, (MOST_CARDS * CARD_STEP - CARD_WIDTH) / max(1, len(faces) - 1))
     for number, card in enumerate(faces):
@@ -654,7 +643,7 @@ def _draw_player(
 ) -> None:
     """A player's cards and pieces; ``picked`` are the zones from which this player picks cards now."""
     lit = player.decides or player.rank == 1
-    _draw_panel(drawing, PLAYER_WIDTH, PLAYER_HEIGHT, "", LIT if lit else EDGE)
+    draw_panel(drawing, PLAYER_WIDTH, PLAYER_HEIGHT, "", LIT if lit else EDGE)
     colour = SEAT_COLOURS[player.seat]
     drawing.polygon([(14, 28), (22, 8), (30, 28)], fill=colour, stroke=LIT if player.active else DARK)
     name = f"{player.name} (viewer)" if player.viewer else player.name
