@@ -29,6 +29,7 @@ import numpy as np
 from kepler_envs.adapters.flat import FlatInputs
 from kepler_envs.engine.checks import check_integer
 from kepler_envs.engine.game import Configuration, Game, Option, OptionError
+from kepler_envs.engine.naming import agent_name
 from kepler_envs.engine.seeds import SEED_LIMIT, stream_seed
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.registry import load_games
@@ -284,7 +285,7 @@ class ObservationObserver:
         seen = (
             f"{name}: {' '.join(map(str, np.atleast_1d(part).ravel()))}" for name, part in pieces.items() if part.any()
         )
-        return "\n".join((f"player_{player}", *seen))
+        return "\n".join((agent_name(player), *seen))
 
 
 class RecallObserver:
@@ -302,8 +303,8 @@ class RecallObserver:
     def string_from(self, state: KeplerState, player: int) -> str:
         moment = state.moment
         if moment.position is None:
-            return f"player_{player} before the deal"
-        return f"player_{player} {moment.known()[player].hex()}"
+            return f"{agent_name(player)} before the deal"
+        return f"{agent_name(player)} {moment.known()[player].hex()}"
 
 
 def exact(paid: float) -> float:

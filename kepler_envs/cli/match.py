@@ -11,6 +11,7 @@ from kepler_envs.bots.protocol import legal_ids
 from kepler_envs.cli.common import UsageError
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.naming import agent_name
 from kepler_envs.engine.replay import Replay, record
 from kepler_envs.engine.seeds import following_seed
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
@@ -98,14 +99,14 @@ class Match:
             answer = bot.act(bots.TrustedDecisions(self._batch, self._row))
             (action,) = legal_ids(self._batch, self._row, answer)
         except (bots.BotError, IllegalAction) as problem:
-            raise UsageError(f"agent {bot.name}, player_{self.seat}: {problem}") from problem
+            raise UsageError(f"agent {bot.name}, {agent_name(self.seat)}: {problem}") from problem
         self.decide(int(action))
 
     def sentence(self, number: int, listener: int | None = None) -> str:
         """Decision ``number`` (from 0) in words: as the seat ``listener`` hears it, None hears everything."""
         told = listener in (None, self.seats[number])
         words = self.config.actions.text(self.actions[number]) if told else self._public_texts[number]
-        return f"player_{self.seats[number]}: {words}"
+        return f"{agent_name(self.seats[number])}: {words}"
 
     def replay(self) -> Replay:
         """The game up to here."""

@@ -15,6 +15,7 @@ from kepler_envs.cli.match import PERSON, Match, agents_by_seat
 from kepler_envs.cli.screens import Screen, pack, split_list, split_text
 from kepler_envs.cli.stage import print_position, print_result
 from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.naming import agent_name
 from kepler_envs.engine.replay import write_replay
 from kepler_envs.printable import counted
 from kepler_envs.rules import as_lines, rules_text
@@ -106,7 +107,7 @@ class _Table:
         players = counted(match.config.num_players, "player")
         self._say(f"{match.config.game.title}, {players}, seed {match.seed}. Type h for help.")
         for seat, name in enumerate(match.names):
-            self._say(f"  player_{seat}: {'you' if name == PERSON and len(self._people) == 1 else name}")
+            self._say(f"  {agent_name(seat)}: {'you' if name == PERSON and len(self._people) == 1 else name}")
         while not match.over:
             if match.seat in self._told:
                 match.decide(self._ask())
@@ -135,7 +136,8 @@ class _Table:
 
     def _prompt(self, seat: int) -> str:
         many = len(self._screens)
-        return f"player_{seat}, screen {self._shown + 1} of {many} (h help)> " if many > 1 else f"player_{seat}> "
+        screen = f", screen {self._shown + 1} of {many} (h help)" if many > 1 else ""
+        return f"{agent_name(seat)}{screen}> "
 
     def _turn(self, answer: str, seat: int, legal: list[int]) -> bool:
         """Show what a key asks for; False if it asks for nothing."""
@@ -160,7 +162,8 @@ class _Table:
         self._at_keyboard = seat
         if self._console.is_terminal:
             self._console.clear()
-        if self._console.input(f"player_{seat}, it is your turn: press Enter ", markup=False).strip().lower() == "q":
+        answer = self._console.input(f"{agent_name(seat)}, it is your turn: press Enter ", markup=False)
+        if answer.strip().lower() == "q":
             raise _Left
 
     def _news(self, seat: int) -> list[str]:

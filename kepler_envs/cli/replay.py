@@ -16,6 +16,7 @@ from kepler_envs.cli.common import UsageError, check_target
 from kepler_envs.cli.motion import write_gif
 from kepler_envs.cli.stage import Frame, Stage, picture_folder, print_position, print_result, write_picture
 from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.naming import agent_name
 from kepler_envs.engine.replay import Replay, ReplayError, configuration_of, read_replay, verify
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.printable import counted, printable, printable_name
@@ -146,7 +147,7 @@ class ShowReplay:
             mover, action = replay.seats[number - 1], replay.actions[number - 1]
             told = self.seat in (None, mover)
             words = config.actions.text(action) if told else position.public_text(action)
-            yield Frame(f"{number:5}  player_{mover}: {words}", after)
+            yield Frame(f"{number:5}  {agent_name(mover)}: {words}", after)
             position = after
 
     def _draw(self, replay: Replay, config: Configuration, path: Path, suffix: str) -> int:

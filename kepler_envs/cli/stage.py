@@ -13,6 +13,7 @@ from rich.console import Console
 from kepler_envs.cli.common import UsageError
 from kepler_envs.cli.keys import Keys, NoKeys, TerminalKeys
 from kepler_envs.cli.screens import Screen, shorten, split_text
+from kepler_envs.engine.naming import agent_name
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.terminal import grid, say
 
@@ -153,7 +154,7 @@ def print_result(console: Console, position: Snapshot, names: Sequence[str]) -> 
     """Print ranks, scores and rewards of a game, best rank first. ``names``: who played, by seat."""
     ranks, scores, returns = position.results()
     rows = [
-        (ranks[seat], f"player_{seat}", names[seat], scores[seat], f"{returns[seat]:+.3f}")
+        (ranks[seat], agent_name(seat), names[seat], scores[seat], f"{returns[seat]:+.3f}")
         for seat in sorted(range(position.config.num_players), key=lambda seat: (ranks[seat], seat))
     ]
     columns = ("rank", "seat", "who", "score", "reward")

@@ -14,6 +14,7 @@ from pettingzoo import AECEnv
 from kepler_envs.engine import one_game
 from kepler_envs.engine.checks import check_choice, check_type, check_view, is_integer
 from kepler_envs.engine.game import RUNNING, TERMINATED, TRUNCATED, Configuration, OptionError, records_from_bytes
+from kepler_envs.engine.naming import agent_name
 from kepler_envs.engine.progress import load_or_compile
 from kepler_envs.engine.rendering import RENDER_MODES, Window, render
 from kepler_envs.engine.seeds import check_seed, following_seed, fresh_seed
@@ -90,7 +91,7 @@ class KeplerEnv(AECEnv):
         self._bare = mask_in == "info"  # observations without a mask
         self._tells_masks = mask_in != "observation"
         self.metadata = {**self.metadata, "name": config.game.id.replace("-", "_")}
-        self.possible_agents = [f"player_{seat}" for seat in range(config.num_players)]
+        self.possible_agents = [agent_name(seat) for seat in range(config.num_players)]
         self.agents: list[str] = []
         self._mover = ""  # what agent_selection gives, once there is a game
         self._end = RUNNING

@@ -10,6 +10,7 @@ import numpy as np
 from kepler_envs.engine import one_game
 from kepler_envs.engine.checks import check_integer, check_row, check_seat, check_type, check_view, is_integer
 from kepler_envs.engine.game import RUNNING, Configuration, record_array, records_from_bytes
+from kepler_envs.engine.naming import agent_name
 from kepler_envs.engine.rng import GENERATOR
 from kepler_envs.engine.seeds import check_seed, mix
 from kepler_envs.printable import counted
@@ -28,9 +29,8 @@ def describe_illegal(config: Configuration, state: Any, action: Any, legal: list
     words = f"{action} ({config.actions.text(int(action))!r})" if is_id else f"{action!r} (no action id)"
     node = config.game.nodes(int(state["node"])).name
     offered = ", ".join(f"{choice} ({config.actions.text(choice)!r})" for choice in legal)
-    return (
-        f"illegal action {words} by player_{state['seat']} at node {node}; legal: {offered or 'none, the game is over'}"
-    )
+    mover = agent_name(state["seat"])
+    return f"illegal action {words} by {mover} at node {node}; legal: {offered or 'none, the game is over'}"
 
 
 class Snapshot:
@@ -77,7 +77,7 @@ class Snapshot:
         return hash(self._states.tobytes())
 
     def __repr__(self) -> str:
-        now = "over" if self.over else f"player_{self.seat} at {self.node.name}"
+        now = "over" if self.over else f"{agent_name(self.seat)} at {self.node.name}"
         return f"<Snapshot {self.config.label}, after {counted(int(self.state['decisions']), 'decision')}, {now}>"
 
     @property

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.naming import agent_name
 from kepler_envs.engine.replay import Replay
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
 from kepler_envs.web import NotNowError, UnknownError, WebError
@@ -130,7 +131,7 @@ class Table:
             if self.position.over:
                 raise NotNowError("the game is over")
             if self.position.seat != seat:
-                raise NotNowError(f"it is the turn of player_{self.position.seat}")
+                raise NotNowError(f"it is the turn of {agent_name(self.position.seat)}")
             if version is not None and version != self.version:
                 raise NotNowError("the table has changed meanwhile: look again")
             self._write_and_apply(action)
