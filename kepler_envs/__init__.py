@@ -77,7 +77,7 @@ def make_batch(
     num_envs: int,
     *,
     num_players: int | None = None,
-    seed: int | np.ndarray | None = None,
+    seed: int | np.integer | np.ndarray | None = None,
     threads: int = 1,
     components: str | Path | None = None,
     **options: Any,

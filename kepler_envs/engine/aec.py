@@ -181,11 +181,17 @@ class KeplerEnv(AECEnv):
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space:
         """The space of what the agent sees. Every call returns the same object."""
-        return self.observation_spaces[agent]
+        try:
+            return self.observation_spaces[agent]
+        except (KeyError, TypeError):
+            raise self._no_agent(agent) from None
 
     def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
         """The agent's space. Every call returns the same object."""
-        return self.action_spaces[agent]
+        try:
+            return self.action_spaces[agent]
+        except (KeyError, TypeError):
+            raise self._no_agent(agent) from None
 
     # ------------------------------------------------------------ game
 
@@ -381,7 +387,10 @@ class KeplerEnv(AECEnv):
         try:
             return self._seat_of[agent]
         except (KeyError, TypeError):
-            raise KeyError(f"no agent {agent!r}; there are: {', '.join(self.possible_agents)}") from None
+            raise self._no_agent(agent) from None
+
+    def _no_agent(self, agent: Any) -> KeyError:
+        return KeyError(f"no agent {agent!r}; there are: {', '.join(self.possible_agents)}")
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """(observation, reward since its last decision, terminated, truncated, info) of ``agent_selection``.

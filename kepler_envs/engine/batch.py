@@ -95,7 +95,7 @@ class Batch:
     SKIP = SKIP
 
     def __init__(
-        self, config: Configuration, num_envs: int, seed: int | np.ndarray | None = None, threads: int = 1
+        self, config: Configuration, num_envs: int, seed: int | np.integer | np.ndarray | None = None, threads: int = 1
     ) -> None:
         check_type("config", config, Configuration, 'load_game("GAME").configure() makes one')
         self.config = config
@@ -192,7 +192,7 @@ class Batch:
 
     # ------------------------------------------------------------ games
 
-    def reset(self, seed: int | np.ndarray | None = None) -> None:
+    def reset(self, seed: int | np.integer | np.ndarray | None = None) -> None:
         """Deal every row anew.
 
         Args:

@@ -10,6 +10,9 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+AFTER_AN = ("A", "E", "I", "O", "Mcts")
+"""How names of types begin that are spoken with a vowel in front; ``Mcts`` is spelt out."""
+
 
 def is_integer(value: Any) -> TypeGuard[int]:
     """Whether a value is an integer of Python or NumPy, as an array of no dimensions, too. A bool is not."""
@@ -39,7 +42,8 @@ def check_integer(
 def check_type(name: str, value: Any, kind: type, hint: str = "") -> None:
     """Raise TypeError, with a hint where such a value comes from, unless the value is of this kind."""
     if not isinstance(value, kind):
-        wanted = "text" if kind is str else f"a {kind.__name__}"
+        article = "an" if kind.__name__.startswith(AFTER_AN) else "a"
+        wanted = "text" if kind is str else f"{article} {kind.__name__}"
         raise TypeError(f"{name} must be {wanted}, not {value!r}" + (f"; {hint}" if hint else ""))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.game import ComponentError, record_array
+from kepler_envs.engine.game import ComponentError, OptionError, record_array
 
 
 class ComponentFile:
@@ -156,6 +156,16 @@ def load_tables(
     for read in sections:
         read(file, tables[0])
     return record_array(tables)
+
+
+def check_setup_row(game: str, column: np.ndarray, num_players: int) -> None:
+    """Raise OptionError unless the component file has a setup row for so many players.
+
+    ``column`` has a number of each setup row, by number of players. It is 0 where there is no row.
+    """
+    if not column[num_players]:
+        playable = ", ".join(map(str, np.flatnonzero(column)))
+        raise OptionError(f"{game}: the component file has no setup row for {num_players} players; it has {playable}")
 
 
 def is_row_of(value: Any, size: int) -> bool:

@@ -520,7 +520,7 @@ def test_environments_are_no_positions():
     env.reset(seed=1)
     with pytest.raises(TypeError, match=r"snapshot must be a Snapshot, not <KeplerEnv .*; env\.snapshot\(\) gives one"):
         search(env, MctsConfig(iterations=5))
-    with pytest.raises(TypeError, match=r"asked must be a MctsConfig, not 5; MctsConfig\.parse\("):
+    with pytest.raises(TypeError, match=r"asked must be an MctsConfig, not 5; MctsConfig\.parse\("):
         search(env.snapshot(), 5)
 
 

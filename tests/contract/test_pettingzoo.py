@@ -319,3 +319,6 @@ def test_unknown_agent(game: Game) -> None:
         env.observe("player_99")
     with pytest.raises(KeyError, match="there are: player_0"):
         env.resample("player_99", 1)
+    for space in (env.observation_space, env.action_space):
+        with pytest.raises(KeyError, match="no agent 'player_99'; there are: player_0"):
+            space("player_99")

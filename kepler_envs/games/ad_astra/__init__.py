@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from kepler_envs.engine.components import names
-from kepler_envs.engine.game import Option, OptionError, make_game, record_array
+from kepler_envs.engine.components import check_setup_row, names
+from kepler_envs.engine.game import Option, make_game, record_array
 from kepler_envs.games.ad_astra import actions, components, observation, picture, rules, setup, state
 from kepler_envs.games.ad_astra.components import MOST_ROUNDS
 from kepler_envs.games.ad_astra.setup_options import FactionsOption, SetupOption, fix_factions, fix_setup
 from kepler_envs.games.ad_astra.state import (
-    MAX_PLAYERS,
-    MIN_PLAYERS,
     NUM_ARTIFACTS,
     OPTIONS,
     REGULAR_ARTIFACTS,
@@ -41,11 +39,7 @@ OPTION_LIST = (
 def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]) -> np.ndarray:
     """Turn checked option values into the options record that the rules read. Raises OptionError if they do not fit
     together."""
-    if not tables["spaces"][num_players]:
-        playable = [str(n) for n in range(MIN_PLAYERS, MAX_PLAYERS + 1) if tables["spaces"][n]]
-        raise OptionError(
-            f"ad_astra: the component file has no setup row for {num_players} players; it has {', '.join(playable)}"
-        )
+    check_setup_row("ad_astra", tables["spaces"], num_players)
     options = np.zeros(1, OPTIONS)
     record = options[0]
     record["num_players"] = num_players

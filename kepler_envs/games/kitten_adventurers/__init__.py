@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from kepler_envs.engine.components import check_setup_row
 from kepler_envs.engine.game import RUNNING, TRUNCATED, Option, OptionError, make_game, record_array
 from kepler_envs.engine.returns import reward_mode_option
 from kepler_envs.games.kitten_adventurers import actions, components, observation, picture, rules, setup, state
 from kepler_envs.games.kitten_adventurers.observation_layout import MAX_LIMIT
 from kepler_envs.games.kitten_adventurers.state import (
-    MAX_PLAYERS,
-    MIN_PLAYERS,
     OPTIONS,
     RANDOM_FIRST_PLAYER,
     REWARD_MODES,
@@ -39,12 +38,7 @@ OPTION_LIST = (
 def resolve_options(tables: np.void, num_players: int, values: Mapping[str, Any]) -> np.ndarray:
     """Turn checked option values into the options record that the rules read. Raises OptionError if the cards do not
     suffice."""
-    if not tables["quest_size"][num_players]:
-        playable = [str(n) for n in range(MIN_PLAYERS, MAX_PLAYERS + 1) if tables["quest_size"][n]]
-        raise OptionError(
-            f"kitten_adventurers: the component file has no setup row for {num_players} players; "
-            f"it has {', '.join(playable)}"
-        )
+    check_setup_row("kitten_adventurers", tables["quest_size"], num_players)
     hand, quest = values["hand_size"], values["quest_size"]
     options = np.zeros(1, OPTIONS)
     record = options[0]

@@ -125,7 +125,9 @@ def test_missing_rows(section: str, tmp_path: Path) -> None:
     last = list(re.finditer(rows, TEXT))[-1]
     shorter = write(tmp_path, TEXT[: last.start()] + TEXT[last.end() :])
     if section == "setup":  # a number of players fewer
-        with pytest.raises(OptionError, match="no setup row for 5 players; it has 3, 4$"):
+        with pytest.raises(
+            OptionError, match="^ad_astra: the component file has no setup row for 5 players; it has 3, 4$"
+        ):
             GAME.configure(5, components=shorter)
     else:
         with pytest.raises(ComponentError, match=f"mine.toml: {section}"):

@@ -117,7 +117,9 @@ def test_player_count_without_a_setup_row(tmp_path: Path) -> None:
     start = TEXT.index("[[setup]]\nplayers = 5")
     path = write(tmp_path, TEXT[:start])
     GAME.configure(4, components=path)
-    with pytest.raises(OptionError, match="no setup row for 6 players; it has 2, 3, 4$"):
+    with pytest.raises(
+        OptionError, match="^kitten_adventurers: the component file has no setup row for 6 players; it has 2, 3, 4$"
+    ):
         GAME.configure(6, components=path)
 
 
