@@ -57,8 +57,8 @@ class Batch:
     Args:
         config: the game with its players, options and components.
         num_envs: the number of games N.
-        seed: an integer 0 .. 2**64 - 1. Row g plays the games of stream g of this seed, whatever N is. None takes a
-            seed from the system.
+        seed: an integer 0 .. 2**64 - 1. Row g plays the games of stream g of this seed, whatever N is. Or an integer
+            array (N,) with the seed of each row's first game. None takes a seed from the system.
         threads: the number of threads that share a step. More than one pays off from about a thousand games on. After
             a step with several, processes that are forked cannot use several themselves: begin them with ``spawn``.
 
