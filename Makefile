@@ -125,6 +125,6 @@ dist: $(STAMP) ## build sdist and wheels into dist/ and try them; wheels have co
 compile: $(STAMP) ## compile all games and bots ahead of time
 	$(BIN)/kepler-envs compile
 
-clean: ## remove .venv, caches, builds and runs
-	rm -rf $(VENV) $(RLLIB) $(CLIENTS) runs .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist *.egg-info
+clean: ## remove .venv, caches and builds; training runs and tournaments stay in runs/
+	rm -rf $(VENV) $(RLLIB) $(CLIENTS) .pytest_cache .ruff_cache .mypy_cache .hypothesis build dist *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -13,11 +13,15 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # no such locks on this system: nothing keeps two processes apart
+    import grp
+    import pwd
+except ImportError:  # no such locks and owners on this system: nothing keeps two processes apart
     fcntl = None  # type: ignore[assignment]
 
 LOCK = ".lock"
 """The file in a folder that is taken."""
+TURN = ".turn"
+"""The file in a folder in which somebody is, and others wait."""
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 """Errors of a disk that is full or fails: what was written before is there, and the same command may go on later."""
@@ -78,27 +82,28 @@ def alone_in(folder: Path, refusal: Exception) -> Iterator[None]:
 def in_turn(folder: Path) -> Iterator[None]:
     """Wait for other processes, and other parts of this one, that are in a folder by this function.
 
-    A missing folder is made. Nothing is written to it. Where the file system has no locks, nobody waits.
+    A missing folder is made. Where the file system has no locks, nobody waits.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if fcntl is None:
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
+    handle = _locked(folder / TURN) if fcntl is not None else None
     try:
-        with suppress(OSError):  # this file system has no locks
-            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
-        os.close(handle)
+        if handle is not None:
+            (folder / TURN).unlink(missing_ok=True)
+            os.close(handle)
 
 
-def _locked(path: Path, refusal: Exception) -> int:
-    """The handle of a locked file at this path. It stays locked until it is closed."""
+def _locked(path: Path, refusal: Exception | None = None) -> int:
+    """The handle of a locked file at this path. It stays locked until it is closed.
+
+    A file, as the lock of a folder would not be seen on other machines with the same network file system. Without a
+    ``refusal`` whoever comes later waits.
+    """
     while True:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT, 0o666)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, fcntl.LOCK_EX | (fcntl.LOCK_NB if refusal else 0))
         except BlockingIOError:
             os.close(handle)
             raise refusal from None
@@ -123,6 +128,18 @@ def who_else_writes(found: os.stat_result, also_trusted: Collection[int] = ()) -
         return f"belongs to user {found.st_uid}, and you are {os.getuid()}"
     if found.st_mode & stat.S_IWOTH:
         return "may be written to by anybody"
-    if found.st_mode & stat.S_IWGRP and found.st_gid != os.getgid():
+    if found.st_mode & stat.S_IWGRP and not _is_alone_in_group(found.st_gid):
         return f"may be written to by group {found.st_gid}"
     return ""
+
+
+def _is_alone_in_group(group: int) -> bool:
+    """Whether a group is the one that many systems make for each user, with the user's name and nobody else in it.
+
+    A user's group need not be that: on a cluster it is often that of all users, or of a project.
+    """
+    try:
+        user, found = pwd.getpwuid(os.getuid()).pw_name, grp.getgrgid(group)
+    except KeyError:
+        return False
+    return found.gr_name == user and set(found.gr_mem) <= {user}

@@ -59,13 +59,18 @@ def dated_sections(root: Path) -> dict[str, str]:
 
 
 def versions(root: Path) -> Iterator[str]:
-    """pyproject.toml and CITATION.cff have the package's version"""
+    """pyproject.toml, CITATION.cff and README's citation have the package's version"""
     version = version_of(root)
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     if project != version:
         yield f"pyproject.toml has version {project}, kepler_envs {version}"
     if citation(root).get("version") != version:
         yield f"CITATION.cff has version {citation(root).get('version')}, kepler_envs {version}"
+    wanted = {"version": version, "year": str(citation(root).get("date-released") or "")[:4]}
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    for field, found in re.findall(r"^ +(version|year) += \{(.*)\}", readme, re.MULTILINE):
+        if wanted[field] and found != wanted[field]:
+            yield f"README.md cites {field} {found}, it is {wanted[field]}"
 
 
 def changelog(root: Path) -> Iterator[str]:
@@ -109,6 +114,14 @@ def figures(root: Path) -> Iterator[str]:
             yield "docs/figures.json was measured with changed files; commit first, then measure"
 
 
+def addresses(root: Path) -> Iterator[str]:
+    """pyproject.toml and CITATION.cff say where the repository is"""
+    if not tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"].get("urls"):
+        yield "pyproject.toml has no [project.urls]"
+    if not citation(root).get("repository-code"):
+        yield "CITATION.cff has no repository-code"
+
+
 def tree(root: Path) -> Iterator[str]:
     """everything is committed"""
     done = subprocess.run(["git", "status", "--porcelain"], cwd=root, capture_output=True, text=True)
@@ -145,7 +158,7 @@ def missing_files(root: Path) -> Iterator[str]:
 
 
 CHECKS: dict[str, Check] = {
-    check.__name__: check for check in (versions, changelog, links, figures, tree, tables, golden, wheels)
+    check.__name__: check for check in (versions, changelog, links, figures, addresses, tree, tables, golden, wheels)
 }
 """The checklist, quick checks first."""
 

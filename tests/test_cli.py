@@ -602,7 +602,10 @@ def test_compile_has_the_kernels_of_agents(capsys):
     assert f"{KERNELS} kernels ready in " in (printed := capsys.readouterr().out) and ", 6 of agents in " in printed
 
 
-def test_version(capsys):
+@pytest.mark.parametrize("libraries", [(), ("tyro", "a library that nobody has")])
+def test_version(capsys, monkeypatch, libraries):
+    """It is asked for when something is wrong: libraries that are missing do not matter."""
+    monkeypatch.setattr("kepler_envs.cli.LIBRARIES", libraries)
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith(f"kepler-envs {kepler_envs.__version__} (Python ")
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,7 +19,7 @@ from agents.run import train
 from agents.settings import TrainConfig
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.cli import main
-from kepler_envs.files import LOCK, alone_in
+from kepler_envs.files import LOCK, TURN, alone_in, in_turn, who_else_writes
 
 REFUSAL = RuntimeError("taken")
 TAKES_AND_DIES = """
@@ -72,6 +74,51 @@ def test_a_folder_that_is_left_by_one_is_taken_by_one(tmp_path):
     for thread in threads:
         thread.join()
     assert most == [1]
+
+
+def test_others_wait_for_their_turn(tmp_path):
+    """Eight add one to a number in a file, fifty times each: none is lost."""
+    counted = tmp_path / "counted"
+    counted.write_text("0")
+
+    def add() -> None:
+        for _ in range(50):
+            with in_turn(tmp_path):
+                counted.write_text(str(int(counted.read_text()) + 1))
+
+    threads = [threading.Thread(target=add) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counted.read_text() == "400" and [path.name for path in tmp_path.iterdir()] == ["counted"]
+
+
+def test_a_turn_locks_a_file(tmp_path):
+    """Network file systems keep the lock of a folder to the machine that asks for it."""
+    with in_turn(tmp_path), (tmp_path / TURN).open("r+b") as file, pytest.raises(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@pytest.mark.parametrize(
+    "group, members, reason",
+    [("me", [], ""), ("me", ["me"], ""), ("me", ["me", "you"], "may be written to by group 70"),
+     ("users", [], "may be written to by group 70"), (None, [], "may be written to by group 70")],
+)  # fmt: skip
+def test_only_the_group_of_one_user_may_write(group, members, reason, monkeypatch):
+    """A user's own group need not be that: on clusters it is often the one of all users."""
+
+    def look_up(number: int) -> SimpleNamespace:
+        if group is None:
+            raise KeyError(number)
+        return SimpleNamespace(gr_name=group, gr_mem=members)
+
+    monkeypatch.setattr("grp.getgrgid", look_up)
+    monkeypatch.setattr("pwd.getpwuid", lambda number: SimpleNamespace(pw_name="me"))
+    monkeypatch.setattr("os.getgid", lambda: 70)
+    found = SimpleNamespace(st_uid=os.getuid(), st_gid=70, st_mode=0o100664)
+    assert who_else_writes(found) == reason
+    assert who_else_writes(SimpleNamespace(**{**vars(found), "st_mode": 0o100644})) == ""
 
 
 # ---------------------------------------------------------------- who uses them

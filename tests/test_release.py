@@ -30,6 +30,8 @@ CFF_KEYS = {
 """All that version 1.2.0 of the format knows."""
 FORM_KINDS = {"markdown", "input", "textarea", "dropdown", "checkboxes"}
 
+CITED = "\n```bibtex\n@software{it,\n  year    = {2026},\n  version = {1.2.3},\n}\n```\n"
+
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
@@ -37,17 +39,22 @@ def checkout(tmp_path: Path) -> Path:
     (tmp_path / "kepler_envs").mkdir()
     (tmp_path / "docs").mkdir()
     (tmp_path / "kepler_envs" / "revision.py").write_text('VERSION = "1.2.3"\n')
-    (tmp_path / "pyproject.toml").write_text('[project]\nversion = "1.2.3"\n')
-    (tmp_path / "CITATION.cff").write_text("version: 1.2.3\ndate-released: '2026-11-23'\n")
+    urls = '[project.urls]\nSource = "https://example.org"\n'
+    (tmp_path / "pyproject.toml").write_text(f'[project]\nversion = "1.2.3"\n{urls}')
+    (tmp_path / "CITATION.cff").write_text(
+        "version: 1.2.3\ndate-released: '2026-11-23'\nrepository-code: https://example.org\n"
+    )
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n\n## 1.2.3 - 2026-11-23\n\n- All of it.\n")
-    (tmp_path / "README.md").write_text("# Title\n\n[below](#two-words), [page](docs/page.md#there)\n\n## Two words\n")
+    (tmp_path / "README.md").write_text(
+        f"# Title\n\n[below](#two-words), [page](docs/page.md#there)\n\n## Two words\n{CITED}"
+    )
     (tmp_path / "docs" / "page.md").write_text("# There\n\n![picture](../README.md) [site](https://example.org/x)\n")
     (tmp_path / "docs" / "strength.csv").write_text("release,wins\n1.2.0,0.5\n1.2.3,0.4\n")
     (tmp_path / "docs" / "figures.json").write_text(json.dumps({"release": "1.2.1", "commit": "abc", "rows": []}))
     return tmp_path
 
 
-QUICK = ("versions", "changelog", "links", "figures")
+QUICK = ("versions", "changelog", "links", "figures", "addresses")
 
 
 def found(checkout: Path) -> dict[str, list[str]]:
@@ -70,6 +77,19 @@ def test_nothing_is_found_where_nothing_is_wrong(checkout):
 def test_another_version_is_found(checkout, file):
     replace(checkout / file, "1.2.3", "1.2.4")
     assert found(checkout) == {"versions": [f"{file} has version 1.2.4, kepler_envs 1.2.3"]}
+
+
+@pytest.mark.parametrize("field, old, new", [("version", "1.2.3", "1.2.2"), ("year", "2026", "2025")])
+def test_an_older_citation_in_the_readme_is_found(checkout, field, old, new):
+    replace(checkout / "README.md", f"{{{old}}}", f"{{{new}}}")
+    assert found(checkout) == {"versions": [f"README.md cites {field} {new}, it is {old}"]}
+
+
+def test_a_repository_without_an_address_is_found(checkout):
+    replace(checkout / "pyproject.toml", "[project.urls]", "[tool.other]")
+    replace(checkout / "CITATION.cff", "repository-code", "url")
+    lacks = ["pyproject.toml has no [project.urls]", "CITATION.cff has no repository-code"]
+    assert found(checkout) == {"addresses": lacks}
 
 
 def test_a_changelog_without_the_version_is_found(checkout):
@@ -152,7 +172,7 @@ def test_each_check_has_a_line(checkout, monkeypatch):
     said = console.file.getvalue().splitlines()
     assert [line.split(":")[0] for line in said] == [
         "WRONG versions", "      pyproject.toml has version 1.3.0, kepler_envs 1.2.3", "ok    changelog", "ok    links",
-        "ok    figures",
+        "ok    figures", "ok    addresses",
     ]  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kepler_envs.engine.checks import check_type
 from kepler_envs.engine.inputs import labels_of
 from kepler_envs.engine.observation import Layout, Piece
 
@@ -17,6 +18,9 @@ class FlatInputs:
     Args:
         layout: the layout of the observation.
 
+    Raises:
+        TypeError: ``layout`` is no layout.
+
     Attributes:
         size: the length E of the vector.
         low: float32 (E,), its lower bounds.
@@ -25,6 +29,7 @@ class FlatInputs:
     """
 
     def __init__(self, layout: Layout) -> None:
+        check_type("layout", layout, Layout, "it is config.observation")
         self.pieces: dict[str, tuple[int, tuple[int, ...]]] = {}
         source, low, high, scale, one_hot = [], [], [], [], []
         begin = 0
@@ -52,6 +57,7 @@ class FlatInputs:
 
     def encode(self, observation: np.ndarray) -> np.ndarray:
         """Encode observations int16 (..., D) as float32 (..., E). Raises ValueError if they end too early."""
+        observation = np.asarray(observation)
         if not observation.ndim or observation.shape[-1] < self._length:
             raise ValueError(f"observations have shape {observation.shape}; allowed: at least {self._length} entries")
         spread = observation[..., self._source]

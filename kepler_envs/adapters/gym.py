@@ -73,7 +73,8 @@ class SeatEnv(gymnasium.Env[np.ndarray, int | np.integer]):
 
     ``step`` returns when it is the learner's turn again, or when the game is over. Rewards accumulate between the
     learner's decisions, the final loss included, so they sum to what the game paid that seat: what it paid before the
-    learner's first decision comes with that. Games that end before it are skipped.
+    learner's first decision comes with that. Games that end before it are skipped. A truncated game (it reached a
+    limit) has paid its final result, so there is nothing to bootstrap.
 
     Args:
         config: the game with its players, options and components.

@@ -19,7 +19,7 @@ from gymnasium import spaces
 import kepler_envs
 from kepler_envs.adapters.flat import FlatInputs
 from kepler_envs.adapters.masks import check_mask_place
-from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.game import Configuration, OptionError
 
 try:
     from ray.rllib.algorithms.ppo import PPOConfig
@@ -50,14 +50,20 @@ class SeatsEnv(MultiAgentEnv):
         config: ``game`` and the other arguments of :func:`kepler_envs.make`. ``illegal`` is ``lose`` by default.
 
     Raises:
-        OptionError: an option is not as it must be, or ``mask_in`` is not ``observation``, where the mask
-            is taken from.
+        OptionError: there is no ``game``, an option is not as it must be, or ``mask_in`` is not ``observation``, where
+            the mask is taken from.
     """
 
-    def __init__(self, config: dict[str, Any]) -> None:
+    def __init__(self, config: dict[str, Any] | None = None) -> None:
         super().__init__()
-        check_mask_place(config, "RLlib")
-        settings = {"illegal": "lose", **config}  # RLlib tries an environment with actions of its own before it trains
+        # RLlib tries an environment with actions of its own before it trains
+        settings = {"illegal": "lose", **(config or {})}
+        check_mask_place(settings, "RLlib")
+        if "game" not in settings:
+            games = ", ".join(kepler_envs.list_games())
+            raise OptionError(
+                f"SeatsEnv needs the name of a game: env_config={{'game': NAME, ...}}; there are: {games}"
+            )
         self.game = kepler_envs.make(settings.pop("game"), **settings)
         self.possible_agents = list(self.game.possible_agents)
         self.agents = list(self.possible_agents)
@@ -78,8 +84,13 @@ class SeatsEnv(MultiAgentEnv):
         return {mover: self._observe(mover)}, {}
 
     def step(self, action_dict: dict[str, Any]) -> tuple[dict[str, Any], ...]:
-        """Apply the decision of the seat to move. Returns (observations, rewards, terminateds, truncateds, infos)."""
+        """Apply the decision of the seat to move. Returns (observations, rewards, terminateds, truncateds, infos).
+
+        Raises ValueError if ``action_dict`` has no decision of that seat.
+        """
         mover = self.game.agent_selection
+        if mover not in action_dict:
+            raise ValueError(f"{mover} is to move; got decisions of: {', '.join(map(str, action_dict)) or 'nobody'}")
         if mover not in self._decided:
             self._early[mover] = float(self.game._cumulative_rewards[mover])  # the game forgets it now
             self._decided.add(mover)

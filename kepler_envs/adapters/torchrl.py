@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pettingzoo.utils import BaseWrapper
+
 import kepler_envs
 from kepler_envs.adapters.masks import check_mask_place
 
@@ -22,26 +24,41 @@ except ImportError as problem:
     raise ImportError("this adapter needs TorchRL: pip install 'kepler_envs[torchrl]'") from problem
 
 
+class _Numbers(BaseWrapper):
+    """The game without the one info that is no number: why an action was refused."""
+
+    def step(self, action: Any) -> None:
+        super().step(action)
+        for info in self.infos.values():
+            info.pop("illegal", None)
+
+
 def make_torchrl(
     name: str, seed: int | None = None, num_players: int | None = None, **settings: Any
 ) -> PettingZooWrapper:
     """Make a TorchRL environment in which every seat is a group of one.
 
     ``("player_0", "observation", "observation")`` is int16 (1, D), ``("player_0", "action_mask")`` bool (1, A), and
-    ``("player_0", "mask")`` bool (1,): whether the seat decides now. Infos are below ``("player_0", "info")``, 0 until
-    the end.
+    ``("player_0", "mask")`` bool (1,): whether the seat decides now. Infos are below ``("player_0", "info")``; results
+    are 0 until the end.
+
+    ``("next", "player_0", "reward")`` is what this step paid the seat, whoever moved. What a decision led to is the sum
+    up to the seat's next one: most losses are paid while somebody else moves. A truncated game (it reached a limit) has
+    paid its final result, so there is nothing to bootstrap.
 
     Args:
         name: the name of the game.
-        seed: what the games follow from.
+        seed: what the games follow from. TorchRL resets once before it begins, so the first game is not that of
+            ``make(...).reset(seed=seed)`` but the one after it.
         num_players: the number of seats. None takes the game's default.
-        settings: ``components`` and the game's options.
+        settings: as for :func:`kepler_envs.make`. ``illegal`` is ``lose`` by default: TorchRL's collectors without a
+            policy, and several environments together, draw actions from an older mask.
 
     Raises:
         OptionError: an option is not as it must be, or ``mask_in`` is not ``observation``, where TorchRL
             takes masks from.
     """
     check_mask_place(settings, "TorchRL")
-    env = kepler_envs.make(name, num_players=num_players, **settings)
+    env = kepler_envs.make(name, num_players=num_players, **{"illegal": "lose", **settings})
     groups = {agent: [agent] for agent in env.possible_agents}
-    return PettingZooWrapper(env, use_mask=True, group_map=groups, categorical_actions=True, seed=seed)
+    return PettingZooWrapper(_Numbers(env), use_mask=True, group_map=groups, categorical_actions=True, seed=seed)

@@ -6,8 +6,12 @@ This module only starts the command line, so that its libraries may be missing: 
 from __future__ import annotations
 
 import importlib.util
+import platform
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
+
+from kepler_envs.revision import VERSION
 
 LIBRARIES = ("tyro", "rich")
 
@@ -18,6 +22,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     0: done. 1: a replay does not verify. 2: something asked for is not possible; one line on stderr says what.
     130: interrupted. 141: nobody reads the output any more.
     """
+    if list(sys.argv[1:] if argv is None else argv) == ["--version"]:
+        print(f"kepler-envs {VERSION} (Python {platform.python_version()}, numba {version('numba')})")
+        return 0
     missing = [name for name in LIBRARIES if importlib.util.find_spec(name) is None]
     if missing:
         print(f"kepler-envs needs {' and '.join(missing)}: pip install 'kepler_envs[cli]'", file=sys.stderr)

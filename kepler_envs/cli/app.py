@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import platform
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Annotated
 
 import tyro
 from tyro.conf import FlagCreatePairsOff, OmitSubcommandPrefixes, subcommand
 
-from kepler_envs import __version__
 from kepler_envs.cli.bench import Bench
 from kepler_envs.cli.campaign import PlayCampaign
 from kepler_envs.cli.compile import Compile
@@ -44,9 +41,6 @@ Command = (
 
 def run(argv: Sequence[str] | None) -> int:
     """Parse and run; the exit code."""
-    if list(sys.argv[1:] if argv is None else argv) == ["--version"]:
-        print(f"kepler-envs {__version__} (Python {platform.python_version()}, numba {version('numba')})")
-        return 0
     try:
         command = tyro.cli(
             Command,

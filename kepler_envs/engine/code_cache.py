@@ -50,6 +50,7 @@ OPTIMISATION = tuple(
 """Settings of numba that its compiler follows, from variables such as NUMBA_OPT."""
 
 ENGINE_FOLDER = Path(__file__).parent
+BESIDE_PACKAGE = ENGINE_FOLDER.parent / "__pycache__" / "compiled"
 SOURCE_SUFFIXES = (".py", ".toml")
 CACHE_VARIABLE = "KEPLER_ENVS_CACHE_DIR"
 KEEP_UNUSED_DAYS = 30
@@ -178,8 +179,8 @@ def cache_bases() -> list[Path]:
     """The folders in which compiled code may be kept, in the order in which they are tried."""
     for variable in (CACHE_VARIABLE, "NUMBA_CACHE_DIR"):
         if os.environ.get(variable):
-            return [Path(os.environ[variable]) / "kepler_envs"]
-    bases = [ENGINE_FOLDER.parent / "__pycache__" / "compiled"]
+            return [Path(os.path.expanduser(os.environ[variable])) / "kepler_envs"]  # no shell has seen a quoted ~
+    bases = [BESIDE_PACKAGE]
     user_cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     if os.path.isabs(user_cache):
         bases.append(Path(user_cache) / "kepler_envs")
@@ -193,9 +194,15 @@ def _make_own(folder: Path) -> bool:
 
 
 def _is_own(path: Path, found: os.stat_result | None = None) -> bool:
-    """Whether nobody else may put code there, with a warning if somebody may."""
+    """Whether nobody else may put code there, with a warning if somebody may.
+
+    PermissionError where another user of a shared installation keeps code beside the package: nothing is wrong there.
+    """
+    found = found or path.stat()
     # The administrator and the owner of the package may do anything anyway.
-    reason = who_else_writes(found or path.stat(), (0, ENGINE_FOLDER.stat().st_uid))
+    reason = who_else_writes(found, (0, ENGINE_FOLDER.stat().st_uid))
+    if reason and path.is_relative_to(BESIDE_PACKAGE) and found.st_uid != os.getuid():
+        raise PermissionError(f"{path} {reason}")
     if reason:
         _warn(
             f"{path} {reason}, and whoever writes there could have you run any code: compiled code is not kept there. "

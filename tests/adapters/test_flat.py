@@ -75,3 +75,11 @@ def assert_within_bounds(layout: Layout) -> None:
     for vector in (layout.low, layout.high):
         found = inputs.encode(vector)
         assert (found >= inputs.low).all() and (found <= inputs.high).all()
+
+
+def test_lists_are_encoded_and_configurations_refused():
+    config = kepler_envs.load_game("kitten_adventurers").configure(2)
+    inputs, seen = FlatInputs(config.observation), config.observation.low
+    assert np.array_equal(inputs.encode(seen.tolist()), inputs.encode(seen))
+    with pytest.raises(TypeError, match="layout must be a Layout, not .*; it is config.observation"):
+        FlatInputs(config)

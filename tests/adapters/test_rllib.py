@@ -134,3 +134,12 @@ def test_masks_elsewhere_are_refused(place):
         SeatsEnv({"game": "kitten_adventurers", "mask_in": place, **SETTINGS})
     with pytest.raises(kepler_envs.OptionError, match=message):
         masked_ppo("kitten_adventurers", mask_in=place, **SETTINGS)
+
+
+def test_what_is_missing_is_named():
+    with pytest.raises(kepler_envs.OptionError, match="needs the name of a game: .*; there are: ad_astra, "):
+        SeatsEnv()
+    env = SeatsEnv({"game": "kitten_adventurers", "num_players": 2, "first_player": "seat0"})
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="player_0 is to move; got decisions of: player_1"):
+        env.step({"player_1": 0})

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 
 import numpy as np
 import pytest
 import torch as th
 from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from sb3_contrib.common.maskable.utils import get_action_masks
+from stable_baselines3.common.vec_env import VecMonitor, VecNormalize
 
 import kepler_envs
 from kepler_envs import bots
@@ -141,9 +144,8 @@ def test_the_shared_environment_shows_whoever_is_to_move():
     for _ in range(200):
         active = batch.config.observation["game.active_seat"].view(observation)
         assert (active == 0).all(), "the observer is the one to move"
-        movers = env.seats
         observation, rewards, dones, infos = env.step(uniform_choice(env.action_masks(), rng))
-        assert rewards == pytest.approx(batch.reward[np.arange(5), movers])
+        assert rewards == pytest.approx(batch.reward[:, 0])
         for row in np.flatnonzero(dones):
             assert infos[row]["returns"] == pytest.approx(batch.final_return[row])
 
@@ -334,6 +336,37 @@ def test_copies_have_the_bots_of_the_original(duplicate):
         assert np.array_equal(seen, same) and np.array_equal([rewards, dones], outcome)
     bare = pickle.loads(pickle.dumps(env.without_bots()))
     assert bare.below is None and not hasattr(bare, "opponent") and env.below is not None
+
+
+def test_a_network_against_itself_is_not_said_to_win():
+    """The rewards of an episode sum to one seat's return, and that is 0 on average."""
+    batch = batch_of(8, 2)
+    network = piece_policy(batch.config, width=16, hidden=(16,), rows=8)
+    model = SharedMaskablePPO(PiecePolicy, SharedSeatVecEnv(batch), policy_kwargs=network, n_steps=16, seed=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # there is no Monitor
+        returns, _ = evaluate_policy(model, SharedSeatVecEnv(batch_of(8, 2)), 200, return_episode_rewards=True)
+    assert {-1.0, 1.0} <= set(returns) and abs(np.mean(returns)) < 0.25
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("kind, learner", [(SeatVecEnv, MaskablePPO), (SharedSeatVecEnv, SharedMaskablePPO)])
+def test_observations_that_a_wrapper_changed_are_refused(kind, learner, compiled):
+    batch = batch_of(2, 2)
+    network = piece_policy(batch.config, width=16, hidden=(16,), rows=8, compiled=compiled)
+    model = learner(PiecePolicy, VecNormalize(kind(batch), norm_reward=False), policy_kwargs=network, n_steps=16)
+    with pytest.raises(ValueError, match="allowed: 0..|and a wrapper has changed them; VecNormalize is allowed with"):
+        model.learn(32)
+
+
+def test_rewards_that_would_not_be_learned_from_are_refused():
+    batch = batch_of(2, 2)
+    network = piece_policy(batch.config, width=16, hidden=(16,), rows=8)
+    scaled = VecMonitor(VecNormalize(SharedSeatVecEnv(batch), norm_obs=False))
+    with pytest.raises(ValueError, match=r"would change nothing; allowed: VecNormalize\(..., norm_reward=False\)"):
+        SharedMaskablePPO(PiecePolicy, scaled, policy_kwargs=network)
+    bare = VecMonitor(VecNormalize(SharedSeatVecEnv(batch), norm_obs=False, norm_reward=False))
+    SharedMaskablePPO(PiecePolicy, bare, policy_kwargs=network, n_steps=16, batch_size=32).learn(32)
 
 
 def test_a_model_goes_on_with_another_number_of_players(tmp_path):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 pytest.importorskip("torchrl", reason="TorchRL is not installed: pip install 'kepler_envs[torchrl]'")
 
 import torch
+from torchrl.collectors import Collector
+from torchrl.envs import SerialEnv
 
 import kepler_envs
 from kepler_envs.adapters.torchrl import make_torchrl
@@ -57,3 +61,26 @@ def test_games_follow_one_another(name):
 def test_masks_elsewhere_are_refused(place):
     with pytest.raises(kepler_envs.OptionError, match=f"mask_in = '{place}' is not allowed for TorchRL; allowed: obs"):
         make_torchrl("kitten_adventurers", mask_in=place, **SETTINGS)
+
+
+def test_an_illegal_action_loses_the_game():
+    env = make_torchrl("kitten_adventurers", seed=5, **SETTINGS)
+    game = env.reset()
+    seats = list(env.group_map)
+    mover = next(seat for seat in seats if game[seat, "mask"])
+    for seat in seats:
+        game[seat, "action"] = (~game[seat, "action_mask"]).int().argmax(-1)
+    after = env.step(game)["next"]
+    assert bool(after["done"]) and float(after[mover, "reward"]) == -1.0
+    assert {float(after[seat, "reward"]) for seat in seats if seat != mover} == {0.5}
+
+
+def test_actions_of_an_older_mask_are_taken():
+    """TorchRL's several environments, and its collectors without a policy, draw from one."""
+    make = partial(make_torchrl, "kitten_adventurers", seed=5, **SETTINGS)
+    together = SerialEnv(2, make)
+    assert together.rollout(50, break_when_any_done=False).shape == (2, 50)
+    together.close()
+    collector = Collector(make, None, frames_per_batch=60, total_frames=120)
+    assert [len(frames) for frames in collector] == [60, 60]
+    collector.shutdown()

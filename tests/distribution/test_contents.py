@@ -12,8 +12,8 @@ import pytest
 pytest.importorskip("build", reason="the distributions are built with the package build (extra dev)")
 
 import kepler_envs
-from tests.distribution.compiled import FOLDER, Code, add_files, check_compiled, find_python
-from tests.distribution.contents import ContentError, build, check_sdist, check_wheel
+from tests.distribution.compiled import FOLDER, PLATFORM, Code, add_files, check_compiled, find_python
+from tests.distribution.contents import ROOT, ContentError, build, check_sdist, check_wheel
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +60,10 @@ def code():
 
 
 @pytest.mark.xdist_group("distribution")
+def test_the_page_on_clusters_names_a_wheel_that_is_built():
+    assert f"kepler_envs-{kepler_envs.__version__}-cp311-cp311-{PLATFORM}.whl" in (ROOT / "docs/scaling.md").read_text()
+
+
 def test_a_wheel_with_code_is_the_pure_one_and_more(built, code):
     wheel = add_files(built.wheel, "cp311-cp311-manylinux_2_27_x86_64", code)
     assert wheel.name.endswith("-cp311-cp311-manylinux_2_27_x86_64.whl")

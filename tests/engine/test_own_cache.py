@@ -51,6 +51,27 @@ def test_what_somebody_else_may_write_is_not_loaded(warm: Copy, user: int, group
     assert out.split() == [str(VALUE), "0"] and told.count(f"{file.parent} {reason}") == 1
 
 
+def test_what_a_colleague_keeps_beside_the_package_is_passed_over(copied: Copy) -> None:
+    """In a shared installation nothing is wrong with that, so nothing is said. The user's cache folder is used."""
+    theirs = copied.folder / "kepler_envs" / "__pycache__" / "compiled"
+    theirs.mkdir(parents=True)
+    if os.getuid() != 0:
+        pytest.skip("gives files to others")
+    os.chown(theirs, 12345, 12345)
+    home = {"KEPLER_ENVS_CACHE_DIR": None, "HOME": str(copied.folder / "home")}
+    for loaded in (0, 1):
+        out, told = copied.start(**home).communicate()
+        assert out.split() == [str(VALUE), str(loaded)] and told == ""
+    assert list((copied.folder / "home").rglob("*.nbc")) and not list(theirs.iterdir())
+
+
+def test_the_home_folder_may_be_written_with_a_tilde(copied: Copy) -> None:
+    """Quotes keep the shell from seeing it."""
+    home = {"KEPLER_ENVS_CACHE_DIR": "~/kept", "HOME": str(copied.folder / "home")}
+    assert copied.run(**home) == [VALUE, 0]
+    assert list((copied.folder / "home" / "kept").rglob("*.nbc"))
+
+
 def test_another_folder_is_tried(copied: Copy) -> None:
     """One that others write to, beside the package, is told of; the user's cache folder takes its place."""
     shared = copied.folder / "kepler_envs" / "__pycache__" / "compiled"

@@ -12,8 +12,8 @@ There are two ways to learn::
     model = SharedMaskablePPO(PiecePolicy, env, policy_kwargs=network)
 
 ``SeatVecEnv`` adds up what its learner is paid between two decisions, the final loss included. ``SharedSeatVecEnv``
-returns only what a step paid the seat that moved. It needs ``SharedMaskablePPO``, which reads what all seats were paid
-and credits each seat's own decisions.
+returns what a step paid seat 0, whoever moved. It needs ``SharedMaskablePPO``, which reads what all seats were paid and
+credits each seat's own decisions. How strong a model is, ``SeatVecEnv`` measures.
 """
 
 from kepler_envs.adapters.sb3.buffer import SharedRolloutBuffer, TooFewDecisions, seat_advantages

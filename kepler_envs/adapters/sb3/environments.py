@@ -1,7 +1,7 @@
 """A batch of games as a ``VecEnv``, with one learning seat in each game, or with all of them learning.
 
-With one learning seat, rewards accumulate between its decisions. With all of them learning, a step returns only what it
-paid the seat that moved: :class:`SharedMaskablePPO` reads what all seats were paid.
+With one learning seat, rewards accumulate between its decisions. With all of them learning, a step returns what it paid
+seat 0, whoever moved: :class:`SharedMaskablePPO` reads what all seats were paid.
 """
 
 from __future__ import annotations
@@ -146,8 +146,7 @@ class SeatVecEnv(_BatchVecEnv):
 
     Infos of a finished game: ``terminal_observation`` (the final state as the learner's seat sees it), ``episode``
     (``r``; ``l``, the learner's decisions; ``t``), ``seat``, ``rank``, ``truncated``. A game that reaches a limit pays
-    its
-    final result like any other, so nothing is left to bootstrap: ``TimeLimit.truncated`` stays False unless
+    its final result like any other, so nothing is left to bootstrap: ``TimeLimit.truncated`` stays False unless
     ``bootstrap_truncated`` is set.
 
     Args:
@@ -285,8 +284,9 @@ class SharedSeatVecEnv(_BatchVecEnv):
     A subclass may let others decide for some seats, from which nothing is learned: see ``learning`` and
     ``others_choose``.
 
-    This is for :class:`SharedMaskablePPO`, which sorts the decisions by seat. Rewards returned here are only the
-    mover's own of this step; what all seats were paid is in ``batch.reward``. Infos of a finished game:
+    This is for :class:`SharedMaskablePPO`, which sorts the decisions by seat. Rewards returned here are seat 0's, so
+    that those of an episode sum to somebody's return; what all seats were paid is in ``batch.reward``. A network
+    against itself says nothing of its strength: measure that on a :class:`SeatVecEnv`. Infos of a finished game:
     ``terminal_observation`` (as the seat that ended it sees it), ``episode`` (``r`` is seat 0's return, ``l`` the
     decisions of all seats, ``t``), ``truncated``, ``returns`` (P,).
 
@@ -346,6 +346,6 @@ class SharedSeatVecEnv(_BatchVecEnv):
                         "t": elapsed,
                     },
                 }
-        result = self._observe(), batch.reward[self._rows, movers], dones, infos
+        result = self._observe(), batch.reward[:, 0].copy(), dones, infos
         self.env_seconds += time.perf_counter() - begin
         return result

@@ -9,7 +9,7 @@ import torch as th
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import explained_variance
-from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env import VecEnv, VecNormalize, unwrap_vec_wrapper
 
 from kepler_envs.adapters.pytorch import CompiledLearner, Goal, Judged, torch_threads
 from kepler_envs.adapters.sb3.buffer import SharedRolloutBuffer
@@ -44,7 +44,8 @@ def _figures(goal: Goal, judged: Judged) -> _Figures:
 class SharedMaskablePPO(MaskablePPO):
     """MaskablePPO on a :class:`SharedSeatVecEnv`: one network decides for every seat and learns from all of them.
 
-    The policy has to be a :class:`PiecePolicy`, because the values of all seats are learned. The arguments are
+    The policy has to be a :class:`PiecePolicy`, because the values of all seats are learned. Rewards are those that the
+    games paid: wrappers around the environment do not change them. The arguments are
     MaskablePPO's. ``n_steps`` counts decisions per game, and timesteps count the learner's decisions.
     """
 
@@ -84,6 +85,12 @@ class SharedMaskablePPO(MaskablePPO):
         games = self.env.unwrapped if self.env is not None else None
         if not isinstance(games, SharedSeatVecEnv):
             raise TypeError(f"SharedMaskablePPO learns on a SharedSeatVecEnv, not on {type(games).__name__}")
+        scaled = unwrap_vec_wrapper(cast(VecEnv, self.env), VecNormalize)
+        if scaled is not None and cast(VecNormalize, scaled).norm_reward:
+            raise ValueError(
+                "SharedMaskablePPO learns from what the game paid every seat, so scaled rewards would change nothing; "
+                "allowed: VecNormalize(..., norm_reward=False)"
+            )
         return games
 
     def collect_rollouts(

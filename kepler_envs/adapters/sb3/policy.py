@@ -32,8 +32,7 @@ class PiecePolicy(MaskableActorCriticPolicy):
         actions: ``config.actions``.
         seats: the most seats that play the game.
         width, hidden, rows, over: as in :class:`~kepler_envs.engine.network.NetworkShape`. Over a bot, an observation
-            has
-            one more entry: the bot's choice.
+            has one more entry: the bot's choice.
         compiled: decide in compiled code, and learn in it if the network is on the processor. That is several times as
             fast as PyTorch's own operations, and equal but for rounding. For a network on another device, compiled code
             decides with a copy of its weights wherever observations are on the processor.
@@ -109,7 +108,15 @@ class PiecePolicy(MaskableActorCriticPolicy):
         return self.network.load_state_dict(state_dict, *args, **kwargs)
 
     def log_probs_and_values(self, obs: th.Tensor, action_masks: Any) -> tuple[th.Tensor, th.Tensor]:
-        """Log-probabilities (N, A), masked, and values (N, P) of all seats, the observing one first."""
+        """Log-probabilities (N, A), masked, and values (N, P) of all seats, the observing one first.
+
+        Raises ValueError if observations are no integers.
+        """
+        if obs.is_floating_point() and not bool((obs == obs.round()).all()):
+            raise ValueError(
+                "PiecePolicy reads the game's own integer observations, and a wrapper has changed them; "
+                "VecNormalize is allowed with norm_obs=False"
+            )
         obs = obs.to(self.network.device)
         if action_masks is not None:
             action_masks = th.as_tensor(action_masks, dtype=th.bool, device=obs.device).reshape(len(obs), -1)
