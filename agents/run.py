@@ -55,6 +55,7 @@ from kepler_envs.bots.published import network_file
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.network import NetworkShape
+from kepler_envs.engine.progress import seconds_spent
 from kepler_envs.files import write_atomically
 from kepler_envs.printable import one_line
 from kepler_envs.revision import commit
@@ -246,7 +247,7 @@ class Run:
 
     def advance(self) -> None:
         """Learn from as many decisions as a rollout has: the teacher's first, then its own."""
-        began = time.perf_counter()
+        began = _clock()
         config, before = self.config, self.steps
         own_play = self.model._n_updates > 0  # a run that is prolonged does not go back to the teacher
         if self.teachers and not own_play and self.fraction < config.teacher_share:
@@ -255,7 +256,7 @@ class Run:
             self._learn_from_own_play()
         if self.pool is not None and self.steps // config.pool.snapshot_every > before // config.pool.snapshot_every:
             self.pool.add_snapshot(self.policy, self.steps)
-        elapsed = time.perf_counter() - began
+        elapsed = _clock() - began
         self.seconds += elapsed
         self._speed = (self.steps - before) / elapsed
 
@@ -315,7 +316,7 @@ class Run:
     def evaluate(self) -> None:
         """Play against the opponents of the evaluation and add a line to the learning curve. Keep the network if it is
         the best."""
-        began = time.perf_counter()
+        began = _clock()
         if self._trials is None:
             specs = [spec for spec in self.config.eval_opponents if exists(spec, self.games)]
             self._trials = trials_of(specs, [without_rewards(games) for games in self.all_games])
@@ -329,7 +330,7 @@ class Run:
         if self.pool is not None:
             self.model.logger.record("pool/rating", self.pool.learner.mu)
         self.model.logger.dump(self.steps)
-        self.seconds += time.perf_counter() - began
+        self.seconds += _clock() - began
         self.curve.append(self._curve_line())
         self._keep_if_best()
 
@@ -435,6 +436,11 @@ def set_random_state(saved: dict[str, Any], device: th.device) -> None:
     its = saved["device_random"]
     if device.type == "cuda" and its is not None:
         th.cuda.set_rng_state(its, device)
+
+
+def _clock() -> float:
+    """Seconds, without those in which kernels are compiled: they would use up a first run's minutes."""
+    return time.perf_counter() - seconds_spent()
 
 
 def _budget(config: TrainConfig) -> dict[str, Any]:

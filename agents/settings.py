@@ -83,7 +83,7 @@ class TrainConfig:
     steps: int | None = None
     """Stop after this many decisions of the network in all games together. Without any budget, 2,000,000."""
     minutes: float | None = None
-    """Stop after this many minutes, evaluations included."""
+    """Stop after this many minutes, evaluations included, compiling not."""
     players: int | str | None = None
     """Number of players; default is the game's own. With --seat pool also a range, 3-5, for one network."""
     option: Options = ()

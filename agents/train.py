@@ -42,6 +42,8 @@ def main() -> int:
     if run.fraction < 1:
         console.print("run the same command again to continue")
         return INTERRUPTED
+    if not run.status().steps_per_second:
+        console.print("its budget was used up before: a larger --steps or --minutes goes on")
     return 0
 
 

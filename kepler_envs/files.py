@@ -106,6 +106,7 @@ def _locked(path: Path, refusal: Exception | None = None) -> int:
             fcntl.flock(handle, fcntl.LOCK_EX | (fcntl.LOCK_NB if refusal else 0))
         except BlockingIOError:
             os.close(handle)
+            assert refusal is not None  # without one it waits
             raise refusal from None
         except OSError:  # this file system has no locks
             return handle

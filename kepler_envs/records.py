@@ -53,7 +53,8 @@ def minor(version: str) -> tuple[int, ...]:
 
 def read_lines(path: Path, kind: type[Kind]) -> list[Kind]:
     """Read the lines of a record. Without a file there are none. A column that an older file lacks has its default, and
-    the release is empty. Raises RecordError if the file is something else."""
+    the release is empty. Raises RecordError if the file is something else, or has more columns, which a line would
+    lose."""
     if not path.exists():
         return []
     columns = {field.name: KINDS[str(field.type)] for field in fields(kind)}
@@ -83,6 +84,11 @@ def _rows(path: Path, kind: type[Line]) -> list[dict[str, str]]:
     needed = [field.name for field in fields(kind) if field.default is MISSING]
     if missing := [name for name in needed if name not in (names or needed)]:
         raise RecordError(f"{path} is no record of this kind: its first line lacks {', '.join(missing)}")
+    known = [field.name for field in fields(kind)]
+    if more := [name for name in names or () if name not in known]:
+        raise RecordError(
+            f"{path} has columns that this version does not know, and would lose: {', '.join(map(repr, more))}"
+        )
     return rows
 
 

@@ -122,6 +122,13 @@ def test_a_person_plays_a_whole_game_by_number(tmp_path, typed, capsys):
     assert position.over
 
 
+def test_a_recorded_game_is_not_written_over(recorded, capsys):
+    before = recorded.read_bytes()
+    assert main(["play", GAME, "--players", "2", "--save", str(recorded)]) == 2
+    assert f"--save {recorded} is there, and a game that was played cannot be made again" in capsys.readouterr().err
+    assert recorded.read_bytes() == before
+
+
 def test_the_board_is_the_seat_s_own_view_until_the_end(typed, capsys):
     typed("1\n1\n")
     assert main(["play", GAME, "--players", "3", "--seed", "5"]) == 0

@@ -48,6 +48,7 @@ def test_an_older_record_lacks_columns_that_have_defaults(tmp_path):
         (b"name,metres,note\na,1,\nb,2", "line 3: .* it has more cells than the first line, or fewer"),
         (b"name,metres\na,1,2\n", "line 2: .* it has more cells than the first line, or fewer"),
         (b"release,name,metres\nabc,a,1\n", "line 2: "),
+        (b"release,name,metres,by\n0.1.0,a,1,me\n", "has columns that this version does not know, .* lose: 'by'"),
     ],
 )
 def test_what_is_no_record_is_refused_and_stays(content, words, tmp_path):

@@ -13,7 +13,7 @@ import pytest
 
 import kepler_envs
 from kepler_envs.cli import main
-from kepler_envs.engine.replay import read_replay, record, write_replay
+from kepler_envs.engine.replay import ReplayError, configuration_of, read_replay, record, verify, write_replay
 from tests.component_file import changed, own_text
 
 GAME = "kitten_adventurers"
@@ -204,3 +204,26 @@ def test_names_of_agents_are_texts(agents):
     config = kepler_envs.load_game("kitten_adventurers").configure(2)
     with pytest.raises(TypeError, match="^agents must be a name for each seat|^the name of an agent must be text, not"):
         record(config, 5, [], agents)
+
+
+@pytest.mark.parametrize(
+    ("players", "options", "words"),
+    [
+        (3, {}, "the replay has num_players 2, the configuration 3"),
+        (2, {"hand_size": 7}, "the replay has hand_size 'rulebook', the configuration 7"),
+    ],
+)
+def test_another_configuration_is_named(path, players, options, words):
+    replay = read_replay(path)
+    config = kepler_envs.load_game(GAME).configure(**{**replay.options, "num_players": players, **options})
+    with pytest.raises(ReplayError, match=words):
+        verify(replay, config)
+    with pytest.raises(ReplayError, match="has game 'kitten_adventurers-v1', the configuration 'kepler_run-v1'"):
+        verify(replay, kepler_envs.load_game("kepler_run").configure(2))
+
+
+def test_cards_that_are_gone_are_asked_for(path):
+    replay = read_replay(path)
+    replay.options["components"] = "gone.toml"
+    with pytest.raises(ReplayError, match="; the component file was gone.toml: change to the folder it is in, or corr"):
+        configuration_of(replay, kepler_envs.load_game)

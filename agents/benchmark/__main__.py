@@ -30,8 +30,8 @@ from agents.allowed import need
 from agents.benchmark.entry import check, read_entry
 from agents.benchmark.playing import (
     Effort,
-    check_not_mixed,
     check_not_taken,
+    check_row_is_own,
     fixed_players,
     measure,
     players_of,
@@ -90,6 +90,8 @@ class Run:
     """Games of each agent against the search. 0 leaves the search out."""
     out: Path = Path("runs/benchmark")
     """Folder for the entries, which can be handed in, and for the state of training."""
+    replace: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
+    """Remove other agents that the record has in this row, with their curves."""
     record: Path = RESULTS
     """The record of results, a CSV file."""
     curves: Path = CURVES
@@ -111,7 +113,8 @@ class Run:
         task, method = task_of(self.game), METHODS[self.method]
         seeds, tell = list(range(self.seeds)), partial(say, console)
         folder = entry_folder(self.out, task, method, self.decisions)
-        check_not_mixed(folder, (*astuple(task), method.name, self.decisions), seeds, self.record)
+        if not self.replace:
+            check_row_is_own(folder, (*astuple(task), method.name, self.decisions), self.record)
         with full_disks_told_once(), SeedDisplays(console) as displays:
             entry = train_entry(
                 self.out, task, method, seeds, decisions=self.decisions, threads=self.threads, stop=stop,
@@ -119,10 +122,12 @@ class Run:
             )  # fmt: skip
         if entry is None:
             return INTERRUPTED
+        players = players_of(folder, entry)
+        if self.replace:
+            remove_others(players, self.record, self.curves)
         write_curves(folder, entry, self.curves)
-        players = [*fixed_players(task), *players_of(folder, entry)]
-        effort = Effort(self.games, self.search_games)
-        return 0 if measure(players, effort, self.record, stop, tell, self.processes) else INTERRUPTED
+        everybody, effort = [*fixed_players(task), *players], Effort(self.games, self.search_games)
+        return 0 if measure(everybody, effort, self.record, stop, tell, self.processes) else INTERRUPTED
 
 
 @dataclass(frozen=True)

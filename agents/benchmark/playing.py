@@ -187,20 +187,21 @@ def check_not_taken(players: list[Player], record: Path) -> None:
         )
 
 
-def check_not_mixed(folder: Path, row: tuple[str, int, str, int], seeds: list[int], record: Path) -> None:
-    """Raise BotError if seeds that are not asked for would stay in a row of the record beside new agents.
+def check_row_is_own(folder: Path, row: tuple[str, int, str, int], record: Path) -> None:
+    """Raise BotError if the record has agents in a row that are not those of an entry, before they are trained.
 
     Args:
-        folder: that of the entry, whose agents are no others. row: game, players, method and budget.
+        folder: that of the entry. row: game, players, method and budget.
     """
     entry = read_entry(folder) if (folder / FILE).exists() else None
     own = {(run.seed, agent_version(folder, run)) for run in entry.runs} if entry is not None else set()
     lines = [line for line in read_lines(record, Result) if line.key[:4] == row]
-    others = {line.seed for line in lines if line.seed not in seeds and (line.seed, line.agent) not in own}
+    others = sorted({line.seed for line in lines if (line.seed, line.agent) not in own})
     if others:
         raise BotError(
-            f"{record} has {row[2]} in {Task(*row[:2]).name} from other training, also seed {max(others)}: its row "
-            f"would hold agents of both. Ask for --seeds {max(others) + 1}, or give another --record"
+            f"{record} has {row[2]} in {Task(*row[:2]).name} from other training (seeds "
+            f"{', '.join(map(str, others))}): give another --record and --curves, or add --replace, which removes "
+            "those agents with their games and curves"
         )
 
 

@@ -30,6 +30,8 @@ from kepler_envs.engine.snapshot import IllegalAction, Snapshot, describe_illega
 from kepler_envs.registry import load_game
 
 ILLEGAL_MODES = ("lose", "raise")
+SEAT_ARGUMENTS = ("opponents", "seat", "illegal", "render_mode")
+"""What ``gymnasium.make`` takes beside what ``Game.configure`` does."""
 ROW = np.zeros(1, np.int64)
 """The one row of the batch."""
 
@@ -64,7 +66,9 @@ def configuration(
     try:
         return load_game(name).configure(num_players, components, **options)
     except UnknownOptionError as problem:
-        message = f"{caller}() got an unexpected keyword argument {problem.names[0]!r}: {problem}"  # as Python words it
+        also = ", ".join(SEAT_ARGUMENTS)
+        # as Python words it
+        message = f"{caller}() got an unexpected keyword argument {problem.names[0]!r}: {problem}, {also}"
         raise UnknownOptionError(message, problem.names) from None
 
 

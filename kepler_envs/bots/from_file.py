@@ -52,8 +52,8 @@ class BotFailed(BotError):
         details: the traceback, or what was wrong.
     """
 
-    def __init__(self, reason: str, details: str) -> None:
-        super().__init__(f"{reason}: {details}")
+    def __init__(self, reason: str, details: str, bot: str = "") -> None:
+        super().__init__(f"{bot}: {reason}: {details}" if bot else f"{reason}: {details}")
         self.reason, self.details = reason, details
 
 
@@ -174,13 +174,13 @@ class _Process:
 
     @contextmanager
     def ending_with_failures(self, owner: BotFromFile) -> Iterator[None]:
-        """Close the process after a failure that leaves it unable to answer again."""
+        """Name the bot that failed, and close its process if it cannot answer again."""
         try:
             yield
         except BotFailed as failure:
             if failure.reason != EXCEPTION:
                 owner.close()
-            raise
+            raise BotFailed(failure.reason, failure.details, owner.name) from None
         except BaseException:  # otherwise its late answer would be taken for the next one
             owner.close()
             raise

@@ -10,7 +10,7 @@ from kepler_envs.engine.snapshot import IllegalAction
 from kepler_envs.files import NO_ROOM
 from kepler_envs.records import RecordError
 from kepler_envs.registry import BrokenGame, UnknownGame
-from kepler_envs.tournament import CheckError, TournamentError
+from kepler_envs.tournament import CheckError, TournamentError, WorkerError
 from kepler_envs.web import WebError
 
 EXPECTED = (
@@ -36,4 +36,4 @@ INTERRUPTED, KILLED_BY_PIPE = 130, 141  # as a shell reports a program that SIGI
 def exit_code(problem: Exception) -> int:
     """1 for what breaks long work off on its way (what was written before is there), 2 for what cannot be done as
     asked."""
-    return 1 if isinstance(problem, CheckError) or getattr(problem, "errno", None) in NO_ROOM else 2
+    return 1 if isinstance(problem, CheckError | WorkerError) or getattr(problem, "errno", None) in NO_ROOM else 2

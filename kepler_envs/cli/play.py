@@ -58,6 +58,10 @@ class Play(GameArguments):
         config = self.configure()
         people = self._people(config)
         check_target(self.save)
+        if self.save is not None and self.save.exists():
+            raise UsageError(
+                f"--save {self.save} is there, and a game that was played cannot be made again; name another"
+            )
         others = [seat for seat in range(config.num_players) if seat not in people]
         specs = agents_by_seat(self.agents, others) if self.agents else dict.fromkeys(others, UNIFORM)
         with console.status("setting up (compiling, the first time) ..."):

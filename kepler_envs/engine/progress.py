@@ -59,15 +59,34 @@ def silence() -> Iterator[None]:
 @contextmanager
 def one_kernel() -> Iterator[None]:
     """Around the making of a kernel; what is said of one that nobody announced ends with it."""
-    if _here.work is not None:
-        yield
-        return
-    _here.work = _Work(1)
+    with _timed():
+        if _here.work is not None:
+            yield
+            return
+        _here.work = _Work(1)
+        try:
+            yield
+        finally:
+            _here.work.end()
+            _here.work = None
+
+
+@contextmanager
+def _timed() -> Iterator[None]:
+    """Count the seconds; those of a kernel that another one brings along are the other one's."""
+    is_outermost, _here.is_making = not _here.is_making, True
+    began = time.monotonic()
     try:
         yield
     finally:
-        _here.work.end()
-        _here.work = None
+        if is_outermost:
+            _here.is_making = False
+            _here.seconds += time.monotonic() - began
+
+
+def seconds_spent() -> float:
+    """The seconds that this thread has compiled kernels so far, waited for others to do so, and loaded them."""
+    return _here.seconds
 
 
 def check_may_compile() -> None:
@@ -170,6 +189,8 @@ class _Here(threading.local):
 
     only_loads = False
     is_silent = False
+    is_making = False
+    seconds = 0.0
     work: _Work | None = None
 
 

@@ -221,7 +221,7 @@ def configuration_of(replay: Replay, find_game: Callable[[str], Game]) -> Config
         check_seed(replay.seed)
         config = find_game(replay.game).configure(**replay.options)
     except (KeyError, ValueError, TypeError, OverflowError, RecursionError, OSError) as problem:
-        raise ReplayError(f"the replay's game cannot be set up: {problem}") from problem
+        raise ReplayError(f"the replay's game cannot be set up: {problem}{_where_cards_are(replay)}") from problem
     if len(replay.agents) != config.num_players:
         raise ReplayError(f"{len(replay.agents)} names of agents for {config.num_players} seats")
     if config.components_digest != replay.components:
@@ -232,12 +232,33 @@ def configuration_of(replay: Replay, find_game: Callable[[str], Game]) -> Config
     return config
 
 
+def _where_cards_are(replay: Replay) -> str:
+    """What to do about a component file that is not where it was."""
+    cards = replay.options.get("components")
+    if not isinstance(cards, str) or Path(cards).is_file():
+        return ""
+    return f"; the component file was {cards}: change to the folder it is in, or correct line 1 of the replay"
+
+
+def _check_is_of(replay: Replay, config: Configuration) -> None:
+    """Raise ReplayError unless the replay says that its game was played in this configuration."""
+    known = {name: value for name, value in replay.options.items() if name != "components"}
+    wanted = {name: value for name, value in config.describe().items() if name != "components"}
+    told = {"game": replay.game, **known, "component data": replay.components}
+    here = {"game": config.game.id, **wanted, "component data": config.components_digest}
+    for name, value in told.items():
+        if name in here and value != here[name]:
+            raise ReplayError(f"the replay has {name} {value!r}, the configuration {here[name]!r}")
+
+
 def verify(replay: Replay, config: Configuration) -> Snapshot:
     """Replay a game and return the last position.
 
     Raises:
-        ReplayError: a decision has another seat or text, or is not legal, or the closing line differs.
+        ReplayError: it was played in another configuration, a decision has another seat or text, or is not legal, or
+            the closing line differs.
     """
+    _check_is_of(replay, config)
     position = Snapshot.deal(config, replay.seed)
     for number, (action, seat, text) in enumerate(zip(replay.actions, replay.seats, replay.texts, strict=True), 1):
         if position.over:

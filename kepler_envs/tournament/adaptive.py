@@ -63,8 +63,9 @@ class AdaptiveSchedule:
 
     @cached_property
     def compositions(self) -> tuple[Table, ...]:
-        """All tables that are possible."""
-        return compositions(self.agents, self.seats)
+        """All tables that are possible, each once: with two agents on three seats, mixed tables are those where one is
+        alone."""
+        return tuple(dict.fromkeys(compositions(self.agents, self.seats)))
 
     @property
     def known(self) -> int:

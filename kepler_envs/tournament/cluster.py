@@ -8,6 +8,7 @@ Everything that this library knows about Ray is here.
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import socket
 import threading
@@ -39,6 +40,8 @@ Common = TypeVar("Common")
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
+NONE_HERE = "Could not find any running Ray instance"
+"""How Ray begins to say that no cluster runs on this machine. Its class is that of any failed connection."""
 TOKEN_NEEDED = "RAY_AUTH_MODE=token and the same ~/.ray/auth_token are needed here and there"
 
 
@@ -88,7 +91,7 @@ def cluster_at(asked: Sequence[str] | None, console: Console, cores: int | None 
     if len(asked) > 1:
         raise ClusterError(f"--ray {' '.join(asked)}: one address or none; other arguments stand before it")
     with console.status("connecting to the cluster ..."):
-        cluster = Cluster(asked[0] if asked else "", cores)
+        cluster = Cluster(asked[0] if asked else "", cores, console)
     with cluster:
         console.print(f"on a Ray cluster: {cluster.size}", highlight=False)
         yield cluster
@@ -99,21 +102,23 @@ class Cluster:
     ``with``.
 
     Args:
-        address: HOST:PORT of a cluster. "": the one on this machine, started if there is none. "local": a new one on
-            this machine.
+        address: HOST:PORT of a cluster. "": that of the variable RAY_ADDRESS, else the one on this machine, started if
+            there is none. "local": a new one on this machine.
         cores: the cores of a cluster that is started. None takes all of this machine.
+        console: where to say that there is no node.
 
     Raises:
         ClusterError: Ray is not installed, the cluster cannot be reached, or a node has something else installed.
     """
 
-    def __init__(self, address: str = "", cores: int | None = None) -> None:
+    def __init__(self, address: str = "", cores: int | None = None, console: Console | None = None) -> None:
         try:
             import ray
         except ModuleNotFoundError as problem:
             raise ClusterError("--ray needs Ray: pip install 'kepler_envs[ray]'") from problem
         self._ray: Any = ray
         self._looked_at, self._nodes, self._cores = float("-inf"), 0, 0
+        self._console, self._told = console, False
         self._connect(address, cores)
         try:
             self._check_nodes()
@@ -156,15 +161,16 @@ class Cluster:
         common: Common,
         tasks: Iterator[Task],
         stop: threading.Event | None = None,
-        waiting: Callable[[], None] = lambda: None,
+        waiting: Callable[[], None] | None = None,
     ) -> Iterator[tuple[Task, Result]]:
         """Yield every task with the result of ``function(common, task)`` as it comes, in any order.
 
         Args:
             function: a function of a module that all nodes have.
             common: what all tasks need. It is sent once to each node.
-            tasks: the tasks. They are taken when a core will soon be free. Once ``stop`` is set no further one begins.
-            waiting: called at least every second.
+            tasks: the tasks. They are taken when a core will soon be free. Once ``stop`` is set no further one begins,
+                and those that no node does are given up.
+            waiting: called at least every second. None says once when there is no node.
 
         Raises:
             WorkerError: a task raised, or its workers ended again and again.
@@ -185,12 +191,12 @@ class Cluster:
                     if task is None:
                         break
                     begin(task)
-                if not under_way:
+                if not under_way or (stop and stop.is_set() and not self.cores):
                     return
                 done, _ = ray.wait(list(under_way), num_returns=len(under_way), timeout=0)
                 if not done:
                     done, _ = ray.wait(list(under_way), timeout=LOOK_EVERY)
-                waiting()
+                (waiting or self._say_waiting)()
                 for reference in done:
                     task, again = under_way.pop(reference)
                     try:
@@ -210,6 +216,7 @@ class Cluster:
     # ------------------------------------------------------------ parts
 
     def _connect(self, address: str, cores: int | None) -> None:
+        address = address or os.environ.get("RAY_ADDRESS", "")
         quiet = {"logging_level": "ERROR", "log_to_driver": False}
         new = {"address": "local", "num_cpus": cores, "include_dashboard": False}
         try:
@@ -222,15 +229,23 @@ class Cluster:
                 return
             try:
                 self._ray.init(address="auto", **quiet)
-            except ConnectionError:  # there is none on this machine
+            except ConnectionError as problem:
+                if NONE_HERE not in str(problem):  # one that refuses: games elsewhere are not what was asked for
+                    raise
                 self._ray.init(**new, **quiet)
         except ClusterError:
             raise
         except Exception as problem:  # Ray has no class for what may be wrong with an address
             where = f"the cluster at {address}" if address else "a cluster on this machine"
             why = _first_line(problem)
-            token = f"; if it asks for a token, {TOKEN_NEEDED}" if address else ""
+            token = f"; if it asks for a token, {TOKEN_NEEDED}" if address != "local" else ""
             raise ClusterError(f"{where} cannot be used: {why}{token}") from problem
+
+    def _say_waiting(self) -> None:
+        is_alone = not self.cores
+        if is_alone and not self._told and self._console is not None:
+            self._console.print("there is no node: waiting for one", highlight=False)
+        self._told = is_alone
 
     def _look(self) -> None:
         if time.monotonic() - self._looked_at < LOOK_EVERY:

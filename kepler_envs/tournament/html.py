@@ -11,6 +11,7 @@ from pathlib import Path
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.replay import Replay, read_replay
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.files import write_atomically
 from kepler_envs.printable import printable, printable_name
 from kepler_envs.tournament.report import (
     FORFEITS,
@@ -104,7 +105,7 @@ def write_page(
 
     With ``replay_page``, each pictured game gets a page of its own beside its replay, and the report links to it.
     """
-    (folder / PAGE).write_text(page(found, replays, facts, folder / "replays", replay_page), encoding="utf-8")
+    write_atomically(folder / PAGE, page(found, replays, facts, folder / "replays", replay_page).encode())
 
 
 def page(
@@ -393,7 +394,7 @@ def _whole_game(saved: SavedReplay, replay: Replay, folder: Path, replay_page: R
     """Write the page of a whole game; the link to it."""
     name = f"{Path(saved.file).stem}.html"
     heading = f"game {saved.game}" + (f": {saved.substitution}" if saved.forfeits else "")
-    (folder / name).write_text(replay_page(replay, heading, (saved.ranks, saved.returns)), encoding="utf-8")
+    write_atomically(folder / name, replay_page(replay, heading, (saved.ranks, saved.returns)).encode())
     return f'; <a href="replays/{escape(name)}">the whole game, step by step</a>'
 
 

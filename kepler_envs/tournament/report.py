@@ -4,6 +4,7 @@ page."""
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -15,6 +16,7 @@ import numpy as np
 from rich.console import Console
 
 from kepler_envs.engine.game import Configuration
+from kepler_envs.files import write_atomically
 from kepler_envs.printable import counted, printable_name
 from kepler_envs.terminal import grid
 from kepler_envs.tournament.metagame import MISSING, Evaluation
@@ -267,14 +269,14 @@ def write_report(folder: Path, found: Standings, replays: Sequence[SavedReplay],
         **found.as_json(),
         "replays": [asdict(replay) for replay in replays],
     }
-    (folder / LEADERBOARD).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    write_atomically(folder / LEADERBOARD, f"{json.dumps(data, indent=1)}\n".encode())
     draw_ratings(found, f"{config.game.title}, {config.num_players} players", folder / RATINGS)
     curves = learning_curves(facts.specs, config.num_players)
     if curves:
         draw_learning_curves(curves, config.num_players, folder / LEARNING_CURVE)
     else:
         (folder / LEARNING_CURVE).unlink(missing_ok=True)
-    (folder / RESULTS).write_text(_markdown(found, replays, facts, bool(curves)), encoding="utf-8")
+    write_atomically(folder / RESULTS, _markdown(found, replays, facts, bool(curves)).encode())
 
 
 def part_of_ledger(ledger: Path | str, held: int, games: int) -> str:
@@ -339,7 +341,13 @@ def draw_ratings(found: Standings, title: str, path: Path) -> None:
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_xlabel(f"rating with 95 % interval (400 = odds of 10 to 1, 0 = {found.anchor})")
     axes.set_title(f"{title}, {found.games:,} games")
-    figure.savefig(path, dpi=120)
+    _write_figure(figure, path)
+
+
+def _write_figure(figure: Any, path: Path) -> None:
+    image = io.BytesIO()
+    figure.savefig(image, format="png", dpi=120)
+    write_atomically(path, image.getvalue())
 
 
 DRAWN = re.compile(r"steps|seconds|(win_rate|low|high)_\w+")
@@ -417,4 +425,4 @@ def draw_learning_curves(curves: dict[tuple[str, str], list[CurvePoint]], player
     axes.set_ylabel("share of wins, one against others")
     for text in axes.legend().get_texts():
         text.set_parse_math(False)
-    figure.savefig(path, dpi=120)
+    _write_figure(figure, path)

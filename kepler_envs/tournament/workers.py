@@ -29,6 +29,7 @@ from kepler_envs.tournament.check import check
 from kepler_envs.tournament.play import Chunk, Forfeit, GameResult, Players, SoFar
 from kepler_envs.tournament.schedule import ScheduledGame
 
+GOES_ON = "finished games are kept, and the same command goes on"
 SLACK = 0.1
 """Seconds that an answer may be on its way."""
 
@@ -248,8 +249,8 @@ class Workers:
         code = worker.process.exitcode
         if worker.asked is None:
             raise WorkerError(
-                f"a process that plays games ended with exit code {code} while no bot was asked"
-                + ('; does your script play inside `if __name__ == "__main__":`?' if code == 1 else "")
+                f"a process that plays games ended with exit code {code} while no bot was asked; "
+                + ('does your script play inside `if __name__ == "__main__":`?' if code == 1 else GOES_ON)
             )
         self._blame(worker, PROCESS_DIED, f"the process ended with exit code {code} while the bot was asked")
 

@@ -232,8 +232,10 @@ def test_a_row_from_training_to_the_table(tmp_path, capsys):
     assert "against" not in capsys.readouterr().out, "what is known is not played again"
     fewer = [*command, "--seeds", "1"]
     assert main(fewer) == 0 and record.read_bytes() == before
-    with ends(capsys, "from other training, also seed 1: .* Ask for --seeds 2, or give another"):
-        main([*fewer, "--out", str(tmp_path / "others")])
+    others = [*fewer, "--out", str(tmp_path / "others"), "--games", "4"]
+    for again in (others, [*others, "--seeds", "2"]):
+        with ends(capsys, r"from other training \(seeds 0, 1\): give another --record and --curves, or add --replace"):
+            main(again)
     assert not (tmp_path / "others").exists() and record.read_bytes() == before
 
 

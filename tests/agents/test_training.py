@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -269,6 +270,22 @@ def test_random_numbers_go_on_on_every_device(monkeypatch):
         assert on_gpu[gpu] == 9, "it goes on on the processor"
         set_random_state(saved, gpu)
         assert on_gpu[gpu] == 7 and th.equal(th.rand(3), drawn[0]) and (np.random.random(3) == drawn[1]).all()
+
+
+def test_compiling_takes_none_of_the_minutes(tmp_path, monkeypatch):
+    """Otherwise a first run with a teacher compiles while it should imitate, and never does."""
+    compiled, imitate = [0.0], Run._learn_from_teacher
+
+    def compile_first(run: Run) -> None:
+        time.sleep(0.2)
+        compiled[0] += 0.2
+        imitate(run)
+
+    monkeypatch.setattr("agents.run.seconds_spent", lambda: compiled[0])
+    monkeypatch.setattr(Run, "_learn_from_teacher", compile_first)
+    began = time.perf_counter()
+    run = train(replace(TINY, out=tmp_path, steps=256))
+    assert compiled[0] > 0 and 0 < run.seconds <= time.perf_counter() - began - compiled[0]
 
 
 def test_a_prolonged_run_does_not_go_back_to_its_teacher(tmp_path):

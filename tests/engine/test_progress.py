@@ -99,3 +99,15 @@ def test_on_a_terminal(copied: Copy, has_rich: bool) -> None:
     always = (1, 3) if has_rich else (1, 2, 3)  # a bar is drawn ten times a second: kernels may come quicker
     assert all(line(number, 3) in text for number in always), text
     assert ("━" in text) == has_rich
+
+
+def test_the_seconds_are_counted(copied: Copy) -> None:
+    """Once, though a kernel may bring another one along, and those of loading are few."""
+    code = (
+        "import time; began, before = time.monotonic(), progress.seconds_spent()\n"
+        "answer = ask(1, 2, 3); took = time.monotonic() - began; spent = progress.seconds_spent() - before\n"
+        "assert 0.8 * took < spent <= took, (spent, took); time.sleep(0.1)\n"
+        "assert progress.seconds_spent() == before + spent\n"
+        "print(answer)"
+    )
+    told(copied, code)

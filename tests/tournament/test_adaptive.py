@@ -169,3 +169,11 @@ def test_choices_survive_without_the_rounds(tmp_path):
         schedule.choose_stage(results[: schedule.known], specs)
     chosen = [(stage, json.dumps(table)) for stage, tables in enumerate(schedule.stages) for table in tables]
     assert [row[1:3] for row in before[1]] == chosen
+
+
+def test_tables_that_are_the_same_are_one_table():
+    """With two agents on three seats, mixed tables are those where one is alone."""
+    schedule = AdaptiveSchedule(2, 3, 0)
+    assert sorted(schedule.compositions) == [(0, 0, 1), (0, 1, 1)] and schedule.block == 6
+    chosen = Counter(choose_tables(schedule.compositions, schedule.compositions, np.array([0.0, 4.0]), 60, 3))
+    assert max(chosen.values()) > 2 * min(chosen.values())

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import socket
 import sys
-from types import ModuleType
+import threading
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from kepler_envs.tournament import ClusterError
 from kepler_envs.tournament.cluster import Cluster
 
 
@@ -17,11 +22,12 @@ class StandIn(ModuleType):
     def __init__(self) -> None:
         super().__init__("ray")
         self.asked: list[dict[str, Any]] = []
+        self.refusal = "Could not find any running Ray instance. Please specify the one to connect to"
 
     def init(self, **settings: Any) -> None:
         self.asked.append({name: settings.get(name) for name in ("address", "num_cpus", "include_dashboard")})
         if settings["address"] == "auto":
-            raise ConnectionError("no cluster on this machine")
+            raise ConnectionError(self.refusal)
 
     def nodes(self) -> list[dict[str, Any]]:
         return []
@@ -31,6 +37,7 @@ class StandIn(ModuleType):
 
 @pytest.fixture
 def ray(monkeypatch) -> StandIn:
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
     strategies = ModuleType("ray.util.scheduling_strategies")
     strategies.NodeAffinitySchedulingStrategy = object
     found = StandIn()
@@ -50,3 +57,36 @@ def test_a_new_cluster_has_the_cores_asked_for(ray):
 def test_where_there_is_none_a_new_one_is_started(ray):
     with Cluster("", 2):
         assert [settings["address"] for settings in ray.asked] == ["auto", "local"] and ray.asked[1] == NEW
+
+
+def test_one_that_refuses_is_not_replaced(ray):
+    ray.refusal = "Failed to connect to GCS within 5 seconds"
+    with pytest.raises(ClusterError, match="a cluster on this machine cannot be used: Failed .*; if it asks for a tok"):
+        Cluster("", 2)
+    assert [settings["address"] for settings in ray.asked] == ["auto"]
+
+
+def test_the_variable_of_ray_names_the_cluster(ray, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as there:
+        address = f"127.0.0.1:{there.getsockname()[1]}"
+        monkeypatch.setenv("RAY_ADDRESS", address)
+        with Cluster():
+            assert [settings["address"] for settings in ray.asked] == [address]
+    with pytest.raises(ClusterError, match=f"the cluster at {address} cannot be reached"):
+        Cluster()
+
+
+def test_a_cluster_without_nodes_is_told_of_and_can_be_left(ray):
+    console, stop = Console(file=io.StringIO()), threading.Event()
+    ray.remote = lambda **settings: lambda function: SimpleNamespace(remote=lambda *arguments: object())
+    ray.put, ray.cancel = lambda what: what, lambda reference, force: None
+
+    def wait(references: list[object], **settings: Any) -> tuple[list[object], list[object]]:
+        if "num_returns" not in settings and console.file.getvalue():
+            stop.set()
+        return [], references
+
+    ray.wait = wait
+    with Cluster("local", 2, console) as cluster:
+        assert list(cluster.map(len, (), iter(range(5)), stop)) == []
+    assert console.file.getvalue() == "there is no node: waiting for one\n"

@@ -16,9 +16,11 @@ from pathlib import Path
 import pytest
 
 from kepler_envs.cli import main
+from kepler_envs.tournament import WorkerError
 from kepler_envs.tournament import run as tournament_module
 from kepler_envs.tournament.ledger import Ledger, LedgerError, delete_ledger
 from kepler_envs.tournament.play import Forfeit, GameResult
+from kepler_envs.tournament.workers import GOES_ON
 
 DAMAGES = 200
 IDENTITY = {"game": "x", "agents": ["a", "b"], "seed": 7}
@@ -312,3 +314,29 @@ def test_a_folder_that_cannot_be_made_is_not_possible(tmp_path, capsys):
     (tmp_path / "out").write_text("a file")
     assert main(["tournament", GAME, "--games", "12", "--processes", "1", "--out", str(tmp_path / "out")]) == 2
     assert capsys.readouterr().err == f"kepler-envs: --out {tmp_path / 'out'} is a file; name a folder\n"
+
+
+def test_a_report_that_cannot_be_written_leaves_the_one_before(tmp_path, monkeypatch, capsys):
+    command = ["tournament", GAME, "--games", "12", "--bootstrap", "40", "--processes", "1", "--out", str(tmp_path)]
+    assert main(command) == 0
+    names = ("report.html", "results.md", "ratings.png", "leaderboard.json")
+    before = {tmp_path / name: (tmp_path / name).read_bytes() for name in names}
+
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    capsys.readouterr()
+    assert main(command) == 1
+    assert str(tmp_path) in capsys.readouterr().err, "the file is named"
+    assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_killed_process_breaks_a_tournament_off(tmp_path, monkeypatch, capsys):
+    def lost(*arguments: object) -> None:
+        raise WorkerError(f"a process ended; {GOES_ON}")
+
+    monkeypatch.setattr(tournament_module.Tournament, "_play", lost)
+    command = ["tournament", GAME, "--games", "12", "--processes", "1", "--out", str(tmp_path)]
+    assert main(command) == 1
+    assert "finished games are kept, and the same command goes on" in capsys.readouterr().err

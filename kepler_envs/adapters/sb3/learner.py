@@ -86,7 +86,7 @@ class SharedMaskablePPO(MaskablePPO):
         if not isinstance(games, SharedSeatVecEnv):
             raise TypeError(f"SharedMaskablePPO learns on a SharedSeatVecEnv, not on {type(games).__name__}")
         scaled = unwrap_vec_wrapper(cast(VecEnv, self.env), VecNormalize)
-        if scaled is not None and cast(VecNormalize, scaled).norm_reward:
+        if scaled is not None and scaled.norm_reward:
             raise ValueError(
                 "SharedMaskablePPO learns from what the game paid every seat, so scaled rewards would change nothing; "
                 "allowed: VecNormalize(..., norm_reward=False)"

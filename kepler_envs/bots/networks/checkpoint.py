@@ -130,7 +130,9 @@ def check_fits(description: Mapping[str, Any], config: Configuration, where: str
             for name, value in wanted["options"].items()
             if options.get(name) != value
         ]
-    raise BotError(f"{where} was trained for another game: {'; '.join(differences) or 'its digest differs'}")
+    if trained.get("observation_size") != wanted["observation_size"] and not config.values[DERIVED]:
+        differences.append(f"it may read derived fields, which {DERIVED}=False leaves out")
+    raise BotError(f"{where} was not trained for this: {'; '.join(differences) or 'its digest differs'}")
 
 
 def plays(path: Path, config: Configuration) -> bool:
