@@ -126,7 +126,8 @@ def measure(
     versions = [bots.fingerprint(spec, game) for spec in (agent, against)]  # files may change while they play
     began, wins = time.monotonic(), np.zeros(0)
     parts = parts_of(request.games, request.side_by_side, config.num_players, request.seed)
-    for results in play_parts(agent, against, config, parts, cluster, stop):
+    given_up = stop if cluster is not None else None  # a cluster without nodes would never get to its first part
+    for results in play_parts(agent, against, config, parts, cluster, given_up):
         wins = np.concatenate([wins, results.wins])
         console.print(f"  {len(wins):,} games, {wins.mean():.1%}, {time.monotonic() - began:.0f} s", highlight=False)
         found = share(wins)

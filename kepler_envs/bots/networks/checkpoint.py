@@ -132,7 +132,7 @@ def check_fits(description: Mapping[str, Any], config: Configuration, where: str
         ]
     if trained.get("observation_size") != wanted["observation_size"] and not config.values[DERIVED]:
         differences.append(f"it may read derived fields, which {DERIVED}=False leaves out")
-    raise BotError(f"{where} was not trained for this: {'; '.join(differences) or 'its digest differs'}")
+    raise BotError(f"{where} was trained for something else: {'; '.join(differences) or 'its digest differs'}")
 
 
 def plays(path: Path, config: Configuration) -> bool:
