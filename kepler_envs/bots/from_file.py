@@ -15,6 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import weakref
 from collections.abc import Iterator
@@ -78,6 +79,9 @@ def seeds_of(seed: int) -> tuple[int, int]:
 class BotFromFile:
     """A bot from a file, in its own process; see :class:`kepler_envs.bots.protocol.FileBot`.
 
+    Threads that ask it take turns. After a fork, the new process asks a bot of its own, which begins without memory. It
+    cannot be copied or pickled.
+
     Args:
         argument: FILE.py:NAME. ``NAME(config)`` makes the bot there.
         config: the games to play.
@@ -103,12 +107,23 @@ class BotFromFile:
         self._process: _Process | None = None
         self.prepare()
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Refuse before anything is copied: two owners of one connection would close it for one another."""
+        raise TypeError(
+            f"bot {self.name} runs in a process of its own and cannot be copied or pickled; give its name, or load it "
+            "again"
+        )
+
     def prepare(self) -> None:
         """Start the process and make the bot, unless it is running. That may take any time."""
-        if self._process is None:
+        self._running()
+
+    def _running(self) -> _Process:
+        if self._process is None or self._process.made_in != os.getpid():  # it is that of the process before a fork
             process = _Process()
             self._searches = process.begin(self.name, self._begins_with)
             self._process = process
+        return self._process
 
     def close(self) -> None:
         """End the process. ``prepare`` starts another one."""
@@ -143,19 +158,23 @@ class BotFromFile:
         return b"".join(drawn)
 
     def _ask(self, *question: Any) -> np.ndarray:
-        self.prepare()
-        assert self._process is not None
-        with self._process.ending_with_failures(self):
-            return self._process.ask(question, self.seconds)
+        process = self._running()
+        with process.turn, process.ending_with_failures(self):
+            return process.ask(question, self.seconds)
 
 
 class _Process:
     """The other process, and what comes back from it.
 
     It ends at the latest when its lifeline closes, a pipe of which only this process holds this end.
+
+    Attributes:
+        made_in: id of this process.
+        turn: held while a question is asked, or another thread would take its answer.
     """
 
     def __init__(self) -> None:
+        self.made_in, self.turn = os.getpid(), threading.Lock()
         ours, theirs = (Connection(end.detach()) for end in _sockets())
         watched, lifeline = Pipe(duplex=False)
         _lifelines.add(lifeline)
@@ -266,4 +285,5 @@ def _end(process: subprocess.Popen[bytes], connection: Connection, lifeline: Con
             os.killpg(process.pid, signal.SIGKILL)  # it leads the group of its session
         process.wait()
         lifeline.close()
-    connection.close()
+    with suppress(OSError):  # somebody else has closed it
+        connection.close()

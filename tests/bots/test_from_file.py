@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+import gc
 import os
+import pickle
 import subprocess
 import sys
 import threading
+import warnings
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -230,6 +235,83 @@ start(bot)
 print("ready", flush=True)
 """
     start_parent(file, "Lowest", code).communicate(timeout=30)
+
+
+def test_a_fork_has_a_bot_of_its_own(file):
+    """The bots of two processes answer over connections of their own."""
+    code = """
+bot, config = load(), kepler_envs.load_game({GAME!r}).configure(4)
+def play(seed):
+    batch, rows = kepler_envs.Batch(config, 2, seed), np.arange(2)
+    bot.start(rows, batch.seed)
+    for _ in range(200):
+        answer = bot.act(bots.TrustedDecisions(batch, rows))
+        assert np.array_equal(answer, batch.action_mask.argmax(axis=1)), answer
+        batch.step(answer)
+print("ready", flush=True)
+forks = []
+for seed in (1, 2):
+    fork = os.fork()
+    if not fork:
+        try:
+            play(seed)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    forks.append(fork)
+play(3)
+print([os.waitstatus_to_exitcode(os.waitpid(fork, 0)[1]) for fork in forks])
+""".replace("{GAME!r}", repr(GAME))
+    out, _ = start_parent(file, "Lowest", code).communicate(timeout=120)
+    assert out == "[0, 0]\n"
+
+
+def test_threads_take_turns(file):
+    agent, wrong = load(file, "Lowest"), []
+
+    def play(size: int) -> None:
+        batch, rows = Batch(CONFIG, size, size), np.arange(size)
+        for _ in range(150):
+            answer = agent.act(TrustedDecisions(batch, rows))
+            if not np.array_equal(answer, batch.action_mask.argmax(axis=1)):
+                wrong.append(answer)
+                return
+            batch.step(answer)
+
+    threads = [threading.Thread(target=play, args=(size,)) for size in (3, 4, 4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    agent.close()
+    assert not wrong
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_copy_is_refused_before_anything_is_shared(file, tmp_path, duplicate):
+    """A copied connection would be closed with the copy, and the next file that is opened would get its number."""
+    agent = load(file, "Lowest")
+    with pytest.raises(TypeError, match="runs in a process of its own and cannot be copied or pickled; give its name"):
+        duplicate(agent)
+    gc.collect()
+    with (tmp_path / "log").open("wb") as log:
+        assert len(act(agent)) == 1
+        log.write(b"mine")
+    assert (tmp_path / "log").read_bytes() == b"mine"
+    agent.close()
+
+
+def test_looking_at_an_environment_leaves_its_opponent_alone(file):
+    """Gymnasium copies the arguments for ``spec``, or tries to."""
+    agent = load(file, "Lowest")
+    env = gymnasium.make("kepler/kitten_adventurers-v1", num_players=4, opponents=bots.BotOpponent(agent))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that it could not
+        assert env.spec is None or env.spec.id
+    gc.collect()
+    _, info = env.reset(seed=1)
+    env.step(info["action_mask"].argmax())
+    agent.close()
 
 
 def test_a_process_whose_parent_has_ended_already_does_not_begin():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -86,6 +87,24 @@ def test_gradients_are_those_of_pytorch(shape):
 def test_gradients_of_full_and_empty_observations(zeros):
     inputs = made_up_inputs(NetworkShape(20, (20,), 8))
     assert_same_gradients(inputs, *random_positions(inputs.layout, len(inputs.actions), 20, zeros, legal=0.9))
+
+
+def test_threads_that_judge_with_one_learner_take_turns():
+    inputs = made_up_inputs(NetworkShape(20, (20,), 8))
+    observations, masks = random_positions(inputs.layout, len(inputs.actions), 600)
+    actions, learner = chosen_actions(masks), CompiledLearner(network_of(inputs))
+    halves = [slice(0, 300), slice(300, 600)]
+
+    def judge(half: slice) -> list[th.Tensor]:
+        with th.no_grad():
+            return list(learner.judge(observations[half], masks[half], actions[half]))
+
+    alone, together = [judge(half) for half in halves], []
+    for _ in range(5):
+        with ThreadPoolExecutor(2) as pool:
+            together += pool.map(judge, halves)
+    for number, found in enumerate(together):
+        assert all(map(th.equal, found, alone[number % 2]))
 
 
 def test_gradients_by_two_threads(two_threads, monkeypatch):

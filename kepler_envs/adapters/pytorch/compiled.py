@@ -8,6 +8,7 @@ count. The functions computed here, and their gradients, are those of
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -35,7 +36,7 @@ class CompiledLearner:
 
     It uses the network's weights as they are at each call, but for changes that leave no trace: see :meth:`answer`. It
     computes with as many threads as PyTorch is told to use. With another number of threads, sums of gradients are
-    rounded differently; nothing else changes.
+    rounded differently; nothing else changes. Threads of yours that judge or learn with one of these take turns.
 
     Args:
         network: the network whose weights learn.
@@ -48,6 +49,7 @@ class CompiledLearner:
         self._workspaces: tuple[np.ndarray, ...] = (np.zeros((0, 0, 0), WHOLE),)
         self._ledger: tuple[np.ndarray, ...] = (np.zeros((0, 0), FLOAT),)
         self._learned = np.zeros(0, FLOAT)
+        self._turn = threading.Lock()  # held while workspaces and ledger are in use
         self._known: tuple[tuple[int, ...], CompiledNetwork] | None = None
 
     @cached_property
@@ -182,7 +184,7 @@ class CompiledLearner:
         self.forget()
         count = len(asked[0])
         threads = _threads(count, ENOUGH_TO_LEARN)
-        arguments, ledger, workspaces = self.arrangement.arguments(flat), self.ledger(count), self.workspaces(threads)
+        arguments = self.arrangement.arguments(flat)
         gradients, kernel = np.zeros((threads, len(flat)), FLOAT), gradient_kernel()
 
         def work(number: int, part: slice) -> None:
@@ -193,7 +195,8 @@ class CompiledLearner:
             )  # fmt: skip
             finish(arguments, of_part[1], _product, gradients[number])
 
-        with torch_threads(1):
+        with self._turn, torch_threads(1):
+            ledger, workspaces = self.ledger(count), self.workspaces(threads)
             in_parts(work, count, threads)
         return self._layout.back(gradients[0] if threads == 1 else gradients.sum(0))
 
@@ -237,13 +240,15 @@ class _Judged(th.autograd.Function):
         found = learner._room_for_judged(count)
         ctx.learner, ctx.asked, ctx.flat = learner, asked, learner._layout.flat(joined.detach().numpy())
         threads = _threads(count, ENOUGH)
-        arguments, workspaces = learner.arrangement.arguments(ctx.flat), learner.workspaces(threads)
+        arguments = learner.arrangement.arguments(ctx.flat)
 
         def work(number: int, part: slice) -> None:
             its, to = ([one[part] for one in arrays] for arrays in (asked, found))
             judge_kernel()(*its, *arguments, *(one[number] for one in workspaces), *to)
 
-        in_parts(work, count, threads)
+        with learner._turn:
+            workspaces = learner.workspaces(threads)
+            in_parts(work, count, threads)
         return tuple(map(th.from_numpy, found))
 
     @staticmethod
