@@ -238,6 +238,9 @@ class Game:
                 f"{self.name}: fields {hidden} have names of record methods, which uncompiled code would find"
             )
 
+        for what, dtype in (("state", self.state), ("tables", self.tables), ("options", self.options)):
+            if dtype.hasobject:
+                raise TypeError(f"{self.name}: fields of the {what} hold Python objects; allowed: numbers")
         check_integer(f"{self.name}: default_players", self.default_players, self.min_players, self.max_players)
         for node in self.always_offered:
             check_integer(f"{self.name}: a node of always_offered", int(node), 0, LAST_NODE)
@@ -252,6 +255,15 @@ class Game:
     def id(self) -> str:
         """The name with the version, such as ``kitten_adventurers-v1``."""
         return f"{self.name}-v{self.version}"
+
+    def node_of(self, state: Any) -> Any:
+        """The node at which a state stands. Raises ValueError if the rules have written a number that is none."""
+        number = int(state["node"])
+        try:
+            return self.nodes(number)
+        except ValueError:
+            known = ", ".join(f"{node.value} {node.name}" for node in self.nodes)
+            raise ValueError(f"{self.id}: the state's node is {number}; {self.nodes.__name__} has {known}") from None
 
     @cached_property
     def default_tables(self) -> np.ndarray:

@@ -27,7 +27,7 @@ def describe_illegal(config: Configuration, state: Any, action: Any, legal: list
     """The message of an :class:`IllegalAction`."""
     is_id = is_integer(action) and 0 <= action < len(config.actions)
     words = f"{action} ({config.actions.text(int(action))!r})" if is_id else f"{action!r} (no action id)"
-    node = config.game.nodes(int(state["node"])).name
+    node = config.game.node_of(state).name
     offered = ", ".join(f"{choice} ({config.actions.text(choice)!r})" for choice in legal)
     mover = agent_name(state["seat"])
     return f"illegal action {words} by {mover} at node {node}; legal: {offered or 'none, the game is over'}"
@@ -101,7 +101,7 @@ class Snapshot:
     @property
     def node(self) -> Any:
         """The node that waits for a decision."""
-        return self.config.game.nodes(int(self.state["node"]))
+        return self.config.game.node_of(self.state)
 
     @property
     def over(self) -> bool:

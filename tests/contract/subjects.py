@@ -19,6 +19,8 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 import numpy as np
@@ -82,7 +84,7 @@ def _all_nodes(config: Configuration) -> set[Any]:
 def check_sum(config: Configuration, rewards: Any) -> None:
     """What one wins the others lose; only who plays alone wins or loses on his own. The last axis is the seats."""
     if config.num_players > 1:
-        assert np.abs(np.sum(rewards, axis=-1)).max() < 1e-5
+        assert np.abs(np.sum(rewards, axis=-1)).max() < 1e-5, f"what all seats are paid must sum to 0: {rewards}"
 
 
 def _configurations() -> Iterator[Any]:
@@ -159,3 +161,27 @@ def play(config: Configuration, seed: int) -> Iterator[tuple[Snapshot, int]]:
         yield position, action
         position = position.apply(action)
     yield position, -1
+
+
+def field_paths(dtype: np.dtype, before: str = "") -> Iterator[str]:
+    """The paths of all fields, those of nested records included, less the views that overlay other fields."""
+    seen: set[int] = set()
+    for name in dtype.names or ():
+        inner, offset = dtype.fields[name][:2]  # type: ignore[index]
+        covered = range(offset, offset + inner.itemsize)
+        if not seen.isdisjoint(covered):
+            continue  # an overlay: a row of fields that are there by their own names
+        if inner.base.names:
+            yield from field_paths(inner.base, f"{before}{name}.")
+        else:
+            yield f"{before}{name}"
+        seen.update(covered)
+
+
+def differing_fields(one: Snapshot, other: Snapshot) -> list[str]:
+    """The paths of the fields in which two states differ."""
+    return [
+        path
+        for path in field_paths(one.config.game.state)
+        if not np.array_equal(*(reduce(getitem, path.split("."), position.states) for position in (one, other)))
+    ]

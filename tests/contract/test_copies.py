@@ -33,11 +33,11 @@ every_copy = pytest.mark.parametrize("duplicate", list(COPIES.values()), ids=lis
 
 
 def midgame(config: Configuration, seed: int, decisions: int, **arguments: Any) -> KeplerEnv:
-    """An environment some decisions into a game."""
+    """An environment some decisions into a game, at most half of them."""
     env = make(config, **arguments)
     env.reset(seed=seed)
-    choose = chooser(config, seed)
-    for _ in range(decisions):
+    choose, length = chooser(config, seed), sum(1 for _ in play(config, seed)) - 1
+    for _ in range(min(decisions, length // 2)):
         env.step(choose(env.legal_actions()))
     return env
 

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 import kepler_envs
 from kepler_envs import Configuration, Game, IllegalAction, OptionError, Snapshot
+from kepler_envs.engine import one_game
+from kepler_envs.engine.snapshot import empty_sets
 from tests.choosing import eager, scripted
 from tests.contract.subjects import (
     check_sum,
@@ -118,6 +120,13 @@ MOST_GAMES_FOR_A_NODE = 60
 """Some nodes are rare: an artifact must be found and played."""
 
 
+def set_bits(position: Snapshot) -> list[int]:
+    """The numbers of all bits in the position's legal set, ids or not."""
+    legal, mask = empty_sets(position.config)
+    one_game.legal_kernel(position.game)(position.states, position.config.constants, legal, mask)
+    return np.flatnonzero(np.unpackbits(legal.view(np.uint8), bitorder="little")).tolist()
+
+
 @few_player_counts
 def test_at_least_two_legal_ids(config: Configuration) -> None:
     """A node with one legal id is not offered, but for those the game always offers."""
@@ -131,6 +140,8 @@ def test_at_least_two_legal_ids(config: Configuration) -> None:
             seen.add(position.node)
             legal = position.legal_actions()
             assert legal == sorted(set(legal))
+            beyond = [number for number in set_bits(position) if number >= len(config.actions)]
+            assert not beyond, f"legal sets {beyond} at {position.node.name}; ids are 0..{len(config.actions) - 1}"
             assert len(legal) >= (1 if position.node in config.game.always_offered else 2), position.node.name
     assert seen >= nodes, "some nodes were never reached"
 

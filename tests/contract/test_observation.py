@@ -23,7 +23,7 @@ from kepler_envs import Configuration, Game, Snapshot, bots
 from kepler_envs.bots.greedy import greedy_games
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import DERIVED
-from tests.contract.subjects import checks_of, every_game, every_player_count, play
+from tests.contract.subjects import checks_of, every_game, every_player_count, field_paths, play
 from tests.effort import games_to_play
 
 BETWEEN = 9
@@ -78,21 +78,6 @@ def test_every_field_of_the_state_is_a_fact_or_hidden_for_a_reason(game: Game) -
     assert fields - known - set(facts.HIDDEN) == set(), "fields that nobody accounts for"
     assert set(facts.HIDDEN) <= fields, "hidden fields that are not there"
     assert all(len(reason) > 3 for reason in facts.HIDDEN.values())
-
-
-def field_paths(dtype: np.dtype, before: str = "") -> Iterator[str]:
-    """The paths of all fields, those of nested records included, less the views that overlay other fields."""
-    seen: set[int] = set()
-    for name in dtype.names or ():
-        inner, offset = dtype.fields[name][:2]  # type: ignore[index]
-        covered = range(offset, offset + inner.itemsize)
-        if not seen.isdisjoint(covered):
-            continue  # an overlay: a row of fields that are there by their own names
-        if inner.base.names:
-            yield from field_paths(inner.base, f"{before}{name}.")
-        else:
-            yield f"{before}{name}"
-        seen.update(covered)
 
 
 @every_player_count

@@ -41,6 +41,19 @@ def test_what_its_functions_return():
         replace(PLAIN, info=lambda *_: None).configure(2).blank_info()
 
 
+def test_fields_are_numbers():
+    fields = [(name, PLAIN.state[name]) for name in PLAIN.state.names]
+    with pytest.raises(TypeError, match="fields of the state hold Python objects; allowed: numbers"):
+        replace(PLAIN, state=np.dtype([*fields, ("notes", "O")]))
+
+
+def test_a_node_has_a_name():
+    position = kepler_envs.Snapshot.deal(PLAIN.configure(2), 1)
+    position.states["node"] = 60
+    with pytest.raises(ValueError, match=r"kitten_adventurers-v1: the state's node is 60; Node has 0 \w+, 1 \w+"):
+        repr(position)
+
+
 def test_sources_are_there(tmp_path):
     modules = dict.fromkeys(("state", "components", "actions", "setup", "rules", "observation", "picture"))
     with pytest.raises(ValueError, match=r"mine: there is no .*nowhere, which is one of the sources"):
