@@ -216,7 +216,8 @@ class Cluster:
     # ------------------------------------------------------------ parts
 
     def _connect(self, address: str, cores: int | None) -> None:
-        address = address or os.environ.get("RAY_ADDRESS", "")
+        known = os.environ.get("RAY_ADDRESS", "")
+        address = address or ("" if known == "auto" else known)
         quiet = {"logging_level": "ERROR", "log_to_driver": False}
         new = {"address": "local", "num_cpus": cores, "include_dashboard": False}
         try:

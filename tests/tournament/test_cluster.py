@@ -54,7 +54,9 @@ def test_a_new_cluster_has_the_cores_asked_for(ray):
         assert ray.asked == [NEW]
 
 
-def test_where_there_is_none_a_new_one_is_started(ray):
+@pytest.mark.parametrize("variable", ["", "auto"])
+def test_where_there_is_none_a_new_one_is_started(ray, monkeypatch, variable):
+    monkeypatch.setenv("RAY_ADDRESS", variable)
     with Cluster("", 2):
         assert [settings["address"] for settings in ray.asked] == ["auto", "local"] and ray.asked[1] == NEW
 
