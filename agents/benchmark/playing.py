@@ -4,9 +4,10 @@ record."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -178,7 +179,7 @@ def _play_in_process(
 
 def check_not_taken(players: list[Player], record: Path) -> None:
     """Raise BotError if the record has other agents in the rows of these: two methods must not share a name."""
-    others = _others(players, record)
+    others = _others(players, {player.row for player in players}, record)
     if others:
         name = Task(others[0].game, others[0].players).name
         raise BotError(
@@ -193,10 +194,8 @@ def check_row_is_own(folder: Path, row: tuple[str, int, str, int], record: Path)
     Args:
         folder: that of the entry. row: game, players, method and budget.
     """
-    entry = read_entry(folder) if (folder / FILE).exists() else None
-    own = {(run.seed, agent_version(folder, run)) for run in entry.runs} if entry is not None else set()
-    lines = [line for line in read_lines(record, Result) if line.key[:4] == row]
-    others = sorted({line.seed for line in lines if (line.seed, line.agent) not in own})
+    players = players_of(folder, read_entry(folder)) if (folder / FILE).exists() else []
+    others = sorted({line.seed for line in _others(players, {row}, record)})
     if others:
         raise BotError(
             f"{record} has {row[2]} in {Task(*row[:2]).name} from other training (seeds "
@@ -207,15 +206,15 @@ def check_row_is_own(folder: Path, row: tuple[str, int, str, int], record: Path)
 
 def remove_others(players: list[Player], record: Path, curves: Path) -> None:
     """Remove other agents from the rows of these, whomever they played against, and their curves."""
-    others, own = set(_others(players, record)), {player.key for player in players}
-    rows = {player.row for player in players}
+    rows, own = {player.row for player in players}, {player.key for player in players}
+    others = set(_others(players, rows, record))
     write_lines(record, [], Result, others.__contains__)
     write_lines(curves, [], CurvePoint, lambda point: point.key[:4] in rows and point.key[:5] not in own)
 
 
-def _others(players: list[Player], record: Path) -> list[Result]:
-    """The lines about other agents in the rows of these. Seed and version tell agents apart."""
-    own, rows = {player.key: player.version for player in players}, {player.row for player in players}
+def _others(players: list[Player], rows: Collection[tuple[Any, ...]], record: Path) -> list[Result]:
+    """The lines about other agents than these in some rows. Seed and version tell agents apart."""
+    own = {player.key: player.version for player in players}
     return [line for line in read_lines(record, Result) if line.key[:4] in rows and own.get(line.key[:5]) != line.agent]
 
 

@@ -19,6 +19,7 @@ from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.naming import agent_name
 from kepler_envs.engine.replay import Replay, ReplayError, configuration_of, read_replay, verify
 from kepler_envs.engine.snapshot import Snapshot
+from kepler_envs.files import write_atomically
 from kepler_envs.printable import counted, printable, printable_name
 from kepler_envs.terminal import say
 
@@ -72,7 +73,7 @@ class ShowReplay:
             from kepler_envs.web.page import replay_page  # with networks, which other commands need not wait for
 
             check_target(self.html)
-            self.html.write_text(replay_page(replay, self.file.name), encoding="utf-8")
+            write_atomically(self.html, replay_page(replay, self.file.name).encode())
             say(console, f"page written: {self.html}")
         if self.gif is not None:
             check_target(self.gif)

@@ -181,17 +181,11 @@ class KeplerEnv(AECEnv):
 
     def observation_space(self, agent: str) -> gymnasium.spaces.Space:
         """The space of what the agent sees. Every call returns the same object."""
-        try:
-            return self.observation_spaces[agent]
-        except (KeyError, TypeError):
-            raise self._no_agent(agent) from None
+        return self._of_agent(agent, self.observation_spaces)
 
     def action_space(self, agent: str) -> gymnasium.spaces.Discrete:
         """The agent's space. Every call returns the same object."""
-        try:
-            return self.action_spaces[agent]
-        except (KeyError, TypeError):
-            raise self._no_agent(agent) from None
+        return self._of_agent(agent, self.action_spaces)
 
     # ------------------------------------------------------------ game
 
@@ -384,13 +378,14 @@ class KeplerEnv(AECEnv):
         """The seat of an agent of the game that is being played."""
         if self._seed is None:
             raise NoGameError
-        try:
-            return self._seat_of[agent]
-        except (KeyError, TypeError):
-            raise self._no_agent(agent) from None
+        return self._of_agent(agent, self._seat_of)
 
-    def _no_agent(self, agent: Any) -> KeyError:
-        return KeyError(f"no agent {agent!r}; there are: {', '.join(self.possible_agents)}")
+    def _of_agent(self, agent: Any, known: dict[str, Any]) -> Any:
+        """What is known of an agent. Raises KeyError, which says what agents there are."""
+        try:
+            return known[agent]
+        except (KeyError, TypeError):
+            raise KeyError(f"no agent {agent!r}; there are: {', '.join(self.possible_agents)}") from None
 
     def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """(observation, reward since its last decision, terminated, truncated, info) of ``agent_selection``.

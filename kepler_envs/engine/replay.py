@@ -242,12 +242,10 @@ def _where_cards_are(replay: Replay) -> str:
 
 def _check_is_of(replay: Replay, config: Configuration) -> None:
     """Raise ReplayError unless the replay says that its game was played in this configuration."""
-    known = {name: value for name, value in replay.options.items() if name != "components"}
-    wanted = {name: value for name, value in config.describe().items() if name != "components"}
-    told = {"game": replay.game, **known, "component data": replay.components}
-    here = {"game": config.game.id, **wanted, "component data": config.components_digest}
+    told = {"game": replay.game, **replay.options, "component data": replay.components}
+    here = {"game": config.game.id, **config.describe(), "component data": config.components_digest}
     for name, value in told.items():
-        if name in here and value != here[name]:
+        if name != "components" and name in here and value != here[name]:
             raise ReplayError(f"the replay has {name} {value!r}, the configuration {here[name]!r}")
 
 

@@ -130,8 +130,7 @@ class Snapshot:
 
     def clone(self) -> Snapshot:
         """An independent copy."""
-        # bytes: NumPy would copy a nested record field by field, which takes ten times as long
-        return Snapshot(self.config, records_from_bytes(self._states.tobytes(), self.config.game.state))
+        return snapshot_of(self._states, self.config)
 
     def apply(self, action: int) -> Snapshot:
         """The position after a decision. Raises :class:`IllegalAction` if ``action`` is not legal here."""
@@ -185,7 +184,8 @@ class Snapshot:
 
 
 def snapshot_of(state: Any, config: Configuration) -> Snapshot:
-    """A snapshot of one state record, wherever it lies."""
+    """A snapshot of one state record, wherever it lies, or of an array of one."""
+    # bytes: NumPy would copy a nested record field by field, which takes ten times as long
     return Snapshot(config, records_from_bytes(state.tobytes(), config.game.state))
 
 
