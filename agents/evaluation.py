@@ -14,7 +14,7 @@ from kepler_envs import bots
 from kepler_envs.bots.protocol import Bot
 from kepler_envs.engine.game import Configuration
 from kepler_envs.tournament.pairing import Results, play_against
-from kepler_envs.tournament.standings import Share, share
+from kepler_envs.tournament.standings import Share, half_width, share
 
 ALONE = "alone"
 """What stands in the opponent's place in games for one player."""
@@ -121,7 +121,6 @@ def _evaluation(name: str, parts: Sequence[Results]) -> Evaluation:
 
 
 def mean_with_interval(values: np.ndarray) -> Share:
-    """Mean of independent values with its 95 % interval, by the normal approximation."""
-    half = 1.96 * float(values.std(ddof=1)) / len(values) ** 0.5 if len(values) > 1 else float("inf")
-    mean = float(values.mean())
+    """Mean of independent values with its 95 % interval (Student's)."""
+    mean, half = float(values.mean()), half_width(values)
     return Share(mean, mean - half, mean + half, len(values))

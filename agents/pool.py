@@ -132,7 +132,8 @@ class Pool:
         self.rng = np.random.default_rng([seed, 0x900C])
 
     def add_snapshot(self, policy: PiecePolicy, steps: int) -> None:
-        """Add the current learner to the pool. If there are too many snapshots, drop one of those closest together."""
+        """Add the current learner to the pool. If there are too many snapshots, drop the one whose two neighbours are
+        closest to each other."""
         learner = self.learner
         self.snapshots.append(len(self.members))
         self.members.append(Member(f"step {steps}", half_precision(policy), steps, learner.mu, learner.sigma))

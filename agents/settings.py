@@ -51,7 +51,7 @@ class PoolConfig:
     snapshot_every: int = 100_000
     """Decisions of the learner between two snapshots."""
     snapshots: int = 20
-    """Maximum number of snapshots. Beyond it, one of the two that are closest together is dropped."""
+    """Maximum number of snapshots. Beyond it, the one whose two neighbours are closest to each other is dropped."""
     lineup: int = 4
     """Snapshots and partners that take seats at a time. Each update draws one of them anew."""
 

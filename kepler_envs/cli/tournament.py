@@ -38,7 +38,7 @@ class PlayTournament(GameArguments):
     """Number of processes that play. One per core if left out."""
     batch: Annotated[int, arg(metavar="N")] = 256
     """Number of games a process plays at once, at most. It changes the speed, never a game."""
-    bootstrap: Annotated[int, arg(metavar="N")] = 100
+    bootstrap: Annotated[int, arg(metavar="N")] = 400
     """Number of bootstrap samples for the rating intervals."""
     fresh: bool = False
     """Discard what an earlier tournament left in the folder."""

@@ -10,9 +10,14 @@ of all rounds so far if that is more, chosen one after the other from the games 
    all orders is exact, by going through the sets of seats that may be left.
 3. The covariance of the strengths is the inverse of all information there is. From it follows how wide the interval of
    each chance is that one agent finishes before another. The next round goes to the table that makes the sum of these
-   widths, over all pairs of agents, smallest. The information of the round is added, and so on. But a table that has
-   had less than FLOOR of an equal share of the rounds comes first: the matrices want all tables, and a model that does
-   not hold should not decide alone.
+   widths, over all pairs of agents, smallest. The information of the round is added, and so on.
+
+Two rules come first, as a model that does not hold should not decide alone:
+
+* Tables where one agent is alone and mixed ones (schedule.py) keep the shares of the rounds that they have in a block.
+  A mixed table tells most under the model, so nearly all rounds would go there. But the tables of one against others
+  need the rest, and agents' ratings are not the same at both kinds of tables.
+* A table that has had less than FLOOR of an equal share of its kind's rounds goes before the others of its kind.
 
 Chances, not ratings: between agents that are far apart the ratings' intervals stay wide for ever, and games whose
 winner is known in advance would take the whole budget.
@@ -30,14 +35,14 @@ from itertools import permutations
 import numpy as np
 
 from kepler_envs.tournament.play import GameResult
-from kepler_envs.tournament.ratings import IMAGINARY_WINS, finishing_orders, fit
+from kepler_envs.tournament.ratings import IMAGINARY_WINS, fit
 from kepler_envs.tournament.schedule import ScheduledGame, compositions, scheduled_game, shuffled
 
 GROWTH = 0.1
 """Of all rounds so far, the share that the next stage has at least."""
 
 FLOOR = 0.25
-"""Of an equal share of the rounds, what each table gets in any case."""
+"""Of an equal share of the rounds of its kind, what each table gets in any case."""
 
 Table = tuple[int, ...]
 
@@ -107,17 +112,17 @@ def strengths(results: Sequence[GameResult], specs: Sequence[str], seed: int) ->
     index = {spec: place for place, spec in enumerate(specs)}
     agents = np.array([[index[spec] for spec in game.agents] for game in results])
     ranks = np.array([game.ranks for game in results])
-    rng = np.random.default_rng(seed)
-    return fit([finishing_orders(agents, ranks, rng)], len(specs))
+    return fit(agents, ranks, len(specs), seed)
 
 
 def choose_tables(
     tables: Sequence[Table], played: Sequence[Table], strength: np.ndarray, rounds: int, games_in_round: int
 ) -> list[Table]:
-    """Choose the next rounds. Each goes to the table that most shrinks the intervals of the win probabilities.
+    """Choose the next rounds. Each goes to the table, of the kind whose turn it is, that most shrinks the intervals of
+    the win probabilities.
 
     Args:
-        tables: the tables to choose from.
+        tables: the tables of a block.
         played: the tables of the rounds so far.
         strength: log strengths (k,), the best guess there is.
         rounds: the number of rounds to choose.
@@ -127,15 +132,23 @@ def choose_tables(
     place = {table: number for number, table in enumerate(tables)}
     so_far = np.bincount([place[table] for table in played], minlength=len(tables))
     total = prior_information(strength) + np.tensordot(so_far, told, 1)
+    alone = np.array([is_alone(table) for table in tables])
+    kinds = [kind for kind in (np.flatnonzero(alone), np.flatnonzero(~alone)) if len(kind)]
     chosen = []
     for _ in range(rounds):
-        best = int(np.argmin(so_far))
-        if so_far[best] >= FLOOR * so_far.mean():
-            best = int(np.argmin([interval_widths(total + gain, strength).sum() for gain in told]))
+        kind = min(kinds, key=lambda kind: so_far[kind].mean())
+        best = kind[np.argmin(so_far[kind])]
+        if so_far[best] >= FLOOR * so_far[kind].mean():
+            best = kind[np.argmin([interval_widths(total + told[table], strength).sum() for table in kind])]
         chosen.append(tables[best])
         so_far[best] += 1
         total = total + told[best]
     return chosen
+
+
+def is_alone(table: Table) -> bool:
+    """Whether one agent sits on one seat, and one other agent on all others."""
+    return len(set(table)) == 2 and min(map(table.count, table)) == 1
 
 
 def interval_widths(total: np.ndarray, strength: np.ndarray) -> np.ndarray:
@@ -155,7 +168,7 @@ def interval_widths(total: np.ndarray, strength: np.ndarray) -> np.ndarray:
 def prior_information(strength: np.ndarray) -> np.ndarray:
     """The information (k, k) in the imaginary games of ratings.py."""
     pairs = [information(pair, strength) for pair in permutations(range(len(strength)), 2)]
-    return IMAGINARY_WINS * np.sum(pairs, axis=0)
+    return IMAGINARY_WINS / (len(strength) - 1) * np.sum(pairs, axis=0)
 
 
 def information(table: Sequence[int], strength: np.ndarray) -> np.ndarray:

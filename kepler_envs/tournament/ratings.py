@@ -8,15 +8,16 @@ Each agent has a strength; the finishing order of a table is as if the ranks wer
 chances proportional to the strengths of those that are left. An agent on several seats of a table counts for each of
 them. All games are fitted at once, so their order does not matter.
 
-Ties are broken uniformly at random, anew in each bootstrap sample. ``openskill.models.PlackettLuce`` is of no use
-here: it misjudges ties.
+A game with ties counts as all the orders that it may have ended in, each for its part.
+``openskill.models.PlackettLuce`` is of no use here: it misjudges ties.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import combinations, permutations
+from itertools import combinations, permutations, product
 
 import numpy as np
 from choix.utils import log_transform, statdist
@@ -25,8 +26,9 @@ POINTS_PER_UNIT = 400 / np.log(10)
 """Elo's scale: 400 points are odds of 10 to 1."""
 
 IMAGINARY_WINS = 1
-"""Games each two agents are taken to have won against one another besides: they keep a perfect record finite and hardly
-touch others."""
+"""Games that each agent is taken to have won, and as many to have lost, besides, in equal parts against each other
+agent. They keep a perfect record finite and hardly touch others. Were it one against each, many agents together would
+pull one that always loses towards them."""
 
 TOLERANCE, MOST_STEPS = 1e-8, 100
 """Of the fit: a change of all log strengths together that ends it, and steps after which it has failed."""
@@ -34,8 +36,9 @@ TOLERANCE, MOST_STEPS = 1e-8, 100
 FEWEST_SAMPLES = 40
 """Samples of a bootstrap from which on there is a 2.5th percentile."""
 
-TIE_COPIES = 4
-"""Independent random breakings of ties that the estimate itself averages over, if there are ties."""
+MOST_ORDERS, DRAWN_ORDERS = 24, 4
+"""Orders that a game with ties counts as: all of them, such as 24 of four seats in a tie. Of more than that, as few are
+drawn as keep the fit fast."""
 
 
 @dataclass(frozen=True)
@@ -66,15 +69,18 @@ def rate(
         samples: the number of samples of the Bayesian bootstrap (Rubin 1981), for intervals at least FEWEST_SAMPLES.
             Each gives every game, and every imaginary one, a weight of its own. So a perfect record has an interval,
             too: for two agents without ties that of Beta(wins + 1, losses + 1).
-        seed: the seed of the samples and of the breaking of ties.
+        seed: the seed of the samples, and of orders drawn for ties of more than four seats.
         progress: called with (samples done, samples).
     """
     rng = np.random.default_rng(seed)
-    tied = any(len(set(ranks)) < len(ranks) for ranks in ranks.tolist())
-    strength = fit([finishing_orders(agents, ranks, rng) for _ in range(TIE_COPIES if tied else 1)], count)
+    orders, games, parts = finishing_orders(agents, ranks, rng)
+    orders, which = different_orders(orders, count)
+    strength = _most_likely(orders, np.bincount(which, parts), _imaginary(count), np.zeros(count))
     drawn = np.empty((samples, count))
     for sample in range(samples):
-        drawn[sample] = _fit_weighted(finishing_orders(agents, ranks, rng), count, strength, rng)
+        weights = rng.exponential(size=len(agents))[games]
+        imaginary = rng.gamma(_imaginary(count))
+        drawn[sample] = _most_likely(orders, np.bincount(which, parts * weights), imaginary, strength)
         if progress is not None:
             progress(sample + 1, samples)
     points, drawn = _points(strength, anchor), _points(drawn, anchor)
@@ -82,34 +88,52 @@ def rate(
     return Ratings(points, low, high)
 
 
-def finishing_orders(agents: np.ndarray, ranks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The agents of each game from first to last, ties in random order: (N, n)."""
-    order = np.argsort(ranks + rng.random(ranks.shape), axis=1)  # ranks differ by at least 1
-    return np.take_along_axis(agents, order, axis=1)
+def fit(agents: np.ndarray, ranks: np.ndarray, count: int, seed: int = 0) -> np.ndarray:
+    """Log strengths (k,) with mean 0 that make the finishing orders of games most likely. Arguments as for ``rate``."""
+    orders, _, parts = finishing_orders(agents, ranks, np.random.default_rng(seed))
+    orders, which = different_orders(orders, count)
+    return _most_likely(orders, np.bincount(which, parts), _imaginary(count), np.zeros(count))
 
 
-def fit(copies: Sequence[np.ndarray], count: int) -> np.ndarray:
-    """Log strengths (k,) with mean 0 that make the finishing orders most likely.
+def finishing_orders(
+    agents: np.ndarray, ranks: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The orders that N games may have ended in.
 
-    Args:
-        copies: finishing orders (N, n) of the same games that differ in how ties were broken. Each counts for its part.
-        count: the number of agents k.
+    Returns:
+        The agents from first to last, (M, n); the game of each order, (M,); its part of that game, (M,): 1, or less if
+        there are ties.
     """
-    imaginary = np.full(count * (count - 1), IMAGINARY_WINS * len(copies))
-    return _most_likely(count_orders(np.concatenate(copies), count), imaginary, np.zeros(count))
+    patterns, pattern_of = np.unique(ranks, axis=0, return_inverse=True)
+    by_pattern = [_orders_of_seats(pattern, rng) for pattern in patterns]
+    sizes = np.array([len(orders) for orders in by_pattern])
+    pattern_of = pattern_of.ravel()  # numpy 2.0 gives it two axes
+    many = sizes[pattern_of]
+    games = np.repeat(np.arange(len(ranks)), many)
+    number_in_game = np.arange(len(games)) - np.repeat(np.cumsum(many) - many, many)
+    first = (np.cumsum(sizes) - sizes)[pattern_of[games]]
+    seats = np.concatenate(by_pattern)[first + number_in_game]
+    return np.take_along_axis(agents[games], seats, axis=1), games, 1 / many[games]
 
 
-def _fit_weighted(orders: np.ndarray, count: int, start: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """A sample of the Bayesian bootstrap: log strengths (k,) for games with weights drawn from Exp(1)."""
-    counted = count_orders(orders, count, rng.exponential(size=len(orders)))
-    return _most_likely(counted, rng.gamma(IMAGINARY_WINS, size=count * (count - 1)), start)
+def _orders_of_seats(ranks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The seats from first to last, in all orders that are possible with these ranks (n,), or in DRAWN_ORDERS."""
+    ties = [np.flatnonzero(ranks == rank).tolist() for rank in np.unique(ranks)]
+    if math.prod(math.factorial(len(tie)) for tie in ties) <= MOST_ORDERS:
+        return np.array([np.concatenate(order) for order in product(*map(permutations, ties))])
+    return np.argsort(ranks + rng.random((DRAWN_ORDERS, len(ranks))), axis=1)  # ranks differ by at least 1
 
 
-def _most_likely(counted: tuple[np.ndarray, np.ndarray], imaginary: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Log strengths (k,) for orders that occurred so often, and imaginary wins (k (k - 1),) of each over each other,
-    found from ``start`` (k,) on."""
+def _imaginary(count: int) -> np.ndarray:
+    """The imaginary wins (k (k - 1),) of each agent over each other."""
+    return np.full(count * (count - 1), IMAGINARY_WINS / (count - 1))
+
+
+def _most_likely(orders: np.ndarray, times: np.ndarray, imaginary: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Log strengths (k,) for orders (M, n) that occurred so often (M,), and imaginary wins (k (k - 1),) of each agent
+    over each other, found from ``start`` (k,) on."""
     every_pair = np.array(list(permutations(range(len(start)), 2)))
-    parts = [counted, (every_pair, imaginary)]
+    parts = [(orders, times), (every_pair, imaginary)]
     strength = start - start.mean()
     for _ in range(MOST_STEPS):
         before, rates = strength, np.sum([_transition_rates(*part, strength) for part in parts], axis=0)
@@ -119,12 +143,11 @@ def _most_likely(counted: tuple[np.ndarray, np.ndarray], imaginary: np.ndarray, 
     raise RuntimeError(f"ratings did not converge within {MOST_STEPS} steps")
 
 
-def count_orders(orders: np.ndarray, count: int, weights: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The different rows of orders (N, n) of ``count`` agents, (M, n), and how often each occurs, (M,), or what their
-    ``weights`` (N,) add up to."""
+def different_orders(orders: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The different rows of orders (M, n) of ``count`` agents, and which of them each row is, (M,)."""
     shape = (count,) * orders.shape[1]
     numbers, which = np.unique(np.ravel_multi_index(tuple(orders.T), shape), return_inverse=True)
-    return np.stack(np.unravel_index(numbers, shape), axis=1), np.bincount(which, weights)
+    return np.stack(np.unravel_index(numbers, shape), axis=1), which
 
 
 def _transition_rates(orders: np.ndarray, times: np.ndarray, strength: np.ndarray) -> np.ndarray:

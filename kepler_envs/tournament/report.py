@@ -224,15 +224,19 @@ def notes(found: Standings, facts: Facts) -> list[str]:
     """Return what a reader of the tables should know, in paragraphs."""
     paragraphs = [
         f"{scale(found)} They are the Plackett-Luce maximum likelihood estimate over all finishing orders, seat by "
-        f"seat, with {IMAGINARY_WINS} imaginary win of each agent over each other; ties are broken at random. "
-        "Intervals are percentiles of a Bayesian bootstrap by game. A win shared by w seats counts 1 / w. An agent "
-        "that sits on several seats of a table competes with itself, so the other tables say more.",
+        f"seat, with {IMAGINARY_WINS} imaginary win and {IMAGINARY_WINS} imaginary loss of each agent, spread over all "
+        "others; a game with ties counts as all its possible orders. The rating of an agent that never wins, or never "
+        "loses, hangs on those imaginary games and grows with the number of games. Intervals are percentiles of a "
+        f"Bayesian bootstrap by game. They are those of the difference to {found.anchor}: two that overlap may belong "
+        "to agents of which one is clearly better. A win shared by w seats counts 1 / w. An agent that sits on several "
+        "seats of a table competes with itself, so the other tables say more.",
     ]
     if facts.adaptive:
         paragraphs.append(
-            "The schedule was adaptive: it chose tables where it was least certain who is better. Ratings and the "
-            "tables of one against others allow for that. Wins, return, rank and score of the leaderboard are means "
-            "over tables that differ from agent to agent."
+            "The schedule was adaptive: it chose tables where it was least certain who is better, so the tables of "
+            "one against others have unequal numbers of games. Wins, return, rank and score of the leaderboard, the "
+            "wins of seats, and how often one agent finishes before another are means over tables that differ from "
+            "agent to agent."
         )
     if facts.seconds_per_decision is not None:
         paragraphs.append(f"A decision could take {facts.seconds_per_decision:g} s.")

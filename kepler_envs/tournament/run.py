@@ -93,7 +93,7 @@ class Tournament:
     seed: int = 0
     processes: int | None = None
     batch: int = BATCH
-    bootstrap: int = 100
+    bootstrap: int = 400
     fresh: bool = False
     cluster: Cluster | None = None
 

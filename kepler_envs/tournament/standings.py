@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from kepler_envs.tournament import metagame
 from kepler_envs.tournament.metagame import Evaluation, alone_tables
@@ -32,7 +33,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Margin:
-    """The mean of a number per game with its 95 % interval (normal, from the variance between games)."""
+    """The mean of a number per game with its 95 % interval (Student's, from the variance between games)."""
 
     mean: float
     low: float
@@ -177,8 +178,15 @@ def _margin(agents: np.ndarray, scores: np.ndarray, one: int, other: int) -> Mar
     own, seats = scores[tables][agents[tables] == one], agents.shape[1]
     differences = own - (scores[tables].sum(axis=1) - own) / (seats - 1)
     games, mean = len(differences), float(differences.mean())
-    half = QUANTILE * float(differences.std(ddof=1)) / np.sqrt(games) if games > 1 else np.inf
+    half = half_width(differences)
     return Margin(mean, mean - half, mean + half, games)
+
+
+def half_width(values: np.ndarray) -> float:
+    """Half the 95 % interval of the mean of independent values (N,): Student's; infinite for a single one."""
+    if len(values) < 2:
+        return float("inf")
+    return float(stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / np.sqrt(len(values)))
 
 
 def _forfeits(results: Sequence[GameResult], names: Mapping[str, str]) -> list[Forfeits]:

@@ -71,11 +71,11 @@ def slow_advantages(
 def test_equals_the_slow_calculation(players: int, seed: int) -> None:
     rollout = random_rollout(60, 7, players, seed)
     assert rollout["dones"].sum(0).max() > 2, "several games in a row are wanted"
-    got = seat_advantages(**rollout, gamma=GAMMA, gae_lambda=LAMBDA)
+    got, _ = seat_advantages(**rollout, gamma=GAMMA, gae_lambda=LAMBDA)
     np.testing.assert_allclose(got, slow_advantages(rollout, GAMMA, LAMBDA), rtol=1e-4, atol=1e-5)
     assert got.dtype == np.float32
     own = {**rollout, "values": rollout["values"][..., :1], "last_values": rollout["last_values"][..., :1]}
-    alone = seat_advantages(**own, gamma=GAMMA, gae_lambda=LAMBDA)
+    alone, _ = seat_advantages(**own, gamma=GAMMA, gae_lambda=LAMBDA)
     assert (alone[..., 0] == got[..., 0]).all(), "whatever is asked about others"
 
 
@@ -85,7 +85,7 @@ def test_games_of_fewer_seats_go_around_their_own() -> None:
     rollout["seats"] %= players
     rollout["last_seats"] %= players
     rollout["rewards"] *= np.arange(5) < players[:, None]
-    got = seat_advantages(**rollout, gamma=GAMMA, gae_lambda=LAMBDA, players=players)
+    got, _ = seat_advantages(**rollout, gamma=GAMMA, gae_lambda=LAMBDA, players=players)
     np.testing.assert_allclose(got, slow_advantages(rollout, GAMMA, LAMBDA, players), rtol=1e-4, atol=1e-5)
 
 
@@ -106,7 +106,7 @@ def test_without_a_critic_it_is_the_return_of_the_rest_of_the_game() -> None:
     rollout = random_rollout(40, 3, 3, 0)
     rollout["values"][:] = 0
     rollout["dones"][-1] = True
-    got = seat_advantages(**rollout, gamma=1.0, gae_lambda=1.0)
+    got, _ = seat_advantages(**rollout, gamma=1.0, gae_lambda=1.0)
     for game in range(3):
         end = 39
         for step in range(39, -1, -1):
@@ -120,17 +120,39 @@ def test_a_loss_that_another_seat_brings_about_reaches_the_last_decision() -> No
     """Seat 0 decides, seat 1 wins at once: seat 0's only decision is worth -1."""
     rewards = np.zeros((2, 1, 2), np.float32)
     rewards[1, 0] = [-1, 1]
-    got = seat_advantages(
+    got, known = seat_advantages(
         rewards, np.array([[0], [1]]), np.array([[False], [True]]), np.zeros((2, 1, 1), np.float32), np.array([0]),
         np.array([[9.0]], np.float32), 1.0, 0.95,
     )  # fmt: skip
-    assert got.ravel().tolist() == [-1, 1]
+    assert got.ravel().tolist() == [-1, 1] and known.all()
 
 
 def test_decisions_whose_follow_up_is_unknown_count_nothing() -> None:
     rewards = np.ones((2, 1, 3), np.float32)
-    got = seat_advantages(
+    got, known = seat_advantages(
         rewards, np.array([[0], [1]]), np.zeros((2, 1), bool), np.full((2, 1, 1), 0.5, np.float32), np.array([1]),
         np.array([[2.0]], np.float32), 1.0, 0.95,
     )  # fmt: skip
     assert got.ravel().tolist() == [0, 1 + 2 - 0.5], "seat 0 never moves again; seat 1 is to move and has a value"
+    assert known.ravel().tolist() == [False, True]
+
+
+def test_nothing_is_learned_from_decisions_whose_follow_up_is_unknown() -> None:
+    """Normalised, an advantage of 0 would not stay one, and the value would be pulled back to an older guess."""
+    rollout = random_rollout(20, 6, 3, 5)
+    space, actions = spaces.Box(0, 1, (1,), np.int16), spaces.Discrete(2)
+    buffer = SharedRolloutBuffer(20, space, actions, device="cpu", n_envs=6, num_players=3)
+    buffer.reset()
+    learning = np.arange(6) != 4  # in game 4 somebody else decides
+    for step in range(20):
+        seats, values = rollout["seats"][step], rollout["values"][step]
+        buffer.add_decisions(0, True, seats, learning, 0, values, 0)
+        buffer.add_outcome(rollout["rewards"][step], rollout["dones"][step])
+    buffer.compute_seat_advantages(rollout["last_seats"], rollout["last_values"])
+    expected = []
+    for step, game in itertools.product(range(20), range(6)):
+        seat, end = rollout["seats"][step, game], rollout["dones"][step:, game].any()
+        again = seat in [*rollout["seats"][step + 1 :, game], rollout["last_seats"][game]]
+        expected += [step * 6 + game] if learning[game] and (end or again) else []
+    assert len(expected) < 5 * 20 - 3
+    assert sorted(np.concatenate(buffer.minibatches(16))) == expected

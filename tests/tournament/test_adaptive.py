@@ -80,6 +80,24 @@ def test_no_table_is_forgotten():
     assert min(counts.values()) >= adaptive.FLOOR * (409 / 9) - 1 and max(counts.values()) > 2 * 409 / 9
 
 
+@pytest.mark.parametrize(("agents", "seats"), [(4, 4), (3, 4), (5, 3)])
+def test_alone_and_mixed_tables_keep_their_shares(agents, seats):
+    """A mixed table tells most under the model. Still it gets no more rounds than in a balanced tournament."""
+    tables = compositions(agents, seats)
+    strength = np.linspace(0.0, 2.0, agents)
+    played = Counter([*tables, *choose_tables(tables, tables, strength, 20 * len(tables), seats)])
+    alone = [played[table] for table in tables if adaptive.is_alone(table)]
+    mixed = [played[table] for table in tables if not adaptive.is_alone(table)]
+    assert len(alone) == agents * (agents - 1) and mixed
+    assert np.mean(mixed) == pytest.approx(np.mean(alone), abs=1)
+    assert max(alone) > 2 * min(alone)
+
+
+def test_alone_tables():
+    assert [adaptive.is_alone(table) for table in [(0, 1), (0, 1, 1), (0, 0, 0, 1)]] == [True] * 3
+    assert [adaptive.is_alone(table) for table in [(0, 1, 2), (0, 0, 1, 1), (0, 1, 1, 2)]] == [False] * 3
+
+
 def test_chosen_tables_tell_more_than_balanced_ones():
     strength, tables = np.array([0.0, 1.0, 2.5, 6.0]), compositions(4, 4)
     told = {table: 4 * information(table, strength) for table in tables}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import permutations, product
 
 import choix
 import numpy as np
@@ -10,7 +10,7 @@ import pytest
 from scipy.special import logit
 from scipy.stats import beta
 
-from kepler_envs.tournament.ratings import IMAGINARY_WINS, POINTS_PER_UNIT, count_orders, finishing_orders, fit, rate
+from kepler_envs.tournament.ratings import POINTS_PER_UNIT, different_orders, finishing_orders, fit, rate
 
 
 def simulate(
@@ -57,18 +57,35 @@ def test_identical_agents_are_equal_within_their_intervals_despite_ties():
     assert found.points.sum() == pytest.approx(0, abs=1e-6)
 
 
-def test_ties_in_everything_rate_everybody_the_same():
+def test_ties_in_everything_rate_everybody_exactly_the_same():
+    found = rate(np.tile([0, 1], (100, 1)), np.ones((100, 2), int), 2, anchor=0, samples=200)
+    assert found.points == pytest.approx([0, 0], abs=1e-6)
     agents = np.tile([0, 1, 2, 1], (500, 1))
-    found = rate(agents, np.ones((500, 4), int), 3, samples=50)
-    assert np.all(found.low <= 0) and np.all(found.high >= 0)
-    assert np.abs(found.points).max() < 15
+    assert rate(agents, np.ones((500, 4), int), 3, samples=50).points == pytest.approx([0, 0, 0], abs=1e-4)
 
 
-def test_ties_are_broken_evenly():
-    agents = np.tile([0, 1, 2], (6000, 1))
-    orders = finishing_orders(agents, np.tile([2, 1, 1], (6000, 1)), np.random.default_rng(0))
-    assert np.all(orders[:, 2] == 0)
-    assert abs(np.mean(orders[:, 0] == 1) - 0.5) < 0.03
+def test_many_ties_make_intervals_narrower_not_wider():
+    """A tie is half a win: with 60 of 100 games drawn, the share of wins has variance 0.1 a game and not 0.25."""
+    ranks = np.array([[1, 1]] * 600 + [[1, 2]] * 200 + [[2, 1]] * 200)
+    found = rate(np.tile([0, 1], (1000, 1)), ranks, 2, anchor=0, samples=1000)
+    width = 2 * 1.96 * np.sqrt(0.1 / 1000) * 4 * POINTS_PER_UNIT  # the slope of the log odds is 4 at a half
+    assert found.high[1] - found.low[1] == pytest.approx(width, rel=0.1)
+
+
+def test_a_game_with_ties_counts_as_all_its_orders():
+    agents = np.array([[5, 6, 7, 8], [1, 2, 3, 4]])
+    orders, games, parts = finishing_orders(agents, np.array([[3, 1, 1, 3], [4, 3, 2, 1]]), np.random.default_rng(0))
+    assert games.tolist() == [0, 0, 0, 0, 1] and parts.tolist() == [0.25] * 4 + [1]
+    expected = [[*first, *last] for first, last in product([[6, 7], [7, 6]], [[5, 8], [8, 5]])]
+    assert orders[:4].tolist() == expected and orders[4].tolist() == [4, 3, 2, 1]
+
+
+def test_of_very_many_orders_some_are_drawn():
+    agents = np.tile(np.arange(8), (5, 1))
+    orders, games, parts = finishing_orders(agents, np.tile([1] + [2] * 7, (5, 1)), np.random.default_rng(0))
+    assert len(orders) == 5 * 4 and np.bincount(games, parts) == pytest.approx([1] * 5)
+    assert np.all(orders[:, 0] == 0) and np.all(np.sort(orders, axis=1) == np.arange(8))
+    assert len(np.unique(orders, axis=0)) == 4
 
 
 def test_a_perfect_record_stays_finite():
@@ -95,30 +112,34 @@ def test_many_agents_in_a_perfect_order_have_intervals():
     assert (found.high - found.low)[:-1].min() > 100
 
 
+@pytest.mark.parametrize("others", [1, 3, 7])
+def test_imaginary_games_count_the_same_however_many_agents_there_are(others):
+    """One agent loses all of its 300 games against each other agent, which are equal: it is as far behind as it would
+    be behind a single one that it met in all of them."""
+    pairs = [(0, other) for other in range(1, others + 1)] * 300
+    between = [pair for pair in permutations(range(1, others + 1), 2)] * 300
+    ranks = [[2, 1]] * len(pairs) + [[1, 2]] * len(between)
+    found = fit(np.array(pairs + between), np.array(ranks), others + 1)
+    assert found[1] - found[0] == pytest.approx(logit((300 * others + 1) / (300 * others + 2)), abs=1e-4)
+
+
 def test_the_order_of_games_and_the_names_of_agents_do_not_matter():
     agents, ranks = simulate([0.0, 150.0, 400.0], 500, 4, seed=2)
-    orders = finishing_orders(agents, ranks, np.random.default_rng(0))
-    strength = fit([orders], 3)
-    assert fit([orders[::-1]], 3) == pytest.approx(strength, abs=1e-6)
+    strength = fit(agents, ranks, 3)
+    assert fit(agents[::-1], ranks[::-1], 3) == pytest.approx(strength, abs=1e-6)
     renamed = np.array([2, 0, 1])
-    assert fit([renamed[orders]], 3)[renamed] == pytest.approx(strength, abs=1e-6)
+    assert fit(renamed[agents], ranks, 3)[renamed] == pytest.approx(strength, abs=1e-6)
 
 
 @pytest.mark.parametrize("seats", [2, 3, 8])
 def test_the_fit_is_the_one_of_choix(seats):
     agents, ranks = simulate([0.0, 150.0, 400.0, 900.0], 300, seats, seed=seats)
-    orders = finishing_orders(agents, ranks, np.random.default_rng(0))
-    wins = list(permutations(range(4), 2)) * IMAGINARY_WINS
-    expected = choix.ilsr_rankings(4, orders.tolist() + wins)
-    assert fit([orders], 4) == pytest.approx(expected - expected.mean(), abs=1e-6)
+    orders = np.take_along_axis(agents, np.argsort(ranks, axis=1), axis=1).tolist()
+    # three times the games, and one win of each over each: three opponents, so a third of a win over each
+    expected = choix.ilsr_rankings(4, orders * 3 + list(permutations(range(4), 2)))
+    assert fit(agents, ranks, 4) == pytest.approx(expected - expected.mean(), abs=1e-6)
 
 
-def test_orders_are_counted():
-    orders, times = count_orders(np.array([[2, 0], [0, 1], [2, 0], [2, 2]]), 3)
-    assert orders.tolist() == [[0, 1], [2, 0], [2, 2]] and times.tolist() == [1, 2, 1]
-
-
-def test_copies_of_the_same_games_count_once():
-    agents, ranks = simulate([0.0, 150.0, 400.0], 200, 4, seed=4)
-    orders = finishing_orders(agents, ranks, np.random.default_rng(0))
-    assert fit([orders, orders, orders], 3) == pytest.approx(fit([orders], 3), abs=1e-6)
+def test_different_orders():
+    orders, which = different_orders(np.array([[2, 0], [0, 1], [2, 0], [2, 2]]), 3)
+    assert orders.tolist() == [[0, 1], [2, 0], [2, 2]] and which.tolist() == [1, 0, 1, 2]

@@ -62,7 +62,7 @@ def test_margins_are_scores_less_the_mean_of_the_others():
     margin = found.margins[first][1 - first]  # scores are 10 - rank: 7 - 8.5, 8 - 8.5, 9 - 8
     assert (margin.mean, margin.games) == (pytest.approx((-1.5 - 0.5 + 1) / 3), 3)
     spread = np.std([-1.5, -0.5, 1], ddof=1)
-    assert margin.high - margin.low == pytest.approx(2 * 1.96 * spread / np.sqrt(3))
+    assert margin.high - margin.low == pytest.approx(2 * 4.303 * spread / np.sqrt(3), rel=1e-3)  # t with 2 degrees
     assert found.margins[1 - first][first].mean == pytest.approx(7 - 9) and found.margins[first][first] is None
 
 

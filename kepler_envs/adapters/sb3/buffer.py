@@ -25,7 +25,7 @@ def seat_advantages(
     gamma: float,
     gae_lambda: float,
     players: np.ndarray | None = None,
-) -> np.ndarray:
+) -> tuple[np.ndarray, np.ndarray]:
     """Generalised advantages where each step of a game is a decision of one of its seats.
 
     For every (game, seat) its own decisions form the trajectory: its reward is all the seat was paid from one decision
@@ -34,9 +34,10 @@ def seat_advantages(
     those were paid and what it expects for them next.
 
     Where a seat's next decision lies beyond the rollout: the seat that is to move then has its values as the next ones.
-    The others' next values are not known, so the TD errors of their last decision count as 0. (What the seat to move
-    expects for them won nothing in place of that, see docs/training.md.) Rewards before a seat's first decision of a
-    game are no consequence of its decisions and are left out.
+    The others' next values are not known. So the TD errors of their last decision count as 0 in the advantages of those
+    before it, and it is no decision to learn from. (What the seat to move expects for them won nothing in place of
+    that, see docs/training.md.) Rewards before a seat's first decision of a game are no consequence of its decisions
+    and are left out.
 
     Args:
         rewards: (T, N, P), what step t paid each seat of game n.
@@ -47,8 +48,9 @@ def seat_advantages(
         players: (N,), seats of each game; None: P in all.
 
     Returns:
-        float32 (T, N, S), in the order of ``values``: ``[..., 0]`` are the advantages of the deciding seats, and with
-        ``values`` added they all are lambda-returns.
+        The advantages, float32 (T, N, S), in the order of ``values``: ``[..., 0]`` are those of the deciding seats, and
+        with ``values`` added they all are lambda-returns. And bool (T, N): whether the next value of the decision is
+        known, so that it can be learned from.
     """
     steps, games, most = rewards.shape
     valued = values.shape[2]
@@ -61,6 +63,7 @@ def seat_advantages(
     next_value[rows, last_seats] = last_values
     known[rows, last_seats] = True
     advantages = np.zeros((steps, games, valued), np.float32)
+    to_learn_from = np.zeros((steps, games), np.bool_)
     for step in range(steps - 1, -1, -1):
         ended = dones[step]
         if ended.any():
@@ -71,13 +74,14 @@ def seat_advantages(
         paid += rewards[step][rows[:, None, None], clockwise]
         own = rows, seats[step]
         delta = paid[own] + gamma * next_value[own] - values[step]
+        to_learn_from[step] = known[own]
         advantage = np.where(known[own][:, None], delta + gamma * gae_lambda * next_advantage[own], 0)
         advantages[step] = advantage
         next_value[own] = values[step]
         next_advantage[own] = advantage
         paid[own] = 0
         known[own] = True
-    return advantages
+    return advantages, to_learn_from
 
 
 def _clockwise(players: np.ndarray, most: int) -> np.ndarray:
@@ -153,8 +157,9 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
     def compute_seat_advantages(
         self, last_seats: np.ndarray, last_values: np.ndarray, players: np.ndarray | None = None
     ) -> None:
-        """Fill ``advantages`` and ``returns``; see :func:`seat_advantages`."""
-        of_all = seat_advantages(
+        """Fill ``advantages`` and ``returns``, and take decisions out of ``learning`` whose worth the rollout does not
+        show; see :func:`seat_advantages`."""
+        of_all, known = seat_advantages(
             self.rewards,
             self.seats,
             self.dones,
@@ -165,6 +170,7 @@ class SharedRolloutBuffer(MaskableRolloutBuffer):
             self.gae_lambda,
             players,
         )
+        self.learning &= known
         self.advantages = of_all[..., 0]
         self.returns = of_all + self.values
 
