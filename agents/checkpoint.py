@@ -135,6 +135,11 @@ def describe(
     }
 
 
+def with_present(commits: Sequence[str]) -> list[str]:
+    """The commits of the code that a run learned with before, and the present one."""
+    return distinct([*commits, commit() or "unknown"])
+
+
 def learned_before(start: Path) -> dict[str, Any]:
     """The settings that say what the values of a network mean, for a run that starts from it to remember."""
     found = learned_with(read_description(start))

@@ -20,17 +20,19 @@ from __future__ import annotations
 
 import sys
 from math import isnan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tyro
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from agents.ending import INTERRUPTED, plain_ending
-from agents.expert_run import Status, iterate
 from agents.expert_settings import ExpertConfig
 from kepler_envs.terminal import stop_on_signals
 from kepler_envs.tournament.cluster import cluster_at
+
+if TYPE_CHECKING:
+    from agents.expert_run import Status
 
 STOPPING = "stopping after these games; press again to stop at once"
 
@@ -74,11 +76,14 @@ def main() -> int:
     """The command line; the exit code."""
     config = tyro.cli(ExpertConfig, prog="python -m agents.expert", description=__doc__)
     console = Console()
-    with plain_ending(), stop_on_signals(console, STOPPING) as stop:
-        display = Display(console)
-        with cluster_at(config.ray, console, config.processes) as cluster, display.progress:
-            run = iterate(config, stop, display, cluster)
-    console.print(f"{run.out}: {run.generation} generations in {run.seconds / 60:.1f} minutes", soft_wrap=True)
+    with plain_ending():
+        from agents.expert_run import iterate  # here, as Ctrl-C should end it quietly while PyTorch is imported, too
+
+        with stop_on_signals(console, STOPPING) as stop:
+            display = Display(console)
+            with cluster_at(config.ray, console, config.processes) as cluster, display.progress:
+                run = iterate(config, stop, display, cluster)
+    console.print(f"{run.out}: {run.generations} generations in {run.seconds / 60:.1f} minutes", soft_wrap=True)
     if run.fraction < 1:
         console.print("run the same command again to continue")
         return INTERRUPTED

@@ -9,9 +9,10 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +152,7 @@ class ExpertRun:
         generation: the current generation; 0 imitates greedy.
         played: decisions in games, including those of greedy that were imitated. shown: positions that the network has
             been shown.
-        best: how many generations were over when best.zip was written; None if there is no best network yet.
+        best: the generation that followed that of best.zip; None if there is no best network yet.
         cluster: plays the games; None for processes of this machine.
     """
 
@@ -161,19 +162,14 @@ class ExpertRun:
         self.games = self.all_games[-1]
         self.out = expert_folder(config)
         self.trials = trials_of(("uniform", "greedy"), self.all_games)
-        self.beginning = beginning_of(config.start, config.over, self.all_games)
-        self.shape = shape_of(config, self.beginning)
-        self._check_playouts()
         self.seconds, self.curve, self.evaluations = 0.0, [], ()  # type: ignore[var-annotated]
         self.shown, self.played, self.accuracy = 0, 0, float("nan")
         self.best: int | None = None
         self._learning: Imitation | None = None
         self._learned: dict[str, Any] | None = None
         self._before: dict[str, Any] | None = None  # what the network it starts from learned with
+        self.commits: list[str] = []  # of the code that has learned so far, without the present one
         self._played, self._length = 0, 0.0  # decisions in the games of this generation: all, and per game
-        with torch_threads(1), th.random.fork_rng(devices=[]):
-            th.manual_seed(config.seed)
-            self.policy: PiecePolicy = checkpoint.build(self.shape, self.games)
         if self.last.exists():
             self._resume()
         else:
@@ -187,7 +183,7 @@ class ExpertRun:
         """Share of the budget that is spent, 0..1."""
         config, spent = self.config, [0.0]
         if config.budget is not None:
-            spent.append((self.generation - self.first) / config.budget)
+            spent.append(self.generations / config.budget)
         if config.steps is not None:
             spent.append((self.played + self._expected()) / config.steps)
         if config.minutes is not None:
@@ -206,27 +202,38 @@ class ExpertRun:
     @property
     def first(self) -> int:
         """The first generation. 0 imitates greedy, which a network that starts from another one need not do."""
-        return 0 if self.beginning is None else 1
+        return 0 if self.config.start is None else 1
+
+    @property
+    def generations(self) -> int:
+        """How many generations are over."""
+        return self.generation - self.first
 
     @property
     def _dagger(self) -> bool:
         """Whether greedy says what to do in this generation."""
         config = self.config
-        return self.beginning is None and not config.over and self.generation <= config.dagger
+        return config.start is None and not config.over and self.generation <= config.dagger
 
     # ------------------------------------------------------------ beginning
 
     def _begin(self) -> None:
+        beginning = beginning_of(self.config.start, self.config.over, self.all_games)
+        self.shape = shape_of(self.config, beginning)
+        self._check_playouts()
         if any((self.out / "games").glob("*/*.npz")):
             raise BotError(f"{self.out / 'games'} holds games of another run: delete it, or give another --out")
         check_no_other_network(self.best_file)
+        with torch_threads(1), th.random.fork_rng(devices=[]):
+            th.manual_seed(self.config.seed)
+            self.policy: PiecePolicy = checkpoint.build(self.shape, self.games)
         self.generation = 0
-        if self.beginning is None:
+        if beginning is None:
             self._check_budget()
             self.save()
         else:
-            checkpoint.continue_network(self.policy, self.beginning)
-            self._before = checkpoint.learned_before(self.beginning)
+            checkpoint.continue_network(self.policy, beginning)
+            self._before = checkpoint.learned_before(beginning)
             self._end_generation()
 
     def _check_playouts(self) -> None:
@@ -252,17 +259,20 @@ class ExpertRun:
                 setattr(self, name, known[name])
             self.evaluations = tuple(Evaluation.from_json(one) for one in known["evaluations"])
             self._learned = unpacked(optimizer) if optimizer else None
+            self.commits = description["results"].get("commits", [])  # a run may be older than these
             self._expected()  # reads the curve
         except Exception as error:  # PyTorch's reader lets through whatever is raised in it
             raise BotError(
                 f"{self.last} is damaged, or was written by another version: {one_line(error)}. Use another --out"
             ) from error
-        checkpoint.set_weights(self.policy, checkpoint.read_network(self.last, self.games)[1])
+        self.policy = checkpoint.load_policy(self.last, self.games)
+        self.shape = shape_of(self.config, self.last)
         self._complete_best()
 
     def _complete_best(self) -> None:
         """Write best.zip if the run was killed before it could: last.zip, which is written first, holds its network."""
-        if self.best is None or self.best == _generations_of(self.best_file):
+        its = _generations_of(self.best_file)
+        if self.best is None or its in (self.best - self.first, self.best):  # older runs counted their start
             return
         if self.best < self.generation or self._learned is not None:
             raise BotError(f"{self.best_file} is missing, or not the best network of {self.last}: use another --out")
@@ -482,8 +492,9 @@ class ExpertRun:
             "steps": self.played,
             "shown": self.shown,
             "seconds": round(self.seconds, 1),
-            "generations": self.generation,
+            "generations": self.generations,
             "parameters": checkpoint.parameter_count(self.policy),
+            "commits": checkpoint.with_present(self.commits),
             "evaluations": {one.opponent: one.summary for one in self.evaluations},
         }
         settings = {"module": "agents.expert"} | settings_as_json(self.config)
@@ -503,7 +514,7 @@ def _generations_of(best: Path) -> int | None:
 
 
 def _results(jobs: list[Job], processes: int, stop: threading.Event, cluster: Cluster | None) -> Iterator[Path]:
-    """Yield files of games as they are written. Starts none after ``stop``."""
+    """Yield files of games as they are written. Begins none after ``stop``."""
     if cluster is not None:
         sent = Sent(Shipment.pack([f"net:{jobs[0].network}"]), agents_here())
         for job, content in cluster.map(_play_elsewhere, sent, iter(jobs), stop):
@@ -517,14 +528,17 @@ def _results(jobs: list[Job], processes: int, stop: threading.Event, cluster: Cl
             yield job.run()
         return
     with fresh_processes(processes) as pool:
-        with signals_held_back():  # the pool starts its processes now
-            waiting = [pool.submit(job.run) for job in jobs]
-        for done in as_completed(waiting):
-            if stop.is_set():
-                for other in waiting:
-                    other.cancel()
-            if not done.cancelled():
-                yield done.result()
+        left = iter(jobs)
+        under_way: set[Future[Path]] = set()  # one for each process: a pool cannot cancel what it has queued for them
+        while True:
+            if not stop.is_set():
+                with signals_held_back():  # the pool starts its processes now
+                    under_way |= {pool.submit(job.run) for job in islice(left, processes - len(under_way))}
+            if not under_way:
+                return
+            done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+            for one in done:
+                yield one.result()
 
 
 @dataclass(frozen=True)

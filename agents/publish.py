@@ -37,7 +37,8 @@ from kepler_envs.files import write_atomically
 
 MOST_BYTES = 1_000_000
 """Published files are smaller than this, because they stay in the history of the repository forever."""
-CURVE = "learning_curve.csv"
+LAST, CURVE = "last.zip", "learning_curve.csv"
+"""What is published besides a network is in these files of its run."""
 LEAST_AGREEMENT = 0.99
 MOST_DROPPED_BITS = 3
 """A network that is too large loses so many of the ten binary digits of its weights at most."""
@@ -130,7 +131,10 @@ def _target(request: Publish, description: Mapping[str, Any]) -> Path:
 def _published_description(description: Mapping[str, Any], source: Path) -> dict[str, Any]:
     """The description without the training folder, and with what it takes to train the network again."""
     training = {name: value for name, value in description["training"].items() if name != "out"}
-    whole = read_description(source.parent / "last.zip")["results"]
+    last = source.parent / LAST
+    if not last.exists():
+        raise _alone(last)
+    whole = read_description(last)["results"]
     return {
         **description,
         "training": training,
@@ -148,7 +152,12 @@ def _curve(folder: Path) -> bytes:
     try:
         return (folder / CURVE).read_bytes()
     except FileNotFoundError:
-        raise BotError(f"there is no {CURVE} in {folder}: only the folder of a whole run can be published") from None
+        raise _alone(folder / CURVE) from None
+
+
+def _alone(missing: Path) -> BotError:
+    """The error for a network without that file of its run beside it."""
+    return BotError(f"there is no {missing.name} in {missing.parent}: only the folder of a whole run can be published")
 
 
 # ---------------------------------------------------------------- precision

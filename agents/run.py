@@ -58,7 +58,6 @@ from kepler_envs.engine.network import NetworkShape
 from kepler_envs.engine.progress import seconds_spent
 from kepler_envs.files import write_atomically
 from kepler_envs.printable import one_line
-from kepler_envs.revision import commit
 
 TEACHER_ENVS = 1024
 """Games of a teacher in parallel, for each number of players."""
@@ -92,8 +91,6 @@ class Run:
         self.games = self.all_games[-1]  # with the most players; the network is made for these
         self.counts = distinct(games.num_players for games in self.all_games)
         self.out = run_folder(config)
-        self.beginning = beginning_of(config.start, config.over, self.all_games)
-        self.network = shape_of(config, self.beginning)
         self.seconds = 0.0
         self.curve: list[dict[str, Any]] = []
         self.evaluations: tuple[Evaluation, ...] = ()
@@ -142,8 +139,10 @@ class Run:
     # ------------------------------------------------------------ beginning
 
     def _begin(self) -> None:
-        check_no_other_network(self.out / "best.zip")
         config = self.config
+        beginning = beginning_of(config.start, config.over, self.all_games)
+        self.network = shape_of(config, beginning)
+        check_no_other_network(self.out / "best.zip")
         self.env = self._environment()
         self.model = self._model_class()(
             PiecePolicy,
@@ -162,9 +161,9 @@ class Run:
             seed=config.seed,
             device=self.device,
         )
-        if self.beginning is not None:
-            checkpoint.continue_network(self.policy, self.beginning)
-            self._before = checkpoint.learned_before(self.beginning)
+        if beginning is not None:
+            checkpoint.continue_network(self.policy, beginning)
+            self._before = checkpoint.learned_before(beginning)
 
     def _environment(self) -> SharedSeatVecEnv | SeatVecEnv:
         config = self.config
@@ -203,6 +202,7 @@ class Run:
         (run,) = read_entries(self.last, [checkpoint.RUN])
         try:
             saved = pickle.loads(run)
+            self.network = shape_of(self.config, self.last)
             self.env = saved["env"]
             if isinstance(self.env, SeatVecEnv):
                 self.env.seat_opponent(self._training_opponent())
@@ -378,7 +378,7 @@ class Run:
             "games": int(self.env.batch.episodes.sum()),
             "parameters": checkpoint.parameter_count(self.policy),
             "prolonged": self.prolonged,
-            "commits": distinct([*self.commits, commit() or "unknown"]),
+            "commits": checkpoint.with_present(self.commits),
             "evaluated_at": self.evaluated_at,
             "evaluations": {one.opponent: one.summary for one in self.evaluations},
         }
@@ -480,10 +480,10 @@ def beginning_of(spec: str | None, over: str | None, all_games: Sequence[Configu
     return path
 
 
-def shape_of(config: TrainConfig | ExpertConfig, beginning: Path | None) -> NetworkShape:
-    """The shape of the network to train: that of the one it starts from, or that of the settings."""
-    if beginning is not None:
-        return NetworkShape.from_json(read_description(beginning)["network"])
+def shape_of(config: TrainConfig | ExpertConfig, of: Path | None) -> NetworkShape:
+    """The shape of the network to train: that of the checkpoint it goes on from, or that of the settings."""
+    if of is not None:
+        return NetworkShape.from_json(read_description(of)["network"])
     return NetworkShape(config.width, tuple(config.hidden), config.rows, config.over or "")
 
 
@@ -491,14 +491,15 @@ def train(
     config: TrainConfig,
     stop: threading.Event | None = None,
     watch: Callable[[Status], None] | None = None,
-    accepted: Callable[[], None] = lambda: None,
+    accepted: Callable[[Run], None] = lambda run: None,
 ) -> Run:
     """Begin a run, or continue the one in ``config.out``, until its budget is spent.
 
     Args:
         stop: when set, the run finishes its update, writes a checkpoint and returns.
         watch: called with the status after every update and every evaluation.
-        accepted: called once, before anything is learned: nobody else trains in the folder, and the run fits it.
+        accepted: called once with the run, before anything is learned: nobody else trains in the folder, and the run
+            fits it.
 
     Raises:
         BotError: the run in the folder has other settings or is trained by another process, or a setting is not
@@ -507,7 +508,7 @@ def train(
     with torch_threads(config.threads), alone_in_run(run_folder(config)):
         run = Run(config)
         try:
-            accepted()
+            accepted(run)
             advance_to_end(run, stop or threading.Event(), watch or (lambda status: None))
         finally:
             run.model.logger.close()  # it has a thread that writes

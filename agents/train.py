@@ -19,8 +19,6 @@ import tyro
 from rich.console import Console
 
 from agents.ending import INTERRUPTED, plain_ending
-from agents.progress import STOPPING, Display, full_disks_told_once, say_if_resuming
-from agents.run import train
 from agents.settings import TrainConfig
 from kepler_envs.terminal import stop_on_signals
 
@@ -30,6 +28,10 @@ def main() -> int:
     config = tyro.cli(TrainConfig, prog="python -m agents.train", description=__doc__)
     console = Console()
     with plain_ending():
+        # here, as Ctrl-C should end it quietly while PyTorch is imported, too
+        from agents.progress import STOPPING, Display, full_disks_told_once, say_if_resuming
+        from agents.run import train
+
         say_if_resuming(config, console)
         with full_disks_told_once(), stop_on_signals(console, STOPPING) as stop:
             display = Display(console)

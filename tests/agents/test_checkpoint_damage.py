@@ -99,8 +99,8 @@ def use_all_of_it(path: Path) -> None:
     choices(path)
     run = object.__new__(Run)
     run.config, run.all_games, run.games = TrainConfig(GAME, start=f"net:{path}"), [CONFIG], CONFIG
-    run.beginning = beginning_of(run.config.start, run.config.over, [CONFIG])
-    checkpoint.continue_network(checkpoint.build(shape_of(run.config, run.beginning), CONFIG), path)
+    beginning = beginning_of(run.config.start, run.config.over, [CONFIG])
+    checkpoint.continue_network(checkpoint.build(shape_of(run.config, beginning), CONFIG), path)
     publish(Publish(path, f"{GAME}/tiny-v0", replace=True))
 
 

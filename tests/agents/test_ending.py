@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import errno
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +14,8 @@ import kepler_envs
 from agents.ending import plain_ending
 from kepler_envs.bots.protocol import BotError
 from tests.agents.endings import BROKEN_OFF, IMPOSSIBLE, ends
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -34,6 +39,23 @@ def test_an_expected_problem_is_one_line(problem, code, line, capsys):
 def test_a_lack_of_memory_says_how_much_was_asked_for(capsys):
     with ends(capsys, "^Unable to allocate .* for an array with shape "), plain_ending():
         np.zeros((10**9, 10**9), np.int8)
+
+
+@pytest.mark.parametrize("command", ["train", "expert"])
+def test_ctrl_c_while_pytorch_is_imported_ends_quietly(command, tmp_path):
+    program = (
+        "import sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, *others):\n"
+        "        if name == 'torch':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        f"from agents.{command} import main\n"
+        "main()\n"
+    )
+    asked = [sys.executable, "-c", program, "kitten_adventurers", "--out", str(tmp_path)]
+    ended = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, timeout=240)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "\n")
 
 
 @pytest.mark.parametrize("bug", [ZeroDivisionError, KeyError])

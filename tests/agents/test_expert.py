@@ -19,7 +19,7 @@ import pytest
 import torch as th
 
 import kepler_envs
-from agents.expert_run import GAMES_AT_A_TIME, LEARNING, PLAYING, ExpertRun, Job, Status, iterate
+from agents.expert_run import GAMES_AT_A_TIME, LEARNING, PLAYING, ExpertRun, Job, Status, _results, iterate
 from agents.expert_settings import ExpertConfig
 from agents.positions import Positions
 from agents.publish import Publish, publish
@@ -178,8 +178,9 @@ def test_a_network_that_loses_to_the_best_one_is_not_kept(finished, tmp_path):
     run = iterate(config)
     assert [line["accepted"] for line in run.curve] == [True, False]
     assert run.best_file.read_bytes() != run.last.read_bytes()
-    saved = read_description(run.best_file)["results"]
+    saved, last = (read_description(path)["results"] for path in (run.best_file, run.last))
     assert saved["steps"] == 0, "the best is still the one it began with"
+    assert (saved["generations"], last["generations"], run.generations) == (0, 1, 1), "that is not one of its own"
 
 
 # ---------------------------------------------------------------- interruption
@@ -237,6 +238,19 @@ def test_more_processes_play_the_same_games(finished, tmp_path):
     for one, other in zip(games_of(run, 1), games_of(finished, 1), strict=True):
         a, b = Positions.load(one), Positions.load(other)
         assert np.array_equal(a.observation, b.observation) and np.array_equal(a.shares, b.shares)
+
+
+def test_processes_begin_no_further_files_once_stopped(finished, tmp_path, monkeypatch):
+    monkeypatch.setattr("agents.expert_run.GAMES_AT_A_TIME", 1)
+    shutil.copytree(finished.out, tmp_path, dirs_exist_ok=True)
+    run, stop = ExpertRun(replace(TINY, out=tmp_path)), threading.Event()
+    run.generation = 3
+    jobs = list(run._jobs())
+    run._folder(3).mkdir()
+    assert len(jobs) == 8
+    for _ in _results(jobs, 2, stop, None):
+        stop.set()
+    assert 1 <= len(games_of(run, 3)) <= 2, "those under way when the first was done"
 
 
 def test_ctrl_c_keeps_the_run_and_the_same_command_goes_on(tmp_path):

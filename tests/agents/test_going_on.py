@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,10 @@ TINY = TrainConfig(
 
 OF_THE_START: dict[str, Any] = {name: getattr(TrainConfig, name) for name in ("width", "hidden", "rows")}
 """The size of a run that starts from a network, which has one of its own."""
+
+SEARCHING = ExpertConfig(
+    players=2, option=TINY.option, generations=1, search="8", searched=0.5, games=8, eval_games=8, gate=0.0
+)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +59,6 @@ def test_the_best_network_is_chosen_anew_when_the_last_opponent_changes(tmp_path
 
 def test_a_finished_run_that_is_started_again_stays_as_it_is(finished, monkeypatch):
     """Its files go on naming the code that it learned with."""
-    monkeypatch.setattr("agents.run.commit", lambda: "another")
     monkeypatch.setattr(checkpoint, "commit", lambda: "another")
     before = {path.name: path.read_bytes() for path in finished.out.iterdir() if path.is_file()}
     told = []
@@ -118,10 +122,7 @@ def test_values_mean_what_they_meant_until_a_run_learns(of_its_seat, tmp_path):
 
 
 def test_values_of_a_search_s_network_mean_what_they_meant_until_it_learns(of_its_seat, tmp_path, monkeypatch):
-    config = ExpertConfig(
-        players=2, option=TINY.option, start=f"net:{of_its_seat.out}", generations=1, guided_from=1, search="8",
-        searched=0.5, games=8, eval_games=8, gate=0.0, out=tmp_path,
-    )  # fmt: skip
+    config = replace(SEARCHING, start=f"net:{of_its_seat.out}", guided_from=1, out=tmp_path)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(ExpertRun, "_write_best", interrupt)
         ExpertRun(config)
@@ -136,8 +137,40 @@ def interrupt(*_: Any) -> None:
     raise KeyboardInterrupt
 
 
+def lose(start: Path) -> None:
+    start.unlink()
+
+
+def replace_by_larger(start: Path) -> None:
+    """Put the network of another run there."""
+    description = read_description(start)
+    larger = {**description["network"], "width": 24}
+    checkpoint.write_checkpoint(start, {**description, "network": larger}, {})
+
+
+@pytest.mark.parametrize("change", [lose, replace_by_larger])
+def test_a_run_goes_on_without_the_network_that_it_started_from(finished, change, tmp_path):
+    start = Path(shutil.copy(finished.out / "best.zip", tmp_path / "start.zip"))
+    config = replace(TINY, **OF_THE_START, start=f"net:{start}", out=tmp_path / "run")
+    searching = replace(SEARCHING, start=config.start, out=tmp_path / "searching")
+    train(config)
+    iterate(searching)
+    change(start)
+    run, searched = train(replace(config, steps=512)), iterate(replace(searching, generations=2))
+    assert run.steps == 512 and len(searched.curve) == 3
+    network = read_description(finished.last)["network"]
+    assert [read_description(one.last)["network"] for one in (run, searched)] == [network, network]
+
+
 def test_all_code_that_a_run_learned_with_is_named(tmp_path, monkeypatch):
     for steps, code in ((256, "aaa"), (512, "bbb"), (512, "ccc"), (768, "bbb")):
-        monkeypatch.setattr("agents.run.commit", lambda code=code: code)
+        monkeypatch.setattr(checkpoint, "commit", lambda code=code: code)
         train(replace(TINY, out=tmp_path, steps=steps))
+    assert read_description(tmp_path / "last.zip")["results"]["commits"] == ["aaa", "bbb"]
+
+
+def test_all_code_that_a_run_with_a_search_learned_with_is_named(finished, tmp_path, monkeypatch):
+    for generations, code in ((1, "aaa"), (2, "bbb"), (2, "ccc"), (3, "bbb")):
+        monkeypatch.setattr(checkpoint, "commit", lambda code=code: code)
+        iterate(replace(SEARCHING, start=f"net:{finished.out}", generations=generations, out=tmp_path))
     assert read_description(tmp_path / "last.zip")["results"]["commits"] == ["aaa", "bbb"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +16,7 @@ from agents.settings import TrainConfig
 from kepler_envs import bots
 from kepler_envs.bots import published
 from kepler_envs.bots.networks import NetworkBot
-from kepler_envs.bots.protocol import play_games
+from kepler_envs.bots.protocol import BotError, play_games
 
 NAME = "kitten_adventurers/tiny-v0"
 TINY = TrainConfig(
@@ -72,6 +74,16 @@ def test_a_run_that_began_without_a_budget_is_prolonged_and_published(finished, 
     )
     main([str(finished.out / "last.zip"), f"{NAME}9"])
     assert "in its last evaluation:\n    wins " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("missing", ["last.zip", "learning_curve.csv"])
+def test_a_network_without_its_run_is_not_published(finished, missing, tmp_path):
+    alone = tmp_path / "alone"
+    shutil.copytree(finished.out, alone)
+    (alone / missing).unlink()
+    words = f"there is no {missing} in {alone}: only the folder of a whole run can be published"
+    with pytest.raises(BotError, match=re.escape(words)):
+        publish(Publish(alone / "best.zip", NAME))
 
 
 @pytest.mark.parametrize(
