@@ -145,8 +145,14 @@ class Check:
     """Minimum number of runs."""
 
     def run(self, console: Console, stop: threading.Event) -> int:
-        """Returns 0 if nothing is wrong, else 1."""
-        return int(not all([_is_right(folder, self.decisions, self.seeds, console) for folder in self.folders]))
+        """Returns 0 if nothing is wrong, else 1, or INTERRUPTED if it was stopped before the last run."""
+        wrong = 0
+        for folder in self.folders:
+            code = _checked(folder, self.decisions, self.seeds, console, stop)
+            if code == INTERRUPTED:
+                return INTERRUPTED
+            wrong |= code
+        return wrong
 
 
 @dataclass(frozen=True)
@@ -175,8 +181,8 @@ class Measure:
     def run(self, console: Console, stop: threading.Event) -> int:
         """Returns 1 if an entry is wrong, and then plays none of it."""
         for folder in self.folders:
-            if not _is_right(folder, self.decisions, self.seeds, console):
-                return 1
+            if code := _checked(folder, self.decisions, self.seeds, console, stop):
+                return code
             entry = read_entry(folder)
             players = players_of(folder, entry)
             if self.replace:
@@ -217,7 +223,7 @@ class Attack:
     """Attack published networks with the same budget. The best of several attackers counts."""
 
     agents: tuple[str, ...] = ()
-    """Bots to attack, such as bc-v1 or greedy. Without it, every published network that plays the game."""
+    """Bots to attack, such as bc-v1 or greedy, in all games that they play. Without it, every published network."""
     only: tuple[str, ...] = ()
     """Names or ids of games. Without it, all games."""
     attackers: int = ATTACKERS
@@ -236,16 +242,16 @@ class Attack:
 
     def run(self, console: Console, stop: threading.Event) -> int:
         """Attack one bot after the other."""
-        from agents.benchmark.robustness import Siege, attack, published_agents
+        from agents.benchmark.robustness import Siege, attack, named_agents, published_agents
         from agents.progress import Display, full_disks_told_once
 
-        tasks = _tasks(self.only)
-        pairs = [(task, agent) for task in tasks for agent in self.agents] or published_agents(tasks)
+        tasks, tell = _tasks(self.only), partial(say, console)
+        pairs = named_agents(tasks, self.agents, tell) if self.agents else published_agents(tasks)
         for task, agent in pairs:
             siege = Siege(task, agent, self.attackers, self.decisions, self.games, self.out, self.trust_folder)
             display = Display(console, ratings=False)
             with full_disks_told_once(), display.progress:
-                line = attack(siege, self.record, stop, display, partial(say, console))
+                line = attack(siege, self.record, stop, display, tell)
             if line is None:
                 return INTERRUPTED
             say(console,
@@ -319,13 +325,14 @@ def _tasks(names: tuple[str, ...]) -> tuple[Task, ...]:
     return tuple(map(task_of, names)) or TASKS
 
 
-def _is_right(folder: Path, decisions: int, seeds: int, console: Console) -> bool:
-    problems = check(folder, decisions, seeds, partial(say, console))
-    for problem in problems:
+def _checked(folder: Path, decisions: int, seeds: int, console: Console, stop: threading.Event) -> int:
+    """Say what is wrong with an entry. 0 if that is nothing, else 1, or INTERRUPTED if it was stopped before."""
+    problems = check(folder, decisions, seeds, partial(say, console), stop)
+    if problems is None:
+        return INTERRUPTED
+    for problem in problems or ["nothing is wrong"]:
         say(console, f"{folder}: {problem}")
-    if not problems:
-        say(console, f"{folder}: nothing is wrong")
-    return not problems
+    return int(bool(problems))
 
 
 def _check_settings(command: Any) -> None:

@@ -12,6 +12,7 @@ import hashlib
 import json
 import math
 import re
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
@@ -38,6 +39,10 @@ MOST_BYTES = 64_000_000
 """Most bytes in the folder of one trained agent."""
 TRIAL_ROUNDS = 2
 """Trial games per seat, which show that an agent works."""
+TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n)+")
+"""A traceback up to its exception."""
+FRAME = re.compile(r'^ +File "(.+)", line (\d+)', re.MULTILINE)
+"""File and line of each of its frames."""
 
 
 @dataclass(frozen=True)
@@ -139,22 +144,33 @@ def read_curve(path: Path) -> list[dict[str, float]]:
             reader = csv.DictReader(file)
             if tuple(reader.fieldnames or ()) != CURVE_COLUMNS:
                 raise BotError(f"its columns are {reader.fieldnames}; they must be {','.join(CURVE_COLUMNS)}")
-            return [{name: float(row[name]) for name in CURVE_COLUMNS} for row in reader]
-    except (OSError, UnicodeDecodeError) as error:
+            return [_point(row, reader.line_num) for row in reader]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise BotError(f"it cannot be read: {one_line(error)}") from None
-    except (TypeError, ValueError) as error:
-        if isinstance(error, BotError):
-            raise
-        raise BotError(f"it holds something other than numbers: {one_line(error)}") from None
+
+
+def _point(row: dict[Any, Any], line: int) -> dict[str, float]:
+    """A row of a curve in numbers. BotError if it is wrong."""
+    if None in row or None in row.values():
+        raise BotError(f"line {line} has more or fewer values than {','.join(CURVE_COLUMNS)}")
+    try:
+        return {name: float(row[name]) for name in CURVE_COLUMNS}
+    except ValueError as error:
+        raise BotError(f"line {line} holds something other than numbers: {one_line(error)}") from None
 
 
 # ---------------------------------------------------------------- what may be wrong
 
 
 def check(
-    folder: Path, budget: int = DECISIONS, seeds: int = LEAST_SEEDS, say: Callable[[str], None] = lambda line: None
-) -> list[str]:
-    """Everything that is wrong with an entry, one line each; empty if it can be measured.
+    folder: Path,
+    budget: int = DECISIONS,
+    seeds: int = LEAST_SEEDS,
+    say: Callable[[str], None] = lambda line: None,
+    stop: threading.Event | None = None,
+) -> list[str] | None:
+    """Everything that is wrong with an entry, one line each; empty if it can be measured. None if it was stopped before
+    the last run.
 
     Every agent is loaded and plays some games, so this runs the code of agents from Python files.
 
@@ -169,6 +185,8 @@ def check(
     if entry.task not in TASKS:
         return problems
     for number, run in enumerate(entry.runs):
+        if stop is not None and stop.is_set():
+            return None
         where = f"runs[{number}]"
         say(f"{where}: seed {run.seed}, {run.agent}")
         found = [*_about_run(entry, run), *_about_files(folder, run)]
@@ -185,7 +203,7 @@ def _parse(folder: Path) -> tuple[Entry | None, list[str]]:
         saved = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None, [f"there is no {path}"]
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         return None, [f"{FILE} is not JSON: {one_line(error)}"]
     if not isinstance(saved, dict) or saved.get("format") != FORMAT:
         found = saved.get("format") if isinstance(saved, dict) else None
@@ -321,10 +339,21 @@ def _about_play(folder: Path, entry: Entry, run: TrainedRun) -> Iterator[str]:
     try:
         first, again = (_trial(spec, config) for _ in range(2))
     except (BotError, IllegalAction, ValueError) as error:
-        yield f"it cannot play: {one_line(error)}"
+        yield f"it cannot play: {_reason(error, agent_file(folder, run).parent)}"
         return
     if not np.array_equal(first, again):
         yield "equal seeds give different games: it may draw only from the seeds that start() gets"
+
+
+def _reason(error: Exception, home: Path) -> str:
+    """What an error says. Of a traceback that is the end, with the last line that was reached in the agent's folder."""
+    words = str(error)
+    tracebacks = list(TRACEBACK.finditer(words))
+    if not tracebacks:
+        return one_line(error)
+    frames = [(Path(file), line) for file, line in FRAME.findall(tracebacks[-1].group())]
+    own = [f"{file.name}, line {line}: " for file, line in frames if file.is_relative_to(home.resolve())]
+    return "".join(own[-1:]) + one_line(words[tracebacks[-1].end() :])
 
 
 def _trial(spec: str, config: Configuration) -> np.ndarray:

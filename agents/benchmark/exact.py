@@ -35,7 +35,7 @@ from kepler_envs.revision import commit
 
 FOLDER = Path(__file__).with_name("reduced")
 SHOWN_ITERATIONS = (1, 2, 5, 10, 20, 50, 100, 200, 500)
-"""Iterations of CFR that are recorded, as far as it runs."""
+"""Iterations of CFR that are recorded, as far as it runs, beside its last one."""
 DRAWS = 32
 """Choices of a bot per information state. Their frequencies are its policy."""
 CFR, PPO = "cfr", "ppo"
@@ -269,6 +269,6 @@ def _solve(
         if stop.is_set():
             return False
         solver.evaluate_and_update_policy()
-        if iteration in SHOWN_ITERATIONS:
+        if iteration in SHOWN_ITERATIONS or iteration == iterations:
             line(iteration, 0, exploitability.nash_conv(game.spiel, solver.average_policy()), began)
     return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,17 @@ class Player:
         """The columns of its own run."""
         return *self.row, self.run.seed
 
+    @property
+    def told(self) -> dict[str, Any]:
+        """The columns that nobody measures, with what the entry says about them."""
+        return {
+            "kind": self.kind,
+            "decisions": self.run.decisions,
+            "known": " ".join(self.known),
+            "hours": self.run.hours,
+            "hardware": self.hardware,
+        }
+
 
 def players_of(folder: Path, entry: Entry) -> list[Player]:
     """The players of an entry."""
@@ -118,6 +129,8 @@ def measure(
 ) -> bool:
     """Play what the record lacks and write it, pairing by pairing. False if it was stopped before the last one.
 
+    Lines of these players that the record has follow what an entry says by now.
+
     Args:
         processes: how many pairings are played side by side. Their games are the same as one after the other.
 
@@ -125,6 +138,7 @@ def measure(
         BotError: a bot cannot play.
         ChildProcessError: a process was killed.
     """
+    _correct(players, record, say)
     missing = _missing(players, effort, record)
     together = min(processes, len(missing))
     played = _play_side_by_side(missing, together, stop, say) if together > 1 else _play_in_turn(missing, stop, say)
@@ -137,6 +151,28 @@ def measure(
         )
         left -= 1
     return left == 0
+
+
+def _correct(players: list[Player], record: Path, say: Callable[[str], None]) -> None:
+    """Put what the entry says into the lines about its agents, where it said something else before."""
+    by_key = {player.key: player for player in players}
+    corrected: list[Result] = []
+    words: dict[tuple[Any, ...], str] = {}  # once for all lines of an agent
+    for line in read_lines(record, Result):
+        player = by_key.get(line.key[:5])
+        if player is None or player.version != line.agent:
+            continue
+        names = [name for name, value in player.told.items() if getattr(line, name) != value]
+        if names:
+            corrected.append(replace(line, **player.told))
+            words[player.key] = (
+                f"{player.task.name}: {player.method}, seed {player.run.seed}: the record had other values of "
+                f"{', '.join(names)}; they are those of the entry now"
+            )
+    if corrected:
+        write_lines(record, corrected, Result)
+    for told in words.values():
+        say(told)
 
 
 def _missing(players: list[Player], effort: Effort, record: Path) -> list[Pairing]:
@@ -233,13 +269,12 @@ def _play(pairing: Pairing, stop: threading.Event) -> Result | None:
     if len(found) < len(parts):
         return None
     returns, wins = (np.concatenate([getattr(one, name) for one in found]) for name in ("returns", "wins"))
-    mean, run = mean_with_interval(returns), player.run
+    mean = mean_with_interval(returns)
     return Result(
-        player.task.game, player.task.players, player.method, player.kind, player.budget, run.decisions, run.seed,
-        pairing.opponent, pairing.version,
-        " ".join(player.known), mean.games, round(mean.mean, 5), round(mean.low, 5), round(mean.high, 5),
-        round(float(wins.mean()), 5),
-        run.hours, player.hardware, player.version, commit(7) or "unknown",
+        game=player.task.game, players=player.task.players, method=player.method, budget=player.budget,
+        seed=player.run.seed, opponent=pairing.opponent, opponent_version=pairing.version, games=mean.games,
+        returns=round(mean.mean, 5), low=round(mean.low, 5), high=round(mean.high, 5),
+        wins=round(float(wins.mean()), 5), agent=player.version, commit=commit(7) or "unknown", **player.told,
     )  # fmt: skip
 
 

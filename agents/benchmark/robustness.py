@@ -6,6 +6,7 @@ one counts.
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Callable
@@ -26,9 +27,12 @@ from agents.benchmark.records import AttackLine
 from agents.exploit import Exploit, Outcome, exploit, measure
 from agents.run import Run, Status
 from agents.seeds import FRESH_SEED
+from kepler_envs import bots
 from kepler_envs.bots.networks.checkpoint import plays
+from kepler_envs.bots.protocol import BotError, UnknownBotError
 from kepler_envs.bots.published import network_file, published_names, published_path
 from kepler_envs.machine import processor
+from kepler_envs.printable import one_line
 from kepler_envs.records import read_lines, write_lines
 from kepler_envs.revision import commit
 
@@ -72,6 +76,29 @@ def published_agents(tasks: tuple[Task, ...]) -> list[tuple[Task, str]]:
         for game, name in names
         if task == task_of(game) and plays(published_path(game, name), task.config)
     ]
+
+
+def named_agents(
+    tasks: tuple[Task, ...], names: tuple[str, ...], say: Callable[[str], None] = lambda line: None
+) -> list[tuple[Task, str]]:
+    """These bots in the tasks that they play. What is left out is told.
+
+    Raises BotError if a bot plays none of them.
+    """
+    refused: dict[tuple[Task, str], BotError] = {}
+    pairs = list(itertools.product(tasks, names))
+    for task, name in pairs:
+        try:
+            bots.load(name, task.config)
+        except BotError as problem:
+            refused[task, name] = problem
+    for name in names:
+        if all((task, name) in refused for task in tasks):
+            raise refused[tasks[0], name]
+    for (task, name), reason in refused.items():
+        why = "there is none" if isinstance(reason, UnknownBotError) else one_line(reason)
+        say(f"{task.name}: {name} is not attacked: {why}")
+    return [pair for pair in pairs if pair not in refused]
 
 
 def attack(

@@ -63,10 +63,12 @@ def main(descriptor: int, lifeline: int) -> None:
 
 
 def load(path: Path, name: str, config: Configuration) -> Any:
-    """Run the file and call ``NAME(config)``. Raises BotError if that makes no bot.
+    """Run the file and call ``NAME(config)``. Raises BotError if that makes no bot. It may import modules that lie
+    beside it, now and later.
 
     Exceptions that the file itself raises pass through.
     """
+    sys.path.insert(0, str(path.parent))  # this process serves no other bot
     spec = importlib.util.spec_from_file_location(f"bots_of_{path.stem}", path)
     if spec is None or spec.loader is None:
         raise BotError(f"{path} is not a Python file")

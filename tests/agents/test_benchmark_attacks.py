@@ -11,8 +11,9 @@ from agents.benchmark import robustness, tables
 from agents.benchmark.__main__ import main
 from agents.benchmark.protocol import TASKS, task_of
 from agents.benchmark.records import AttackLine
-from agents.benchmark.robustness import Siege, attack, published_agents
+from agents.benchmark.robustness import Siege, attack, named_agents, published_agents
 from agents.seeds import FRESH_SEED
+from kepler_envs.bots.protocol import BotError
 from kepler_envs.bots.published import published_names
 from kepler_envs.records import read_lines
 from tests.agents.endings import ends
@@ -83,10 +84,27 @@ def test_every_published_agent_is_attacked():
     assert published_agents((TASK,)) == [pair for pair in pairs if pair[0] == TASK]
 
 
+def test_bots_are_attacked_in_the_games_that_they_play():
+    """Which these are is known before the first attack."""
+    said = []
+    pairs = named_agents(TASKS, ("pool-v2", "greedy"), said.append)
+    having = {task for task in TASKS if f"{task.game.partition('-v')[0]}/pool-v2" in published_names()}
+    assert 0 < len(having) < len(TASKS)
+    assert pairs == [
+        (task, name) for task in TASKS for name in ("pool-v2", "greedy") if name == "greedy" or task in having
+    ]
+    assert said == [f"{task.name}: pool-v2 is not attacked: there is none" for task in TASKS if task not in having]
+    with pytest.raises(BotError, match="no bot 'pool-v22'"):
+        named_agents(TASKS, ("greedy", "pool-v22"))
+    with pytest.raises(BotError, match="solo-v1"):
+        named_agents(TASKS[-1:], ("solo-v1",))
+
+
 def test_the_command_says_what_was_wrong(tmp_path, capsys):
     with ends(capsys, "--attackers 0 is not allowed"):
         main(["attack", "--attackers", "0"])
     with ends(capsys, "no bot 'gredy'"):
-        main(["attack", "--only", "kitten_adventurers", "--agents", "gredy", "--out", str(tmp_path)])
+        main(["attack", "--only", "kitten_adventurers", "--agents", "greedy", "gredy", "--out", str(tmp_path)])
+    assert not list(tmp_path.iterdir())
     with ends(capsys, "the benchmark has no game 'chess'"):
         main(["attack", "--only", "chess"])

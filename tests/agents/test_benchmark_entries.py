@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,13 @@ from typing import Any
 import pytest
 
 from agents.benchmark import tables
-from agents.benchmark.__main__ import main
+from agents.benchmark.__main__ import INTERRUPTED, Check, Measure, main
 from agents.benchmark.entry import MOST_BYTES, agent_version, check, read_entry, write_entry
 from agents.benchmark.protocol import FORMAT, POOL, SEARCH, TASKS, most_decisions, task_of
 from agents.benchmark.records import CurvePoint, Result
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.records import read_lines, write_lines
+from kepler_envs.terminal import make_console
 from tests.agents.endings import ends
 
 BUDGET, SEEDS = 50_000, 2
@@ -51,6 +53,11 @@ class Restless(First):
 class Broken(First):
     def act(self, decisions):
         raise RuntimeError("out of order")
+
+
+class Lacks(First):
+    def __init__(self, config):
+        self.weights = np.load("weights.npz")
 '''
 
 
@@ -155,6 +162,8 @@ def test_a_missing_column_is_named(folder):
 def test_a_folder_without_an_entry(folder):
     (folder / "entry.json").write_text("{")
     assert "entry.json is not JSON" in only_problem(folder)
+    (folder / "entry.json").write_text("[" * 100_000)
+    assert "entry.json is not JSON: maximum recursion depth exceeded" in only_problem(folder)
     (folder / "entry.json").unlink()
     assert only_problem(folder) == f"there is no {folder / 'entry.json'}"
 
@@ -205,10 +214,56 @@ def test_how_an_agent_must_play(folder, changes, message):
 
 
 @pytest.mark.parametrize(
+    ("agent", "lines", "reason"),
+    [
+        ("Broken", "raise RuntimeError", "RuntimeError: out of order"),
+        ("Lacks", 'np.load("weights.npz")', "FileNotFoundError: [Errno 2] No such file or directory: 'weights.npz'"),
+    ],
+)
+def test_why_an_agent_cannot_play(folder, agent, lines, reason):
+    saved = valid()
+    saved["runs"][0]["agent"] = f"python:seed-0/agent.py:{agent}"
+    write(folder, saved)
+    number = next(number for number, line in enumerate(AGENT.splitlines(), 1) if lines in line)
+    assert only_problem(folder) == f"python:seed-0/agent.py:{agent}: it cannot play: agent.py, line {number}: {reason}"
+
+
+def test_an_agent_that_is_no_python(folder):
+    (folder / "seed-1" / "agent.py").write_text("x = 1\ny = (\n")
+    found = only_problem(folder)
+    assert found == "python:seed-1/agent.py:First: it cannot play: agent.py, line 2: SyntaxError: '(' was never closed"
+
+
+def test_an_agent_may_have_modules_beside_it(folder):
+    """Each agent its own, also of the same name, also where it imports them late. They belong to its version."""
+    for seed, action in enumerate(("argmax", "argmin")):
+        home = folder / f"seed-{seed}"
+        (home / "agent.py").write_text(AGENT.replace("decisions.action_mask.argmax(1)", "helper().pick(decisions)"))
+        with (home / "agent.py").open("a") as file:
+            file.write("\n\ndef helper():\n    import picking\n\n    return picking\n")
+        (home / "picking.py").write_text(f"def pick(decisions):\n    return decisions.action_mask.{action}(1)\n")
+    found = only_problem(folder)
+    assert (
+        found.startswith("python:seed-1/agent.py:First: it cannot play: ") and "returned the id 0; legal were " in found
+    )
+    entry = read_entry(folder)
+    first, second = (agent_version(folder, run) for run in entry.runs)
+    assert first != second
+    shutil.copy(folder / "seed-0" / "picking.py", folder / "seed-1" / "picking.py")
+    assert agent_version(folder, entry.runs[1]) == first
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("steps,returns\n1,2\n", "its columns are ['steps', 'returns']; they must be decisions,hours,returns,games"),
-        (f"decisions,hours,returns,games\n0,0,x,1\n{BUDGET},1,0,1\n", "something other than numbers"),
+        (f"decisions,hours,returns,games\n0,0,x,1\n{BUDGET},1,0,1\n", "line 2 holds something other than numbers"),
+        (
+            f"decisions,hours,returns,games\n0,0,0,1\n{BUDGET},1,0,1,7\n",
+            "line 3 has more or fewer values than decisions,",
+        ),
+        (f"decisions,hours,returns,games\n0,0,0\n{BUDGET},1,0,1\n", "line 2 has more or fewer values than decisions,"),
+        (f"decisions,hours,returns,games\n0,0,0,{'1' * 200_000}\n{BUDGET},1,0,1\n", "it cannot be read: field larger"),
         (f"decisions,hours,returns,games\n{BUDGET},1,0,1\n", "it has 1 points; at least 2 are needed"),
         (f"decisions,hours,returns,games\n9,0,0,1\n9,0,0,1\n{BUDGET},1,0,1\n", "decisions do not ascend"),
         ("decisions,hours,returns,games\n0,0,0,1\n9,1,0,1\n", "it ends after 9 decisions; the run made 50,000"),
@@ -352,6 +407,33 @@ def test_no_two_methods_share_a_row_whatever_their_seeds(measured, seeds, capsys
     assert measured.measure() == 0, "it is the same entry again"
 
 
+@pytest.mark.parametrize("more", [[], ["--replace"]])
+def test_a_corrected_entry_reaches_the_record(measured, more, capsys):
+    """What nobody measures follows the entry, also in lines that are not played again. Nothing else changes."""
+    before = measured.lines()
+    other = replace(before[0], method="second")
+    write_lines(measured.out / "results.csv", [other], Result)
+    saved = valid() | {"kind": "search", "known": [], "hardware": "two pencils"}
+    saved["runs"][1] |= {"decisions": BUDGET + 1, "hours": 2}
+    write(measured.folder, saved)
+    (measured.folder / "seed-1" / "curve.csv").write_text(
+        f"decisions,hours,returns,games\n0,0,0,9\n{BUDGET + 1},2,0,9\n"
+    )
+    capsys.readouterr()
+    assert measured.measure(*more) == 0
+    assert measured.lines() == [
+        replace(
+            line, kind="search", known="", hardware="two pencils", decisions=BUDGET + line.seed, hours=1.0 + line.seed
+        )
+        for line in before
+    ]
+    assert other in read_lines(measured.out / "results.csv", Result)
+    said = capsys.readouterr().out
+    assert "first, seed 0: the record had other values of kind, known, hardware; they are" in said
+    assert "first, seed 1: the record had other values of kind, decisions, known, hours, hardware; they are" in said
+    assert measured.measure() == 0 and "other values" not in capsys.readouterr().out
+
+
 def test_other_rows_are_not_replaced(measured):
     others = [
         replace(measured.lines()[0], **changes)
@@ -389,6 +471,23 @@ def test_the_command_says_everything_that_is_wrong(folder, capsys):
     write(folder, valid())
     assert main(["check", str(folder), "--decisions", str(BUDGET), "--seeds", str(SEEDS)]) == 0
     assert "nothing is wrong" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [Check, Measure])
+def test_a_check_stops_between_runs(folder, tmp_path_factory, monkeypatch, capsys, command):
+    """It says nothing about an entry of which it tried a part."""
+    tried, stop, out = [], threading.Event(), tmp_path_factory.mktemp("records")
+
+    def stopping(folder, entry, run):
+        tried.append(run.seed)
+        stop.set()
+        return iter(())
+
+    monkeypatch.setattr("agents.benchmark.entry._about_play", stopping)
+    records = {"record": out / "results.csv", "curves": out / "curves.csv"} if command is Measure else {}
+    asked = command((folder, folder), decisions=BUDGET, seeds=SEEDS, **records)
+    assert asked.run(make_console(), stop) == INTERRUPTED
+    assert tried == [0] and "nothing is wrong" not in capsys.readouterr().out and not list(out.iterdir())
 
 
 def test_the_budget_and_the_games():

@@ -118,17 +118,18 @@ def test_a_little_training_comes_closer_and_repeats(monkeypatch):
 
 def test_lines_of_a_reduced_game(tmp_path):
     record = tmp_path / "record.csv"
-    amounts = Amounts(iterations=2, decisions=100, seeds=2, bots=(("greedy", 2),))
+    amounts = Amounts(iterations=3, decisions=100, seeds=2, bots=(("greedy", 2),))
     measure(KITTENS, amounts, lambda line: write_lines(record, [line], ExactLine))
     lines = read_lines(record, ExactLine)
     assert [(line.policy, line.amount, line.seed) for line in lines] == [
-        ("cfr", 1, 0), ("cfr", 2, 0), ("greedy", 2, 0), ("ppo", 100, 0), ("ppo", 100, 1), ("uniform", 0, 0),
+        ("cfr", 1, 0), ("cfr", 2, 0), ("cfr", 3, 0), ("greedy", 2, 0), ("ppo", 100, 0), ("ppo", 100, 1),
+        ("uniform", 0, 0),
     ]  # fmt: skip
     assert all(
         line.game == "kitten_adventurers-v1" and line.nash_conv >= 0 and line.states == KITTENS.states for line in lines
     )
     titles, rows = tables.exact(record)
-    ppo = dict(zip(titles, rows[3], strict=True))
+    ppo = dict(zip(titles, rows[4], strict=True))
     assert ppo["policy"] == "`ppo`" and ppo["NashConv"].endswith("2 runs)")
 
 

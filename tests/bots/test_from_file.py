@@ -157,6 +157,25 @@ def wait_for_the_end_of(processes: list[int]) -> None:
     wait_until(lambda: not any(map(is_running, processes)), "ending", longest=10)
 
 
+def test_a_bot_imports_what_lies_beside_its_file(tmp_path, monkeypatch):
+    """Its own rather than another of that name, and nothing of it in the process that asks."""
+    (tmp_path / "picking.py").write_text("raise RuntimeError('the wrong one')")
+    monkeypatch.syspath_prepend(tmp_path)
+    before, chosen = list(sys.path), []
+    for way in ("argmax", "argsort"):
+        home = tmp_path / way
+        home.mkdir()
+        (home / "mine.py").write_text(
+            "from picking import pick\n\n\n" + FILE.replace("decisions.action_mask.argmax(axis=1)", "pick(decisions)")
+        )
+        last = "argmax(1)" if way == "argmax" else "argsort(1, kind='stable')[:, -1]"
+        (home / "picking.py").write_text(f"def pick(decisions):\n    return decisions.action_mask.{last}\n")
+        chosen.append(int(act(load(home / "mine.py", "Lowest"))[0]))
+    legal = np.flatnonzero(Batch(CONFIG, 1, 0).action_mask[0])
+    assert chosen == [legal[0], legal[-1]] and chosen[0] != chosen[1]
+    assert sys.path == before and "picking" not in sys.modules
+
+
 # ---------------------------------------------------------------- how long they live
 
 
