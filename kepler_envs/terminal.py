@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from typing import Any
@@ -51,6 +51,19 @@ def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], righ
 
 
 @contextmanager
+def _handling(numbers: Iterable[signal.Signals], handle: Callable[[int, Any], None]) -> Iterator[None]:
+    """Handle these signals in a block."""
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number in before:
+        signal.signal(number, handle)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
 def stop_on_signals(console: Console, message: str) -> Iterator[threading.Event]:
     """An event that the first Ctrl-C (or a termination signal) sets. The second one interrupts as usual.
 
@@ -61,7 +74,6 @@ def stop_on_signals(console: Console, message: str) -> Iterator[threading.Event]
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def handle(number: int, frame: Any) -> None:
         if stop.is_set():
@@ -69,13 +81,34 @@ def stop_on_signals(console: Console, message: str) -> Iterator[threading.Event]
         stop.set()
         console.print(message)
 
-    for number in before:
-        signal.signal(number, handle)
-    try:
+    with _handling((signal.SIGINT, signal.SIGTERM), handle):
         yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+
+
+@contextmanager
+def termination_interrupts() -> Iterator[None]:
+    """In this block a termination signal, or the end of the terminal, interrupts as Ctrl-C does.
+
+    Only the first one does. ``timeout`` and terminals send several, and what is then saved has to be whole.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    ended = False
+
+    def handle(number: int, frame: Any) -> None:
+        nonlocal ended
+        if not ended:
+            ended = True
+            raise KeyboardInterrupt
+
+    numbers = [
+        number
+        for number in (signal.SIGTERM, signal.SIGHUP)
+        if signal.getsignal(number) != signal.SIG_IGN  # as after nohup
+    ]
+    with _handling(numbers, handle):
+        yield
 
 
 @contextmanager

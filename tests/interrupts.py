@@ -1,4 +1,5 @@
-"""Ctrl-C and a termination signal at the worst moment: as soon as a process exists, long before it runs our code."""
+"""Ctrl-C and a termination signal at bad moments: as soon as a process exists, long before it runs our code, and in
+the middle of compiled code."""
 
 from __future__ import annotations
 
@@ -7,8 +8,10 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+import pytest
 
 
 @contextmanager
@@ -34,3 +37,14 @@ def interrupted_children() -> Iterator[set[int]]:
     finally:
         over.set()
         watcher.join()
+
+
+def seconds_until_ctrl_c_counts(work: Callable[[], object]) -> float:
+    """Do work that takes long, press Ctrl-C after 0.3 seconds, and measure how long the work goes on."""
+    pressed = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    begun = time.perf_counter()
+    pressed.start()
+    with pytest.raises(KeyboardInterrupt):
+        work()
+        time.sleep(1)  # Ctrl-C counts now, at the latest
+    return time.perf_counter() - begun - 0.3

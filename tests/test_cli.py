@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -24,7 +25,7 @@ from kepler_envs.cli.strength import MeasureStrength
 from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.engine import batch, code_cache, one_game, playout, shared, warmup
 from kepler_envs.engine.kernel import JIT_ENABLED
-from kepler_envs.engine.replay import read_replay, verify
+from kepler_envs.engine.replay import Replay, read_replay, verify
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.tournament.run import Tournament
 from kepler_envs.tournament.strength import Strength
@@ -199,6 +200,23 @@ def test_ctrl_c_leaves_the_game(monkeypatch, capsys):
     assert "You leave" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGHUP])
+def test_a_game_that_is_killed_is_kept(end, monkeypatch, tmp_path, capsys):
+    path = tmp_path / "part.jsonl"
+    answers = iter(["1"])
+
+    def until_the_end(*_: object) -> str:
+        for answer in answers:
+            return answer
+        signal.raise_signal(end)
+        return "1"
+
+    monkeypatch.setattr("builtins.input", until_the_end)
+    assert main(["play", GAME, "--players", "3", "--seed", "5", "--save", str(path)]) == 0
+    assert f"Replay of the unfinished game written: {path}" in capsys.readouterr().out
+    assert len(read_replay(path).actions) == 2
+
+
 def test_people_share_the_keyboard(typed, capsys):
     typed("\n1\n" * 4000)  # wrong answers are no harm: an empty line hands over, or is answered
     assert main(["play", GAME, "--players", "2", *SHORT, "--seat", "all", "--seed", "5"]) == 0
@@ -246,19 +264,47 @@ def test_agents_of_the_checkout_can_be_watched(capsys):
     assert "greedy" in printed and "uniform" in printed
 
 
-def test_interrupted_watch_keeps_the_game_so_far(monkeypatch, tmp_path, capsys):
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_interrupted_watch_keeps_the_game_so_far(end, monkeypatch, tmp_path, capsys):
     path = tmp_path / "part.jsonl"
-    decide = Match.let_bot_decide
+    decide, replay = Match.let_bot_decide, Match.replay
+    before = signal.getsignal(end)
 
-    def until_ctrl_c(match: Match) -> None:
+    def until_the_end(match: Match) -> None:
         if len(match.actions) == 5:
-            raise KeyboardInterrupt
+            signal.raise_signal(end)
         decide(match)
 
-    monkeypatch.setattr(Match, "let_bot_decide", until_ctrl_c)
+    def replay_in_spite_of_another_signal(match: Match) -> Replay:
+        signal.raise_signal(end)
+        return replay(match)
+
+    monkeypatch.setattr(Match, "let_bot_decide", until_the_end)
+    if end != signal.SIGINT:  # timeout, for one, sends two
+        monkeypatch.setattr(Match, "replay", replay_in_spite_of_another_signal)
     assert main(["watch", GAME, "--seed", "3", "--quiet", "--save", str(path)]) == 130
     assert len(read_replay(path).actions) == 5
-    assert "Traceback" not in capsys.readouterr().err
+    printed = capsys.readouterr()
+    assert "You stopped watching after 5 decisions." in printed.out
+    assert f"Replay of the unfinished game written: {path}" in printed.out
+    assert printed.err == "" and signal.getsignal(end) is before
+
+
+def test_watch_after_nohup_plays_on(monkeypatch, capsys):
+    """What ignores the end of its terminal goes on ignoring it."""
+    decide = Match.let_bot_decide
+
+    def without_a_terminal(match: Match) -> None:
+        signal.raise_signal(signal.SIGHUP)
+        decide(match)
+
+    monkeypatch.setattr(Match, "let_bot_decide", without_a_terminal)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert main(["watch", GAME, *SHORT, "--seed", "3", "--quiet"]) == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert "Result" in capsys.readouterr().out
 
 
 def test_on_a_terminal_the_position_is_redrawn():
@@ -582,6 +628,15 @@ def test_compile_command(capsys):
     assert main(["compile", GAME, "--no-agents"]) == 0
     printed = capsys.readouterr().out
     assert f"{kepler_envs.load_game(GAME).id}: {KERNELS} kernels ready in " in printed and "of agents" not in printed
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_compile_that_is_stopped_says_so(end, monkeypatch, capsys):
+    monkeypatch.setattr("kepler_envs.cli.compile.compile_kernels", lambda listed, report: signal.raise_signal(end))
+    assert main(["compile", GAME]) == 130
+    printed = capsys.readouterr()
+    assert printed.out.endswith("\nStopped; what was compiled is kept.\n") and printed.err == ""
 
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")

@@ -86,7 +86,8 @@ class SeatVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         opponents, seat: as in :class:`kepler_envs.adapters.gym.SeatEnv`.
         illegal: as in :class:`kepler_envs.adapters.gym.SeatEnv`. With ``raise`` no game changes.
         render_mode: None, ``ansi``, ``svg`` or ``rgb_array``. It gives a picture of each row.
-        threads: the number of threads that share a step. More than one pays off from about a thousand games on.
+        threads: the number of threads that share a step. More than one pays off from about a thousand games on. After
+            a step with several, processes that are forked cannot use several themselves: begin them with ``spawn``.
 
     ``observation`` is int16 (N, D), ``rewards`` float64 (N,), ``terminations`` and ``truncations`` bool (N,). ``infos``
     has an array (N, ...) for each entry of a single environment's info. Beside it, with a leading ``_``, are the rows

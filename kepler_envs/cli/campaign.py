@@ -10,10 +10,12 @@ from rich.console import Console
 from tyro.conf import Positional, arg
 
 from kepler_envs.cli.common import UsageError, check_target, choose_seed
+from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.cli.match import PERSON, Match
 from kepler_envs.cli.play import converse
 from kepler_envs.engine.seeds import following_seed
-from kepler_envs.terminal import grid, say
+from kepler_envs.printable import counted
+from kepler_envs.terminal import grid, say, termination_interrupts
 
 if TYPE_CHECKING:
     from kepler_envs.games.kepler_3042.campaign import Campaign
@@ -50,11 +52,13 @@ class PlayCampaign:
             raise UsageError(str(problem)) from problem
         check_target(path)
         seed = choose_seed(self.seed)
-        for _ in range(self.games):
-            if campaign.completed or not self._play_level(console, campaign, seed):
-                break
-            campaign.save(path)
-            seed = following_seed(seed)
+        try:
+            with termination_interrupts():
+                self._play(console, campaign, seed, path)
+        except KeyboardInterrupt:
+            kept = f"{counted(len(campaign.attempts), 'game')} kept in {path}" if campaign.attempts else "no game kept"
+            say(console, f"\nStopped; {kept}. The same command goes on.")
+            return INTERRUPTED
         self._print(console, campaign)
         if campaign.attempts:
             say(console, f"Progress: {path}")
@@ -96,6 +100,14 @@ class PlayCampaign:
                 "out, or name another --file"
             )
         return campaign
+
+    def _play(self, console: Console, campaign: Campaign, seed: int, path: Path) -> None:
+        """Play the games asked for, and keep each."""
+        for _ in range(self.games):
+            if campaign.completed or not self._play_level(console, campaign, seed):
+                break
+            campaign.save(path)
+            seed = following_seed(seed)
 
     def _play_level(self, console: Console, campaign: Campaign, seed: int) -> bool:
         """One game; False if the person has left it."""

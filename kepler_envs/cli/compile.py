@@ -16,6 +16,7 @@ from tyro.conf import Positional, arg
 from kepler_envs import registry
 from kepler_envs.bots import warmup as bot_warmup
 from kepler_envs.cli.common import UsageError
+from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.engine import shipped
 from kepler_envs.engine.code_cache import without_shipped
 from kepler_envs.engine.game import Game
@@ -23,7 +24,7 @@ from kepler_envs.engine.kernel import JIT_ENABLED
 from kepler_envs.engine.progress import silence
 from kepler_envs.engine.warmup import Report, compile_kernels, kernels
 from kepler_envs.processes import fresh_processes
-from kepler_envs.terminal import say, signals_held_back
+from kepler_envs.terminal import say, signals_held_back, termination_interrupts
 
 _COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
 
@@ -48,13 +49,21 @@ class Compile:
         if not JIT_ENABLED:
             console.print("NUMBA_DISABLE_JIT is set: nothing is compiled")
             return 0
+        try:
+            with termination_interrupts():
+                self._compile_games(games, console)
+        except KeyboardInterrupt:
+            say(console, "\nStopped; what was compiled is kept.")
+            return INTERRUPTED
+        return 0
+
+    def _compile_games(self, games: list[Game], console: Console) -> None:
         processes = min(len(games), self.processes or os.cpu_count() or 1)
         if processes == 1:
             for game in games:
                 _compile_here(game, self.agents, self.native, console)
         else:
             _compile_side_by_side(games, self.agents, self.native, processes, console)
-        return 0
 
 
 class Done(NamedTuple):

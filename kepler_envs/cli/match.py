@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
+from rich.console import Console
 
 from kepler_envs import bots
 from kepler_envs.bots.protocol import legal_ids
@@ -12,9 +15,10 @@ from kepler_envs.cli.common import UsageError
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.naming import agent_name
-from kepler_envs.engine.replay import Replay, record
+from kepler_envs.engine.replay import Replay, record, write_replay
 from kepler_envs.engine.seeds import following_seed
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
+from kepler_envs.terminal import say, termination_interrupts
 
 PERSON = "person"
 
@@ -111,3 +115,15 @@ class Match:
     def replay(self) -> Replay:
         """The game up to here."""
         return record(self.config, self.seed, self.actions, self.names)
+
+
+@contextmanager
+def keeping_replay(match: Match, file: Path | None, console: Console) -> Iterator[None]:
+    """A block that plays a match. However it ends, the game is written to ``file``, if there is one."""
+    with termination_interrupts():
+        try:
+            yield
+        finally:
+            if file is not None:
+                write_replay(file, match.replay())
+                say(console, f"Replay{'' if match.over else ' of the unfinished game'} written: {file}")

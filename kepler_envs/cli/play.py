@@ -11,12 +11,11 @@ from tyro.conf import arg
 
 from kepler_envs.bots import UNIFORM
 from kepler_envs.cli.common import GameArguments, UsageError, check_target, choose_seed
-from kepler_envs.cli.match import PERSON, Match, agents_by_seat
+from kepler_envs.cli.match import PERSON, Match, agents_by_seat, keeping_replay
 from kepler_envs.cli.screens import Screen, pack, split_list, split_text
 from kepler_envs.cli.stage import print_position, print_result
 from kepler_envs.engine.game import Configuration
 from kepler_envs.engine.naming import agent_name
-from kepler_envs.engine.replay import write_replay
 from kepler_envs.printable import counted
 from kepler_envs.rules import as_lines, rules_text
 from kepler_envs.terminal import say
@@ -66,13 +65,8 @@ class Play(GameArguments):
         specs = agents_by_seat(self.agents, others) if self.agents else dict.fromkeys(others, UNIFORM)
         with console.status("setting up (compiling, the first time) ..."):
             match = Match(config, choose_seed(self.seed), specs)
-        try:
+        with keeping_replay(match, self.save, console):
             converse(console, match, people)
-        finally:
-            if self.save is not None:
-                write_replay(self.save, match.replay())
-        if self.save is not None:
-            say(console, f"Replay{'' if match.over else ' of the unfinished game'} written: {self.save}")
         return 0
 
     def _people(self, config: Configuration) -> list[int]:

@@ -12,9 +12,9 @@ from tyro.conf import arg
 
 from kepler_envs.bots import UNIFORM
 from kepler_envs.cli.common import GameArguments, check_target, choose_seed
-from kepler_envs.cli.match import Match, agents_by_seat
+from kepler_envs.cli.endings import INTERRUPTED
+from kepler_envs.cli.match import Match, agents_by_seat, keeping_replay
 from kepler_envs.cli.stage import Frame, Stage, picture_folder, print_result, write_picture
-from kepler_envs.engine.replay import write_replay
 from kepler_envs.printable import counted
 from kepler_envs.terminal import say
 
@@ -43,23 +43,26 @@ class Watch(GameArguments):
         specs = agents_by_seat(self.agents, list(range(config.num_players)))
         with console.status("setting up (compiling, the first time) ..."):
             match = Match(config, choose_seed(self.seed), specs)
+        with keeping_replay(match, self.save, console):
+            interrupted = self._show(match, stage)
+            if match.over:
+                print_result(console, match.position, match.names)
+            else:
+                say(console, f"\nYou stopped watching after {counted(len(match.actions), 'decision')}.")
+        return INTERRUPTED if interrupted else 0
+
+    def _show(self, match: Match, stage: Stage) -> bool:
+        """Play the match and show it. Returns whether Ctrl-C ended it."""
+        frames = self._frames(match)
         try:
-            frames = self._frames(match)
             if self.quiet:
                 for _ in frames:
                     pass
             else:
                 stage.show(frames)
-        finally:  # an interrupted game is kept too
-            if self.save is not None:
-                write_replay(self.save, match.replay())
-        if match.over:
-            print_result(console, match.position, match.names)
-        else:
-            say(console, f"\nYou stopped watching after {counted(len(match.actions), 'decision')}.")
-        if self.save is not None:
-            say(console, f"Replay written: {self.save}")
-        return 0
+        except KeyboardInterrupt:
+            return True
+        return False
 
     def _frames(self, match: Match) -> Iterator[Frame]:
         """The game, decided as it is looked at."""

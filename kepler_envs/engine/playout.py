@@ -22,6 +22,9 @@ from kepler_envs.engine.seeds import check_seed, mix
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.engine.transition import core, record_types
 
+PLAYOUTS_OF_A_CALL = 256
+"""Playouts in one call of compiled code. Ctrl-C waits for its end."""
+
 
 @dataclass(frozen=True)
 class CompiledPolicy:
@@ -151,8 +154,12 @@ def playouts(
     generators = record_array(np.zeros(1, GENERATOR))
     generators["rng"] = mix(check_seed(seed))
     result = Playouts(np.zeros((count, config.num_players), np.float32), np.zeros(count, np.int32))
-    playout_kernel(policy)(
-        snapshot.states, config.tables, game.new_states(1), np.zeros(game.mask_words, np.uint64), generators, limit,
-        np.zeros(config.num_players, np.int32), result.returns, result.lengths,
-    )  # fmt: skip
+    play, scratch = playout_kernel(policy), game.new_states(1)
+    legal, ranks = np.zeros(game.mask_words, np.uint64), np.zeros(config.num_players, np.int32)
+    for first in range(0, count, PLAYOUTS_OF_A_CALL):
+        part = slice(first, first + PLAYOUTS_OF_A_CALL)
+        play(
+            snapshot.states, config.tables, scratch, legal, generators, limit, ranks, result.returns[part],
+            result.lengths[part],
+        )  # fmt: skip
     return result

@@ -30,11 +30,13 @@ from kepler_envs.bots.search.kernels.guided import leaf_returns
 from kepler_envs.bots.search.kernels.tree import MOST_SEATS, NONE, ROOT
 from kepler_envs.engine.batch import Batch
 from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.kernel import JIT_ENABLED
 from kepler_envs.engine.network import NetworkShape
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.registry import list_games
 from tests.contract.subjects import play
 from tests.effort import DEEP, games_to_play
+from tests.interrupts import seconds_until_ctrl_c_counts
 
 GAMES = list_games() if DEEP else ("kitten_adventurers",)  # compiling the searches takes a minute or two a game
 VARIANTS = (
@@ -415,6 +417,31 @@ def test_however_short_the_time_a_network_s_search_decides_for_a_legal_action(tr
     for position in chosen:
         result = search(position, asked, seed=2)
         assert result.action in position.legal_actions() and result.iterations == trees
+
+
+@pytest.mark.parametrize("variant", [{}, {"trees": 3, "paired": 1}], ids=["usual", "paired"])
+def test_calls_of_compiled_code_change_nothing(variant, monkeypatch):
+    """A budget is spent in many short calls. One long call would find the same."""
+    position = Snapshot.deal(kepler_envs.load_game("kitten_adventurers").configure(), 1)
+    asked = MctsConfig(iterations=1000, **variant)
+    usual = search(position, asked, seed=3)
+    monkeypatch.setattr("kepler_envs.bots.search.searcher.ITERATIONS_OF_A_CALL", 10**6)
+    at_once = search(position, asked, seed=3)
+    assert usual.tree.tobytes() == at_once.tree.tobytes() and np.array_equal(usual.visits, at_once.visits)
+    assert usual.iterations == at_once.iterations >= 1000 and usual.simulated == at_once.simulated
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="Ctrl-C waits for nothing")
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("variant", [{}, {"network": "untrained"}], ids=["playouts", "network"])
+def test_ctrl_c_ends_a_long_search(variant, threads, untrained):
+    """On all threads."""
+    config = kepler_envs.load_game("kitten_adventurers").configure()
+    position = Snapshot.deal(config, 1)
+    searcher = make_searcher(config, replace(asked_for(config, untrained, 1_000_000, variant), threads=threads))
+    states = np.repeat(position.states, 2 * threads)
+    passed = seconds_until_ctrl_c_counts(lambda: searcher.grow(states, tree_generators(1, len(states))))
+    assert passed < 3  # of 15 and more
 
 
 class ClockOfEachThread:

@@ -7,8 +7,10 @@ import pytest
 
 import kepler_envs
 from kepler_envs import Configuration, Game, Snapshot, playouts
+from kepler_envs.engine.kernel import JIT_ENABLED
 from tests.contract.subjects import check_sum, every_game, every_player_count, play
 from tests.effort import games_to_play
+from tests.interrupts import seconds_until_ctrl_c_counts
 
 
 @every_player_count
@@ -66,6 +68,23 @@ def test_limit(game: Game) -> None:
     start = Snapshot.deal(game.configure(), 1)
     result = playouts(start, 10, seed=1, limit=4)
     assert result.lengths.tolist() == [4] * 10 and not result.returns.any()
+
+
+@every_game
+def test_calls_of_compiled_code_change_nothing(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many short calls play the games that one long call plays."""
+    start = Snapshot.deal(game.configure(), 1)
+    at_once = playouts(start, 100, seed=3)
+    monkeypatch.setattr("kepler_envs.engine.playout.PLAYOUTS_OF_A_CALL", 7)
+    in_parts = playouts(start, 100, seed=3)
+    assert np.array_equal(at_once.returns, in_parts.returns) and np.array_equal(at_once.lengths, in_parts.lengths)
+    assert len(set(at_once.lengths[-50:].tolist())) > 5
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="Ctrl-C waits for nothing")
+def test_ctrl_c_ends_many_playouts() -> None:
+    start = Snapshot.deal(kepler_envs.load_game("kitten_adventurers").configure(), 1)
+    assert seconds_until_ctrl_c_counts(lambda: playouts(start, 3_000_000, seed=1)) < 3  # of 30
 
 
 @every_game

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,6 +31,8 @@ FOLDER = Path(__file__).parent / "kernels"
 digest_when_loaded(FOLDER)
 ITERATIONS_BETWEEN_LOOKS = 16
 """Iterations of all trees between two looks at the clock, if the budget is in milliseconds."""
+ITERATIONS_OF_A_CALL = 64
+"""Iterations of a tree in one call of compiled code, if the budget is in iterations. Ctrl-C waits for its end."""
 FIRST_CAPACITY = 1024
 """The nodes that a tree first has room for, if the budget is a time."""
 MOST_SIDE_BY_SIDE = 64
@@ -109,13 +112,22 @@ def _seconds_of_a_tree(asked: MctsConfig) -> float:
     return asked.milliseconds / 1000 / one_after_the_other
 
 
-def _side_by_side(search: Callable[[Any], list[Grown]], parts: Sequence[Any], threads: int) -> list[Grown]:
-    """The trees of all parts in their order, searched on that many threads. The kernels release the GIL."""
+def _side_by_side(
+    search: Callable[[Any, threading.Event], list[Grown]], parts: Sequence[Any], threads: int
+) -> list[Grown]:
+    """The trees of all parts in their order, searched on that many threads. The kernels release the GIL.
+
+    Args:
+        search: called with a part and an event. When that is set nobody waits for the trees any more.
+    """
+    stop = threading.Event()
     if threads == 1 or len(parts) == 1:
-        found = map(search, parts)
-        return [grown for of_part in found for grown in of_part]
+        return [grown for part in parts for grown in search(part, stop)]
     with ThreadPoolExecutor(threads) as pool:
-        return [grown for of_part in pool.map(search, parts) for grown in of_part]
+        try:
+            return [grown for of_part in pool.map(lambda part: search(part, stop), parts) for grown in of_part]
+        finally:
+            stop.set()  # after Ctrl-C, too: the pool waits for its threads
 
 
 # ---------------------------------------------------------------- playouts
@@ -175,26 +187,36 @@ class PlayoutSearcher:
     def grow(self, states: np.ndarray, generators: np.ndarray) -> list[Grown]:
         """See :meth:`Searcher.grow`."""
         tasks = [(states[g : g + 1], streams(generators[g])) for g in range(len(states))]
-        return _side_by_side(lambda task: [self._grow_one(*task)], tasks, self.asked.threads)
+        return _side_by_side(lambda task, stop: [self._grow_one(stop, *task)], tasks, self.asked.threads)
 
-    def _grow_one(self, states: np.ndarray, generators: np.ndarray) -> Grown:
+    def _grow_one(self, stop: threading.Event, states: np.ndarray, generators: np.ndarray) -> Grown:
         space = self._spaces.get()
         try:
             space.used[0] = 0
-            simulated = self._spend_budget(states, generators, space)
+            spend = self._spend_iterations if self._iterations else self._spend_time
+            simulated = spend(states, generators, space, stop)
             return Grown(np.array(space.nodes[: int(space.used[0])]), simulated)
         finally:
             self._spaces.put(space)
 
-    def _spend_budget(self, states: np.ndarray, generators: np.ndarray, space: Workspace) -> int:
-        if self._iterations:
-            return self._run(states, generators, space, self._iterations)
+    def _spend_iterations(
+        self, states: np.ndarray, generators: np.ndarray, space: Workspace, stop: threading.Event
+    ) -> int:
+        simulated = 0
+        for done in range(0, self._iterations, ITERATIONS_OF_A_CALL):
+            if stop.is_set():
+                break
+            at_a_time = min(ITERATIONS_OF_A_CALL, self._iterations - done)
+            simulated += self._run(states, generators, space, at_a_time)
+        return simulated
+
+    def _spend_time(self, states: np.ndarray, generators: np.ndarray, space: Workspace, stop: threading.Event) -> int:
         simulated, end = 0, time.perf_counter() + _seconds_of_a_tree(self.asked)
         at_a_time = -(-ITERATIONS_BETWEEN_LOOKS // self.asked.trees)
         while True:
             space.make_room(int(space.used[0]) + at_a_time + 1)
             simulated += self._run(states, generators, space, at_a_time)
-            if time.perf_counter() >= end:
+            if time.perf_counter() >= end or stop.is_set():
                 return simulated
 
     def _run(self, states: np.ndarray, generators: np.ndarray, space: Workspace, iterations: int) -> int:
@@ -266,9 +288,9 @@ class NetworkSearcher:
         parts = [
             (states[first : first + most], generators[first : first + most]) for first in range(0, len(states), most)
         ]
-        return _side_by_side(lambda part: self._grow_part(*part), parts, self.asked.threads)
+        return _side_by_side(lambda part, stop: self._grow_part(stop, *part), parts, self.asked.threads)
 
-    def _grow_part(self, states: np.ndarray, generators: np.ndarray) -> list[Grown]:
+    def _grow_part(self, stop: threading.Event, states: np.ndarray, generators: np.ndarray) -> list[Grown]:
         trees = len(states)
         room = len(self.config.actions) + _iterations_of_a_tree(self.asked) + FIRST_CAPACITY
         forest = Forest(self.config, trees, 2 * room, bool(self._network.over))
@@ -277,7 +299,7 @@ class NetworkSearcher:
         least = max(1, _iterations_of_a_tree(self.asked))
         end = time.perf_counter() + _seconds_of_a_tree(self.asked) * trees
         # the first iteration only opens the root, and without another one no decision was visited
-        while done <= least or time.perf_counter() < end:
+        while (done <= least or time.perf_counter() < end) and not stop.is_set():
             forest.make_room(len(self.config.actions) + done + 2)
             simulated += self._iterate(origins, generators, forest)
             done += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from kepler_envs.cli.app import run
+from kepler_envs.cli.match import Match
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kepler_3042.campaign import Attempt, Campaign, CampaignError, campaign_names, find_campaign
 from kepler_envs.games.kepler_3042.state import Node, Phase
@@ -247,3 +249,29 @@ def test_a_person_plays_and_leaves(
     path = tmp_path / "progress.json"
     assert run(["campaign", "edge", "--file", str(path), "--seed", "1"]) == 0
     assert "You leave after 2 decisions." in capsys.readouterr().out and not path.exists()
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("finished_before", "kept"), [(0, "no game kept"), (1, "1 game kept in {file}")])
+def test_a_campaign_of_an_agent_that_is_stopped(
+    finished_before: int, kept: str, end: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    file = tmp_path / "progress.json"
+    decide, deals = Match.let_bot_decide, []
+
+    def until_the_end(match: Match) -> None:
+        if not match.actions:
+            deals.append(match.seed)
+        if len(deals) > finished_before:
+            signal.raise_signal(end)
+        decide(match)
+
+    monkeypatch.setattr(Match, "let_bot_decide", until_the_end)
+    command = ["campaign", "0", "--agent", "uniform", "--games", "3", "--seed", "1", "--file", str(file)]
+    assert run(command) == 130
+    printed = capsys.readouterr()
+    assert printed.out.endswith(f"\nStopped; {kept.format(file=file)}. The same command goes on.\n")
+    assert printed.err == "" and file.exists() == bool(finished_before)
+    if finished_before:
+        assert len(Campaign.load(file).attempts) == finished_before
