@@ -50,6 +50,10 @@ def grid(title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], righ
     return table
 
 
+ENDINGS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""The signals that ask a process to end, and that tell it of the end of its terminal, which Windows has not."""
+
+
 @contextmanager
 def _handling(numbers: Iterable[signal.Signals], handle: Callable[[int, Any], None]) -> Iterator[None]:
     """Handle these signals in a block."""
@@ -102,12 +106,8 @@ def termination_interrupts() -> Iterator[None]:
             ended = True
             raise KeyboardInterrupt
 
-    numbers = [
-        number
-        for number in (signal.SIGTERM, signal.SIGHUP)
-        if signal.getsignal(number) != signal.SIG_IGN  # as after nohup
-    ]
-    with _handling(numbers, handle):
+    heeded = [number for number in ENDINGS if signal.getsignal(number) != signal.SIG_IGN]  # nohup ignores SIGHUP
+    with _handling(heeded, handle):
         yield
 
 
