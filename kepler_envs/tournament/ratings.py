@@ -26,9 +26,9 @@ POINTS_PER_UNIT = 400 / np.log(10)
 """Elo's scale: 400 points are odds of 10 to 1."""
 
 IMAGINARY_WINS = 1
-"""Games that each agent is taken to have won, and as many to have lost, besides, in equal parts against each other
-agent. They keep a perfect record finite and hardly touch others. Were it one against each, many agents together would
-pull one that always loses towards them."""
+"""Imaginary wins of each agent, and as many losses, in equal parts against each other agent. They keep a perfect record
+finite and hardly touch others. With one against each other agent, many agents would pull one that always loses towards
+them."""
 
 TOLERANCE, MOST_STEPS = 1e-8, 100
 """Of the fit: a change of all log strengths together that ends it, and steps after which it has failed."""
@@ -37,8 +37,8 @@ FEWEST_SAMPLES = 40
 """Samples of a bootstrap from which on there is a 2.5th percentile."""
 
 MOST_ORDERS, DRAWN_ORDERS = 24, 4
-"""Orders that a game with ties counts as: all of them, such as 24 of four seats in a tie. Of more than that, as few are
-drawn as keep the fit fast."""
+"""Orders that a game with ties counts as: all of them, such as 24 if four seats tie. If there are more, a few are
+drawn, which keeps the fit fast."""
 
 
 @dataclass(frozen=True)
