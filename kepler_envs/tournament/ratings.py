@@ -106,13 +106,12 @@ def finishing_orders(
     """
     patterns, pattern_of = np.unique(ranks, axis=0, return_inverse=True)
     by_pattern = [_orders_of_seats(pattern, rng) for pattern in patterns]
-    sizes = np.array([len(orders) for orders in by_pattern])
-    pattern_of = pattern_of.ravel()  # numpy 2.0 gives it two axes
-    many = sizes[pattern_of]
+    ends = np.cumsum([len(orders) for orders in by_pattern])
+    places = np.split(np.arange(ends[-1]), ends[:-1])  # of each pattern's orders, among those of all patterns
+    by_game = [places[number] for number in pattern_of.ravel()]  # numpy 2.0 gives it two axes
+    many = np.array([len(its) for its in by_game])
     games = np.repeat(np.arange(len(ranks)), many)
-    number_in_game = np.arange(len(games)) - np.repeat(np.cumsum(many) - many, many)
-    first = (np.cumsum(sizes) - sizes)[pattern_of[games]]
-    seats = np.concatenate(by_pattern)[first + number_in_game]
+    seats = np.concatenate(by_pattern)[np.concatenate(by_game)]
     return np.take_along_axis(agents[games], seats, axis=1), games, 1 / many[games]
 
 
