@@ -10,6 +10,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # agents is used from the checkout
 
+from docutils import nodes
+
 import kepler_envs
 from docs.pictures import REPLAYS, write_replays
 
@@ -17,9 +19,10 @@ project = "kepler_envs"
 author = "the kepler_envs authors"
 release = version = kepler_envs.__version__
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 exclude_patterns = ["_build", "notebooks/sources"]
 nb_execution_mode = "off"  # `make notebooks` runs them
+smartquotes = False  # values of options are copied from the pages
 html_theme = "furo"
 html_title = f"kepler_envs {release}"
 html_static_path = ["static"]
@@ -58,6 +61,10 @@ NOTEBOOK = re.compile(r"\[([^]]+)\]\(\.\./(notebooks/\w+)\.ipynb\)")
 """A link to a notebook of the checkout."""
 PICTURE = re.compile(r"^!\[.*\]\(.*\)$", re.MULTILINE)
 """A picture in a paragraph of its own."""
+TOGETHER = re.compile(r"(?<=\d) (?=%)|(?<=[\d%]) (?=\.\. )|(?<=\d \.\.) (?=-?\d)")
+"""The spaces in ``25 %`` and in ``0.97 .. 1.10``, at which no line of a narrow cell may break."""
+LONG_CELL = 30
+"""Letters from which on a cell is kept wide enough to be read; see static/site.css."""
 
 
 def setup(app: Any) -> None:
@@ -65,6 +72,7 @@ def setup(app: Any) -> None:
     app.connect("autodoc-process-docstring", escape_stars)
     app.connect("source-read", link_notebooks)
     app.connect("source-read", link_replay)
+    app.connect("doctree-read", shape_cells)
     app.connect("config-inited", lambda app, config: write_replays(REPLAYS))
 
 
@@ -85,3 +93,13 @@ def link_replay(app: Any, page: str, content: list[str]) -> None:
     if folder == "games":
         link = f'<p><a href="../replay_{name}.html">Step through a whole game</a> of greedy bots.</p>'
         content[0] = PICTURE.sub(rf"\g<0>\n\n{link}", content[0], count=1)
+
+
+def shape_cells(app: Any, doctree: nodes.document) -> None:
+    """Let cells of tables be read where tables are wider than the screen, and so are squeezed as far as words allow."""
+    for cell in doctree.findall(nodes.entry):
+        if len(cell.astext()) >= LONG_CELL:
+            cell["classes"].append("long")
+        for text in list(cell.findall(nodes.Text)):
+            if not isinstance(text.parent, nodes.literal):
+                text.parent.replace(text, nodes.Text(TOGETHER.sub("\N{NO-BREAK SPACE}", text)))

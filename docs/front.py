@@ -48,7 +48,7 @@ def best_network(game: Game) -> str:
         for line in read_lines(RECORD)
         if (line.game, line.agent, line.against, line.players) == (game.name, best, "greedy", players)
     ]
-    return f"{code(best)}: {100 * wins:.0f} % with {players} players, {100 / players:.0f} % equal"
+    return f"{code(best)}: {100 * wins:.0f} % with {players} players; an equal share is {100 / players:.0f} %"
 
 
 def speed() -> str:

@@ -78,7 +78,7 @@ def test_every_game_has_a_row_with_its_best_network():
     for row, name in zip(rows, kepler_envs.list_games(), strict=True):
         game = kepler_envs.load_game(name)
         assert f"`{game.id}`" in row and f"| {game.min_players}-{game.max_players} |" in row
-        assert re.search(r"`\w+-v\d+`: \d+ % with \d players, \d+ % equal", row)
+        assert re.search(r"`\w+-v\d+`: \d+ % with \d players; an equal share is \d+ %", row)
         [thumbnail] = re.findall(r"\((docs/images/[^)]+)\)", row)
         assert (ROOT / thumbnail).is_file()
 
