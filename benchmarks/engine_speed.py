@@ -190,7 +190,8 @@ def games_table(settings: Settings) -> list[Row]:
         game = kepler_envs.load_game(name)
         for players in sorted({game.min_players, game.default_players, game.max_players}):
             samples = rates({"batch": batch_side(name, 256, players)}, settings, time.thread_time)
-            what, least = f"{name}, batch from Python, {players} players", LEAST_RATE.get(name)
+            what = f"{name}, batch from Python, {players} player{'s' if players > 1 else ''}"
+            least = LEAST_RATE.get(name)
             if least is None:
                 rows.append(Row(what, millions(samples["batch"])))
             else:

@@ -43,8 +43,11 @@ class MctsConfig:
     """How decisions are chosen. With puct, a prior from the playout policy says what to look at first. With ucb,
     everything is tried once, without a prior."""
     exploration: float = USUAL
-    """The weight of what is little known. By default 4, and with a network 1: its values vary less than playouts. With
-    ucb, which weighs it in another way, 0.7."""
+    """The weight of what is little known.
+
+    By default it is 4; with a network, whose values vary less than playouts, 1; with ucb, which weighs it in another
+    way, 0.7.
+    """
     trust: float = USUAL
     """The share of the prior, with puct, that goes to the playout policy's choice, or that follows the network.
 
