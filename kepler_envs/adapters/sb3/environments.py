@@ -13,6 +13,7 @@ from typing import Any, Self
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
 
 from kepler_envs.adapters.opponents import Opponent, check_patience, choose, opponent_of
@@ -134,7 +135,8 @@ class _BatchVecEnv(VecEnv):
         return [result for _ in self._get_indices(indices)]
 
     def env_is_wrapped(self, wrapper_class: type[gym.Wrapper], indices: Any = None) -> list[bool]:
-        return [False for _ in self._get_indices(indices)]
+        """Return True for stable-baselines3's ``Monitor``: infos have the ``episode`` that it would write."""
+        return [wrapper_class is Monitor for _ in self._get_indices(indices)]
 
 
 class SeatVecEnv(_BatchVecEnv):
