@@ -19,6 +19,7 @@ from gymnasium import spaces
 import kepler_envs
 from kepler_envs.adapters.flat import FlatInputs
 from kepler_envs.adapters.masks import check_mask_place
+from kepler_envs.engine.aec import NoGameError
 from kepler_envs.engine.game import Configuration, OptionError
 
 try:
@@ -86,21 +87,37 @@ class SeatsEnv(MultiAgentEnv):
     def step(self, action_dict: dict[str, Any]) -> tuple[dict[str, Any], ...]:
         """Apply the decision of the seat to move. Returns (observations, rewards, terminateds, truncateds, infos).
 
-        Raises ValueError if ``action_dict`` has no decision of that seat.
+        Raises ValueError if ``action_dict`` has no decision of that seat or one that is no integer, and RuntimeError
+        if no game is running.
         """
         mover = self.game.agent_selection
+        if self._is_over():
+            raise NoGameError
         if mover not in action_dict:
             raise ValueError(f"{mover} is to move; got decisions of: {', '.join(map(str, action_dict)) or 'nobody'}")
         if mover not in self._decided:
             self._early[mover] = float(self.game._cumulative_rewards[mover])  # the game forgets it now
             self._decided.add(mover)
-        self.game.step(int(action_dict[mover]))
-        over = bool(self.game.terminations[mover] or self.game.truncations[mover])
+        self.game.step(action_dict[mover])
+        over = self._is_over()
         told = sorted(self._decided) if over else [self.game.agent_selection]
         observations = {agent: self._observe(agent) for agent in told}
         rewards = {agent: self._collect(agent) for agent in told if agent in self._decided}
         infos = {agent: {"rank": self.game.infos[agent]["rank"]} if over else {} for agent in told}
         return observations, rewards, {"__all__": over}, {"__all__": False}, infos
+
+    def render(self) -> Any:
+        """Draw the position in the ``render_mode`` of ``config``; see :meth:`KeplerEnv.render`."""
+        return self.game.render()
+
+    def close(self) -> None:
+        """Close the window if ``human`` opened one."""
+        self.game.close()
+
+    def _is_over(self) -> bool:
+        """Whether the game has ended; all agents end together."""
+        mover = self.game.agent_selection
+        return self.game.terminations[mover] or self.game.truncations[mover]
 
     def _observe(self, agent: str) -> dict[str, np.ndarray]:
         seen = self.game.observe(agent)

@@ -143,3 +143,15 @@ def test_what_is_missing_is_named():
     env.reset(seed=1)
     with pytest.raises(ValueError, match="player_0 is to move; got decisions of: player_1"):
         env.step({"player_1": 0})
+
+
+def test_actions_are_integers_and_belong_to_a_running_game():
+    env = SeatsEnv({"game": "kitten_adventurers", **SETTINGS, "render_mode": "ansi"})
+    (mover,) = env.reset(seed=1)[0]
+    assert f"{mover}: play a card" in env.render()
+    with pytest.raises(ValueError, match=f"{mover} must decide with an integer action id, not 3.7"):
+        env.step({mover: 3.7})
+    assert env.step({mover: 999})[2]["__all__"], "an illegal action loses"
+    with pytest.raises(RuntimeError, match="no game is running: call reset"):
+        env.step({mover: 0})
+    env.close()
