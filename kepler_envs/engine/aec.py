@@ -90,7 +90,8 @@ class KeplerEnv(AECEnv):
         self.mask_in = mask_in
         self._bare = mask_in == "info"  # observations without a mask
         self._tells_masks = mask_in != "observation"
-        self.metadata = {**self.metadata, "name": config.game.id.replace("-", "_")}
+        modes = list(RENDER_MODES)  # of its own, as wrappers of PettingZoo append to it
+        self.metadata = {**self.metadata, "name": config.game.id.replace("-", "_"), "render_modes": modes}
         self.possible_agents = [agent_name(seat) for seat in range(config.num_players)]
         self.agents: list[str] = []
         self._mover = ""  # what agent_selection gives, once there is a game

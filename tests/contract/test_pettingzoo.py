@@ -53,6 +53,8 @@ def test_render_modes(game: Game) -> None:
     with pytest.raises(OptionError, match="render_seat"):
         kepler_envs.make(game.id, render_mode="ansi", render_seat=99)
     env = kepler_envs.make(game.id)
+    env.metadata["render_modes"].append("of a wrapper")
+    assert "of a wrapper" not in kepler_envs.make(game.id).metadata["render_modes"]
     env.reset(seed=1)
     with pytest.warns(UserWarning, match="render_mode is None"):
         assert env.render() is None
