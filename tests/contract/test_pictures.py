@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from kepler_envs import Game, Snapshot
-from kepler_envs.engine import panels
+from kepler_envs.engine import drawing, panels
 from kepler_envs.engine.drawing import contrast
 from kepler_envs.registry import OWN_IDS
 from tests.contract.subjects import every_game
@@ -37,6 +37,24 @@ def test_what_can_be_done_can_be_clicked(game: Game) -> None:
             seen |= ids
             position = position.apply(chance.choice(legal))
     assert {config.actions.block_of(action).name for action in seen} == {block.name for block in config.actions.blocks}
+
+
+@every_game
+@pytest.mark.parametrize("players", ["fewest", "most"])
+def test_what_is_kept_of_other_pictures_is_what_would_be_drawn(game: Game, players: str, monkeypatch) -> None:
+    """The keys of ``Drawing.reuse`` name everything a part depends on: positions, views and games come in any order."""
+    config = game.configure(max(2, game.min_players) if players == "fewest" else game.max_players)
+    chance, position = random.Random(game.name), Snapshot.deal(config, 7)
+    shown = []
+    while not position.over and len(shown) < 400:
+        shown.append(position)
+        position = position.apply(chance.choice(position.legal_actions()))
+    shown = [*chance.sample(shown, min(len(shown), 20)), position]
+    views = [(one, chance.choice([None, *range(config.num_players)])) for one in shown for _ in range(2)]
+    kept = [one.drawing(seat).svg() for one, seat in views]
+    for (one, seat), svg in zip(views, kept, strict=True):
+        monkeypatch.setattr(drawing, "_KEPT", {})
+        assert one.drawing(seat).svg() == svg
 
 
 @every_game

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.tournament.without_pages import REPLAY_PAGE, empty_page
+
 WITH_PAGES = ("test_report_page", "test_report_names")
 
 
@@ -13,5 +15,5 @@ WITH_PAGES = ("test_report_page", "test_report_names")
 def _no_pages_of_whole_games(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if request.module.__name__.rpartition(".")[2] not in WITH_PAGES:
-            patch.setattr("kepler_envs.web.page.replay_page", lambda replay, label, outcome: f"<title>{label}</title>")
+            patch.setattr(REPLAY_PAGE, empty_page)
         yield

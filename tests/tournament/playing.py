@@ -40,8 +40,8 @@ def count_games(out: Path) -> int:
 
 def command(out: Path, agents: Sequence[str], games: int, *more: str) -> list[str]:
     return [
-        sys.executable, "-m", "kepler_envs", "tournament", GAME, "--players", "4", "--agents", *agents, "--games",
-        str(games), "--bootstrap", "40", "--out", str(out), *more,
+        sys.executable, "-m", "tests.tournament.without_pages", "tournament", GAME, "--players", "4", "--agents",
+        *agents, "--games", str(games), "--bootstrap", "40", "--out", str(out), *more,
     ]  # fmt: skip
 
 

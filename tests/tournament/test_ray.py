@@ -32,6 +32,7 @@ from kepler_envs.tournament.workers import Workers
 from tests.agents.test_expert import TINY, same, same_curve
 from tests.effort import only_deep
 from tests.tournament.playing import GAME, ROOT, command, count_games, own, rows, start, wait_for_games
+from tests.tournament.tasks import fail, lose
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: nothing is tested on a cluster")
 
@@ -138,6 +139,7 @@ def test_parts_come_in_their_order_and_are_those_of_this_process(three):
         assert np.array_equal(one.wins, other.wins) and np.array_equal(one.lengths, other.lengths)
 
 
+@only_deep
 def test_expert_iteration_learns_the_same(three, tmp_path):
     settings = replace(TINY, generations=2)
     here, there = (
@@ -201,30 +203,19 @@ def test_ctrl_c_leaves_a_ledger_to_go_on_from(tmp_path, nodes):
 
 def test_a_task_that_raises_says_so(three):
     with pytest.raises(WorkerError, match="no such thing"):
-        list(three.map(_raise, "no such thing", iter([1])))
-
-
-def _raise(words: str, number: int) -> None:
-    raise KeyError(words)
+        list(three.map(fail, "no such thing", iter([1])))
 
 
 @pytest.mark.parametrize("times", [2, 1000])
 def test_what_all_tasks_need_is_sent_again_if_it_was_lost(three, tmp_path, times):
     """Ray says so of a driver that is slow to answer. A task of which it is always said ends the tournament."""
     (tmp_path / "left").write_text("x" * times)
-    tasks = three.map(_lose, str(tmp_path / "left"), iter([1]))
+    tasks = three.map(lose, str(tmp_path / "left"), iter([1]))
     if times > cluster.RETRIES:
         with pytest.raises(WorkerError, match="what all tasks need was lost 6 times"):
             list(tasks)
     else:
         assert list(tasks) == [(1, "found")]
-
-
-def _lose(path: str, number: int) -> str:
-    if left := Path(path).read_text():
-        Path(path).write_text(left[1:])
-        raise ray.exceptions.OwnerDiedError("00" * 28, b"", "")
-    return "found"
 
 
 def test_a_cluster_that_cannot_be_reached_is_one_sentence(tmp_path, capsys):
@@ -280,7 +271,7 @@ def test_nodes_with_something_else_installed_are_named_before_the_first_game(
 def test_a_node_that_comes_later_is_checked_too(three, monkeypatch):
     monkeypatch.setattr(cluster, "installed_here", lambda: Installed("0.0.9", "0123456789ab", "3.11.0", "0.68.0"))
     with pytest.raises(ClusterError, match="install the same wheel"):
-        list(three.map(_raise, "", iter([1])))
+        list(three.map(fail, "", iter([1])))
 
 
 def test_without_ray_it_says_how_to_install_it(monkeypatch):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star
@@ -418,14 +419,28 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     left, right = (view.title, view.situation), (view.point_of_view, view.round)
     draw_header(drawing, HEADER_HEIGHT, left, right, room=INNER - 260)
     with drawing.group(MARGIN, HEADER_HEIGHT):
-        _draw_run(drawing, view, run_height)
+        pawns = tuple(map(_pawn, view.players))
+        key = ("run", view.run, pawns, view.flying, view.completed_by, _names(view), run_height)
+        drawing.reuse(key, partial(_draw_run, drawing, view, run_height))
     with drawing.group(MARGIN, HEADER_HEIGHT + run_height + GAP):
-        _draw_row(drawing, view, row_height)
+        key = ("row", view.row, view.row_slots, view.deck_count, _names(view), row_height)
+        drawing.reuse(key, partial(_draw_row, drawing, view, row_height))
     for index, number in enumerate(view.order):
         rank, column = divmod(index, PLAYER_COLUMNS)
         with drawing.group(MARGIN + column * (PLAYER_WIDTH + GAP), players_y + rank * (PLAYER_HEIGHT + GAP)):
-            _draw_player(drawing, view.players[number], view)
+            player = view.players[number]
+            key = ("player", player, view.flying, view.boxes, view.completed_by, _names(view))
+            drawing.reuse(key, partial(_draw_player, drawing, player, view))
     return drawing
+
+
+def _names(view: View) -> tuple[tuple[str, ...], ...]:
+    return view.type_names, view.contract_names, view.action_names, view.part_names
+
+
+def _pawn(player: PlayerView) -> tuple[int, int, bool, int]:
+    """What the run shows of a player."""
+    return player.seat, player.ship, player.active, player.place
 
 
 # ---------------------------------------------------------------- the run

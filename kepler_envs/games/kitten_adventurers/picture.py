@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from kepler_envs.engine.drawing import Drawing, blend, readable_on, star
@@ -360,14 +361,18 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     drawing = Drawing(WIDTH, height, f"{view.title}, {view.turn}", BACKGROUND)
     _draw_header(drawing, view)
     with drawing.group(MARGIN, TABLE_Y):
-        _draw_ladders(drawing, view)
+        key = ("ladders", view.ladders, view.ladder_slots, view.card_names)
+        drawing.reuse(key, partial(_draw_ladders, drawing, view))
     with drawing.group(PILES_X, TABLE_Y):
-        _draw_piles(drawing, view)
+        key = ("piles", view.discard, view.deck_count, view.card_names)
+        drawing.reuse(key, partial(_draw_piles, drawing, view))
     for index, player in enumerate(view.players):
         row, column = divmod(index, PLAYER_COLUMNS)
         x = MARGIN + column * (PLAYER_WIDTH + GAP)
         with drawing.group(x, PLAYERS_Y + row * (PLAYER_HEIGHT + GAP)):
-            _draw_player(drawing, player, view)
+            announced = view.announced if player.announced else None
+            key = ("player", player, announced, view.card_names)
+            drawing.reuse(key, partial(_draw_player, drawing, player, view))
     return drawing
 
 

@@ -416,13 +416,21 @@ def _check_stand_ins(file: ComponentFile, section: str, rows: list[dict[str, Any
 
 
 def card_names(tables: Any) -> tuple[str, ...]:
-    """The names of the kinds; those that the file has no card for are numbered."""
-    return tuple(text_of(name) or _stand_in("card", kind) for kind, name in enumerate(tables["card_name"]))
+    return tuple(card_name(tables, kind) for kind in range(len(tables["card_name"])))
+
+
+def card_name(tables: Any, kind: int) -> str:
+    """The name of a kind, or its number if the file has no card for it."""
+    return text_of(tables["card_name"][kind]) or _stand_in("card", kind)
 
 
 def city_names(tables: Any) -> tuple[str, ...]:
-    """The names of the cities; those that the file does not have are numbered."""
-    return tuple(text_of(name) or _stand_in("city", city) for city, name in enumerate(tables["city_name"]))
+    return tuple(city_name(tables, city) for city in range(len(tables["city_name"])))
+
+
+def city_name(tables: Any, city: int) -> str:
+    """The name of a city, or its number if the file does not have it."""
+    return text_of(tables["city_name"][city]) or _stand_in("city", city)
 
 
 def _stand_in(noun: str, number: int) -> str:

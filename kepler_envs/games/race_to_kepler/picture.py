@@ -10,6 +10,7 @@ import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,7 +46,7 @@ from kepler_envs.games.race_to_kepler.actions import (
     PICK,
     PLAY,
 )
-from kepler_envs.games.race_to_kepler.components import DEPARTMENTS, card_names, city_names, kinds_of
+from kepler_envs.games.race_to_kepler.components import DEPARTMENTS, card_name, city_name, kinds_of
 from kepler_envs.games.race_to_kepler.effects import PARAMETER_FILTERS, Destination, Filter, Hook, Source
 from kepler_envs.games.race_to_kepler.state import (
     CLASSES,
@@ -249,10 +250,10 @@ def _detail(state: Any, tables: Any) -> str:
     kind, origin = int(frame["kind"]) - 1, int(frame["origin"])
     city = int(state["player"][int(state["active"])]["city"]) - 1
     if kind >= 0:
-        return f"{card_names(tables)[kind]}: {text_of(tables['card_words'][kind, origin])}"
+        return f"{card_name(tables, kind)}: {text_of(tables['card_words'][kind, origin])}"
     if origin >= Origin.OPERATION:
-        return f"{city_names(tables)[city]}: {text_of(tables['operation_words'][city, origin - Origin.OPERATION])}"
-    return f"{city_names(tables)[city]}: {text_of(tables['trait_words'][city])}"
+        return f"{city_name(tables, city)}: {text_of(tables['operation_words'][city, origin - Origin.OPERATION])}"
+    return f"{city_name(tables, city)}: {text_of(tables['trait_words'][city])}"
 
 
 def _cards(zone: Any, tables: Any) -> Cards:
@@ -269,7 +270,7 @@ def _card(kind: int, count: int, tables: Any) -> CardView:
         words += f". +{card['bid_bonus']} in a bid"
     group = department if department != "none" else ("iron", "gold", "mafia")[kind]
     is_titan = CLASSES[int(card["group"])] == "titan"
-    return CardView(kind, card_names(tables)[kind], count, int(card["cost"]), group, is_titan, words)
+    return CardView(kind, card_name(tables, kind), count, int(card["cost"]), group, is_titan, words)
 
 
 def _player(state: Any, tables: Any, number: int, seat: int | None, rank: int) -> PlayerView:
@@ -279,8 +280,7 @@ def _player(state: Any, tables: Any, number: int, seat: int | None, rank: int) -
     active = not choosing and number == state["active"]
     city = int(player["city"]) - 1 if is_open or not choosing else -1
     known = player["known_kind"][: int(player["known_size"])][::-1]
-    names, cities = card_names(tables), city_names(tables)
-    offers = [(c, cities[c]) for c in range(NUM_CITIES) if int(player["offers"]) >> c & 1]
+    offers = [(c, city_name(tables, c)) for c in range(NUM_CITIES) if int(player["offers"]) >> c & 1]
     return PlayerView(
         name=agent_name(number),
         seat=number,
@@ -291,7 +291,7 @@ def _player(state: Any, tables: Any, number: int, seat: int | None, rank: int) -
         rank=rank,
         parsecs=int(player["parsecs"]),
         turns=int(player["turns"]),
-        city=cities[city] if city >= 0 else "",
+        city=city_name(tables, city) if city >= 0 else "",
         trait=_trait(tables, city) if city >= 0 else "",
         operations=_operations(state, tables, city, active) if city >= 0 else (),
         offers=tuple(offers) if is_open else (),
@@ -303,7 +303,7 @@ def _player(state: Any, tables: Any, number: int, seat: int | None, rank: int) -
         looks_at=_cards(state["look"], tables) if is_open and active else None,
         look_size=int(state["look_size"]) if active else 0,
         play=_cards(player["play"], tables),
-        top=tuple(names[int(kind) - 1] for kind in known) if is_open else (),
+        top=tuple(card_name(tables, int(kind) - 1) for kind in known) if is_open else (),
         deck_size=int(player["deck_size"]),
         deck=_cards(player["deck"], tables) if is_open else None,
         discard=_cards(player["discard"], tables),
@@ -320,12 +320,13 @@ def _trait(tables: Any, city: int) -> str:
 
 def _trait_cards(tables: Any, row: Any) -> str:
     """The cards that a trait works on. Which filter the file names is told by what passes it."""
-    parameter, names = int(row["parameter"]), card_names(tables)
+    parameter = int(row["parameter"])
+    iron, gold = (card_name(tables, kind) for kind in (IRON, GOLD))
     for which, words in FILTERED.items():
         low, high = PARAMETER_FILTERS.get(which, (0, 0))
         if low <= parameter <= high and kinds_of(tables, which, parameter) == int(row["kinds"]):
             department = DEPARTMENTS[parameter] if which == Filter.DEPT else ""
-            return words.format(iron=names[IRON], gold=names[GOLD], parameter=parameter, department=department)
+            return words.format(iron=iron, gold=gold, parameter=parameter, department=department)
     return ""  # a trait without a filter says nothing of cards
 
 
@@ -498,14 +499,24 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     )
     _draw_header(drawing, view)
     with drawing.group(MARGIN, HEADER_HEIGHT):
-        _draw_track(drawing, view)
+        key = ("track", view.track_length, view.tokens, tuple(map(_pawn, view.players)))
+        drawing.reuse(key, partial(_draw_track, drawing, view))
     with drawing.group(MARGIN, HEADER_HEIGHT + TRACK_HEIGHT + GAP):
-        _draw_table(drawing, view)
+        piles = (view.gold_pile, view.crew_deck, view.titan_deck)
+        key = ("table", view.supply, view.airlock, view.titan_row, piles, view.picked)
+        drawing.reuse(key, partial(_draw_table, drawing, view))
     for player in view.players:
         rank, column = divmod(player.seat, 2)
         with drawing.group(MARGIN + column * (PLAYER_WIDTH + GAP), players_y + rank * (PLAYER_HEIGHT + GAP)):
-            _draw_player(drawing, player, _resources(state), _discount(state), view.picked if player.decides else ())
+            turn = (_resources(state), _discount(state)) if player.active else ("", "")
+            picked = view.picked if player.decides else ()
+            drawing.reuse(("player", player, turn, picked), partial(_draw_player, drawing, player, *turn, picked))
     return drawing
+
+
+def _pawn(player: PlayerView) -> tuple[int, str, int, bool]:
+    """What the track shows of a player."""
+    return player.seat, player.name, player.parsecs, player.active
 
 
 def _draw_header(drawing: Drawing, view: View) -> None:

@@ -1,0 +1,24 @@
+"""``python -m tests.tournament.without_pages`` is ``kepler-envs`` without the pages of whole games.
+
+They take seconds each, and only tests of the report look at them.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import pytest
+
+from kepler_envs.cli import main
+
+REPLAY_PAGE = "kepler_envs.web.page.replay_page"
+
+
+def empty_page(replay: Any, label: str, outcome: Any) -> str:
+    return f"<title>{label}</title>"
+
+
+if __name__ == "__main__":
+    pytest.MonkeyPatch().setattr(REPLAY_PAGE, empty_page)
+    sys.exit(main())
