@@ -12,15 +12,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import pytest
+
 from kepler_envs.engine.game import RUNNING, Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kitten_adventurers.state import MAX_LADDERS, NUM_LANES, NUM_TYPES, Node
 from kepler_envs.registry import load_game
+from tests.effort import only_deep
 from tests.scenario import Play as AnyPlay
 
 GAME = load_game("kitten_adventurers")
 H = 13  # hyperspeed, the wild type
 LAST_VALUE = 12
+PLAYER_COUNTS = [players if players in (2, 4, 8) else pytest.param(players, marks=only_deep) for players in range(2, 9)]
+"""The fewest, the default and the most; the deep profile has all."""
 
 
 @dataclass

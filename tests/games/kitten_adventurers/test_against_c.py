@@ -19,7 +19,7 @@ import kepler_envs
 from kepler_envs.engine.snapshot import Snapshot
 from tests.effort import games_to_play
 from tests.games.kitten_adventurers.invariants import EAGER
-from tests.games.kitten_adventurers.scenario import GAME
+from tests.games.kitten_adventurers.scenario import GAME, PLAYER_COUNTS
 
 SOURCE = Path(__file__).parents[3] / "benchmarks" / "c_limit" / "kitten_limit.c"
 OBSERVATION_SIZE, NUM_ACTIONS = 352, 51
@@ -126,7 +126,7 @@ def as_in_c(batch: kepler_envs.Batch) -> dict[tuple[str, int], np.ndarray]:
     return {(name, entry): values for name, entry, values in columns}
 
 
-@pytest.mark.parametrize("players", range(2, 9))
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_same_games_as_the_c_engine(library: ctypes.CDLL, players: int) -> None:
     config = GAME.configure(players)
     random = np.random.default_rng(players)

@@ -14,7 +14,7 @@ from kepler_envs.games.kitten_adventurers.state import Node
 from tests.choosing import eager
 from tests.effort import games_to_play
 from tests.games.kitten_adventurers.invariants import EAGER, check_invariants
-from tests.games.kitten_adventurers.scenario import GAME, H, Position, scenario
+from tests.games.kitten_adventurers.scenario import GAME, PLAYER_COUNTS, H, Position, scenario
 
 
 def announced_card(position: Position, observer: int) -> int | None:
@@ -60,7 +60,7 @@ def positions(config: Configuration, seed: int) -> list[Snapshot]:
     return found
 
 
-@pytest.mark.parametrize("players", range(2, 9))
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_hidden_cards_neither_show_nor_steer_resampling(players: int) -> None:
     """After any other deal of the hidden cards: same observation, same mask, and redrawn to the same bytes."""
     config = GAME.configure(players)
@@ -77,7 +77,7 @@ def test_hidden_cards_neither_show_nor_steer_resampling(players: int) -> None:
             assert other.resample(observer, number) == snapshot.resample(observer, number)
 
 
-@pytest.mark.parametrize("players", range(2, 9))
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_only_hidden_cards_are_redrawn(players: int) -> None:
     config = GAME.configure(players)
     for number, snapshot in enumerate(positions(config, 3)):

@@ -20,13 +20,11 @@ from kepler_envs.engine.replay import ReplayError, configuration_of, record
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kitten_adventurers.components import DEFAULT_FILE
 from tests.choosing import Chooser, eager, scripted, uniform
-from tests.effort import DEEP, games_to_play, only_deep
+from tests.effort import DEEP, games_to_play
 from tests.games.kitten_adventurers.invariants import EAGER, check_decision, check_invariants
-from tests.games.kitten_adventurers.scenario import GAME, H, Position
+from tests.games.kitten_adventurers.scenario import GAME, PLAYER_COUNTS, H, Position
 from tests.scenario import checked_game
 
-PLAYER_COUNTS = range(2, 9)
-UNIFORM_IS_LONG = (6, 7)
 """Player counts whose uniform games take long, and say nearly the same as those of 5 and 8."""
 
 
@@ -72,14 +70,8 @@ def check_result(position: Snapshot) -> None:
 # ---------------------------------------------------------------- games
 
 
-@pytest.mark.parametrize(
-    ("style", "players"),
-    [
-        *(("eager", players) for players in PLAYER_COUNTS),
-        *(("uniform", players) for players in PLAYER_COUNTS if players not in UNIFORM_IS_LONG),
-        *(pytest.param("uniform", players, marks=only_deep) for players in UNIFORM_IS_LONG),
-    ],
-)
+@pytest.mark.parametrize("players", PLAYER_COUNTS)
+@pytest.mark.parametrize("style", ["uniform", "eager"])
 def test_games_of_every_player_count(style: str, players: int) -> None:
     config = GAME.configure(players)
     for seed in range(games_to_play(1)):
