@@ -244,6 +244,20 @@ def test_main_actions_are_clicked_on_the_board(browser: Any, house: Any, base: s
     assert table.heard[-1].own == "main action Energy Storage"
 
 
+def test_the_frame_of_a_hex_is_not_covered_by_its_neighbours(browser: Any, house: Any, base: str) -> None:
+    table, tokens = table_of(house, "kepler_3042", [PERSON] * 2)
+    while table.position.node.name != "MAPPING_TILE":
+        legal = table.position.legal_actions()
+        wanted = [action for action in legal if "Galactic Mapping" in table.config.actions.text(action)]
+        table.decide(table.position.seat, (wanted or legal)[-1])
+    with page_of(browser) as page:
+        page.goto(f"{base}/seat/{tokens[table.position.seat]}")
+        tiles = page.locator(".board .can", has_text="?")
+        tiles.first.wait_for()
+        inside = "(tiles) => tiles.map((at) => at.querySelector('.ring').width.baseVal.value < at.getBBox().width - 4)"
+        assert tiles.count() > 5 and all(tiles.evaluate_all(inside))
+
+
 def test_a_bot_is_asked_on_the_page(browser: Any, house: Any, base: str) -> None:
     table, tokens = table_of(house, "kitten_adventurers", options={})
     settle(table)

@@ -41,9 +41,10 @@ export class Board {
     }
     this.legal = new Map(actions.map((action) => [action.id, action]));
     if (!this.pick) return;
-    const legal = [...this.frame.querySelectorAll("[data-actions]")].filter((group) => this.ids(group).length);
-    const around = legal.map((group) => group.getBBox());
-    legal.forEach((group, number) => this.mark(group, around[number], around.some((box) => crosses(box, around[number]))));
+    const all = [...this.frame.querySelectorAll("[data-actions]")], around = all.map((group) => group.getBBox()); // what cannot be chosen may lie over a frame, too
+    all.forEach((group, number) => {
+      if (this.ids(group).length) this.mark(group, around[number], around.some((box) => crosses(box, around[number])));
+    });
   }
 
   ids(group) { return group.dataset.actions.split(" ").map(Number).filter((id) => this.legal.has(id)); }
