@@ -14,7 +14,7 @@ from kepler_envs.engine.naming import agent_name
 from kepler_envs.engine.replay import Replay
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
 from kepler_envs.web import NotNowError, UnknownError, WebError
-from kepler_envs.web.views import choices, foreseen, game_words, known, picture, results, shown_name
+from kepler_envs.web.views import choices, foreseen, game_words, known, picture, question, results, shown_name
 
 PERSON = "person"
 TOKEN_BYTES = 24
@@ -262,6 +262,7 @@ class Table:
                 "over": seen.over,
                 "results": results(seen, self.names) if seen.over else [],
                 **picture(seen, seat, None if seen.over else known(self._last[seat].after, seat)),
+                "question": question(seen) if yours else "",
                 "actions": choices(seen) if yours else [],
                 "heard": list(self._told(seat)),
                 "undo": self._undo_to(seat) is not None,

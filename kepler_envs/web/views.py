@@ -77,6 +77,12 @@ def choices(position: Snapshot) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+def question(position: Snapshot) -> str:
+    """Say what the seat to move is asked: the second line of a game's text has it, after the seat's name."""
+    _, asked, *_ = [*position.text(position.seat).split("\n"), "", ""]
+    return asked.partition(": ")[2]
+
+
 def explanations(position: Snapshot) -> dict[int, str]:
     """Say what the words of legal actions leave open: which card, which planet, which player.
 

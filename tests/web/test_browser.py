@@ -179,6 +179,7 @@ def test_keyboard_filter_and_undo(browser: Any, house: Any, base: str) -> None:
     with page_of(browser) as page:
         page.goto(f"{base}/seat/{tokens[0]}")
         page.locator(".moves button").first.wait_for()
+        assert page.locator(".prompt").inner_text() == "Your turn: play a card or end the turn"
         legal = [table.config.actions.text(action) for action in table.position.legal_actions()]
         page.keyboard.press("/")
         page.keyboard.type("end turn")

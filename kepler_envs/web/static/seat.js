@@ -13,13 +13,14 @@ const board = new Board(decide, point), moves = new Moves(decide, point);
 const asking = new Asking((bot) => ask(`${api}/ask`, { bot }), moves);
 const heading = make("h1"), who = make("span", { class: "faint" }), words = make("p", { class: "bad", role: "alert" });
 const prompt = make("p", { class: "prompt", role: "status" }), heard = make("ol", { class: "heard" }), results = make("div");
+const how = make("p", { class: "faint", hidden: true }, "Click on the board, or choose here.");
 const undo = make("button", { type: "button", title: "take back your last decision (u)", onclick: () => change("undo", {}) }, "Undo");
 const since = make("p", { class: "faint", hidden: true }, "Framed in blue: what has changed since your last decision.");
 const links = make("div", { class: "row" }), advice = make("div", {}, asking.box);
 document.querySelector("header").append(heading, who, make("span", { class: "grow" }), board.zoom, rulesButton(`${api}/rules`), themeButton());
 document.querySelector("main").append(words, make("div", { class: "table" },
   make("div", { class: "picture" }, board.frame, since),
-  make("div", { class: "side" }, results, make("section", { class: "choices" }, prompt, make("div", { class: "row" }, undo), links, advice, moves.box)),
+  make("div", { class: "side" }, results, make("section", { class: "choices" }, prompt, how, make("div", { class: "row" }, undo), links, advice, moves.box)),
   make("div", { class: "below" }, make("section", {}, make("h2", {}, "History"), heard))));
 
 function decide(action) { change("decide", { action, version: state.version }); }
@@ -64,13 +65,13 @@ function show(found) {
   since.hidden = !state.news.length;
   board.frame.dataset.version = state.version;
   moves.show(state.actions);
-  moves.box.hidden = !state.yours;
+  how.hidden = moves.box.hidden = !state.yours;
   undo.hidden = state.over;
   undo.disabled = !state.undo;
   advice.hidden = !state.yours || !state.advice;
   asking.offer(state.bots);
   asking.forget();
-  prompt.textContent = state.over ? "The game is over." : state.yours ? "Your turn: click on the board, or choose here."
+  prompt.textContent = state.over ? "The game is over." : state.yours ? `Your turn: ${state.question || "choose"}`
     : state.problem || `${player(state.turn)} (${state.seats[state.turn].name}) decides ...`;
   results.replaceChildren(...(state.over ? [resultTable(state.results)] : []));
   links.replaceChildren(...(state.over ? [make("a", { class: "button", href: `/film/${state.film}` }, "View the whole game"), make("a", { class: "button", href: `${api}/replay`, download: true }, "Save replay")] : []));
