@@ -54,11 +54,17 @@ def make_app(house: House, local: bool = True, names: tuple[str, ...] = ()) -> G
         Route("/api/film/{token}/replay", api.answer(api.film_replay), methods=["GET"]),
         Route("/api/film/{token}/ask", api.answer(api.film_ask), methods=["POST"]),
     ]
-    return Guard(Starlette(routes=routes), local, names)  # around everything, errors of the server included
+    app = Starlette(routes=routes, exception_handlers={404: _nowhere})
+    return Guard(app, local, names)  # around everything, errors of the server included
 
 
 async def _welcome(request: Request) -> Response:
     return _file("index.html")
+
+
+async def _nowhere(request: Request, problem: Exception) -> Response:
+    """An address that leads nowhere, such as half a link: say which ones do."""
+    return _file("index.html", 404)
 
 
 def _page(script: str) -> Handler:
@@ -79,6 +85,6 @@ async def _static(request: Request) -> Response:
     return _file(name)
 
 
-def _file(name: str) -> Response:
+def _file(name: str, status: int = 200) -> Response:
     path = Path(str(files("kepler_envs.web") / "static" / name))
-    return FileResponse(path, media_type=KINDS[path.suffix])
+    return FileResponse(path, status, media_type=KINDS[path.suffix])

@@ -527,7 +527,11 @@ def test_a_deleted_table_is_said_to_be_gone(browser: Any, house: Any, base: str)
         page.goto(f"{base}/seat/{tokens[0]}")
         page.locator(".board svg").wait_for()
         house.close_table(table.number)
-        page.locator("[role=alert]", has_text="the table was closed").wait_for(timeout=15_000)
+        gone = page.locator("[role=alert]", has_text="the table was closed")
+        gone.wait_for(timeout=15_000)
+        page.reload()
+        gone.wait_for()
+        assert page.get_by_role("button").all_inner_texts() == ["colours: auto"], "nothing else would do anything"
     finally:
         context.close()
 

@@ -423,6 +423,7 @@ def test_only_links_open_anything(room: Room) -> None:
                  "/static/page.html"):  # fmt: skip
         assert room.client.get(path).status_code == 404, path
     assert room.client.post(f"/api/host/{wrong}/tables", json=form(GAME)).status_code == 404
+    assert "Open the link" in room.client.get("/seat/").text
     assert len(tokens[0]) >= 32 and tokens[0] != room.house.host_token
     # whoever runs the server is told seats' links, seats are told none
     assert tokens[0] in room.client.get(room.host).text

@@ -18,9 +18,10 @@ const source = {
 };
 
 const words = make("p", { class: "bad", role: "alert" }), heading = make("h1"), line = make("span", { class: "faint" });
-document.querySelector("header").append(heading, line, make("span", { class: "grow" }),
-  make("a", { class: "button", href: `${api}/replay`, download: true }, "Save replay"), rulesButton(`${api}/rules`), themeButton());
-const main = document.querySelector("main"), root = make("div");
+const save = make("a", { class: "button", href: `${api}/replay`, download: true, hidden: true }, "Save replay"), rules = rulesButton(`${api}/rules`);
+document.querySelector("header").append(heading, line, make("span", { class: "grow" }), save, rules, themeButton());
+const main = document.querySelector("main"), root = make("div", { hidden: true }); // a wrong link shows words alone
+rules.hidden = true;
 main.append(words, root);
 
 const wait = () => new Promise((done) => setTimeout(done, OFTEN));
@@ -54,6 +55,8 @@ async function follow() {
     heading.textContent = story.title;
     line.textContent = gameInWords(story);
     words.textContent = story.problem;
+    save.hidden = story.growing; // it can be saved once it is over
+    root.hidden = rules.hidden = false;
     viewer.show(story, !more.start);
     if (first && story.growing) viewer.play();
     if (ended || !story.growing) return;

@@ -16,12 +16,15 @@ const prompt = make("p", { class: "prompt", role: "status" }), heard = make("ol"
 const how = make("p", { class: "faint", hidden: true }, "Click on the board, or choose here.");
 const undo = make("button", { type: "button", title: "take back your last decision (u)", onclick: () => change("undo", {}) }, "Undo");
 const since = make("p", { class: "faint", hidden: true }, "Framed in blue: what has changed since your last decision.");
-const links = make("div", { class: "row" }), advice = make("div", {}, asking.box);
-document.querySelector("header").append(heading, who, make("span", { class: "grow" }), board.zoom, rulesButton(`${api}/rules`), themeButton());
-document.querySelector("main").append(words, make("div", { class: "table" },
+const rules = rulesButton(`${api}/rules`), links = make("div", { class: "row" }), advice = make("div", {}, asking.box);
+document.querySelector("header").append(heading, who, make("span", { class: "grow" }), board.zoom, rules, themeButton());
+const table = make("div", { class: "table", hidden: true }); // until there is something to see: a wrong link shows words alone
+for (const button of [board.zoom, rules]) button.hidden = true;
+document.querySelector("main").append(words, table);
+table.append(
   make("div", { class: "picture" }, board.frame, since),
   make("div", { class: "side" }, results, make("section", { class: "choices" }, prompt, how, make("div", { class: "row" }, undo), links, advice, moves.box)),
-  make("div", { class: "below" }, make("section", {}, make("h2", {}, "History"), heard))));
+  make("div", { class: "below" }, make("section", {}, make("h2", {}, "History"), heard)));
 
 function decide(action) { change("decide", { action, version: state.version }); }
 
@@ -58,6 +61,7 @@ function show(found) {
   if (found.version < state?.version) return; // an answer that was overtaken
   state = found;
   if (state.over) deafen();
+  for (const part of [table, board.zoom, rules]) part.hidden = false;
   heading.textContent = state.title;
   document.title = `${state.yours ? "Your turn: " : ""}${state.title}`;
   who.textContent = `you are ${player(state.seat)}; ${state.seats.filter((at) => at.seat !== state.seat).map((at) => `${player(at.seat)} ${at.name}`).join(", ")}`;
