@@ -343,10 +343,17 @@ def test_a_legend_has_the_lines_of_its_plot(browser: Any, house: Any, base: str)
 def test_watching_and_stepping(browser: Any, house: Any, base: str) -> None:
     with page_of(browser) as page:
         page.goto(f"{base}/host/{house.host_token}")
+        form = page.locator("section", has_text="Watch bots").first
+        form.locator("[name=seat-0]").select_option("another bot ...")
+        form.get_by_label("bot of player_0").fill("uniform")
+        form.locator("[name=seat-1]").select_option("best")
+        form.get_by_label("Players").select_option("3")
+        assert form.locator("[name=seat-1]").input_value() == "best", "what was chosen stays"
         page.locator(".watch").click()
         page.wait_for_url("**/film/*")
         page.locator(".board svg").wait_for()
         film = house.film(page.url.rpartition("/")[2])
+        assert film.replay.agents == ["uniform", "best", "greedy"]
         wait_until(page, lambda: not film.growing)
         page.locator(".results").wait_for()
         assert page.locator("th[scope=col]").all_inner_texts() == ["rank", "seat", "who", "score", "reward"]

@@ -27,6 +27,20 @@ async function attempt(act, button = null) {
 
 main.append(waiting, words, away, forms, lists);
 
+const ANOTHER = "another bot ...";
+
+/** Who plays a seat: one of `names`, or a bot whose spec is typed. A list to choose from shows them all on phones, too. */
+class SeatField {
+  constructor(seat, names, usual) {
+    this.choice = make("select", { name: `seat-${seat}` }, ...[...names, ANOTHER].map((name) => make("option", { selected: name === usual }, name)));
+    this.spec = make("input", { type: "text", placeholder: "mcts:500", "aria-label": `bot of ${player(seat)}`, autocomplete: "off", autocapitalize: "off", spellcheck: "false", hidden: true });
+    this.choice.onchange = () => { this.spec.hidden = this.choice.value !== ANOTHER; };
+    this.box = make("div", { class: "seat" }, make("label", {}, make("span", {}, player(seat)), this.choice), this.spec);
+  }
+
+  get value() { return this.choice.value === ANOTHER ? this.spec.value.trim() : this.choice.value; }
+}
+
 /** Fields for a game; `people`: whether seats may be taken by people. */
 class Form {
   constructor(games, people) {
@@ -34,14 +48,14 @@ class Form {
     this.people = people;
     this.game = make("select", {}, ...games.map((game) => make("option", { value: game.name }, game.title)));
     this.players = make("select");
-    this.seats = make("div", { class: "seats" });
+    this.seats = make("div");
+    this.fields = [];
     this.options = make("div");
     this.seed = make("input", { type: "text", inputmode: "numeric", placeholder: "drawn" });
     this.game.onchange = () => this.setGame();
     this.players.onchange = () => this.setSeats();
-    this.bots = make("datalist", { id: `bots-${people ? "play" : "watch"}` });
     const field = (name, input) => make("label", {}, make("span", {}, name), input);
-    this.box = make("div", {}, field("Game", this.game), field("Players", this.players), make("h3", {}, "Seats"), this.seats, this.bots,
+    this.box = make("div", {}, field("Game", this.game), field("Players", this.players), make("h3", {}, "Seats"), this.seats,
       make("details", {}, make("summary", {}, "Options"), this.options, field("Seed", this.seed)));
     this.setGame();
   }
@@ -52,22 +66,20 @@ class Form {
     const game = this.chosen;
     this.players.replaceChildren(...game.players.map((count) => make("option", {}, `${count}`)));
     this.players.value = game.usual;
-    this.bots.replaceChildren(...game.bots.map((bot) => make("option", { value: bot })));
     this.options.replaceChildren(...game.options.map((option) => {
       const input = option.free ? make("input", { type: "text", placeholder: option.usual, name: option.name })
         : make("select", { name: option.name }, ...option.choices.map((choice) => make("option", { selected: choice === option.usual }, choice)));
       return make("label", { title: option.allowed }, make("span", {}, option.name), input, make("span", { class: "faint" }, `${option.meaning}; ${option.allowed}`));
     }));
+    this.fields = [];
     this.setSeats();
   }
 
   setSeats() {
-    this.seats.replaceChildren(...Array.from({ length: Number(this.players.value) }, (_, seat) => {
-      const usual = this.people && seat === 0 ? "person" : "greedy";
-      const input = make("input", { type: "text", list: this.bots.id, name: `seat-${seat}`, value: usual, autocomplete: "off" });
-      const link = make("button", { type: "button", title: "a person plays this seat", onclick: () => { input.value = "person"; } }, "person");
-      return make("label", {}, make("span", {}, player(seat)), input, this.people ? link : null);
-    }));
+    const bots = this.chosen.bots, names = this.people ? ["person", ...bots] : bots;
+    const added = (seat) => new SeatField(seat, names, this.people && seat === 0 ? "person" : bots[0]);
+    this.fields = Array.from({ length: Number(this.players.value) }, (_, seat) => this.fields[seat] ?? added(seat)); // what was chosen stays
+    this.seats.replaceChildren(...this.fields.map((field) => field.box));
   }
 
   read() {
@@ -79,7 +91,7 @@ class Form {
     const seed = this.seed.value.trim();
     if (seed && !/^\d{1,20}$/.test(seed)) throw new Error("A seed is a whole number.");
     return { game: this.chosen.name, players: Number(this.players.value), options, seed: seed || null,
-      seats: [...this.seats.querySelectorAll("input")].map((input) => input.value.trim()) };
+      seats: this.fields.map((field) => field.value) };
   }
 }
 
