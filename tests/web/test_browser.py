@@ -509,7 +509,7 @@ def test_the_list_of_tables_keeps_up(browser: Any, tmp_path: Path) -> None:
         house.close_table(gone.number)
         added, _ = table_of(house, "kepler_run", [PERSON, PERSON])
         wait_until(page, lambda: "Kepler Run" in headings.first.inner_text())
-        assert headings.nth(1).inner_text() == f"Kitten Adventurers, 1 decisions, player_{table.position.seat} decides"
+        assert headings.nth(1).inner_text() == f"Kitten Adventurers, 1 decision, player_{table.position.seat} decides"
         assert headings.count() == 2 and seed.input_value() == "12"
         assert page.evaluate("document.activeElement === window.before && window.before.isConnected")
 

@@ -43,6 +43,8 @@ export async function ask(path, body = undefined, method = body === undefined ? 
 /** The secret in this page's address. */
 export const token = () => location.pathname.split("/")[2];
 
+export const decisions = (count) => `${count} decision${count === 1 ? "" : "s"}`;
+
 export const player = (seat) => `player_${seat}`;
 
 export const seatColour = (seat) => `var(--seat-${seat % 8})`;

@@ -1,5 +1,5 @@
 // The page of whoever runs the server: tables to set up, games to watch, replays to open.
-import { ask, make, player, themeButton, token } from "./dom.js";
+import { ask, decisions, make, player, themeButton, token } from "./dom.js";
 
 const api = `/api/host/${token()}`;
 const main = document.querySelector("main"), words = make("p", { class: "bad", role: "alert" });
@@ -116,7 +116,7 @@ class TableEntry {
   }
 
   update(table) {
-    say(this.heading, `${table.title}, ${table.decisions} decisions, ${table.over ? "over" : `${player(table.turn)} decides`}`);
+    say(this.heading, `${table.title}, ${decisions(table.decisions)}, ${table.over ? "over" : `${player(table.turn)} decides`}`);
     say(this.problem, table.problem);
     this.problem.hidden = !table.problem;
     this.view.href = `/film/${table.film}`;
@@ -130,7 +130,7 @@ class FilmEntry {
     this.box = make("li", {}, make("a", { href: `/film/${film.token}` }, film.label), " ", this.decisions, " ", deleteButton("Delete this game?", `films/${film.token}`, "small"));
   }
 
-  update(film) { say(this.decisions, `${film.decisions} decisions${film.growing ? ", being played" : ""}`); }
+  update(film) { say(this.decisions, `${decisions(film.decisions)}${film.growing ? ", being played" : ""}`); }
 }
 
 /** Words that have not changed are left alone: somebody may have marked them. */
