@@ -587,19 +587,27 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
         row, column = divmod(4 if system == SUN else PLACES[system], SYSTEM_COLUMNS)
         x, y = MARGIN + column * (SYSTEM_WIDTH + GAP), HEADER_HEIGHT + row * (SYSTEM_HEIGHT + GAP)
         with drawing.group(x, y, actions=() if system == SUN else _moves_to(system)):
-            key = ("system", system, planets, _decider(view), names)
-            drawing.reuse(key, partial(_draw_system, drawing, system, planets, view, colours))
+            drawing.reuse(
+                ("system", system, planets, _decider(view), names),
+                partial(_draw_system, drawing, system, planets, view, colours),
+            )
     with drawing.group(BOARD_X, HEADER_HEIGHT):
-        key = ("board", view.board, view.bank, view.artifact_deck, view.used_artifacts, names)
-        drawing.reuse(key, partial(_draw_board, drawing, view, colours))
+        drawing.reuse(
+            ("board", view.board, view.bank, view.artifact_deck, view.used_artifacts, names),
+            partial(_draw_board, drawing, view, colours),
+        )
     with drawing.group(MARGIN, TRACK_Y):
-        key = ("track", tuple(player.points for player in view.players), view.end_points, names)
-        drawing.reuse(key, partial(_draw_track, drawing, view, colours))
+        drawing.reuse(
+            ("track", tuple(player.points for player in view.players), view.end_points, names),
+            partial(_draw_track, drawing, view, colours),
+        )
     for number, player in enumerate(view.players):
         distance = (number - int(state["seat"])) % len(view.players)
         with drawing.group(MARGIN, PLAYERS_Y + number * (PLAYER_HEIGHT + GAP)):
-            key = ("player", player, distance, colours[number], names)
-            drawing.reuse(key, partial(_draw_player, drawing, player, view, colours[number], distance))
+            drawing.reuse(
+                ("player", player, distance, colours[number], names),
+                partial(_draw_player, drawing, player, view, colours[number], distance),
+            )
     return drawing
 
 

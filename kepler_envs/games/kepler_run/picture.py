@@ -420,17 +420,23 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     draw_header(drawing, HEADER_HEIGHT, left, right, room=INNER - 260)
     with drawing.group(MARGIN, HEADER_HEIGHT):
         pawns = tuple(map(_pawn, view.players))
-        key = ("run", view.run, pawns, view.flying, view.completed_by, _names(view), run_height)
-        drawing.reuse(key, partial(_draw_run, drawing, view, run_height))
+        drawing.reuse(
+            ("run", view.run, pawns, view.flying, view.completed_by, _names(view), run_height),
+            partial(_draw_run, drawing, view, run_height),
+        )
     with drawing.group(MARGIN, HEADER_HEIGHT + run_height + GAP):
-        key = ("row", view.row, view.row_slots, view.deck_count, _names(view), row_height)
-        drawing.reuse(key, partial(_draw_row, drawing, view, row_height))
+        drawing.reuse(
+            ("row", view.row, view.row_slots, view.deck_count, _names(view), row_height),
+            partial(_draw_row, drawing, view, row_height),
+        )
     for index, number in enumerate(view.order):
         rank, column = divmod(index, PLAYER_COLUMNS)
         with drawing.group(MARGIN + column * (PLAYER_WIDTH + GAP), players_y + rank * (PLAYER_HEIGHT + GAP)):
             player = view.players[number]
-            key = ("player", player, view.flying, view.boxes, view.completed_by, _names(view))
-            drawing.reuse(key, partial(_draw_player, drawing, player, view))
+            drawing.reuse(
+                ("player", player, view.flying, view.boxes, view.completed_by, _names(view)),
+                partial(_draw_player, drawing, player, view),
+            )
     return drawing
 
 

@@ -361,18 +361,17 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     drawing = Drawing(WIDTH, height, f"{view.title}, {view.turn}", BACKGROUND)
     _draw_header(drawing, view)
     with drawing.group(MARGIN, TABLE_Y):
-        key = ("ladders", view.ladders, view.ladder_slots, view.card_names)
-        drawing.reuse(key, partial(_draw_ladders, drawing, view))
+        drawing.reuse(
+            ("ladders", view.ladders, view.ladder_slots, view.card_names), partial(_draw_ladders, drawing, view)
+        )
     with drawing.group(PILES_X, TABLE_Y):
-        key = ("piles", view.discard, view.deck_count, view.card_names)
-        drawing.reuse(key, partial(_draw_piles, drawing, view))
+        drawing.reuse(("piles", view.discard, view.deck_count, view.card_names), partial(_draw_piles, drawing, view))
     for index, player in enumerate(view.players):
         row, column = divmod(index, PLAYER_COLUMNS)
         x = MARGIN + column * (PLAYER_WIDTH + GAP)
         with drawing.group(x, PLAYERS_Y + row * (PLAYER_HEIGHT + GAP)):
             announced = view.announced if player.announced else None
-            key = ("player", player, announced, view.card_names)
-            drawing.reuse(key, partial(_draw_player, drawing, player, view))
+            drawing.reuse(("player", player, announced, view.card_names), partial(_draw_player, drawing, player, view))
     return drawing
 
 

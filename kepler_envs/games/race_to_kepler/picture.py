@@ -499,12 +499,16 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     )
     _draw_header(drawing, view)
     with drawing.group(MARGIN, HEADER_HEIGHT):
-        key = ("track", view.track_length, view.tokens, tuple(map(_pawn, view.players)))
-        drawing.reuse(key, partial(_draw_track, drawing, view))
+        drawing.reuse(
+            ("track", view.track_length, view.tokens, tuple(map(_pawn, view.players))),
+            partial(_draw_track, drawing, view),
+        )
     with drawing.group(MARGIN, HEADER_HEIGHT + TRACK_HEIGHT + GAP):
         piles = (view.gold_pile, view.crew_deck, view.titan_deck)
-        key = ("table", view.supply, view.airlock, view.titan_row, piles, view.picked)
-        drawing.reuse(key, partial(_draw_table, drawing, view))
+        drawing.reuse(
+            ("table", view.supply, view.airlock, view.titan_row, piles, view.picked),
+            partial(_draw_table, drawing, view),
+        )
     for player in view.players:
         rank, column = divmod(player.seat, 2)
         with drawing.group(MARGIN + column * (PLAYER_WIDTH + GAP), players_y + rank * (PLAYER_HEIGHT + GAP)):
