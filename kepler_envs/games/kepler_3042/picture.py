@@ -301,7 +301,7 @@ def _detail(state: Any, config: Configuration) -> str:
     if state["moving"]:
         words.append(f"starship {state['moving']} with {state['points']} of {state['speed']} spaces")
     elif state["speed"]:
-        words.append(f"{state['speed']} spaces each")
+        words.append(f"{state['speed']} space{'' if state['speed'] == 1 else 's'} each")
     if state["goal"]:
         words.append(f"to hex {hex_name(int(state['goal']) - 1)}")
     if state["left"]:
@@ -898,9 +898,9 @@ def _draw_actions(drawing: Drawing, view: View) -> None:
         with drawing.group(8 + column * ACTION_WIDTH, 8 + row * ACTION_HEIGHT, actions=(MAIN + action,)):
             _draw_action(drawing, name, INK)
             cubes = [player for player in view.players if not player.ghost and player.cube == action]
-            for place, player in enumerate(cubes):
-                x = ACTION_WIDTH - 18 - 14 * place
-                drawing.rect(x, 8, 11, 11, radius=2, fill=_colour(player), stroke=DARK)
+            for place, player in enumerate(cubes):  # two rows: in one, they would lie on a long name
+                x, y = ACTION_WIDTH - 18 - 11 * (place // 2), 1.5 + 11 * (place % 2)
+                drawing.rect(x, y, 9, 9, radius=2, fill=_colour(player), stroke=DARK)
     for bonus, (name, (line, number)) in enumerate(zip(view.bonus_names, view.bonus_lines, strict=True)):
         row, column = (LINES, number) if line == "column" else (number, LINES)
         with drawing.group(8 + column * ACTION_WIDTH, 8 + row * ACTION_HEIGHT, actions=(BONUS + bonus,)):
@@ -922,7 +922,7 @@ ACTION_LEGEND = (
 def _draw_action(drawing: Drawing, name: str, ink: str, widths: float = 1) -> None:
     width = widths * ACTION_WIDTH - 6
     drawing.rect(0, 0, width, ACTION_HEIGHT - 5, radius=4, fill=BACKGROUND)
-    drawing.text(7, 12, name, size=13, fill=ink, width=width - 12)
+    drawing.text(7, 12, name, size=12, fill=ink, width=width - 12)
 
 
 def _draw_legend(drawing: Drawing, view: View) -> None:
@@ -988,7 +988,7 @@ def _draw_player(drawing: Drawing, player: PlayerView, view: View) -> None:
         drawing.text(116, 96, "first player", size=12, fill=DIM)
     drawing.text(30, 58, str(player.points), size=28, fill=INK, bold=True)
     drawing.text(76, 62, f"VP, rank {player.rank}" if player.rank else "VP", size=12, fill=DIM)
-    drawing.text(396, 20, player.action, size=11.5, fill=colour, bold=True, width=178)
+    drawing.text(396, 20, player.action, size=11, fill=colour, bold=True, width=178)
     for number, (label, counts) in enumerate((("storage", player.storage), ("pit", player.pit))):
         drawing.text(400, 46 + 22 * number, label, size=12, fill=DIM)
         touched = [_storage_actions(kind) if player.active and not number else () for kind in range(NUM_RESOURCES)]

@@ -91,6 +91,8 @@ def test_choices_on_the_way_are_told() -> None:
     own = {"tech": [3, 1, 0, 0, 0], "ships": [145, None, None]}
     game = scenario(seats={0: own}, earth=[3, 3, 0]).play("main action Stellar Propulsion")
     assert "3 spaces each" in game.snapshot.text() and "convert 1, allocate 1" in game.snapshot.text()
+    game = scenario(seats={0: {**own, "tech": [1, 1, 0, 0, 0]}}, earth=[3, 3, 0]).play("main action Stellar Propulsion")
+    assert "1 space each" in game.snapshot.text()
     own = {"tech": [3, 0, 0, 0, 0], "ships": [145, 146, None]}
     game = scenario(seats={0: own}, bodies={148: TARGET}).play("main action Stellar Propulsion", to_hex(148))
     assert "to hex 148 (row 6, column 16)" in game.snapshot.text()
