@@ -13,6 +13,7 @@ from kepler_envs.bots.loading import places_of_paths
 from kepler_envs.bots.networks.checkpoint import plays
 from kepler_envs.bots.published import BEST, best_names, published_names, published_path
 from kepler_envs.engine.game import Configuration
+from kepler_envs.engine.naming import agent_name
 from kepler_envs.engine.snapshot import IllegalAction, Snapshot
 from kepler_envs.printable import printable_name
 
@@ -78,9 +79,11 @@ def choices(position: Snapshot) -> list[dict[str, Any]]:
 
 
 def question(position: Snapshot) -> str:
-    """Say what the seat to move is asked: the second line of a game's text has it, after the seat's name."""
-    _, asked, *_ = [*position.text(position.seat).split("\n"), "", ""]
-    return asked.partition(": ")[2]
+    """Say what the seat to move is asked, which the five games do in the second line of their text, after the seat's
+    name; "" for a game that does not."""
+    start = f"{agent_name(position.seat)}: "
+    asked = position.text(position.seat).split("\n")[1:2]
+    return "".join(line.removeprefix(start) for line in asked if line.startswith(start))
 
 
 def explanations(position: Snapshot) -> dict[int, str]:

@@ -12,6 +12,7 @@ from kepler_envs import Game, Snapshot
 from kepler_envs.engine import drawing, panels
 from kepler_envs.engine.drawing import contrast
 from kepler_envs.registry import OWN_IDS
+from kepler_envs.web.views import question
 from tests.contract.subjects import every_game
 from tests.pictures import SVG, marked
 
@@ -34,6 +35,7 @@ def test_what_can_be_done_can_be_clicked(game: Game) -> None:
             legal, ids = position.legal_actions(), marked(position, position.seat)
             assert ids <= set(range(len(config.actions)))
             assert not [config.actions.text(action) for action in legal if action not in ids]
+            assert question(position) or game.id not in OWN_IDS, "the page says what is asked"
             seen |= ids
             position = position.apply(chance.choice(legal))
     assert {config.actions.block_of(action).name for action in seen} == {block.name for block in config.actions.blocks}
