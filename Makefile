@@ -55,7 +55,7 @@ demo: $(STAMP) ## train an agent for two minutes, then a tournament of uniform, 
 	@echo "3/3 A tournament of uniform, greedy and the trained agent, 1200 games: under a minute."
 	@$(BIN)/kepler-envs tournament $(GAME) --players $(PLAYERS) --agents uniform greedy net:$(DEMO)/train --games 1200 --out $(DEMO)/tournament
 
-test: $(STAMP) ## run the tests: a few minutes of compiling, then 15 to 20 on two cores
+test: $(STAMP) ## run the tests: a few minutes of compiling, then 15 to 25 on two cores
 	$(BIN)/kepler-envs compile
 	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
