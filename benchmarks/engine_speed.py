@@ -14,6 +14,7 @@ from benchmarks import c_anchor, loops
 from benchmarks.sampling import GAME, PLAYERS, Row, Settings, millions, rates, ratio
 from kepler_envs.engine.game import record_array
 from kepler_envs.engine.rng import GENERATOR
+from kepler_envs.printable import counted
 
 LEAST_RATE = {
     "kepler_run": 3e6,
@@ -190,7 +191,7 @@ def games_table(settings: Settings) -> list[Row]:
         game = kepler_envs.load_game(name)
         for players in sorted({game.min_players, game.default_players, game.max_players}):
             samples = rates({"batch": batch_side(name, 256, players)}, settings, time.thread_time)
-            what = f"{name}, batch from Python, {players} player{'s' if players > 1 else ''}"
+            what = f"{name}, batch from Python, {counted(players, 'player')}"
             least = LEAST_RATE.get(name)
             if least is None:
                 rows.append(Row(what, millions(samples["batch"])))

@@ -81,9 +81,9 @@ def choices(position: Snapshot) -> list[dict[str, Any]]:
 def question(position: Snapshot) -> str:
     """Say what the seat to move is asked, which the five games do in the second line of their text, after the seat's
     name; "" for a game that does not."""
-    start = f"{agent_name(position.seat)}: "
-    asked = position.text(position.seat).split("\n")[1:2]
-    return "".join(line.removeprefix(start) for line in asked if line.startswith(start))
+    _, second, *_ = [*position.text(position.seat).split("\n"), ""]
+    seat, _, asked = second.partition(": ")
+    return asked if seat == agent_name(position.seat) else ""
 
 
 def explanations(position: Snapshot) -> dict[int, str]:

@@ -44,7 +44,7 @@ def test_what_can_be_done_can_be_clicked(game: Game) -> None:
 @every_game
 @pytest.mark.parametrize("players", ["fewest", "most"])
 def test_what_is_kept_of_other_pictures_is_what_would_be_drawn(game: Game, players: str, monkeypatch) -> None:
-    """The keys of ``Drawing.reuse`` name everything a part depends on: positions, views and games come in any order."""
+    """The keys of ``Drawing.reuse`` name everything a part depends on: positions and views come in any order."""
     config = game.configure(max(2, game.min_players) if players == "fewest" else game.max_players)
     chance, position = random.Random(game.name), Snapshot.deal(config, 7)
     shown = []

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.tournament.without_pages import REPLAY_PAGE, empty_page
+from kepler_envs.web import page
+from tests.tournament.without_pages import empty_page
 
 WITH_PAGES = ("test_report_page", "test_report_names")
 
@@ -15,5 +16,5 @@ WITH_PAGES = ("test_report_page", "test_report_names")
 def _no_pages_of_whole_games(request: pytest.FixtureRequest) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         if request.module.__name__.rpartition(".")[2] not in WITH_PAGES:
-            patch.setattr(REPLAY_PAGE, empty_page)
+            patch.setattr(page, "replay_page", empty_page)
         yield

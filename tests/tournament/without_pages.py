@@ -8,11 +8,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import pytest
-
 from kepler_envs.cli import main
-
-REPLAY_PAGE = "kepler_envs.web.page.replay_page"
+from kepler_envs.web import page
 
 
 def empty_page(replay: Any, label: str, outcome: Any) -> str:
@@ -20,5 +17,5 @@ def empty_page(replay: Any, label: str, outcome: Any) -> str:
 
 
 if __name__ == "__main__":
-    pytest.MonkeyPatch().setattr(REPLAY_PAGE, empty_page)
+    page.replay_page = empty_page
     sys.exit(main())

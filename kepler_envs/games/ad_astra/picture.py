@@ -578,7 +578,7 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
     view = look(state, config, seat)
     colours = [SEAT_COLOURS[int(state["player"][number]["faction"])] for number in range(len(view.players))]
     players = tuple((player.name, colour) for player, colour in zip(view.players, colours, strict=True))
-    names = (view.type_keys, view.type_names, view.resource_names, view.system_keys, view.system_names, players)
+    words = (view.type_keys, view.type_names, view.resource_names, view.system_keys, view.system_names, players)
     height = PLAYERS_Y + len(view.players) * (PLAYER_HEIGHT + GAP) + MARGIN - GAP
     drawing = Drawing(WIDTH, height, f"{view.title}, {view.turn}", BACKGROUND)
     left, right = (view.title, view.situation), (view.point_of_view, view.turn)
@@ -588,24 +588,24 @@ def draw(state: Any, config: Configuration, seat: int | None = None) -> Drawing:
         x, y = MARGIN + column * (SYSTEM_WIDTH + GAP), HEADER_HEIGHT + row * (SYSTEM_HEIGHT + GAP)
         with drawing.group(x, y, actions=() if system == SUN else _moves_to(system)):
             drawing.reuse(
-                ("system", system, planets, _decider(view), names),
+                ("system", system, planets, _decider(view), words),
                 partial(_draw_system, drawing, system, planets, view, colours),
             )
     with drawing.group(BOARD_X, HEADER_HEIGHT):
         drawing.reuse(
-            ("board", view.board, view.bank, view.artifact_deck, view.used_artifacts, names),
+            ("board", view.board, view.bank, view.artifact_deck, view.used_artifacts, words),
             partial(_draw_board, drawing, view, colours),
         )
     with drawing.group(MARGIN, TRACK_Y):
         drawing.reuse(
-            ("track", tuple(player.points for player in view.players), view.end_points, names),
+            ("track", tuple(player.points for player in view.players), view.end_points, words),
             partial(_draw_track, drawing, view, colours),
         )
     for number, player in enumerate(view.players):
         distance = (number - int(state["seat"])) % len(view.players)
         with drawing.group(MARGIN, PLAYERS_Y + number * (PLAYER_HEIGHT + GAP)):
             drawing.reuse(
-                ("player", player, distance, colours[number], names),
+                ("player", player, distance, colours[number], words),
                 partial(_draw_player, drawing, player, view, colours[number], distance),
             )
     return drawing

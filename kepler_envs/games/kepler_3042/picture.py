@@ -301,7 +301,7 @@ def _detail(state: Any, config: Configuration) -> str:
     if state["moving"]:
         words.append(f"starship {state['moving']} with {state['points']} of {state['speed']} spaces")
     elif state["speed"]:
-        words.append(f"{state['speed']} space{'' if state['speed'] == 1 else 's'} each")
+        words.append(f"{counted(int(state['speed']), 'space')} each")
     if state["goal"]:
         words.append(f"to hex {hex_name(int(state['goal']) - 1)}")
     if state["left"]:

@@ -25,8 +25,6 @@ from tests.games.kitten_adventurers.invariants import EAGER, check_decision, che
 from tests.games.kitten_adventurers.scenario import GAME, PLAYER_COUNTS, H, Position
 from tests.scenario import checked_game
 
-"""Player counts whose uniform games take long, and say nearly the same as those of 5 and 8."""
-
 
 def play_checked(config: Configuration, seed: int, choose: Chooser) -> tuple[Snapshot, Counter[str]]:
     """Play a game to its end and check each position and decision; the last position and what happened."""
