@@ -122,7 +122,7 @@ notebooks-quick: $(DOCS_STAMP) ## run the notebooks that take seconds and write 
 dist: $(STAMP) ## build sdist and wheels into dist/ and try them; wheels have compiled code for each interpreter of PYTHONS
 	$(BIN)/python -m tests.distribution --python $(PYTHONS)
 
-compile: $(STAMP) ## compile all games and bots ahead of time
+compile: $(STAMP) ## compile all games, bots and networks ahead of time
 	$(BIN)/kepler-envs compile
 
 clean: ## remove .venv, caches and builds; training runs and tournaments stay in runs/

@@ -9,14 +9,17 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 from rich.console import Console
 
 import kepler_envs
-from kepler_envs import bots, describe, registry
+from kepler_envs import bots, describe, networks, registry
 from kepler_envs.bots.warmup import kernels as agent_kernels
+from kepler_envs.bots.warmup import network_kernels
 from kepler_envs.cli import main
 from kepler_envs.cli.common import parse_options
 from kepler_envs.cli.match import Match
@@ -634,7 +637,7 @@ def test_compile_command(capsys):
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
 def test_compile_that_is_stopped_says_so(end, monkeypatch, capsys):
     monkeypatch.setattr("kepler_envs.cli.compile.compile_kernels", lambda listed, report: signal.raise_signal(end))
-    assert main(["compile", GAME]) == 130
+    assert main(["compile", GAME, "--processes", "1"]) == 130
     printed = capsys.readouterr()
     assert printed.out.endswith("\nStopped; what was compiled is kept.\n") and printed.err == ""
 
@@ -646,8 +649,9 @@ def test_compile_for_this_processor(monkeypatch):
     monkeypatch.setattr(
         "kepler_envs.cli.compile.compile_kernels", lambda listed, report: used.append(code_cache._uses_shipped) or 0
     )
-    assert main(["compile", GAME]) == main(["compile", GAME, "--native", "--no-agents"]) == 0
-    assert used == [True, True, False] and code_cache._uses_shipped
+    here = ["compile", GAME, "--processes", "1"]
+    assert main(here) == main([*here, "--native", "--no-agents"]) == 0
+    assert used == [*[True] * 4, *[False] * 2] and code_cache._uses_shipped
 
 
 @pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
@@ -655,13 +659,41 @@ def test_compile_has_the_kernels_of_agents(capsys):
     """Everything that greedy and mcts load for a game is named, and told apart from the game's own."""
     game = kepler_envs.load_game(GAME)
     listed = dict(agent_kernels(game))
-    assert set(listed) == {
-        "greedy: choose", "greedy: playout", "mcts: search", "mcts: descend", "mcts: absorb", "network: evaluate",
-    }  # fmt: skip
+    assert set(listed) == {"greedy: choose", "greedy: playout", "mcts: search", "mcts: descend", "mcts: absorb"}
     assert listed["greedy: choose"]() is bots.load("greedy", game.configure())._choose
     assert listed["mcts: search"]() is bots.load("mcts:5", game.configure())._searcher._kernel
     assert main(["compile", GAME]) == 0
-    assert f"{KERNELS} kernels ready in " in (printed := capsys.readouterr().out) and ", 6 of agents in " in printed
+    assert f"{KERNELS} kernels ready in " in (printed := capsys.readouterr().out) and ", 5 of agents in " in printed
+
+
+def test_compile_lists_every_kernel_of_networks():
+    """Whatever is compiled for networks can be compiled ahead: no first training waits for it."""
+    modules = (import_module(f"kepler_envs.networks.{one.name}") for one in iter_modules(networks.__path__))
+    defined = {
+        value
+        for module in modules
+        for name, value in vars(module).items()
+        if name.endswith("_kernel") and value.__module__ == module.__name__
+    }
+    listed = network_kernels(learning=True)
+    assert len(listed) == len(defined) and {build for _, build in listed} == defined
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
+@pytest.mark.parametrize("processes", [1, 2])
+def test_compile_has_the_kernels_of_networks_once(processes, capsys):
+    """They are the same for all games."""
+    assert main(["compile", GAME, "kepler_run", "--processes", str(processes)]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("kernels ready in ") == 3 and printed.count("networks: 4 kernels ready in ") == 1
+
+
+@pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
+def test_compile_leaves_out_learning_without_pytorch(monkeypatch, capsys):
+    """Networks play without it."""
+    monkeypatch.setattr("kepler_envs.cli.compile.find_spec", lambda name: None)
+    assert main(["compile", GAME, "--processes", "1"]) == 0
+    assert "networks: 1 kernel ready in " in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("libraries", [(), ("tyro", "a library that nobody has")])

@@ -1,6 +1,7 @@
 """The kernels of the bots, for compiling them ahead of time.
 
-These are the kernels of ``greedy``, of ``mcts`` with default settings, and of networks.
+These are the kernels of ``greedy``, of ``mcts`` with default settings, and of networks. The latter are the same for all
+games.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from kepler_envs.bots.search.searcher import playout_policy
 from kepler_envs.engine.game import Game
 from kepler_envs.engine.playout import choose_kernel, playout_kernel
 from kepler_envs.engine.warmup import Kernels
+from kepler_envs.networks.gradients import gradient_kernel, judge_kernel
 from kepler_envs.networks.kernels import evaluate_kernel
+from kepler_envs.networks.linear import runs_kernel
 
 
 def kernels(game: Game) -> Kernels:
-    """Every kernel that the bots need for a game, by the bot's name."""
+    """Every kernel that ``greedy`` and ``mcts`` need for a game, by the bot's name."""
     listed = []
     if game.name in greedy_games():
         greedy = greedy_policy(game)
@@ -28,9 +31,16 @@ def kernels(game: Game) -> Kernels:
             ("greedy: playout", partial(playout_kernel, greedy)),
         ]
     searching = playout_policy(game, MctsConfig(iterations=1).playout)
-    listed += [
+    return [
+        *listed,
         ("mcts: search", partial(search_kernel, searching)),
         ("mcts: descend", partial(descend_kernel, searching)),
         ("mcts: absorb", partial(absorb_kernel, searching)),
     ]
-    return [*listed, ("network: evaluate", evaluate_kernel)]
+
+
+def network_kernels(*, learning: bool) -> Kernels:
+    """Every kernel that networks need to play, and with ``learning`` those with which they learn."""
+    playing = [("evaluate", evaluate_kernel)]
+    learned = [("judge", judge_kernel), ("gradient", gradient_kernel), ("lay out", runs_kernel)]
+    return [*playing, *learned] if learning else playing

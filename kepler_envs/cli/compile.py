@@ -7,6 +7,7 @@ import time
 from concurrent.futures import as_completed
 from contextlib import nullcontext
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Annotated, NamedTuple
 
 from rich.console import Console
@@ -14,15 +15,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from tyro.conf import Positional, arg
 
 from kepler_envs import registry
-from kepler_envs.bots import warmup as bot_warmup
+from kepler_envs.bots.warmup import kernels as bot_kernels
+from kepler_envs.bots.warmup import network_kernels
 from kepler_envs.cli.common import UsageError
 from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.engine import shipped
-from kepler_envs.engine.code_cache import without_shipped
+from kepler_envs.engine.code_cache import Scope, without_shipped
 from kepler_envs.engine.game import Game
 from kepler_envs.engine.kernel import JIT_ENABLED
 from kepler_envs.engine.progress import silence
-from kepler_envs.engine.warmup import Report, compile_kernels, kernels
+from kepler_envs.engine.warmup import Kernels, Report, compile_kernels, kernels
+from kepler_envs.networks import kernels as networks
+from kepler_envs.printable import counted
 from kepler_envs.processes import fresh_processes
 from kepler_envs.terminal import say, signals_held_back, termination_interrupts
 
@@ -58,16 +62,47 @@ class Compile:
         return 0
 
     def _compile_games(self, games: list[Game], console: Console) -> None:
-        processes = min(len(games), self.processes or os.cpu_count() or 1)
+        parts = [*([NETWORKS] if self.agents else []), *(Part(game, self.agents) for game in games)]
+        processes = min(len(parts), self.processes or os.cpu_count() or 1)
         if processes == 1:
-            for game in games:
-                _compile_here(game, self.agents, self.native, console)
+            for part in parts:
+                _compile_here(part, self.native, console)
         else:
-            _compile_side_by_side(games, self.agents, self.native, processes, console)
+            _compile_side_by_side(parts, self.native, processes, console)
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is compiled in one go: a game, with or without what its agents need, or networks, which are the same for all
+    games."""
+
+    game: Game | None
+    agents: bool
+
+    @property
+    def name(self) -> str:
+        """As the lines of the command have it."""
+        return self.game.id if self.game else "networks"
+
+    @property
+    def scope(self) -> Scope:
+        """Says where the compiled code is."""
+        return self.game.scope if self.game else networks.SCOPE
+
+    def kernels(self) -> Kernels:
+        """Those of the game itself. Those with which networks learn need PyTorch, so they are left out without it."""
+        return kernels(self.game) if self.game else network_kernels(learning=find_spec("torch") is not None)
+
+    def agent_kernels(self) -> Kernels:
+        """Those of its agents."""
+        return bot_kernels(self.game) if self.game and self.agents else ()
+
+
+NETWORKS = Part(None, agents=True)
 
 
 class Done(NamedTuple):
-    """Kernels of a game and of its agents that were compiled or loaded from the cache, and the seconds they took."""
+    """Kernels of a part and of its agents that were compiled or loaded from the cache, and the seconds they took."""
 
     kernels: int
     seconds: float
@@ -75,48 +110,49 @@ class Done(NamedTuple):
     agent_seconds: float
 
 
-def _compile_here(game: Game, with_agents: bool, native: bool, console: Console) -> None:
+def _compile_here(part: Part, native: bool, console: Console) -> None:
     with Progress(*_COLUMNS, console=console, transient=True) as bar:
-        task = bar.add_task(game.id)
+        task = bar.add_task(part.name)
 
         def report(name: str, done: int, total: int) -> None:
-            bar.update(task, description=f"{game.id}: {name}", completed=done, total=total)
+            bar.update(task, description=f"{part.name}: {name}", completed=done, total=total)
 
-        done = _compile(game, with_agents, native, report)
-    _tell(game, done, console)
+        done = _compile(part, native, report)
+    _tell(part, done, console)
 
 
-def _compile_side_by_side(games: list[Game], with_agents: bool, native: bool, processes: int, console: Console) -> None:
+def _compile_side_by_side(parts: list[Part], native: bool, processes: int, console: Console) -> None:
     with (
         fresh_processes(processes) as pool,
         Progress(*_COLUMNS, console=console, transient=True) as bar,
     ):
-        task = bar.add_task(f"compiling on {processes} cores", total=len(games))
+        task = bar.add_task(f"compiling on {processes} cores", total=len(parts))
         with signals_held_back():  # the pool starts its processes now
-            running = {pool.submit(_compile, game, with_agents, native): game for game in games}
+            running = {pool.submit(_compile, part, native): part for part in parts}
         for done in as_completed(running):
             _tell(running[done], done.result(), console)
             bar.advance(task)
 
 
-def _compile(game: Game, with_agents: bool, native: bool, report: Report | None = None) -> Done:
+def _compile(part: Part, native: bool, report: Report | None = None) -> Done:
     with silence(), without_shipped() if native else nullcontext():
         begun = time.perf_counter()
-        count = compile_kernels(kernels(game), report)
+        count = compile_kernels(part.kernels(), report)
         between = time.perf_counter()
-        agent_count = compile_kernels(bot_warmup.kernels(game), report) if with_agents else 0
+        agent_count = compile_kernels(part.agent_kernels(), report)
         return Done(count, between - begun, agent_count, time.perf_counter() - between)
 
 
-def _tell(game: Game, done: Done, console: Console) -> None:
+def _tell(part: Part, done: Done, console: Console) -> None:
     agents = f", {done.agent_kernels} of agents in {done.agent_seconds:.1f} s" if done.agent_kernels else ""
-    say(console, f"{game.id}: {done.kernels} kernels ready in {done.seconds:.1f} s{agents}, {_place(game)}")
+    ready = f"{counted(done.kernels, 'kernel')} ready in {done.seconds:.1f} s{agents}"
+    say(console, f"{part.name}: {ready}, {_place(part.scope)}")
 
 
-def _place(game: Game) -> str:
+def _place(scope: Scope) -> str:
     """Say where the compiled code is."""
-    for folder in game.scope.kept_in():
+    for folder in scope.kept_in():
         return f"kept in {folder.parent}"
-    if game.scope.came_with_package():
+    if scope.came_with_package():
         return f"as they came with kepler_envs, for {shipped.CPU}; --native compiles them for this processor"
     return "not kept: no cache folder can be used"

@@ -80,13 +80,13 @@ def build_compiled(wheel: Path, python: Python) -> Path:
         clean = {key: value for key, value in os.environ.items() if not key.startswith(("NUMBA_", "KEPLER_"))}
         environment = {**clean, **shipped.COMPILE_FOR, "KEPLER_ENVS_CACHE_DIR": str(cache)}
 
-        def compile_game(game: str) -> None:
+        def compile_part(part: str) -> None:
             subprocess.run(
-                [inside, "-I", COMPILE_ALL, game], env=environment, cwd=folder, check=True, stdout=subprocess.DEVNULL
+                [inside, "-I", COMPILE_ALL, part], env=environment, cwd=folder, check=True, stdout=subprocess.DEVNULL
             )
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(compile_game, reversed(kepler_envs.list_games())))  # the largest first
+            list(pool.map(compile_part, ["networks", *reversed(kepler_envs.list_games())]))  # the largest games first
         made_with = subprocess.run(
             [inside, "-I", "-c",
              "import json; from kepler_envs.engine import shipped; print(json.dumps(shipped.versions()))"],
