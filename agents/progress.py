@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from agents.evaluation import Evaluation
-from agents.run import Status
 from agents.run_folder import run_folder
 from agents.settings import TrainConfig
+from agents.status import Status
 
 STOPPING = "stopping after this update; press again to stop at once"
 

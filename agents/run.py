@@ -9,7 +9,6 @@ import pickle
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -39,6 +38,7 @@ from agents.run_folder import (
 )
 from agents.seeds import TEACHER_SEED
 from agents.settings import MAY_CHANGE, TrainConfig
+from agents.status import Status
 from kepler_envs import bots
 from kepler_envs.adapters.opponents import Opponent
 from kepler_envs.adapters.pytorch import torch_threads
@@ -61,24 +61,6 @@ from kepler_envs.printable import one_line
 
 TEACHER_ENVS = 1024
 """Games of a teacher in parallel, for each number of players."""
-
-
-@dataclass(frozen=True)
-class Status:
-    """The progress of a run, for displays."""
-
-    steps: int
-    seconds: float
-    fraction: float
-    steps_per_second: float
-    mean_length: float
-    evaluations: tuple[Evaluation, ...]
-    evaluated: bool
-    """Whether the evaluations are new in this status."""
-    ratings: str = ""
-    """Ratings of the pool in words, if there is one."""
-    evaluated_at: int | None = None
-    """The steps at which the evaluations were made, None without any. A run that continues begins with older ones."""
 
 
 class Run:

@@ -14,12 +14,11 @@ from typing import Any
 
 from agents.benchmark.entry import CURVE_COLUMNS, read_curve
 from agents.benchmark.protocol import CURVE_GAMES, CURVE_POINTS, POOL, Task
-from agents.checkpoint import bot_of, write_checkpoint
 from agents.evaluation import Evaluation, evaluate
 from agents.expert_settings import ExpertConfig
-from agents.run import Status
 from agents.run_folder import alone_in_run, as_csv
 from agents.settings import PoolConfig, TrainConfig
+from agents.status import Status
 from kepler_envs import bots
 from kepler_envs.bots.networks.checkpoint import TORCH_WEIGHTS, read_description, read_entries
 from kepler_envs.files import write_atomically
@@ -123,6 +122,7 @@ def train_expert(job: Job, stop: threading.Event, watch: Watch, **settings: Any)
     The curve has a point per generation. A generation is saved before it is evaluated, so that a run that was killed in
     between begins with the evaluation that the curve lacks.
     """
+    from agents.checkpoint import bot_of
     from agents.expert_run import ExpertRun
     from kepler_envs.adapters.pytorch import torch_threads
 
@@ -147,6 +147,8 @@ def train_expert(job: Job, stop: threading.Event, watch: Watch, **settings: Any)
 
 def _keep_network(checkpoint: Path, folder: Path) -> None:
     """Keep only the weights and the description of a checkpoint."""
+    from agents.checkpoint import write_checkpoint
+
     (weights,) = read_entries(checkpoint, [TORCH_WEIGHTS])
     write_checkpoint(folder / AGENT, read_description(checkpoint), {TORCH_WEIGHTS: weights})
 

@@ -25,8 +25,9 @@ from agents.benchmark.protocol import (
 )
 from agents.benchmark.records import AttackLine
 from agents.exploit import Exploit, Outcome, exploit, measure
-from agents.run import Run, Status
+from agents.run import Run
 from agents.seeds import FRESH_SEED
+from agents.status import Status
 from kepler_envs import bots
 from kepler_envs.bots.networks.checkpoint import plays
 from kepler_envs.bots.protocol import BotError, UnknownBotError

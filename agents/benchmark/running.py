@@ -13,7 +13,7 @@ from agents.benchmark.entry import FILE, Entry, TrainedRun, read_entry, write_en
 from agents.benchmark.methods import CURVE, Curve, Job, Method, Watch
 from agents.benchmark.protocol import Task
 from agents.benchmark.side_by_side import side_by_side
-from agents.run import Status
+from agents.status import Status
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.machine import processor
 from kepler_envs.revision import commit

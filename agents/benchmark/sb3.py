@@ -24,9 +24,10 @@ from torch import nn
 from agents.benchmark.sb3_agent import WEIGHTS, FlatAgent
 from agents.evaluation import Evaluation, evaluate
 from agents.games import game_configurations, without_rewards
-from agents.run import Status, advance_to_end
+from agents.run import advance_to_end
 from agents.run_folder import alone_in_run, check_nobody_else_writes
 from agents.settings import TrainConfig
+from agents.status import Status
 from kepler_envs import bots
 from kepler_envs.adapters.flat import FlatInputs
 from kepler_envs.adapters.sb3 import SeatVecEnv

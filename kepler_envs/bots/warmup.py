@@ -17,8 +17,11 @@ from kepler_envs.engine.game import Game
 from kepler_envs.engine.playout import choose_kernel, playout_kernel
 from kepler_envs.engine.warmup import Kernels
 from kepler_envs.networks.gradients import gradient_kernel, judge_kernel
+from kepler_envs.networks.kernels import SCOPE as NETWORK_SCOPE
 from kepler_envs.networks.kernels import evaluate_kernel
 from kepler_envs.networks.linear import runs_kernel
+
+__all__ = ["NETWORK_SCOPE", "kernels", "network_kernels"]
 
 
 def kernels(game: Game) -> Kernels:

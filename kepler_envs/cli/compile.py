@@ -15,8 +15,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from tyro.conf import Positional, arg
 
 from kepler_envs import registry
+from kepler_envs.bots.warmup import NETWORK_SCOPE, network_kernels
 from kepler_envs.bots.warmup import kernels as bot_kernels
-from kepler_envs.bots.warmup import network_kernels
 from kepler_envs.cli.common import UsageError
 from kepler_envs.cli.endings import INTERRUPTED
 from kepler_envs.engine import shipped
@@ -25,7 +25,6 @@ from kepler_envs.engine.game import Game
 from kepler_envs.engine.kernel import JIT_ENABLED
 from kepler_envs.engine.progress import silence
 from kepler_envs.engine.warmup import Kernels, Report, compile_kernels, kernels
-from kepler_envs.networks import kernels as networks
 from kepler_envs.printable import counted
 from kepler_envs.processes import fresh_processes
 from kepler_envs.terminal import say, signals_held_back, termination_interrupts
@@ -87,7 +86,7 @@ class Part:
     @property
     def scope(self) -> Scope:
         """Says where the compiled code is."""
-        return self.game.scope if self.game else networks.SCOPE
+        return self.game.scope if self.game else NETWORK_SCOPE
 
     def kernels(self) -> Kernels:
         """Those of the game itself. Those with which networks learn need PyTorch, so they are left out without it."""

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from itertools import combinations, permutations, product
 
 import numpy as np
-from choix.utils import log_transform, statdist
 
 POINTS_PER_UNIT = 400 / np.log(10)
 """Elo's scale: 400 points are odds of 10 to 1."""
@@ -131,6 +130,8 @@ def _imaginary(count: int) -> np.ndarray:
 def _most_likely(orders: np.ndarray, times: np.ndarray, imaginary: np.ndarray, start: np.ndarray) -> np.ndarray:
     """Log strengths (k,) for orders (M, n) that occurred so often (M,), and imaginary wins (k (k - 1),) of each agent
     over each other, found from ``start`` (k,) on."""
+    from choix.utils import log_transform, statdist  # takes a second, and playing games needs none of it
+
     every_pair = np.array(list(permutations(range(len(start)), 2)))
     parts = [(orders, times), (every_pair, imaginary)]
     strength = start - start.mean()

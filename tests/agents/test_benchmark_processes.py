@@ -19,7 +19,7 @@ from agents.benchmark.methods import METHODS, Job, Method, Trained
 from agents.benchmark.playing import Effort, fixed_players, measure
 from agents.benchmark.protocol import task_of
 from agents.benchmark.running import entry_folder, train_entry
-from agents.run import Status
+from agents.status import Status
 from kepler_envs.bots.networks.checkpoint import read_weights
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.files import write_atomically

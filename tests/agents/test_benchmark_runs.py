@@ -22,7 +22,7 @@ from agents.benchmark.records import CurvePoint, Result
 from agents.benchmark.running import entry_folder, train_entry
 from agents.benchmark.tables import Row, rows_of, scores_of
 from agents.evaluation import Evaluation
-from agents.run import Status
+from agents.status import Status
 from kepler_envs.bots.networks.checkpoint import read_weights
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.records import read_lines, write_lines

@@ -267,6 +267,7 @@ class Ponder:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.thinking, self.may, self.done = threading.Event(), threading.Event(), threading.Event()
+        self.others = threading.enumerate()  # games of earlier tests may take a while to end
         decide = Players.decide
 
         def ponder(players: Players, spec: str, position: Snapshot) -> int:
@@ -284,7 +285,7 @@ class Ponder:
         self.may.set()
         assert self.done.wait(60)
         for thread in threading.enumerate():
-            if thread.name in ("bots", "film"):
+            if thread.name in ("bots", "film") and thread not in self.others:
                 thread.join(60)
 
 
