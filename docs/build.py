@@ -11,7 +11,7 @@ import argparse
 import csv
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -384,17 +384,22 @@ def write_parts(text: str, part: Callable[[str], str]) -> str:
     return PART.sub(lambda match: f"{match[1]}\n{part(match['name'])}\n\n{match[3]}", text)
 
 
-def build(names: Iterable[str] = kepler_envs.list_games()) -> dict[Path, str]:
-    """Every file with generated content about these games, with what it should hold."""
+def build_game(name: str) -> dict[Path, str]:
+    """The files with generated content about a game, with what they should hold."""
+    game = kepler_envs.load_game(name)
+    page = DOCS / "games" / f"{name}.md"
+    return {
+        page: build_page(game, page.read_text(encoding="utf-8")),
+        DOCS / "images" / f"{name}.svg": picture(game),
+    }
+
+
+def build_others() -> dict[Path, str]:
+    """The other files with generated content, with what they should hold."""
     from agents.benchmark.report import PAGE  # which writes tables as pages here do
     from agents.benchmark.report import build_page as build_benchmark
 
     contents = {}
-    for name in names:
-        game = kepler_envs.load_game(name)
-        page = DOCS / "games" / f"{name}.md"
-        contents[page] = build_page(game, page.read_text(encoding="utf-8"))
-        contents[DOCS / "images" / f"{name}.svg"] = picture(game)
     pages = ("bots.md", "concepts.md", "training.md", "performance.md", "../README.md")
     for page in ((DOCS / name).resolve() for name in pages):
         contents[page] = write_parts(page.read_text(encoding="utf-8"), lambda name: AGENT_SECTIONS[name]())
@@ -411,7 +416,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m docs.build", description="Write the generated parts of the pages.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 if something is stale")
     check = parser.parse_args(argv).check
-    contents = build()
+    contents = build_others()
+    for name in kepler_envs.list_games():
+        contents |= build_game(name)
     for path in stale(contents):
         print(f"{'stale' if check else 'written'}: {path.relative_to(DOCS.parent)}")
         if check:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from functools import cache
 from pathlib import Path
 
 VERSION = "0.1.0"
@@ -11,10 +12,11 @@ DIGITS = 40
 """Of a commit."""
 
 
+@cache
 def commit(digits: int = DIGITS) -> str:
     """The git commit of the checkout this package lies in, followed by ``+`` if files differ from it.
 
-    It is empty outside of a checkout.
+    It is empty outside of a checkout. A process asks once: what is committed while it runs is not what it runs.
 
     Args:
         digits: the number of leading digits to return.

@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -327,6 +328,10 @@ def normalised(returns: float, zero: float, one: float) -> float:
     return (returns - zero) / (one - zero)
 
 
+_present_version = cache(version_of)
+"""Of a bot of the pool, whose files nobody changes meanwhile. Tables ask for it thousands of times."""
+
+
 def _mean_return(
     lines: list[Result], task: Task, method: str, budget: int, seed: int, opponents: tuple[str, ...]
 ) -> float | None:
@@ -335,7 +340,7 @@ def _mean_return(
         for line in lines
         if (line.game, line.players, line.method, line.budget, line.seed)
         == (task.game, task.players, method, budget, seed)
-        and line.opponent_version == version_of(line.opponent, task.game)
+        and line.opponent_version == _present_version(line.opponent, task.game)
     }
     if budget == 0:
         found[method] = 0.0  # a bot among its equals

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -82,18 +83,22 @@ class Piece:
 
         Raises ValueError if the vector ends before the piece does, as one without derived fields may.
         """
-        needed = self.offset + sum((count - 1) * step for count, step in zip(self.shape, self.strides, strict=True)) + 1
-        if not vector.ndim or vector.shape[-1] < needed:
+        if not vector.ndim or vector.shape[-1] < self._end:
             raise ValueError(
-                f"{self.name}: the vector has shape {vector.shape}; allowed: at least {needed} entries, as an "
+                f"{self.name}: the vector has shape {vector.shape}; allowed: at least {self._end} entries, as an "
                 "observation of the layout that this field is of"
             )
         item = vector.strides[-1]
-        return np.lib.stride_tricks.as_strided(
-            vector[..., self.offset :],
-            shape=vector.shape[:-1] + self.shape,
-            strides=vector.strides[:-1] + tuple(stride * item for stride in self.strides),
-        )
+        shape = vector.shape[:-1] + self.shape
+        strides = vector.strides[:-1] + tuple([stride * item for stride in self.strides])
+        if vector.flags.c_contiguous and vector.size:  # the same as below in a fraction of the time
+            return np.ndarray(shape, vector.dtype, vector, self.offset * item, strides)
+        return np.lib.stride_tricks.as_strided(vector[..., self.offset :], shape, strides)
+
+    @cached_property
+    def _end(self) -> int:
+        """Where it ends in the vector."""
+        return self.offset + sum((count - 1) * step for count, step in zip(self.shape, self.strides, strict=True)) + 1
 
 
 def piece(

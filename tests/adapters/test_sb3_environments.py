@@ -340,12 +340,12 @@ def test_copies_have_the_bots_of_the_original(duplicate):
 
 def test_a_network_against_itself_is_not_said_to_win():
     """The rewards of an episode sum to one seat's return, and that is 0 on average."""
-    batch = batch_of(8, 2)
+    batch = batch_of(40, 2)
     network = piece_policy(batch.config, width=16, hidden=(16,), rows=8)
     model = SharedMaskablePPO(PiecePolicy, SharedSeatVecEnv(batch), policy_kwargs=network, n_steps=16, seed=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # of episodes that nobody counts
-        returns, _ = evaluate_policy(model, SharedSeatVecEnv(batch_of(8, 2)), 200, return_episode_rewards=True)
+        returns, _ = evaluate_policy(model, SharedSeatVecEnv(batch_of(40, 2)), 200, return_episode_rewards=True)
     assert {-1.0, 1.0} <= set(returns) and abs(np.mean(returns)) < 0.25
 
 

@@ -20,6 +20,7 @@ from kepler_envs.bots.protocol import BotError
 from kepler_envs.records import read_lines, write_lines
 from kepler_envs.terminal import make_console
 from tests.agents.endings import ends
+from tests.effort import only_deep
 
 BUDGET, SEEDS = 50_000, 2
 
@@ -387,7 +388,7 @@ def test_an_entry_may_be_measured_again_with_more_games_and_more_seeds(measured)
     assert {point.seed for point in measured.points()} == {0, 1, 10}
 
 
-@pytest.mark.parametrize("seeds", [[0], [10], [1, 10]])
+@pytest.mark.parametrize("seeds", [pytest.param([0], marks=only_deep), pytest.param([10], marks=only_deep), [1, 10]])
 def test_no_two_methods_share_a_row_whatever_their_seeds(measured, seeds, capsys):
     """An agent of another seed in the same row is another agent, too."""
     before = measured.lines(), measured.points()
@@ -407,7 +408,7 @@ def test_no_two_methods_share_a_row_whatever_their_seeds(measured, seeds, capsys
     assert measured.measure() == 0, "it is the same entry again"
 
 
-@pytest.mark.parametrize("more", [[], ["--replace"]])
+@pytest.mark.parametrize("more", [[], pytest.param(["--replace"], marks=only_deep)])
 def test_a_corrected_entry_reaches_the_record(measured, more, capsys):
     """What nobody measures follows the entry, also in lines that are not played again. Nothing else changes."""
     before = measured.lines()

@@ -32,8 +32,8 @@ from tests.effort import only_deep
 
 TASK = task_of("kitten_adventurers")
 DECISIONS, SEEDS = 1024, [0, 1]
-BUDGETS = dict.fromkeys(METHODS, DECISIONS) | {"expert": 32_000, "expert-guided": 32_000}
-"""The games of greedy that the expert imitates have 29,420 decisions."""
+BUDGETS = dict.fromkeys(METHODS, DECISIONS) | {"expert": 22_500, "expert-guided": 22_500}
+"""The games of greedy that the expert imitates have 19,970 decisions."""
 
 
 @pytest.fixture(autouse=True)
@@ -92,8 +92,9 @@ def told(folder: Path, run: TrainedRun) -> list[tuple[float, ...]]:
     return [(point["decisions"], point["returns"], point["games"]) for point in read_curve(folder / run.curve)]
 
 
-ONLY_DEEP = ("pieces-pool-32", "expert", "expert-guided")
-"""The first is ``pieces-pool`` with other sizes; the others are taken up after every evaluation by the next test."""
+ONLY_DEEP = ("pieces", "pieces-pool-32", "expert", "expert-guided")
+"""The first two are ``pieces-pool`` without a pool and with other sizes; the others are taken up after every evaluation
+by the next test."""
 
 
 @pytest.mark.parametrize(
@@ -163,7 +164,7 @@ def test_an_evaluation_of_the_expert_that_was_killed_is_made_again(tmp_path, mon
     assert killed == set(range(len(points))) and calls == [due for due in sorted(killed) for _ in POOL]
 
 
-@pytest.mark.parametrize("name", ["sb3", "flat"])
+@pytest.mark.parametrize("name", [pytest.param("sb3", marks=only_deep), "flat"])
 def test_a_run_that_was_killed_before_a_point_was_written_lacks_none(tmp_path, monkeypatch, name):
     """It is saved before: every evaluation is told again."""
     method, killed, add = METHODS[name], set(), Curve.add

@@ -19,6 +19,7 @@ import pytest
 from kepler_envs.engine import kernel as kernels
 from kepler_envs.engine.code_cache import Scope
 from kepler_envs.engine.kernel import INT, JIT_ENABLED, array_of, kernel
+from tests.effort import only_deep
 from tests.engine.toy_package import MAIN, PACKAGE, VALUE, Copy
 
 pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
@@ -71,6 +72,7 @@ def test_an_edit_between_loading_and_compiling_is_not_stored(copied: Copy) -> No
     assert copied.run() == [VALUE + 10, 0]
 
 
+@only_deep
 def test_games_see_edited_rules_and_components(tmp_path: Path) -> None:
     """The same with a real game: a number in components.toml, a line of the rules."""
     folder = tmp_path / "kepler_envs"
@@ -240,7 +242,7 @@ def test_cache_of_a_read_only_install(copied: Copy) -> None:
     assert list((copied.folder / "xdg" / "kepler_envs").glob("toy-*/*.nbc"))
 
 
-@pytest.mark.parametrize("place", ["below a file", "in /proc"])
+@pytest.mark.parametrize("place", ["below a file", pytest.param("in /proc", marks=only_deep)])
 def test_no_place_for_a_cache(copied: Copy, place: str) -> None:
     """Nothing is kept, nothing fails, and one warning says so, however many kernels there are."""
     file = copied.folder / "file"

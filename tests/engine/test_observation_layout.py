@@ -128,6 +128,12 @@ def test_views_share_memory(layout: Layout) -> None:
     assert layout["game.phase"].view(batch).shape == (2, 1)
     strided = np.arange(4 * layout.size).reshape(2, 2 * layout.size)[:, ::2]
     assert layout["game.hand"].view(strided)[0].tolist() == [[2, 4, 6, 8]]
+    for rows in (batch, strided, np.asfortranarray(batch), batch[:0]):  # in whatever order they lie in memory
+        found = layout["seats.lanes"].view(rows)
+        assert np.array_equal(found, rows[:, layout["seats.lanes"].indices()])
+        assert np.shares_memory(found, rows) == bool(rows.size)
+    batch.flags.writeable = False
+    assert not layout["seats.lanes"].view(batch).flags.writeable
     named = layout.names(vector)
     assert set(named) == {found.name for found in layout} and named["seats.lanes"][1, 1] == 7
 

@@ -8,6 +8,7 @@ import pytest
 
 from kepler_envs.engine import shipped
 from kepler_envs.engine.kernel import JIT_ENABLED
+from tests.effort import only_deep
 from tests.engine.toy_package import MAIN, VALUE, Copy
 
 pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
@@ -43,7 +44,9 @@ def test_it_is_used_and_nothing_else_is_written(with_code: Copy) -> None:
     [
         ("", True, "the sources of toy are not those it was made from"),
         (OTHER_NUMBA, False, "it was made with numba {numba}, and here is 0.68.99"),
-        (OTHER_LLVMLITE, False, "it was made with llvmlite {llvmlite}, and here is 0.50.99"),
+        pytest.param(
+            OTHER_LLVMLITE, False, "it was made with llvmlite {llvmlite}, and here is 0.50.99", marks=only_deep
+        ),
         (LESSER_PROCESSOR, False, "this processor lacks avx2, fma"),
     ],
     ids=["sources", "numba", "llvmlite", "processor"],

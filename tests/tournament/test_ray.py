@@ -94,7 +94,8 @@ def test_a_ledger_is_the_same_on_a_cluster_that_is_started_for_it(tmp_path, here
     assert rows(tmp_path) == here[False] and len(here[False]) >= 180
 
 
-@pytest.mark.parametrize("adaptive", [pytest.param(False, marks=only_deep), True])
+@only_deep
+@pytest.mark.parametrize("adaptive", [False, True])
 def test_a_ledger_is_the_same_on_three_nodes(tmp_path, here, nodes, adaptive):
     play(tmp_path, MIXED, 180, *SCHEDULES[adaptive], "--ray", nodes[0])
     assert rows(tmp_path) == here[adaptive]

@@ -87,7 +87,7 @@ def test_undo_among_people_gives_nothing_away(game: str, tmp_path: Path) -> None
         for seed in range(games_to_play(2)):
             players = SHORT[game]["players"]
             table, tokens = new_table(client, house, game, ["person"] * players, seed=str(seed))
-            while not table.position.over and len(table.heard) < 200:
+            while not table.position.over and len(table.heard) < games_to_play(80):
                 before, seat = table.position, table.position.seat
                 action = chance.choice(before.legal_actions())
                 table.decide(seat, action)

@@ -29,6 +29,7 @@ from kepler_envs.terminal import make_console
 from kepler_envs.web.films import Film
 from kepler_envs.web.players import Players
 from kepler_envs.web.views import bots_to_ask
+from tests.effort import only_deep
 from tests.waiting import wait_until
 from tests.web.serving import SHORT, client_of, form, house_in, new_table, settle
 
@@ -81,8 +82,11 @@ def play_to_the_end(room: Room, table: Any, tokens: dict[int, str], pick: int = 
 
 # ---------------------------------------------------------------- playing
 
+LONGEST = "kepler_3042"
+"""Has no option that shortens it. It is played to its end in a browser."""
 
-@pytest.mark.parametrize("game", SHORT)
+
+@pytest.mark.parametrize("game", [pytest.param(name, marks=[only_deep] if name == LONGEST else []) for name in SHORT])
 def test_a_game_is_played_to_its_end_and_saved(room: Room, game: str, tmp_path: Path) -> None:
     table, tokens = room.table(game)
     assert play_to_the_end(room, table, {0: tokens[0]}) > 0

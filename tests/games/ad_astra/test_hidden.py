@@ -93,7 +93,7 @@ def positions(config: Configuration, games: int, every: int) -> Iterator[Snapsho
 def test_what_is_hidden_changes_nothing_that_is_seen(scramble: Scramble, players: int) -> None:
     config = GAME.configure(players, artifacts="all")
     random, changed = Random(players), 0
-    for snapshot in positions(config, 2, 11):
+    for snapshot in positions(config, games_to_play(1), 17):
         for observer in range(players):
             position = Position.read(snapshot.state)
             scramble(position, observer, random)

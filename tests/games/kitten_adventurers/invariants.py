@@ -15,6 +15,7 @@ import numpy as np
 from kepler_envs.engine.game import DERIVED, RUNNING, TERMINATED, TRUNCATED, Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kitten_adventurers.state import NUM_LANES, NUM_TYPES, Node
+from tests.effort import DEEP
 from tests.games.kitten_adventurers import facts
 from tests.games.kitten_adventurers.scenario import LAST_VALUE, H, Position
 from tests.scenario import check_fields, check_in_bounds
@@ -99,7 +100,9 @@ def _check_views(state: Any, position: Position, config: Configuration) -> None:
     if position.end == RUNNING:
         assert legal and (position.node == Node.PLAY or len(legal) >= 2)
     check_in_bounds(snapshot)
-    for seat in range(config.num_players):
+    everyone = range(config.num_players)
+    in_turn = {int(state["seat"]), int(state["decisions"]) % config.num_players}
+    for seat in everyone if DEEP else in_turn:
         check_seen(config, state, seat, snapshot.observe(seat))
 
 
