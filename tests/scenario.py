@@ -103,3 +103,13 @@ def check_in_bounds(position: Snapshot) -> None:
         seen = position.observe(seat)
         wrong = np.flatnonzero((seen < layout.low) | (seen > layout.high))
         assert not wrong.size, f"seat {seat}: {layout.entry(wrong[0])} is {seen[wrong[0]]}, out of its bounds"
+
+
+def members(word: Any) -> set[int]:
+    """The places of the bits that are set in an unsigned integer."""
+    left, found = int(word), set()
+    while left:
+        lowest = left & -left
+        found.add(lowest.bit_length() - 1)
+        left ^= lowest
+    return found

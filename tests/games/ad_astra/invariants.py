@@ -156,8 +156,7 @@ def _check_board(position: Position, config: Configuration) -> None:
         assert {position.planets[place] for place in seat.terraformers} <= numbers.terraformable
         assert all(place < 56 for place in seat.on_planets()), "no starship enters the Sun"
         assert seat.known <= position.hidden(), "what is face up is known to all"
-    for place in position.planets:
-        position.owner_of(place)  # at most one
+    position.owners()  # at most one of each
 
 
 def _check_artifacts(position: Position, config: Configuration) -> None:
@@ -238,10 +237,11 @@ def _produce_ids(position: Position, config: Configuration) -> set[int]:
 
 def landing_places(position: Position, place: Place, system: int) -> set[int]:
     """Planets of the system but the one the starship is on, without pawns of others."""
+    owners = position.owners()
     return {
         planet
         for planet in position.planets
-        if planet // 7 == system and planet != place and position.owner_of(planet) in (None, position.turn)
+        if planet // 7 == system and planet != place and owners.get(planet) in (None, position.turn)
     }
 
 

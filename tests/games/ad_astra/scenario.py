@@ -18,6 +18,7 @@ from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.ad_astra.state import Node
 from kepler_envs.registry import load_game
 from tests.scenario import Play as AnyPlay
+from tests.scenario import members
 
 GAME = load_game("ad_astra")
 
@@ -197,9 +198,16 @@ class Position:
 
     def owner_of(self, position: int) -> int | None:
         """The seat with pawns there."""
-        owners = [number for number, seat in enumerate(self.seats) if position in seat.pawns()]
-        assert len(owners) <= 1, f"pawns of {owners} on position {position}"
-        return owners[0] if owners else None
+        return self.owners().get(position)
+
+    def owners(self) -> dict[int, int]:
+        """The seat with pawns on each position that has some."""
+        found: dict[int, int] = {}
+        for number, seat in enumerate(self.seats):
+            for position in seat.pawns():
+                assert position not in found, f"pawns of {[found[position], number]} on position {position}"
+                found[position] = number
+        return found
 
     def card(self) -> tuple[int, int] | None:
         """(owner, slot) of the card being resolved."""
@@ -215,15 +223,15 @@ class Position:
     def read(cls, state: Any) -> Position:
         """The position of a state record, taken from where things are, not from what is derived of them."""
         players = int(state["num_players"])
-        types = {position: kind for kind in range(7) for position in _members(state["of_type"][kind])}
+        types = {position: kind for kind in range(7) for position in members(state["of_type"][kind])}
         position = cls([cls._read_seat(state["player"][number]) for number in range(players)], types)
-        assert set(types) == _members(state["planets"])
-        position.face_up = _members(state["face_up"])
+        assert set(types) == members(state["planets"])
+        position.face_up = members(state["face_up"])
         position.bank = state["bank"].tolist()
         position.deck = state["deck"].tolist()[: int(state["deck_count"])][::-1]
-        position.artifacts = dict.fromkeys(position.deck, DECK) | dict.fromkeys(_members(state["artifacts_used"]), USED)
+        position.artifacts = dict.fromkeys(position.deck, DECK) | dict.fromkeys(members(state["artifacts_used"]), USED)
         for number in range(players):
-            position.artifacts |= dict.fromkeys(_members(state["player"][number]["artifacts"]), number)
+            position.artifacts |= dict.fromkeys(members(state["player"][number]["artifacts"]), number)
         for space, (owner, slot) in enumerate(
             zip(state["space_owner"].tolist(), state["space_card"].tolist(), strict=True)
         ):
@@ -232,7 +240,7 @@ class Position:
         position.spaces = len(position.board) + int(state["player"]["to_place"].sum())
         position.turn, position.node = int(state["seat"]), Node(int(state["node"]))
         position.current = int(state["revealed"]) - 1 if state["slot"] else None
-        position.moved, position.owner_moved = _members(state["moved"]), _members(state["owner_moved"])
+        position.moved, position.owner_moved = members(state["moved"]), members(state["owner_moved"])
         position.round, position.want_count = int(state["round_number"]), int(state["get_count"])
         position.discarded = state["player"]["discarded"].tolist()[:players]
         for name in cls.PLAIN:
@@ -247,9 +255,9 @@ class Position:
             RESERVE if place == 0 else DEEP if place == 62 else place - 1 for place in player["ship"].tolist()
         ]
         aside = {8 + number for number in range(3) if player["set_aside"][number]}
-        sets = [_members(player[name]) for name in ("colonies", "factories", "terraformers", "known", "cards")]
-        came_back = {8 + number for number in _members(player["came_back"])}
-        before = _members(player["filled_before"])
+        sets = [members(player[name]) for name in ("colonies", "factories", "terraformers", "known", "cards")]
+        came_back = {8 + number for number in members(player["came_back"])}
+        before = members(player["filled_before"])
         points, hand = int(player["points"]), player["hand"].tolist()
         return Seat(int(player["faction"]), points, hand, ships, *sets, aside, came_back, before)
 
@@ -288,9 +296,9 @@ class Position:
         for number, discarded in enumerate(self.discarded):
             state["player"][number]["discarded"] = discarded
         self._write_board(state)
-        tables = config.tables[0]
+        tables, owners = config.tables[0], self.owners()
         for number in range(len(self.seats)):
-            self._write_view(state["player"][number], number)
+            self._write_view(state["player"][number], number, owners)
             self._write_production(state["player"][number], self.seats[number], tables)
         return Snapshot(config, states)
 
@@ -307,14 +315,15 @@ class Position:
         for space in range(self.spaces):
             state["on_space"][space] = 3 if space < self.revealed else 2 if space in self.board else 1
 
-    def _write_view(self, player: Any, observer: int) -> None:
+    def _write_view(self, player: Any, observer: int, owners: dict[int, int]) -> None:
         """The same as one seat sees it: seats count from itself, and its own start planet is the first one."""
         players, own = len(self.seats), self.seats[observer]
+        seen = self.face_up | own.known
         for position, kind in self.planets.items():
             row = row_of(position, observer, players)
-            owner = self.owner_of(position)
-            player["owner_at"][row] = 0 if owner is None else 1 + (owner - observer) % players
-            if position in self.face_up | own.known:
+            if position in owners:
+                player["owner_at"][row] = 1 + (owners[position] - observer) % players
+            if position in seen:
                 player["type_at"][row] = 1 + kind
             else:
                 player["unseen"][kind] += 1
@@ -367,10 +376,6 @@ class Position:
         player["cards"] = _bits(seat.cards)
         player["came_back"] = _bits(card - 8 for card in seat.came_back)
         player["filled_before"] = _bits(seat.filled_before)
-
-
-def _members(word: Any) -> set[int]:
-    return {place for place in range(64) if int(word) >> place & 1}
 
 
 def _bits(members: Any) -> int:

@@ -98,7 +98,7 @@ def test_the_random_games_reach_what_they_are_for() -> None:
     happened: Counter[str] = Counter()
     nodes = {node.name for node in Node} - {"OVER"}
     artifacts = {f"artifact {number}" for number in range(1, 11)}
-    for seed in range(30):
+    for seed in (21, 31, 59, *range(30)):  # the first three are enough as long as games do not change
         if nodes <= set(happened) and len(artifacts & set(happened)) >= 8 and happened["points"]:
             break
         config = GAME.configure(4, artifacts="all")

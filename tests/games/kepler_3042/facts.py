@@ -16,6 +16,7 @@ from kepler_envs import Configuration
 from kepler_envs.engine.game import RUNNING
 from kepler_envs.games.kepler_3042.state import Node, Requirement, What, Who
 from tests.games.kepler_3042.scenario import MINE, NEIGHBOURS, TARGET, steps_between
+from tests.scenario import members
 
 HIDDEN = {
     "rng": "nobody knows the generator",
@@ -29,7 +30,7 @@ SLOTS, SHIPS = range(6), range(3)
 
 
 def hexes_of(words: Any) -> set[int]:
-    return {64 * number + place for number, word in enumerate(words) for place in range(64) if int(word) >> place & 1}
+    return {64 * number + place for number, word in enumerate(words) for place in members(word)}
 
 
 def facts_known(config: Configuration, state: Any, seat: int) -> dict[str, Any]:

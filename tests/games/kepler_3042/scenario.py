@@ -17,6 +17,7 @@ from kepler_envs.engine.game import RUNNING, Configuration
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.kepler_3042.state import Node, Phase
 from kepler_envs.registry import load_game
+from tests.scenario import members
 
 GAME = load_game("kepler_3042")
 SOL, SAGITTARIUS = 208, 115
@@ -183,7 +184,7 @@ class Position:
         for name in cls.OR_NONE:
             setattr(position, name, int(state[name]) - 1 if state[name] else None)
         for name in cls.BITS:
-            setattr(position, name, _members(state[name]))
+            setattr(position, name, members(state[name]))
         return position
 
     @staticmethod
@@ -194,7 +195,7 @@ class Position:
             planets=[number for number in player["slot"].tolist() if number],
             ships=[place - 1 if place else None for place in player["ship"].tolist()],
             action_cube=int(player["action_cube"]),
-            objectives={1 + number for number in _members(player["objectives"])},
+            objectives={1 + number for number in members(player["objectives"])},
         )  # fmt: skip
 
     def write(self, config: Configuration) -> Snapshot:
@@ -259,12 +260,8 @@ class Position:
         player["objectives"] = sum(1 << objective - 1 for objective in seat.objectives)
 
 
-def _members(word: Any) -> set[int]:
-    return {place for place in range(64) if int(word) >> place & 1}
-
-
 def _hexes(words: Any) -> set[int]:
-    return {64 * number + place for number, word in enumerate(words) for place in _members(word)}
+    return {64 * number + place for number, word in enumerate(words) for place in members(word)}
 
 
 def _words(hexes: Iterable[int]) -> np.ndarray:
