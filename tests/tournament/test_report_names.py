@@ -39,7 +39,7 @@ def shown(tmp_path_factory) -> tuple[Path, str]:
         (folder / "mine.py").write_text(AGENT)
         specs.append(f"python:{folder / 'mine.py'}:Agent")
     paper = io.StringIO()
-    settings = {"players": 2, "processes": 1, "bootstrap": 40, "games": 6}
+    settings = {"players": 2, "option": ("max_turns=20",), "processes": 1, "bootstrap": 40, "games": 6}
     assert (
         PlayTournament(game=GAME, agents=("uniform", *specs), out=out, **settings).run(Console(file=paper, width=250))
         == 0

@@ -33,7 +33,7 @@ def folder(tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("tournament")
     (out / "learning_curve.csv").write_text("steps,win_rate_uniform,win_rate_greedy\n0,0.25,0.01\n512,0.5,0.1\n")
     agents = ("uniform", "greedy", own("Raises"))
-    settings = {"players": 4, "option": ("max_turns=60",), "processes": 1, "bootstrap": 40, "games": 36}
+    settings = {"players": 4, "option": ("quest_size=2", "max_turns=60"), "processes": 1, "bootstrap": 40, "games": 36}
     assert PlayTournament(game=GAME, agents=agents, out=out, **settings).run(Console(quiet=True)) == 0
     return out
 
@@ -126,7 +126,7 @@ def test_replays_are_shown_from_the_first_to_the_last_position(folder, tree):
 
 def test_pictures_keep_to_their_bytes(folder):
     replay = read_replay(folder / "replays" / "uniform-greedy.jsonl")
-    config = kepler_envs.load_game(GAME).configure(4)
+    config = kepler_envs.load_game(GAME).configure(4, quest_size=2)
     few, many = (list(pictures(replay, config, most)) for most in (150_000, 10_000_000))
     assert 2 <= len(few) < len(many) == html.MOST_PICTURES and sum(len(svg) for _, svg in few) < 150_000
 

@@ -265,10 +265,8 @@ class NetworkSearcher:
     def __init__(self, config: Configuration, asked: MctsConfig) -> None:
         from kepler_envs.bots.search.kernels.guided import absorb_kernel, descend_kernel
 
-        policy = playout_policy(config.game, asked.playout)
         self.config = config
         self.asked = asked
-        self._descend, self._absorb = descend_kernel(policy), absorb_kernel(policy)
         file = network_file(asked.network, config)
         if file is None:
             raise BotError(
@@ -277,6 +275,8 @@ class NetworkSearcher:
         self._network = load_network(file, config)
         if self._network.over and self._network.over != asked.playout:
             raise BotError(f"mcts: playout = {asked.playout} is not allowed; the network is over {self._network.over}")
+        policy = playout_policy(config.game, asked.playout)  # what is wrong is said before anything is compiled
+        self._descend, self._absorb = descend_kernel(policy), absorb_kernel(policy)
         self._settings = asked.settings()
 
     def __reduce__(self) -> tuple[Any, ...]:
