@@ -1,4 +1,4 @@
-"""What a training run says of itself. It needs no PyTorch, so that who only looks on does not load it."""
+"""What a training run says of itself. Apart from the run, as displays need no PyTorch."""
 
 from __future__ import annotations
 

@@ -8,9 +8,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -80,25 +80,29 @@ SCHEDULES = {False: (), True: ("--adaptive",)}  # by whether they are adaptive
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory) -> dict[bool, list[tuple]]:
-    """The ledgers of processes of this machine, by whether the schedule is adaptive."""
-    folder = tmp_path_factory.mktemp("here")
-    for adaptive, words in SCHEDULES.items():
-        play(folder / str(adaptive), MIXED, 180, "--processes", "2", *words)
-    return {adaptive: rows(folder / str(adaptive)) for adaptive in SCHEDULES}
+def here(tmp_path_factory) -> Callable[[bool], list[tuple]]:
+    """The ledger of processes of this machine, given whether the schedule is adaptive."""
+
+    @cache
+    def ledger(adaptive: bool) -> list[tuple]:
+        out = tmp_path_factory.mktemp("here")
+        play(out, MIXED, 180, "--processes", "2", *SCHEDULES[adaptive])
+        return rows(out)
+
+    return ledger
 
 
 def test_a_ledger_is_the_same_on_a_cluster_that_is_started_for_it(tmp_path, here):
     """Before the nodes of the other tests are there, which would be found."""
     play(tmp_path, MIXED, 180, "--processes", "2", "--ray")
-    assert rows(tmp_path) == here[False] and len(here[False]) >= 180
+    assert rows(tmp_path) == here(False) and len(here(False)) >= 180
 
 
 @only_deep
 @pytest.mark.parametrize("adaptive", [False, True])
 def test_a_ledger_is_the_same_on_three_nodes(tmp_path, here, nodes, adaptive):
     play(tmp_path, MIXED, 180, *SCHEDULES[adaptive], "--ray", nodes[0])
-    assert rows(tmp_path) == here[adaptive]
+    assert rows(tmp_path) == here(adaptive)
 
 
 @only_deep

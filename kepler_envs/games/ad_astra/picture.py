@@ -802,7 +802,7 @@ def _draw_player(drawing: Drawing, player: PlayerView, view: View, colour: str, 
         with drawing.group(actions=of_kind if player.active else ()):
             _draw_resource(drawing, 290 + kind * 46, 24, kind, count, view)
     with drawing.group(actions=range(COUNT, ARTIFACT) if player.active else ()):
-        drawing.text(282, 58, f"{sum(player.hand)} cards", size=12, fill=DIM)
+        drawing.text(282, 58, counted(sum(player.hand), "card"), size=12, fill=DIM)
     pawns = zip(("starship", "colony", "factory", "terraformer"), player.reserve, strict=True)
     drawing.text(582, 24, "reserve", size=12, fill=DIM)
     for number, (pawn, count) in enumerate(pawns):

@@ -299,7 +299,7 @@ def _detail(state: Any, config: Configuration) -> str:
     if state["bonus"]:
         words.append(names(tables["bonus_name"])[int(state["bonus"]) - 1])
     if state["moving"]:
-        words.append(f"starship {state['moving']} with {state['points']} of {state['speed']} spaces")
+        words.append(f"starship {state['moving']} with {state['points']} of {counted(int(state['speed']), 'space')}")
     elif state["speed"]:
         words.append(f"{counted(int(state['speed']), 'space')} each")
     if state["goal"]:
