@@ -87,21 +87,25 @@ def check_sum(config: Configuration, rewards: Any) -> None:
         assert np.abs(np.sum(rewards, axis=-1)).max() < 1e-5, f"what all seats are paid must sum to 0: {rewards}"
 
 
+def _few_counts(game: Game) -> list[int]:
+    """The fewest, the default and the most players."""
+    return sorted({game.min_players, game.default_players, game.max_players})
+
+
 def _configurations() -> Iterator[Any]:
-    """Every player count. Those between the fewest, the default and the most say nearly the same as their
-    neighbours."""
+    """Every player count. Those that are not among the few say nearly the same as their neighbours."""
     for name in list_games():
         game = kepler_envs.load_game(name)
         for players in range(game.min_players, game.max_players + 1):
-            marks = [] if players in (game.min_players, game.default_players, game.max_players) else [only_deep]
+            marks = [] if players in _few_counts(game) else [only_deep]
             yield pytest.param(game.configure(players), id=f"{name}-{players}", marks=marks)
 
 
 def _few_configurations() -> Iterator[Any]:
-    """Fewest, default and most players: for what takes long."""
+    """For what takes long."""
     for name in list_games():
         game = kepler_envs.load_game(name)
-        for players in sorted({game.min_players, game.default_players, game.max_players}):
+        for players in _few_counts(game):
             yield pytest.param(game.configure(players), id=f"{name}-{players}")
 
 

@@ -23,6 +23,7 @@ from pathlib import Path, PurePosixPath
 
 import kepler_envs
 from kepler_envs.engine import shipped
+from tests.distribution.compile_all import NETWORKS
 from tests.distribution.contents import ROOT, ContentError, sources
 
 PLATFORM = "manylinux_2_27_x86_64"
@@ -86,7 +87,7 @@ def build_compiled(wheel: Path, python: Python) -> Path:
             )
 
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(compile_part, ["networks", *reversed(kepler_envs.list_games())]))  # the largest games first
+            list(pool.map(compile_part, [NETWORKS, *reversed(kepler_envs.list_games())]))  # the largest games first
         made_with = subprocess.run(
             [inside, "-I", "-c",
              "import json; from kepler_envs.engine import shipped; print(json.dumps(shipped.versions()))"],
