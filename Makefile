@@ -3,6 +3,7 @@ PYTHON ?= python3
 PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist loadgroup
 STAMP := $(VENV)/.installed
 DOCS_STAMP := $(VENV)/.installed-docs
 GAME ?= kitten_adventurers
@@ -13,7 +14,7 @@ QUICK_NOTEBOOKS := 1_meet_the_games 2_a_million_decisions_a_second 6_your_own_ca
 DEMO := runs/demo
 DEMO_MINUTES ?= 2
 
-.PHONY: help install demo test test-deep soak test-rllib test-clients bench lint release-check docs docs-tables docs-check notebooks notebooks-quick dist compile clean
+.PHONY: help install demo test test-slow test-deep soak test-rllib test-clients bench lint release-check docs docs-tables docs-check notebooks notebooks-quick dist compile clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 17
@@ -55,13 +56,17 @@ demo: $(STAMP) ## train an agent for two minutes, then a tournament of uniform, 
 	@echo "3/3 A tournament of uniform, greedy and the trained agent, 1200 games: under a minute."
 	@$(BIN)/kepler-envs tournament $(GAME) --players $(PLAYERS) --agents uniform greedy net:$(DEMO)/train --games 1200 --out $(DEMO)/tournament
 
-test: $(STAMP) ## run the tests: a few minutes of compiling, then 15 to 25 on two cores
+test: $(STAMP) ## run the tests: a few minutes of compiling, then about 12 on two cores
 	$(BIN)/kepler-envs compile
-	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
+	$(PYTEST) -m "not slow"
 
-test-deep: $(STAMP) ## run the same with many more games, and a few slow tests
+test-slow: $(STAMP) ## run the slow tests, about 10 minutes: clusters, interrupted runs, caches of compiled code, uncompiled rules
 	$(BIN)/kepler-envs compile
-	KEPLER_ENVS_DEEP=1 $(BIN)/python -m pytest -q -n 2 --dist loadgroup
+	$(PYTEST) -m slow
+
+test-deep: $(STAMP) ## run both with many more games
+	$(BIN)/kepler-envs compile
+	KEPLER_ENVS_DEEP=1 $(PYTEST)
 
 soak: $(STAMP) ## play random and greedy games of everything for ten minutes, with every check; SOAK="--minutes 60" for longer
 	$(BIN)/python -m tests.soak $(SOAK)

@@ -12,6 +12,7 @@ from concurrent.futures import wait
 import pytest
 
 from kepler_envs.processes import fresh_processes
+from tests.effort import slow
 from tests.waiting import is_running, wait_until
 
 
@@ -35,6 +36,7 @@ def test_a_process_that_was_killed_is_said():
         waiting.result()
 
 
+@slow
 def test_the_others_do_not_outlive_one_that_was_killed():
     with pytest.raises(ChildProcessError), fresh_processes(2) as pool:
         workers = {future.result() for future in [pool.submit(_pid_after, 1.0) for _ in range(2)]}
@@ -71,6 +73,7 @@ if __name__ == "__main__":
 """
 
 
+@slow
 def test_nobody_outlives_a_parent_that_was_killed(tmp_path):
     script = tmp_path / "parent.py"
     script.write_text(PARENT)

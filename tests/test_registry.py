@@ -16,6 +16,7 @@ import kepler_envs
 from kepler_envs import registry
 from kepler_envs.games.kitten_adventurers import GAME as KITTENS
 from kepler_envs.registry import UnknownGame
+from tests.effort import slow
 
 OWN = ("kitten_adventurers", "kepler_run", "ad_astra", "race_to_kepler", "kepler_3042")
 
@@ -64,6 +65,7 @@ def test_ids_of_other_libraries_name_the_same_games():
         kepler_envs.load_game("other/kitten_adventurers")
 
 
+@slow
 def test_an_installed_package_brings_a_game(installed):
     found = json.loads(run(USE, installed))
     assert found["games"] == [*OWN, "undertow"] and found["title"] == "Undertow" and found["same"]
@@ -95,6 +97,7 @@ def test_our_own_games_come_first_and_are_never_replaced(tmp_path):
     assert code == "code 2"
 
 
+@slow
 def test_a_package_that_cannot_be_loaded_leaves_the_other_games(tmp_path):
     info = tmp_path / "broken-1.0.dist-info"
     info.mkdir()

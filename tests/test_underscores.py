@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from kepler_envs.engine.game import Verbs
+
+pytestmark = pytest.mark.xdist_group("underscores")  # all sources are read once
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("engine", "games", "bots")
@@ -24,56 +28,73 @@ def module_of(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-TREES = {
-    module_of(path): ast.parse(path.read_text(encoding="utf-8"))
+SOURCES = {
+    module_of(path): path.read_text(encoding="utf-8")
     for folder in USERS
     for path in sorted((ROOT / folder).rglob("*.py"))
 }
+HELD = [
+    module
+    for module, source in SOURCES.items()
+    if module.startswith(tuple(f"kepler_envs.{room}" for room in ROOMS))
+    and re.search(r"^@(helper|leaf)$", source, re.MULTILINE)
+]
+
+
+@cache
+def tree_of(module: str) -> ast.Module:
+    return ast.parse(SOURCES[module])
 
 
 def compiled_functions(module: str) -> list[str]:
     """The functions at the top of a module that ``@helper`` or ``@leaf`` compiles."""
     return [
         node.name
-        for node in TREES[module].body
+        for node in tree_of(module).body
         if isinstance(node, ast.FunctionDef) and {ast.unparse(one) for one in node.decorator_list} & {"helper", "leaf"}
     ]
+
+
+def dotted(node: ast.expr) -> str:
+    """A name, or names with points between them; nothing for any other expression."""
+    if isinstance(node, ast.Attribute):
+        owner = dotted(node.value)
+        return owner and f"{owner}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def uses_of_others(module: str) -> Iterator[tuple[str, str]]:
     """(module, name) of everything that a module takes from other ones of the repository."""
     modules: dict[str, str] = {}
-    for node in ast.walk(TREES[module]):
+    nodes = list(ast.walk(tree_of(module)))
+    for node in nodes:
         if isinstance(node, ast.Import):
             modules |= {name.asname: name.name for name in node.names if name.asname}
         elif isinstance(node, ast.ImportFrom):
             for name in node.names:
-                if f"{node.module}.{name.name}" in TREES:
+                if f"{node.module}.{name.name}" in SOURCES:
                     modules[name.asname or name.name] = f"{node.module}.{name.name}"
                 else:
                     yield str(node.module), name.name
-    for node in ast.walk(TREES[module]):
+    for node in nodes:
         if isinstance(node, ast.Attribute):
-            owner = ast.unparse(node.value)
+            owner = dotted(node.value)
             yield modules.get(owner, owner), node.attr
 
 
-USED_ELSEWHERE = {use for module in TREES for use in uses_of_others(module) if use[0] != module}
-HELD = [
-    module
-    for module in TREES
-    if module.startswith(tuple(f"kepler_envs.{room}" for room in ROOMS)) and compiled_functions(module)
-]
+@cache
+def used_elsewhere() -> set[tuple[str, str]]:
+    return {use for module in SOURCES for use in uses_of_others(module) if use[0] != module}
 
 
 @pytest.mark.parametrize("module", HELD)
 def test_underscores_say_who_uses_a_compiled_function(module: str) -> None:
     names = compiled_functions(module)
-    shared = [name for name in names if (module, name) in USED_ELSEWHERE or name in FOUND_BY_NAME]
+    shared = [name for name in names if (module, name) in used_elsewhere() or name in FOUND_BY_NAME]
     assert [name for name in names if name.startswith("_") and name in shared] == [], "imported elsewhere"
     assert [name for name in names if not name.startswith("_") and name not in shared] == [], "used in this file alone"
 
 
 def test_the_rule_sees_what_it_should() -> None:
     assert "below" in compiled_functions("kepler_envs.engine.rng")
-    assert ("kepler_envs.engine.rng", "below") in USED_ELSEWHERE
+    assert ("kepler_envs.engine.rng", "below") in used_elsewhere()

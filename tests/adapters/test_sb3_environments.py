@@ -27,6 +27,7 @@ from kepler_envs.adapters.sb3 import (
 from kepler_envs.engine.actions import ActionSet
 from kepler_envs.engine.observation import COUNT, Layout, piece, table
 from kepler_envs.networks import DivergedError
+from tests.effort import slow
 
 GAME = "kitten_adventurers"
 
@@ -338,6 +339,7 @@ def test_copies_have_the_bots_of_the_original(duplicate):
     assert bare.below is None and not hasattr(bare, "opponent") and env.below is not None
 
 
+@slow
 def test_a_network_against_itself_is_not_said_to_win():
     """The rewards of an episode sum to one seat's return, and that is 0 on average."""
     batch = batch_of(40, 2)

@@ -17,6 +17,7 @@ from kepler_envs.bots.protocol import BotError
 from kepler_envs.bots.published import published_names
 from kepler_envs.records import read_lines
 from tests.agents.endings import ends
+from tests.effort import slow
 
 TASK = task_of("kitten_adventurers")
 
@@ -67,6 +68,7 @@ def test_attackers_of_a_bot_without_a_network_begin_with_its_imitation(tmp_path)
     assert starts == {"greedy": "bc-v1", "pool-v1": "pool-v1"}
 
 
+@slow
 def test_a_stopped_attack_goes_on(siege, tmp_path):
     record, stop = tmp_path / "record.csv", threading.Event()
     assert attack(siege, record, stop, lambda status: None if status.evaluated else stop.set()) is None

@@ -20,7 +20,7 @@ from kepler_envs.bots.protocol import BotError
 from kepler_envs.records import read_lines, write_lines
 from kepler_envs.terminal import make_console
 from tests.agents.endings import ends
-from tests.effort import only_deep
+from tests.effort import only_deep, slow
 
 BUDGET, SEEDS = 50_000, 2
 
@@ -315,6 +315,7 @@ def test_an_agent_behind_a_link_is_not_in_the_folder(folder, unplayed, tmp_path_
     assert "it must lie in the folder of the entry" in only_problem(folder)
 
 
+@slow
 def test_an_entry_is_measured_and_keeps_its_name(folder, tmp_path_factory, capsys):
     out = tmp_path_factory.mktemp("records")
     command = [
@@ -377,6 +378,7 @@ class Measured:
         return read_lines(self.out / "curves.csv", CurvePoint)
 
 
+@slow
 def test_an_entry_may_be_measured_again_with_more_games_and_more_seeds(measured):
     before = measured.lines()
     assert len(before) == SEEDS * 4 and measured.measure() == 0 and measured.lines() == before
@@ -388,6 +390,7 @@ def test_an_entry_may_be_measured_again_with_more_games_and_more_seeds(measured)
     assert {point.seed for point in measured.points()} == {0, 1, 10}
 
 
+@slow
 @pytest.mark.parametrize("seeds", [pytest.param([0], marks=only_deep), pytest.param([10], marks=only_deep), [1, 10]])
 def test_no_two_methods_share_a_row_whatever_their_seeds(measured, seeds, capsys):
     """An agent of another seed in the same row is another agent, too."""
@@ -408,6 +411,7 @@ def test_no_two_methods_share_a_row_whatever_their_seeds(measured, seeds, capsys
     assert measured.measure() == 0, "it is the same entry again"
 
 
+@slow
 @pytest.mark.parametrize("more", [[], pytest.param(["--replace"], marks=only_deep)])
 def test_a_corrected_entry_reaches_the_record(measured, more, capsys):
     """What nobody measures follows the entry, also in lines that are not played again. Nothing else changes."""
@@ -435,6 +439,7 @@ def test_a_corrected_entry_reaches_the_record(measured, more, capsys):
     assert measured.measure() == 0 and "other values" not in capsys.readouterr().out
 
 
+@slow
 def test_other_rows_are_not_replaced(measured):
     others = [
         replace(measured.lines()[0], **changes)

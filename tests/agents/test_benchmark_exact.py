@@ -34,6 +34,7 @@ from agents.benchmark.records import ExactLine
 from kepler_envs.engine.batch import Batch
 from kepler_envs.records import read_lines, write_lines
 from kepler_envs.terminal import make_console
+from tests.effort import slow
 
 KITTENS, RACE = Reduced("kitten_adventurers", 2, REDUCED[0].options), Reduced("race_to_kepler", 4)
 
@@ -145,6 +146,7 @@ class SetAfter(threading.Event):
         return self.left < 0
 
 
+@slow
 def test_a_stop_takes_effect_within_a_line_and_keeps_those_before(monkeypatch):
     """Whenever it comes: between lines, between draws, in a training, between iterations of CFR."""
     monkeypatch.setattr(exact, "NUM_ENVS", 2)

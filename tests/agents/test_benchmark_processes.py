@@ -23,7 +23,7 @@ from agents.status import Status
 from kepler_envs.bots.networks.checkpoint import read_weights
 from kepler_envs.bots.protocol import BotError
 from kepler_envs.files import write_atomically
-from tests.effort import only_deep
+from tests.effort import only_deep, slow
 from tests.waiting import is_running, wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -83,6 +83,7 @@ def counts(out: Path) -> list[int]:
     return [int(path.read_text()) for path in sorted(out.glob("training/*/*/seed-*/count"))]
 
 
+@slow
 def test_seeds_train_at_the_same_time_stop_and_go_on(tmp_path):
     stop, seen = threading.Event(), {0: [], 1: []}
 
@@ -103,6 +104,7 @@ def test_seeds_train_at_the_same_time_stop_and_go_on(tmp_path):
     ]
 
 
+@slow
 @pytest.mark.parametrize(
     ("trouble", "words"),
     [
@@ -116,6 +118,7 @@ def test_what_one_seed_does_not_survive_the_others_do(trouble, words, tmp_path):
     assert counts(tmp_path)[1] == 50 and counts(tmp_path)[0] >= 10
 
 
+@slow
 def test_seeds_end_soon_after_whoever_started_them_was_killed(tmp_path):
     command = (
         "import pathlib, sys; from tests.agents.test_benchmark_processes import counting, train;"
@@ -143,6 +146,7 @@ def test_networks_are_those_of_seeds_one_after_the_other(tmp_path):
         assert one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
 
 
+@slow
 def test_pairings_side_by_side_have_the_games_of_those_one_after_the_other(tmp_path):
     said: dict[int, list[str]] = {1: [], 2: []}
     for processes, lines in said.items():
@@ -153,6 +157,7 @@ def test_pairings_side_by_side_have_the_games_of_those_one_after_the_other(tmp_p
     assert in_turn == together and len(in_turn) == 6, "each result is told below its pairing"
 
 
+@slow
 def test_pairings_side_by_side_stop(tmp_path):
     stop, record = threading.Event(), tmp_path / "results.csv"
     stop.set()

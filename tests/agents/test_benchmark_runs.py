@@ -28,7 +28,7 @@ from kepler_envs.bots.protocol import BotError
 from kepler_envs.records import read_lines, write_lines
 from kepler_envs.tournament.standings import Share
 from tests.agents.endings import ends
-from tests.effort import only_deep
+from tests.effort import only_deep, slow
 
 TASK = task_of("kitten_adventurers")
 DECISIONS, SEEDS = 1024, [0, 1]
@@ -97,6 +97,7 @@ ONLY_DEEP = ("pieces", "pieces-pool-32", "expert", "expert-guided")
 by the next test."""
 
 
+@slow
 @pytest.mark.parametrize(
     "method", [pytest.param(name, marks=[only_deep] if name in ONLY_DEEP else []) for name in METHODS]
 )

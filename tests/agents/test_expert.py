@@ -32,6 +32,7 @@ from kepler_envs.bots.networks.checkpoint import read_description
 from kepler_envs.bots.protocol import BotError, play_games
 from kepler_envs.bots.search import MctsConfig
 from kepler_envs.engine.batch import Batch
+from tests.effort import slow
 from tests.interrupts import interrupted_children
 from tests.waiting import wait_until
 
@@ -231,6 +232,7 @@ def test_it_learns_on_one_thread(finished, tmp_path):
     assert same_curve(run.curve, finished.curve[:1])
 
 
+@slow
 def test_more_processes_play_the_same_games(finished, tmp_path):
     with interrupted_children() as interrupted:  # Ctrl-C is for the main process
         run = iterate(replace(TINY, out=tmp_path, processes=2, generations=2))
@@ -240,6 +242,7 @@ def test_more_processes_play_the_same_games(finished, tmp_path):
         assert np.array_equal(a.observation, b.observation) and np.array_equal(a.shares, b.shares)
 
 
+@slow
 def test_processes_begin_no_further_files_once_stopped(finished, tmp_path, monkeypatch):
     monkeypatch.setattr("agents.expert_run.GAMES_AT_A_TIME", 1)
     shutil.copytree(finished.out, tmp_path, dirs_exist_ok=True)
@@ -253,6 +256,7 @@ def test_processes_begin_no_further_files_once_stopped(finished, tmp_path, monke
     assert 1 <= len(games_of(run, 3)) <= 2, "those under way when the first was done"
 
 
+@slow
 def test_ctrl_c_keeps_the_run_and_the_same_command_goes_on(tmp_path):
     out = tmp_path / "run"
     command = [

@@ -39,6 +39,7 @@ from kepler_envs.bots.networks.checkpoint import (
 )
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from tests.agents.comparing import equal
+from tests.effort import slow
 from tests.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
@@ -297,6 +298,7 @@ def test_a_prolonged_run_does_not_go_back_to_its_teacher(tmp_path):
     assert third.steps == 768 and third.model._n_updates == updates + TINY.epochs
 
 
+@slow
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_ctrl_c_saves_and_the_same_command_goes_on(tmp_path):
     command = [

@@ -29,6 +29,7 @@ from kepler_envs.bots.from_file import (
 )
 from kepler_envs.bots.protocol import BotError, TrustedDecisions
 from kepler_envs.engine.batch import Batch
+from tests.effort import slow
 from tests.waiting import is_running, wait_until
 
 GAME = "kitten_adventurers"
@@ -203,6 +204,7 @@ def test_a_process_that_the_bot_started_ends_if_the_bot_ends_by_itself(file):
     wait_for_the_end_of(processes_of(file))
 
 
+@slow
 @pytest.mark.parametrize(
     ("name", "code"),
     [
@@ -241,6 +243,7 @@ def start_parent(file: Path, name: str, code: str) -> subprocess.Popen:
     return parent
 
 
+@slow
 def test_a_fork_does_not_end_the_bots_of_the_process_it_comes_from(file):
     """Neither when it closes them nor when it ends, which collects them."""
     code = """
@@ -256,6 +259,7 @@ print("ready", flush=True)
     start_parent(file, "Lowest", code).communicate(timeout=30)
 
 
+@slow
 def test_a_fork_has_a_bot_of_its_own(file):
     """The bots of two processes answer over connections of their own."""
     code = """
@@ -306,6 +310,7 @@ def test_threads_take_turns(file):
     assert not wrong
 
 
+@slow
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_a_copy_is_refused_before_anything_is_shared(file, tmp_path, duplicate):
     """A copied connection would be closed with the copy, and the next file that is opened would get its number."""
@@ -374,6 +379,7 @@ def test_a_process_that_closes_its_side_did_not_end(file):
     assert failed.value.reason == PROCESS_DIED
 
 
+@slow
 def test_too_little_memory_for_a_question(file):
     """The question is longer than what a socket holds, so whoever asks is still sending it."""
     agent = load(file, "LeavesNoMemory", 256 * MIB)

@@ -20,7 +20,7 @@ from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.tournament.play import Players
 from kepler_envs.tournament.schedule import ScheduledGame
 from kepler_envs.tournament.standings import share
-from tests.effort import games_to_play
+from tests.effort import games_to_play, slow
 
 GAMES = greedy_games()
 
@@ -125,6 +125,7 @@ print(json.dumps([actions, batch.final_rank[0].tolist()]))
 """
 
 
+@slow
 @pytest.mark.parametrize("game", GAMES)
 def test_uncompiled_equals_compiled(game):
     def play(**environment: str) -> list:

@@ -35,7 +35,7 @@ from kepler_envs.engine.network import NetworkShape
 from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.registry import list_games
 from tests.contract.subjects import play
-from tests.effort import DEEP, games_to_play
+from tests.effort import DEEP, games_to_play, slow
 from tests.interrupts import seconds_until_ctrl_c_counts
 
 GAMES = list_games() if DEEP else ("kitten_adventurers",)  # compiling the searches takes a minute or two a game
@@ -574,6 +574,7 @@ print(json.dumps([[result.tree.tobytes().hex(), result.action] for result in res
 """
 
 
+@slow
 def test_uncompiled_equals_compiled():
     def found(disable: str) -> list:
         ran = subprocess.run(

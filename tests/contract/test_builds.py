@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import kepler_envs
-from tests.effort import DEEP
+from tests.effort import DEEP, slow
 
 REPOSITORY = Path(__file__).parents[2]
 every_name = pytest.mark.parametrize("name", kepler_envs.list_games())
@@ -35,6 +35,7 @@ def pytest_arguments(*paths: str) -> list[str]:
     return ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--timeout=1200", *paths]
 
 
+@slow
 @pytest.mark.parametrize("name", kepler_envs.list_games() if DEEP else ["kitten_adventurers"])
 @pytest.mark.timeout(3000)
 def test_bounds_checked(name: str, tmp_path: Path) -> None:
@@ -49,6 +50,7 @@ def test_bounds_checked(name: str, tmp_path: Path) -> None:
     assert folders and all(folder.endswith("-boundscheck") for folder in folders)
 
 
+@slow
 @every_name
 def test_rules_uncompiled(name: str) -> None:
     """The rules' own tests with the same source as plain Python."""

@@ -24,7 +24,7 @@ from tests.contract.subjects import (
     make,
     play,
 )
-from tests.effort import DEEP, games_to_play
+from tests.effort import DEEP, games_to_play, slow
 from tests.scenario import check_in_bounds
 
 
@@ -72,6 +72,7 @@ def check_end(position: Snapshot) -> None:
     assert position.legal_actions() == []
 
 
+@slow
 @every_option
 def test_games_with_every_option(config: Configuration) -> None:
     hooks = hooks_of(config.game)

@@ -11,7 +11,7 @@ import pytest
 
 from kepler_envs import Snapshot
 from tests import playthroughs
-from tests.effort import DEEP
+from tests.effort import DEEP, slow
 
 REPOSITORY = Path(__file__).parents[2]
 every_file = pytest.mark.parametrize(
@@ -42,6 +42,7 @@ def test_playthrough_is_a_whole_game(path: Path) -> None:
     assert path.stat().st_size < 250_000
 
 
+@slow
 @pytest.mark.parametrize("name", sorted({path.parts[-3] for path in playthroughs.files()}))
 def test_uncompiled_game_is_the_same(name: str) -> None:
     """The same source as plain Python (NUMBA_DISABLE_JIT=1), for whole golden playthroughs: one, or in the deep profile

@@ -14,6 +14,7 @@ pytest.importorskip("build", reason="the distributions are built with the packag
 import kepler_envs
 from tests.distribution.compiled import FOLDER, PLATFORM, Code, add_files, check_compiled, find_python
 from tests.distribution.contents import ROOT, ContentError, build, check_sdist, check_wheel
+from tests.effort import slow
 
 
 @pytest.fixture(scope="module")
@@ -21,6 +22,7 @@ def built(tmp_path_factory):
     return build(tmp_path_factory.mktemp("dist"), isolated=False)
 
 
+@slow
 @pytest.mark.xdist_group("distribution")
 def test_wheel_and_sdist_hold_the_package_and_nothing_else(built):
     names = check_wheel(built.wheel)
@@ -64,6 +66,7 @@ def test_the_page_on_clusters_names_a_wheel_that_is_built():
     assert f"kepler_envs-{kepler_envs.__version__}-cp311-cp311-{PLATFORM}.whl" in (ROOT / "docs/scaling.md").read_text()
 
 
+@slow
 def test_a_wheel_with_code_is_the_pure_one_and_more(built, code):
     wheel = add_files(built.wheel, "cp311-cp311-manylinux_2_27_x86_64", code)
     assert wheel.name.endswith("-cp311-cp311-manylinux_2_27_x86_64.whl")
@@ -72,6 +75,7 @@ def test_a_wheel_with_code_is_the_pure_one_and_more(built, code):
         assert {*more.namelist()} == {*pure.namelist(), *code}
 
 
+@slow
 @pytest.mark.xdist_group("distribution")
 @pytest.mark.parametrize(
     "change, problem",

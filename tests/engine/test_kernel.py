@@ -19,7 +19,7 @@ import pytest
 from kepler_envs.engine import kernel as kernels
 from kepler_envs.engine.code_cache import Scope
 from kepler_envs.engine.kernel import INT, JIT_ENABLED, array_of, kernel
-from tests.effort import only_deep
+from tests.effort import only_deep, slow
 from tests.engine.toy_package import MAIN, PACKAGE, VALUE, Copy
 
 pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
@@ -60,6 +60,7 @@ def test_every_edit_is_seen(warm: Copy, path: str, old: str, new: str, value: in
     assert warm.run() == [VALUE, 1]
 
 
+@slow
 def test_an_edit_between_loading_and_compiling_is_not_stored(copied: Copy) -> None:
     """A process that loaded the old text must not leave its code under the new text's name, nor under the old one's."""
     code = (
@@ -120,6 +121,7 @@ def test_games_see_edited_rules_and_components(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- several processes
 
 
+@slow
 def test_processes_that_compile_at_once(copied: Copy) -> None:
     """With an empty cache all of them get the right value, and leave a cache that works."""
     running, loaded = [copied.start() for _ in range(4)], 0
@@ -133,6 +135,7 @@ def test_processes_that_compile_at_once(copied: Copy) -> None:
     assert copied.run() == [VALUE, 1]
 
 
+@slow
 def test_missing_cache_files(warm: Copy) -> None:
     """Code whose file is gone is compiled again."""
     (code,) = [path for path in warm.cached_files() if path.suffix == ".nbc"]
@@ -184,6 +187,7 @@ def test_damaged_code_is_never_loaded(warm: Copy) -> None:
     assert found == [[[VALUE, 0, [said]], [VALUE, 1, []]]] * len(found)
 
 
+@slow
 def test_a_damaged_file_is_said_once_and_harms_no_process(warm: Copy) -> None:
     (file,) = warm.cached_files()
     file.write_bytes(file.read_bytes()[:-1])
@@ -198,6 +202,7 @@ def test_a_damaged_file_is_said_once_and_harms_no_process(warm: Copy) -> None:
     assert warm.run() == [VALUE, 1]
 
 
+@slow
 def test_a_process_killed_while_it_writes_leaves_the_old_file(warm: Copy) -> None:
     (file,) = warm.cached_files()
     whole = file.read_bytes()
@@ -221,12 +226,14 @@ def test_a_process_killed_while_it_writes_leaves_the_old_file(warm: Copy) -> Non
 # ---------------------------------------------------------------- where it is kept
 
 
+@slow
 def test_cache_beside_an_ordinary_install(copied: Copy) -> None:
     assert copied.run(KEPLER_ENVS_CACHE_DIR=None)[0] == VALUE
     kept = copied.folder / "kepler_envs" / "__pycache__" / "compiled"
     assert list(kept.rglob("toy-*/*.nbc"))
 
 
+@slow
 def test_cache_of_a_read_only_install(copied: Copy) -> None:
     """Where the package's folder takes no files (here: a file stands in the way), the user's cache folder does."""
     blocked = copied.folder / "kepler_envs" / "__pycache__" / "compiled"
@@ -242,6 +249,7 @@ def test_cache_of_a_read_only_install(copied: Copy) -> None:
     assert list((copied.folder / "xdg" / "kepler_envs").glob("toy-*/*.nbc"))
 
 
+@slow
 @pytest.mark.parametrize("place", ["below a file", pytest.param("in /proc", marks=only_deep)])
 def test_no_place_for_a_cache(copied: Copy, place: str) -> None:
     """Nothing is kept, nothing fails, and one warning says so, however many kernels there are."""
@@ -261,6 +269,7 @@ def test_no_place_for_a_cache(copied: Copy, place: str) -> None:
     assert nowhere in problems and "set KEPLER_ENVS_CACHE_DIR to a folder that can" in problems
 
 
+@slow
 def test_a_full_disk_is_said_once(copied: Copy) -> None:
     code = (
         "import errno, toy\n"
@@ -282,6 +291,7 @@ def test_cache_folder_from_numba(copied: Copy) -> None:
     assert list((own / "kepler_envs").glob("toy-*/*.nbc"))
 
 
+@slow
 def test_code_of_old_sources_is_removed_after_a_month(warm: Copy) -> None:
     (first,) = (warm.cache / "kepler_envs").glob("toy-*")
     warm.edit("toy/constants.py", "10", "11")
@@ -305,6 +315,7 @@ def test_code_of_old_sources_is_removed_after_a_month(warm: Copy) -> None:
 # ---------------------------------------------------------------- builds
 
 
+@slow
 def test_bounds_checked_code_is_kept_apart(warm: Copy) -> None:
     """Neither build ever runs the other's code."""
     outside = (
@@ -456,6 +467,7 @@ CALLING = (
 )
 
 
+@slow
 def test_a_kernel_calls_a_shared_one(copied: Copy) -> None:
     """Whether either of them is compiled or comes from the cache."""
     assert copied.run(CALLING.format(kind="shared", with_outer=False)) == [12]
@@ -463,6 +475,7 @@ def test_a_kernel_calls_a_shared_one(copied: Copy) -> None:
     assert copied.run(CALLING.format(kind="shared", with_outer=True)) == [13, 1, 1]
 
 
+@slow
 def test_a_kernel_that_is_not_shared_is_not_called(copied: Copy) -> None:
     copied.run(CALLING.format(kind="kernel", with_outer=False))
     _, problems = copied.start(CALLING.format(kind="kernel", with_outer=True)).communicate()

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from kepler_envs.engine.kernel import JIT_ENABLED
+from tests.effort import slow
 from tests.engine.toy_package import MAIN, VALUE, Copy
 
-pytestmark = pytest.mark.skipif(
-    not JIT_ENABLED or not hasattr(os, "getuid"), reason="nothing is compiled, or no owners"
-)
+pytestmark = [
+    pytest.mark.skipif(not JIT_ENABLED or not hasattr(os, "getuid"), reason="nothing is compiled, or no owners"),
+    slow,
+]
 
 HOLD = (
     "import fcntl, sys, time\n"

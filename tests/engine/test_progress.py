@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from kepler_envs.engine.kernel import JIT_ENABLED
+from tests.effort import slow
 from tests.engine.toy_package import Copy
 
 pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
@@ -41,6 +42,7 @@ def told(copied: Copy, code: str, **changes: str | None) -> list[str]:
     return told.splitlines()
 
 
+@slow
 def test_how_far_it_is(copied: Copy) -> None:
     """Counted are the kernels that are compiled, not those that are kept; with a warm cache nothing is said."""
     assert told(copied, EACH + "build(2); print(ask(1, 2, 3))") == [line(1, 1), line(1, 2), line(2, 2)]
@@ -50,10 +52,12 @@ def test_how_far_it_is(copied: Copy) -> None:
     assert told(copied, EACH + "print(ask(1, 2, 3))") == [line(number, 3) for number in (1, 2, 3)]
 
 
+@slow
 def test_one_line_at_once_and_then_one_now_and_then(copied: Copy) -> None:
     assert told(copied, "print(ask(1, 2, 3))") == [line(1, 3)]
 
 
+@slow
 @pytest.mark.parametrize("silence", ["variable", "caller"])
 def test_silence(copied: Copy, silence: str) -> None:
     code = "with progress.silence():\n    print(ask(1, 2, 3))" if silence == "caller" else "print(ask(1, 2, 3))"
@@ -70,6 +74,7 @@ def test_a_kernel_that_fails_is_no_end_of_it(copied: Copy) -> None:
     assert told(copied, EACH + code)[-1] == line(2, 2)
 
 
+@slow
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals")
 @pytest.mark.parametrize("has_rich", [True, False])
 def test_on_a_terminal(copied: Copy, has_rich: bool) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from kepler_envs.engine import shipped
 from kepler_envs.engine.kernel import JIT_ENABLED
-from tests.effort import only_deep
+from tests.effort import only_deep, slow
 from tests.engine.toy_package import MAIN, VALUE, Copy
 
 pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="nothing is compiled")
@@ -39,6 +39,7 @@ def test_it_is_used_and_nothing_else_is_written(with_code: Copy) -> None:
     assert not list(with_code.cache.iterdir())
 
 
+@slow
 @pytest.mark.parametrize(
     "first, edit, reason",
     [
@@ -67,6 +68,7 @@ def test_anything_else_compiles_and_says_why_once(with_code: Copy, first: str, e
     assert with_code.run(first + MAIN.format(at=0)) == [value, 1]
 
 
+@slow
 def test_another_python(with_code: Copy) -> None:
     made_with = with_code.folder / "kepler_envs" / "_compiled" / shipped.MADE_WITH
     made_with.write_text(json.dumps({**shipped.versions(), "Python": "3.9"}))
@@ -85,6 +87,7 @@ def test_damaged_code_is_not_loaded(with_code: Copy) -> None:
     assert file.read_bytes() == whole, "the package is left as it is"
 
 
+@slow
 def test_what_is_not_in_it_is_compiled_silently(with_code: Copy) -> None:
     """A game of one's own, or another kernel: there is nothing to explain."""
     code = (
@@ -97,6 +100,7 @@ def test_what_is_not_in_it_is_compiled_silently(with_code: Copy) -> None:
     assert out.split() == [str(VALUE), "0"] and "kepler_envs" not in told
 
 
+@slow
 def test_own_code_goes_first(with_code: Copy) -> None:
     """What was compiled for this very processor is preferred from then on."""
     native = (
@@ -113,6 +117,7 @@ def test_own_code_goes_first(with_code: Copy) -> None:
     assert out.split() == [str(VALUE), "1"] and not told
 
 
+@slow
 def test_bounds_checked_builds_do_not_use_it(with_code: Copy) -> None:
     assert with_code.run(NUMBA_BOUNDSCHECK="1") == [VALUE, 0]
 

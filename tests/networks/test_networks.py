@@ -30,6 +30,7 @@ from kepler_envs.networks.simd import (
     sum_rows_portable,
 )
 from kepler_envs.registry import list_games
+from tests.effort import slow
 from tests.networks.subjects import (
     SHAPES,
     PlainNetwork,
@@ -144,6 +145,7 @@ for part in position_network(inputs, random_weights(inputs))(observations, masks
 """
 
 
+@slow
 def test_uncompiled_equals_compiled():
     def found(disable: str) -> np.ndarray:
         environment = {**os.environ, "NUMBA_DISABLE_JIT": disable, "PYTHONPATH": os.pathsep.join(sys.path)}

@@ -27,6 +27,7 @@ from kepler_envs.tournament.ledger import Ledger, LedgerError
 from kepler_envs.tournament.play import ILLEGAL, Course, Forfeit, GameResult, Players, SoFar, ranks_after_forfeits
 from kepler_envs.tournament.schedule import Schedule
 from kepler_envs.tournament.workers import Task, Workers, _Worker
+from tests.effort import slow
 from tests.tournament.misbehaving import ASKED
 from tests.tournament.playing import FILE, GAME, command, own, start
 from tests.waiting import wait_until
@@ -114,6 +115,7 @@ def test_a_process_that_ends_says_how(tmp_path):
     ]
 
 
+@slow
 def test_games_without_an_agent_do_not_start_it():
     players, schedule = Players(("uniform", own("Raises"), "greedy"), CONFIG), Schedule(3, 4, 0)
     games = [schedule[number] for number in range(200) if 1 not in schedule[number].agents][:4]
@@ -122,12 +124,14 @@ def test_games_without_an_agent_do_not_start_it():
     assert len(games) == 4 and not any(result.forfeits for result in players.play(games))
 
 
+@slow
 def test_a_forked_process_may_end_by_itself():
     players, games = games_with("ForksAndWaits", 8)
     game = next(filter(is_time, games))
     assert not players.play_alone(game)[1].forfeits
 
 
+@slow
 def test_a_hog_of_memory_forfeits_and_begins_anew():
     """It keeps what it took, so its process is replaced; games after that are not touched."""
     players, games = games_with("Hogs", 24, memory=256 * MIB)
@@ -301,6 +305,7 @@ def test_a_decision_that_took_too_long_is_a_forfeit(monkeypatch):
         assert result.forfeits[0].reason == TOO_SLOW and "1 s were allowed" in result.forfeits[0].details
 
 
+@slow
 def test_agents_that_never_return_or_end_the_process(tmp_path):
     """One process, which is replaced whenever an agent takes it down; every game is played to its end."""
     names = ("NeverReturns", "EndsTheProcess")
@@ -359,6 +364,7 @@ class NeverAnswers:
 """
 
 
+@slow
 def test_ctrl_c_stops_the_tournament_and_is_no_forfeit(tmp_path):
     """The second one, while an agent is asked: nothing waits for its answer."""
     (tmp_path / "mine.py").write_text(NEVER_ANSWERS)

@@ -30,7 +30,7 @@ from kepler_envs.tournament.shipment import Shipment
 from kepler_envs.tournament.strength import Strength, measure
 from kepler_envs.tournament.workers import Workers
 from tests.agents.test_expert import TINY, same, same_curve
-from tests.effort import only_deep
+from tests.effort import only_deep, slow
 from tests.tournament.playing import GAME, ROOT, command, count_games, own, rows, start, wait_for_games
 from tests.tournament.tasks import fail, lose
 
@@ -92,6 +92,7 @@ def here(tmp_path_factory) -> Callable[[bool], list[tuple]]:
     return ledger
 
 
+@slow
 def test_a_ledger_is_the_same_on_a_cluster_that_is_started_for_it(tmp_path, here):
     """Before the nodes of the other tests are there, which would be found."""
     play(tmp_path, MIXED, 180, "--processes", "2", "--ray")
@@ -125,6 +126,7 @@ def test_forfeits_are_those_of_a_tournament_without_ray(three):
             assert game == known[number]
 
 
+@slow
 def test_strengths_are_the_same(three):
     request = Strength(CONFIG, ("greedy",), ("uniform",), games=96, side_by_side=16)
     quiet, never = Console(quiet=True), threading.Event()
@@ -133,6 +135,7 @@ def test_strengths_are_the_same(three):
     assert elsewhere == here and here.games == 96
 
 
+@slow
 def test_parts_come_in_their_order_and_are_those_of_this_process(three):
     parts = list(parts_of(100, 12, 4, 9))
     assert sum(part.games for part in parts) == 100 and len({part.seed for part in parts}) == len(parts) == 9
@@ -196,6 +199,7 @@ def test_nothing_is_lost_and_nothing_twice_whatever_goes_and_comes(tmp_path, nod
     assert len({row[0] for row in rows(out)}) == len(rows(out)) >= games
 
 
+@slow
 def test_ctrl_c_leaves_a_ledger_to_go_on_from(tmp_path, nodes):
     out = tmp_path / "stopped"
     process = start(command(out, SLOW, 4000, "--batch", "8", "--ray", nodes[0]))
@@ -206,11 +210,13 @@ def test_ctrl_c_leaves_a_ledger_to_go_on_from(tmp_path, nodes):
     assert 8 <= len(rows(out)) < 4000
 
 
+@slow
 def test_a_task_that_raises_says_so(three):
     with pytest.raises(WorkerError, match="no such thing"):
         list(three.map(fail, "no such thing", iter([1])))
 
 
+@slow
 @pytest.mark.parametrize("times", [2, 1000])
 def test_what_all_tasks_need_is_sent_again_if_it_was_lost(three, tmp_path, times):
     """Ray says so of a driver that is slow to answer. A task of which it is always said ends the tournament."""
@@ -235,6 +241,7 @@ def test_a_cluster_that_cannot_be_reached_is_one_sentence(tmp_path, capsys):
     assert "one address or none" in capsys.readouterr().err
 
 
+@slow
 def test_a_cluster_that_refuses_a_token_is_told(nodes, monkeypatch):
     """Ray 2.60 says no more than that it failed to connect."""
 
@@ -273,6 +280,7 @@ def test_nodes_with_something_else_installed_are_named_before_the_first_game(
     assert not (tmp_path / "no").exists()
 
 
+@slow
 def test_a_node_that_comes_later_is_checked_too(three, monkeypatch):
     monkeypatch.setattr(cluster, "installed_here", lambda: Installed("0.0.9", "0123456789ab", "3.11.0", "0.68.0"))
     with pytest.raises(ClusterError, match="install the same wheel"):

@@ -14,6 +14,7 @@ from kepler_envs.cli.tournament import PlayTournament
 from kepler_envs.printable import printable, printable_name
 from kepler_envs.tournament.html import PAGE
 from kepler_envs.tournament.run import replay_paths
+from tests.effort import slow
 
 GAME = "kitten_adventurers"
 
@@ -52,6 +53,7 @@ def obeyed(text: str) -> set[str]:
     return {letter for letter in text if not letter.isprintable()} - {"\n"}
 
 
+@slow
 def test_a_terminal_is_not_commanded(shown):
     assert "Leaderboard" in shown[1] and "?[2J? a|b" in shown[1] and not obeyed(shown[1])
 

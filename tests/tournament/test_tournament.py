@@ -27,7 +27,7 @@ from kepler_envs.tournament.report import learning_curves, read_learning_curve
 from kepler_envs.tournament.run import Tournament, display_names
 from kepler_envs.tournament.schedule import Schedule
 from kepler_envs.tournament.workers import Workers
-from tests.effort import only_deep
+from tests.effort import only_deep, slow
 from tests.interrupts import interrupted_children
 from tests.tournament.playing import GAME, command, rows, start, wait_for_games
 
@@ -186,6 +186,7 @@ def test_a_fresh_tournament_shows_none_of_the_old_games(tmp_path):
     assert left - {"uniform-greedy.html"} == {"uniform-greedy.jsonl", "notes.txt"}
 
 
+@slow
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT, pytest.param(signal.SIGTERM, marks=only_deep)])
 def test_an_interrupted_tournament_goes_on(tmp_path, blow):
     games = 4800

@@ -16,6 +16,7 @@ from kepler_envs import registry
 from kepler_envs.web import forms
 from kepler_envs.web.films import Film
 from kepler_envs.web.players import Players
+from tests.effort import but_slow, slow
 from tests.waiting import LONGEST_WAIT
 from tests.web.browsing import chromium, decide, page_of
 from tests.web.serving import SHORT, client_of, house_in, new_table, serving, settle
@@ -46,7 +47,7 @@ def table_of(house: Any, game: str, seats: list[str] | None = None, **more: Any)
     return new_table(client_of(house), house, game, seats, **more)
 
 
-@pytest.mark.parametrize("game", SHORT)
+@pytest.mark.parametrize("game", but_slow(SHORT, "kepler_3042", "kitten_adventurers"))
 def test_a_game_is_played_by_clicks_alone(browser: Any, house: Any, base: str, game: str) -> None:
     """Set up on the page, played against greedy to the result, looked at afterwards."""
     chance = random.Random(game)
@@ -133,7 +134,7 @@ def everything(page: Any, address: str) -> tuple[str, list[bytes]]:
     return page.content(), sorted(set(bodies))
 
 
-@pytest.mark.parametrize("game", SHORT)
+@pytest.mark.parametrize("game", but_slow(SHORT, "kepler_3042", "kepler_run"))
 def test_nothing_hidden_in_page_or_traffic(browser: Any, house: Any, base: str, game: str) -> None:
     """Other cards behind the backs: the same page, the same traffic, byte for byte."""
     chance = random.Random(game)
@@ -412,6 +413,7 @@ def wait_until(page: Any, true: Callable[[], bool]) -> None:
         page.wait_for_timeout(50)
 
 
+@slow
 def test_pages_in_the_background_leave_connections_to_others(browser: Any, house: Any, base: str) -> None:
     """A browser has six connections to a server. Who comes back to a page sees what has changed."""
     table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
@@ -426,6 +428,7 @@ def test_pages_in_the_background_leave_connections_to_others(browser: Any, house
         first.locator(f".board[data-version='{table.version}']").wait_for()
 
 
+@slow
 def test_a_page_in_the_background_still_says_whose_turn_it_is(browser: Any, house: Any, base: str) -> None:
     table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
     waiting = 1 - table.position.seat
@@ -455,6 +458,7 @@ def test_news_that_comes_late_closes_no_menu(browser: Any, house: Any, base: str
         assert page.locator(".menu").is_visible()
 
 
+@slow
 def test_a_page_goes_on_with_a_server_that_was_started_again(browser: Any, tmp_path: Path) -> None:
     """Undoing counts as a change, but is not in the saved game."""
     with socket.socket() as free:
@@ -490,6 +494,7 @@ def test_a_finished_game_needs_no_connection(browser: Any, house: Any, base: str
         page.locator(".results").wait_for()
 
 
+@slow
 def test_the_list_of_tables_keeps_up(browser: Any, tmp_path: Path) -> None:
     """Without disturbing who types, or is about to click."""
     with house_in(tmp_path) as house, serving(house) as base, page_of(browser) as page:
@@ -592,6 +597,7 @@ def test_a_watched_game_can_be_studied_while_it_is_played(browser: Any, base: st
         page.locator(".results").wait_for()
 
 
+@slow
 def test_the_page_of_a_film_outlives_a_server_that_does_not_answer(browser: Any, base: str, growing: Any) -> None:
     """It says so, and goes on when the server is back."""
     token, film, told = growing

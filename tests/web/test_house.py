@@ -25,6 +25,7 @@ from kepler_envs.web.house import House
 from kepler_envs.web.players import Players
 from kepler_envs.web.tables import PERSON, Table
 from kepler_envs.web.views import shown_name
+from tests.effort import slow
 from tests.waiting import LONGEST_WAIT, wait_until
 from tests.web.serving import client_of, house_in, settle
 
@@ -130,6 +131,7 @@ def test_a_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 # ---------------------------------------------------------------- bots that hang or fail
 
 
+@slow
 def test_a_bot_that_hangs_is_cut_off(house: House, hanging: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It says so at its table, and bots at other tables go on."""
     monkeypatch.setattr("kepler_envs.web.players.MOST_SECONDS", 0.5)
@@ -140,6 +142,7 @@ def test_a_bot_that_hangs_is_cut_off(house: House, hanging: str, monkeypatch: py
     assert "too slow" in said_at(house)[0]
 
 
+@slow
 def test_deleting_tables_ends_their_bots(house: House, hanging: str) -> None:
     """Bots that hang at deleted tables keep no other bot waiting, and nothing is said about them."""
     hung = [table_to_bot(house, hanging, seed) for seed in range(2)]

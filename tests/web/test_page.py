@@ -24,7 +24,7 @@ from kepler_envs.web.inline import show_replay
 from kepler_envs.web.page import replay_page
 from kepler_envs.web.players import Players
 from kepler_envs.web.rules import rules_card, to_html
-from tests.effort import DEEP
+from tests.effort import DEEP, but_slow, slow
 from tests.tournament.playing import own
 from tests.web.browsing import chromium, page_of
 
@@ -56,7 +56,7 @@ def unfolded(game: dict[str, Any], view: str) -> Iterator[str]:
         yield "\n".join(game["lines"][line] for line in before)
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", but_slow(GAMES, "ad_astra"))
 def test_a_page_holds_every_position_from_every_view(name: str) -> None:
     players = registry.load_game(name).min_players + (name == "kepler_3042")
     replay = game_of_greedy(name, players, most=60)
@@ -81,6 +81,7 @@ WHOLE = [("kepler_3042", 2), *([("kitten_adventurers", 8), ("race_to_kepler", 4)
 """The game with the largest pictures; in the deep run the longest games, too."""
 
 
+@slow
 @pytest.mark.parametrize(("name", "players"), WHOLE)
 def test_pages_of_whole_games_are_small_and_load_nothing(name: str, players: int) -> None:
     page = replay_page(game_of_greedy(name, players), "a game")
@@ -100,6 +101,7 @@ def test_names_from_outside_are_text() -> None:
     assert unpacked(page)["story"]["seats"][0].startswith("</script>")
 
 
+@slow
 @pytest.mark.xdist_group("browser")
 def test_a_page_inside_a_notebook(tmp_path: Path) -> None:
     replay = game_of_greedy("kitten_adventurers", 2)
@@ -140,6 +142,7 @@ def test_a_page_from_disk_is_scrubbed_to_its_end(tmp_path: Path, capsys: pytest.
         assert asked == [(tmp_path / "game.html").as_uri()]
 
 
+@slow
 def test_a_moving_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from PIL import Image
 
@@ -154,6 +157,7 @@ def test_a_moving_picture(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     capsys.readouterr()
 
 
+@slow
 def test_a_tournaments_report_links_to_whole_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = "--players 2 --agents uniform greedy --games 2 --bootstrap 40 --processes 1 --out"
     assert main(["tournament", "kitten_adventurers", *words.split(), str(tmp_path)]) == 0
@@ -164,6 +168,7 @@ def test_a_tournaments_report_links_to_whole_games(tmp_path: Path, capsys: pytes
     capsys.readouterr()
 
 
+@slow
 def test_a_report_shows_forfeits_as_the_ledger_has_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Uniform play, which went on for the agent that forfeited, came first by the rules of the game."""
     words = "--players 2 --option max_turns=60 --games 2 --bootstrap 40 --processes 1"

@@ -29,7 +29,7 @@ from kepler_envs.terminal import make_console
 from kepler_envs.web.films import Film
 from kepler_envs.web.players import Players
 from kepler_envs.web.views import bots_to_ask
-from tests.effort import only_deep
+from tests.effort import only_deep, slow
 from tests.waiting import wait_until
 from tests.web.serving import SHORT, client_of, form, house_in, new_table, settle
 
@@ -631,6 +631,7 @@ sys.exit(main(["serve", "--port", "0", "--pace", "0", "--folder", sys.argv[1]]))
 """
 
 
+@slow
 def test_killed_in_mid_game_it_comes_back_with_its_games(tmp_path: Path) -> None:
     import httpx2 as httpx
 

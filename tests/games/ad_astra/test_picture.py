@@ -13,6 +13,7 @@ from kepler_envs.engine.snapshot import Snapshot
 from kepler_envs.games.ad_astra.picture import COLUMNS, LEGEND, SEAT_COLOURS, TYPE_COLOURS, explain, look
 from kepler_envs.games.ad_astra.state import Node
 from tests.choosing import eager, uniform
+from tests.effort import slow
 from tests.games.ad_astra.invariants import EAGER
 from tests.games.ad_astra.scenario import (
     ACCEPT,
@@ -223,6 +224,7 @@ def test_everything_fits(players: int, seat: int | None) -> None:
     assert len(heights) == 1
 
 
+@slow
 @pytest.mark.parametrize("players", [3, 4, 5])
 def test_no_header_is_cut(players: int) -> None:
     """At each node the longest that random games lead to."""

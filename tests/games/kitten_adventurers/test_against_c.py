@@ -17,7 +17,7 @@ import pytest
 
 import kepler_envs
 from kepler_envs.engine.snapshot import Snapshot
-from tests.effort import games_to_play
+from tests.effort import games_to_play, slow
 from tests.games.kitten_adventurers.invariants import EAGER
 from tests.games.kitten_adventurers.scenario import GAME, PLAYER_COUNTS
 
@@ -126,6 +126,7 @@ def as_in_c(batch: kepler_envs.Batch) -> dict[tuple[str, int], np.ndarray]:
     return {(name, entry): values for name, entry, values in columns}
 
 
+@slow
 @pytest.mark.parametrize("players", PLAYER_COUNTS)
 def test_same_games_as_the_c_engine(library: ctypes.CDLL, players: int) -> None:
     config = GAME.configure(players)

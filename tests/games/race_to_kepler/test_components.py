@@ -14,6 +14,7 @@ import kepler_envs
 from kepler_envs import OptionError, Snapshot
 from tests.choosing import eager, uniform
 from tests.component_file import check_refused
+from tests.effort import but_slow
 from tests.games.race_to_kepler.card_file import card, default_data, write_file
 from tests.games.race_to_kepler.invariants import EAGER, check_decision, check_invariants
 from tests.games.race_to_kepler.scenario import GAME, OP_1, OP_2, OPT_2, Seat, after, cards, legal, parsecs, scenario
@@ -87,7 +88,7 @@ def test_a_department_and_two_cities_of_ones_own(tmp_path: Path) -> None:
     assert cards(oslo, "hand") == "2 Iron" and oslo.state["player"][0]["known_size"] == 2
 
 
-@pytest.mark.parametrize("players", [2, 4])
+@pytest.mark.parametrize("players", but_slow([2, 4], 4))
 def test_games_with_the_new_cards(players: int, tmp_path: Path) -> None:
     """Whole games keep every invariant, and pictures, texts and observations know the new names."""
     config = GAME.configure(players, components=write_file(tmp_path, new_department()), max_rounds=25)

@@ -13,6 +13,7 @@ from kepler_envs import Snapshot
 from kepler_envs.games.race_to_kepler.picture import COLUMNS, explain
 from kepler_envs.games.race_to_kepler.state import Node
 from tests.contract.subjects import play
+from tests.effort import slow
 from tests.games.race_to_kepler.card_file import default_data, write_file
 from tests.games.race_to_kepler.scenario import (
     DONE,
@@ -104,6 +105,7 @@ def test_alternatives_and_discarded_cards_can_be_clicked() -> None:
         assert set(position.legal_actions()) <= marked(position, position.seat)
 
 
+@slow
 def test_cards_are_marked_only_where_they_are_taken_from() -> None:
     """A bid and a play come from the hand, whatever lies in the airlock or on the piles."""
     nodes, texts = set(), GAME.actions.text
