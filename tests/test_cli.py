@@ -246,7 +246,14 @@ def test_watch_is_repeatable_and_prints_every_move(tmp_path, capsys):
 
 def test_quiet_watch_prints_the_result_only(capsys):
     assert main(["watch", GAME, *SHORT, "--seed", "3", "--quiet"]) == 0
-    assert capsys.readouterr().out.lstrip().startswith("Result")
+    printed = capsys.readouterr().out.lstrip()
+    assert printed.startswith("Result") and "rank" in printed
+
+
+def test_who_plays_alone_has_no_rank(capsys):
+    assert main(["watch", "kepler_3042", "--players", "1", "--seed", "3", "--quiet"]) == 0
+    printed = capsys.readouterr().out
+    assert "score" in printed and "rank" not in printed
 
 
 def test_watch_draws_every_position(tmp_path):

@@ -151,15 +151,19 @@ def print_position(console: Console, position: Snapshot, seat: int | None) -> No
 
 
 def print_result(console: Console, position: Snapshot, names: Sequence[str]) -> None:
-    """Print ranks, scores and rewards of a game, best rank first. ``names``: who played, by seat."""
+    """Print ranks, scores and rewards of a game, best rank first. ``names``: who played, by seat.
+
+    Who plays alone has no rank.
+    """
     ranks, scores, returns = position.results()
     rows = [
         (ranks[seat], agent_name(seat), names[seat], scores[seat], f"{returns[seat]:+.3f}")
         for seat in sorted(range(position.config.num_players), key=lambda seat: (ranks[seat], seat))
     ]
     columns = ("rank", "seat", "who", "score", "reward")
+    first = 1 if len(rows) == 1 else 0
     console.print()
-    console.print(grid("Result", columns, rows, right=("rank", "score", "reward")))
+    console.print(grid("Result", columns[first:], [row[first:] for row in rows], right=("rank", "score", "reward")))
 
 
 def write_picture(path: Path, position: Snapshot, seat: int | None = None) -> None:

@@ -484,6 +484,18 @@ def test_a_page_goes_on_with_a_server_that_was_started_again(browser: Any, tmp_p
         context.close()
 
 
+def test_who_plays_alone_is_told_of_no_others_and_has_no_rank(browser: Any, house: Any, base: str) -> None:
+    table, tokens = table_of(house, "kepler_3042", [PERSON], players=1, options={"level": "2"})
+    chance = random.Random(1)
+    while not table.position.over:
+        table.decide(0, chance.choice(table.position.legal_actions()))
+    with page_of(browser) as page:
+        page.goto(f"{base}/seat/{tokens[0]}")
+        page.locator(".results").wait_for()
+        assert page.locator("header .faint").first.inner_text() == "you are player_0"
+        assert page.locator(".results th").all_inner_texts() == ["seat", "who", "score", "reward"]
+
+
 def test_a_finished_game_needs_no_connection(browser: Any, house: Any, base: str) -> None:
     table, tokens = table_of(house, "kitten_adventurers", [PERSON, PERSON])
     with page_of(browser) as page:

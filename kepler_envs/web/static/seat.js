@@ -64,7 +64,8 @@ function show(found) {
   for (const part of [table, board.zoom, rules]) part.hidden = false;
   heading.textContent = state.title;
   document.title = `${state.yours ? "Your turn: " : ""}${state.title}`;
-  who.textContent = `you are ${player(state.seat)}; ${state.seats.filter((at) => at.seat !== state.seat).map((at) => `${player(at.seat)} ${at.name}`).join(", ")}`;
+  const others = state.seats.filter((at) => at.seat !== state.seat).map((at) => `${player(at.seat)} ${at.name}`).join(", ");
+  who.textContent = `you are ${player(state.seat)}${others ? `; ${others}` : ""}`;
   board.show(state.picture, state.actions, state.news);
   since.hidden = !state.news.length;
   board.frame.dataset.version = state.version;

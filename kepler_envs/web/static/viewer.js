@@ -175,8 +175,9 @@ export class Viewer {
 
 /** Who came where. */
 export function resultTable(rows) {
-  const head = ["rank", "seat", "who", "score", "reward"];
-  const cells = (row) => [row.rank, player(row.seat), row.name, row.score, `${row.reward > 0 ? "+" : ""}${row.reward}`];
+  const alone = rows.length === 1; // who plays alone has no rank
+  const head = [...(alone ? [] : ["rank"]), "seat", "who", "score", "reward"];
+  const cells = (row) => [...(alone ? [] : [row.rank]), player(row.seat), row.name, row.score, `${row.reward > 0 ? "+" : ""}${row.reward}`];
   return make("section", { class: "results" }, make("h2", {}, "Result"), make("div", { class: "wide" }, make("table", {},
     make("thead", {}, make("tr", {}, ...head.map((words) => make("th", { scope: "col" }, words)))),
     make("tbody", {}, ...rows.map((row) => make("tr", {}, ...cells(row).map((words) => make("td", {}, `${words}`))))))));
