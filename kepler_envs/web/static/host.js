@@ -206,7 +206,7 @@ async function start() {
   forms.replaceChildren(
     make("section", {}, make("h2", {}, "Play"), play.box, make("label", {}, make("span", {}, "Allow asking bots"), advice), open),
     make("section", {}, make("h2", {}, "Watch bots"), watch.box, show),
-    make("section", {}, make("h2", {}, "Open a replay"), make("p", { class: "faint" }, "A file written by `play --save`, `watch --save`, a tournament or this server."), file));
+    make("section", {}, make("h2", {}, "Open a replay"), make("p", { class: "faint" }, "A file written by ", make("code", {}, "play --save"), ", ", make("code", {}, "watch --save"), ", a tournament or this server."), file));
   await draw();
   document.addEventListener("visibilitychange", lookAgain);
   setInterval(lookAgain, OFTEN);
